@@ -1,0 +1,49 @@
+# `make run` and `make test` do all their own set-up; they need Python ≥ 3.11, make and a C compiler.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+EXAMPLE := examples/bert-mini/torchscript
+OUT ?= out
+
+.PHONY: run test check fast golden docs bench clean
+
+run: $(VENV)/.base  ## the main job on the bundled example
+	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
+
+test: $(VENV)/.dev  ## all tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+check: $(VENV)/.dev  ## format, lint, types, layers, fast tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(MAKE) fast
+
+fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not gpu and not browser"
+
+golden: $(VENV)/.dev  ## accept changed golden files
+	$(BIN)/python -m pytest -m "not slow and not gpu" --update-golden
+
+docs: $(VENV)/.dev  ## generate docs/cli.md and docs/schemas
+	$(BIN)/python -m burnish.cli.reference docs
+
+bench: $(VENV)/.dev  ## the figures that the README and docs quote
+	$(BIN)/python benchmarks/aa.py
+	$(BIN)/python benchmarks/large_model.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(PIP) --editable '.[dev,torch,openvino]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(OUT) build dist

@@ -1,0 +1,3 @@
+"""Decisions from records: pure arithmetic."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""How fast is it, and can we believe it?"""
+
+from __future__ import annotations

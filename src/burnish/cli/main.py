@@ -1,0 +1,109 @@
+"""The command `burnish`: loads a command when it is called; every outcome has an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from burnish.cli import output
+from burnish.core.errors import BUG, INTERRUPTED, BurnishError, UsageError
+from burnish.version import __version__
+
+logger = logging.getLogger(__name__)
+
+COMMANDS = {
+    "run": "optimise, verify, measure, profile and report on a model, in one go",
+    "optimize": "rewrite a model into a faster one that computes the same",
+    "verify": "check that two models, or two engines, compute the same",
+    "bench": "measure models on engines, with intervals and a verdict",
+    "profile": "say where the time goes, node by node",
+    "inputs": "write inputs for a model, made from its names, types and shapes",
+    "model": "list the models in a store and show what a model is",
+    "doctor": "say what works on this machine, by trying it, and how to mend the rest",
+}
+"""Name → the line shown in `burnish --help`, in the order of the workflow; one module each."""
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's module only when that command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"burnish.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            from burnish.core.nearest import suggestion
+
+            raise UsageError(f"no such command {args[0]!r}", hint=suggestion(args[0], COMMANDS))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", message="burnish %(version)s")
+@click.option("-v", "--verbose", count=True, help="Say what is done; twice: and why.")
+@click.option("-q", "--quiet", is_flag=True, help="Show results and errors only.")
+def burnish(verbose: int, quiet: bool) -> None:
+    """Make neural networks run fast at inference, and prove it."""
+    output.configure(verbose=verbose, quiet=quiet)
+
+
+def run(args: Sequence[str]) -> int:
+    """Run one command and return its exit code; never raises."""
+    try:
+        return _code(burnish.main(list(args), prog_name="burnish", standalone_mode=False))
+    except BurnishError as error:
+        output.failure(error)
+        return error.exit_code
+    except click.ClickException as error:
+        output.failure(_as_usage_error(error))
+        return UsageError.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        output.note("interrupted; run the same command again to go on")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _pipe_closed()
+    except Exception:
+        logger.exception(
+            "this is a bug in burnish, not in your model; report it with the lines below"
+        )
+        return BUG
+
+
+def entry() -> None:
+    """Run the command line of this process and exit."""
+    code = run(sys.argv[1:])
+    sys.exit(code)
+
+
+def _code(result: Any) -> int:  # noqa: ANN401  (what a click command returns is untyped)
+    return result if isinstance(result, int) else 0
+
+
+def _as_usage_error(error: click.ClickException) -> UsageError:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "burnish"
+    return UsageError(error.format_message(), hint=f"see {path} --help")
+
+
+def _pipe_closed() -> int:
+    """Return success: the reader (`head`, a pager) has seen enough; silence Python's last flush."""
+    sys.stdout = None
+    return 0

@@ -1,0 +1,94 @@
+"""Options that several commands share, each defined once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from burnish.core.errors import UsageError
+
+Command = Callable[..., Any]
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document instead of tables."
+)
+
+model_argument = click.argument("model", metavar="MODEL")
+"""A path to an ONNX file, a store folder, or `name` / `name/variant` in the store."""
+
+store_option = click.option(
+    "--store", type=click.Path(path_type=Path), default=None,
+    help="Folder of models named by name and variant (default: $BURNISH_STORE, else ./models).",
+)  # fmt: skip
+
+shape_option = click.option(
+    "--shape", "shape", metavar="NAME=SIZE,…", multiple=True,
+    help="Bind symbolic dimensions, for instance batch=8,sequence=128.",
+)  # fmt: skip
+
+seed_option = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of made inputs."
+)
+
+padding_option = click.option(
+    "--padding", type=click.Choice(["right", "left", "none"]), default="right", show_default=True,
+    help="Where the attention masks of made inputs have their padding.",
+)  # fmt: skip
+
+data_option = click.option(
+    "--data", type=click.Path(path_type=Path), default=None,
+    help="Inputs from a file: an .npz, or a test_data_set_N folder.",
+)  # fmt: skip
+
+engine_option = click.option(
+    "--engine", "engines", metavar="NAME,…", multiple=True,
+    help="Engines to use; `burnish doctor` lists them.",
+)  # fmt: skip
+
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=None,
+    help="CPU threads of the engine (default: its own choice).",
+)
+
+fallback_option = click.option(
+    "--allow-fallback", is_flag=True,
+    help="Accept another provider, precision or placement than asked for; the result says so.",
+)  # fmt: skip
+
+
+def output_option(*, required: bool, text: str) -> Callable[[Command], Command]:
+    """Return the option `-o`, which says where the result goes."""
+    return click.option(
+        "-o",
+        "--output",
+        "target",
+        type=click.Path(path_type=Path),
+        required=required,
+        help=text,
+    )
+
+
+def names(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return `("a,b", "c")` as `("a", "b", "c")`, each once."""
+    return tuple(
+        dict.fromkeys(part.strip() for value in values for part in value.split(",") if part.strip())
+    )
+
+
+def bindings(values: tuple[str, ...]) -> dict[str, int]:
+    """Return `("batch=8,sequence=128",)` as a dictionary."""
+    result: dict[str, int] = {}
+    for part in names(values):
+        name, separator, size = part.partition("=")
+        if not separator or not size.strip().isdigit():
+            raise UsageError(
+                f"--shape {part!r} is not NAME=SIZE",
+                hint="write for instance --shape batch=8,sequence=128",
+            )
+        result[name.strip()] = int(size)
+    return result

@@ -1,0 +1,73 @@
+"""Draw progress: one bar that moves on a terminal, one line per finished stage elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from burnish.cli import output
+from burnish.core.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+
+class Lines:
+    """Prints a line on stderr when a stage is finished."""
+
+    def step(self, stage: str, done: int, total: int, note: str = "") -> None:
+        """Print once per stage, when all of it is done."""
+        if done >= total:
+            output.note(f"{stage}: {note or f'{done} of {total}'}")
+
+
+class Bar:
+    """Bars on a terminal, one per stage."""
+
+    def __init__(self, bars: RichProgress) -> None:
+        self._bars = bars
+        self._tasks: dict[str, TaskID] = {}
+
+    def step(self, stage: str, done: int, total: int, note: str = "") -> None:
+        """Move the bar of `stage`."""
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bars.add_task(stage, total=total, note="")
+        self._bars.update(self._tasks[stage], completed=done, total=total, note=note)
+
+
+class shown:  # noqa: N801  (used like a function: `with shown() as progress`)
+    """Show progress on stderr while the block runs."""
+
+    def __enter__(self) -> Progress:
+        self._bars = _terminal_bars()
+        if self._bars is not None:
+            self._bars.start()
+            return Bar(self._bars)
+        return SILENT if output.is_quiet() else Lines()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+
+
+def _terminal_bars() -> RichProgress | None:
+    if output.is_quiet() or not sys.stderr.isatty():
+        return None
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    return Progress(*columns, console=Console(stderr=True), transient=True)

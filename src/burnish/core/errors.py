@@ -1,0 +1,41 @@
+"""Errors a user can act on, one class per exit code; anything else is a bug in burnish."""
+
+from __future__ import annotations
+
+BUG = 70
+INTERRUPTED = 130
+
+
+class BurnishError(Exception):
+    """A problem the user can act on: what was found, and what to do about it."""
+
+    exit_code = BUG
+
+    def __init__(self, problem: str, *, hint: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.hint = hint
+
+
+class CheckFailedError(BurnishError):
+    """The question was answered, and the answer is no."""
+
+    exit_code = 1
+
+
+class UsageError(BurnishError):
+    """The request makes no sense."""
+
+    exit_code = 2
+
+
+class ModelError(BurnishError):
+    """This input cannot be used."""
+
+    exit_code = 3
+
+
+class MissingCapabilityError(BurnishError):
+    """This machine lacks something."""
+
+    exit_code = 4

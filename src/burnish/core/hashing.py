@@ -1,0 +1,20 @@
+"""Content keys: equal content, equal key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+
+def file_key(path: Path) -> str:
+    """Return the sha256 of a file, read in pieces."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def value_key(value: Any) -> str:  # noqa: ANN401  (anything that JSON can say)
+    """Return the sha256 of a JSON value; the order of keys does not matter."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()

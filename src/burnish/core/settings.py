@@ -1,0 +1,49 @@
+"""Every environment variable that burnish reads or sets, in one place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+FORCED: Mapping[str, str] = MappingProxyType(
+    {
+        # ONNX Runtime's wheels upload usage data unless this is set before they are imported.
+        "ORT_DISABLE_TELEMETRY": "1",
+        # No model hub is ever asked at run time: models come from disk or from a configuration.
+        "HF_HUB_OFFLINE": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+    }
+)
+"""Set for this process and all its children when burnish is imported."""
+
+
+def force() -> None:
+    """Set the variables that must hold in every process that runs burnish."""
+    os.environ.update(FORCED)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user's environment asks for."""
+
+    store: Path
+    """Where models named by name and variant live (BURNISH_STORE, else ./models)."""
+    cache: Path
+    """Where results that can be made again are kept (BURNISH_CACHE, else the user's cache)."""
+    color: bool
+    """False when NO_COLOR is set."""
+
+
+def read(environment: Mapping[str, str] | None = None) -> Settings:
+    """Return the settings of this environment."""
+    import platformdirs  # here: costs 10 ms that `--help` need not pay
+
+    env = os.environ if environment is None else environment
+    return Settings(
+        store=Path(env.get("BURNISH_STORE") or "models"),
+        cache=Path(env.get("BURNISH_CACHE") or platformdirs.user_cache_dir("burnish")),
+        color=not env.get("NO_COLOR"),
+    )

@@ -1,0 +1,3 @@
+"""Anything that runs a model."""
+
+from __future__ import annotations

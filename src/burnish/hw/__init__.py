@@ -1,0 +1,3 @@
+"""Hardware as data."""
+
+from __future__ import annotations

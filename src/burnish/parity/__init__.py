@@ -1,0 +1,3 @@
+"""Do two runs mean the same?"""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Records in, text out."""
+
+from __future__ import annotations

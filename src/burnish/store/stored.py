@@ -1,0 +1,37 @@
+"""A model on disk, and what lies beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class TorchSource:
+    """How to build the PyTorch module that a model was exported from."""
+
+    factory: str
+    """`package.module:function` or `path/to/file.py:function`; returns a module and its inputs."""
+    arguments: Mapping[str, Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredModel:
+    """A model named by its ONNX file, with its place in a store where it has one."""
+
+    onnx: Path
+    name: str
+    """The model's name in the store, or the file's stem."""
+    variant: str | None = None
+    """`dynamo`, `torchscript`, `dynamo_optimized` …; None outside a store."""
+    data_sets: tuple[Path, ...] = ()
+    """The `test_data_set_N` folders beside the file, by number."""
+    torch: TorchSource | None = None
+
+    @property
+    def label(self) -> str:
+        """Return how people call it: `bert/dynamo`, or the file's stem."""
+        return f"{self.name}/{self.variant}" if self.variant else self.name

@@ -1,0 +1,3 @@
+"""One reader per trace format."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Models that burnish can build and export by itself."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""One file per model."""
+
+from __future__ import annotations

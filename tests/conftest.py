@@ -1,0 +1,39 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="accept changed golden files")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Compare text with the file that holds what this test gave when it was last accepted."""
+
+    def check(text: str, *, suffix: str) -> None:
+        stem = re.sub(r"[^\w.-]+", "_", f"{request.module.__name__}.{request.node.name}")
+        path = GOLDEN / f"{stem}.{suffix}"
+        if request.config.getoption("--update-golden"):
+            path.write_text(text)
+        assert path.exists(), f"no {path.name}: look at the text, then run with --update-golden"
+        assert text == path.read_text()
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Return the folder of shared data, which lies beside a checkout and not in it."""
+    if not SHARED.is_dir():
+        pytest.skip("the folder ../shared is not here")
+    return SHARED
