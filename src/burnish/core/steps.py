@@ -1,0 +1,67 @@
+"""Finished steps of a long run, kept on disk so that an interrupted run goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from burnish.core import files, records
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class StepMark:
+    """One step of a run: how long it took when it was made, and whether it was made just now."""
+
+    name: str
+    seconds_s: float
+    resumed: bool
+
+
+class StepLog:
+    """The steps of one run, each a record in `folder` under the key of all it depends on."""
+
+    def __init__(self, folder: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._marks: list[StepMark] = []
+
+    @property
+    def marks(self) -> tuple[StepMark, ...]:
+        """Return the steps so far, in order."""
+        return tuple(self._marks)
+
+    def once(
+        self, name: str, make: Callable[[], R], *, key: str, kind: type[R], valid: bool = True
+    ) -> R:
+        """Return the record of a step: the stored one if `key` is the same, else a new one.
+
+        Pass `valid=False` when something that the stored record speaks of is gone.
+        """
+        path = self._folder / f"{name}.json"
+        stored = _read(path, key) if valid else None
+        if stored is not None:
+            self._marks.append(StepMark(name, stored["seconds_s"], resumed=True))
+            record: R = records.decode(kind, stored["record"])
+            return record
+        start = self._clock()
+        made = make()
+        seconds = self._clock() - start
+        content = {"key": key, "seconds_s": seconds, "record": records.encode(made)}
+        files.write_text(path, records.text_of(content))
+        self._marks.append(StepMark(name, seconds, resumed=False))
+        return made
+
+
+def _read(path: Path, key: str) -> dict[str, Any] | None:
+    """Return a stored step; None when there is none, it is broken, or it answers another question."""
+    try:
+        stored = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return stored if isinstance(stored, dict) and stored.get("key") == key else None
