@@ -1,0 +1,50 @@
+"""Check what is fed to a model before an engine sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from burnish.core.arrays import Array, Arrays
+from burnish.core.errors import UsageError
+from burnish.core.nearest import suggestion
+from burnish.core.tensors import TensorSpec
+from burnish.engines.element_types import name_of
+
+
+def check_feeds(feeds: Arrays, inputs: Sequence[TensorSpec]) -> None:
+    """Raise a UsageError that names the input when `feeds` do not fit `inputs`.
+
+    A symbolic size fits any number: engines differ in how strictly they read equal names.
+    """
+    expected = {spec.name: spec for spec in inputs}
+    for name in feeds:
+        if name not in expected:
+            raise UsageError(f"the model has no input {name!r}", hint=suggestion(name, expected))
+    for name, spec in expected.items():
+        if name not in feeds:
+            raise UsageError(
+                f"input {name!r} is missing; the model expects {spec}",
+                hint="make inputs for all of the model with `burnish inputs`",
+            )
+        _check_one(feeds[name], spec)
+
+
+def _check_one(array: Array, spec: TensorSpec) -> None:
+    found = TensorSpec(spec.name, name_of(array), array.shape)
+    if found.dtype != spec.dtype or not _fits(array.shape, spec):
+        what = "shape" if found.dtype == spec.dtype else "element type"
+        raise UsageError(
+            f"input {spec.name!r} has the wrong {what}: found {_kind(found)}, "
+            f"expected {_kind(spec)}",
+            hint="make inputs that fit with `burnish inputs`",
+        )
+
+
+def _fits(shape: tuple[int, ...], spec: TensorSpec) -> bool:
+    pairs = zip(shape, spec.shape, strict=False)
+    same_rank = len(shape) == len(spec.shape)
+    return same_rank and all(isinstance(dim, str) or size == dim for size, dim in pairs)
+
+
+def _kind(spec: TensorSpec) -> str:
+    return f"{spec.dtype}[{', '.join(map(str, spec.shape))}]"

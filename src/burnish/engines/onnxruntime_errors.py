@@ -1,0 +1,111 @@
+"""What ONNX Runtime says when a model cannot be loaded or run, in words a user can act on."""
+
+from __future__ import annotations
+
+import re
+
+from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
+from burnish.store.stored import StoredModel
+
+_HEAD = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ")
+_SOURCE_LINE = re.compile(r"/\S+\.(?:cc|h|cu|cuh):\d+ .*?\) ")
+_UNREGISTERED = re.compile(r"Fatal error: (?P<op>\S+?)\(-?\d+\) is not a registered function/op")
+_NO_SUCH_OPERATOR = re.compile(
+    r'In Node, \("(?P<node>.*?)", (?P<op>.*?), "(?P<domain>.*?)".*'
+    r"No Op registered for \S+ with domain_version of (?P<opset>\d+)"
+)
+_NO_KERNEL = re.compile(
+    r"Could not find an implementation for (?P<op>\S+?) node with name '(?P<node>.*?)'"
+)
+_IR_VERSION = re.compile(
+    r"Unsupported model IR version: (?P<found>\d+), max supported IR version: (?P<known>\d+)"
+)
+_OPSET = re.compile(
+    r"Opset (?P<found>\d+) is under development.*"
+    r"support for domain (?P<domain>\S+) is till opset (?P<known>\d+)",
+    re.DOTALL,
+)
+_OUT_OF_MEMORY = re.compile(
+    r"failed to allocate|bad_alloc|bad allocation|out of memory|CUDA_ERROR_OUT_OF_MEMORY",
+    re.IGNORECASE,
+)
+_EXTERNAL_DATA = re.compile(
+    r"external data|External initializer|ReadFileIntoBuffer|GetExtDataFromTensorProto|"
+    r"model_path must not be empty|MapFileIntoMemory|file_size|GetFileLength",
+    re.IGNORECASE,
+)
+
+
+def is_from_onnxruntime(error: Exception) -> bool:
+    """Return whether ONNX Runtime raised this, and not code of ours."""
+    return type(error).__module__.startswith("onnxruntime") or (
+        isinstance(error, (RuntimeError, MemoryError, ValueError))
+    )
+
+
+def explain(error: Exception, model: StoredModel) -> BurnishError:
+    """Return what the user should read when ONNX Runtime refused `model`."""
+    text = _HEAD.sub("", str(error)).strip()
+    path = model.onnx
+    if match := _UNREGISTERED.search(text):
+        return _unknown_operator(path.name, match["op"], node="", opset="")
+    if match := _NO_SUCH_OPERATOR.search(text):
+        domain = f"{match['domain']}:" if match["domain"] else ""
+        return _unknown_operator(
+            path.name, f"{domain}{match['op']}", node=match["node"], opset=match["opset"]
+        )
+    if match := _NO_KERNEL.search(text):
+        return ModelError(
+            f"{path}: {match['op']} (node {match['node']!r}) has no implementation for these "
+            "element types",
+            hint=f"see the types with `burnish model show {path}`, "
+            "or run it on another engine that `burnish doctor` lists",
+        )
+    return _explain_file(text, model)
+
+
+def _unknown_operator(file: str, op: str, *, node: str, opset: str) -> ModelError:
+    where = f" (node {node!r})" if node else ""
+    since = f" in opset {opset}" if opset else ""
+    return ModelError(
+        f"{file}: operator {op}{where} is not known to ONNX Runtime{since}",
+        hint="export the model without custom operators, "
+        "or run it on another engine that `burnish doctor` lists",
+    )
+
+
+def _explain_file(text: str, model: StoredModel) -> BurnishError:
+    path = model.onnx
+    rewrite = f"write a loadable one: burnish optimize {path} -o {path.stem}_loadable.onnx"
+    if match := _IR_VERSION.search(text):
+        return ModelError(
+            f"{path}: has IR version {match['found']}, ONNX Runtime knows {match['known']} at most",
+            hint=rewrite,
+        )
+    if match := _OPSET.search(text):
+        return ModelError(
+            f"{path}: uses opset {match['found']} of {match['domain']}, ONNX Runtime knows "
+            f"{match['known']} at most",
+            hint=rewrite,
+        )
+    if _OUT_OF_MEMORY.search(text):
+        return MissingCapabilityError(
+            f"{path}: not enough memory to load or run it ({shortened(text)})",
+            hint="bind smaller sizes with --shape, or use a machine with more memory",
+        )
+    if _EXTERNAL_DATA.search(text):
+        return ModelError(
+            f"{path}: its external weights cannot be read ({shortened(text)})",
+            hint="put the weight files beside the model, under the names it was saved with",
+        )
+    return ModelError(
+        f"{path}: ONNX Runtime cannot use it ({shortened(text)})",
+        hint=f"see what it is with `burnish model show {path}`",
+    )
+
+
+def shortened(text: str) -> str:
+    """Return the first sentence of an engine's message, without places in its source code."""
+    line = _SOURCE_LINE.sub("", text).strip().splitlines()
+    first = line[0] if line else "no reason given"
+    return first if len(first) <= 200 else first[:199] + "…"
