@@ -1,0 +1,43 @@
+"""Build a model of the zoo by name: what a stored model's `source.json` points at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from burnish.core.errors import UsageError
+from burnish.store.stored import Scalar, TorchSource
+from burnish.zoo.entry import MODELS, BuildOptions, BuiltModel, Module, Tensors
+
+FACTORY = "burnish.zoo.factory:module_and_inputs"
+
+
+def build(name: str, options: BuildOptions) -> BuiltModel:
+    """Return the model of this name, or say what it cannot do."""
+    entry = MODELS[name]
+    if options.past and not entry.has_past:
+        decoders = ", ".join(other for other in MODELS if MODELS[other].has_past)
+        raise UsageError(
+            f"{name} keeps no keys and values of earlier tokens",
+            hint=f"leave --past away, or choose one of: {decoders}",
+        )
+    if options.layers is not None and options.layers < 1:
+        raise UsageError(f"{options.layers} layers make no model", hint="give --layers 1 or more")
+    return entry.build(options)
+
+
+def module_and_inputs(*, name: str, **options: Scalar) -> tuple[Module, Tensors]:
+    """Return the module of this name and inputs to call it with."""
+    built = build(name, BuildOptions(**options))  # type: ignore[arg-type]
+    return built.module, built.inputs
+
+
+def source_of(name: str, options: BuildOptions) -> TorchSource:
+    """Return how to build this model again: only what differs from the defaults is written."""
+    return TorchSource(FACTORY, {"name": name, **_given(options)})
+
+
+def _given(options: BuildOptions) -> Mapping[str, Scalar]:
+    default = BuildOptions()
+    names = BuildOptions.__slots__
+    changed = (name for name in names if getattr(options, name) != getattr(default, name))
+    return {name: getattr(options, name) for name in changed}
