@@ -11,7 +11,7 @@ class Span:
 
     name: str
     category: str
-    """`node` (an operator's own time), `kernel`, `copy`, `run` (a whole inference) or `other`."""
+    """`node` (an operator, the nodes of its body included), `kernel`, `copy`, `run`, `other`."""
     start_s: float
     duration_s: float
     track: str
@@ -22,6 +22,11 @@ class Span:
     """The model's node, by name; None: not attributed."""
     op_type: str | None = None
     provider: str | None = None
+
+    @property
+    def end_s(self) -> float:
+        """Return when it ended."""
+        return self.start_s + self.duration_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,42 @@
+"""Which inference a span belongs to, and traces without their first inferences."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import replace
+
+from burnish.trace.events import Span, Trace
+
+
+def with_runs(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Return the spans in order of time, each with the number of the inference it started in.
+
+    The `run` spans say when an inference took place. Where two of them overlap (several threads
+    call one session), a span goes to the one on its own track, and to none (-1) if that does not
+    settle it.
+    """
+    ordered = sorted(spans, key=lambda span: (span.start_s, -span.duration_s))
+    runs = [span for span in ordered if span.category == "run"]
+    starts = [run.start_s for run in runs]
+    longest = max((run.duration_s for run in runs), default=0.0)
+    numbers = {id(run): number for number, run in enumerate(runs)}
+
+    def number_of(span: Span) -> int:
+        if id(span) in numbers:
+            return numbers[id(span)]
+        first = bisect.bisect_left(starts, span.start_s - longest)
+        last = bisect.bisect_right(starts, span.start_s)
+        around = [n for n in range(first, last) if span.start_s <= runs[n].end_s]
+        if len(around) > 1:
+            around = [n for n in around if runs[n].track == span.track]
+        return around[-1] if around else -1
+
+    return tuple(replace(span, run=number_of(span)) for span in ordered)
+
+
+def without_first(trace: Trace, warmup: int) -> Trace:
+    """Return the trace without its first `warmup` inferences; what was outside all stays."""
+    kept = (span for span in trace.spans if span.run == -1 or span.run >= warmup)
+    spans = tuple(replace(s, run=s.run - warmup if s.run >= 0 else -1) for s in kept)
+    return replace(trace, spans=spans, runs=max(0, trace.runs - warmup))

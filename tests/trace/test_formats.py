@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from burnish.core.errors import ModelError
+from burnish.trace.formats import FORMATS, content, read_any
+
+PROFILE = (
+    '[\n{"cat" : "Session","pid" :1,"tid" :1,"dur" :9,"ts" :0,"ph" : "X",'
+    '"name" :"model_run","args" : {}}\n]\n'
+)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_profile_is_recognised_by_its_content(tmp_path: Path, packed: bool) -> None:
+    path = tmp_path / "whatever"
+    path.write_bytes(gzip.compress(PROFILE.encode()) if packed else PROFILE.encode())
+    assert read_any(path).runs == 1
+
+
+def test_an_unknown_format_names_the_known_ones(tmp_path: Path) -> None:
+    path = tmp_path / "trace.bin"
+    path.write_bytes(b"SQLite format 3")
+    with pytest.raises(ModelError) as caught:
+        read_any(path)
+    assert caught.value.problem == (
+        f"{path}: is in no known trace format (it starts with b'SQLite format 3')"
+    )
+    assert "onnxruntime-profile" in caught.value.hint
+    assert "onnxruntime-profile" in FORMATS
+
+
+def test_a_missing_file_is_an_error_to_act_on(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be read") as caught:
+        content(tmp_path / "absent.json")
+    assert caught.value.hint == "record a trace with burnish profile MODEL"
+
+
+def test_a_damaged_gzip_file_is_an_error_to_act_on(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.json.gz"
+    path.write_bytes(b"\x1f\x8b" + b"nonsense" * 4)
+    with pytest.raises(ModelError, match="is a damaged gzip file") as caught:
+        content(path)
+    assert caught.value.hint == "copy it again from where it was made"
