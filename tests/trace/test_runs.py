@@ -1,20 +1,22 @@
 from __future__ import annotations
 
-from burnish.trace.runs import without_first
 from timelines import run, span, trace
 
 
-def test_the_first_inferences_can_be_dropped() -> None:
+def test_a_span_belongs_to_the_inference_it_started_in() -> None:
     whole = trace(span("load", 0, 5), *(run(10, 9), span("a", 11, 2), run(20, 9), span("b", 21, 2)))
-    warm = without_first(whole, 1)
-    assert warm.runs == 1
-    assert [(s.name, s.run) for s in warm.spans] == [("load", -1), ("model_run", 0), ("b", 0)]
+    assert {s.name: s.run for s in whole.spans} == {"load": -1, "model_run": 1, "a": 0, "b": 1}
 
 
-def test_dropping_more_than_there_is_leaves_no_inference() -> None:
-    assert without_first(trace(run(0, 9)), 3).runs == 0
-
-
-def test_a_span_of_nobody_belongs_to_no_inference() -> None:
+def test_a_span_that_could_be_of_two_inferences_belongs_to_none() -> None:
     whole = trace(run(0, 10), run(5, 10), span("a", 6, 1, track="elsewhere"))
     assert {s.name: s.run for s in whole.spans}["a"] == -1
+
+
+def test_a_long_inference_is_found_behind_short_ones() -> None:
+    whole = trace(
+        span("outer", 0, 100, op=None, category="run", track="u"),
+        *(run(10, 2), run(20, 2), run(30, 2)),
+        span("a", 50, 1, track="u"),
+    )
+    assert {s.name: s.run for s in whole.spans}["a"] == 0

@@ -1,4 +1,4 @@
-"""Which inference a span belongs to, and traces without their first inferences."""
+"""Which inference a span belongs to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import bisect
 from collections.abc import Sequence
 from dataclasses import replace
 
-from burnish.trace.events import Span, Trace
+from burnish.trace.events import Span
 
 
 def with_runs(spans: Sequence[Span]) -> tuple[Span, ...]:
@@ -33,10 +33,3 @@ def with_runs(spans: Sequence[Span]) -> tuple[Span, ...]:
         return around[-1] if around else -1
 
     return tuple(replace(span, run=number_of(span)) for span in ordered)
-
-
-def without_first(trace: Trace, warmup: int) -> Trace:
-    """Return the trace without its first `warmup` inferences; what was outside all stays."""
-    kept = (span for span in trace.spans if span.run == -1 or span.run >= warmup)
-    spans = tuple(replace(s, run=s.run - warmup if s.run >= 0 else -1) for s in kept)
-    return replace(trace, spans=spans, runs=max(0, trace.runs - warmup))

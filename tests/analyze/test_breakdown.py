@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+
+from burnish.analyze.breakdown import Breakdown, by_node, by_operator
+from burnish.core.errors import ModelError
+from burnish.trace.events import Trace
+from timelines import US, run, span, trace, traces
+
+BREAKDOWNS = pytest.mark.parametrize("breakdown", [by_operator, by_node])
+
+
+def seconds(breakdown: Breakdown) -> dict[str, float]:
+    return {row.label: round(row.seconds_s / US, 6) for row in breakdown.rows}
+
+
+def test_time_is_summed_by_operator_with_what_no_node_accounts_for() -> None:
+    whole = trace(
+        run(0, 100),
+        *(span("a", 1, 20, op="MatMul"), span("b", 25, 40, op="MatMul"), span("c", 70, 10)),
+        span("mystery", 85, 5, op=None, node=None),
+    )
+    found = by_operator(whole)
+    assert seconds(found) == {"MatMul": 60, "Add": 10, "unattributed": 5, "between nodes": 25}
+    assert [row.count for row in found.rows] == [2, 1, 1, 0]
+    assert found.share(found.rows[0]) == pytest.approx(0.6)
+    assert found.cumulative(found.rows[1]) == pytest.approx(0.7)
+    assert found.unattributed_s == pytest.approx(5 * US)
+    assert found.clock == "host"
+
+
+def test_time_by_node_keeps_the_engines_names_and_operators() -> None:
+    found = by_node(trace(run(0, 50), span("fc1_nchwc", 1, 20, op="Conv")))
+    assert (found.rows[0].label, found.rows[0].op_type) == ("fc1_nchwc", "Conv")
+
+
+def test_the_body_of_an_if_is_counted_once() -> None:
+    whole = trace(run(0, 50), span("if", 0, 40, op="If"), span("then", 10, 25, op="MatMul"))
+    assert seconds(by_operator(whole))["MatMul"] == 25
+    assert seconds(by_operator(whole))["If"] == 15
+
+
+def test_an_outlier_does_not_matter() -> None:
+    slow = (run(0, 9000), span("a", 1, 8000))
+    steady = [part for at in (10_000, 20_000, 30_000) for part in (run(at, 90), span("a", at, 50))]
+    found = by_operator(trace(*slow, *steady))
+    assert seconds(found) == {"Add": 50, "unattributed": 0, "between nodes": 40}
+    assert (found.runs, found.runs_used) == (4, 2)
+
+
+def test_kernels_count_instead_of_the_launches_that_started_them() -> None:
+    whole = trace(
+        run(0, 100),
+        span("fc", 0, 30, op="MatMul", provider="CUDAExecutionProvider"),
+        span("gemm", 5, 60, op="MatMul", track="stream", category="kernel", node="fc"),
+        span("shape", 70, 4, op="Shape", provider="CPUExecutionProvider"),
+        span("orphan", 80, 7, op=None, track="stream", category="kernel", node=None),
+    )
+    found = by_operator(whole)
+    assert found.clock == "device"
+    assert seconds(found) == {"MatMul": 60, "Shape": 4, "unattributed": 7, "between nodes": 29}
+
+
+def test_the_ceiling_is_the_speed_up_if_a_row_cost_nothing() -> None:
+    found = by_operator(trace(run(0, 100), span("a", 0, 75), span("b", 75, 25, op="Mul")))
+    assert found.ceiling(found.rows[0]) == pytest.approx(4)
+    assert found.ceiling(found.rows[1]) == pytest.approx(4 / 3)
+    alone = by_operator(trace(run(0, 100), span("a", 0, 100)))
+    assert alone.ceiling(alone.rows[0]) == math.inf
+
+
+def test_the_top_keeps_the_rows_that_are_always_there() -> None:
+    spans = [span(name, at, 9 - at // 10, op=name) for at, name in enumerate("abc")]
+    top = by_operator(trace(run(0, 100), *spans)).top(1)
+    assert [row.kind for row in top] == ["operator", "unattributed", "between nodes"]
+
+
+@BREAKDOWNS
+def test_a_trace_without_an_inference_is_an_error_to_act_on(breakdown: object) -> None:
+    with pytest.raises(ModelError) as caught:
+        breakdown(trace(span("a", 0, 5)))  # type: ignore[operator]
+    assert caught.value.problem == (
+        "the trace holds no complete inference, so there is nothing to break down"
+    )
+    assert caught.value.hint == "record one with burnish profile MODEL --runs 10"
+
+
+@BREAKDOWNS
+@given(whole=traces())
+def test_the_parts_add_up(breakdown: object, whole: Trace) -> None:
+    found: Breakdown = breakdown(whole)  # type: ignore[operator]
+    between = found.rows[-1].seconds_s
+    assert [row.kind for row in found.rows[-2:]] == ["unattributed", "between nodes"]
+    assert found.total_s >= found.busy_s - 1e-9
+    assert found.busy_s + between == pytest.approx(found.wall_s)
+    attributed = sum(r.seconds_s for r in found.rows[:-2])
+    assert attributed + found.unattributed_s == pytest.approx(found.total_s)
+    assert all(found.ceiling(row) >= 1 - 1e-9 for row in found.rows)
+
+
+@BREAKDOWNS
+@given(whole=traces())
+def test_operators_and_nodes_split_the_same_total(breakdown: object, whole: Trace) -> None:
+    assert by_operator(whole).total_s == pytest.approx(breakdown(whole).total_s)  # type: ignore[operator]

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+
+from burnish.analyze.breakdown import by_operator
+from burnish.analyze.difference import difference
+from burnish.trace.events import Trace
+from timelines import US, run, span, trace, traces
+
+NAMES = ("before", "after")
+
+
+def test_the_worst_regression_comes_first() -> None:
+    before = by_operator(trace(run(0, 100), span("a", 0, 60, op="Erf"), span("b", 60, 20)))
+    after = by_operator(trace(run(0, 70), span("g", 0, 15, op="Gelu"), span("b", 20, 25)))
+    found = difference(before, after, names=NAMES)
+    changes = [(row.label, round(row.change_s / US, 6)) for row in found.rows]
+    assert changes == [
+        ("Gelu", 15), ("between nodes", 10), ("Add", 5), ("unattributed", 0), ("Erf", -60),
+    ]  # fmt: skip
+    assert found.change_s == pytest.approx(-30 * US)
+    assert found.share(found.rows[-1]) == pytest.approx(2.0)
+    assert (found.rows[0].baseline_count, found.rows[0].candidate_count) == (0, 1)
+
+
+def test_no_change_has_no_shares() -> None:
+    same = by_operator(trace(run(0, 100), span("a", 0, 60)))
+    found = difference(same, same, names=NAMES)
+    assert math.isnan(found.share(found.rows[0]))
+
+
+@given(traces(), traces())
+def test_the_difference_mirrored_has_the_opposite_sign(first: Trace, second: Trace) -> None:
+    one, other = by_operator(first), by_operator(second)
+    there = {r.label: r.change_s for r in difference(one, other, names=NAMES).rows}
+    back = {r.label: r.change_s for r in difference(other, one, names=NAMES).rows}
+    assert there == {label: pytest.approx(-change) for label, change in back.items()}

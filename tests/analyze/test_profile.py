@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+
+from burnish.analyze.profile import Profile, Repeats, profile, report
+from burnish.core.arrays import Arrays
+from burnish.core.errors import MissingCapabilityError
+from burnish.trace.events import Trace
+from timelines import run, span, trace
+
+
+class FakeSession:
+    """A session that answers with a timeline made by hand."""
+
+    def __init__(self, timeline: Trace | None) -> None:
+        self.timeline = timeline
+        self.asked: dict[str, int] = {}
+
+    def trace(self, feeds: Arrays, *, warmup: int, runs: int) -> Trace | None:
+        self.asked = {"warmup": warmup, "runs": runs}
+        return self.timeline
+
+    def prepare(self, feeds: Arrays) -> Callable[[], None]:
+        return lambda: None
+
+
+def profiled(timeline: Trace | None, *, label: str = "m", engine: str = "e") -> Profile:
+    ticks = itertools.count(0.0, 0.5)
+    found, _ = profile(
+        FakeSession(timeline),  # type: ignore[arg-type]
+        {},
+        label=label,
+        engine=engine,
+        repeats=Repeats(warmup=1, runs=3),
+        clock=lambda: next(ticks),
+    )
+    return found
+
+
+def test_a_profile_has_both_breakdowns_and_the_time_without_profiling() -> None:
+    found = profiled(trace(run(0, 100), span("a", 0, 60)))
+    assert (found.label, found.engine, found.source) == ("m", "e", "by hand")
+    assert found.by_operator.rows[0].label == "Add"
+    assert found.by_node.rows[0].label == "a"
+    assert found.plain_s == pytest.approx(0.5)
+
+
+def test_an_engine_without_timelines_says_which_has_one() -> None:
+    with pytest.raises(MissingCapabilityError) as caught:
+        profiled(None)
+    assert caught.value.problem == "m: the engine e records no timeline"
+    assert caught.value.hint == (
+        "profile it on one that does: burnish profile MODEL --engine onnxruntime-cpu"
+    )
+
+
+def test_two_profiles_are_set_side_by_side() -> None:
+    timeline = trace(run(0, 100), span("a", 0, 60))
+    assert report((profiled(timeline),)).difference is None
+    pair = report((profiled(timeline, label="x"), profiled(timeline, label="y"))).difference
+    assert pair is not None
+    assert (pair.baseline, pair.candidate) == ("x", "y")
+
+
+def test_one_model_on_two_engines_is_told_apart_by_engine() -> None:
+    timeline = trace(run(0, 100), span("a", 0, 60))
+    pair = report((profiled(timeline), profiled(timeline, engine="f"))).difference
+    assert pair is not None
+    assert (pair.baseline, pair.candidate) == ("m on e", "m on f")
