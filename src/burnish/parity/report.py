@@ -1,0 +1,157 @@
+"""What a comparison of two runs found: records only, readable without any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from burnish.parity.tolerances import Tolerance
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TensorDiff:
+    """How far one tensor of the candidate is from the reference."""
+
+    name: str
+    dtype: str
+    elements: int
+    max_abs: float
+    max_rel: float
+    """The largest |candidate - reference| / max(|reference|, scale)."""
+    cosine: float
+    top1_agreement: float | None
+    """The share of rows whose largest element is the same one; None: not a tensor of scores."""
+    worst_index: tuple[int, ...]
+    """Where the error exceeds what is allowed by most; empty for an empty tensor or a scalar."""
+    worst_reference: float
+    worst_candidate: float
+    non_finite_mismatches: int
+    """Elements that are NaN, +Inf or -Inf on one side only."""
+    passed: bool
+    reason: str
+    """Why it did not pass, as a sentence; empty when it did."""
+    severity: float
+    """The largest error in units of what is allowed: above 1 fails."""
+    non_finite_shared: int = 0
+    """Elements that are NaN or the same infinity on both sides: they agree, and prove nothing."""
+    scale: float = 0.0
+    """The typical magnitude of the reference tensor."""
+    tolerance: Tolerance | None = None
+    """What it was judged by; None when there was nothing to judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One set of inputs, and what came of it."""
+
+    label: str
+    bindings: Mapping[str, int]
+    diffs: tuple[TensorDiff, ...]
+    problem: str = ""
+    """Why the candidate could not be run on inputs that the reference takes."""
+
+    @property
+    def passed(self) -> bool:
+        """Return whether there was something to compare, and all of it agrees."""
+        return not self.problem and bool(self.diffs) and all(diff.passed for diff in self.diffs)
+
+    @property
+    def title(self) -> str:
+        """Return the label with its shape: `2 (batch=2, sequence=7)`."""
+        sizes = ", ".join(f"{name}={size}" for name, size in self.bindings.items())
+        return f"{self.label} ({sizes})" if sizes else self.label
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How well the two runs agree on a tensor that the accused node depends on."""
+
+    tensor: str
+    severity: float
+    """The error in units of what is allowed; 0: bit for bit equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that is written differently in the two models where their runs part."""
+
+    kind: str
+    """`initializer`, `attribute` or `operator`."""
+    name: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """The node of the candidate where two runs part."""
+
+    node: str
+    op_type: str
+    tensor: str
+    diff: TensorDiff
+    inputs: tuple[Agreement, ...]
+    """The nearest tensors before it that both models have."""
+    candidate_nodes: tuple[str, ...]
+    """The candidate's nodes between these tensors and the one that differs."""
+    reference_nodes: tuple[str, ...]
+    """The reference's nodes that compute the same."""
+    changes: tuple[Change, ...]
+    """What these nodes and their weights have that the reference's have not."""
+    rule: str | None = None
+    """The rewrite rule that made the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """Where two runs part, and how closely that was looked at."""
+
+    sample: str
+    culprit: Culprit | None
+    """None: the runs agree on every tensor that both models have."""
+    compared: int
+    unshared: int
+    """Tensors of the candidate on the way to its outputs without a counterpart to compare."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """Whether a candidate computes the same as a reference."""
+
+    reference: str
+    candidate: str
+    reference_engine: str
+    candidate_engine: str
+    samples: tuple[Sample, ...]
+    bisection: Bisection | None = None
+    problems: tuple[str, ...] = ()
+    """Why the two cannot be compared at all: inputs that one of them lacks."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the verdict must know: the tolerance used, shapes that were left out."""
+
+    @property
+    def passed(self) -> bool:
+        """Return whether something was compared, and all of it agrees."""
+        compared = bool(self.samples) and all(sample.passed for sample in self.samples)
+        return compared and not self.problems
+
+    @property
+    def worst_sample(self) -> Sample | None:
+        """Return the sample with the worst tensor; None when no tensor was compared."""
+        return max((s for s in self.samples if s.diffs), key=_worst_severity, default=None)
+
+    @property
+    def worst(self) -> TensorDiff | None:
+        """Return the tensor that is furthest out of its tolerance, failed or not."""
+        sample = self.worst_sample
+        return None if sample is None else max(sample.diffs, key=_failed_then_severity)
+
+
+def _failed_then_severity(diff: TensorDiff) -> tuple[bool, float]:
+    return (not diff.passed, diff.severity)
+
+
+def _worst_severity(sample: Sample) -> tuple[bool, float]:
+    return max(map(_failed_then_severity, sample.diffs))
