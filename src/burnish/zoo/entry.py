@@ -64,7 +64,7 @@ class ModelEntry:
     parameters: int
     """How many numbers the full-size model has."""
     inputs: str
-    """The inputs as a person would write them: `input_ids, attention_mask: i64[batch, sequence]`."""
+    """The inputs as a person would write them: `input_ids: i64[batch, sequence]`."""
     idea: str
     """Who published the architecture, and the licence of the code it was published with."""
     build: Callable[[BuildOptions], BuiltModel]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from burnish.zoo.entry import BuildOptions, Module
 from burnish.zoo import weights
+from burnish.zoo.entry import BuildOptions, Module
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burnish.zoo.entry import BuildOptions, BuiltModel, Tensors
-from burnish.zoo.flat import Call, first_output, flat
+from burnish.zoo.flat import Call, first_output, first_two_outputs, flat
 from burnish.zoo.precision import in_precision
 from burnish.zoo.pretrained import Architecture, module_of
 from burnish.zoo.tokens import Side, ids, mask, segments
@@ -43,3 +43,16 @@ def encoder(
         dynamic_axes={name: {0: "batch", 1: "sequence"} for name in first},
     )
     return in_precision(built, options.precision)
+
+
+def pooled_encoder(
+    architecture: Architecture, options: BuildOptions, *, has_segments: bool = False
+) -> BuiltModel:
+    """Return an encoder that also gives back one pooled vector per sequence."""
+    return encoder(
+        architecture,
+        options,
+        has_segments=has_segments,
+        call=first_two_outputs,
+        output_names=("last_hidden_state", "pooled"),
+    )

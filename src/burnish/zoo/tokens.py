@@ -31,3 +31,8 @@ def segments(batch: int, length: int) -> Any:  # noqa: ANN401  (a torch.Tensor)
     import torch
 
     return (torch.arange(length) >= length // 2).long().repeat(batch, 1)
+
+
+def positions(mask: Any) -> Any:  # noqa: ANN401  (torch.Tensors)
+    """Return each token's number among those that the mask leaves; 0 for the others."""
+    return (mask.cumsum(1) - 1).clamp(min=0) * mask

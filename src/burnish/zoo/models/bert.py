@@ -6,7 +6,7 @@ from functools import partial
 
 from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
 from burnish.zoo.pretrained import Architecture
-from burnish.zoo.text import encoder
+from burnish.zoo.text import encoder, pooled_encoder
 
 SMALL = {
     "vocab_size": 131, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,

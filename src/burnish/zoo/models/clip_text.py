@@ -1,0 +1,39 @@
+"""CLIP's text half: causal attention and a pooled last token."""
+
+from __future__ import annotations
+
+from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.pretrained import Architecture
+from burnish.zoo.text import pooled_encoder
+
+ARCHITECTURE = Architecture(
+    config="CLIPTextConfig",
+    model="CLIPTextModel",
+    sizes={},
+    small={
+        "vocab_size": 131,
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 112,
+        "max_position_embeddings": 64,
+    },
+    fixed={"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2},
+)
+
+
+def _build(options: BuildOptions) -> BuiltModel:
+    return pooled_encoder(ARCHITECTURE, options)
+
+
+register(
+    ModelEntry(
+        name="clip-text",
+        family="text",
+        summary="12 layers of 512, beside ViT-B/32: quick Gelu, a causal mask, a pooled token",
+        parameters=63_165_952,
+        inputs="input_ids, attention_mask: i64[batch, sequence]",
+        idea="Radford et al. 2021, arXiv:2103.00020; MIT",
+        build=_build,
+    )
+)

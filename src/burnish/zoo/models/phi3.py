@@ -1,0 +1,41 @@
+"""Phi-3: LLaMA with one projection for queries, keys and values and one for gate and up."""
+
+from __future__ import annotations
+
+from burnish.zoo.decoders import decoder
+from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.pretrained import Architecture
+
+ARCHITECTURE = Architecture(
+    config="Phi3Config",
+    model="Phi3ForCausalLM",
+    sizes={},
+    small={
+        "vocab_size": 131,
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 112,
+        "max_position_embeddings": 64,
+        "num_key_value_heads": 2,
+    },
+    fixed={"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2},
+)
+
+
+def _build(options: BuildOptions) -> BuiltModel:
+    return decoder(ARCHITECTURE, options)
+
+
+register(
+    ModelEntry(
+        name="phi3",
+        family="decoder",
+        summary="32 layers of 3072 (15 GB in fp32: use --layers): packed projections",
+        parameters=3_821_079_552,
+        inputs="input_ids, attention_mask: i64[batch, sequence]",
+        idea="Abdin et al. 2024, arXiv:2404.14219; MIT",
+        build=_build,
+        has_past=True,
+    )
+)
