@@ -8,7 +8,8 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
 from burnish.core.tensors import TensorSpec
-from burnish.engines.element_types import name_of
+from burnish.store.element_types import short_name_of
+from burnish.store.interface import ANY_RANK
 
 
 def check_feeds(feeds: Arrays, inputs: Sequence[TensorSpec]) -> None:
@@ -30,7 +31,7 @@ def check_feeds(feeds: Arrays, inputs: Sequence[TensorSpec]) -> None:
 
 
 def _check_one(array: Array, spec: TensorSpec) -> None:
-    found = TensorSpec(spec.name, name_of(array), array.shape)
+    found = TensorSpec(spec.name, short_name_of(array), array.shape)
     if found.dtype != spec.dtype or not _fits(array.shape, spec):
         what = "shape" if found.dtype == spec.dtype else "element type"
         raise UsageError(
@@ -41,6 +42,8 @@ def _check_one(array: Array, spec: TensorSpec) -> None:
 
 
 def _fits(shape: tuple[int, ...], spec: TensorSpec) -> bool:
+    if spec.shape == (ANY_RANK,):
+        return True
     pairs = zip(shape, spec.shape, strict=False)
     same_rank = len(shape) == len(spec.shape)
     return same_rank and all(isinstance(dim, str) or size == dim for size, dim in pairs)

@@ -1,4 +1,4 @@
-"""Look for packages, programs and devices without importing or starting them."""
+"""Look for packages and devices without importing or starting them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import importlib.util
 from pathlib import Path
 
 
-def version_of(module: str, *more_distributions: str) -> str | None:
-    """Return the version of an installed module, whichever distribution brought it; None: none."""
-    if importlib.util.find_spec(module) is None:
+def version_of(*distributions: str, module: str | None = None) -> str | None:
+    """Return the version of an importable module, whichever distribution brought it; None: none."""
+    if importlib.util.find_spec(module or distributions[0]) is None:
         return None
-    for distribution in (module, *more_distributions):
+    for distribution in distributions:
         try:
             return importlib.metadata.version(distribution)
         except importlib.metadata.PackageNotFoundError:
@@ -19,6 +19,6 @@ def version_of(module: str, *more_distributions: str) -> str | None:
     return "unknown"
 
 
-def has_nvidia_gpu() -> bool:
-    """Return whether the kernel driver offers an NVIDIA device."""
-    return any(Path("/dev").glob("nvidia[0-9]*"))
+def has_nvidia_gpu(devices: Path = Path("/dev")) -> bool:
+    """Return whether the kernel offers an NVIDIA device (`dxg`: the one of Windows' Linux)."""
+    return any(devices.glob("nvidia[0-9]*")) or (devices / "dxg").exists()

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from burnish.engines import onnxruntime_placement as placed
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
+from burnish.engines.fallback import no_cuda_graph, precision_notes
 from burnish.engines.installed import version_of
-from burnish.engines.onnxruntime_placement import assigned, count_by_provider
+from burnish.engines.model_facts import arithmetic_type
 from burnish.engines.onnxruntime_session import OnnxRuntimeSession, Provider, load
+from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 
 _PROVIDER = Provider("CPUExecutionProvider", device="cpu")
+_NARROW_FLOATS = ("f16", "bf16")
+_TASKS = Path("/proc/self/task")
+"""One entry for each thread of this process; only Linux has it."""
 
 
 class OnnxRuntimeCpu:
@@ -28,14 +36,33 @@ class OnnxRuntimeCpu:
 
     def open(self, model: StoredModel, options: EngineOptions) -> OnnxRuntimeSession:
         """Load a model on the CPU."""
+        threads_before = _threads()
         session = load(model, options, _PROVIDER)
+        precision = arithmetic_type(onnx_files.read(model.onnx))
         placement = Placement(
             device="cpu",
-            precision="f32",
-            nodes_by_provider=count_by_provider(assigned(session) or ()),
-            threads=options.threads,
+            precision=precision,
+            nodes_by_provider=placed.count_by_provider(placed.assigned(session) or ()),
+            # The thread that calls `run` works too, so the pool holds one less than work together.
+            threads=options.threads
+            or (_threads() - threads_before + 1 if _TASKS.is_dir() else None),
+            notes=(
+                *precision_notes(options, precision),
+                *no_cuda_graph(options, self.name),
+                *_narrow_notes(precision),
+            ),
         )
         return OnnxRuntimeSession(model, options, _PROVIDER, session=session, placement=placement)
+
+
+def _narrow_notes(precision: str) -> tuple[str, ...]:
+    if precision not in _NARROW_FLOATS:
+        return ()
+    return (f"operators without a {precision} kernel run in f32, between casts",)
+
+
+def _threads() -> int:
+    return sum(1 for _ in _TASKS.iterdir()) if _TASKS.is_dir() else 0
 
 
 ENGINES.register("onnxruntime-cpu")(OnnxRuntimeCpu())

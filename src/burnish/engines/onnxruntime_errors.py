@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
 from burnish.store.stored import StoredModel
@@ -29,18 +31,23 @@ _OUT_OF_MEMORY = re.compile(
     r"failed to allocate|bad_alloc|bad allocation|out of memory|CUDA_ERROR_OUT_OF_MEMORY",
     re.IGNORECASE,
 )
-_EXTERNAL_DATA = re.compile(
-    r"external data|External initializer|ReadFileIntoBuffer|GetExtDataFromTensorProto|"
-    r"model_path must not be empty|MapFileIntoMemory|file_size|GetFileLength",
-    re.IGNORECASE,
+_EXTERNAL_DATA = re.compile(r"external (?:data|initializer)", re.IGNORECASE)
+_NODE_FAILED = re.compile(
+    r"while running (?P<op>\S+) node\. Name:'(?P<node>.*?)' Status Message: (?P<reason>.*)",
+    re.DOTALL,
 )
 
 
-def is_from_onnxruntime(error: Exception) -> bool:
-    """Return whether ONNX Runtime raised this, and not code of ours."""
-    return type(error).__module__.startswith("onnxruntime") or (
-        isinstance(error, (RuntimeError, MemoryError, ValueError))
-    )
+@contextmanager
+def explained(model: StoredModel) -> Iterator[None]:
+    """Turn what ONNX Runtime raises inside the block into an error that the user can act on."""
+    try:
+        yield
+    except Exception as error:
+        own = type(error).__module__.startswith("onnxruntime")
+        if not own and not isinstance(error, (RuntimeError, MemoryError)):
+            raise
+        raise explain(error, model) from error
 
 
 def explain(error: Exception, model: StoredModel) -> BurnishError:
@@ -98,6 +105,12 @@ def _explain_file(text: str, model: StoredModel) -> BurnishError:
             f"{path}: its external weights cannot be read ({shortened(text)})",
             hint="put the weight files beside the model, under the names it was saved with",
         )
+    if match := _NODE_FAILED.search(text):
+        return ModelError(
+            f"{path}: {match['op']} (node {match['node']!r}) failed: {shortened(match['reason'])}",
+            hint="check that the inputs' sizes fit each other; "
+            f"`burnish model show {path}` lists them",
+        )
     return ModelError(
         f"{path}: ONNX Runtime cannot use it ({shortened(text)})",
         hint=f"see what it is with `burnish model show {path}`",
@@ -106,6 +119,6 @@ def _explain_file(text: str, model: StoredModel) -> BurnishError:
 
 def shortened(text: str) -> str:
     """Return the first sentence of an engine's message, without places in its source code."""
-    line = _SOURCE_LINE.sub("", text).strip().splitlines()
-    first = line[0] if line else "no reason given"
+    lines = _SOURCE_LINE.sub("", text).strip().splitlines()
+    first = lines[0].strip() if lines else "no reason given"
     return first if len(first) <= 200 else first[:199] + "…"

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
-import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -17,22 +14,25 @@ import numpy as np
 
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
-from burnish.core.tensors import TensorSpec
+from burnish.engines import onnxruntime_values as values
 from burnish.engines.base import EngineOptions, Placement
-from burnish.engines.element_types import NUMPY, ONNX, ONNXRUNTIME, PACKED, is_native
 from burnish.engines.feeding import check_feeds
-from burnish.engines.onnxruntime_errors import explain, is_from_onnxruntime
+from burnish.engines.onnxruntime_errors import explained
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
 
-RECORD_ASSIGNMENT = "session.record_ep_graph_assignment_info"
-"""ONNX Runtime tells which provider each node went to when this is "1" (since 1.24)."""
-
-CAPTURE = "enable_cuda_graph"
-
 OrtSession = Any
 OrtBinding = Any
-OrtValue = Any
+"""`onnxruntime.InferenceSession` and `IOBinding`: the package has no types."""
+
+CAPTURE = "enable_cuda_graph"
+NO_CAPTURE = -1
+"""The `gpu_graph_id` of a run that neither captures nor replays a CUDA graph."""
+CAPTURE_RUNS = 3
+"""ONNX Runtime captures after its regular runs have settled; later runs replay."""
+
+_QUIET = 4
+"""Fatal messages only: whatever else matters comes back as an exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,6 @@ class Provider:
     """Where its tensors live: `cpu` or `cuda`."""
     device_index: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def without_capture(self) -> Mapping[str, str]:
-        """Return the options less those that capture a CUDA graph."""
-        return {key: value for key, value in self.options.items() if key != CAPTURE}
 
 
 def load(
@@ -76,12 +71,12 @@ def load(
     }[options.graph_level]
     settings.intra_op_num_threads = options.threads or 0
     settings.inter_op_num_threads = 1
-    settings.log_severity_level = 4  # fatal only: what matters comes back as an exception
-    settings.add_session_config_entry(RECORD_ASSIGNMENT, "1")
+    settings.log_severity_level = _QUIET
+    settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     if profile_prefix is not None:
         settings.enable_profiling = True
         settings.profile_file_prefix = str(profile_prefix)
-    with _explained(model):
+    with explained(model):
         session = onnxruntime.InferenceSession(
             str(model.onnx), settings, providers=[(provider.name, dict(provider.options))]
         )
@@ -89,23 +84,17 @@ def load(
     return session
 
 
-def specs(nodes: Sequence[Any], model: StoredModel) -> tuple[TensorSpec, ...]:
-    """Return ONNX Runtime's inputs or outputs as ours; only tensors are supported."""
-    return tuple(_spec(node, model) for node in nodes)
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One run with everything in place; it keeps the memory of its inputs."""
 
+    run: Callable[[OrtBinding, Any], None]
+    binding: OrtBinding
+    settings: Any
+    inputs: Sequence[values.OrtValue]
 
-def _spec(node: Any, model: StoredModel) -> TensorSpec:  # noqa: ANN401  (onnxruntime's NodeArg)
-    dtype = ONNXRUNTIME.get(node.type.removeprefix("tensor(").removesuffix(")"))
-    if dtype is None or dtype in PACKED:
-        raise ModelError(
-            f"{model.onnx}: {node.name!r} is a {node.type}, which burnish cannot feed or fetch",
-            hint="export the model with plain tensors of at least 8 bits as inputs and outputs",
-        )
-    shape = tuple(
-        dim if isinstance(dim, (int, str)) else f"{node.name}_dim_{index}"
-        for index, dim in enumerate(node.shape)
-    )
-    return TensorSpec(node.name, dtype, shape)
+    def __call__(self) -> None:
+        self.run(self.binding, self.settings)
 
 
 class OnnxRuntimeSession:
@@ -123,10 +112,10 @@ class OnnxRuntimeSession:
         self._model = model
         self._options = options
         self._provider = provider
-        self._session: OrtSession = session
+        self._session = session
         self._placement = placement
-        self._inputs = specs(session.get_inputs(), model)
-        self._outputs = specs(session.get_outputs(), model)
+        self._inputs = tuple(values.spec(argument, model) for argument in session.get_inputs())
+        self._outputs = tuple(values.spec(argument, model) for argument in session.get_outputs())
         self._prepared = 0
 
     @property
@@ -137,41 +126,37 @@ class OnnxRuntimeSession:
     def run(self, feeds: Arrays) -> dict[str, Array]:
         """Run once with inputs from, and outputs to, host memory."""
         check_feeds(feeds, self._inputs)
-        names = [spec.name for spec in self._outputs]
-        with _explained(self._model):
-            if all(is_native(spec.dtype) for spec in (*self._inputs, *self._outputs)):
-                arrays = self._session.run(names, dict(feeds), self._run_options())
-                return dict(zip(names, map(np.asarray, arrays), strict=True))
-            binding = self._bound(feeds, device="cpu")
-            for name in names:
-                binding.bind_output(name, "cpu")
-            self._session.run_with_iobinding(binding, self._run_options())
-            values = binding.get_outputs()
-        pairs = zip(self._outputs, values, strict=True)
-        return {spec.name: _array(value, spec.dtype) for spec, value in pairs}
+        if all(values.is_native(spec.dtype) for spec in (*self._inputs, *self._outputs)):
+            names = [spec.name for spec in self._outputs]
+            with explained(self._model):
+                arrays = self._session.run(names, dict(feeds), self._run_options(NO_CAPTURE))
+            return {name: np.asarray(array) for name, array in zip(names, arrays, strict=True)}
+        binding, _kept = self._bound(feeds, "cpu", 0)
+        with explained(self._model):
+            self._session.run_with_iobinding(binding, self._run_options(NO_CAPTURE))
+        pairs = zip(self._outputs, binding.get_outputs(), strict=True)
+        return {spec.name: values.array_of(value, spec.dtype) for spec, value in pairs}
 
     def prepare(self, feeds: Arrays) -> Callable[[], None]:
-        """Put `feeds` and the outputs in the device's memory; return one blocking run."""
+        """Put `feeds` and the outputs in the device's memory; return one blocking run.
+
+        A first run finds the outputs' shapes; from then on they have fixed places, which a
+        captured graph needs and which spares the others an allocation per run.
+        """
         check_feeds(feeds, self._inputs)
-        session, provider = self._session, self._provider
-        with _explained(self._model):
-            binding = self._bound(feeds, device=provider.device)
-            for spec in self._outputs:
-                binding.bind_output(spec.name, provider.device, provider.device_index)
-            session.run_with_iobinding(binding, self._run_options())
+        provider = self._provider
+        binding, kept = self._bound(feeds, provider.device, provider.device_index)
+        self._prepared += 1
+        run, settings = self._session.run_with_iobinding, self._run_options(self._prepared)
+        with explained(self._model):
+            run(binding, self._run_options(NO_CAPTURE))
             for spec, value in zip(self._outputs, binding.get_outputs(), strict=True):
                 if spec.dtype != "str":
-                    binding.bind_ortvalue_output(spec.name, self._allocated(value))
-        self._prepared += 1
-        run_options = self._run_options(graph_id=self._prepared)
-        run = session.run_with_iobinding
-
-        def call() -> None:
-            run(binding, run_options)
-
-        for _ in range(3 if self._options.cuda_graph else 0):
-            call()  # the first runs allocate and capture
-        return call
+                    place = values.like(value, provider.device, provider.device_index)
+                    binding.bind_ortvalue_output(spec.name, place)
+            for _ in range(CAPTURE_RUNS if self._options.cuda_graph else 0):
+                run(binding, settings)
+        return _Call(run, binding, settings, kept)
 
     def trace(self, feeds: Arrays, *, warmup: int, runs: int) -> Trace | None:
         """Return a timeline of `runs` runs after `warmup` dropped ones, from a second session.
@@ -181,7 +166,8 @@ class OnnxRuntimeSession:
         from burnish.trace.readers import onnxruntime_profile
 
         options = dataclasses.replace(self._options, cuda_graph=False)
-        provider = dataclasses.replace(self._provider, options=self._provider.without_capture)
+        without_capture = {k: v for k, v in self._provider.options.items() if k != CAPTURE}
+        provider = dataclasses.replace(self._provider, options=without_capture)
         with tempfile.TemporaryDirectory(prefix="burnish-profile-") as folder:
             session = load(self._model, options, provider, profile_prefix=Path(folder) / "runs")
             traced = OnnxRuntimeSession(
@@ -203,73 +189,37 @@ class OnnxRuntimeSession:
     ) -> None:
         self._session = None
 
-    def _run_options(self, graph_id: int = -1) -> Any:  # noqa: ANN401  (onnxruntime's RunOptions)
+    def _run_options(self, graph_id: int) -> Any:  # noqa: ANN401  (its RunOptions, untyped)
         import onnxruntime
 
         options = onnxruntime.RunOptions()
-        options.log_severity_level = 4
+        options.log_severity_level = _QUIET
         if self._options.cuda_graph:
             options.add_run_config_entry("gpu_graph_id", str(graph_id))
         return options
 
-    def _bound(self, feeds: Arrays, *, device: str) -> OrtBinding:
+    def _bound(
+        self, feeds: Arrays, device: str, device_index: int
+    ) -> tuple[OrtBinding, list[values.OrtValue]]:
+        """Return a binding to tensors on the device, and the inputs, whose memory it shares."""
         binding = self._session.io_binding()
-        index = self._provider.device_index if device != "cpu" else 0
+        kept = []
         for spec in self._inputs:
             if spec.dtype == "str":
                 binding.bind_cpu_input(spec.name, feeds[spec.name])
             else:
-                value = _value(feeds[spec.name], spec.dtype, device, index)
+                value = values.value_of(feeds[spec.name], spec.dtype, device, device_index)
                 binding.bind_ortvalue_input(spec.name, value)
-        return binding
-
-    def _allocated(self, value: OrtValue) -> OrtValue:
-        import onnxruntime
-
-        return onnxruntime.OrtValue.ortvalue_from_shape_and_type(
-            value.shape(), value.element_type(), self._provider.device, self._provider.device_index
-        )
+                kept.append(value)
+        for spec in self._outputs:
+            binding.bind_output(spec.name, device, device_index)
+        return binding, kept
 
 
 def last_runs(trace: Trace, runs: int) -> Trace:
-    """Return the last `runs` runs of a trace, from 0; what is outside runs is dropped."""
-    first = trace.runs - runs
+    """Return the last `runs` runs of a trace, from 0; what lies outside of runs is dropped."""
+    first = max(0, trace.runs - runs)
     spans = tuple(
         dataclasses.replace(span, run=span.run - first) for span in trace.spans if span.run >= first
     )
-    return dataclasses.replace(trace, spans=spans, runs=runs)
-
-
-def _value(array: Array, dtype: str, device: str, index: int) -> OrtValue:
-    import onnxruntime
-
-    packed = np.ascontiguousarray(array).reshape(array.shape)
-    if is_native(dtype):
-        return onnxruntime.OrtValue.ortvalue_from_numpy(packed, device, index)
-    host = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(packed, ONNX[dtype])
-    if device == "cpu":
-        return host
-    value = onnxruntime.OrtValue.ortvalue_from_shape_and_type(
-        array.shape, ONNX[dtype], device, index
-    )
-    onnxruntime.copy_tensors([host], [value])
-    return value
-
-
-def _array(value: OrtValue, dtype: str) -> Array:
-    """Return a copy of a value in host memory, also of types that NumPy lacks."""
-    if is_native(dtype):
-        return np.asarray(value.numpy())
-    shape = tuple(value.shape())
-    content = ctypes.string_at(value.data_ptr(), math.prod(shape) * NUMPY[dtype].itemsize)
-    return np.frombuffer(content, dtype=NUMPY[dtype]).reshape(shape)
-
-
-@contextmanager
-def _explained(model: StoredModel) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        if not is_from_onnxruntime(error):
-            raise
-        raise explain(error, model) from error
+    return dataclasses.replace(trace, spans=spans, runs=trace.runs - first)

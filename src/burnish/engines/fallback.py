@@ -1,0 +1,36 @@
+"""There is no silent fallback: what was not obtained is an error, or a note if it is allowed."""
+
+from __future__ import annotations
+
+from burnish.core.errors import MissingCapabilityError
+from burnish.engines.base import EngineOptions
+
+ACCEPT = "accept it with --allow-fallback"
+
+
+def accepted(problem: str, options: EngineOptions, *, hint: str = "") -> tuple[str, ...]:
+    """Return the problem as a note if fallbacks are allowed, and raise otherwise."""
+    if options.allow_fallback:
+        return (problem,)
+    raise MissingCapabilityError(problem, hint=f"{hint}, or {ACCEPT}" if hint else ACCEPT)
+
+
+def precision_notes(options: EngineOptions, obtained: str) -> tuple[str, ...]:
+    """Return what to know of the precision; raise if it is not the one that was asked for."""
+    asked = options.precision
+    if asked is None or asked == obtained:
+        return ()
+    return accepted(
+        f"precision {asked} was asked for, the arithmetic is {obtained}",
+        options,
+        hint=f"give it a model in {asked}",
+    )
+
+
+def no_cuda_graph(options: EngineOptions, engine: str) -> tuple[str, ...]:
+    """Return nothing unless a CUDA graph was asked of an engine that captures none."""
+    if not options.cuda_graph:
+        return ()
+    return accepted(
+        f"engine {engine} captures no CUDA graph", options, hint="use --engine onnxruntime-cuda"
+    )

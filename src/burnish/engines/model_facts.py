@@ -1,0 +1,34 @@
+"""What an engine needs to know of a model besides its inputs and outputs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import onnx_ir as ir
+
+from burnish.core.tensors import BITS, FLOATS
+from burnish.store.element_types import SHORT_NAMES
+
+_QUANTISED = frozenset(name for name, bits in BITS.items() if bits <= 8 and name != "bool")
+
+
+def arithmetic_type(model: ir.Model) -> str:
+    """Return the element type of most of the model's weights: what its arithmetic runs in.
+
+    Without weights it is that of the first floating-point input or output, and without those of
+    the first output.
+    """
+    weights: Counter[str] = Counter()
+    for value in model.graph.initializers.values():
+        tensor = value.const_value
+        if tensor is not None and SHORT_NAMES[tensor.dtype] in FLOATS | _QUANTISED:
+            weights[SHORT_NAMES[tensor.dtype]] += tensor.size
+    if weights:
+        return weights.most_common(1)[0][0]
+    types = [
+        SHORT_NAMES[value.dtype]
+        for value in (*model.graph.inputs, *model.graph.outputs)
+        if value.dtype is not None
+    ]
+    floats = [name for name in types if name in FLOATS]
+    return floats[0] if floats else (types[-1] if types else "f32")

@@ -1,0 +1,91 @@
+"""Tensors in and out of ONNX Runtime, also of types that NumPy lacks."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from burnish.core.arrays import Array
+from burnish.core.errors import ModelError
+from burnish.core.tensors import TensorSpec
+from burnish.store.element_types import DATA_TYPES, numpy_type
+from burnish.store.stored import StoredModel
+
+SHORT_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "float": "f32", "double": "f64", "float16": "f16", "bfloat16": "bf16", "string": "str",
+        "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "bool": "bool",
+        "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8",
+        "complex64": "c64", "complex128": "c128",
+        "float8e4m3fn": "f8e4m3fn", "float8e4m3fnuz": "f8e4m3fnuz", "float8e5m2": "f8e5m2",
+        "float8e5m2fnuz": "f8e5m2fnuz", "float8e8m0": "f8e8m0",
+    }
+)  # fmt: skip
+"""Our names of what stands in ONNX Runtime's `tensor(…)`.
+
+Types of less than 8 bits are not here: ONNX Runtime packs several into a byte, NumPy does not.
+"""
+
+OrtValue = Any
+"""`onnxruntime.OrtValue`: the package has no types."""
+
+
+def spec(argument: Any, model: StoredModel) -> TensorSpec:  # noqa: ANN401  (its NodeArg, untyped)
+    """Return an input or output of ONNX Runtime as ours; only tensors can be fed and fetched."""
+    dtype = SHORT_NAMES.get(argument.type.removeprefix("tensor(").removesuffix(")"))
+    if dtype is None:
+        raise ModelError(
+            f"{model.onnx}: {argument.name!r} is a {argument.type}, "
+            "which burnish cannot feed or fetch",
+            hint="export the model with plain tensors of at least 8 bits as inputs and outputs",
+        )
+    shape = tuple(
+        dim if isinstance(dim, (int, str)) else f"{argument.name}_dim_{index}"
+        for index, dim in enumerate(argument.shape)
+    )
+    return TensorSpec(argument.name, dtype, shape)
+
+
+def is_native(dtype: str) -> bool:
+    """Return whether NumPy itself has this type, without `ml_dtypes`."""
+    return numpy_type(dtype).isbuiltin == 1
+
+
+def value_of(array: Array, dtype: str, device: str, device_index: int) -> OrtValue:
+    """Return a value in the memory of `device`; on the CPU it shares the array's memory."""
+    import onnxruntime
+
+    dense = np.ascontiguousarray(array).reshape(array.shape)
+    if is_native(dtype):
+        return onnxruntime.OrtValue.ortvalue_from_numpy(dense, device, device_index)
+    host = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(dense, DATA_TYPES[dtype].value)
+    if device == "cpu":
+        return host
+    value = onnxruntime.OrtValue.ortvalue_from_shape_and_type(
+        array.shape, DATA_TYPES[dtype].value, device, device_index
+    )
+    onnxruntime.copy_tensors([host], [value])
+    return value
+
+
+def like(value: OrtValue, device: str, device_index: int) -> OrtValue:
+    """Return a new value of the same type and shape, with memory of its own."""
+    import onnxruntime
+
+    return onnxruntime.OrtValue.ortvalue_from_shape_and_type(
+        value.shape(), value.element_type(), device, device_index
+    )
+
+
+def array_of(value: OrtValue, dtype: str) -> Array:
+    """Return a copy of a value that lies in host memory."""
+    if is_native(dtype):
+        return np.asarray(value.numpy())
+    shape = tuple(value.shape())
+    content = ctypes.string_at(value.data_ptr(), math.prod(shape) * numpy_type(dtype).itemsize)
+    return np.frombuffer(content, dtype=numpy_type(dtype)).reshape(shape)
