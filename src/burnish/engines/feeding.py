@@ -8,7 +8,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
 from burnish.core.tensors import TensorSpec
-from burnish.store.element_types import short_name_of
+from burnish.engines.element_types import name_of
 from burnish.store.interface import ANY_RANK
 
 
@@ -31,7 +31,7 @@ def check_feeds(feeds: Arrays, inputs: Sequence[TensorSpec]) -> None:
 
 
 def _check_one(array: Array, spec: TensorSpec) -> None:
-    found = TensorSpec(spec.name, short_name_of(array), array.shape)
+    found = TensorSpec(spec.name, name_of(array), array.shape)
     if found.dtype != spec.dtype or not _fits(array.shape, spec):
         what = "shape" if found.dtype == spec.dtype else "element type"
         raise UsageError(

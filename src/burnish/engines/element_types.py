@@ -1,0 +1,23 @@
+"""Our short names of the element types of arrays; needs NumPy only, so that records may use it."""
+
+from __future__ import annotations
+
+import re
+
+from burnish.core.arrays import Array
+from burnish.core.tensors import BITS
+
+_LETTERS = {"float": "f", "int": "i", "uint": "u", "complex": "c"}
+_OTHERS = {"bfloat16": "bf16", "float8_e8m0fnu": "f8e8m0", "float4_e2m1fn": "f4e2m1"}
+_PARTS = re.compile(r"(?P<kind>float|int|uint|complex)(?P<rest>\d+(?:_e\dm\d\w*)?)")
+
+
+def name_of(array: Array) -> str:
+    """Return the short name of an array's element type; NumPy's own name where we have none."""
+    if array.dtype.kind in "OUST":
+        return "str"
+    name = array.dtype.name
+    if found := _PARTS.fullmatch(name):
+        name = _OTHERS.get(name, _LETTERS[found["kind"]] + found["rest"].replace("_", ""))
+    name = _OTHERS.get(name, name)
+    return name if name in BITS else str(array.dtype)
