@@ -78,3 +78,32 @@ def test_an_unwritable_place_says_so(tmp_path: Path) -> None:
 def test_a_folder_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"cannot be written \(Is a directory\)"):
         files.write_text(tmp_path, "hello")
+
+
+def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    target = tmp_path / "set"
+    target.mkdir()
+    (target / "stale.pb").touch()
+    with files.folder_written_beside(target) as fresh:
+        (fresh / "new.pb").touch()
+    assert [path.name for path in target.iterdir()] == ["new.pb"]
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_failure_leaves_the_old_folder_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "set"
+    target.mkdir()
+    (target / "good.pb").touch()
+    with pytest.raises(RuntimeError), files.folder_written_beside(target):
+        raise RuntimeError
+    assert [path.name for path in target.iterdir()] == ["good.pb"]
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_file_is_not_replaced_by_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "set").touch()
+    with (
+        pytest.raises(UsageError, match="set: cannot be written"),
+        files.folder_written_beside(tmp_path / "set"),
+    ):
+        pass

@@ -35,6 +35,29 @@ def written_beside(target: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def folder_written_beside(target: Path) -> Iterator[Path]:
+    """Yield a new folder; on success it takes the place of the folder `target` as a whole.
+
+    On any failure what stood at `target` is as it was.
+    """
+    with _explained(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_dir():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+        around = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        with _explained(target):
+            fresh, old = around / "new", around / "old"
+            fresh.mkdir()
+            yield fresh
+            if target.exists():
+                target.rename(old)
+            fresh.rename(target)
+    finally:
+        shutil.rmtree(around, ignore_errors=True)
+
+
 def write_text(target: Path, text: str) -> None:
     """Write a text file: all of it, or nothing."""
     write_bytes(target, text.encode())

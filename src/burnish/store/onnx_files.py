@@ -1,0 +1,173 @@
+"""Read and write ONNX files, with the weights that lie beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import google.protobuf.json_format
+import google.protobuf.message
+import google.protobuf.text_format
+import onnx
+import onnx_ir as ir
+
+from burnish.core.errors import ModelError
+from burnish.core.files import written_beside
+from burnish.core.hashing import file_key, value_key
+from burnish.core.tensors import Dim, TensorSpec
+from burnish.store import external_data, first_bytes, history, versions
+from burnish.store.element_types import DATA_TYPES, SHORT_NAMES
+from burnish.store.history import History
+from burnish.store.interface import ANY_RANK, Interface
+
+__all__ = ["DATA_TYPES", "SHORT_NAMES", "Interface", "content_key", "interface", "read", "write"]
+
+_PROTOBUF_LIMIT_BYTES = 2**31 - 1
+_PARSE_ERRORS = (
+    google.protobuf.message.DecodeError,
+    google.protobuf.text_format.ParseError,
+    google.protobuf.json_format.ParseError,
+    UnicodeDecodeError,
+)
+
+
+def read(path: Path) -> ir.Model:
+    """Return the model at `path`; weights in files beside it are mapped, not read.
+
+    That all of them are there in full is checked now, so that nothing fails half-way later.
+    """
+    proto = _parsed(path)
+    try:
+        model = ir.serde.deserialize_model(proto)
+    except (ir.serde.SerdeError, ValueError, NotImplementedError) as error:
+        raise ModelError(
+            f"{path}: is not a well-formed ONNX graph ({_innermost(error)})",
+            hint="export it again; onnx.checker.check_model may tell more",
+        ) from error
+    external_data.attach(model, path)
+    return model
+
+
+def write(model: ir.Model, path: Path, *, history: History) -> None:
+    """Write `model`, which stays as it is, so that the installed ONNX Runtime can load it.
+
+    `history` goes into the metadata, after any that is there. Weights go to a file beside the
+    model if they came from one or are large. A model at `path`, even the one that `model` was
+    read from, is replaced with its data file in one go.
+    """
+    copy = _stamped(versions.fitted(model), history)
+    old = external_data.outdated(path, _previous(path))
+    with written_beside(path) as folder:
+        if external_data.is_wanted(copy):
+            external_data.unload(copy, folder, path.stem)
+        external_data.inline_the_rest(copy, kept=str(folder))
+        onnx.save(_serialized(copy, path), folder / path.name)
+        new = tuple(
+            path.absolute().parent / file.name
+            for file in folder.iterdir()
+            if file.name != path.name
+        )
+    external_data.remove(old, new=new, user=model)
+
+
+def interface(model: ir.Model) -> Interface:
+    """Return what a model takes and gives; inputs with a default value need not be fed."""
+    defaults = model.graph.initializers
+    inputs = [value for value in model.graph.inputs if value.name not in defaults]
+    return Interface(
+        tuple(_spec(value, "input") for value in inputs),
+        tuple(_spec(value, "output") for value in model.graph.outputs),
+    )
+
+
+def content_key(path: Path) -> str:
+    """Return a key of the content: the file's sha256, and with data files one over all of them."""
+    files = external_data.files(read(path))
+    if not files:
+        return file_key(path)
+    folder = path.absolute().parent
+    parts = {str(file.relative_to(folder)): file_key(file) for file in files}
+    return value_key([file_key(path), parts])
+
+
+def _parsed(path: Path) -> onnx.ModelProto:
+    if not path.exists():
+        raise ModelError(f"{path}: no such file", hint="burnish model list shows what is there")
+    if path.is_dir():
+        raise ModelError(f"{path}: is a folder, not a model", hint="name the .onnx file in it")
+    if path.stat().st_size == 0:
+        raise ModelError(f"{path}: the file is empty", hint="copy or export it again")
+    try:
+        proto = onnx.load(path, load_external_data=False)
+    except _PARSE_ERRORS as error:
+        raise _not_onnx(path) from error
+    except OSError as error:
+        raise ModelError(
+            f"{path}: cannot be read ({error.strerror})", hint="check the file's permissions"
+        ) from error
+    # A protobuf parser takes almost any bytes for unknown fields: a model has these two.
+    if not proto.HasField("graph") or (proto.ir_version >= 3 and not proto.opset_import):
+        raise _not_onnx(path)
+    return proto
+
+
+def _not_onnx(path: Path) -> ModelError:
+    finding, hint = first_bytes.guess(path)
+    return ModelError(f"{path}: is not an ONNX model; {finding}", hint=hint)
+
+
+def _previous(path: Path) -> ir.Model | None:
+    """Return the model that is about to be replaced, if there is one that can be read."""
+    try:
+        return read(path)
+    except ModelError:
+        return None
+
+
+def _stamped(model: ir.Model, new: History) -> ir.Model:
+    model.metadata_props.update(history.metadata(history.appended(model, new)))
+    return model
+
+
+def _serialized(model: ir.Model, path: Path) -> onnx.ModelProto:
+    proto = ir.to_proto(model)
+    if proto.ByteSize() > _PROTOBUF_LIMIT_BYTES:
+        raise ModelError(
+            f"{path}: {proto.ByteSize():,} bytes remain inside the model after its initializers"
+            f" were moved out, and a protobuf holds {_PROTOBUF_LIMIT_BYTES:,}",
+            hint="export it again with its weights as initializers, not as Constant nodes",
+        )
+    return proto
+
+
+def _spec(value: ir.Value, kind: str) -> TensorSpec:
+    name = value.name or ""
+    if value.type is not None and not isinstance(value.type, ir.TensorType):
+        found = type(value.type).__name__.removesuffix("Type").lower()
+        raise ModelError(
+            f"{kind} {name!r} is of type {found}; burnish feeds and compares dense tensors only",
+            hint="export the model with plain tensors as inputs and outputs",
+        )
+    if value.dtype is None or value.dtype not in SHORT_NAMES:
+        raise ModelError(
+            f"{kind} {name!r} has the element type {value.dtype}, which burnish does not know",
+            hint="export the model again with types for all inputs and outputs",
+        )
+    return TensorSpec(name, SHORT_NAMES[value.dtype], _dims(value, name))
+
+
+def _dims(value: ir.Value, name: str) -> tuple[Dim, ...]:
+    if value.shape is None:
+        return (ANY_RANK,)
+    return tuple(_dim(dim, f"{name}_dim_{index}") for index, dim in enumerate(value.shape))
+
+
+def _dim(dim: int | ir.SymbolicDim, otherwise: str) -> Dim:
+    if isinstance(dim, int):
+        return dim if dim >= 0 else otherwise  # some exporters write -1 for "unknown"
+    return dim.value or otherwise
+
+
+def _innermost(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error).strip().partition("\n")[0]
