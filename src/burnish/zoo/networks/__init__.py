@@ -1,0 +1,3 @@
+"""Networks written here from their papers, because no installed library has them."""
+
+from __future__ import annotations
