@@ -1,0 +1,180 @@
+"""Rounds of fresh processes whose blocks alternate in a shuffled order.
+
+A round opens one worker per subject, one after the other, then runs cycles: in each, every
+subject has one block, in an order drawn anew, while all other workers sleep. A subject that
+fails once is not started again; what it gave until then stays.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from burnish.bench import timing
+from burnish.bench.measure import Block, Launch, ParityMark, Placed
+from burnish.bench.subject import BenchOptions, Opened, Worker, WorkerFailedError
+from burnish.core import units
+from burnish.core.arrays import Arrays
+from burnish.core.progress import SILENT, Progress
+
+MOST_CALLS = 500
+"""A block of very short calls ends here: more would fill the report with samples of one moment."""
+
+Start = Callable[[str], Worker]
+Judge = Callable[[str, Placed, Arrays], ParityMark]
+"""Says whether what a subject computed in its worker is right."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What has been gathered of one subject so far."""
+
+    launches: list[Launch] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    placement: Placed | None = None
+    parity: ParityMark | None = None
+    failure: str | None = None
+    calls: int = 1
+    call_s: float = 0.0
+
+
+class Rounds:
+    """Gathers samples of all subjects; `tallies` and `notes` hold what came of it."""
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        start: Start,
+        options: BenchOptions,
+        *,
+        judge: Judge | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        progress: Progress = SILENT,
+    ) -> None:
+        self.tallies = {label: Tally() for label in labels}
+        self.notes: list[str] = []
+        self._start = start
+        self._options = options
+        self._judge = judge
+        self._clock = clock
+        self._progress = progress
+        self._dice = random.Random(options.seed)
+        self._workers: dict[str, Worker] = {}
+        self._cycles: int | None = None
+        self._done = 0
+
+    def run(self) -> None:
+        """Run as many rounds as were asked for and the budget allows."""
+        began = self._clock()
+        longest = 0.0
+        finished = 0
+        for number in range(self._options.rounds):
+            elapsed = self._clock() - began
+            if not self._sound() or (number and elapsed + longest > self._options.budget_s):
+                break
+            self._round(number)
+            longest = max(longest, self._clock() - began - elapsed)
+            finished += 1
+        if self._sound() and finished < self._options.rounds:
+            self._say_what_is_missing(finished, longest)
+        total = max(self._total(), 1)
+        self._progress.step("bench", total, total, units.count(finished, "round"))
+
+    def _say_what_is_missing(self, finished: int, longest: float) -> None:
+        asked, budget_s = self._options.rounds, self._options.budget_s
+        self.notes.append(
+            f"the budget of {budget_s:g} s ended after {finished} of {asked} rounds; "
+            f"--budget {int(longest * asked) + 1} would fit them all"
+        )
+
+    def _sound(self) -> list[str]:
+        return [label for label, tally in self.tallies.items() if tally.failure is None]
+
+    def _round(self, number: int) -> None:
+        began = self._clock()
+        try:
+            for label in self._shuffled(self._sound()):
+                with self._failure_noted(label):
+                    self._open(number, label)
+            if self._cycles is None:
+                self._cycles = self._affordable_cycles(self._clock() - began)
+            for cycle in range(self._cycles):
+                self._cycle(number, cycle)
+            for label in self._sound():
+                with self._failure_noted(label):
+                    self._finish(label)
+        finally:
+            for label in list(self._workers):
+                self._workers.pop(label).end()
+
+    @contextmanager
+    def _failure_noted(self, label: str) -> Iterator[None]:
+        try:
+            yield
+        except WorkerFailedError as error:
+            self.tallies[label].failure = str(error)
+            self._workers.pop(label).end()
+
+    def _open(self, number: int, label: str) -> None:
+        worker = self._workers[label] = self._start(label)
+        self._note("starting", label)
+        opened = worker.open()
+        tally = self.tallies[label]
+        tally.launches.append(_launch(number, opened))
+        if tally.placement is None:
+            tally.placement = opened.placement
+            tally.call_s = opened.call_s
+            wanted = round(self._options.block_s / max(opened.call_s, 1e-9))
+            tally.calls = min(max(wanted, 1), MOST_CALLS)
+
+    def _affordable_cycles(self, opening_s: float) -> int:
+        """Return how many cycles fit into a round's share of the budget: at least one."""
+        cycle_s = sum(
+            tally.calls * tally.call_s + timing.settling_s(tally.call_s)
+            for tally in self.tallies.values()
+            if tally.failure is None
+        )
+        share_s = self._options.budget_s / self._options.rounds - opening_s
+        return min(max(int(share_s / max(cycle_s, 1e-9)), 1), self._options.blocks)
+
+    def _cycle(self, number: int, cycle: int) -> None:
+        for position, label in enumerate(self._shuffled(self._sound())):
+            tally = self.tallies[label]
+            settle_s = timing.settling_s(tally.call_s)
+            with self._failure_noted(label):
+                samples = self._workers[label].block(tally.calls, settle_s)
+                tally.blocks.append(Block(number, cycle, position, samples))
+            self._done += 1
+            self._note(f"round {number + 1}", label)
+
+    def _finish(self, label: str) -> None:
+        worker, tally = self._workers[label], self.tallies[label]
+        peak = worker.peak_memory_bytes()
+        tally.launches[-1] = replace(tally.launches[-1], peak_memory_bytes=peak)
+        if self._judge is not None and tally.parity is None and tally.placement is not None:
+            tally.parity = self._judge(label, tally.placement, worker.outputs())
+
+    def _shuffled(self, labels: list[str]) -> list[str]:
+        return self._dice.sample(labels, len(labels))
+
+    def _total(self) -> int:
+        cycles = self._options.blocks if self._cycles is None else self._cycles
+        return self._options.rounds * cycles * len(self.tallies)
+
+    def _note(self, doing: str, label: str) -> None:
+        if self._done < self._total():
+            self._progress.step("bench", self._done, self._total(), f"{doing}: {label}")
+
+
+def _launch(number: int, opened: Opened) -> Launch:
+    return Launch(
+        round=number,
+        load_s=opened.load_s,
+        first_call_s=opened.first_call_s,
+        warmup_calls=opened.warmup_calls,
+        warmup_s=opened.warmup_s,
+        converged=opened.converged,
+    )

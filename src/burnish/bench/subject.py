@@ -1,0 +1,75 @@
+"""What is benchmarked, how thoroughly, and what a worker process is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from burnish.bench.measure import Placed
+from burnish.core.arrays import Array
+from burnish.engines.base import EngineOptions
+from burnish.store.stored import StoredModel
+
+
+@dataclass(frozen=True, slots=True)
+class BenchSubject:
+    """A model on an engine, under a name that is unique within the benchmark."""
+
+    label: str
+    model: StoredModel
+    engine: str
+    options: EngineOptions = field(default_factory=EngineOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOptions:
+    """How thoroughly to measure."""
+
+    rounds: int = 5
+    """Fresh processes per subject; three are the fewest that allow a verdict."""
+    blocks: int = 10
+    """The most blocks per round; fewer where the budget is short."""
+    budget_s: float = 60.0
+    """No round is begun that would probably end later than this."""
+    block_s: float = 0.075
+    baseline: str | None = None
+    """The label all others are compared with; None: the first."""
+    seed: int = 0
+    limit_s: float = 600.0
+    """A worker that does not answer within this time is ended, and its row says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A worker's answer once its calls are steady."""
+
+    load_s: float
+    first_call_s: float
+    warmup_calls: int
+    warmup_s: float
+    converged: bool
+    call_s: float
+    placement: Placed
+
+
+class WorkerFailedError(Exception):
+    """A worker crashed, did not answer in time, or says what is wrong; the text is the reason."""
+
+
+class Worker(Protocol):
+    """One subject in one fresh process; every method may raise `WorkerFailedError`."""
+
+    def open(self) -> Opened:
+        """Load the model and call it until it is steady."""
+
+    def block(self, calls: int, settle_s: float) -> tuple[float, ...]:
+        """Return the seconds of each of `calls` calls, after unrecorded ones for `settle_s`."""
+
+    def peak_memory_bytes(self) -> int | None:
+        """Return the most memory that the process has held so far."""
+
+    def outputs(self) -> dict[str, Array]:
+        """Return what the model computes in this process."""
+
+    def end(self) -> None:
+        """End the process, whatever it is doing; never raises."""
