@@ -14,6 +14,7 @@ Tensors = dict[str, Any]
 """`torch.Tensor`s by input name, in the order in which the module takes them."""
 Attention = Literal["sdpa", "eager"]
 Precision = Literal["fp32", "fp16", "bf16"]
+Choice = Literal["layers", "attention", "sequence", "past"]
 Family = Literal["text", "decoder", "vision", "audio", "restoration", "rendering", "diffusion"]
 
 
@@ -23,9 +24,10 @@ class BuildOptions:
 
     layers: int | None = None
     attention: Attention = "sdpa"
+    """`sdpa` where the library has it for this model; `eager` spells attention out."""
     batch: int | None = None
     sequence: int | None = None
-    """Tokens for text, frames for audio, points for rendering; ignored by images."""
+    """Tokens for text, frames for audio, points for rendering."""
     precision: Precision = "fp32"
     past: bool = False
     """Take and return the keys and values of earlier tokens; only for decoders."""
@@ -68,8 +70,18 @@ class ModelEntry:
     idea: str
     """Who published the architecture, and the licence of the code it was published with."""
     build: Callable[[BuildOptions], BuiltModel]
-    has_past: bool = False
+    understands: frozenset[Choice] = frozenset()
+    """Which choices it can follow beyond batch, precision, small and seed, which all models do."""
 
+    @property
+    def has_past(self) -> bool:
+        """Return whether it can take and return the keys and values of earlier tokens."""
+        return "past" in self.understands
+
+
+ENCODER: frozenset[Choice] = frozenset({"layers", "attention", "sequence"})
+"""What every text encoder understands."""
+DECODER: frozenset[Choice] = ENCODER | {"past"}
 
 MODELS: Registry[ModelEntry] = Registry("model", package="burnish.zoo.models")
 

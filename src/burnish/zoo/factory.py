@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import get_args
 
 from burnish.core.errors import UsageError
 from burnish.store.stored import Scalar, TorchSource
-from burnish.zoo.entry import MODELS, BuildOptions, BuiltModel, Module, Tensors
+from burnish.zoo.entry import MODELS, BuildOptions, BuiltModel, Choice, Module, Tensors
 
+CHOICES = get_args(Choice)
 FACTORY = "burnish.zoo.factory:module_and_inputs"
 
 
 def build(name: str, options: BuildOptions) -> BuiltModel:
     """Return the model of this name, or say what it cannot do."""
     entry = MODELS[name]
-    if options.past and not entry.has_past:
-        decoders = ", ".join(other for other in MODELS if MODELS[other].has_past)
-        raise UsageError(
-            f"{name} keeps no keys and values of earlier tokens",
-            hint=f"leave --past away, or choose one of: {decoders}",
-        )
+    for choice in CHOICES:
+        if choice in _given(options) and choice not in entry.understands:
+            able = [other for other in MODELS if choice in MODELS[other].understands]
+            raise UsageError(
+                f"{name} cannot follow --{choice}",
+                hint=f"leave --{choice} away; models that can: {', '.join(able)}",
+            )
     if options.layers is not None and options.layers < 1:
         raise UsageError(f"{options.layers} layers make no model", hint="give --layers 1 or more")
     return entry.build(options)

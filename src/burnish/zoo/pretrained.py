@@ -37,5 +37,6 @@ def module_of(architecture: Architecture, options: BuildOptions) -> Module:
     import transformers
 
     config = getattr(transformers, architecture.config)(**architecture.settings(options))
-    config._attn_implementation = options.attention
-    return weights.randomise(getattr(transformers, architecture.model)(config), seed=options.seed)
+    model = getattr(transformers, architecture.model)
+    config._attn_implementation = options.attention if model._supports_sdpa else "eager"
+    return weights.randomise(model(config), seed=options.seed)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from burnish.zoo.entry import BuildOptions, BuiltModel, Tensors
 from burnish.zoo.flat import Call, first_output, first_two_outputs, flat
 from burnish.zoo.precision import in_precision
@@ -11,6 +14,13 @@ from burnish.zoo.tokens import Side, ids, mask, segments
 BATCH, SEQUENCE = 2, 16
 SMALL_SEQUENCE = 12
 """Unlike any size of the small copies, so that a tool that guesses an axis guesses wrong."""
+SMALL: Mapping[str, int] = MappingProxyType(
+    {
+        "vocab_size": 131, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "intermediate_size": 112, "max_position_embeddings": 64,
+    }
+)  # fmt: skip
+"""A small copy's sizes, under the names that most configurations share."""
 
 
 def encoder(

@@ -20,8 +20,12 @@ _TRANSPOSED = "Conv1D"
 """The linear layer of GPT-2 in transformers, whose weight is stored input-first."""
 
 
-def randomise(module: Module, *, seed: int) -> Module:
-    """Give every floating-point parameter a value that matters, in place; return the module."""
+def randomise(module: Module, *, seed: int, gain: float = 1.0) -> Module:
+    """Give every floating-point parameter a value that matters, in place; return the module.
+
+    A layer's output deviates `gain` times as much as its input: √2 makes up for what ReLU takes
+    where no norm does.
+    """
     import torch
 
     generator = torch.Generator().manual_seed(seed)
@@ -33,12 +37,17 @@ def randomise(module: Module, *, seed: int) -> Module:
                     continue
                 seen.add(id(parameter))
                 noise = torch.randn(parameter.shape, generator=generator)
-                mean, deviation = _distribution(owner, name, parameter)
+                mean, deviation = _distribution(owner, name, parameter, gain)
                 parameter.copy_(mean + deviation * noise)
     return module.eval()
 
 
-def _distribution(owner: Module, name: str, parameter: Any) -> tuple[float, float]:  # noqa: ANN401
+def _distribution(
+    owner: Module,
+    name: str,
+    parameter: Any,  # noqa: ANN401  (a torch.Tensor)
+    gain: float,
+) -> tuple[float, float]:
     """Return the mean and deviation that keep the order of magnitude of what flows through."""
     from torch import nn
 
@@ -52,7 +61,7 @@ def _distribution(owner: Module, name: str, parameter: Any) -> tuple[float, floa
         # a tied output layer multiplies by this table: logits stay of order one
         return 0.0, 1 / math.sqrt(parameter.shape[1])
     if name == "weight" or name.endswith(("_weight", "proj")):
-        return 0.0, 1 / math.sqrt(_terms(owner, parameter))
+        return 0.0, gain / math.sqrt(_terms(owner, parameter))
     return 0.0, TABLE_DEVIATION
 
 
@@ -73,6 +82,8 @@ def calibrate_batch_norms(module: Module, inputs: Tensors) -> Module:
     from torch import nn
 
     norms = [part for part in module.modules() if isinstance(part, nn.modules.batchnorm._BatchNorm)]
+    if not norms:
+        return module.eval()
     for norm in norms:
         norm.reset_running_stats()
         norm.momentum = None  # a plain mean over the calls, here one

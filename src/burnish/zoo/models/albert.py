@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import ENCODER, BuildOptions, BuiltModel, ModelEntry, register
 from burnish.zoo.pretrained import Architecture
-from burnish.zoo.text import pooled_encoder
+from burnish.zoo.text import SMALL, pooled_encoder
 
 ARCHITECTURE = Architecture(
     config="AlbertConfig",
@@ -16,15 +16,7 @@ ARCHITECTURE = Architecture(
         "num_attention_heads": 12,
         "intermediate_size": 3072,
     },
-    small={
-        "vocab_size": 131,
-        "hidden_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 112,
-        "max_position_embeddings": 64,
-        "embedding_size": 32,
-    },
+    small={**SMALL, "embedding_size": 32},
 )
 
 
@@ -41,5 +33,6 @@ register(
         inputs="input_ids, attention_mask, token_type_ids: i64[batch, sequence]",
         idea="Lan et al. 2019, arXiv:1909.11942; Apache-2.0",
         build=_build,
+        understands=ENCODER,
     )
 )

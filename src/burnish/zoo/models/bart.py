@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, Module, Tensors, register
+from burnish.zoo.entry import (
+    ENCODER,
+    BuildOptions,
+    BuiltModel,
+    ModelEntry,
+    Module,
+    Tensors,
+    register,
+)
 from burnish.zoo.flat import flat
 from burnish.zoo.precision import in_precision
 from burnish.zoo.pretrained import Architecture, module_of
@@ -70,5 +78,6 @@ register(
         "decoder_input_ids: i64[batch, decoder_sequence]",
         idea="Lewis et al. 2019, arXiv:1910.13461; MIT",
         build=_build,
+        understands=ENCODER,
     )
 )

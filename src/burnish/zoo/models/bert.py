@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import ENCODER, BuildOptions, BuiltModel, ModelEntry, register
 from burnish.zoo.pretrained import Architecture
-from burnish.zoo.text import encoder, pooled_encoder
+from burnish.zoo.text import SMALL, encoder, pooled_encoder
 
-SMALL = {
-    "vocab_size": 131, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "intermediate_size": 112, "max_position_embeddings": 64,
-}  # fmt: skip
 IDEA = "Devlin et al. 2018, arXiv:1810.04805; Apache-2.0"
 INPUTS = "input_ids, attention_mask, token_type_ids: i64[batch, sequence]"
 
@@ -24,9 +20,8 @@ def _sizes(hidden: int, layers: int, heads: int) -> dict[str, int]:
 
 
 def _build(sizes: dict[str, int], options: BuildOptions) -> BuiltModel:
-    return encoder(
-        Architecture("BertConfig", "BertModel", sizes, SMALL), options, has_segments=True
-    )
+    architecture = Architecture("BertConfig", "BertModel", sizes, SMALL)
+    return pooled_encoder(architecture, options, has_segments=True)
 
 
 def _build_tagger(options: BuildOptions) -> BuiltModel:
@@ -46,6 +41,7 @@ register(
         inputs=INPUTS,
         idea=IDEA,
         build=partial(_build, _sizes(128, 2, 2)),
+        understands=ENCODER,
     )
 )
 register(
@@ -57,6 +53,7 @@ register(
         inputs=INPUTS,
         idea=IDEA,
         build=_build_tagger,
+        understands=ENCODER,
     )
 )
 register(
@@ -68,6 +65,7 @@ register(
         inputs=INPUTS,
         idea=IDEA,
         build=partial(_build, _sizes(768, 12, 12)),
+        understands=ENCODER,
     )
 )
 register(
@@ -79,5 +77,6 @@ register(
         inputs=INPUTS,
         idea=IDEA,
         build=partial(_build, _sizes(1024, 24, 16)),
+        understands=ENCODER,
     )
 )

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import ENCODER, BuildOptions, BuiltModel, ModelEntry, register
 from burnish.zoo.pretrained import Architecture
-from burnish.zoo.text import pooled_encoder
+from burnish.zoo.text import SMALL, pooled_encoder
 
 ARCHITECTURE = Architecture(
     config="CLIPTextConfig",
     model="CLIPTextModel",
     sizes={},
-    small={
-        "vocab_size": 131,
-        "hidden_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 112,
-        "max_position_embeddings": 64,
-    },
+    small=SMALL,
     fixed={"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2},
 )
 
@@ -35,5 +28,6 @@ register(
         inputs="input_ids, attention_mask: i64[batch, sequence]",
         idea="Radford et al. 2021, arXiv:2103.00020; MIT",
         build=_build,
+        understands=ENCODER,
     )
 )

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import ENCODER, BuildOptions, BuiltModel, ModelEntry, register
 from burnish.zoo.pretrained import Architecture
-from burnish.zoo.text import encoder
+from burnish.zoo.text import SMALL, encoder
 
 ARCHITECTURE = Architecture(
     config="ElectraConfig",
     model="ElectraModel",
     sizes={},
-    small={
-        "vocab_size": 131,
-        "hidden_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 112,
-        "max_position_embeddings": 64,
-        "embedding_size": 32,
-    },
+    small={**SMALL, "embedding_size": 32},
 )
 
 
@@ -35,5 +27,6 @@ register(
         inputs="input_ids, attention_mask, token_type_ids: i64[batch, sequence]",
         idea="Clark et al. 2020, arXiv:2003.10555; Apache-2.0",
         build=_build,
+        understands=ENCODER,
     )
 )

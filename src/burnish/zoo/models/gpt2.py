@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burnish.zoo.decoders import decoder
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import DECODER, BuildOptions, BuiltModel, ModelEntry, register
 from burnish.zoo.pretrained import Architecture
 
 SMALL = {
@@ -38,7 +38,7 @@ register(
         inputs=INPUTS,
         idea="Radford et al. 2019; MIT",
         build=_build_gpt2,
-        has_past=True,
+        understands=DECODER,
     )
 )
 register(
@@ -50,7 +50,7 @@ register(
         inputs=INPUTS,
         idea="Radford et al. 2019; MIT",
         build=_build_gpt2_model,
-        has_past=True,
+        understands=DECODER,
     )
 )
 register(
@@ -62,6 +62,6 @@ register(
         inputs=INPUTS,
         idea="Sanh et al. 2019, arXiv:1910.01108; Apache-2.0",
         build=_build_distilgpt2,
-        has_past=True,
+        understands=DECODER,
     )
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from burnish.zoo.decoders import decoder
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import DECODER, BuildOptions, BuiltModel, ModelEntry, register
 from burnish.zoo.pretrained import Architecture
+from burnish.zoo.text import SMALL
 
 ARCHITECTURE = Architecture(
     config="GPTNeoXConfig",
@@ -17,14 +18,7 @@ ARCHITECTURE = Architecture(
         "intermediate_size": 3072,
         "max_position_embeddings": 2048,
     },
-    small={
-        "vocab_size": 131,
-        "hidden_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 112,
-        "max_position_embeddings": 64,
-    },
+    small=SMALL,
 )
 
 
@@ -41,6 +35,6 @@ register(
         inputs="input_ids, attention_mask: i64[batch, sequence]",
         idea="Black et al. 2022, arXiv:2204.06745; Apache-2.0",
         build=_build,
-        has_past=True,
+        understands=DECODER,
     )
 )

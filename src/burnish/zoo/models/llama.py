@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from burnish.zoo.decoders import decoder
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import DECODER, BuildOptions, BuiltModel, ModelEntry, register
 from burnish.zoo.pretrained import Architecture
+from burnish.zoo.text import SMALL
 
 ARCHITECTURE = Architecture(
     config="LlamaConfig",
@@ -18,15 +19,7 @@ ARCHITECTURE = Architecture(
         "intermediate_size": 5504,
         "max_position_embeddings": 4096,
     },
-    small={
-        "vocab_size": 131,
-        "hidden_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 112,
-        "max_position_embeddings": 64,
-        "num_key_value_heads": 2,
-    },
+    small={**SMALL, "num_key_value_heads": 2},
     fixed={"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2},
 )
 
@@ -44,6 +37,6 @@ register(
         inputs="input_ids, attention_mask: i64[batch, sequence]",
         idea="Touvron et al. 2023, arXiv:2307.09288; Llama 2 Community Licence",
         build=_build,
-        has_past=True,
+        understands=DECODER,
     )
 )

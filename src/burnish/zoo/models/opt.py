@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burnish.zoo.decoders import decoder
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import DECODER, BuildOptions, BuiltModel, ModelEntry, register
 from burnish.zoo.pretrained import Architecture
 
 ARCHITECTURE = Architecture(
@@ -35,6 +35,6 @@ register(
         inputs="input_ids, attention_mask: i64[batch, sequence]",
         idea="Zhang et al. 2022, arXiv:2205.01068; MIT",
         build=_build,
-        has_past=True,
+        understands=DECODER,
     )
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import ENCODER, BuildOptions, BuiltModel, ModelEntry, register
 from burnish.zoo.pretrained import Architecture
-from burnish.zoo.text import pooled_encoder
+from burnish.zoo.text import SMALL, pooled_encoder
 
 ARCHITECTURE = Architecture(
     config="RobertaConfig",
@@ -15,14 +15,7 @@ ARCHITECTURE = Architecture(
         "type_vocab_size": 1,
         "layer_norm_eps": 1e-5,
     },
-    small={
-        "vocab_size": 131,
-        "hidden_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 112,
-        "max_position_embeddings": 64,
-    },
+    small=SMALL,
     fixed={"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2},
 )
 
@@ -40,5 +33,6 @@ register(
         inputs="input_ids, attention_mask: i64[batch, sequence]",
         idea="Liu et al. 2019, arXiv:1907.11692; MIT",
         build=_build,
+        understands=ENCODER,
     )
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import ENCODER, BuildOptions, BuiltModel, ModelEntry, register
 from burnish.zoo.pretrained import Architecture
 from burnish.zoo.text import encoder
 
@@ -39,5 +39,6 @@ register(
         inputs="input_ids, attention_mask: i64[batch, sequence]",
         idea="Raffel et al. 2019, arXiv:1910.10683; Apache-2.0",
         build=_build,
+        understands=ENCODER,
     )
 )
