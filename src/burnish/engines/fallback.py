@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from burnish.core.errors import MissingCapabilityError
-from burnish.engines.base import EngineOptions
+from burnish.engines.base import Engine, EngineOptions
 
 ACCEPT = "accept it with --allow-fallback"
+
+
+def require(engine: Engine) -> None:
+    """Raise what is missing if the engine cannot be used here."""
+    available = engine.availability()
+    if not available.ok:
+        raise MissingCapabilityError(
+            f"engine {engine.name} cannot be used: {available.reason}", hint=available.remedy
+        )
 
 
 def accepted(problem: str, options: EngineOptions, *, hint: str = "") -> tuple[str, ...]:

@@ -32,3 +32,14 @@ def arithmetic_type(model: ir.Model) -> str:
     ]
     floats = [name for name in types if name in FLOATS]
     return floats[0] if floats else (types[-1] if types else "f32")
+
+
+def node_of_name(model: ir.Model) -> dict[str, str]:
+    """Return the node's name by its own name and by its outputs': engines use either."""
+    result: dict[str, str] = {}
+    for node in ir.traversal.RecursiveGraphIterator(model.graph):
+        name = node.name or next((value.name for value in node.outputs if value.name), None)
+        if name:
+            result.update({value.name: name for value in node.outputs if value.name})
+            result[name] = name
+    return result

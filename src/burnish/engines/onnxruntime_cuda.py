@@ -10,7 +10,7 @@ from pathlib import Path
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines import onnxruntime_placement as placed
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
-from burnish.engines.fallback import precision_notes
+from burnish.engines.fallback import precision_notes, require
 from burnish.engines.installed import has_nvidia_gpu, version_of
 from burnish.engines.model_facts import arithmetic_type
 from burnish.engines.onnxruntime_session import CAPTURE, OnnxRuntimeSession, Provider, load
@@ -50,11 +50,7 @@ class OnnxRuntimeCuda:
 
     def open(self, model: StoredModel, options: EngineOptions) -> OnnxRuntimeSession:
         """Load a model on the GPU, and check that it really is there."""
-        available = self.availability()
-        if not available.ok:
-            raise MissingCapabilityError(
-                f"engine {self.name} cannot be used: {available.reason}", hint=available.remedy
-            )
+        require(self)
         said = _preload_cuda()
         provider = Provider(PROVIDER, "cuda", options.device_index, provider_options(options))
         session = load(model, options, provider)

@@ -1,0 +1,35 @@
+"""PyTorch as it comes: the module that a model was exported from, operator by operator."""
+
+from __future__ import annotations
+
+from burnish.engines.base import ENGINES, Availability, EngineOptions
+from burnish.engines.fallback import require
+from burnish.engines.installed import version_of
+from burnish.engines.torch_session import TorchSession, load, option_notes
+from burnish.store.stored import StoredModel
+
+REMEDY = "pip install 'burnish[torch]'"
+
+
+class TorchEager:
+    """PyTorch without a compiler."""
+
+    name = "torch-eager"
+    needs_torch_source = True
+
+    def availability(self) -> Availability:
+        """Say whether PyTorch is installed."""
+        version = version_of("torch")
+        if version is None:
+            return Availability(ok=False, reason="torch is not installed", remedy=REMEDY)
+        return Availability(ok=True, version=version)
+
+    def open(self, model: StoredModel, options: EngineOptions) -> TorchSession:
+        """Build the module that `model` was exported from."""
+        require(self)
+        notes = option_notes(options, self.name)
+        loaded = load(model, options)
+        return TorchSession(loaded, options, call=loaded.module, notes=lambda: notes)
+
+
+ENGINES.register("torch-eager")(TorchEager())
