@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from burnish.core import records
+from burnish.core.errors import UsageError
+from burnish.store.stored import TorchSource
+from burnish.zoo.entry import BuildOptions
+from burnish.zoo.factory import build, module_and_inputs, source_of
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "choice"),
+    [
+        ("bert-mini", BuildOptions(past=True), "past"),
+        ("resnet18", BuildOptions(layers=2), "layers"),
+        ("vit-s32", BuildOptions(sequence=5), "sequence"),
+        ("resnet18", BuildOptions(attention="eager"), "attention"),
+    ],
+)
+def test_choice_that_a_model_cannot_follow_is_refused(
+    name: str, options: BuildOptions, choice: str
+) -> None:
+    with pytest.raises(UsageError, match=f"{name} cannot follow --{choice}") as raised:
+        build(name, options)
+    assert raised.value.hint.startswith(f"leave --{choice} away; models that can: ")
+    assert name not in raised.value.hint.split()
+
+
+def test_model_needs_a_layer() -> None:
+    with pytest.raises(UsageError, match="0 layers make no model") as raised:
+        build("bert-mini", BuildOptions(layers=0))
+    assert raised.value.hint == "give --layers 1 or more"
+
+
+def test_source_names_only_what_differs_from_the_defaults() -> None:
+    source = source_of("gpt2", BuildOptions(layers=2, past=True))
+    assert source == TorchSource(
+        "burnish.zoo.factory:module_and_inputs", {"name": "gpt2", "layers": 2, "past": True}
+    )
+
+
+def test_source_survives_its_json_form() -> None:
+    source = source_of("gpt2", BuildOptions(precision="fp16", small=True, seed=3))
+    assert records.decode(TorchSource, records.encode(source)) == source
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+def test_source_builds_the_same_weights_and_inputs_again() -> None:
+    import torch
+
+    options = BuildOptions(small=True, layers=1, seed=5)
+    built = build("bert-mini", options)
+    module, inputs = module_and_inputs(**source_of("bert-mini", options).arguments)
+    with torch.inference_mode():
+        assert torch.equal(module(**inputs)[0], built.module(**built.inputs)[0])

@@ -1,0 +1,167 @@
+"""Every model of the zoo keeps the common promises, at the size that a test can afford."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from typing import Any
+
+import pytest
+
+from burnish.zoo import weights
+from burnish.zoo.entry import MODELS, BuildOptions, BuiltModel, Module, Tensors
+from burnish.zoo.factory import build
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.slow,
+    # diffusers and transformers warn about their own insides while they are imported
+    pytest.mark.filterwarnings("ignore"),
+]
+Tensor = Any
+SMALL = BuildOptions(small=True)
+DECODERS = [name for name in MODELS if MODELS[name].has_past]
+MASKED = [name for name in MODELS if "attention_mask" in MODELS[name].inputs]
+
+
+def _run(built: BuiltModel, inputs: Tensors) -> Tensors:
+    import torch
+
+    with torch.inference_mode():
+        return dict(zip(built.output_names, built.module(**inputs), strict=True))
+
+
+def _first(built: BuiltModel) -> Tensor:
+    return _run(built, built.inputs)[built.output_names[0]]
+
+
+def _keep_promises(built: BuiltModel) -> None:
+    for inputs in (built.inputs, built.second_inputs):
+        for name, output in _run(built, inputs).items():
+            assert output.isfinite().all(), name
+            assert 0.1 < output.std() < 5, f"{name}: {output.std()}"
+
+
+@pytest.mark.parametrize("name", MODELS.names())
+def test_outputs_are_finite_and_of_order_one_at_both_shapes(name: str) -> None:
+    _keep_promises(build(name, SMALL))
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_outputs_with_past_are_finite_and_of_order_one_at_both_shapes(name: str) -> None:
+    _keep_promises(build(name, BuildOptions(small=True, past=True)))
+
+
+@pytest.mark.parametrize("name", MODELS.names())
+def test_only_dynamic_axes_differ_between_the_shapes(name: str) -> None:
+    built = build(name, SMALL)
+    assert tuple(built.second_inputs) == built.input_names
+    for tensor in built.inputs:
+        first, second = built.inputs[tensor].shape, built.second_inputs[tensor].shape
+        changed = {axis for axis in range(len(first)) if first[axis] != second[axis]}
+        assert changed == set(built.dynamic_axes.get(tensor, {})), tensor
+
+
+@pytest.mark.parametrize(
+    ("name", "past"), [*((name, False) for name in MASKED), *((name, True) for name in DECODERS)]
+)
+def test_mask_matters(name: str, past: bool) -> None:
+    import torch
+
+    built = build(name, BuildOptions(small=True, past=past))
+    for inputs in (built.inputs, built.second_inputs):
+        full = {**inputs, "attention_mask": torch.ones_like(inputs["attention_mask"])}
+        output = built.output_names[0]
+        assert (_run(built, inputs)[output] - _run(built, full)[output]).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("name", MODELS.names())
+@pytest.mark.parametrize("kind", ["bias", "norm"])
+def test_biases_and_norm_weights_matter(name: str, kind: str) -> None:
+    import torch
+
+    built = build(name, SMALL)
+    before = _first(built).clone()
+    changed = 0
+    with torch.no_grad():
+        for parameter_name, parameter in built.module.named_parameters():
+            if parameter.ndim == 1 and ("bias" in parameter_name) == (kind == "bias"):
+                parameter.fill_(0.0 if kind == "bias" else 1.0)
+                changed += 1
+    if not changed:
+        pytest.skip(f"has no {kind}")
+    assert (_first(built) - before).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("name", MODELS.names())
+def test_parameters_are_counted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    entry = MODELS[name]
+    function = entry.build.func if isinstance(entry.build, partial) else entry.build
+    if "burnish.zoo.networks" in inspect.getsource(inspect.getmodule(function)):  # type: ignore[arg-type]
+        pytest.skip("tests/zoo/test_networks_*.py count the hand-written networks")
+
+    class CountedError(Exception):
+        pass
+
+    def count(module: Module, **_: float) -> None:
+        raise CountedError(sum(parameter.numel() for parameter in module.parameters()))
+
+    monkeypatch.setattr(weights, "randomise", count)
+    with torch.device("meta"), pytest.raises(CountedError) as raised:
+        entry.build(BuildOptions())
+    assert raised.value.args == (entry.parameters,)
+
+
+@pytest.mark.parametrize("name", [n for n in MODELS if "layers" in MODELS[n].understands])
+def test_fewer_layers_make_a_smaller_model(name: str) -> None:
+    sizes = [
+        len(list(build(name, BuildOptions(small=True, layers=layers)).module.parameters()))
+        for layers in (1, 3)
+    ]
+    if name == "albert":  # whose layers share one set of weights
+        assert sizes[0] == sizes[1]
+    else:
+        assert sizes[0] < sizes[1]
+
+
+@pytest.mark.parametrize("name", [n for n in MODELS if "attention" in MODELS[n].understands])
+def test_eager_attention_gives_the_same_numbers(name: str) -> None:
+    import torch
+
+    sdpa, eager = (build(name, BuildOptions(small=True, attention=a)) for a in ("sdpa", "eager"))
+    torch.testing.assert_close(_first(sdpa), _first(eager), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["bert-mini", "gpt2", "llama", "vit-s32", "resnet18"])
+def test_half_precision_is_close(name: str) -> None:
+    half = build(name, BuildOptions(small=True, precision="fp16"))
+    assert (_first(half).float() - _first(build(name, SMALL))).abs().max() < 0.1
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_two_steps_with_past_equal_one_without(name: str) -> None:
+    import torch
+
+    whole = build(name, BuildOptions(small=True, batch=2, sequence=10))
+    tokens = whole.inputs["input_ids"]
+    full = _run(whole, {**whole.inputs, "attention_mask": torch.ones_like(tokens)})
+    stepwise = build(name, BuildOptions(small=True, past=True))
+    empty = {n: t[:2, :, :0] for n, t in stepwise.inputs.items() if n.startswith("past_")}
+    past, logits = empty, []
+    for start, stop in ((0, 6), (6, 10)):
+        outputs = _run(
+            stepwise,
+            {
+                "input_ids": tokens[:, start:stop],
+                "attention_mask": torch.ones(2, stop, dtype=torch.int64),
+                "position_ids": torch.arange(start, stop).repeat(2, 1),
+                **past,
+            },
+        )
+        first, *present = stepwise.output_names
+        logits.append(outputs[first])
+        past = {n.replace("present", "past"): outputs[n] for n in present}
+    expected = full[whole.output_names[0]]
+    torch.testing.assert_close(torch.cat(logits, 1), expected, rtol=1e-3, atol=1e-4)
