@@ -362,4 +362,4 @@ def test_reading_what_was_written_gives_the_same_model(
     assert weights(found) == weights(model)
     assert onnx_files.interface(found) == onnx_files.interface(model)
     assert [(n.op_type, n.name) for n in found.graph] == [(n.op_type, n.name) for n in model.graph]
-    assert found.producer_name == (model.producer_name or None) or found.producer_name == ""
+    assert (found.producer_name or "") == model.producer_name

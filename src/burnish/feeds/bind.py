@@ -1,0 +1,203 @@
+"""Give every symbolic dimension of a model's inputs a size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from burnish.core.errors import ModelError, UsageError
+from burnish.core.nearest import suggestion
+from burnish.core.tensors import TensorSpec
+from burnish.feeds import dimension
+from burnish.feeds.roles import Role, role_of
+from burnish.store.interface import ANY_RANK
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """A dimension that is called one of `names`, or has one of `words` in its name."""
+
+    name: str
+    names: tuple[str, ...]
+    words: tuple[str, ...]
+    size: int
+
+
+_TOTAL = "total"
+_PARTS = ("past", "sequence")
+"""What a total length is the sum of, as far as the model has them."""
+_MEANINGS = (
+    _Meaning(_TOTAL, (), ("total",), 128),
+    _Meaning("past", (), ("past", "cache", "kv_len"), 16),
+    _Meaning("batch", ("n", "b", "bs"), ("batch",), 1),
+    _Meaning("height", ("h",), ("height",), 224),
+    _Meaning("width", ("w",), ("width",), 224),
+    _Meaning("channels", ("c",), ("channel",), 3),
+    _Meaning("sequence", ("s", "t", "l"), ("seq", "token", "length", "_len", "text"), 128),
+    _Meaning("frames", ("f",), ("frame", "time"), 100),
+    _Meaning("samples", (), ("sample",), 16_000),
+    _Meaning("choices", (), ("choice",), 2),
+    _Meaning("points", (), ("point", "box", "roi"), 8),
+    _Meaning("images", (), ("num_images", "image_count"), 1),
+    _Meaning("beams", (), ("beam",), 1),
+)
+"""The first that fits wins: `past_sequence_length` is a past, `batch_length` a batch."""
+_BY_NAME = {meaning.name: meaning for meaning in _MEANINGS}
+
+_ANONYMOUS = re.compile(r"[su]\d+|unk__\d+|dim_?\d+|.*_dim_\d+|.*dynamic_axes.*\d+|\?|None|-1")
+"""Names that exporters invent: they say nothing, only the dimension's place does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The sizes of all symbols, and the inputs' shapes that follow."""
+
+    sizes: Mapping[str, int]
+    meanings: Mapping[str, str]
+    """What each symbol was taken for: `batch`, `sequence`, `past` …"""
+    shapes: Mapping[str, tuple[int, ...]]
+    notes: tuple[str, ...]
+
+    def size_of(self, meaning: str) -> int | None:
+        """Return the size of the first symbol with this meaning."""
+        found = (self.sizes[name] for name, known in self.meanings.items() if known == meaning)
+        return next(found, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Occurrence:
+    symbol: str
+    spec: TensorSpec
+    index: int
+
+
+def bind(inputs: Sequence[TensorSpec], asked: Mapping[str, int]) -> Bound:
+    """Return sizes for all symbols: what is asked for, else what name or place suggest."""
+    _refuse_unknown_rank(inputs)
+    occurrences = list(_occurrences(inputs))
+    symbols = dict.fromkeys(occurrence.symbol for occurrence in occurrences)
+    for name in asked:
+        if name not in symbols:
+            raise UsageError(
+                f"--shape {name}: no input has such a dimension", hint=suggestion(name, symbols)
+            )
+    has_past = any(role_of(spec) is Role.PAST for spec in inputs)
+    meanings, notes = {}, []
+    for symbol in symbols:
+        places = [o for o in occurrences if o.symbol == symbol]
+        meaning = _meaning(symbol, places, has_past=has_past)
+        if meaning is not None:
+            meanings[symbol] = meaning
+        if symbol not in asked:
+            notes += _note(symbol, meaning, places[0])
+    sizes = _sizes(symbols, asked, meanings)
+    return Bound(sizes, meanings, _shapes(inputs, sizes), tuple(notes))
+
+
+def _refuse_unknown_rank(inputs: Sequence[TensorSpec]) -> None:
+    for spec in inputs:
+        if ANY_RANK in spec.shape:
+            raise ModelError(
+                f"input {spec.name!r}: the model does not say how many dimensions it has",
+                hint="pass inputs of your own with --data FILE.npz",
+            )
+
+
+def _occurrences(inputs: Sequence[TensorSpec]) -> Iterator[_Occurrence]:
+    for spec in inputs:
+        for index, dim in enumerate(spec.shape):
+            if isinstance(dim, str):
+                for symbol in dimension.atoms(dim):
+                    yield _Occurrence(symbol, spec, index)
+
+
+def _meaning(symbol: str, places: Sequence[_Occurrence], *, has_past: bool) -> str | None:
+    if not _ANONYMOUS.fullmatch(symbol):
+        return _meaning_by_name(symbol)
+    # A mask comes last: it may be as long as the tokens, or as the past and the tokens together.
+    ordered = sorted(places, key=lambda place: role_of(place.spec) is Role.MASK)
+    found = (_meaning_by_place(place, has_past=has_past) for place in ordered)
+    return next((meaning for meaning in found if meaning is not None), None)
+
+
+def _meaning_by_name(symbol: str) -> str | None:
+    name = symbol.lower()
+    for meaning in _MEANINGS:
+        if name in meaning.names or any(word in name for word in meaning.words):
+            return meaning.name
+    return None
+
+
+def _meaning_by_place(place: _Occurrence, *, has_past: bool) -> str | None:
+    spec, index, role = place.spec, place.index, role_of(place.spec)
+    rank = len(spec.shape)
+    if role is Role.POSITIONS and rank == 1:
+        return "sequence"
+    if index == 0:
+        return "batch"
+    if role is Role.PAST:
+        return "past" if rank == 4 and index == 2 else None
+    if role is Role.MASK:
+        alone = spec.shape[index] == place.symbol
+        return _TOTAL if has_past and alone and index == rank - 1 else "sequence"
+    if role is Role.IMAGE and rank == 4:
+        return _spatial(spec, index)
+    is_integer = spec.dtype[0] in "iu"
+    return "sequence" if is_integer and rank == 2 else None
+
+
+def _spatial(spec: TensorSpec, index: int) -> str | None:
+    """Return height or width; channels come last where the last size looks like channels."""
+    last = spec.shape[-1]
+    first = 1 if isinstance(last, int) and last <= 4 and not isinstance(spec.shape[1], int) else 2
+    return {first: "height", first + 1: "width"}.get(index)
+
+
+def _note(symbol: str, meaning: str | None, place: _Occurrence) -> list[str]:
+    if meaning is None:
+        raise UsageError(
+            f"input {place.spec.name!r}: dimension {place.index} ({symbol!r}) has no default size",
+            hint=f"bind it: --shape {symbol}=SIZE",
+        )
+    if not _ANONYMOUS.fullmatch(symbol):
+        return []
+    where = f"dimension {place.index} of {place.spec.name}"
+    return [f"{symbol} ({where}) is taken for {meaning}; bind it with --shape {symbol}=SIZE"]
+
+
+def _sizes(
+    symbols: Mapping[str, None], asked: Mapping[str, int], meanings: Mapping[str, str]
+) -> dict[str, int]:
+    sizes = {
+        symbol: asked[symbol] if symbol in asked else _BY_NAME[meanings[symbol]].size
+        for symbol in symbols
+    }
+    parts = {meaning: sizes[s] for s, meaning in reversed([*meanings.items()]) if meaning in _PARTS}
+    for symbol, meaning in meanings.items():
+        if meaning == _TOTAL and symbol not in asked and parts:
+            sizes[symbol] = sum(parts.values())
+    return sizes
+
+
+def _shapes(inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    return {
+        spec.name: tuple(
+            dim if isinstance(dim, int) else _size(spec, dim, sizes) for dim in spec.shape
+        )
+        for spec in inputs
+    }
+
+
+def _size(spec: TensorSpec, dim: str, sizes: Mapping[str, int]) -> int:
+    known = ", ".join(f"{name}={sizes[name]}" for name in dimension.atoms(dim))
+    try:
+        size = dimension.evaluate(dim, sizes)
+    except ZeroDivisionError:
+        size = -1
+    if size < 0:
+        raise UsageError(
+            f"input {spec.name!r}: the dimension {dim!r} cannot have a size with {known}",
+            hint=f"bind other sizes with --shape {known}",
+        )
+    return size

@@ -1,0 +1,79 @@
+"""Make inputs for any model from its names, types and shapes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.core.arrays import Array
+from burnish.core.tensors import Dim, TensorSpec
+from burnish.feeds import dimension, tables, values
+from burnish.feeds.bind import Bound, bind
+from burnish.feeds.feed import Feeds, Padding
+from burnish.feeds.roles import Role, role_of
+from burnish.store import onnx_files
+
+__all__ = ["Feeds", "Padding", "make"]
+
+
+def make(
+    model: ir.Model, *, bindings: Mapping[str, int], seed: int = 0, padding: Padding = "right"
+) -> Feeds:
+    """Return inputs that the model accepts; equal arguments give equal inputs, in any process.
+
+    Dimensions that are not in `bindings` get a default by their name or place. Integers stay
+    inside the tables that they index, masks have rows of different lengths.
+    """
+    inputs = onnx_files.interface(model).inputs
+    bound = bind(inputs, bindings)
+    past = _past_length(inputs, bound)
+    sequence = bound.size_of("sequence") or _longest_tokens(inputs, bound)
+    by_name = {value.name: value for value in model.graph.inputs}
+    arrays: dict[str, Array] = {}
+    notes = list(bound.notes)
+    for spec in inputs:
+        request = values.Request(
+            spec=spec,
+            shape=bound.shapes[spec.name],
+            rows=_rows(tables.smallest_table(by_name[spec.name], model), bound),
+            random=_generator(seed, spec.name),
+            padding=padding,
+            past=past,
+            sequence=sequence,
+        )
+        filled = values.fill(request, role_of(spec))
+        arrays[spec.name] = filled.array
+        notes += [filled.note] if filled.note is not None else []
+    return Feeds(arrays, bound.sizes, tuple(notes))
+
+
+def _generator(seed: int, name: str) -> np.random.Generator:
+    """Return randomness that belongs to one input: another input more does not change it."""
+    digest = hashlib.sha256(name.encode()).digest()
+    return np.random.default_rng([seed % 2**63, int.from_bytes(digest[:8], "little")])
+
+
+def _rows(table: Dim | None, bound: Bound) -> int | None:
+    if isinstance(table, str):
+        known = all(name in bound.sizes for name in dimension.atoms(table))
+        return dimension.evaluate(table, bound.sizes) if known else None
+    return table
+
+
+def _past_length(inputs: Sequence[TensorSpec], bound: Bound) -> int:
+    """Return how many steps are in the past: by name, else from (batch, heads, past, size)."""
+    size = bound.size_of("past")
+    if size is not None:
+        return size
+    shapes = (bound.shapes[spec.name] for spec in inputs if role_of(spec) is Role.PAST)
+    return next((shape[2] for shape in shapes if len(shape) == 4), 0)
+
+
+def _longest_tokens(inputs: Sequence[TensorSpec], bound: Bound) -> int:
+    """Return the length of the token inputs of a model with fixed shapes, else of anything."""
+    batched = [spec for spec in inputs if len(spec.shape) > 1]
+    tokens = [spec for spec in batched if role_of(spec) is Role.TOKENS]
+    return max((bound.shapes[spec.name][1] for spec in tokens or batched), default=1)

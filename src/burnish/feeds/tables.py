@@ -1,0 +1,163 @@
+"""How large an input's values may be: the rows of the tables in the graph that it indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.core.tensors import Dim
+
+_CARRIED_OPERANDS: Mapping[str, tuple[int, ...]] = {
+    "Cast": (0,), "CastLike": (0,), "Identity": (0,), "Reshape": (0,), "Unsqueeze": (0,),
+    "Squeeze": (0,), "Flatten": (0,), "Transpose": (0,), "Expand": (0,), "Tile": (0,),
+    "Slice": (0,), "Split": (0,), "Gather": (0,), "Clip": (0,), "Pad": (0,), "Sub": (0,),
+    "Add": (0, 1), "Max": (0, 1), "Min": (0, 1), "Where": (1, 2), "Concat": tuple(range(64)),
+}  # fmt: skip
+"""Operators whose output holds the values of these operands, perhaps shifted by a constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Values in operand `indices` pick along an axis of operand `table`."""
+
+    indices: int
+    table: int
+    axis_attribute: str | None = None
+
+
+_LOOKS: Mapping[str, tuple[_Look, ...]] = {
+    "Gather": (_Look(1, 0, "axis"),),
+    "GatherElements": (_Look(1, 0, "axis"),),
+    "GatherBlockQuantized": (_Look(1, 0, "gather_axis"),),
+    "EmbedLayerNormalization": (_Look(0, 2), _Look(1, 4), _Look(7, 3)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """Being inside a model-local function that a node called."""
+
+    node: ir.Node
+    function: ir.Function
+    caller: _Call | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A value that holds the input's values plus `shift`."""
+
+    value: ir.Value
+    shift: int
+    call: _Call | None
+
+
+def smallest_table(value: ir.Value, model: ir.Model) -> Dim | None:
+    """Return how many rows the smallest table has that `value` picks from; None: no table.
+
+    A name instead of a number is a symbolic size; it is returned only if no number is known.
+    """
+    rows: list[int] = []
+    symbols: list[str] = []
+    for found, node, operand in _uses(value, model):
+        for size in _rows(found, node, operand):
+            if isinstance(size, int):
+                rows.append(max(size - found.shift, 1))
+            elif found.shift == 0:
+                symbols.append(size)
+    return min(rows) if rows else next(iter(symbols), None)
+
+
+def _uses(value: ir.Value, model: ir.Model) -> Iterator[tuple[_Found, ir.Node, int]]:
+    """Yield every use of a value, and of values that carry it on."""
+    seen = set()
+    waiting = [_Found(value, 0, None)]
+    while waiting:
+        found = waiting.pop()
+        if found in seen:
+            continue
+        seen.add(found)
+        for node, operand in found.value.uses():
+            yield found, node, operand
+            waiting += _carried(found, node, operand, model)
+        waiting += _returned(found)
+
+
+def _carried(found: _Found, node: ir.Node, operand: int, model: ir.Model) -> Iterator[_Found]:
+    function = model.functions.get(node.op_identifier())
+    if function is not None:
+        call = _Call(node, function, found.call)
+        yield _Found(function.inputs[operand], found.shift, call)
+    elif operand in _CARRIED_OPERANDS.get(node.op_type, ()):
+        shift = found.shift + _constant_shift(node, operand)
+        for output in node.outputs:
+            yield _Found(output, shift, found.call)
+
+
+def _returned(found: _Found) -> Iterator[_Found]:
+    """Yield what a call gives back, if the value is an output of the function it is in."""
+    if found.call is None:
+        return
+    for output, given in zip(found.call.function.outputs, found.call.node.outputs, strict=False):
+        if output is found.value:
+            yield _Found(given, found.shift, found.call.caller)
+
+
+def _constant_shift(node: ir.Node, operand: int) -> int:
+    if node.op_type not in ("Add", "Sub"):
+        return 0
+    other = _constant(node.inputs[1 - operand])
+    if other is None or other.size == 0 or other.dtype.kind not in "iu":
+        return 0
+    return int(other.max()) if node.op_type == "Add" else -int(other.min())
+
+
+def _rows(found: _Found, node: ir.Node, operand: int) -> Iterator[Dim]:
+    if node.op_type == "OneHot" and operand == 0:
+        depth = _constant(node.inputs[1])
+        if depth is not None:
+            yield int(depth.reshape(-1)[0])
+    for look in _LOOKS.get(node.op_type, ()):
+        if operand != look.indices:
+            continue
+        attribute = node.attributes.get(look.axis_attribute or "")
+        axis = attribute.as_int() if attribute is not None else 0
+        size = _size(node.inputs[look.table], axis, found.call)
+        if size is not None:
+            yield size
+
+
+def _size(table: ir.Value | None, axis: int, call: _Call | None) -> Dim | None:
+    """Return the size of a table along an axis, from its shape or from what it was made of."""
+    if table is None:
+        return None
+    shape = table.const_value.shape if table.const_value is not None else table.shape
+    if shape is not None and -len(shape) <= axis < len(shape):
+        dim = shape[axis]
+        return dim if isinstance(dim, int) else dim.value
+    producer = table.producer()
+    if producer is None:
+        return _size_outside(table, axis, call)
+    if producer.op_type in ("Identity", "Cast", "DequantizeLinear"):
+        return _size(producer.inputs[0], axis, call)
+    if producer.op_type == "Transpose" and "perm" in producer.attributes:
+        return _size(producer.inputs[0], producer.attributes["perm"].as_ints()[axis], call)
+    constant = _constant(table)
+    return None if constant is None else constant.shape[axis]
+
+
+def _size_outside(table: ir.Value, axis: int, call: _Call | None) -> Dim | None:
+    """Return the size of what the caller passed, if the table is an input of a function."""
+    if call is None:
+        return None
+    for parameter, given in zip(call.function.inputs, call.node.inputs, strict=False):
+        if parameter is table:
+            return _size(given, axis, call.caller)
+    return None
+
+
+def _constant(value: ir.Value | None) -> np.ndarray | None:
+    tensor = ir.convenience.get_const_tensor(value) if value is not None else None
+    return None if tensor is None else np.asarray(tensor.numpy())

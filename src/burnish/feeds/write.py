@@ -1,0 +1,82 @@
+"""Write inputs to disk, and say what was written."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from burnish.core.arrays import Array, Arrays
+from burnish.core.errors import UsageError
+from burnish.core.files import written_beside
+from burnish.core.tensors import TensorSpec
+from burnish.feeds.feed import Feeds
+from burnish.store import datasets
+from burnish.store.interface import Interface
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenSample:
+    """One set of inputs on disk."""
+
+    path: Path
+    inputs: tuple[TensorSpec, ...]
+    bindings: Mapping[str, int]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InputsReport:
+    """The inputs that were written for a model."""
+
+    model: str
+    samples: tuple[WrittenSample, ...]
+
+
+def write(
+    feeds: Sequence[Feeds], target: Path, *, interface: Interface, model: str
+) -> InputsReport:
+    """Write an .npz file, or one `test_data_set_N` folder per sample into the folder `target`."""
+    if target.suffix == ".npz":
+        paths: tuple[Path, ...] = (_write_npz(feeds, target),)
+    else:
+        paths = tuple(target / f"test_data_set_{index}" for index in range(len(feeds)))
+        for path, fed in zip(paths, feeds, strict=True):
+            datasets.write(path, datasets.DataSet(fed.arrays, {}), interface)
+    samples = (
+        WrittenSample(path, _specs(fed.arrays, interface), fed.bindings, fed.notes)
+        for path, fed in zip(paths, feeds, strict=True)
+    )
+    return InputsReport(model, tuple(samples))
+
+
+def _write_npz(feeds: Sequence[Feeds], target: Path) -> Path:
+    if len(feeds) != 1:
+        raise UsageError(
+            f"{target}: an .npz file holds one sample, not {len(feeds)}",
+            hint=f"name a folder instead: -o {target.with_suffix('')}",
+        )
+    # Not numpy.savez: it takes the inputs as keywords, and an input may be called `file`.
+    with written_beside(target) as folder, zipfile.ZipFile(folder / target.name, "w") as archive:
+        for name, array in feeds[0].arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, _plain(array), allow_pickle=False)
+    return target
+
+
+def _plain(array: Array) -> Array:
+    """Return an array that an .npz file can hold; types that NumPy lacks become bare bytes."""
+    if array.dtype.kind == "O":
+        return array.astype(str)
+    return array if array.dtype.isbuiltin == 1 else array.view(f"V{array.dtype.itemsize}")
+
+
+def _specs(arrays: Arrays, interface: Interface) -> tuple[TensorSpec, ...]:
+    return tuple(
+        TensorSpec(spec.name, spec.dtype, arrays[spec.name].shape) for spec in interface.inputs
+    )
