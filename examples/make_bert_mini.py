@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import onnx
 import torch
-from onnx import numpy_helper
 
-from burnish.core import files, records
+from burnish.core import files
+from burnish.store import datasets, layout, onnx_files
 from burnish.zoo.entry import BuildOptions, BuiltModel, Tensors
 from burnish.zoo.factory import build, source_of
 
@@ -35,14 +33,14 @@ def main(root: Path) -> None:
     """Write both variants below `root`, each with two data sets and its source."""
     for variant, opset in OPSETS.items():
         built = build(NAME, OPTIONS)
-        folder = root / NAME / variant
-        path = folder / f"{NAME}_{variant}.onnx"
+        path = layout.place(root, NAME, variant)
         with files.written_beside(path) as beside:
             export(built, beside / path.name, variant=variant, opset=opset)
+        interface = onnx_files.interface(onnx_files.read(path))
         for number, inputs in enumerate((built.inputs, built.second_inputs)):
-            write_data_set(folder / f"test_data_set_{number}", built, inputs)
-        source = records.document(source_of(NAME, OPTIONS), schema=1)
-        files.write_text(folder / "source.json", records.text_of(source))
+            folder = path.parent / f"test_data_set_{number}"
+            datasets.write(folder, recorded(built, inputs), interface)
+        layout.write_source(path, source_of(NAME, OPTIONS))
         print(f"{path}: {path.stat().st_size:,} bytes")
 
 
@@ -86,19 +84,14 @@ def without_stack_traces(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
-def write_data_set(folder: Path, built: BuiltModel, inputs: Tensors) -> None:
-    """Write inputs and PyTorch's outputs in the layout of ONNX's backend tests."""
+def recorded(built: BuiltModel, inputs: Tensors) -> datasets.DataSet:
+    """Return inputs and what PyTorch makes of them."""
     with torch.inference_mode():
         outputs = dict(zip(built.output_names, built.module(**inputs), strict=True))
-    write_tensors(folder, "input", {name: tensor.numpy() for name, tensor in inputs.items()})
-    write_tensors(folder, "output", {name: tensor.numpy() for name, tensor in outputs.items()})
-
-
-def write_tensors(folder: Path, kind: str, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write `<kind>_0.pb`, `<kind>_1.pb` …, each with the name of its tensor."""
-    for number, (name, array) in enumerate(arrays.items()):
-        tensor = numpy_helper.from_array(array, name)
-        files.write_bytes(folder / f"{kind}_{number}.pb", tensor.SerializeToString())
+    return datasets.DataSet(
+        {name: tensor.numpy() for name, tensor in inputs.items()},
+        {name: tensor.numpy() for name, tensor in outputs.items()},
+    )
 
 
 if __name__ == "__main__":

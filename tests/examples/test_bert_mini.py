@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +7,9 @@ import onnx
 import onnxruntime
 import pytest
 from onnx import numpy_helper
+
+from burnish.engines.base import ENGINES, EngineOptions
+from burnish.store.layout import resolve
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "bert-mini"
 VARIANTS = ("torchscript", "dynamo")
@@ -76,16 +78,21 @@ def test_all_of_it_is_a_few_megabytes() -> None:
     assert sum(path.stat().st_size for path in EXAMPLE.rglob("*") if path.is_file()) < 6e6
 
 
+def test_store_finds_both_variants_with_their_data_and_source() -> None:
+    for variant in VARIANTS:
+        model = resolve(f"bert-mini/{variant}", EXAMPLE.parent)
+        assert model.onnx == _file(variant)
+        assert [folder.name for folder in model.data_sets] == list(DATA_SETS)
+        assert model.torch is not None
+        assert model.torch.arguments == {"name": "bert-mini"}
+
+
 @pytest.mark.slow
 @pytest.mark.torch
-def test_source_builds_the_module_that_was_exported() -> None:
-    import torch
-
-    from burnish.zoo.factory import module_and_inputs
-
-    source = json.loads((EXAMPLE / "dynamo" / "source.json").read_text())
-    module, inputs = module_and_inputs(**source["arguments"])
-    recorded = _tensors(EXAMPLE / "dynamo" / "test_data_set_0", "output")["logits"]
-    with torch.inference_mode():
-        (logits,) = module(**inputs)
-    np.testing.assert_allclose(logits.numpy(), recorded, rtol=1e-4, atol=1e-5)
+def test_pytorch_engine_builds_the_module_that_was_exported() -> None:
+    model = resolve("bert-mini/dynamo", EXAMPLE.parent)
+    for folder in model.data_sets:
+        with ENGINES["torch-eager"].open(model, EngineOptions()) as session:
+            logits = session.run(_tensors(folder, "input"))["logits"]
+        recorded = _tensors(folder, "output")["logits"]
+        np.testing.assert_allclose(logits, recorded, rtol=1e-4, atol=1e-5)
