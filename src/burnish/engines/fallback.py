@@ -43,3 +43,14 @@ def no_cuda_graph(options: EngineOptions, engine: str) -> tuple[str, ...]:
     return accepted(
         f"engine {engine} captures no CUDA graph", options, hint="use --engine onnxruntime-cuda"
     )
+
+
+def no_levels(options: EngineOptions, engine: str) -> tuple[str, ...]:
+    """Return nothing unless a graph level was asked of an engine that has only one."""
+    if options.graph_level == "all":
+        return ()
+    return accepted(
+        f"graph level {options.graph_level} was asked for, engine {engine} has no such levels",
+        options,
+        hint="use --engine onnxruntime-cpu",
+    )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from burnish.engines.base import ENGINES, Availability, EngineOptions
-from burnish.engines.fallback import require
+from burnish.engines.fallback import no_cuda_graph, no_levels, require
 from burnish.engines.installed import version_of
-from burnish.engines.torch_session import TorchSession, load, option_notes
+from burnish.engines.torch_session import TorchSession, load
 from burnish.store.stored import StoredModel
 
 REMEDY = "pip install 'burnish[torch]'"
@@ -27,7 +27,7 @@ class TorchEager:
     def open(self, model: StoredModel, options: EngineOptions) -> TorchSession:
         """Build the module that `model` was exported from."""
         require(self)
-        notes = option_notes(options, self.name)
+        notes = (*no_cuda_graph(options, self.name), *no_levels(options, self.name))
         loaded = load(model, options)
         return TorchSession(loaded, options, call=loaded.module, notes=lambda: notes)
 

@@ -15,7 +15,6 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.core.tensors import FLOATS, TensorSpec
 from burnish.engines.base import EngineOptions, Placement
-from burnish.engines.fallback import accepted, no_cuda_graph
 from burnish.engines.feeding import check_feeds
 from burnish.engines.torch_source import ExampleInputs, TorchModule, module_and_inputs
 from burnish.engines.torch_values import TORCH_NAMES, Tensor, array_of, tensor_of, torch_type
@@ -75,16 +74,6 @@ def _weight_type(module: TorchModule) -> str:
         sizes[name] = sizes.get(name, 0) + weight.numel()
     most = max(sizes, key=lambda name: sizes[name], default="float32")
     return next((short for short, name in TORCH_NAMES.items() if name == most), most)
-
-
-def option_notes(options: EngineOptions, engine: str) -> tuple[str, ...]:
-    """Return what to know of options that PyTorch cannot follow, if that is allowed."""
-    notes = no_cuda_graph(options, engine)
-    if options.graph_level != "all":
-        notes += accepted(
-            f"graph level {options.graph_level} was asked for, {engine} has no such levels", options
-        )
-    return notes
 
 
 def arguments_by_name(
