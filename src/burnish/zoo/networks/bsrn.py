@@ -38,7 +38,7 @@ class Bsrn(nn.Module):
     @classmethod
     def small(cls) -> Bsrn:
         """Return a network of two blocks for tests."""
-        return cls(features=16, blocks=2, scale=2)
+        return cls(features=32, blocks=2, scale=2)
 
     def forward(self, image: Tensor) -> Tensor:
         """Return `image` [batch, channels, height, width] upscaled."""

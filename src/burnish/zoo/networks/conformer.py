@@ -97,6 +97,8 @@ class RelativeAttention(nn.Module):
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads = heads
+        self.head_width = width // heads
+        self.scale = 1.0 / math.sqrt(self.head_width)
         self.query = nn.Linear(width, width)
         self.key = nn.Linear(width, width)
         self.value = nn.Linear(width, width)
@@ -113,26 +115,25 @@ class RelativeAttention(nn.Module):
         distance = self._per_head(self.position(positions).unsqueeze(0))
         content_scores = (query + self.content_bias) @ key.transpose(-1, -2)
         position_scores = shifted((query + self.position_bias) @ distance.transpose(-1, -2))
-        scores = (content_scores + position_scores) / math.sqrt(query.shape[-1])
+        scores = (content_scores + position_scores) * self.scale
         lowest = torch.finfo(scores.dtype).min
         scores = scores.masked_fill(padding[:, None, None, :], lowest)
         attended = torch.softmax(scores, dim=-1) @ value
-        return self.output(attended.transpose(1, 2).flatten(start_dim=2))
+        return self.output(attended.transpose(1, 2).reshape(frames.shape))
 
     def _per_head(self, rows: Tensor) -> Tensor:
-        return rows.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        return rows.view(rows.shape[0], -1, self.heads, self.head_width).transpose(1, 2)
 
 
 def shifted(scores: Tensor) -> Tensor:
     """Return [..., t, t] from [..., t, 2 t - 1]: row i starts at column t - 1 - i.
 
-    One more column makes rows 2 t long; read as rows of t without the first, each row begins one
-    element earlier than the row before.
+    One more column in front makes rows 2 t long. All rows in one, without the first t elements,
+    and cut into rows of 2 t - 1 again: each row begins one element earlier than the row before.
     """
-    batch, heads, time, distances = scores.shape
-    padded = functional.pad(scores, (1, 0))
-    skewed = padded.reshape(batch, heads, distances + 1, time)[:, :, 1:]
-    return skewed.reshape(batch, heads, time, distances)[..., :time]
+    batch, heads, time, _ = scores.shape
+    in_one = functional.pad(scores, (1, 0)).reshape(batch, heads, -1)
+    return in_one[:, :, time:].reshape(batch, heads, time, -1)[..., :time]
 
 
 class Convolution(nn.Module):

@@ -24,7 +24,7 @@ Longformer = Any
 class ExportableLongformer(nn.Module):
     """A view of a `LongformerModel` that exports: the same weights, the same numbers.
 
-    Dropout is left out, since this is for inference; the model must have its pooler.
+    The attention's dropout is left out: this is for inference. The model must have its pooler.
     """
 
     def __init__(self, model: Longformer) -> None:
@@ -34,6 +34,7 @@ class ExportableLongformer(nn.Module):
         self.pooler = model.pooler
         # Layers may differ in reach, and all of them must cut the sequence without a rest.
         self.multiple = math.lcm(*(layer.attention.reach for layer in self.layers))
+        self.train(model.training)
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, global_attention_mask: Tensor
@@ -115,7 +116,8 @@ class WindowAttention(nn.Module):
     def __init__(self, attention: Longformer) -> None:
         super().__init__()
         self.heads = attention.num_heads
-        self.scale = 1.0 / math.sqrt(attention.head_dim)
+        self.head_width = attention.head_dim
+        self.scale = 1.0 / math.sqrt(self.head_width)
         self.reach = attention.one_sided_attn_window_size
         self.query, self.key, self.value = attention.query, attention.key, attention.value
         self.query_global = attention.query_global
@@ -148,7 +150,7 @@ class WindowAttention(nn.Module):
         weights = _softmax(torch.cat([near, far], dim=-1))
         gathered = weights[..., : 3 * self.reach] @ value
         gathered = gathered + weights[..., 3 * self.reach :] @ far_value
-        return _joined(gathered.flatten(start_dim=2, end_dim=3))
+        return self._joined(gathered)
 
     def _global(self, hidden: Tensor, selected: Tensor, tokens: Tokens) -> Tensor:
         """Return what each of the `selected` tokens gathers from all tokens."""
@@ -156,14 +158,21 @@ class WindowAttention(nn.Module):
         key = self._per_head(self.key_global(hidden))
         value = self._per_head(self.value_global(hidden))
         scores = _masked(query @ key.transpose(-1, -2), tokens.exists[:, None, None, :])
-        return _joined(_softmax(scores) @ value)
+        return self._joined(_softmax(scores) @ value)
 
     def _per_head(self, rows: Tensor) -> Tensor:
-        return rows.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        return rows.view(rows.shape[0], -1, self.heads, self.head_width).transpose(1, 2)
+
+    def _joined(self, per_head: Tensor) -> Tensor:
+        """Return [batch, sequence, width] of [batch, heads, …, head width], in blocks or not."""
+        batch = per_head.shape[0]
+        rows = per_head.reshape(batch, self.heads, -1, self.head_width).transpose(1, 2)
+        return rows.reshape(batch, -1, self.heads * self.head_width)
 
     def _blocks(self, rows: Tensor) -> Tensor:
         """Return [batch, heads, blocks, reach, size] of [batch, heads, sequence, size]."""
-        return rows.unflatten(2, (-1, self.reach))
+        batch, heads, _, size = rows.shape
+        return rows.reshape(batch, heads, -1, self.reach, size)
 
     def _windows(self, rows: Tensor) -> Tensor:
         """Return [batch, heads, blocks, 3 × reach, size]: each block with its neighbours."""
@@ -179,7 +188,3 @@ def _masked(scores: Tensor, allowed: Tensor) -> Tensor:
 def _softmax(scores: Tensor) -> Tensor:
     """Return weights in the type of `scores`, computed in single precision as the library does."""
     return torch.softmax(scores, dim=-1, dtype=torch.float32).to(scores.dtype)
-
-
-def _joined(per_head: Tensor) -> Tensor:
-    return per_head.transpose(1, 2).flatten(start_dim=2)

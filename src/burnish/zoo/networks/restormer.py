@@ -120,7 +120,7 @@ class TransposedAttention(nn.Module):
 
     def __init__(self, channels: int, heads: int) -> None:
         super().__init__()
-        self.heads = heads
+        self.heads, self.head_channels = heads, channels // heads
         self.temperature = nn.Parameter(torch.ones(heads))
         self.project = nn.Sequential(
             nn.Conv2d(channels, 3 * channels, 1, bias=False),
@@ -130,8 +130,7 @@ class TransposedAttention(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """Return, for each channel, a mixture of its head's channels."""
-        batch, channels, height, width = features.shape
-        per_head = (batch, self.heads, channels // self.heads, height * width)
+        per_head = (features.shape[0], self.heads, self.head_channels, -1)
         query, key, value = (
             part.reshape(per_head) for part in self.project(features).chunk(3, dim=1)
         )
@@ -139,7 +138,7 @@ class TransposedAttention(nn.Module):
         key = functional.normalize(key, dim=-1)
         scores = query @ key.transpose(-1, -2) * self.temperature.view(-1, 1, 1)
         mixed = torch.softmax(scores, dim=-1) @ value
-        return self.output(mixed.reshape(batch, channels, height, width))
+        return self.output(mixed.reshape(features.shape))
 
 
 class GatedFeedForward(nn.Module):
