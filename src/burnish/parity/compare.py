@@ -199,15 +199,15 @@ def _top1_agreement(reference: Array, candidate: Array, dtype: str) -> float | N
     left, right = reference.reshape(-1, width), candidate.reshape(-1, width)
     rows = max(1, _CHUNK // width)
     equal = sum(
-        int(np.count_nonzero(_largest(left, at, rows) == _largest(right, at, rows)))
+        _same_largest(left[at : at + rows], right[at : at + rows])
         for at in range(0, len(left), rows)
     )
     return equal / len(left)
 
 
-def _largest(rows: Array, start: int, length: int) -> NDArray[np.intp]:
-    values: Floats = rows[start : start + length].astype(np.float64)
-    return np.argmax(values, axis=-1)
+def _same_largest(left: Array, right: Array) -> int:
+    first, second = (np.argmax(rows.astype(np.float64), axis=-1) for rows in (left, right))
+    return int(np.count_nonzero(first == second))
 
 
 def _reason(totals: _Totals, shape: tuple[int, ...], dtype: str) -> str:

@@ -78,7 +78,7 @@ class Change:
     """Something that is written differently in the two models where their runs part."""
 
     kind: str
-    """`initializer`, `attribute` or `operator`."""
+    """`initializer`, `attribute`, `operator`, or `type` (of an initializer, or its shape)."""
     name: str
     detail: str
 
@@ -126,6 +126,8 @@ class VerifyReport:
     candidate_engine: str
     samples: tuple[Sample, ...]
     bisection: Bisection | None = None
+    arithmetic: str = ""
+    """The element type by whose tolerance all was judged; empty: each tensor by its own."""
     problems: tuple[str, ...] = ()
     """Why the two cannot be compared at all: inputs that one of them lacks."""
     notes: tuple[str, ...] = ()

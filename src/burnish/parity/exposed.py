@@ -1,0 +1,84 @@
+"""Short-lived copies of a model whose outputs are values from inside it."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import onnx_ir as ir
+
+from burnish.store import external_data, onnx_files
+from burnish.store.stored import StoredModel
+
+_STAYS_INSIDE_BYTES = 1024
+
+
+class Exposed:
+    """A model that can be asked for any of its values; makes small files, never larger weights.
+
+    Engines take weights only from the model's own folder, and no links into it: so a copy of a
+    model with external weights is a small hidden file beside it. Only where that folder cannot
+    be written are the weights copied, to `folder`; weights inside a model are moved there once.
+    """
+
+    def __init__(self, model: StoredModel, folder: Path) -> None:
+        self._stored = model
+        self._model = onnx_files.read(model.onnx)
+        self._values = {
+            value.name: value for node in self._model.graph for value in node.outputs if value.name
+        }
+        self._home = _home(self._model, model.onnx, folder)
+
+    @contextmanager
+    def giving(self, names: Sequence[str]) -> Iterator[StoredModel]:
+        """Yield a model that gives these values and no others; it is gone afterwards."""
+        outputs = self._model.graph.outputs
+        outputs.clear()
+        outputs.extend(self._values[name] for name in names)
+        content = ir.to_proto(self._model).SerializeToString()
+        with _short_lived(self._home, self._stored.onnx.stem) as path:
+            path.write_bytes(content)
+            yield dataclasses.replace(self._stored, onnx=path)
+
+
+def _home(model: ir.Model, path: Path, folder: Path) -> Path:
+    """Return the folder that copies of `model` are written to, after its weights are there."""
+    files = external_data.files(model)
+    if not files:
+        ir.external_data.unload_from_model(
+            model, folder, "weights", size_threshold_bytes=_STAYS_INSIDE_BYTES
+        )
+        return folder
+    beside = path.absolute().parent
+    if _can_be_written(beside):
+        return beside
+    for file in files:
+        target = folder / file.relative_to(beside)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target)
+    return folder
+
+
+def _can_be_written(folder: Path) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+@contextmanager
+def _short_lived(folder: Path, stem: str) -> Iterator[Path]:
+    # The ending is not .onnx: whoever lists the models of this folder must not find it.
+    with tempfile.NamedTemporaryFile(
+        dir=folder, prefix=f".{stem}.", suffix=".exposed", delete=False
+    ) as file:
+        path = Path(file.name)
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
