@@ -79,10 +79,16 @@ def _mask(request: Request) -> Filled:
     kept = steps < lengths if request.padding == "right" else steps >= length - lengths
     middle = (1,) * (len(request.shape) - 2)
     spread = kept.reshape(rows, *middle, length) if len(request.shape) > 1 else kept[0]
-    note = None
-    if rows == 1:
-        note = f"{request.spec.name} has one row, which is full: bind a batch of 2 to see padding"
-    return Filled(np.broadcast_to(spread, request.shape), note)
+    return Filled(np.broadcast_to(spread, request.shape), _note_on_one_row(request, rows))
+
+
+def _note_on_one_row(request: Request, rows: int) -> str | None:
+    batch = request.spec.shape[0]
+    if rows > 1 or isinstance(batch, int):
+        return None
+    return (
+        f"{request.spec.name} has one row, which is full; padded rows come with --shape {batch}=2"
+    )
 
 
 def _lengths_of(rows: int, length: int, random: np.random.Generator) -> np.ndarray:

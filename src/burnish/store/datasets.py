@@ -25,6 +25,10 @@ from burnish.store.interface import Interface
 
 Kind = Literal["input", "output"]
 
+_DATA_FIELDS = frozenset(
+    f"{kind}_data" for kind in ("raw", "float", "int32", "int64", "uint64", "double", "string")
+)
+
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
@@ -97,7 +101,9 @@ def _tensor(path: Path) -> onnx.TensorProto:
         raise ModelError(
             f"{path}: is not a tensor (a sequence, an optional or a damaged file?)", hint=hint
         ) from error
-    if proto.data_type not in [int(data_type) for data_type in SHORT_NAMES]:
+    # The bytes of a sequence or an optional parse as a tensor whose one segment they are.
+    known = proto.data_type in [int(data_type) for data_type in SHORT_NAMES]
+    if proto.HasField("segment") or not known:
         raise ModelError(
             f"{path}: is not a tensor with a known element type (a sequence or an optional?)",
             hint=hint,
@@ -106,7 +112,10 @@ def _tensor(path: Path) -> onnx.TensorProto:
 
 
 def _array(proto: onnx.TensorProto, path: Path) -> Array:
+    fields = {field.name for field, _ in proto.ListFields()} & _DATA_FIELDS
     try:
+        if 0 not in proto.dims and not fields:
+            raise ValueError("there is no data")
         array: Array = ir.serde.deserialize_tensor(proto).numpy()
     except (ValueError, ir.serde.SerdeError) as error:
         raise ModelError(

@@ -71,8 +71,8 @@ def stored(onnx: Path) -> StoredModel:
         onnx=onnx,
         name=name if in_layout else onnx.stem,
         variant=variant if in_layout else None,
-        data_sets=data_sets(folder),
-        torch=_torch_source(folder),
+        data_sets=data_sets(onnx.parent),
+        torch=_torch_source(onnx.parent),
     )
 
 

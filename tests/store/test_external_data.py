@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+from burnish.core.errors import ModelError
+from burnish.store import external_data, onnx_files
+
+
+def model_with_data(folder: Path, *, location: str = "w.data", **entries: int) -> Path:
+    """Write y = x + w with the 4 floats of w in w.data."""
+    w = numpy_helper.from_array(np.zeros(4, np.float32), "w")
+    w.ClearField("raw_data")
+    w.data_location = onnx.TensorProto.EXTERNAL
+    w.external_data.add(key="location", value=location)
+    for key, value in entries.items():
+        w.external_data.add(key=key, value=str(value))
+    x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [4]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", [x], [y], [w])
+    folder.mkdir(exist_ok=True)
+    path = folder / "m.onnx"
+    opsets = [helper.make_opsetid("", 20)]
+    onnx.save(helper.make_model(graph, ir_version=10, opset_imports=opsets), path)
+    (folder / "w.data").write_bytes(np.arange(4, dtype=np.float32).tobytes())
+    return path
+
+
+def test_data_is_found_from_any_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_with_data(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    model = onnx_files.read(Path("m.onnx"))
+    monkeypatch.chdir("/")
+    tensor = model.graph.initializers["w"].const_value
+    assert tensor is not None
+    assert tensor.numpy().tolist() == [0, 1, 2, 3]
+    assert external_data.files(model) == (tmp_path / "w.data",)
+
+
+def test_reading_does_not_read_the_data(tmp_path: Path) -> None:
+    model = onnx_files.read(model_with_data(tmp_path))
+    assert all(tensor.raw is None for tensor in external_data.external_tensors(model))
+
+
+def test_missing_data_file(tmp_path: Path) -> None:
+    path = model_with_data(tmp_path)
+    (tmp_path / "w.data").unlink()
+    with pytest.raises(ModelError, match=r"tensor 'w' lies in 'w\.data', which does not") as error:
+        onnx_files.read(path)
+    assert error.value.hint.startswith("copy w.data from where the model came from")
+
+
+def test_short_data_file(tmp_path: Path) -> None:
+    path = model_with_data(tmp_path, offset=4)
+    with pytest.raises(ModelError, match="expected at least 20 bytes, found 16") as error:
+        onnx_files.read(path)
+    assert error.value.hint == "copy w.data again from where the model came from"
+
+
+def test_length_that_contradicts_the_shape(tmp_path: Path) -> None:
+    path = model_with_data(tmp_path, length=12)
+    with pytest.raises(ModelError, match="with 12 bytes, its type and shape need 16") as error:
+        onnx_files.read(path)
+    assert error.value.hint == "export the model again: its file contradicts itself"
+
+
+def test_data_outside_of_the_folder(tmp_path: Path) -> None:
+    path = model_with_data(tmp_path / "inside", location="../w.data")
+    (tmp_path / "w.data").write_bytes(bytes(16))
+    with pytest.raises(ModelError, match="outside of the model's folder") as error:
+        onnx_files.read(path)
+    assert error.value.hint.startswith("put both into one folder, links followed: cp -L")
+
+
+def test_link_that_leads_outside_of_the_folder(tmp_path: Path) -> None:
+    path = model_with_data(tmp_path / "inside")
+    (tmp_path / "inside" / "w.data").rename(tmp_path / "w.data")
+    (tmp_path / "inside" / "w.data").symlink_to(tmp_path / "w.data")
+    with pytest.raises(ModelError, match="outside of the model's folder"):
+        onnx_files.read(path)
+
+
+def test_hard_link(tmp_path: Path) -> None:
+    path = model_with_data(tmp_path)
+    os.link(tmp_path / "w.data", tmp_path / "second.data")
+    with pytest.raises(ModelError, match="has 2 hard links") as error:
+        onnx_files.read(path)
+    assert error.value.hint.startswith("replace the link by a copy: cp ")

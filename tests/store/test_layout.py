@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from burnish.core.errors import ModelError, UsageError
+from burnish.store import layout
+from burnish.store.stored import TorchSource
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    for name, variant in (("bert", "dynamo"), ("bert", "torchscript"), ("vit", "dynamo")):
+        path = layout.place(tmp_path / "store", name, variant)
+        path.parent.mkdir(parents=True)
+        path.touch()
+    for number in (10, 2, 0):
+        (tmp_path / "store" / "bert" / "dynamo" / f"test_data_set_{number}").mkdir()
+    return tmp_path / "store"
+
+
+def test_place_is_model_then_variant() -> None:
+    place = layout.place(Path("s"), "bert-mini", "dynamo")
+    assert place == Path("s/bert-mini/dynamo/bert-mini_dynamo.onnx")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", ".hidden", "a b"])
+def test_names_that_are_no_folder_names_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be part of a model's name") as error:
+        layout.place(Path("s"), name, "dynamo")
+    assert error.value.hint.startswith("use letters, digits")
+
+
+def test_a_name_with_variant_is_found(store: Path) -> None:
+    found = layout.resolve("bert/dynamo", store)
+    assert found.onnx == store / "bert/dynamo/bert_dynamo.onnx"
+    assert found.label == "bert/dynamo"
+
+
+def test_data_sets_are_in_order_of_their_number(store: Path) -> None:
+    names = [path.name for path in layout.resolve("bert/dynamo", store).data_sets]
+    assert names == ["test_data_set_0", "test_data_set_2", "test_data_set_10"]
+
+
+def test_a_name_with_one_variant_will_do(store: Path) -> None:
+    assert layout.resolve("vit", store).label == "vit/dynamo"
+
+
+def test_a_name_with_several_variants_will_not(store: Path) -> None:
+    with pytest.raises(UsageError, match="'bert' names 2 models") as error:
+        layout.resolve("bert", store)
+    assert error.value.hint == "name one of: bert/dynamo, bert/torchscript"
+
+
+@pytest.mark.parametrize("path", ["vit", "vit/dynamo", "vit/dynamo/vit_dynamo.onnx"])
+def test_paths_into_a_store_know_model_and_variant(store: Path, path: str) -> None:
+    assert layout.resolve(str(store / path), Path("elsewhere")).label == "vit/dynamo"
+
+
+def test_the_working_folder_may_be_the_model(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(store / "vit")
+    assert layout.resolve(".", Path("elsewhere")).label == "vit/dynamo"
+
+
+def test_a_file_outside_of_a_store_is_called_by_its_stem(tmp_path: Path) -> None:
+    (tmp_path / "any.onnx").touch()
+    found = layout.resolve(str(tmp_path / "any.onnx"), tmp_path)
+    assert (found.label, found.variant, found.torch) == ("any", None, None)
+
+
+def test_a_folder_with_several_files_asks_which(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.onnx").touch()
+    with pytest.raises(UsageError, match="names 2 models") as error:
+        layout.resolve(str(tmp_path), tmp_path)
+    assert error.value.hint == f"name one of: {tmp_path / 'a.onnx'}, {tmp_path / 'b.onnx'}"
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no model in this folder") as error:
+        layout.resolve(str(tmp_path), tmp_path)
+    assert error.value.hint == "name an .onnx file or the folder of one"
+
+
+def test_an_unknown_name_gets_the_nearest(store: Path) -> None:
+    with pytest.raises(UsageError, match="'bort/dynamo' is neither a file nor a model in") as error:
+        layout.resolve("bort/dynamo", store)
+    assert error.value.hint.startswith("did you mean 'bert/dynamo'? known: bert, bert/dynamo")
+
+
+def test_an_unknown_name_without_a_store(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="neither a file nor a model") as error:
+        layout.resolve("x.onnx", tmp_path / "none")
+    assert error.value.hint == "there are none"
+
+
+def test_listing_has_every_model(store: Path) -> None:
+    labels = [model.label for model in layout.listing(store)]
+    assert labels == ["bert/dynamo", "bert/torchscript", "vit/dynamo"]
+
+
+def test_listing_a_store_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such folder") as error:
+        layout.listing(tmp_path / "none")
+    assert error.value.hint == "name the store with --store or BURNISH_STORE"
+
+
+def test_the_torch_source_is_read_back(store: Path) -> None:
+    source = TorchSource("package.module:function", {"name": "vit", "layers": 2, "past": False})
+    layout.write_source(layout.place(store, "vit", "dynamo"), source)
+    assert layout.resolve("vit", store).torch == source
+
+
+def test_a_damaged_torch_source_is_said(store: Path) -> None:
+    (store / "vit" / "dynamo" / "source.json").write_text("{}")
+    with pytest.raises(ModelError, match=r"source\.json: holds None with schema None"):
+        layout.resolve("vit", store)
