@@ -75,7 +75,7 @@ def test_the_ceiling_is_the_speed_up_if_a_row_cost_nothing() -> None:
 def test_the_top_keeps_the_rows_that_are_always_there() -> None:
     spans = [span(name, at, 9 - at // 10, op=name) for at, name in enumerate("abc")]
     top = by_operator(trace(run(0, 100), *spans)).top(1)
-    assert [row.kind for row in top] == ["operator", "unattributed", "between nodes"]
+    assert [row.kind.value for row in top] == ["operator", "unattributed", "between nodes"]
 
 
 @BREAKDOWNS
@@ -93,7 +93,7 @@ def test_a_trace_without_an_inference_is_an_error_to_act_on(breakdown: object) -
 def test_the_parts_add_up(breakdown: object, whole: Trace) -> None:
     found: Breakdown = breakdown(whole)  # type: ignore[operator]
     between = found.rows[-1].seconds_s
-    assert [row.kind for row in found.rows[-2:]] == ["unattributed", "between nodes"]
+    assert [row.kind.value for row in found.rows[-2:]] == ["unattributed", "between nodes"]
     assert found.total_s >= found.busy_s - 1e-9
     assert found.busy_s + between == pytest.approx(found.wall_s)
     attributed = sum(r.seconds_s for r in found.rows[:-2])

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from burnish.analyze.profile import Profile, Repeats, profile, report
+from burnish.analyze.profile import Profile, Repeats, Subject, profile, report
 from burnish.core.arrays import Arrays
 from burnish.core.errors import MissingCapabilityError
 from burnish.trace.events import Trace
@@ -32,8 +32,7 @@ def profiled(timeline: Trace | None, *, label: str = "m", engine: str = "e") -> 
     found, _ = profile(
         FakeSession(timeline),  # type: ignore[arg-type]
         {},
-        label=label,
-        engine=engine,
+        Subject(label, engine, nodes=frozenset({"a"})),
         repeats=Repeats(warmup=1, runs=3),
         clock=lambda: next(ticks),
     )
@@ -41,7 +40,8 @@ def profiled(timeline: Trace | None, *, label: str = "m", engine: str = "e") -> 
 
 
 def test_a_profile_has_both_breakdowns_and_the_time_without_profiling() -> None:
-    found = profiled(trace(run(0, 100), span("a", 0, 60)))
+    found = profiled(trace(run(0, 100), span("a", 0, 60), span("a_fused", 70, 20)))
+    assert found.coverage.share == pytest.approx(0.75)
     assert (found.label, found.engine, found.source) == ("m", "e", "by hand")
     assert found.by_operator.rows[0].label == "Add"
     assert found.by_node.rows[0].label == "a"

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from burnish.core.errors import ModelError
 from burnish.trace.events import Span, Trace
 from burnish.trace.own_time import busy_seconds, own_seconds
 
-RowKind = Literal["operator", "node", "unattributed", "between nodes"]
-
-UNATTRIBUTED: RowKind = "unattributed"
-BETWEEN: RowKind = "between nodes"
 _ON_DEVICE = ("kernel", "copy")
+
+
+class RowKind(enum.Enum):
+    """What the time of a row went to."""
+
+    OPERATOR = "operator"
+    NODE = "node"
+    UNATTRIBUTED = "unattributed"
+    BETWEEN = "between nodes"
+
+
+_ALWAYS_THERE = (RowKind.UNATTRIBUTED, RowKind.BETWEEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +63,12 @@ class Breakdown:
     @property
     def total_s(self) -> float:
         """Return the time of all spans; more than `busy_s` where they overlap."""
-        return sum(row.seconds_s for row in self.rows if row.kind != BETWEEN)
+        return sum(row.seconds_s for row in self.rows if row.kind is not RowKind.BETWEEN)
 
     @property
     def unattributed_s(self) -> float:
         """Return the time of spans that say no operator or node."""
-        return sum(row.seconds_s for row in self.rows if row.kind == UNATTRIBUTED)
+        return sum(row.seconds_s for row in self.rows if row.kind is RowKind.UNATTRIBUTED)
 
     def share(self, row: Row) -> float:
         """Return a row's part of the wall time."""
@@ -79,18 +87,18 @@ class Breakdown:
 
     def top(self, number: int) -> tuple[Row, ...]:
         """Return the first `number` rows and the two that are always there."""
-        fixed = tuple(row for row in self.rows if row.kind in (UNATTRIBUTED, BETWEEN))
+        fixed = tuple(row for row in self.rows if row.kind in _ALWAYS_THERE)
         return self.rows[: len(self.rows) - len(fixed)][:number] + fixed
 
 
 def by_operator(trace: Trace) -> Breakdown:
     """Return the time per operator type."""
-    return _breakdown(trace, "operator", lambda span: span.op_type)
+    return _breakdown(trace, RowKind.OPERATOR, lambda span: span.op_type)
 
 
 def by_node(trace: Trace) -> Breakdown:
     """Return the time per node, under the names of the graph that the engine really ran."""
-    return _breakdown(trace, "node", lambda span: span.node)
+    return _breakdown(trace, RowKind.NODE, lambda span: span.node)
 
 
 def _breakdown(trace: Trace, kind: RowKind, label: Callable[[Span], str | None]) -> Breakdown:
@@ -106,7 +114,7 @@ def _breakdown(trace: Trace, kind: RowKind, label: Callable[[Span], str | None])
     wall_s = statistics.fmean(walls[run] for run in used)
     busy_s = sum(busy_seconds([s for s in spans if s.run == run]) for run in used) / len(used)
     rows = _rows(spans, kind, label, runs=len(used))
-    between = Row(BETWEEN, BETWEEN, 0, max(0.0, wall_s - busy_s))
+    between = Row(RowKind.BETWEEN.value, RowKind.BETWEEN, 0, max(0.0, wall_s - busy_s))
     return Breakdown(
         rows=(*rows, between),
         wall_s=wall_s,
@@ -157,5 +165,5 @@ def _rows(
         if key is not None
     ]
     named.sort(key=lambda row: (-row.seconds_s, row.label))
-    rest = Row(UNATTRIBUTED, UNATTRIBUTED, counts[None] / runs, seconds[None] / runs)
-    return (*named, rest)
+    nobody = RowKind.UNATTRIBUTED
+    return (*named, Row(nobody.value, nobody, counts[None] / runs, seconds[None] / runs))

@@ -12,9 +12,20 @@ from burnish.analyze.difference import Difference, difference
 from burnish.core.arrays import Arrays
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines.base import Session
+from burnish.trace.attribute import Coverage, attribute, coverage
 from burnish.trace.events import Trace
 
 SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is profiled: a model, by the name people call it, on an engine."""
+
+    label: str
+    engine: str
+    nodes: frozenset[str]
+    """The names of the model's own nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,9 @@ class Profile:
     """Median wall time of the same runs without profiling, which itself costs time per node."""
     by_operator: Breakdown
     by_node: Breakdown
+    """Under the names of the graph that the engine really ran."""
+    coverage: Coverage
+    """How much of the time is in nodes that the model itself names."""
     source: str
     notes: tuple[str, ...] = ()
 
@@ -50,27 +64,27 @@ class ProfileReport:
 def profile(
     session: Session,
     feeds: Arrays,
+    subject: Subject,
     *,
-    label: str,
-    engine: str,
-    repeats: Repeats,
+    repeats: Repeats = Repeats(),  # noqa: B008
     clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[Profile, Trace]:
     """Return where an opened model spends its time, and the timeline that says so."""
     trace = session.trace(feeds, warmup=repeats.warmup, runs=repeats.runs)
     if trace is None:
         raise MissingCapabilityError(
-            f"{label}: the engine {engine} records no timeline",
+            f"{subject.label}: the engine {subject.engine} records no timeline",
             hint="profile it on one that does: burnish profile MODEL --engine onnxruntime-cpu",
         )
     run_once = session.prepare(feeds)
     walls = [_timed(run_once, clock) for _ in range(repeats.warmup + repeats.runs)]
     found = Profile(
-        label=label,
-        engine=engine,
+        label=subject.label,
+        engine=subject.engine,
         plain_s=statistics.median(walls[repeats.warmup :]),
         by_operator=by_operator(trace),
         by_node=by_node(trace),
+        coverage=coverage(attribute(trace, subject.nodes)),
         source=trace.source,
         notes=trace.notes,
     )

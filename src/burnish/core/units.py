@@ -12,7 +12,9 @@ def seconds(value: float) -> str:
     """Return a duration with three significant digits: `1.43 ms`."""
     if not math.isfinite(value):
         return "–"
-    factor, unit = next((pair for pair in _TIME if abs(value) >= pair[0]), _TIME[-1])
+    # rounded first, so that 999.9 µs is 1.00 ms and not 1000 µs
+    rounded = abs(float(f"{value:.3g}"))
+    factor, unit = next((pair for pair in _TIME if rounded >= pair[0]), _TIME[-1])
     return f"{significant(value / factor)} {unit}"
 
 
@@ -46,5 +48,5 @@ def significant(value: float) -> str:
     """Return three significant digits without an exponent: `0.123`, `12.3`, `1234`."""
     if value == 0:
         return "0"
-    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    digits = max(0, 2 - math.floor(math.log10(abs(float(f"{value:.3g}")))))
     return f"{value:.{digits}f}"

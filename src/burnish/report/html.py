@@ -1,0 +1,92 @@
+"""One page that needs nothing else: no network, no script, no other file."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import jinja2
+from markupsafe import Markup, escape
+
+from burnish.core import units
+from burnish.report import machine, measured, rewritten, theme
+from burnish.report.charts import bars, intervals
+from burnish.report.next_steps import next_steps
+from burnish.report.record import RunReport
+from burnish.report.table import MARKS
+from burnish.report.verdict import findings, headline
+
+
+def page(report: RunReport) -> str:
+    """Return the report as HTML; all text in it is escaped, only our own drawings are not."""
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            report=report,
+            style=Markup(theme.css() + _style()),
+            marks=MARKS,
+            headline=headline(report),
+            findings=findings(report),
+            latency=measured.latency_table(report.bench),
+            latency_chart=_drawing(intervals.chart(measured.latencies(report.bench))),
+            parity=rewritten.parity_table(report.parity),
+            fusions=rewritten.fusion_table(report.rewrite),
+            misses=rewritten.miss_table(report.rewrite),
+            clean_up=rewritten.clean_up_table(report.rewrite),
+            node_counts=rewritten.node_count_table(report.rewrite),
+            profile=_profile(report),
+            machine=machine.facts(report),
+            steps=machine.step_table(report),
+            next_steps=next_steps(report),
+        )
+    )
+
+
+def _profile(report: RunReport) -> dict[str, object] | None:
+    """Return what the section on where the time goes shows; None when nothing was profiled."""
+    if not report.profile:
+        return None
+    ends = (report.profile[0], *report.profile[1:][-1:])
+    names = ("original", "optimised")[: len(ends)]
+    notes = dict.fromkeys(note for one in ends for note in one.notes)
+    return {
+        "chart": _drawing(bars.chart(measured.operator_groups(report), names)),
+        "operators": measured.operator_table(report),
+        "nodes": measured.node_table(report),
+        "ends": ends,
+        "notes": tuple(notes),
+    }
+
+
+def _drawing(svg: str) -> Markup:
+    return Markup(svg)
+
+
+def _style() -> str:
+    return _environment().get_template("style.css").render()
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("burnish.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        seconds=units.seconds, share=units.share, sentence=_sentence, name=_with_places_to_break
+    )
+    return environment
+
+
+def _with_places_to_break(text: str) -> Markup:
+    """Return text that may go on in a new line after a slash or an underscore, as names do."""
+    return Markup(re.sub(r"(?<=[/_])(?=\w)", "<wbr>", escape(text)))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

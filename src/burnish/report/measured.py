@@ -1,0 +1,235 @@
+"""Tables and charts of what was measured: latencies, and where the time goes."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+from burnish.analyze.breakdown import Breakdown, Row, RowKind
+from burnish.bench import stats
+from burnish.bench.measure import BenchReport, Comparison, Measurement, Verdict
+from burnish.core import units
+from burnish.report.charts.bars import Group
+from burnish.report.charts.intervals import Latency
+from burnish.report.record import RunReport
+from burnish.report.table import Cell, Column, Table
+from burnish.report.verdict import Tone, interval
+
+SHOWN_OPERATORS = 12
+SHOWN_NODES = 15
+_NONE = Cell("–")
+_TONES = {
+    Verdict.FASTER: Tone.GOOD,
+    Verdict.SLOWER: Tone.BAD,
+    Verdict.NO_DIFFERENCE: Tone.UNSURE,
+    Verdict.NOT_ENOUGH: Tone.UNSURE,
+}
+
+
+def latency_table(bench: BenchReport) -> Table:
+    """Return one row per subject; one that failed has a row with the reason."""
+    return Table(
+        columns=(
+            Column("subject"), Column("median", numeric=True), Column("speed-up", numeric=True),
+            Column("verdict"), Column("results"), Column("first call", numeric=True),
+            Column("peak memory", numeric=True),
+        ),
+        rows=tuple(_latency_row(bench, one) for one in bench.measurements),
+        remark=(
+            f"Medians with 95 % intervals. Speed-ups are against {bench.baseline}, from"
+            " interleaved runs in fresh processes. Every subject got the same inputs."
+        ),
+    )  # fmt: skip
+
+
+def latencies(bench: BenchReport) -> tuple[Latency, ...]:
+    """Return the lines of the latency chart."""
+    return tuple(_latency(bench, one) for one in bench.measurements)
+
+
+def operator_groups(report: RunReport) -> tuple[Group, ...]:
+    """Return the operators with the most time in either model, then all others as one."""
+    breakdowns = _before_and_after(report)
+    order = _labels(breakdowns)
+    rows = [[_found(b, label) for b in breakdowns] for label in order]
+    seconds = [tuple(row.seconds_s if row else 0.0 for row in both) for both in rows]
+    groups = [Group(label, times) for label, times in zip(order, seconds, strict=True)]
+    rest = groups[SHOWN_OPERATORS:]
+    shown = groups[:SHOWN_OPERATORS]
+    if rest:
+        together = tuple(map(sum, zip(*(group.seconds_s for group in rest), strict=True)))
+        shown.append(Group(units.count(len(rest), "other operator"), together, quiet=True))
+    always = (RowKind.UNATTRIBUTED, RowKind.BETWEEN)
+    fixed = [Group(kind.value, _of_kind(breakdowns, kind), quiet=True) for kind in always]
+    return (*shown, *(group for group in fixed if any(group.seconds_s)))
+
+
+def operator_table(report: RunReport) -> Table:
+    """Return every operator before and after, and what removing it could still give."""
+    before, after = _before_and_after(report)[0], _before_and_after(report)[-1]
+    always = [RowKind.UNATTRIBUTED.value, RowKind.BETWEEN.value]
+    labels = [*_labels((before, after)), *always]
+    return Table(
+        columns=(
+            Column("operator"), Column("count", numeric=True), Column("time", numeric=True),
+            Column("count after", numeric=True), Column("time after", numeric=True),
+            Column("change", numeric=True), Column("share after", numeric=True),
+            Column("ceiling", numeric=True),
+        ),
+        rows=tuple(_operator_row(before, after, label) for label in labels),
+        remark=(
+            "Ceiling: how many times faster a run gets if the row costs nothing. Times are those"
+            " of profiled runs, which are slower than plain ones: the latencies above count."
+        ),
+    )  # fmt: skip
+
+
+def node_table(report: RunReport) -> Table:
+    """Return the slowest nodes of the optimised model."""
+    breakdown = report.profile[-1].by_node
+    rows = [row for row in breakdown.rows if row.kind is RowKind.NODE][:SHOWN_NODES]
+    return Table(
+        columns=(
+            Column("node"), Column("operator"), Column("time", numeric=True),
+            Column("share", numeric=True), Column("ceiling", numeric=True),
+        ),
+        rows=tuple(
+            (
+                Cell(row.label, code=True),
+                Cell(row.op_type or "–"),
+                Cell(units.seconds(row.seconds_s)),
+                Cell(units.share(breakdown.share(row))),
+                Cell(_ceiling(breakdown, row)),
+            )
+            for row in rows
+        ),
+    )  # fmt: skip
+
+
+def _latency_row(bench: BenchReport, one: Measurement) -> tuple[Cell, ...]:
+    comparison = bench.comparison(one.subject)
+    return (
+        Cell(_name(one), _conditions(one)),
+        _median_cell(one),
+        _speed_up_cell(comparison),
+        _verdict_cell(one, comparison),
+        _results_cell(bench, one),
+        Cell(units.seconds(one.first_call_s)) if one.first_call_s is not None else _NONE,
+        Cell(units.size(one.peak_memory_bytes)) if one.peak_memory_bytes is not None else _NONE,
+    )
+
+
+def _name(one: Measurement) -> str:
+    """Return the subject without its engine, which is shown beside it."""
+    return one.subject.removesuffix(one.engine).rstrip(" @·,:").removesuffix(" on") or one.subject
+
+
+def _conditions(one: Measurement) -> str:
+    facts = [one.engine]
+    if one.placement is not None:
+        facts += [one.placement.device, one.placement.precision]
+        if one.placement.threads is not None:
+            facts.append(units.count(one.placement.threads, "thread"))
+    facts += [f"{name}={size}" for name, size in one.bindings.items()]
+    return " · ".join(facts)
+
+
+def _median_cell(one: Measurement) -> Cell:
+    if not one.blocks:
+        return _NONE
+    found = stats.median_interval(one.blocks)
+    span = f"{units.seconds(found.low)} – {units.seconds(found.high)}"
+    return Cell(units.seconds(found.estimate), span)
+
+
+def _speed_up_cell(comparison: Comparison | None) -> Cell:
+    if comparison is None:
+        return Cell("baseline")
+    if comparison.ratio is None:
+        return _NONE
+    return Cell(units.ratio(comparison.ratio), interval(comparison))
+
+
+def _verdict_cell(one: Measurement, comparison: Comparison | None) -> Cell:
+    if one.failure is not None:
+        return Cell("failed", one.failure, Tone.BAD)
+    if comparison is None:
+        steady = "" if one.converged else "calls were not steady yet"
+        return Cell("–", steady)
+    return Cell(comparison.verdict.value, comparison.reason, _TONES[comparison.verdict])
+
+
+def _results_cell(bench: BenchReport, one: Measurement) -> Cell:
+    mark = bench.parity.get(one.subject)
+    if mark is None:
+        return Cell("not checked", tone=Tone.UNSURE)
+    error = "" if mark.max_rel is None else f"max rel {units.error(mark.max_rel)}"
+    if mark.passed:
+        return Cell("same", mark.note or error, Tone.GOOD)
+    return Cell("WRONG", mark.note or error, Tone.BAD)
+
+
+def _latency(bench: BenchReport, one: Measurement) -> Latency:
+    series = "baseline" if one.subject == bench.baseline else "accent"
+    if one.subject in bench.wrong:
+        series = "bad"
+    if not one.blocks:
+        return Latency(_name(one), one.engine, series, None, remark="failed")
+    found = stats.median_interval(one.blocks)
+    rounds = tuple(
+        statistics.median(s for b in one.blocks if b.round == number for s in b.samples_s)
+        for number in one.rounds
+    )
+    return Latency(_name(one), one.engine, series, found.estimate, found.low, found.high, rounds)
+
+
+def _before_and_after(report: RunReport) -> tuple[Breakdown, ...]:
+    ends = (report.profile[0], *report.profile[1:][-1:])
+    return tuple(profile.by_operator for profile in ends)
+
+
+def _labels(breakdowns: tuple[Breakdown, ...]) -> list[str]:
+    """Return the operators, that with the most time in any of the breakdowns first."""
+    most: dict[str, float] = {}
+    for breakdown in breakdowns:
+        for row in breakdown.rows:
+            if row.kind is RowKind.OPERATOR:
+                most[row.label] = max(most.get(row.label, 0.0), row.seconds_s)
+    return sorted(most, key=lambda label: (-most[label], label))
+
+
+def _found(breakdown: Breakdown, label: str) -> Row | None:
+    return next((row for row in breakdown.rows if row.label == label), None)
+
+
+def _of_kind(breakdowns: tuple[Breakdown, ...], kind: RowKind) -> tuple[float, ...]:
+    return tuple(
+        sum(row.seconds_s for row in breakdown.rows if row.kind is kind) for breakdown in breakdowns
+    )
+
+
+def _operator_row(before: Breakdown, after: Breakdown, label: str) -> tuple[Cell, ...]:
+    first, last = _found(before, label), _found(after, label)
+    change = (last.seconds_s if last else 0.0) - (first.seconds_s if first else 0.0)
+    sign = "+" if change > 0 else "−" if change < 0 else ""
+    return (
+        Cell(label),
+        *_count_and_time(first),
+        *_count_and_time(last),
+        Cell(f"{sign}{units.seconds(abs(change))}" if change else "0"),
+        Cell(units.share(after.share(last)) if last else "–"),
+        Cell(_ceiling(after, last) if last else "–"),
+    )
+
+
+def _count_and_time(row: Row | None) -> tuple[Cell, Cell]:
+    if row is None:
+        return _NONE, _NONE
+    whole = row.count == int(row.count)
+    number = f"{row.count:.0f}" if whole else f"{row.count:.1f}"
+    return Cell(number if row.count else "–"), Cell(units.seconds(row.seconds_s))
+
+
+def _ceiling(breakdown: Breakdown, row: Row) -> str:
+    value = breakdown.ceiling(row)
+    return units.ratio(value) if math.isfinite(value) else "∞"

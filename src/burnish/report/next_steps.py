@@ -1,0 +1,63 @@
+"""What to do with the findings: each comes with the command that acts on it."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from burnish.analyze.breakdown import RowKind
+from burnish.bench.measure import Verdict
+from burnish.core import units
+from burnish.report.record import RunReport
+from burnish.report.verdict import like_for_like
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """A reason, and a command to paste."""
+
+    why: str
+    command: str
+
+
+def next_steps(report: RunReport) -> tuple[NextStep, ...]:
+    """Return what a reader can do now, the most urgent first."""
+    return (*_if_wrong(report), *_if_unsure(report), *_hot_spot(report), *_again(report))
+
+
+def _if_wrong(report: RunReport) -> tuple[NextStep, ...]:
+    if report.parity.passed:
+        return ()
+    command = shlex.join(["burnish", "verify", report.original, report.optimized, "--bisect"])
+    return (NextStep("Find the first node where the two models part", command),)
+
+
+def _if_unsure(report: RunReport) -> tuple[NextStep, ...]:
+    comparison = like_for_like(report)
+    if comparison is None or comparison.verdict in (Verdict.FASTER, Verdict.SLOWER):
+        return ()
+    models = ["burnish", "bench", report.original, report.optimized]
+    command = f"{report.bench.rerun or shlex.join(models)} --rounds 15"
+    return (NextStep("Measure longer, to tell smaller differences", command),)
+
+
+def _hot_spot(report: RunReport) -> tuple[NextStep, ...]:
+    if not report.profile:
+        command = shlex.join(["burnish", "profile", report.original, report.optimized])
+        return (NextStep("See where the time goes", command),)
+    last = report.profile[-1]
+    operators = [row for row in last.by_operator.rows if row.kind is RowKind.OPERATOR]
+    if not operators:
+        return ()
+    share = units.share(last.by_operator.share(operators[0]))
+    command = shlex.join(
+        ["burnish", "profile", report.optimized, "--engine", last.engine, "--by", "node"]
+    )
+    return (NextStep(f"{operators[0].label} takes {share} of a run: see which nodes", command),)
+
+
+def _again(report: RunReport) -> tuple[NextStep, ...]:
+    again = [NextStep("Do all of this again", report.command)] if report.command else []
+    if report.bench.rerun:
+        again.append(NextStep("Measure only", report.bench.rerun))
+    return tuple(again)

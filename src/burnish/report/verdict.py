@@ -1,0 +1,142 @@
+"""The answer at a glance: is it the same, is it faster, and what was done."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+
+from burnish.bench.measure import Comparison, Verdict
+from burnish.core import units
+from burnish.report.record import RunReport
+
+
+class Tone(enum.Enum):
+    """How a finding is to be taken; pages show it as a colour, always beside words."""
+
+    GOOD = "good"
+    BAD = "bad"
+    UNSURE = "unsure"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One answer: a few words, and the facts behind them."""
+
+    tone: Tone
+    question: str
+    answer: str
+    facts: str
+
+
+def headline(report: RunReport) -> Finding:
+    """Return the whole run in one sentence."""
+    same, fast = same_results(report), speed(report)
+    if same.tone is Tone.BAD:
+        return Finding(Tone.BAD, report.model, f"do not use it: {same.answer}", same.facts)
+    return Finding(fast.tone, report.model, f"{fast.answer}, {same.answer}", fast.facts)
+
+
+def findings(report: RunReport) -> tuple[Finding, ...]:
+    """Return the answers to the questions that everybody asks; no speed without same results."""
+    fast, same = speed(report), same_results(report)
+    if same.tone is Tone.BAD:
+        return (same, replace(fast, tone=Tone.PLAIN), work(report))
+    return (fast, same, *fastest(report), work(report))
+
+
+def same_results(report: RunReport) -> Finding:
+    """Return whether the optimised model computes what the original does."""
+    question = "Same results?"
+    parity, worst = report.parity, report.parity.worst
+    if not parity.passed:
+        reason = worst.reason if worst is not None and not worst.passed else ""
+        problems = [*parity.problems, *(s.problem for s in parity.samples if s.problem), reason]
+        facts = next((text for text in problems if text), "nothing was compared")
+        return Finding(Tone.BAD, question, "the results differ", facts)
+    facts = f"{units.count(len(parity.samples), 'sample')} compared"
+    if worst is not None:
+        facts += (
+            f"; worst tensor {worst.name}: {units.share(worst.severity)} of the allowed error"
+            f" (largest difference {units.error(worst.max_abs)})"
+        )
+    return Finding(Tone.GOOD, question, "same results", facts)
+
+
+def speed(report: RunReport) -> Finding:
+    """Return whether the optimised model is faster than the original on the same engine."""
+    question = "Faster?"
+    comparison = like_for_like(report)
+    if comparison is None:
+        return Finding(Tone.UNSURE, question, "speed not compared", "only one model was measured")
+    engine = report.bench.measurement(comparison.candidate).engine
+    if comparison.verdict is Verdict.NOT_ENOUGH or comparison.ratio is None:
+        return Finding(Tone.UNSURE, question, f"not enough data on {engine}", comparison.reason)
+    facts = (
+        f"{interval(comparison)} with {100 * comparison.confidence:.3g} % confidence,"
+        f" {units.count(len(comparison.round_ratios), 'round')} of fresh processes"
+    )
+    match comparison.verdict:
+        case Verdict.FASTER:
+            answer, tone = f"{units.ratio(comparison.ratio)} faster on {engine}", Tone.GOOD
+        case Verdict.SLOWER:
+            answer = f"slower on {engine}: {units.ratio(comparison.ratio)} the original's speed"
+            tone = Tone.BAD
+        case _:
+            answer, tone = f"no difference in speed shown on {engine}", Tone.UNSURE
+            if comparison.minimum_detectable_effect is not None:
+                hidden = units.share(comparison.minimum_detectable_effect)
+                facts += f"; {hidden} would have been seen"
+    return Finding(tone, question, answer, facts)
+
+
+def fastest(report: RunReport) -> tuple[Finding, ...]:
+    """Return which subject with the same results is fastest, unless that was said already."""
+    bench, told = report.bench, like_for_like(report)
+    proven = [
+        one
+        for one in bench.comparisons
+        if one.verdict is Verdict.FASTER
+        and one.ratio is not None
+        and (mark := bench.parity.get(one.candidate)) is not None
+        and mark.passed
+    ]
+    best = max(proven, key=lambda one: one.ratio or 0.0, default=None)
+    if best is None or best.ratio is None or best is told:
+        return ()
+    engine = bench.measurement(best.candidate).engine
+    facts = f"{best.candidate}, {interval(best)}, against {bench.baseline}"
+    answer = f"{units.ratio(best.ratio)} on {engine}"
+    return (Finding(Tone.GOOD, "Fastest here?", answer, facts),)
+
+
+def work(report: RunReport) -> Finding:
+    """Return how much was rewritten."""
+    rewrite = report.rewrite
+    changed = bool(rewrite.fusions) or any(step.count for step in rewrite.steps)
+    answer = f"{rewrite.nodes_before:,} → {units.count(rewrite.nodes_after, 'node')}"
+    fused = units.count(len(rewrite.fusions), "fusion")
+    missed = f"{len(rewrite.misses):,} near {'miss' if len(rewrite.misses) == 1 else 'misses'}"
+    tone = Tone.PLAIN if changed else Tone.UNSURE
+    facts = f"{fused}, {missed}" if changed else f"nothing was found to rewrite; {missed}"
+    return Finding(tone, "What was done?", answer, facts)
+
+
+def like_for_like(report: RunReport) -> Comparison | None:
+    """Return the comparison of another model on the baseline's engine; else any there is."""
+    bench = report.bench
+    before = bench.measurement(bench.baseline)
+    same_engine = [
+        one
+        for one in bench.comparisons
+        if bench.measurement(one.candidate).engine == before.engine
+        and bench.measurement(one.candidate).model_key != before.model_key
+    ]
+    return next(iter((*same_engine, *bench.comparisons)), None)
+
+
+def interval(comparison: Comparison) -> str:
+    """Return the range of a speed-up: `1.38× to 1.49×`."""
+    if comparison.low is None or comparison.high is None:
+        return "no interval"
+    return f"{units.ratio(comparison.low)} to {units.ratio(comparison.high)}"
