@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from functools import partial
 from typing import Any
 
 import pytest
@@ -98,9 +96,6 @@ def test_parameters_are_counted(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     import torch
 
     entry = MODELS[name]
-    function = entry.build.func if isinstance(entry.build, partial) else entry.build
-    if "burnish.zoo.networks" in inspect.getsource(inspect.getmodule(function)):  # type: ignore[arg-type]
-        pytest.skip("tests/zoo/test_networks_*.py count the hand-written networks")
 
     class CountedError(Exception):
         pass

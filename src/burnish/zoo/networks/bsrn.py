@@ -36,9 +36,9 @@ class Bsrn(nn.Module):
         )
 
     @classmethod
-    def small(cls) -> Bsrn:
-        """Return a network of two blocks for tests."""
-        return cls(features=32, blocks=2, scale=2)
+    def small(cls, *, blocks: int = 2) -> Bsrn:
+        """Return a network of narrow blocks for tests."""
+        return cls(features=32, blocks=blocks, scale=2)
 
     def forward(self, image: Tensor) -> Tensor:
         """Return `image` [batch, channels, height, width] upscaled."""

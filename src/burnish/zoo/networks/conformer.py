@@ -40,9 +40,9 @@ class Conformer(nn.Module):
         )
 
     @classmethod
-    def small(cls) -> Conformer:
-        """Return an encoder of two narrow layers for tests."""
-        return cls(layers=2, width=32, heads=4, feed_forward=64, kernel=7)
+    def small(cls, *, layers: int = 2) -> Conformer:
+        """Return an encoder of narrow layers for tests."""
+        return cls(layers=layers, width=32, heads=4, feed_forward=64, kernel=7)
 
     def forward(self, frames: Tensor, lengths: Tensor) -> Tensor:
         """Return encoded `frames`; `lengths` are at least one."""

@@ -87,6 +87,6 @@ class RayPerceptron(nn.Sequential):
         super().__init__(*activated, nn.Linear(width, 3, bias=False))
 
     @classmethod
-    def small(cls) -> RayPerceptron:
-        """Return a network of three narrow layers for tests."""
-        return cls(layers=3, width=16)
+    def small(cls, *, layers: int = 3) -> RayPerceptron:
+        """Return a network of narrow layers for tests."""
+        return cls(layers=layers, width=16)
