@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
 from burnish.store.stored import StoredModel
 
-_HEAD = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ")
+_HEAD = re.compile(
+    r"^\[ONNXRuntimeError\] : \d+ : \w+ : (?:Load model from .*? failed:)?", re.DOTALL
+)
 _SOURCE_LINE = re.compile(r"/\S+\.(?:cc|h|cu|cuh):\d+ .*?\) ")
 _UNREGISTERED = re.compile(r"Fatal error: (?P<op>\S+?)\(-?\d+\) is not a registered function/op")
 _NO_SUCH_OPERATOR = re.compile(

@@ -144,6 +144,8 @@ class OnnxRuntimeSession:
         captured graph needs and which spares the others an allocation per run.
         """
         check_feeds(feeds, self._inputs)
+        if any(spec.dtype == "str" for spec in self._inputs):
+            return self._unbound(feeds)
         provider = self._provider
         binding, kept = self._bound(feeds, provider.device, provider.device_index)
         self._prepared += 1
@@ -198,21 +200,28 @@ class OnnxRuntimeSession:
             options.add_run_config_entry("gpu_graph_id", str(graph_id))
         return options
 
+    def _unbound(self, feeds: Arrays) -> Callable[[], None]:
+        """Return one run that ONNX Runtime feeds itself: text cannot be bound."""
+        run, given, settings = self._session.run, dict(feeds), self._run_options(NO_CAPTURE)
+
+        def call() -> None:
+            run(None, given, settings)
+
+        return call
+
     def _bound(
         self, feeds: Arrays, device: str, device_index: int
     ) -> tuple[OrtBinding, list[values.OrtValue]]:
         """Return a binding to tensors on the device, and the inputs, whose memory it shares."""
-        binding = self._session.io_binding()
-        kept = []
-        for spec in self._inputs:
-            if spec.dtype == "str":
-                binding.bind_cpu_input(spec.name, feeds[spec.name])
-            else:
+        with explained(self._model):
+            binding = self._session.io_binding()
+            kept = []
+            for spec in self._inputs:
                 value = values.value_of(feeds[spec.name], spec.dtype, device, device_index)
                 binding.bind_ortvalue_input(spec.name, value)
                 kept.append(value)
-        for spec in self._outputs:
-            binding.bind_output(spec.name, device, device_index)
+            for spec in self._outputs:
+                binding.bind_output(spec.name, device, device_index)
         return binding, kept
 
 

@@ -1,0 +1,22 @@
+"""Array types have the names that the rest of burnish gives them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from burnish.engines.element_types import name_of
+from burnish.store.element_types import DATA_TYPES, numpy_type
+
+
+@pytest.mark.parametrize("short", DATA_TYPES)
+def test_every_onnx_type_has_its_short_name(short: str) -> None:
+    assert name_of(np.zeros(1, numpy_type(short))) == short
+
+
+def test_text_of_any_kind_is_str() -> None:
+    assert name_of(np.array(["a"])) == name_of(np.array(["a"], object)) == "str"
+
+
+def test_a_type_without_a_short_name_keeps_numpys() -> None:
+    assert name_of(np.zeros(1, "datetime64[s]")) == "datetime64[s]"

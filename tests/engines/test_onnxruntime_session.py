@@ -1,0 +1,60 @@
+"""A session keeps what it needs, frees it when it is left, and traces what it was asked to."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from burnish.engines.base import ENGINES, EngineOptions
+from burnish.engines.onnxruntime_session import last_runs
+from burnish.store.stored import StoredModel
+from burnish.trace.events import Span, Trace
+
+Stored = Callable[..., StoredModel]
+
+GRAPH = """(float[n, 2] x) => (float[n, 2] y, int64[k, 2] z)
+{ y = Relu(x) t = NonZero(y) z = Transpose(t) }"""
+
+
+def test_leaving_a_session_frees_it(stored: Stored) -> None:
+    with ENGINES["onnxruntime-cpu"].open(stored(GRAPH), EngineOptions()) as session:
+        inner = weakref.ref(session._session)
+    gc.collect()
+    assert inner() is None
+
+
+def test_an_output_whose_shape_depends_on_values_is_bound(stored: Stored) -> None:
+    with ENGINES["onnxruntime-cpu"].open(stored(GRAPH), EngineOptions()) as session:
+        feeds = {"x": np.array([[1, 0], [2, 3]], np.float32)}
+        call = session.prepare(feeds)
+        call()
+        assert session.run(feeds)["z"].shape == (3, 2)
+
+
+def test_a_prepared_call_keeps_its_inputs_alive(stored: Stored) -> None:
+    with ENGINES["onnxruntime-cpu"].open(stored(GRAPH), EngineOptions()) as session:
+        call = session.prepare({"x": np.array([[1, 0], [2, 3]], np.float32)})
+        gc.collect()
+        for _ in range(3):
+            call()
+        positions = call.binding.get_outputs()[1].numpy()
+    np.testing.assert_array_equal(positions, [[0, 0], [1, 0], [1, 1]])
+
+
+@pytest.mark.parametrize("level", ["off", "basic", "extended", "all"])
+def test_every_graph_level_gives_the_same_numbers(stored: Stored, level: str) -> None:
+    options = EngineOptions(graph_level=level)
+    with ENGINES["onnxruntime-cpu"].open(stored(GRAPH), options) as session:
+        outputs = session.run({"x": np.array([[-1, 2]], np.float32)})
+    np.testing.assert_array_equal(outputs["y"], [[0, 2]])
+
+
+def test_only_the_last_runs_of_a_trace_are_kept() -> None:
+    spans = [Span(f"r{run}", "run", run, 1, "t", run) for run in (-1, 0, 1, 2)]
+    trace = last_runs(Trace(tuple(spans), "test", runs=3), 2)
+    assert [(span.name, span.run) for span in trace.spans] == [("r1", 0), ("r2", 1)]
+    assert trace.runs == 2
