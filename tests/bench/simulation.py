@@ -54,6 +54,9 @@ class SimulatedWorker:
     def _call(self) -> None:
         self._machine.spend(self._call_s * self._machine.noise.call(self._machine))
 
+    def ready(self) -> None:
+        self._machine.spend(0.1)
+
     def open(self) -> Opened:
         clock = self._machine.clock_ns
         self._machine.spend(0.1)

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.bench import stats
@@ -54,6 +54,7 @@ def test_a_percentile_is_a_sample_that_at_least_this_share_does_not_exceed(
     assert sum(sample < value for sample in samples) < 0.9 * len(samples)
 
 
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.lists(st.lists(seconds, min_size=1, max_size=4), min_size=1, max_size=3),
                 min_size=1, max_size=4))  # fmt: skip
 def test_the_interval_holds_the_median_and_lies_within_the_samples(

@@ -61,6 +61,10 @@ class WorkerProcess:
             )  # fmt: skip
         os.close(their_end)
 
+    def ready(self) -> None:
+        """Wait until the process has started and sleeps."""
+        self._ask({"command": "ready"})
+
     def open(self) -> Opened:
         """Load the model and call it until it is steady."""
         reply = self._ask(

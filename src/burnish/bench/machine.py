@@ -29,6 +29,8 @@ _CHANGES_SPEED = re.compile(
 )
 _MOST_STOLEN = 0.02
 """Above this share of the time the hypervisor's other guests show in the numbers."""
+_MOST_OTHERS = 0.1
+"""Above this share of all cores, other processes show in the numbers."""
 
 
 def usable_cores(root: Path = ROOT) -> int:
@@ -57,6 +59,7 @@ def snapshot(root: Path = ROOT, query: gpu_state.Query = gpu_state.ask_driver) -
     return Snapshot(
         load_average=float(load[0]) if load else None,
         busy_s=busy_s,
+        own_s=sum(os.times()[:4]),
         stolen_s=stolen_s,
         quota_stops=_quota_stops(root),
         thermal_stops=_thermal_stops(root),
@@ -102,6 +105,10 @@ def doubts(
         )
     if threads > cores:
         found.append(f"{units.count(threads, 'thread')} share {units.count(cores, 'usable core')}")
+    others = _grown(before.busy_s, after.busy_s) - (after.own_s - before.own_s)
+    others /= max(elapsed_s, 1e-9) * (os.cpu_count() or 1)
+    if before.busy_s is not None and others > _MOST_OTHERS:
+        found.append(f"other processes used {units.share(others)} of the cores meanwhile")
     stolen = _grown(before.stolen_s, after.stolen_s) / max(elapsed_s * cores, 1e-9)
     if stolen > _MOST_STOLEN:
         found.append(f"the hypervisor took {units.share(stolen)} of the time for other guests")

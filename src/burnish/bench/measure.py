@@ -38,6 +38,7 @@ class Launch:
     load_s: float
     """Importing the engine's library and opening the model."""
     first_call_s: float
+    """With inputs from, and outputs to, host memory; compilation at the first call included."""
     warmup_calls: int
     warmup_s: float
     """From the end of the first call until the calls were steady."""
@@ -131,6 +132,8 @@ class Snapshot:
     """Processes that want a core, averaged over the last minute."""
     busy_s: float | None
     """Core-seconds of all processes since boot."""
+    own_s: float
+    """Core-seconds of this process and of the workers that have ended."""
     stolen_s: float | None
     """Core-seconds that the hypervisor gave to others since boot."""
     quota_stops: int | None

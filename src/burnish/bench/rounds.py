@@ -1,6 +1,6 @@
 """Rounds of fresh processes whose blocks alternate in a shuffled order.
 
-A round opens one worker per subject, one after the other, then runs cycles: in each, every
+A round starts one worker per subject, opens them one after the other, then runs cycles: in each, every
 subject has one block, in an order drawn anew, while all other workers sleep. A subject that
 fails once is not started again; what it gave until then stays.
 """
@@ -83,6 +83,12 @@ class Rounds:
         total = max(self._total(), 1)
         self._progress.step("bench", total, total, units.count(finished, "round"))
 
+    @property
+    def parity(self) -> dict[str, ParityMark]:
+        """Return what the judge said of each subject it was shown."""
+        marks = {label: tally.parity for label, tally in self.tallies.items()}
+        return {label: mark for label, mark in marks.items() if mark is not None}
+
     def _say_what_is_missing(self, finished: int, longest: float) -> None:
         asked, budget_s = self._options.rounds, self._options.budget_s
         self.notes.append(
@@ -96,6 +102,7 @@ class Rounds:
     def _round(self, number: int) -> None:
         began = self._clock()
         try:
+            self._start_all()
             for label in self._shuffled(self._sound()):
                 with self._failure_noted(label):
                     self._open(number, label)
@@ -110,6 +117,15 @@ class Rounds:
             for label in list(self._workers):
                 self._workers.pop(label).end()
 
+    def _start_all(self) -> None:
+        """Start all processes side by side; go on when none of them works any more."""
+        labels = self._shuffled(self._sound())
+        for label in labels:
+            self._workers[label] = self._start(label)
+        for label in labels:
+            with self._failure_noted(label):
+                self._workers[label].ready()
+
     @contextmanager
     def _failure_noted(self, label: str) -> Iterator[None]:
         try:
@@ -119,9 +135,8 @@ class Rounds:
             self._workers.pop(label).end()
 
     def _open(self, number: int, label: str) -> None:
-        worker = self._workers[label] = self._start(label)
-        self._note("starting", label)
-        opened = worker.open()
+        self._note("opening", label)
+        opened = self._workers[label].open()
         tally = self.tallies[label]
         tally.launches.append(_launch(number, opened))
         if tally.placement is None:

@@ -59,6 +59,9 @@ class WorkerFailedError(Exception):
 class Worker(Protocol):
     """One subject in one fresh process; every method may raise `WorkerFailedError`."""
 
+    def ready(self) -> None:
+        """Wait until the process has started and sleeps."""
+
     def open(self) -> Opened:
         """Load the model and call it until it is steady."""
 

@@ -1,0 +1,144 @@
+"""Benchmark models on engines: the one function that commands and studies call."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from burnish.bench import feed_file, machine, malloc
+from burnish.bench.compare import compare
+from burnish.bench.isolate import Terms, WorkerProcess
+from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement, Snapshot
+from burnish.bench.rounds import Judge, Rounds, Start, Tally
+from burnish.bench.subject import BenchOptions, BenchSubject
+from burnish.bench.timing import WarmupLimit
+from burnish.core.errors import UsageError
+from burnish.core.nearest import suggestion
+from burnish.core.progress import SILENT, Progress
+from burnish.engines import fallback
+from burnish.engines.base import ENGINES
+from burnish.feeds.feed import Feeds
+from burnish.store import onnx_files
+
+
+def bench(
+    subjects: Sequence[BenchSubject],
+    feeds: Feeds,
+    options: BenchOptions | None = None,
+    *,
+    judge: Judge | None = None,
+    rerun: str = "",
+    progress: Progress = SILENT,
+) -> BenchReport:
+    """Return how fast each subject is, and how sure that is.
+
+    Subjects that leave the number of threads open all get the same: the cores this process may
+    use. `judge` is shown what each subject computed in the process that was timed. A subject
+    that fails has a row that says why.
+    """
+    options = options or BenchOptions()
+    _check(subjects, options)
+    subjects = [_with_threads(subject) for subject in subjects]
+    keys = {path: onnx_files.content_key(path) for path in {one.model.onnx for one in subjects}}
+    before, began = machine.snapshot(), time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="burnish-bench-") as scratch:
+        start = _starter(subjects, feeds, options, Path(scratch))
+        labels = [subject.label for subject in subjects]
+        rounds = Rounds(labels, start, options, judge=judge, progress=progress)
+        rounds.run()
+    measurements = tuple(
+        _measurement(one, keys[one.model.onnx], feeds, rounds.tallies[one.label])
+        for one in subjects
+    )
+    baseline = options.baseline or subjects[0].label
+    return BenchReport(
+        baseline=baseline,
+        measurements=measurements,
+        comparisons=_comparisons(measurements, baseline),
+        machine=_machine(subjects, before, time.monotonic() - began),
+        seed=options.seed,
+        inputs_key=feed_file.key(feeds.arrays),
+        notes=(*feeds.notes, *rounds.notes),
+        rerun=rerun,
+        parity=rounds.parity,
+    )
+
+
+def _check(subjects: Sequence[BenchSubject], options: BenchOptions) -> None:
+    labels = [subject.label for subject in subjects]
+    if not labels:
+        raise UsageError("there is nothing to measure", hint="name a model: burnish bench MODEL")
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise UsageError(
+            f"two subjects are called {twice!r}", hint="measure each model on each engine once"
+        )
+    if options.baseline is not None and options.baseline not in labels:
+        raise UsageError(
+            f"the baseline {options.baseline!r} is not among the subjects",
+            hint=suggestion(options.baseline, labels),
+        )
+    for name in dict.fromkeys(subject.engine for subject in subjects):
+        fallback.require(ENGINES[name])
+
+
+def _with_threads(subject: BenchSubject) -> BenchSubject:
+    threads = subject.options.threads or machine.usable_cores()
+    return dataclasses.replace(
+        subject, options=dataclasses.replace(subject.options, threads=threads)
+    )
+
+
+def _starter(
+    subjects: Sequence[BenchSubject], feeds: Feeds, options: BenchOptions, scratch: Path
+) -> Start:
+    """Return what starts a worker for a label, with inputs that are written once for all."""
+    path = scratch / "feeds.npz"
+    feed_file.write(path, feeds.arrays)
+    # A third of the budget at most goes into warming up.
+    share_s = options.budget_s / (3 * options.rounds * len(subjects))
+    common = Terms(
+        feeds=path,
+        scratch=scratch,
+        limit_s=options.limit_s,
+        warmup=WarmupLimit(seconds=min(WarmupLimit().seconds, share_s)),
+    )
+    of = {subject.label: (subject, _terms(subject, common)) for subject in subjects}
+    return lambda label: WorkerProcess(*of[label])
+
+
+def _terms(subject: BenchSubject, common: Terms) -> Terms:
+    if not ENGINES[subject.engine].needs_torch_source:
+        return common
+    allocator = malloc.for_torch(os.environ)
+    return dataclasses.replace(common, notes=(allocator.note,), environment=allocator.environment)
+
+
+def _measurement(subject: BenchSubject, model_key: str, feeds: Feeds, tally: Tally) -> Measurement:
+    return Measurement(
+        subject=subject.label,
+        model_key=model_key,
+        engine=subject.engine,
+        options=dataclasses.asdict(subject.options),
+        bindings=dict(feeds.bindings),
+        launches=tuple(tally.launches),
+        blocks=tuple(tally.blocks),
+        placement=tally.placement,
+        failure=tally.failure,
+    )
+
+
+def _machine(subjects: Sequence[BenchSubject], before: Snapshot, elapsed_s: float) -> MachineState:
+    threads = max(subject.options.threads or 1 for subject in subjects)
+    return machine.state(
+        before=before, after=machine.snapshot(), elapsed_s=elapsed_s, threads=threads
+    )
+
+
+def _comparisons(measurements: Sequence[Measurement], baseline: str) -> tuple[Comparison, ...]:
+    first = next(one for one in measurements if one.subject == baseline)
+    return compare(first, [one for one in measurements if one is not first])

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from bench.simulation import PLACED, Machine, Noise, SimulatedWorker
+from burnish.bench.measure import ParityMark, Placed
+from burnish.bench.rounds import MOST_CALLS, Rounds
+from burnish.bench.subject import BenchOptions, Opened, WorkerFailedError
+from burnish.core.arrays import Arrays
+
+QUIET = Noise(lambda _: 1.0, lambda _: 1.0)
+
+
+class Recorder:
+    """Progress that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[int, int]] = []
+
+    def step(self, stage: str, done: int, total: int, note: str = "") -> None:
+        assert stage == "bench"
+        self.steps.append((done, total))
+
+
+class Staged(SimulatedWorker):
+    """A simulated worker that fails in the named act, and says when it was ended."""
+
+    ended = 0
+
+    def __init__(self, machine: Machine, call_s: float, fails_in: str = "") -> None:
+        super().__init__(machine, call_s)
+        self._fails_in = fails_in
+
+    def open(self) -> Opened:
+        if self._fails_in == "open":
+            raise WorkerFailedError("no such operator")
+        return super().open()
+
+    def block(self, calls: int, settle_s: float) -> tuple[float, ...]:
+        if self._fails_in == "block":
+            raise WorkerFailedError("the process ended by SIGSEGV")
+        return super().block(calls, settle_s)
+
+    def end(self) -> None:
+        Staged.ended += 1
+
+
+def rounds_of(
+    call_s: dict[str, float], options: BenchOptions, *, fails: dict[str, str] | None = None,
+    **more: object,
+) -> tuple[Rounds, Machine]:  # fmt: skip
+    machine = Machine(QUIET, random.Random(0))
+    started: Counter[str] = Counter()
+
+    def start(label: str) -> Staged:
+        started[label] += 1
+        act, _, number = (fails or {}).get(label, "").partition(" ")
+        failing = act if not number or int(number) == started[label] else ""
+        return Staged(machine, call_s[label], failing)
+
+    rounds = Rounds(list(call_s), start, options, clock=machine.clock_s, **more)  # type: ignore[arg-type]
+    rounds.run()
+    return rounds, machine
+
+
+def test_every_subject_has_one_block_in_every_cycle_of_every_round() -> None:
+    rounds, _ = rounds_of(dict.fromkeys("abc", 0.01), BenchOptions(rounds=3, blocks=4))
+    for tally in rounds.tallies.values():
+        places = [(block.round, block.cycle) for block in tally.blocks]
+        assert places == [(number, cycle) for number in range(3) for cycle in range(4)]
+        assert [launch.round for launch in tally.launches] == [0, 1, 2]
+        assert all(launch.peak_memory_bytes == 1 for launch in tally.launches)
+
+
+def test_the_order_within_cycles_is_shuffled_by_the_seed_and_hits_every_place() -> None:
+    options = BenchOptions(rounds=3, blocks=10, seed=4)
+    first, _ = rounds_of(dict.fromkeys("abc", 0.01), options)
+    again, _ = rounds_of(dict.fromkeys("abc", 0.01), options)
+    for label in "abc":
+        positions = [block.position for block in first.tallies[label].blocks]
+        assert set(positions) == {0, 1, 2}
+        assert positions == [block.position for block in again.tallies[label].blocks]
+    in_one_place = zip(*(first.tallies[label].blocks for label in "abc"), strict=True)
+    assert all({block.position for block in cycle} == {0, 1, 2} for cycle in in_one_place)
+
+
+@pytest.mark.parametrize(
+    ("call_s", "calls"), [(0.001, 75), (0.025, 3), (0.5, 1), (3.0, 1), (1e-6, MOST_CALLS)]
+)
+def test_a_block_has_as_many_calls_as_fill_its_time(call_s: float, calls: int) -> None:
+    rounds, _ = rounds_of({"a": call_s}, BenchOptions(rounds=1, blocks=1, block_s=0.075))
+    assert [len(block.samples_s) for block in rounds.tallies["a"].blocks] == [calls]
+
+
+def test_a_short_budget_means_fewer_blocks_then_fewer_rounds_and_a_note() -> None:
+    slow = {"a": 2.0, "b": 2.0}
+    rounds, machine = rounds_of(slow, BenchOptions(rounds=5, blocks=10, budget_s=30))
+    done = {block.round for block in rounds.tallies["a"].blocks}
+    assert done == {0, 1}
+    assert machine.clock_s() <= 31
+    assert rounds.notes == [
+        "the budget of 30 s ended after 2 of 5 rounds; --budget 62 would fit them all"
+    ]
+
+
+def test_an_ample_budget_is_not_used_up() -> None:
+    rounds, machine = rounds_of({"a": 0.01}, BenchOptions(rounds=3, blocks=4, budget_s=1000))
+    assert machine.clock_s() < 5
+    assert rounds.notes == []
+
+
+@pytest.mark.parametrize("act", ["open", "block"])
+def test_a_failing_subject_has_a_reason_and_the_others_go_on(act: str) -> None:
+    rounds, _ = rounds_of({"good": 0.01, "bad": 0.01}, BenchOptions(rounds=3), fails={"bad": act})
+    assert rounds.tallies["bad"].failure in ("no such operator", "the process ended by SIGSEGV")
+    assert rounds.tallies["bad"].blocks == []
+    assert len(rounds.tallies["good"].blocks) == 30
+    assert rounds.tallies["good"].failure is None
+
+
+def test_what_a_subject_gave_before_it_failed_stays() -> None:
+    rounds, _ = rounds_of(
+        {"good": 0.01, "bad": 0.01}, BenchOptions(rounds=4, blocks=2), fails={"bad": "block 3"}
+    )
+    tally = rounds.tallies["bad"]
+    assert tally.failure == "the process ended by SIGSEGV"
+    assert {block.round for block in tally.blocks} == {0, 1}
+    assert len(tally.launches) == 3
+    assert tally.launches[-1].peak_memory_bytes is None
+
+
+def test_nothing_is_run_when_all_have_failed() -> None:
+    progress = Recorder()
+    rounds, _ = rounds_of({"a": 0.1}, BenchOptions(), fails={"a": "open"}, progress=progress)
+    assert rounds.tallies["a"].failure == "no such operator"
+    assert rounds.notes == []
+    assert progress.steps[-1][0] == progress.steps[-1][1]
+
+
+def test_every_worker_is_ended_even_when_interrupted() -> None:
+    Staged.ended = 0
+
+    class Interrupting(Recorder):
+        def step(self, stage: str, done: int, total: int, note: str = "") -> None:
+            if done == 3:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rounds_of({"a": 0.01, "b": 0.01}, BenchOptions(), progress=Interrupting())
+    assert Staged.ended == 2
+
+
+def test_progress_ends_once_and_never_goes_back() -> None:
+    progress = Recorder()
+    rounds_of({"a": 0.01, "b": 0.01}, BenchOptions(rounds=3, blocks=4), progress=progress)
+    done = [step[0] for step in progress.steps]
+    assert done == sorted(done)
+    assert [step for step in progress.steps if step[0] >= step[1]] == [(24, 24)]
+
+
+def test_the_judge_sees_each_subject_once_with_its_placement() -> None:
+    seen: list[tuple[str, Placed]] = []
+
+    def judge(label: str, placement: Placed, outputs: Arrays) -> ParityMark:
+        assert outputs == {}
+        seen.append((label, placement))
+        return ParityMark(passed=label == "a", max_rel=0.0)
+
+    rounds, _ = rounds_of({"a": 0.01, "b": 0.01}, BenchOptions(rounds=3), judge=judge)
+    assert sorted(seen, key=str) == [("a", PLACED), ("b", PLACED)]
+    assert [tally.parity and tally.parity.passed for tally in rounds.tallies.values()] == [
+        True, False,
+    ]  # fmt: skip
