@@ -28,6 +28,13 @@ def test_left_is_right_in_a_mirror() -> None:
 
 
 @given(**SIZES)
+def test_hole_lies_behind_the_first_token(batch: int, length: int) -> None:
+    expected = mask(batch, length, side="left")
+    expected[:, 0] = 1
+    assert mask(batch, length, side="after-first").equal(expected)
+
+
+@given(**SIZES)
 def test_ids_are_no_reserved_tokens_and_within_the_vocabulary(batch: int, length: int) -> None:
     tokens = ids(batch, length, vocabulary=131, seed=0)
     assert tokens.shape == (batch, length)

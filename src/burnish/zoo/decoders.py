@@ -26,7 +26,13 @@ def decoder(
     """Return a decoder whose first output is called `output_name`."""
     if options.past:
         return _with_past(module_of(architecture, options), options, output_name)
-    return text.encoder(architecture, options, call=_without_cache, output_names=(output_name,))
+    return text.encoder(
+        architecture,
+        options,
+        call=_without_cache,
+        output_names=(output_name,),
+        second_side="after-first",
+    )
 
 
 def _without_cache(module: Module, inputs: Tensors) -> tuple[Any, ...]:

@@ -44,7 +44,7 @@ class BuiltModel:
     """Takes the inputs by name or by position, returns a tuple of tensors; in eval mode."""
     inputs: Tensors
     second_inputs: Tensors
-    """The same inputs at other sizes on every dynamic axis, with masks padded on the left."""
+    """The same inputs at other sizes on every dynamic axis, with masks padded elsewhere."""
     output_names: tuple[str, ...]
     dynamic_axes: Mapping[str, Mapping[int, str]]
     """For every input that has any: which axes are dynamic, and what each size is called."""

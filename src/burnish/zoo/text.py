@@ -30,6 +30,7 @@ def encoder(
     has_segments: bool = False,
     call: Call = first_output,
     output_names: tuple[str, ...] = ("last_hidden_state",),
+    second_side: Side = "left",
 ) -> BuiltModel:
     """Return an encoder of `input_ids`, `attention_mask` and, where it has them, segments."""
     module = module_of(architecture, options)
@@ -48,7 +49,7 @@ def encoder(
     built = BuiltModel(
         module=flat(module, tuple(first), call),
         inputs=first,
-        second_inputs=inputs(batch + 1, length + 5, "left"),
+        second_inputs=inputs(batch + 1, length + 5, second_side),
         output_names=output_names,
         dynamic_axes={name: {0: "batch", 1: "sequence"} for name in first},
     )
@@ -56,7 +57,11 @@ def encoder(
 
 
 def pooled_encoder(
-    architecture: Architecture, options: BuildOptions, *, has_segments: bool = False
+    architecture: Architecture,
+    options: BuildOptions,
+    *,
+    has_segments: bool = False,
+    second_side: Side = "left",
 ) -> BuiltModel:
     """Return an encoder that also gives back one pooled vector per sequence."""
     return encoder(
@@ -65,4 +70,5 @@ def pooled_encoder(
         has_segments=has_segments,
         call=first_two_outputs,
         output_names=("last_hidden_state", "pooled"),
+        second_side=second_side,
     )

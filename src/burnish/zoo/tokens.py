@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-Side = Literal["left", "right"]
+Side = Literal["left", "right", "after-first"]
+"""Where tokens are missing: before the others, after them, or between the first and the rest.
+
+A causal model padded on the left has rows that may attend to nothing, for which PyTorch gives
+zero and exported graphs, with as much reason, a mean; after the first token, no row is empty.
+"""
 
 
 def ids(batch: int, length: int, *, vocabulary: int, seed: int) -> Any:  # noqa: ANN401
@@ -20,10 +25,12 @@ def mask(batch: int, length: int, *, side: Side) -> Any:  # noqa: ANN401  (a tor
     import torch
 
     missing = torch.arange(batch) * max(1, length // 4) % (length // 2 + 1)
-    lengths = length - missing
-    positions = torch.arange(length)
-    present = positions[None, :] < lengths[:, None]
-    return (present if side == "right" else present.flip(1)).long()
+    present = torch.arange(length)[None, :] < (length - missing)[:, None]
+    if side != "right":
+        present = present.flip(1)
+    if side == "after-first":
+        present[:, 0] = True
+    return present.long()
 
 
 def segments(batch: int, length: int) -> Any:  # noqa: ANN401  (a torch.Tensor)

@@ -16,7 +16,7 @@ ARCHITECTURE = Architecture(
 
 
 def _build(options: BuildOptions) -> BuiltModel:
-    return pooled_encoder(ARCHITECTURE, options)
+    return pooled_encoder(ARCHITECTURE, options, second_side="after-first")
 
 
 register(
