@@ -84,8 +84,6 @@ def calibrate_batch_norms(module: Module, inputs: Tensors) -> Module:
     norms = [part for part in module.modules() if isinstance(part, nn.modules.batchnorm._BatchNorm)]
     if not norms:
         return module.eval()
-    if not norms:
-        return module.eval()
     for norm in norms:
         norm.reset_running_stats()
         norm.momentum = None  # a plain mean over the calls, here one
