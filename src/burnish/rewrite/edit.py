@@ -1,0 +1,147 @@
+"""The few ways in which a graph is changed; names of graph inputs and outputs always survive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.core.arrays import Array
+
+STANDARD_DOMAINS = ("", "ai.onnx")
+
+
+_WITH_BODIES = frozenset({"If", "Loop", "Scan", "SequenceMap"})
+"""The operators of ONNX itself that hold graphs; those of other domains are all looked into."""
+
+
+def graphs(model: ir.Model) -> Iterator[ir.Graph]:
+    """Yield the main graph, then every body in it, outer ones first."""
+    waiting = [model.graph]
+    while waiting:
+        graph = waiting.pop()
+        yield graph
+        for node in graph:
+            waiting.extend(bodies(node))
+
+
+def nodes(model: ir.Model) -> Iterator[ir.Node]:
+    """Yield the nodes of the main graph and of every body in it."""
+    for graph in graphs(model):
+        yield from graph
+
+
+def bodies(node: ir.Node) -> Iterator[ir.Graph]:
+    """Yield the graphs that a node holds: branches, or what a loop repeats."""
+    if node.op_type not in _WITH_BODIES and node.domain in STANDARD_DOMAINS:
+        return
+    for attribute in node.attributes.values():
+        if attribute.is_ref():
+            continue
+        if attribute.type == ir.AttributeType.GRAPH:
+            yield attribute.as_graph()
+        elif attribute.type == ir.AttributeType.GRAPHS:
+            yield from attribute.as_graphs()
+
+
+def is_standard(node: ir.Node, *op_types: str) -> bool:
+    """Return whether a node is one of these operators of ONNX itself."""
+    return node.op_type in op_types and node.domain in STANDARD_DOMAINS
+
+
+def ints(node: ir.Node, name: str) -> tuple[int, ...] | None:
+    """Return an attribute of integers; None: the node has none of this name."""
+    attribute = node.attributes.get(name)
+    return None if attribute is None else tuple(attribute.as_ints())
+
+
+def redirect(old: ir.Value, new: ir.Value) -> bool:
+    """Make every reader of `old` read `new`; return False where that cannot be done.
+
+    If `old` is an output of its graph, `new` takes its place, name, type and shape. That is
+    impossible when `new` is itself an input, an initializer or an output, or lives in another
+    graph: then nothing is changed.
+    """
+    if old is new:
+        return False
+    if old.is_graph_output() and not _take_output_place(old, new):
+        return False
+    if new.type is None:
+        new.type = old.type
+    if new.shape is None:
+        new.shape = old.shape
+    old.replace_all_uses_with(new)
+    return True
+
+
+def _take_output_place(old: ir.Value, new: ir.Value) -> bool:
+    bound = new.is_graph_output() or new.is_graph_input() or new.is_initializer()
+    graph = old.graph
+    if bound or graph is None or new.graph is not graph:
+        return False
+    name = old.name
+    for index, output in enumerate(graph.outputs):
+        if output is old:
+            graph.outputs[index] = new
+    old.name, new.name = new.name, name
+    new.type = old.type or new.type
+    new.shape = old.shape if old.shape is not None else new.shape
+    return True
+
+
+def is_dead(node: ir.Node) -> bool:
+    """Return whether nobody reads any output of a node."""
+    return not any(output.is_graph_output() or output.uses() for output in node.outputs)
+
+
+def remove(nodes: Iterable[ir.Node]) -> None:
+    """Remove nodes that nobody reads, with the bodies they hold."""
+    by_graph: dict[ir.Graph, list[ir.Node]] = {}
+    for node in nodes:
+        detach(node)
+        if node.graph is not None:
+            by_graph.setdefault(node.graph, []).append(node)
+    for graph, doomed in by_graph.items():
+        graph.remove(doomed)
+
+
+def detach(node: ir.Node) -> None:
+    """Stop a node, and every node in its bodies, from being a reader of anything."""
+    for index in range(len(node.inputs)):
+        node.replace_input_with(index, None)
+    for body in bodies(node):
+        for inner in body:
+            detach(inner)
+
+
+def add_initializer(graph: ir.Graph, name: str, content: Array | ir.TensorProtocol) -> ir.Value:
+    """Return a new constant of a graph; `name` must be free in it."""
+    tensor = _named_tensor(name, content)
+    value = ir.Value(
+        name=name,
+        type=ir.TensorType(tensor.dtype),
+        shape=ir.Shape(tensor.shape.numpy()),
+        const_value=tensor,
+    )
+    graph.register_initializer(value)
+    return value
+
+
+def _named_tensor(name: str, content: Array | ir.TensorProtocol) -> ir.TensorProtocol:
+    """Return the content under a name of its own: tensors are shared with the caller's model."""
+    if isinstance(content, np.ndarray):
+        return ir.Tensor(content, name=name)
+    if content.dtype == ir.DataType.STRING:
+        return ir.StringTensor(content.numpy(), name=name, shape=ir.Shape(content.shape.numpy()))
+    return ir.Tensor(content.numpy(), dtype=content.dtype, name=name)
+
+
+def replace_by_constant(value: ir.Value, content: Array | ir.TensorProtocol) -> None:
+    """Make a node's output, which is not an output of its graph, a constant of the same name."""
+    graph = value.graph
+    if graph is None or value.name is None or value.is_graph_output():
+        raise ValueError(f"{value.name} cannot become a constant")
+    name = value.name
+    value.name = None
+    value.replace_all_uses_with(add_initializer(graph, name, content))

@@ -1,0 +1,153 @@
+"""Fuse GELU, exact and with tanh, however it is spelled.
+
+rewrite:
+    0.5·x·(1 + Erf(x / √2))
+    -->
+    Gelu(x)
+
+    0.5·x·(1 + Tanh(√(2/π)·(x + 0.044715·x³)))
+    -->
+    Gelu(x, approximate = "tanh")
+
+ONNX has Gelu from opset 20 on. Below that ONNX Runtime's own com.microsoft.Gelu and FastGelu
+are written, which it has kernels for on CPU and CUDA.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import onnx_ir as ir
+
+from burnish.rewrite import algebra
+from burnish.rewrite.algebra import Polynomial, expand, power, product
+from burnish.rewrite.edit import STANDARD_DOMAINS
+from burnish.rewrite.facts import FLOATS, Facts
+from burnish.rewrite.region import in_order, narrowing, other_reader
+from burnish.rewrite.rule import Builder, Match, Refusal, Rule
+
+FIRST_OPSET = 20
+CONTRIB = "com.microsoft"
+
+_ROOT_HALF = math.sqrt(0.5)
+_TANH_LINEAR = math.sqrt(2 / math.pi)
+_TANH_CUBIC = 0.044715 * _TANH_LINEAR
+_CONSTANTS = "if GELU is meant, correct the constants in the source and export again"
+
+
+def _argument(op_type: str, x: ir.Value) -> Polynomial:
+    """Return what Erf or Tanh is applied to in the GELU of x."""
+    if op_type == "Erf":
+        return {power(x): _ROOT_HALF}
+    return {power(x): _TANH_LINEAR, power(x, 3): _TANH_CUBIC}
+
+
+def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
+    argument = node.inputs[0]
+    if node.domain not in STANDARD_DOMAINS or argument is None or argument.dtype not in FLOATS:
+        return None
+    relative = algebra.tolerance(argument)
+    candidates = {
+        x: expand(argument, [x], facts)
+        for x in algebra.sources(argument)
+        if facts.scalar(x) is None
+    }
+    for x, expansion in candidates.items():
+        if algebra.equal(expansion.polynomial, _argument(node.op_type, x), relative):
+            return _around(node, x, expansion.nodes, facts)
+    return _wrong_argument(node, {x: found.polynomial for x, found in candidates.items()})
+
+
+def _around(
+    node: ir.Node, x: ir.Value, inner: tuple[ir.Node, ...], facts: Facts
+) -> Match | Refusal:
+    """Look for 0.5·x + 0.5·x·f, with f the output of Erf or Tanh."""
+    curve = node.outputs[0]
+    expected = {power(x): 0.5, product(power(x), power(curve)): 0.5}
+    names = {x: "x", curve: node.op_type.lower()}
+    nearest: tuple[ir.Value, Polynomial] | None = None
+
+    def only_x_and_curve(value: ir.Value) -> bool:
+        terms = expand(value, [x, curve], facts).polynomial
+        return all(atom in names for term in terms for atom, _ in term)
+
+    for value in algebra.results(curve, only_x_and_curve):
+        found = expand(value, [x, curve], facts)
+        nearest = (value, found.polynomial)
+        if value.dtype != x.dtype:
+            continue
+        if algebra.equal(found.polynomial, expected, algebra.tolerance(x)):
+            return _checked(node, x, value, in_order(inner, [node], found.nodes))
+    reading = "" if nearest is None else algebra.text(nearest[1], names)
+    at = "nothing that could be GELU" if nearest is None else f"{nearest[0].name!r} = {reading}"
+    return Refusal(
+        f"{node.op_type} {node.name!r} leads to {at}, expected {algebra.text(expected, names)}",
+        _CONSTANTS,
+    )
+
+
+def _checked(
+    node: ir.Node, x: ir.Value, output: ir.Value, nodes: tuple[ir.Node, ...]
+) -> Match | Refusal:
+    reader = other_reader(nodes, output, node)
+    if reader is not None:
+        return Refusal(
+            f"{node.op_type} {node.name!r} must stay: {reader}",
+            "nothing to gain here, unless the other reader can go",
+        )
+    narrow = narrowing(nodes, x.dtype or ir.DataType.FLOAT)
+    if narrow is not None:
+        return Refusal(
+            f"{narrow.op_type} {narrow.name!r} computes in {narrow.outputs[0].dtype},"
+            f" expected nothing narrower than {x.dtype}, the type of {x.name!r}",
+            "export the model in one floating type",
+        )
+    approximate = "none" if node.op_type == "Erf" else "tanh"
+    return Match(nodes, output, {"x": x}, {"approximate": approximate})
+
+
+def _wrong_argument(node: ir.Node, candidates: Mapping[ir.Value, Polynomial]) -> Refusal | None:
+    """Explain an argument that is not GELU's; None: this Tanh is just a Tanh."""
+    wanted = {1.0} if node.op_type == "Erf" else {1.0, 3.0}
+    expected = algebra.text(_argument(node.op_type, node.outputs[0]), {node.outputs[0]: "x"})
+    for x, found in reversed(list(candidates.items())):
+        powers = {exponent for term in found for _, exponent in term}
+        if len(found) == len(wanted) and powers == wanted and _only(found, x):
+            reading = algebra.text(found, {x: "x"})
+            return Refusal(
+                f"{node.op_type} {node.name!r} is applied to {reading} (x is {x.name!r}),"
+                f" expected {expected}",
+                _CONSTANTS,
+            )
+    if node.op_type == "Tanh":
+        return None
+    return Refusal(
+        f"Erf {node.name!r} is applied to a value that is"
+        f" no multiple of one value, expected {expected}",
+        "none: this is another use of Erf",
+    )
+
+
+def _only(polynomial: Polynomial, x: ir.Value) -> bool:
+    return all(len(term) == 1 and next(iter(term))[0] is x for term in polynomial)
+
+
+def _replace(match: Match, builder: Builder) -> ir.Value:
+    x, approximate = match.values["x"], match.attributes["approximate"]
+    if builder.opset >= FIRST_OPSET:
+        attributes = {} if approximate == "none" else {"approximate": approximate}
+        return builder.node("Gelu", [x], like=match.output, attributes=attributes)
+    op_type = "Gelu" if approximate == "none" else "FastGelu"
+    return builder.node(op_type, [x], like=match.output, domain=CONTRIB)
+
+
+RULES = (
+    Rule(
+        "gelu",
+        "0.5·x·(1 + Erf(x / √2)), or with Tanh --> Gelu(x)",
+        anchors=frozenset({"Erf", "Tanh"}),
+        find=_find,
+        replace=_replace,
+    ),
+)

@@ -1,0 +1,265 @@
+"""Fuse layer normalisation over the last axes, however it is spelled.
+
+rewrite:
+    m = ReduceMean(x); d = x - m; v = ReduceMean(d²)
+    d / √(v + epsilon) · scale + bias
+    -->
+    LayerNormalization(x, scale, bias)
+
+All spellings of it give x·s^-½·scale - m·s^-½·scale + bias with s = v + epsilon, TensorFlow's
+x·(r·scale) + (bias - m·(r·scale)) among them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from burnish.rewrite import algebra
+from burnish.rewrite.algebra import ONE, Polynomial, expand, power, product
+from burnish.rewrite.edit import is_standard
+from burnish.rewrite.facts import FLOATS, Facts, rank, sizes
+from burnish.rewrite.fusions import normalized
+from burnish.rewrite.fusions.normalized import Affine
+from burnish.rewrite.region import in_order, narrowing, other_reader
+from burnish.rewrite.rule import Builder, Match, Refusal, Rule
+
+FIRST_OPSET = 17
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """The parts of a layer normalisation, found one after the other."""
+
+    x: ir.Value
+    mean: ir.Value
+    variance: ir.Node
+    shifted: ir.Value
+    """variance + epsilon"""
+    epsilon: float
+    nodes: tuple[ir.Node, ...]
+    """What computes `shifted` from x."""
+
+
+def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
+    square = node.inputs[0] if is_standard(node, "ReduceMean") else None
+    if square is None or square.dtype not in FLOATS:
+        return None
+    squaring = normalized.squared(square, facts)
+    mean_node = None if squaring is None else _mean_within(squaring.root)
+    if squaring is None or mean_node is None or mean_node.inputs[0] is None:
+        return None
+    x, mean = mean_node.inputs[0], mean_node.outputs[0]
+    centred = expand(squaring.root, [x, mean], facts)
+    if not _is_difference(centred.polynomial, x, mean):
+        names = {x: "x", mean: "mean(x)"}
+        return Refusal(
+            f"ReduceMean {node.name!r} averages the square of"
+            f" {algebra.text(centred.polynomial, names)} (x is {x.name!r}),"
+            " expected x - mean(x)",
+            "none: this is not the variance of one value",
+        )
+    refusal = _axes_refusal(mean_node, node, x, facts)
+    if refusal is not None:
+        return refusal
+    nodes = in_order([mean_node], centred.nodes, squaring.nodes, [node])
+    shifted = _with_epsilon(node, facts)
+    if isinstance(shifted, Refusal):
+        return shifted
+    value, epsilon, shift_nodes = shifted
+    site = _Site(x, mean, node, value, epsilon, in_order(nodes, shift_nodes))
+    return _normalised(site, facts)
+
+
+def _mean_within(value: ir.Value) -> ir.Node | None:
+    """Return the nearest ReduceMean that a value is computed from by arithmetic."""
+    for source in algebra.sources(value, most=8):
+        node = source.producer()
+        if node is not None and is_standard(node, "ReduceMean"):
+            return node
+    return None
+
+
+def _is_difference(found: Polynomial, x: ir.Value, mean: ir.Value) -> bool:
+    forward = {power(x): 1.0, power(mean): -1.0}
+    backward = {power(x): -1.0, power(mean): 1.0}
+    return dict(found) in (forward, backward)
+
+
+def _axes_refusal(mean: ir.Node, variance: ir.Node, x: ir.Value, facts: Facts) -> Refusal | None:
+    """Return why the axes of both averages are not the last ones; None: they are."""
+    known = rank(x)
+    if known is None:
+        return Refusal(
+            f"the rank of {x.name!r} is not known, so neither are the axes of {mean.name!r}",
+            "declare the shapes of the graph's inputs",
+        )
+    over = normalized.reduced_axes(mean, known, facts)
+    for node in (mean, variance):
+        if not node.attributes.get_int("keepdims", 1):
+            return Refusal(
+                f"ReduceMean {node.name!r} has keepdims = 0, expected 1",
+                "keep the averaged axis in the source: mean(…, keepdim=True)",
+            )
+        axes = normalized.reduced_axes(node, known, facts)
+        if axes is None:
+            return Refusal(
+                f"the axes of ReduceMean {node.name!r} are computed when the model runs",
+                "state the axes as constants",
+            )
+        if axes != over:
+            return Refusal(
+                f"ReduceMean {node.name!r} averages over axes {axes}, expected {over}"
+                f" as for the mean in {mean.name!r}",
+                "none: this is not a layer normalisation",
+            )
+        if axes != tuple(range(known - len(axes), known)):
+            return Refusal(
+                f"ReduceMean {node.name!r} averages over axes {axes} of {known},"
+                " expected the last ones",
+                "move the normalised axes to the end in the source",
+            )
+    return None
+
+
+_EPSILON = "add epsilon to the variance, before the square root"
+
+
+def _with_epsilon(
+    node: ir.Node, facts: Facts
+) -> tuple[ir.Value, float, tuple[ir.Node, ...]] | Refusal:
+    """Return variance + epsilon, with epsilon and the nodes that add it."""
+    variance = node.outputs[0]
+    names = {variance: "variance"}
+    scaled: str | None = None
+    for value in algebra.results(variance, lambda _: True, most=8):
+        found = expand(value, [variance], facts)
+        terms = found.polynomial
+        if terms.keys() != {ONE, power(variance)} or terms[ONE] <= 0:
+            continue
+        if algebra.close(terms[power(variance)], 1.0, 1e-9):
+            return value, terms[ONE], found.nodes
+        scaled = f"{value.name!r} = {algebra.text(terms, names)}"
+    if scaled is not None:
+        return Refusal(
+            f"the variance in {node.name!r} is scaled: {scaled}, expected 1·variance + epsilon",
+            "use the biased variance: sum of squares / n, not / (n - 1)",
+        )
+    return Refusal(
+        f"no positive epsilon is added to the variance in {node.name!r} before its root", _EPSILON
+    )
+
+
+def _normalised(site: _Site, facts: Facts) -> Match | Refusal:
+    """Return the largest value that is a normalisation of x and lets the variance go."""
+    atoms = (site.x, site.mean, site.shifted)
+    matches: list[Match] = []
+    refusals: list[Refusal] = []
+    nearest = ""
+
+    def go_on(value: ir.Value) -> bool:
+        terms = expand(value, atoms, facts).polynomial
+        others = {atom for term in terms for atom, _ in term} - set(atoms)
+        return len(terms) <= 3 and len(others) <= 2
+
+    for value in algebra.results(site.shifted, go_on):
+        found = expand(value, atoms, facts)
+        affine = _affine(found.polynomial, site)
+        if affine is None:
+            names = {site.x: "x", site.mean: "mean", site.shifted: "s"}
+            nearest = f"{value.name!r} = {algebra.text(found.polynomial, names)}"
+            continue
+        answer = _checked(site, value, affine, in_order(site.nodes, found.nodes), facts)
+        (matches if isinstance(answer, Match) else refusals).append(answer)  # type: ignore[arg-type]
+    if matches:
+        return max(matches, key=lambda match: len(match.nodes))
+    if refusals:
+        return refusals[0]
+    return Refusal(
+        f"the variance in {site.variance.name!r} leads to {nearest or 'nothing'}"
+        f" (s is {site.shifted.name!r}), expected x·s^-0.5 - mean·s^-0.5",
+        "none: this is not a layer normalisation",
+    )
+
+
+def _affine(found: Polynomial, site: _Site) -> Affine | None:
+    """Return scale and bias if a polynomial is (x - mean)·s^-½·scale + bias."""
+    root = power(site.shifted, -0.5)
+    scales: dict[ir.Value, tuple[algebra.Monomial, float]] = {}
+    rest: dict[algebra.Monomial, float] = {}
+    for term, coefficient in found.items():
+        atom = next((atom for atom in (site.x, site.mean) if (atom, 1.0) in term), None)
+        if atom is None or (site.shifted, -0.5) not in term:
+            rest[term] = coefficient
+        else:
+            inverse = product(power(atom, -1.0), power(site.shifted, 0.5))
+            scales[atom] = (product(term, inverse), coefficient)
+    if len(scales) != 2 or len(scales) + len(rest) != len(found) or root in found:
+        return None
+    (scale, factor), (mean_scale, mean_factor) = scales[site.x], scales[site.mean]
+    if scale != mean_scale or not algebra.close(mean_factor, -factor, 1e-9):
+        return None
+    return normalized.affine(scale, factor, rest)
+
+
+def _checked(
+    site: _Site, output: ir.Value, affine: Affine, nodes: tuple[ir.Node, ...], facts: Facts
+) -> Match | Refusal:
+    name = site.variance.name
+    obstacle = facts.opset_obstacle(FIRST_OPSET)
+    if obstacle is not None:
+        return Refusal(
+            f"LayerNormalization for {name!r} needs opset {FIRST_OPSET}: {obstacle}",
+            f"export the model with opset {FIRST_OPSET} or later",
+        )
+    x = normalized.source_of_type(site.x, output.dtype)
+    if x is None or output.dtype in (None, ir.DataType.DOUBLE):
+        return Refusal(
+            f"the result {output.name!r} of {name!r} has type {output.dtype},"
+            f" expected that of {site.x.name!r}, {site.x.dtype}, and not f64",
+            "export the model in one floating type, f32 or narrower",
+        )
+    narrow = narrowing(nodes, output.dtype or ir.DataType.FLOAT)
+    if narrow is not None:
+        return Refusal(
+            f"{narrow.op_type} {narrow.name!r} computes in {narrow.outputs[0].dtype},"
+            f" expected nothing narrower than {output.dtype}",
+            "export the model in one floating type",
+        )
+    axes = normalized.reduced_axes(site.variance, rank(site.x) or 0, facts) or ()
+    inner = (sizes(site.x) or ())[len(sizes(site.x) or ()) - len(axes) :]
+    refusal = normalized.affine_refusal(affine, inner, output, facts)
+    if refusal is not None:
+        return refusal
+    reader = other_reader(nodes, output, site.variance)
+    if reader is not None:
+        return Refusal(
+            f"ReduceMean {name!r} must stay: {reader}",
+            "nothing to gain here, unless the other reader can go",
+        )
+    values = {"x": x, "scale": affine.scale, "bias": affine.bias}
+    numbers = {"factor": affine.factor, "offset": affine.offset}
+    return Match(nodes, output, values, {"axis": -len(axes), "epsilon": site.epsilon, **numbers})
+
+
+def _replace(match: Match, builder: Builder) -> ir.Value:
+    builder.require_opset(FIRST_OPSET)
+    axis = int(match.attributes["axis"])
+    x = match.values["x"]
+    inner = normalized.inner_shape(x, axis)
+    scale, bias = normalized.parameters(match, builder, inner)
+    attributes = {"axis": axis, "epsilon": float(match.attributes["epsilon"])}
+    inputs = [x, scale] if bias is None else [x, scale, bias]
+    return builder.node("LayerNormalization", inputs, like=match.output, attributes=attributes)
+
+
+RULES = (
+    Rule(
+        "layer-norm",
+        "(x - mean(x)) / √(var(x) + epsilon) · scale + bias --> LayerNormalization(x, scale, bias)",
+        anchors=frozenset({"ReduceMean"}),
+        find=_find,
+        replace=_replace,
+    ),
+)

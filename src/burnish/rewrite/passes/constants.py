@@ -1,0 +1,120 @@
+"""Make constants initializers, each once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.rewrite import edit
+from burnish.rewrite.facts import constant_tensor
+from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
+
+_FIRST_IR_WITH_CONSTANTS = 4
+"""Before it, every initializer had to be listed as an input, although nobody could feed it."""
+_MODERN_IR = 8
+
+
+@dataclass(frozen=True)
+class LiftConstants(InPlacePass):
+    """Make Constant nodes initializers of their graph.
+
+    rewrite:
+        c = Constant[value = 2.0](); y = Pow(x, c)
+        -->
+        y = Pow(x, c)   with the initializer c = 2.0
+    """
+
+    def call(self, model: ir.Model) -> Counted:
+        """Lift all constants but text, sparse ones, and those that are outputs."""
+        count = _drop_constants_from_inputs(model)
+        for graph in edit.graphs(model):
+            doomed = []
+            for node in graph:
+                if not edit.is_standard(node, "Constant") or node.outputs[0].is_graph_output():
+                    continue
+                tensor = constant_tensor(node.outputs[0])
+                if tensor is not None and node.outputs[0].name not in graph.initializers:
+                    edit.replace_by_constant(node.outputs[0], tensor)
+                    doomed.append(node)
+            edit.remove(doomed)
+            count += len(doomed)
+        return counted(model, count)
+
+
+def _drop_constants_from_inputs(model: ir.Model) -> int:
+    """Bring an old model to an IR version in which initializers are not listed as inputs."""
+    if model.ir_version >= _FIRST_IR_WITH_CONSTANTS:
+        return 0
+    model.ir_version = _MODERN_IR
+    inputs = [value for value in model.graph.inputs if not value.is_initializer()]
+    dropped = len(model.graph.inputs) - len(inputs)
+    model.graph.inputs.clear()
+    model.graph.inputs.extend(inputs)
+    return dropped + 1
+
+
+@dataclass(frozen=True)
+class ShareConstants(InPlacePass):
+    """Keep one of several equal initializers of a graph.
+
+    Large ones are told apart by a few bytes first: equal sizes are common, equal weights rare,
+    and reading all weights of a large model takes longer than everything else.
+    """
+
+    def call(self, model: ir.Model) -> Counted:
+        """Redirect the readers of every initializer that equals an earlier one."""
+        return counted(model, sum(_share(graph) for graph in edit.graphs(model)))
+
+
+def _share(graph: ir.Graph) -> int:
+    seen: dict[tuple[object, ...], list[ir.Value]] = {}
+    count = 0
+    for value in tuple(graph.initializers.values()):
+        tensor = value.const_value
+        fixed = value.is_graph_input() or value.is_graph_output()
+        if fixed or tensor is None or tensor.dtype == ir.DataType.STRING or value.name is None:
+            continue
+        twins = seen.setdefault((tensor.dtype, tuple(tensor.shape), _glimpse(tensor)), [])
+        twin = next((other for other in twins if _equal(other.const_value, tensor)), None)
+        if twin is None:
+            twins.append(value)
+            continue
+        value.replace_all_uses_with(twin)
+        del graph.initializers[value.name]
+        count += 1
+    return count
+
+
+_GLIMPSE_BYTES = 512
+
+
+def _glimpse(tensor: ir.TensorProtocol) -> bytes:
+    """Return a digest of the first, middle and last bytes."""
+    flat = _bytes_of(tensor)
+    middle = len(flat) // 2
+    digest = hashlib.blake2b(digest_size=16)
+    for start in (0, middle, max(len(flat) - _GLIMPSE_BYTES, 0)):
+        digest.update(flat[start : start + _GLIMPSE_BYTES].tobytes())
+    return digest.digest()
+
+
+def _equal(one: ir.TensorProtocol | None, other: ir.TensorProtocol) -> bool:
+    if one is None:
+        return False
+    pairs = zip(_pieces(_bytes_of(one)), _pieces(_bytes_of(other)), strict=True)
+    return all(np.array_equal(left, right) for left, right in pairs)
+
+
+def _bytes_of(tensor: ir.TensorProtocol) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+    array = tensor.numpy()
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _pieces(
+    flat: np.ndarray[tuple[int], np.dtype[np.uint8]], size: int = 1 << 22
+) -> Iterator[np.ndarray[tuple[int], np.dtype[np.uint8]]]:
+    return (flat[start : start + size] for start in range(0, len(flat), size))

@@ -1,0 +1,68 @@
+"""Remove what nobody reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from burnish.rewrite import edit
+from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
+
+
+@dataclass(frozen=True)
+class DropDeadCode(InPlacePass):
+    """Remove nodes, initializers, functions and opset imports that nobody reads.
+
+    Inputs of the graph stay, read or not: they are part of what callers rely on.
+    """
+
+    def call(self, model: ir.Model) -> Counted:
+        """Sweep each graph once, from its end."""
+        count = sum(_drop_nodes(graph) for graph in reversed(tuple(edit.graphs(model))))
+        count += sum(_drop_initializers(graph) for graph in edit.graphs(model))
+        return counted(model, count + _drop_functions(model) + _drop_imports(model))
+
+
+def _drop_nodes(graph: ir.Graph) -> int:
+    doomed = []
+    for node in reversed(graph):
+        if edit.is_dead(node):
+            edit.detach(node)
+            doomed.append(node)
+    graph.remove(doomed)
+    return len(doomed)
+
+
+def _drop_initializers(graph: ir.Graph) -> int:
+    doomed = [
+        name
+        for name, value in graph.initializers.items()
+        if not (value.is_graph_input() or value.is_graph_output() or value.uses())
+    ]
+    for name in doomed:
+        del graph.initializers[name]
+    return len(doomed)
+
+
+def _drop_functions(model: ir.Model) -> int:
+    called: set[ir.OperatorIdentifier] = set()
+    waiting = list(edit.nodes(model))
+    while waiting:
+        identifier = waiting.pop().op_identifier()
+        if identifier in model.functions and identifier not in called:
+            called.add(identifier)
+            waiting.extend(model.functions[identifier].all_nodes())
+    doomed = [identifier for identifier in model.functions if identifier not in called]
+    for identifier in doomed:
+        del model.functions[identifier]
+    return len(doomed)
+
+
+def _drop_imports(model: ir.Model) -> int:
+    used = {node.domain for node in edit.nodes(model)}
+    used |= {node.domain for function in model.functions.values() for node in function.all_nodes()}
+    doomed = [name for name in model.opset_imports if name not in {*used, *edit.STANDARD_DOMAINS}]
+    for name in doomed:
+        del model.opset_imports[name]
+    return len(doomed)

@@ -1,0 +1,46 @@
+"""Replace calls of model-local functions by what the functions do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+from onnx_ir.passes.common import InlinePass
+
+from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
+
+
+@dataclass(frozen=True)
+class InlineFunctions(InPlacePass):
+    """Put the body of a function in place of each call.
+
+    rewrite:
+        y = my.Attention(x)
+        -->
+        q = MatMul(x, wq); k = MatMul(x, wk); … ; y = MatMul(p, v)
+
+    A function that needs other operator versions than the model, or takes a graph as an
+    attribute, is kept.
+    """
+
+    def call(self, model: ir.Model) -> Counted:
+        """Inline every call that can be."""
+        kept = set(kept_functions(model))
+        if len(kept) == len(model.functions):
+            return counted(model, 0)
+        result = InlinePass(lambda function: function.identifier() not in kept)(model)
+        return counted(model, sum(getattr(result, "id_count", {}).values()) or result.modified)
+
+
+def kept_functions(model: ir.Model) -> tuple[ir.OperatorIdentifier, ...]:
+    """Return the functions whose calls cannot be replaced by their bodies."""
+    graph_kinds = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+    return tuple(
+        identifier
+        for identifier, function in model.functions.items()
+        if any(
+            model.opset_imports.get(domain, version) != version
+            for domain, version in function.opset_imports.items()
+        )
+        or any(attribute.type in graph_kinds for attribute in function.attributes.values())
+    )

@@ -1,0 +1,81 @@
+"""Names that are there, and there once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from burnish.rewrite import edit
+from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
+
+
+@dataclass(frozen=True)
+class FixNames(InPlacePass):
+    """Give every node and value a name of its own.
+
+    Inputs, outputs and initializers keep theirs; an optional output that was left out (its name
+    is empty) stays left out.
+    """
+
+    def call(self, model: ir.Model) -> Counted:
+        """Rename what has no name or another's."""
+        return counted(model, _name_values(model) + _name_nodes(model))
+
+
+def _name_nodes(model: ir.Model) -> int:
+    names = _Names(set())
+    count = 0
+    for node in edit.nodes(model):
+        if not node.name or node.name in names.taken:
+            node.name = names.unused(node.name or node.op_type.lower())
+            count += 1
+        names.taken.add(node.name)
+    return count
+
+
+def _name_values(model: ir.Model) -> int:
+    names = _Names(
+        {
+            value.name or ""
+            for graph in edit.graphs(model)
+            for value in (*graph.inputs, *graph.outputs, *graph.initializers.values())
+        }
+    )
+    count = 0
+    for node in edit.nodes(model):
+        for value in node.outputs:
+            if value.name == "" or value.is_graph_output():
+                continue
+            if value.name is None or value.name in names.taken:
+                value.name = names.unused(value.name or node.name or "value")
+                count += 1
+            names.taken.add(value.name)
+    return count
+
+
+class _Names:
+    """Names in use, and how far the numbering of each stem has come."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = taken
+        self._last: dict[str, int] = {}
+
+    def unused(self, stem: str) -> str:
+        number = self._last.get(stem, 1) + 1
+        while f"{stem}_{number}" in self.taken:
+            number += 1
+        self._last[stem] = number
+        return f"{stem}_{number}"
+
+
+@dataclass(frozen=True)
+class SortNodes(InPlacePass):
+    """Put nodes after those they read, as ONNX demands."""
+
+    def call(self, model: ir.Model) -> Counted:
+        """Sort stably; the count is the number of nodes that moved."""
+        before = list(edit.nodes(model))
+        model.graph.sort()
+        after = edit.nodes(model)
+        return counted(model, sum(a is not b for a, b in zip(before, after, strict=True)))

@@ -1,0 +1,158 @@
+"""Operators that give back their input, each with the proof that they do.
+
+Every function returns the value that the node's output equals, or False.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import onnx_ir as ir
+
+from burnish.rewrite.edit import ints
+from burnish.rewrite.facts import Facts, constant_tensor, keeps_shape, rank, sizes
+
+Same = ir.Value | Literal[False]
+
+_BEYOND_ANY_AXIS = (1 << 31) - 1
+"""Exporters write an end at or above this for "to the end"; no axis is that long."""
+
+
+def identity(node: ir.Node, _: Facts) -> Same:
+    """Identity(x) --> x."""
+    return node.inputs[0] or False
+
+
+def single_input(node: ir.Node, _: Facts) -> Same:
+    """Concat(x) --> x, and Sum, Max, Min, Mean likewise."""
+    only = node.inputs[0] if len(node.inputs) == 1 else None
+    return only or False
+
+
+def dropout(node: ir.Node, facts: Facts) -> Same:
+    """Dropout(x) --> x, unless it is told to train or its mask is read."""
+    # Before opset 7 training was the default.
+    if facts.opset < 7 or any(
+        output.uses() or output.is_graph_output() for output in node.outputs[1:]
+    ):
+        return False
+    training = node.inputs[2] if len(node.inputs) > 2 else None
+    if training is not None:
+        told = facts.array(training)
+        if told is None or bool(told.any()):
+            return False
+    return node.inputs[0] or False
+
+
+def same_type(node: ir.Node, _: Facts) -> Same:
+    """Cast(x, to = type of x) --> x."""
+    source = node.inputs[0]
+    attribute = node.attributes.get("to")
+    if source is None or attribute is None or attribute.is_ref():
+        return False
+    return source if source.dtype == ir.DataType(attribute.as_int()) else False
+
+
+def same_type_as(node: ir.Node, _: Facts) -> Same:
+    """CastLike(x, y) --> x, if both have the same type."""
+    source, like = node.inputs[0], node.inputs[1]
+    if source is None or like is None or source.dtype is None:
+        return False
+    return source if source.dtype == like.dtype else False
+
+
+def identity_transpose(node: ir.Node, _: Facts) -> Same:
+    """Transpose(x, perm = 0, 1, 2 …) --> x."""
+    source = node.inputs[0]
+    perm = ints(node, "perm")
+    if source is None:
+        return False
+    if perm is None:
+        return source if rank(source) in (0, 1) else False
+    return source if list(perm) == list(range(len(perm))) else False
+
+
+_NEUTRAL = {"Add": (0.0, (0, 1)), "Sub": (0.0, (1,)), "Mul": (1.0, (0, 1)), "Div": (1.0, (1,)),
+            "Pow": (1.0, (1,))}  # fmt: skip
+
+
+def neutral_operand(node: ir.Node, facts: Facts) -> Same:
+    """Mul(x, 1), Div(x, 1), Add(x, 0), Sub(x, 0), Pow(x, 1) --> x, if x is not stretched."""
+    number, positions = _NEUTRAL[node.op_type]
+    for position in positions:
+        constant, other = node.inputs[position], node.inputs[1 - position]
+        if constant is None or other is None or constant_tensor(constant) is None:
+            continue
+        if facts.scalar(constant) != number:
+            continue
+        if keeps_shape(sizes_of_constant(constant), other):
+            return other
+    return False
+
+
+def sizes_of_constant(value: ir.Value) -> tuple[int, ...]:
+    """Return the shape of a constant."""
+    tensor = constant_tensor(value)
+    return () if tensor is None else tuple(tensor.shape.numpy())
+
+
+def same_size_reshape(node: ir.Node, facts: Facts) -> Same:
+    """Reshape(x, shape of x) --> x.
+
+    One -1 is allowed where all other sizes are proven: the number of elements settles it.
+    """
+    source = node.inputs[0]
+    known = None if source is None else sizes(source)
+    wanted = facts.integers(node.inputs[1])
+    if source is None or known is None or wanted is None or len(wanted) != len(known):
+        return False
+    literal_zero = bool(node.attributes.get_int("allowzero", 0))
+    open_sizes = 0
+    for have, want in zip(known, wanted, strict=True):
+        if want == 0 and not literal_zero:
+            continue
+        if want == have and want > 0:
+            continue
+        if want != -1:
+            return False
+        open_sizes += 1
+    return source if open_sizes <= 1 else False
+
+
+def same_size_expand(node: ir.Node, facts: Facts) -> Same:
+    """Expand(x, shape) --> x, if no size of the shape is larger than that of x."""
+    source = node.inputs[0]
+    wanted = facts.integers(node.inputs[1])
+    if source is None or wanted is None:
+        return False
+    return source if keeps_shape(wanted, source) else False
+
+
+def whole_slice(node: ir.Node, facts: Facts) -> Same:
+    """Slice(x, from the first to the last) --> x."""
+    source = node.inputs[0]
+    if source is None or len(node.inputs) < 3:
+        return False
+    starts, ends = facts.integers(node.inputs[1]), facts.integers(node.inputs[2])
+    steps = facts.integers(node.inputs[4]) if len(node.inputs) > 4 else (1,)
+    if starts is None or ends is None or steps is None or any(starts):
+        return False
+    if any(step != 1 for step in steps):
+        return False
+    limits = _axis_sizes(node, source, facts, len(starts))
+    reaches = all(
+        end >= _BEYOND_ANY_AXIS or (isinstance(limit, int) and end >= limit)
+        for end, limit in zip(ends, limits, strict=True)
+    )
+    return source if reaches else False
+
+
+def _axis_sizes(
+    node: ir.Node, source: ir.Value, facts: Facts, count: int
+) -> tuple[int | str | None, ...]:
+    known = sizes(source)
+    given = node.inputs[3] if len(node.inputs) > 3 else None
+    axes = tuple(range(count)) if given is None else facts.integers(given)
+    if known is None or axes is None:
+        return (None,) * count
+    return tuple(known[axis] for axis in axes)
