@@ -90,7 +90,8 @@ def bind(inputs: Sequence[TensorSpec], asked: Mapping[str, int]) -> Bound:
         if meaning is not None:
             meanings[symbol] = meaning
         if symbol not in asked:
-            notes += _note(symbol, meaning, places[0])
+            plain = min(places, key=lambda place: place.spec.shape[place.index] != place.symbol)
+            notes += _note(symbol, meaning, plain)
     sizes = _sizes(symbols, asked, meanings)
     return Bound(sizes, meanings, _shapes(inputs, sizes), tuple(notes))
 
@@ -190,14 +191,15 @@ def _shapes(inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> dict[str,
 
 
 def _size(spec: TensorSpec, dim: str, sizes: Mapping[str, int]) -> int:
-    known = ", ".join(f"{name}={sizes[name]}" for name in dimension.atoms(dim))
+    names = dimension.atoms(dim)
     try:
         size = dimension.evaluate(dim, sizes)
     except ZeroDivisionError:
         size = -1
     if size < 0:
+        known = ", ".join(f"{name}={sizes[name]}" for name in names)
         raise UsageError(
             f"input {spec.name!r}: the dimension {dim!r} cannot have a size with {known}",
-            hint=f"bind other sizes with --shape {known}",
+            hint=f"bind other sizes: --shape {','.join(f'{name}=SIZE' for name in names)}",
         )
     return size

@@ -39,14 +39,14 @@ def load(path: Path, interface: Interface) -> Feeds:
 
 
 def _read_npz(path: Path) -> dict[str, Array]:
+    hint = "save the inputs by name with numpy.savez, as numbers and not as objects"
+    if not zipfile.is_zipfile(path):
+        raise ModelError(f"{path}: is not a readable .npz file (it is no zip archive)", hint=hint)
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise ModelError(
-            f"{path}: is not a readable .npz file ({error})",
-            hint="save the inputs by name with numpy.savez, as numbers and not as objects",
-        ) from error
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelError(f"{path}: is not a readable .npz file ({error})", hint=hint) from error
 
 
 def _check_names(found: Arrays, inputs: Sequence[TensorSpec], path: Path) -> None:

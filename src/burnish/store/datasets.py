@@ -112,15 +112,16 @@ def _tensor(path: Path) -> onnx.TensorProto:
 
 
 def _array(proto: onnx.TensorProto, path: Path) -> Array:
-    fields = {field.name for field, _ in proto.ListFields()} & _DATA_FIELDS
+    refusal = ModelError(
+        f"{path}: its data does not fill its shape {list(proto.dims)}", hint="record it again"
+    )
+    fields = {field.name for field, _ in proto.ListFields()}
+    if 0 not in proto.dims and not fields & _DATA_FIELDS:
+        raise refusal
     try:
-        if 0 not in proto.dims and not fields:
-            raise ValueError("there is no data")
         array: Array = ir.serde.deserialize_tensor(proto).numpy()
     except (ValueError, ir.serde.SerdeError) as error:
-        raise ModelError(
-            f"{path}: its data does not fill its shape {list(proto.dims)}", hint="record it again"
-        ) from error
+        raise refusal from error
     return array
 
 

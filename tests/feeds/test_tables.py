@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+
+from burnish.feeds.tables import smallest_table
+
+
+def model_from(body: str, tables: str = "float[50, 4] table", functions: str = "") -> ir.Model:
+    """Return a model over `ids` whose tables, all zero, have the given types."""
+    proto = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 20, "com.microsoft" : 1, "own" : 1]>'
+        f" g (int64[n, s] ids, {tables}) => (float[n] y) {{ {body} }} {functions}"
+    )
+    model = ir.from_proto(proto)
+    for value in list(model.graph.inputs)[1:]:
+        assert value.shape is not None
+        assert value.dtype is not None
+        zeros = np.zeros(value.shape.numpy(), value.dtype.numpy())
+        value.const_value = ir.tensor(zeros, name=value.name)
+        model.graph.inputs.remove(value)
+        model.graph.register_initializer(value)
+    return model
+
+
+def table_of(model: ir.Model) -> int | str | None:
+    return smallest_table(model.graph.inputs[0], model)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = Gather(table, ids)",
+        "y = Gather<axis = 0>(table, ids)",
+        "c = Cast<to = 6>(ids) y = Gather(table, c)",
+        "shape = Constant<value_ints = [-1]>() r = Reshape(ids, shape) y = Gather(table, r)",
+        "m = Less(ids, ids) w = Where(m, ids, ids) y = Gather(table, w)",
+        "i = Identity(table) y = Gather(i, ids)",
+        "t = Transpose<perm = [1, 0]>(table) u = Transpose<perm = [1, 0]>(t) y = Gather(u, ids)",
+    ],
+)
+def test_the_table_is_found_through_what_carries_values(body: str) -> None:
+    assert table_of(model_from(body)) == 50
+
+
+@pytest.mark.parametrize(
+    "body", ["y = Identity(ids)", "m = Mod(ids, ids) y = Gather(table, m)", "y = Cast<to = 1>(ids)"]
+)
+def test_without_a_look_up_there_is_no_table(body: str) -> None:
+    assert table_of(model_from(body)) is None
+
+
+def test_another_axis_counts_its_own_size() -> None:
+    assert table_of(model_from("y = Gather<axis = 1>(table, ids)")) == 4
+
+
+def test_the_smallest_of_several_tables_counts() -> None:
+    model = model_from(
+        "a = Gather(table, ids) b = Gather(small, ids) y = Add(a, b)",
+        "float[50, 4] table, float[7, 4] small",
+    )
+    assert table_of(model) == 7
+
+
+@pytest.mark.parametrize(("operator", "rows"), [("Add", 48), ("Sub", 52)])
+def test_a_constant_shift_is_taken_into_account(operator: str, rows: int) -> None:
+    body = f"two = Constant<value_int = 2>() s = {operator}(ids, two) y = Gather(table, s)"
+    assert table_of(model_from(body)) == rows
+
+
+def test_one_hot_counts_its_depth() -> None:
+    body = (
+        "depth = Constant<value_int = 9>() values = Constant<value_ints = [0, 1]>()"
+        " y = OneHot(ids, depth, values)"
+    )
+    assert table_of(model_from(body)) == 9
+
+
+def test_fused_embeddings_have_a_table_for_each_input() -> None:
+    model = model_from(
+        "y = com.microsoft.EmbedLayerNormalization(ids, ids, words, positions, segments)",
+        "float[50, 4] words, float[9, 4] positions, float[2, 4] segments",
+    )
+    assert table_of(model) == 2
+
+
+def test_functions_are_followed_in_and_out() -> None:
+    functions = (
+        '<opset_import: ["" : 20], domain: "own"> same (a) => (b) { b = Identity(a) }'
+        '<opset_import: ["" : 20], domain: "own"> embed (t, a) => (b) { b = Gather(t, a) }'
+    )
+    model = model_from("i = own.same(ids) y = own.embed(table, i)", functions=functions)
+    assert table_of(model) == 50
+
+
+def test_a_table_of_symbolic_size_is_named() -> None:
+    text = """
+    <ir_version: 10, opset_import: ["" : 20]>
+    g (int64[n] index, float[s, 4] hidden) => (float[n, 4] y) { y = Gather(hidden, index) }
+    """
+    model = ir.from_proto(onnx.parser.parse_model(text))
+    assert smallest_table(model.graph.inputs[0], model) == "s"
