@@ -36,12 +36,12 @@ def summary_tables(summary: ModelSummary) -> Iterator[Table | str]:
     yield Table("operators", ("operator", "nodes"), operators, right=frozenset({"nodes"}))
     if summary.unknown:
         unknown = [(found.node, found.op_type, found.domain) for found in summary.unknown]
-        title = "operators that neither ONNX nor ONNX Runtime nor the model defines"
-        yield Table(title, ("node", "operator", "domain"), unknown)
+        yield Table("unknown operators", ("node", "operator", "domain"), unknown)
+        yield "  neither ONNX nor ONNX Runtime nor the model itself defines them"
     if summary.history is not None:
         steps = [(step.name, step.detail) for step in summary.history.steps]
         source = summary.history.source_key[:12]
-        yield Table(f"what burnish did to the model {source}", ("step", "detail"), steps)
+        yield Table(f"history of {source}", ("step", "detail"), steps)
 
 
 def _row(entry: StoreEntry) -> tuple[str, ...]:
