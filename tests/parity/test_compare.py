@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from random import Random
 
 import ml_dtypes
 import numpy as np
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.typing import ArrayLike, DTypeLike
 
 from burnish.parity import compare as module
 from burnish.parity.compare import TensorDiff, compare, compare_tensor, scale_of
@@ -22,7 +23,9 @@ TENSORS = hnp.arrays(
 )
 
 
-def diff(reference: Any, candidate: Any, tolerances: Tolerances = DEFAULT) -> TensorDiff:
+def diff(
+    reference: ArrayLike, candidate: ArrayLike, tolerances: Tolerances = DEFAULT
+) -> TensorDiff:
     return compare_tensor("y", np.asarray(reference), np.asarray(candidate), tolerances)
 
 
@@ -78,7 +81,7 @@ def test_a_planted_error_is_found_at_its_index(tensor: np.ndarray, data: st.Data
 
 
 @given(TENSORS, st.randoms(use_true_random=False))
-def test_the_order_of_elements_does_not_matter(tensor: np.ndarray, random: Any) -> None:
+def test_the_order_of_elements_does_not_matter(tensor: np.ndarray, random: Random) -> None:
     candidate = tensor * np.float32(1.00005) + np.float32(1e-3)
     order = list(range(tensor.size))
     random.shuffle(order)
@@ -159,7 +162,7 @@ def test_cosine_of_zeros() -> None:
         ([1.0, math.inf], [1.0, math.nan]),
     ],
 )
-def test_nan_or_infinity_on_one_side_fails(reference: Any, candidate: Any) -> None:
+def test_nan_or_infinity_on_one_side_fails(reference: ArrayLike, candidate: ArrayLike) -> None:
     found = diff(np.float32(reference), np.float32(candidate))
     assert not found.passed
     assert found.non_finite_mismatches == 1
@@ -245,14 +248,14 @@ def test_complex_numbers_are_pairs() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn])
-def test_narrow_floats_are_judged_by_their_own_type(dtype: Any) -> None:
+def test_narrow_floats_are_judged_by_their_own_type(dtype: DTypeLike) -> None:
     reference = np.linspace(0.5, 2, 32).astype(dtype)
     rounded_once_more = (reference.astype(np.float64) * (1 + float(_spacing(dtype)))).astype(dtype)
     assert diff(reference, rounded_once_more).passed
     assert not diff(reference, (reference.astype(np.float32) * 2).astype(dtype)).passed
 
 
-def _spacing(dtype: Any) -> float:
+def _spacing(dtype: DTypeLike) -> float:
     return float(ml_dtypes.finfo(dtype).eps)
 
 

@@ -43,11 +43,16 @@ def weakest(*types: str) -> str:
     return found
 
 
-def quantised_outputs(model: ir.Model) -> frozenset[str]:
-    """Return the outputs that hold rounded real numbers as integers."""
-    return frozenset(
-        value.name for value in model.graph.outputs if value.name and _is_quantised(value)
-    )
+def quantised_values(model: ir.Model) -> frozenset[str]:
+    """Return the values, outputs among them, that hold rounded real numbers as integers."""
+    found: set[str] = set()
+    for node in model.graph:
+        name = node.outputs[0].name if node.outputs else None
+        source = node.inputs[0].name if node.inputs and node.inputs[0] is not None else None
+        moved = node.op_type in _MOVES_ONLY and source in found
+        if name and (node.op_type in _QUANTISING or moved):
+            found.update(value.name for value in node.outputs[: None if moved else 1] if value.name)
+    return frozenset(found)
 
 
 def _types(graph: ir.Graph) -> Iterator[ir.DataType]:
@@ -57,16 +62,3 @@ def _types(graph: ir.Graph) -> Iterator[ir.DataType]:
     for node in graph:
         if node.op_type == "Cast" and "to" in node.attributes:
             yield ir.DataType(node.attributes["to"].as_int())
-
-
-def _is_quantised(value: ir.Value | None) -> bool:
-    while value is not None:
-        node = value.producer()
-        if node is None:
-            return False
-        if node.op_type in _QUANTISING:
-            return value is node.outputs[0]
-        if node.op_type not in _MOVES_ONLY:
-            return False
-        value = node.inputs[0]
-    return False

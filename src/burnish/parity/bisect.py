@@ -20,6 +20,7 @@ from burnish.core.progress import SILENT, Progress
 from burnish.core.units import count
 from burnish.engines.base import ENGINES
 from burnish.feeds.feed import Feeds
+from burnish.parity.arithmetic import quantised_values
 from burnish.parity.changes import are_evidence, changes
 from burnish.parity.pairing import pair_outputs
 from burnish.parity.region import Producers, Region, live_values, name_of
@@ -42,6 +43,7 @@ class _Graphs:
     counterparts: Mapping[str, str]
     """Candidate value → reference value, in the candidate's order of execution."""
     outputs: tuple[str, ...]
+    quantised: frozenset[str]
     unshared: int
 
 
@@ -63,7 +65,7 @@ def bisect(
         _check_exposable(subject)
     graphs = _graphs(reference, candidate)
     subjects = _unoptimised(reference, candidate)
-    asked = tolerances or Tolerances()
+    asked = dataclasses.replace(tolerances or Tolerances(), quantised=graphs.quantised)
     with runs(*subjects, feeds.arrays) as both:
         found = scan(both, graphs.counterparts, asked, progress)
     if_agreeing = _note_if_agreeing((reference, candidate), subjects)
@@ -93,6 +95,7 @@ def _graphs(reference: Subject, candidate: Subject) -> _Graphs:
         producers[1],
         shared,
         tuple(spec.name for spec in interfaces[1].outputs if spec.name in shared),
+        quantised_values(models[1]),
         len(live) - len(shared),
     )
 

@@ -13,7 +13,7 @@ from burnish.core.progress import SILENT, Progress
 from burnish.core.units import count
 from burnish.engines.base import ENGINES, EngineOptions, Session
 from burnish.feeds.feed import Feeds
-from burnish.parity.arithmetic import arithmetic_of, quantised_outputs, weakest
+from burnish.parity.arithmetic import arithmetic_of, quantised_values, weakest
 from burnish.parity.compare import compare
 from burnish.parity.pairing import Pairing, differing_inputs, pair_outputs
 from burnish.parity.report import Sample, VerifyReport
@@ -93,7 +93,7 @@ def verify(
     trials, precision, notes = _reference_trials(reference, feeds, extra, progress)
     terms = _Terms(
         pair_outputs(*interfaces),
-        dataclasses.replace(tolerances or Tolerances(), quantised=quantised_outputs(models[0])),
+        dataclasses.replace(tolerances or Tolerances(), quantised=quantised_values(models[0])),
         (precision, *map(arithmetic_of, models)),
     )
     made = [note for each in (*feeds, *extra) for note in each.notes]
@@ -114,7 +114,7 @@ def verify_recorded(
     names = {name: name for name in (spec.name for spec in interface.outputs)}
     terms = _Terms(
         Pairing(names, ()),
-        dataclasses.replace(tolerances or Tolerances(), quantised=quantised_outputs(model)),
+        dataclasses.replace(tolerances or Tolerances(), quantised=quantised_values(model)),
         (arithmetic_of(model),),
     )
     empty = VerifyReport(RECORDED, candidate.model.label, RECORDED, candidate.engine, ())

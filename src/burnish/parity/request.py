@@ -1,0 +1,116 @@
+"""A question as a user asks it: which models, on which engines, with which inputs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from burnish.core.errors import UsageError
+from burnish.core.progress import SILENT, Progress
+from burnish.engines.base import EngineOptions
+from burnish.feeds.bind import bind
+from burnish.feeds.choose import choose
+from burnish.feeds.feed import Feeds, Padding
+from burnish.parity.bisect import bisect
+from burnish.parity.report import VerifyReport
+from burnish.parity.tolerances import Tolerances
+from burnish.parity.verify import JUDGE, Subject, judge, verify, verify_recorded
+from burnish.store import onnx_files
+from burnish.store.stored import StoredModel
+
+ODD_SIZES: Mapping[str, int] = {"batch": 3, "sequence": 7, "past": 5}
+"""A second shape, by what a dimension means: sizes that no kernel likes, so that one which is
+right only for multiples of its block is found out. Others (height …) keep their default."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyRequest:
+    """What is to be compared with what."""
+
+    reference: StoredModel
+    candidate: StoredModel | None = None
+    """None: the reference itself, as the engine optimises it."""
+    engine: str = JUDGE
+    against: str = JUDGE
+    options: EngineOptions = field(default_factory=EngineOptions)
+    shapes: tuple[Mapping[str, int], ...] = ()
+    """Empty: the default shape, and one with odd sizes."""
+    samples: int = 3
+    seed: int = 0
+    padding: Padding = "right"
+    data: Path | None = None
+    recorded: bool = False
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    bisect: bool = False
+
+
+def answer(request: VerifyRequest, *, progress: Progress = SILENT) -> VerifyReport:
+    """Return what was found; with `bisect`, also where the runs part if they do."""
+    reference = judge(request.reference, request.against)
+    candidate = Subject(request.candidate or request.reference, request.engine, request.options)
+    if request.recorded:
+        return _against_recorded(request, candidate, progress)
+    feeds, extra = _asked_feeds(request), _odd_feeds(request)
+    report = verify(
+        reference, candidate, feeds, extra=extra, tolerances=request.tolerances, progress=progress
+    )
+    worst = report.worst_sample
+    if report.passed or not request.bisect or worst is None:
+        return report
+    found = bisect(
+        reference,
+        candidate,
+        (*feeds, *extra)[int(worst.label) - 1],
+        sample=worst.label,
+        tolerances=dataclasses.replace(request.tolerances, arithmetic=report.arithmetic or None),
+        progress=progress,
+    )
+    return dataclasses.replace(report, bisection=found)
+
+
+def _against_recorded(
+    request: VerifyRequest, candidate: Subject, progress: Progress
+) -> VerifyReport:
+    label = request.reference.onnx
+    if request.bisect:
+        raise UsageError(
+            "recorded outputs have no inner values to bisect",
+            hint=f"bisect between two runs: burnish verify {label} --bisect",
+        )
+    folders = request.reference.data_sets if request.data is None else (request.data,)
+    if not folders:
+        raise UsageError(
+            f"{label}: no test_data_set_N folder lies beside it",
+            hint="name one with --data, or leave out --recorded",
+        )
+    return verify_recorded(candidate, folders, tolerances=request.tolerances, progress=progress)
+
+
+def _asked_feeds(request: VerifyRequest) -> tuple[Feeds, ...]:
+    return tuple(
+        feeds
+        for shape in request.shapes or ({},)
+        for feeds in choose(
+            request.reference,
+            data=request.data,
+            bindings=shape,
+            seed=request.seed,
+            padding=request.padding,
+            samples=request.samples,
+        )
+    )
+
+
+def _odd_feeds(request: VerifyRequest) -> tuple[Feeds, ...]:
+    """Return inputs of a second shape, where the user asked for no particular one."""
+    if request.shapes or request.data is not None:
+        return ()
+    inputs = onnx_files.interface(onnx_files.read(request.reference.onnx)).inputs
+    meanings = bind(inputs, {}).meanings
+    sizes = {name: ODD_SIZES[kind] for name, kind in meanings.items() if kind in ODD_SIZES}
+    if not sizes:
+        return ()
+    seed = request.seed + request.samples
+    return choose(request.reference, bindings=sizes, seed=seed, padding=request.padding)

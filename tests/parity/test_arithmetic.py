@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import onnx
+import onnx_ir as ir
+import pytest
+
+from burnish.parity.arithmetic import arithmetic_of, quantised_values, weakest
+
+HEAD = '<ir_version: 10, opset_import: ["" : 20]>'
+
+
+def model(text: str) -> ir.Model:
+    return ir.from_proto(onnx.parser.parse_model(f"{HEAD} {text}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("g (float[n] x) => (float[n] y) { y = Tanh(x) }", "f32"),
+        ("g (double[n] x) => (double[n] y) { y = Tanh(x) }", "f32"),
+        ("g (float16[n] x) => (float16[n] y) { y = Tanh(x) }", "f16"),
+        ("g (bfloat16[n] x) => (float16[n] y) { y = Cast<to = 10>(x) }", "bf16"),
+        (
+            "g (float[n] x) => (float[n] y) { a = Cast<to = 10>(x)  b = Tanh(a)  y = Cast<to = 1>(b) }",
+            "f16",
+        ),
+    ],
+)
+def test_the_weakest_type_that_a_graph_computes_in_is_found(text: str, expected: str) -> None:
+    assert arithmetic_of(model(text)) == expected
+
+
+def test_a_precision_without_a_tolerance_of_its_own_changes_nothing() -> None:
+    assert weakest("mixed", "f64", "") == "f32"
+    assert weakest("f32", "tf32", "bf16") == "bf16"
+
+
+def test_quantised_values_are_followed_through_what_only_moves_them() -> None:
+    found = quantised_values(
+        model(
+            """g (float[4] x, int64[2] shape) => (uint8[2, 2] y, int64[4] i)
+            { q, scale, zero = DynamicQuantizeLinear(x)  y = Reshape(q, shape)
+              s = Shape(y)  i = Concat<axis = 0>(s, s) }"""
+        )
+    )
+    assert found == {"q", "y"}

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from burnish.parity.compare import compare
+from burnish.parity.report import Sample, VerifyReport
+from burnish.parity.tolerances import Tolerances
+from burnish.parity.verdict import verdict
+
+ONE = np.ones((2, 2), np.float32)
+EQUAL = Sample("1", {"batch": 2}, compare({"y": ONE}, {"y": ONE}, Tolerances()))
+DIFFERENT = Sample("2", {"batch": 2}, compare({"y": ONE}, {"y": 2 * ONE}, Tolerances()))
+REPORT = VerifyReport("a", "b", "onnxruntime-cpu", "openvino", (EQUAL,))
+
+
+def test_equal_runs_are_counted() -> None:
+    assert verdict(REPORT) == (
+        "b on openvino equals a on onnxruntime-cpu: 1 tensor in 1 sample within tolerance"
+    )
+
+
+def test_a_difference_names_tensor_sample_and_element() -> None:
+    assert verdict(dataclasses.replace(REPORT, samples=(EQUAL, DIFFERENT))) == (
+        "b on openvino differs from a on onnxruntime-cpu: y in sample 2 (batch=2): 4 of 4 elements "
+        "out of tolerance, the worst at [0, 0]: 2, the reference has 1 (off by 1 at most)"
+    )
+
+
+def test_a_problem_with_the_inputs_is_told() -> None:
+    report = dataclasses.replace(REPORT, problems=("the candidate lacks the input x: f32[1]",))
+    assert verdict(report) == (
+        "b on openvino cannot stand for a on onnxruntime-cpu: "
+        "the candidate lacks the input x: f32[1]"
+    )
+
+
+def test_a_sample_that_the_candidate_refuses_is_told() -> None:
+    refused = Sample("3", {}, (), problem="b.onnx: Reshape failed")
+    assert verdict(dataclasses.replace(REPORT, samples=(EQUAL, refused))) == (
+        "b on openvino cannot run sample 3, a on onnxruntime-cpu can: b.onnx: Reshape failed"
+    )
+
+
+def test_nothing_compared_is_no_success() -> None:
+    assert verdict(dataclasses.replace(REPORT, samples=())) == (
+        "nothing was compared between b on openvino and a on onnxruntime-cpu"
+    )
+
+
+def test_recorded_outputs_are_called_so() -> None:
+    recorded = dataclasses.replace(REPORT, reference="recorded", reference_engine="recorded")
+    assert verdict(recorded).startswith("b on openvino equals what was recorded: ")

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from burnish.core.errors import ModelError
+from burnish.feeds.feed import Feeds
+from burnish.parity.tolerances import ARITHMETIC, OFF_BY_ONE, Tolerances
+from burnish.parity.verify import Subject, judge, verify, verify_recorded
+from burnish.store import datasets, layout, onnx_files
+from burnish.store.datasets import DataSet
+from burnish.store.stored import StoredModel
+
+HEAD = '<ir_version: 10, opset_import: ["" : 20]>'
+PLAIN = f"{HEAD} g (float[n, 4] x) => (float[n, 4] y) {{ a = Tanh(x)  y = Mul(a, a) }}"
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], StoredModel]:
+    """Return a function that writes a model of ONNX text."""
+
+    def make(name: str, text: str) -> StoredModel:
+        path = tmp_path / f"{name}.onnx"
+        onnx.save(onnx.parser.parse_model(text), path)
+        return layout.stored(path)
+
+    return make
+
+
+Write = Callable[[str, str], StoredModel]
+
+
+def rows(count: int, **more: np.ndarray) -> Feeds:
+    x = np.random.default_rng(count).normal(size=(count, 4)).astype(np.float32)
+    return Feeds({"x": x, **more}, {"n": count})
+
+
+def test_equal_models_pass_on_every_sample(write: Write) -> None:
+    first, second = write("first", PLAIN), write("second", PLAIN)
+    report = verify(judge(first), Subject(second), [rows(1), rows(3)])
+    assert report.passed
+    assert (report.reference, report.candidate) == ("first", "second")
+    assert [(sample.label, dict(sample.bindings)) for sample in report.samples] == [
+        ("1", {"n": 1}),
+        ("2", {"n": 3}),
+    ]
+    assert report.notes == ()
+
+
+def test_a_different_model_fails_and_its_worst_tensor_is_named(write: Write) -> None:
+    other = write("other", PLAIN.replace("Mul(a, a)", "Mul(a, x)"))
+    report = verify(judge(write("first", PLAIN)), Subject(other), [rows(2)])
+    assert not report.passed
+    assert report.worst is not None
+    assert report.worst.name == "y"
+    assert len(report.worst.worst_index) == 2
+
+
+def test_no_samples_prove_nothing(write: Write) -> None:
+    model = write("first", PLAIN)
+    report = verify(judge(model), Subject(model), [])
+    assert not report.passed
+    assert report.worst is None
+
+
+def test_a_difference_that_only_some_inputs_show_is_found(write: Write) -> None:
+    other = write("other", PLAIN.replace("Tanh(x)", "Clip(x)"))
+    small = Feeds({"x": np.full((1, 4), 1e-4, np.float32)}, {})
+    assert verify(judge(write("first", PLAIN)), Subject(other), [small]).passed
+    report = verify(judge(write("first", PLAIN)), Subject(other), [small, rows(2)])
+    assert [sample.passed for sample in report.samples] == [True, False]
+
+
+def test_a_dropped_mask_shows_with_padding_only(write: Write) -> None:
+    text = f"""{HEAD} g (float[n, 4] x, bool[n, 4] keep) => (float[n, 4] y)
+        <float low = {{-1e9}}> {{ s = Where(keep, x, low)  y = Softmax(s) }}"""
+    masked = judge(write("masked", text))
+    dropped = Subject(write("dropped", text.replace("Softmax(s)", "Softmax(x)")))
+    left = np.array([[True] * 4, [False, False, True, True]])
+    assert verify(masked, dropped, [rows(2, keep=np.ones((2, 4), bool))]).passed
+    assert not verify(masked, dropped, [rows(2, keep=left)]).passed
+
+
+def test_a_pruned_input_is_a_problem_with_a_name(write: Write) -> None:
+    two = f"{HEAD} g (float[n, 4] x, float[4] b) => (float[n, 4] y) {{ y = Add(x, b) }}"
+    one = f"{HEAD} g (float[n, 4] x) => (float[n, 4] y) {{ y = Identity(x) }}"
+    feeds = [rows(2, b=np.zeros(4, np.float32))]
+    report = verify(judge(write("two", two)), Subject(write("one", one)), feeds)
+    assert not report.passed
+    assert report.problems == ("the candidate lacks the input b: f32[4]",)
+    back = verify(judge(write("one", one)), Subject(write("two", two)), feeds)
+    assert back.problems == ("the reference lacks the input b: f32[4]",)
+
+
+def test_an_input_of_another_type_is_a_problem_with_a_name(write: Write) -> None:
+    narrow = PLAIN.replace("float[n, 4] x", "float16[n, 4] x").replace("Tanh(x)", "Cast<to = 1>(x)")
+    report = verify(judge(write("one", PLAIN)), Subject(write("two", narrow)), [rows(2)])
+    assert report.problems == (
+        "the input 'x' is x: f32[n, 4] in the reference and x: f16[n, 4] in the candidate",
+    )
+
+
+def test_outputs_of_other_names_are_matched_by_position(write: Write) -> None:
+    renamed = PLAIN.replace("y", "z")
+    report = verify(judge(write("one", PLAIN)), Subject(write("two", renamed)), [rows(2)])
+    assert report.passed
+    assert report.notes == (
+        "the models name their outputs differently; compared by position: y with z",
+    )
+
+
+def test_a_missing_output_fails_and_one_too_many_is_noted(write: Write) -> None:
+    more = PLAIN.replace("(float[n, 4] y)", "(float[n, 4] y, float[n, 4] a)")
+    plain, both = write("plain", PLAIN), write("both", more)
+    report = verify(judge(both), Subject(plain), [rows(2)])
+    assert not report.passed
+    assert report.samples[0].diffs[1].reason == "the candidate has no output of this name"
+    extra = verify(judge(plain), Subject(both), [rows(2)])
+    assert extra.passed
+    assert extra.notes == ("the candidate's output 'a' has no counterpart and was not compared",)
+
+
+STATIC_INSIDE = f"""{HEAD} g (float[n, 4] x) => (float[m, 2] y)
+    <int64[2] shape = {{4, 2}}> {{ y = Reshape(x, shape) }}"""
+DYNAMIC_INSIDE = STATIC_INSIDE.replace("{4, 2}", "{-1, 2}")
+
+
+def test_an_extra_shape_that_the_reference_refuses_is_noted_and_left_out(write: Write) -> None:
+    model = write("static", STATIC_INSIDE)
+    report = verify(judge(model), Subject(model), [rows(2)], extra=[rows(3)])
+    assert report.passed
+    assert len(report.samples) == 1
+    assert report.notes[0].startswith("left out n=3: the reference refuses it (")
+
+
+def test_a_shape_that_was_asked_for_is_never_left_out(write: Write) -> None:
+    model = write("static", STATIC_INSIDE)
+    with pytest.raises(ModelError, match="cannot be reshaped"):
+        verify(judge(model), Subject(model), [rows(3)])
+
+
+def test_a_candidate_that_takes_fewer_shapes_fails(write: Write) -> None:
+    dynamic, static = write("dynamic", DYNAMIC_INSIDE), write("static", STATIC_INSIDE)
+    report = verify(judge(dynamic), Subject(static), [rows(2)], extra=[rows(3)])
+    assert not report.passed
+    assert [sample.passed for sample in report.samples] == [True, False]
+    assert "cannot be reshaped" in report.samples[1].problem
+
+
+def test_a_model_that_computes_in_f16_is_judged_by_f16_and_says_so(write: Write) -> None:
+    inside = f"""{HEAD} g (float[n, 4] x) => (float[n, 4] y)
+        <int64[2] same = {{-1, 4}}>
+        {{ h = Cast<to = 10>(x)  r = Reshape(h, same)  f = Cast<to = 1>(r)
+           a = Tanh(f)  y = Mul(a, a) }}"""
+    reference, candidate = judge(write("one", PLAIN)), judge(write("two", inside))
+    report = verify(reference, candidate, [rows(5)])
+    assert report.passed
+    assert report.arithmetic == "f16"
+    assert report.notes == ("judged by the tolerance of f16, which one of the two computes in",)
+    strict = verify(reference, candidate, [rows(5)], tolerances=Tolerances(arithmetic="f32"))
+    assert not strict.passed
+
+
+def test_asked_tolerances_hold(write: Write) -> None:
+    other = write("other", PLAIN.replace("y = Mul(a, a)", "b = Mul(a, a)  y = Mul(b, c)").replace(
+        "{ a", "<float c = {1.01}> { a"))  # fmt: skip
+    reference, candidate = judge(write("one", PLAIN)), Subject(other)
+    assert not verify(reference, candidate, [rows(2)]).passed
+    assert verify(reference, candidate, [rows(2)], tolerances=Tolerances(relative=0.05)).passed
+
+
+def test_quantised_outputs_may_be_off_by_one(write: Write) -> None:
+    text = f"""{HEAD} g (float[n, 4] x) => (uint8[n, 2, 2] y)
+        <float scale = {{0.1}}, uint8 zero = {{128}}, int64[3] shape = {{0, 2, 2}}>
+        {{ q = QuantizeLinear(x, scale, zero)  y = Reshape(q, shape) }}"""
+    model = write("one", text)
+    report = verify(judge(model), Subject(model), [rows(2)])
+    assert report.samples[0].diffs[0].tolerance == OFF_BY_ONE
+
+
+def test_nan_in_both_runs_agrees_and_is_noted(write: Write) -> None:
+    text = f"{HEAD} g (float[n, 4] x) => (float[n, 4] y) {{ y = Log(x) }}"
+    model = write("log", text)
+    feeds = Feeds({"x": np.float32([[-1, 1, 1, 1]])}, {"n": 1})
+    report = verify(judge(model), Subject(model), [feeds])
+    assert report.passed
+    assert report.notes == ("y: 1 element of 4 NaN or infinite in both, sample 1",)
+
+
+def test_nan_in_one_run_fails(write: Write) -> None:
+    text = f"{HEAD} g (float[n, 4] x) => (float[n, 4] y) {{ y = Sqrt(x) }}"
+    other = text.replace("y = Sqrt(x)", "a = Abs(x)  y = Sqrt(a)")
+    feeds = Feeds({"x": np.float32([[-1, 1, 1, 1]])}, {"n": 1})
+    report = verify(judge(write("one", text)), Subject(write("two", other)), [feeds])
+    assert report.worst is not None
+    assert report.worst.non_finite_mismatches == 1
+    assert math.isinf(report.worst.severity)
+
+
+def test_notes_of_made_inputs_are_kept_once(write: Write) -> None:
+    model = write("one", PLAIN)
+    noted = [Feeds(rows(k).arrays, {}, ("guessed",)) for k in (1, 2)]
+    assert verify(judge(model), Subject(model), noted).notes == ("guessed",)
+
+
+def recorded(model: StoredModel, folder: Path, outputs: dict[str, np.ndarray]) -> Path:
+    interface = onnx_files.interface(onnx_files.read(model.onnx))
+    datasets.write(folder, DataSet(rows(2).arrays, outputs), interface)
+    return folder
+
+
+def test_recorded_outputs_are_compared_with_what_the_model_gives(
+    write: Write, tmp_path: Path
+) -> None:
+    model = write("one", PLAIN)
+    right = np.tanh(rows(2).arrays["x"]) ** 2
+    good = recorded(model, tmp_path / "test_data_set_0", {"y": right})
+    bad = recorded(model, tmp_path / "test_data_set_1", {"y": right + np.float32(0.1)})
+    report = verify_recorded(Subject(model), [good, bad])
+    assert [(sample.label, sample.passed) for sample in report.samples] == [
+        ("test_data_set_0", True),
+        ("test_data_set_1", False),
+    ]
+    assert report.reference == report.reference_engine == "recorded"
+    assert report.samples[0].diffs[0].tolerance == ARITHMETIC["f32"]
+
+
+def test_a_data_set_without_outputs_cannot_be_compared_with(write: Write, tmp_path: Path) -> None:
+    model = write("one", PLAIN)
+    folder = recorded(model, tmp_path / "test_data_set_0", {})
+    with pytest.raises(ModelError, match="holds no outputs to compare with") as caught:
+        verify_recorded(Subject(model), [folder])
+    assert caught.value.hint.endswith(f"--data {folder}")
+
+
+def test_a_recorded_output_that_the_model_lacks_is_a_mistake_in_the_data(
+    write: Write, tmp_path: Path
+) -> None:
+    more = write("more", PLAIN.replace("(float[n, 4] y)", "(float[n, 4] y, float[n, 4] a)"))
+    right = np.tanh(rows(2).arrays["x"])
+    folder = recorded(more, tmp_path / "test_data_set_0", {"y": right**2, "a": right})
+    with pytest.raises(ModelError, match="the model has no output 1"):
+        verify_recorded(Subject(write("one", PLAIN)), [folder])
