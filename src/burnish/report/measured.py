@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
 
 from burnish.analyze.breakdown import Breakdown, Row, RowKind
 from burnish.bench import stats
-from burnish.bench.measure import BenchReport, Comparison, Measurement, Verdict
+from burnish.bench.measure import BenchReport, Block, Comparison, Measurement, Verdict
 from burnish.core import units
 from burnish.report.charts.bars import Group
 from burnish.report.charts.intervals import Latency
@@ -134,10 +135,16 @@ def _conditions(one: Measurement) -> str:
     return " · ".join(facts)
 
 
+@functools.lru_cache(maxsize=64)
+def _median(blocks: tuple[Block, ...]) -> stats.Interval:
+    """Return the interval of the median; kept, for table and chart both show it."""
+    return stats.median_interval(blocks)
+
+
 def _median_cell(one: Measurement) -> Cell:
     if not one.blocks:
         return _NONE
-    found = stats.median_interval(one.blocks)
+    found = _median(one.blocks)
     span = f"{units.seconds(found.low)} – {units.seconds(found.high)}"
     return Cell(units.seconds(found.estimate), span)
 
@@ -175,7 +182,7 @@ def _latency(bench: BenchReport, one: Measurement) -> Latency:
         series = "bad"
     if not one.blocks:
         return Latency(_name(one), one.engine, series, None, remark="failed")
-    found = stats.median_interval(one.blocks)
+    found = _median(one.blocks)
     rounds = tuple(
         statistics.median(s for b in one.blocks if b.round == number for s in b.samples_s)
         for number in one.rounds

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from burnish.bench.measure import ParityMark
+from burnish.report import measured
+from burnish.report.table import Table
+from burnish.report.verdict import Tone
+from sample_run import BEFORE, OPTIMIZED, ORIGINAL, bench, profile, sample_run
+
+
+def column(table: Table, title: str) -> list[str]:
+    at = [one.title for one in table.columns].index(title)
+    return [row[at].text for row in table.rows]
+
+
+def test_every_subject_has_a_row_also_one_that_failed() -> None:
+    table = measured.latency_table(bench())
+    assert column(table, "subject") == [ORIGINAL, OPTIMIZED, OPTIMIZED, OPTIMIZED]
+    assert column(table, "speed-up")[0] == "baseline"
+    assert column(table, "verdict") == ["–", "faster", "faster", "failed"]
+    assert column(table, "median")[3] == "–"
+    assert table.rows[3][3].detail == "the model has no PyTorch source; see burnish export"
+
+
+def test_parity_stands_in_the_row_of_the_time() -> None:
+    doubted = replace(bench(), parity={f"{OPTIMIZED} openvino": ParityMark(False, 0.5)})
+    table = measured.latency_table(doubted)
+    assert column(table, "results") == ["not checked", "not checked", "WRONG", "not checked"]
+    assert table.rows[2][4].tone is Tone.BAD
+    assert [one.series for one in measured.latencies(doubted)] == [
+        "baseline", "accent", "bad", "accent",
+    ]  # fmt: skip
+
+
+def test_a_subject_is_shown_without_its_engine_which_stands_beside_it() -> None:
+    names = [(one.label, one.engine) for one in measured.latencies(bench())]
+    assert names[1] == (OPTIMIZED, "onnxruntime-cpu")
+
+
+def test_a_long_list_of_operators_is_cut_without_losing_time() -> None:
+    report = sample_run()
+    groups = measured.operator_groups(report)
+    assert groups[0].label == "MatMul"
+    assert [group.label for group in groups if group.quiet] == [
+        "6 other operators",
+        "between nodes",
+    ]
+    for at, one in enumerate((report.profile[0], report.profile[-1])):
+        shown = sum(group.seconds_s[at] for group in groups)
+        assert shown == pytest.approx(one.by_operator.wall_s)
+
+
+def test_operators_are_set_side_by_side_with_their_ceiling() -> None:
+    table = measured.operator_table(sample_run())
+    rows = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
+    assert rows["Erf"][2:] == ["–", "–", "−96.0 µs", "–", "–"]
+    assert rows["Gelu"][:4] == ["–", "–", "2", "62.0 µs"]
+    assert rows["Gelu"][4] == "+62.0 µs"
+    assert column(table, "operator")[-2:] == ["unattributed", "between nodes"]
+
+
+def test_one_profile_alone_is_shown_too() -> None:
+    alone = replace(sample_run(), profile=(profile(ORIGINAL, BEFORE),))
+    assert all(len(group.seconds_s) == 1 for group in measured.operator_groups(alone))
+    assert measured.operator_table(alone).rows
+    assert len(measured.node_table(alone).rows) == measured.SHOWN_NODES
