@@ -160,3 +160,31 @@ def test_two_steps_with_past_equal_one_without(name: str) -> None:
         past = {n.replace("present", "past"): outputs[n] for n in present}
     expected = full[whole.output_names[0]]
     torch.testing.assert_close(torch.cat(logits, 1), expected, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", [name for name in DECODERS if name != "gpt2-model"])
+def test_32_greedy_tokens_are_those_that_the_library_generates(name: str) -> None:
+    import torch
+
+    built = build(name, BuildOptions(small=True, past=True, batch=1))
+    prompt = built.inputs["input_ids"]
+    generated = built.module.model.generate(
+        prompt,
+        attention_mask=torch.ones_like(prompt),
+        max_new_tokens=32,
+        min_new_tokens=32,
+        do_sample=False,
+        pad_token_id=0,
+    )
+    tokens, past = prompt, {n: t[:, :, :0] for n, t in built.inputs.items() if "past" in n}
+    while tokens.shape[1] < generated.shape[1]:
+        known = past["past_key_0"].shape[2]
+        step = {
+            "input_ids": tokens[:, known:],
+            "attention_mask": torch.ones_like(tokens),
+            "position_ids": torch.arange(known, tokens.shape[1])[None, :],
+        }
+        outputs = _run(built, {**step, **past})
+        past = {n.replace("present", "past"): outputs[n] for n in built.output_names[1:]}
+        tokens = torch.cat([tokens, outputs["logits"][:, -1:].argmax(-1)], dim=1)
+    assert tokens.tolist() == generated.tolist()

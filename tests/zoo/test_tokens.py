@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.zoo.tokens import ids, mask, positions, segments
@@ -10,6 +10,7 @@ pytestmark = pytest.mark.torch
 SIZES = {"batch": st.integers(1, 9), "length": st.integers(1, 40)}
 
 
+@settings(deadline=None)  # the first example imports torch
 @given(**SIZES, side=st.sampled_from(["left", "right"]))
 def test_every_row_keeps_at_least_half_its_tokens_in_one_piece(
     batch: int, length: int, side: str
@@ -27,6 +28,7 @@ def test_left_is_right_in_a_mirror() -> None:
     assert mask(3, 8, side="left").tolist() == mask(3, 8, side="right").flip(1).tolist()
 
 
+@settings(deadline=None)  # the first example imports torch
 @given(**SIZES)
 def test_hole_lies_behind_the_first_token(batch: int, length: int) -> None:
     expected = mask(batch, length, side="left")
@@ -34,6 +36,7 @@ def test_hole_lies_behind_the_first_token(batch: int, length: int) -> None:
     assert mask(batch, length, side="after-first").equal(expected)
 
 
+@settings(deadline=None)  # the first example imports torch
 @given(**SIZES)
 def test_ids_are_no_reserved_tokens_and_within_the_vocabulary(batch: int, length: int) -> None:
     tokens = ids(batch, length, vocabulary=131, seed=0)
