@@ -47,7 +47,7 @@ def command(model: str, target: Path, samples: int, as_json: bool, **asked: Any)
     interface = onnx_files.interface(onnx_files.read(stored.onnx))
     report = write(feeds, target, interface=interface, model=stored.label)
     notes = dict.fromkeys(f"note: {note}" for sample in report.samples for note in sample.notes)
-    shown = [*(_table(sample) for sample in report.samples), *notes]
+    shown: list[output.Table | str] = [*map(_table, report.samples), *notes]
     output.result(report, schema=SCHEMA, as_json=as_json, shown=shown)
 
 
