@@ -52,3 +52,8 @@ def test_nothing_compared_is_no_success() -> None:
 def test_recorded_outputs_are_called_so() -> None:
     recorded = dataclasses.replace(REPORT, reference="recorded", reference_engine="recorded")
     assert verdict(recorded).startswith("b on openvino equals what was recorded: ")
+
+
+def test_a_model_is_compared_with_itself_as_it_is_written() -> None:
+    same = dataclasses.replace(REPORT, candidate="a", candidate_engine="onnxruntime-cpu")
+    assert verdict(same).startswith("a on onnxruntime-cpu equals a as it is written: ")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from burnish.cli.output import Table
 from burnish.core import units
 from burnish.parity.report import Bisection, Culprit, Sample, TensorDiff, VerifyReport
-from burnish.parity.verdict import verdict
+from burnish.parity.verdict import reference_of, verdict
 
 _ROWS = 24
 """More rows than these are cut to the worst of each sample, and counted."""
@@ -20,9 +20,8 @@ def tables(report: VerifyReport) -> Iterator[Table | str]:
     kept = rows if len(rows) <= _ROWS else _worst_of_each(report.samples)
     if kept:
         columns = ("sample", "tensor", "max abs", "max rel", "cosine", "top-1", "verdict")
-        title = f"{report.candidate} on {report.candidate_engine}, against {report.reference}"
         yield Table(
-            f"{title} on {report.reference_engine}",
+            f"{report.candidate} on {report.candidate_engine}, against {reference_of(report)}",
             columns,
             [_row(sample, diff) for sample, diff in kept],
             right=frozenset(columns[2:6]),
@@ -70,7 +69,10 @@ def _parting(bisection: Bisection) -> Iterator[str]:
 
 def _accusation(culprit: Culprit, compared: str) -> Iterator[str]:
     made = f", made by the rule {culprit.rule}" if culprit.rule else ""
-    yield f"the runs part at {culprit.op_type} {culprit.node!r}{made} ({compared})"
+    where = f"{culprit.op_type} {culprit.node!r}"
+    if len(culprit.candidate_nodes) > 1:
+        where = f"one of {units.count(len(culprit.candidate_nodes), 'node')} up to {where}"
+    yield f"the runs part at {where}{made} ({compared})"
     said = culprit.diff.reason or f"off by {units.error(culprit.diff.max_abs)} at most"
     yield f"  gives {culprit.tensor}: {said}"
     for agreement in culprit.inputs:

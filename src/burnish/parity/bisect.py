@@ -146,6 +146,11 @@ def _bisection(
     culprit = _culprit(graphs, found.diffs, accused)
     if unshared:
         notes.append(f"{count(unshared, 'value')} of the candidate could not be compared")
+    if set(found.diffs) <= set(graphs.outputs):
+        notes.append(
+            "the two models call no inner value by the same name: "
+            "bisect against the model that the candidate was made from"
+        )
     return Bisection(sample, culprit, len(found.diffs), unshared, tuple(notes))
 
 

@@ -9,6 +9,9 @@ from burnish.parity.tolerances import Tolerance
 
 SCHEMA = 1
 
+RECORDED = "recorded"
+"""What stands for the engine of outputs that were read from files."""
+
 
 @dataclass(frozen=True, slots=True)
 class TensorDiff:

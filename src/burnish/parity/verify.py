@@ -16,7 +16,7 @@ from burnish.feeds.feed import Feeds
 from burnish.parity.arithmetic import arithmetic_of, quantised_values, weakest
 from burnish.parity.compare import compare
 from burnish.parity.pairing import Pairing, differing_inputs, pair_outputs
-from burnish.parity.report import Sample, VerifyReport
+from burnish.parity.report import RECORDED, Sample, VerifyReport
 from burnish.parity.tolerances import Tolerances
 from burnish.store import datasets, onnx_files
 from burnish.store.interface import Interface
@@ -24,9 +24,6 @@ from burnish.store.stored import StoredModel
 
 JUDGE = "onnxruntime-cpu"
 """The engine that every installation has; it runs references with nothing optimised."""
-
-RECORDED = "recorded"
-"""What stands for the engine of outputs that were read from files."""
 
 
 @dataclass(frozen=True, slots=True)
