@@ -10,7 +10,7 @@ import pytest
 
 from burnish.cli.main import run
 from burnish.core import records
-from burnish.feeds.write import SCHEMA, InputsReport
+from burnish.feeds.report import SCHEMA, InputsReport
 
 TEXT = """
 <ir_version: 10, opset_import: ["" : 20]>

@@ -10,7 +10,7 @@ import click
 from burnish.cli import options, output
 
 if TYPE_CHECKING:
-    from burnish.feeds.write import WrittenSample
+    from burnish.feeds.report import WrittenSample
 
 
 @click.command()
@@ -33,7 +33,8 @@ def command(model: str, target: Path, samples: int, as_json: bool, **asked: Any)
     """
     from burnish.core import settings
     from burnish.feeds.choose import choose
-    from burnish.feeds.write import SCHEMA, write
+    from burnish.feeds.report import SCHEMA
+    from burnish.feeds.write import write
     from burnish.store import layout, onnx_files
 
     stored = layout.resolve(model, asked["store"] or settings.read().store)

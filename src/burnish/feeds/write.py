@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,28 +13,9 @@ from burnish.core.errors import UsageError
 from burnish.core.files import written_beside
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
+from burnish.feeds.report import InputsReport, WrittenSample
 from burnish.store import datasets
 from burnish.store.interface import Interface
-
-SCHEMA = 1
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenSample:
-    """One set of inputs on disk."""
-
-    path: Path
-    inputs: tuple[TensorSpec, ...]
-    bindings: Mapping[str, int]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class InputsReport:
-    """The inputs that were written for a model."""
-
-    model: str
-    samples: tuple[WrittenSample, ...]
 
 
 def write(
