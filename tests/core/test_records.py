@@ -38,6 +38,7 @@ class DrawingReport:
     points: tuple[Point, ...]
     pair: tuple[int, str]
     sizes: Mapping[str, int]
+    tags: frozenset[str] = frozenset()
     note: str | None = None
 
 
@@ -53,6 +54,7 @@ drawings = st.builds(
     ).map(tuple),
     pair=st.tuples(st.integers(), st.text()),
     sizes=st.dictionaries(st.text(), st.integers()),
+    tags=st.frozensets(st.text()),
     note=st.none() | st.text(),
 )
 

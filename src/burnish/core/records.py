@@ -1,8 +1,8 @@
 """Frozen dataclasses as JSON and back, with a schema number and a published JSON Schema.
 
 A record is a frozen dataclass whose fields are JSON scalars, enums, paths, other records,
-tuples, mappings with string keys, or `X | None` of these. NaN and infinities, which JSON lacks,
-are written as the strings "nan", "inf" and "-inf".
+tuples, frozen sets, mappings with string keys, or `X | None` of these. NaN and infinities,
+which JSON lacks, are written as the strings "nan", "inf" and "-inf".
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ def encode(value: Any) -> Any:  # noqa: ANN401  (any field of a record)
             return {str(key): encode(item) for key, item in value.items()}
         case Sequence():
             return [encode(item) for item in value]
+        case frozenset():
+            return sorted(encode(item) for item in value)
         case _ if dataclasses.is_dataclass(value):
             fields = dataclasses.fields(value)
             return {field.name: encode(getattr(value, field.name)) for field in fields}
@@ -94,6 +96,8 @@ def decode(kind: Any, data: Any) -> Any:  # noqa: ANN401  (one return per kind o
         return None if data is None else _first_that_fits(arguments, data)
     if origin is tuple:
         return _decode_tuple(arguments, data)
+    if origin is frozenset:
+        return frozenset(decode(arguments[0], item) for item in data)
     if origin is not None and issubclass(origin, Mapping):
         return {key: decode(arguments[1], item) for key, item in data.items()}
     if dataclasses.is_dataclass(kind):
@@ -157,6 +161,8 @@ def _schema_of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:  # noq
         return {"enum": list(arguments)}
     if origin is tuple:
         return _tuple_schema(arguments, definitions)
+    if origin is frozenset:
+        return {"type": "array", "items": _schema_of(arguments[0], definitions)}
     if origin is not None and issubclass(origin, Mapping):
         return {
             "type": "object",

@@ -59,7 +59,7 @@ class StepLog:
 
 
 def _read(path: Path, key: str) -> dict[str, Any] | None:
-    """Return a stored step; None when there is none, it is broken, or it answers another question."""
+    """Return a stored step, or None: there is none, it is broken, or it has another key."""
     try:
         stored = json.loads(path.read_text())
     except (OSError, ValueError):

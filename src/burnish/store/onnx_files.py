@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import google.protobuf.json_format
@@ -47,12 +48,19 @@ def read(path: Path) -> ir.Model:
     return model
 
 
-def write(model: ir.Model, path: Path, *, history: History) -> None:
+def write(
+    model: ir.Model,
+    path: Path,
+    *,
+    history: History,
+    accept: Callable[[Path], None] = lambda _draft: None,
+) -> None:
     """Write `model`, which stays as it is, so that the installed ONNX Runtime can load it.
 
     `history` goes into the metadata, after any that is there. Weights go to a file beside the
     model if they came from one or are large. A model at `path`, even the one that `model` was
-    read from, is replaced with its data file in one go.
+    read from, is replaced with its data file in one go. `accept` is shown the finished draft
+    before that; if it raises, nothing is replaced and no draft is left.
     """
     copy = _stamped(versions.fitted(model), history)
     old = external_data.outdated(path, _previous(path))
@@ -61,6 +69,7 @@ def write(model: ir.Model, path: Path, *, history: History) -> None:
             external_data.unload(copy, folder, path.stem)
         external_data.inline_the_rest(copy, kept=str(folder))
         onnx.save(_serialized(copy, path), folder / path.name)
+        accept(folder / path.name)
         new = tuple(
             path.absolute().parent / file.name
             for file in folder.iterdir()

@@ -1,0 +1,84 @@
+"""The command `burnish run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from burnish.cli import options, output
+from burnish.cli.again import again
+from burnish.cli.progress import shown
+from burnish.core.errors import CheckFailedError
+
+if TYPE_CHECKING:
+    from burnish.report.record import RunReport
+    from burnish.study.run import RunOptions
+
+
+@click.command()
+@options.model_argument
+@options.output_option(required=True, text="Folder for report.html, result.json and the model.")
+@options.engine_option
+@options.shape_option
+@options.data_option
+@options.seed_option
+@options.padding_option
+@options.threads_option
+@click.option("--samples", type=click.IntRange(min=1), default=3, show_default=True,
+              help="Made inputs to verify with, which differ in seed and padding.")  # fmt: skip
+@click.option("--disable", metavar="NAME,…", multiple=True, help="Fusions and steps to leave out.")
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
+              help="Fresh processes per subject; three are the fewest for a verdict.")  # fmt: skip
+@click.option("--budget", type=click.FloatRange(min=1), default=60, show_default=True,
+              metavar="SECONDS", help="About how long to measure.")  # fmt: skip
+@options.fallback_option
+@options.store_option
+@options.json_option
+def command(model: str, target: Path, as_json: bool, **asked: Any) -> None:  # noqa: ANN401  (one per option)
+    """Optimise MODEL, prove it, measure it, profile it, and write a report.
+
+    An interrupted run goes on where it stopped when the same command is given again.
+    """
+    from burnish.cli.run_tables import shown_report
+    from burnish.core import settings
+    from burnish.report.record import SCHEMA
+    from burnish.store import layout
+    from burnish.study.run import run
+
+    stored = layout.resolve(model, asked["store"] or settings.read().store)
+    rerun = again(click.get_current_context())
+    with shown() as progress:
+        report = run(stored, target, _options(asked), command=rerun, progress=progress)
+    output.result(report, schema=SCHEMA, as_json=as_json, shown=shown_report(report, target))
+    _require_sound(report, target)
+
+
+def _options(asked: dict[str, Any]) -> RunOptions:
+    from burnish.bench.subject import BenchOptions
+    from burnish.engines.base import EngineOptions
+    from burnish.rewrite.options import OptimizeOptions
+    from burnish.study.run import RunOptions
+
+    same = {name: asked[name] for name in ("data", "seed", "padding", "samples")}
+    return RunOptions(
+        engines=options.names(asked["engines"]),
+        bindings=options.bindings(asked["shape"]),
+        engine=EngineOptions(threads=asked["threads"], allow_fallback=asked["allow_fallback"]),
+        optimize=OptimizeOptions(disable=options.names(asked["disable"])),
+        bench=BenchOptions(rounds=asked["rounds"], budget_s=asked["budget"]),
+        **same,
+    )
+
+
+def _require_sound(report: RunReport, folder: Path) -> None:
+    from burnish.bench.verdict import require_sound
+    from burnish.parity.verdict import verdict
+
+    if not report.parity.passed:
+        raise CheckFailedError(
+            f"the rewritten model was rejected: {verdict(report.parity)}",
+            hint=f"see {folder / report.files['report']} for the node and the rule",
+        )
+    require_sound(report.bench)

@@ -1,0 +1,3 @@
+"""Whole workflows: the only package that composes what stands side by side below it."""
+
+from __future__ import annotations

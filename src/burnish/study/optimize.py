@@ -1,0 +1,107 @@
+"""Rewrite a model on disk into a better one, handed out only if it computes the same."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+from burnish.core.errors import CheckFailedError
+from burnish.core.progress import SILENT, Progress
+from burnish.parity.report import VerifyReport
+from burnish.parity.request import VerifyRequest, answer
+from burnish.parity.verdict import verdict
+from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.pipeline import Observer, optimize
+from burnish.rewrite.result import RewriteReport
+from burnish.store import onnx_files
+from burnish.store.history import History, Step
+from burnish.store.stored import StoredModel
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizeReport:
+    """What was done to a model, where the result is, and whether it computes the same."""
+
+    model: str
+    source_key: str
+    """The sha256 of the original's files."""
+    target: Path
+    rewrite: RewriteReport
+    parity: VerifyReport | None
+    """None: it was not asked for."""
+
+
+class RejectedError(CheckFailedError):
+    """The rewritten model does not compute the same, and was not written."""
+
+    def __init__(self, problem: str, *, hint: str, report: OptimizeReport) -> None:
+        super().__init__(problem, hint=hint)
+        self.report = report
+
+
+def optimize_file(
+    model: StoredModel,
+    target: Path,
+    options: OptimizeOptions = OptimizeOptions(),  # noqa: B008  (frozen)
+    *,
+    request: VerifyRequest | None = None,
+    observer: Observer = lambda _stage, _model: None,
+    progress: Progress = SILENT,
+) -> OptimizeReport:
+    """Rewrite `model` into `target`; with a `request`, only if that finds no difference.
+
+    The request says with which inputs and tolerances; its models are filled in here.
+    """
+    source = onnx_files.read(model.onnx)
+    result = optimize(source, options, observer=observer)
+    progress.step("optimize", 1, 1, _summary(result.report))
+    report = OptimizeReport(
+        model=model.label,
+        source_key=onnx_files.content_key(model.onnx),
+        target=target,
+        rewrite=result.report,
+        parity=None,
+    )
+    history = History(report.source_key, _steps(result.report))
+    found: list[VerifyReport] = []
+
+    def accept(draft: Path) -> None:
+        if request is not None:
+            candidate = StoredModel(draft, target.stem)
+            asked = dataclasses.replace(request, reference=model, candidate=candidate, bisect=True)
+            found.append(answer(asked, progress=progress))
+            _require(dataclasses.replace(report, parity=found[0]), found[0])
+
+    onnx_files.write(result.model, target, history=history, accept=accept)
+    return dataclasses.replace(report, parity=found[0] if found else None)
+
+
+def _require(report: OptimizeReport, parity: VerifyReport) -> None:
+    if parity.passed:
+        return
+    culprit = parity.bisection.culprit if parity.bisection else None
+    if culprit is not None and culprit.rule:
+        hint = f"leave out the rule that made {culprit.node!r}: --disable {culprit.rule}"
+    elif culprit is not None:
+        hint = (
+            f"the runs part at {culprit.op_type} {culprit.node!r}; --no-verify writes it as it is"
+        )
+    else:
+        hint = "write it with --no-verify, and compare the two with burnish verify --bisect"
+    raise RejectedError(
+        f"{report.target} was not written: {verdict(parity)}", hint=hint, report=report
+    )
+
+
+def _summary(report: RewriteReport) -> str:
+    return f"{report.nodes_before:,} → {report.nodes_after:,} nodes, {len(report.fusions)} fusions"
+
+
+def _steps(report: RewriteReport) -> tuple[Step, ...]:
+    """Return what goes into the model's own history."""
+    fused = (Step("fuse", f"{rule} ×{count}") for rule, count in report.fusion_counts.items())
+    cleaned = (Step(step.step, f"×{step.count}") for step in report.steps if step.count)
+    return (*fused, *cleaned)

@@ -1,0 +1,237 @@
+"""The whole workflow on one model: optimise, verify, measure, profile, report."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from burnish.analyze.profile import Profile, ProfileReport, Repeats, Subject, profile
+from burnish.bench import choose
+from burnish.bench.measure import BenchReport
+from burnish.bench.run import bench
+from burnish.bench.subject import BenchOptions, BenchSubject
+from burnish.core import files, records
+from burnish.core.errors import MissingCapabilityError
+from burnish.core.hashing import value_key
+from burnish.core.progress import SILENT, Progress
+from burnish.core.steps import StepLog
+from burnish.engines.base import ENGINES, EngineOptions
+from burnish.feeds.choose import choose as choose_feeds
+from burnish.feeds.feed import Feeds, Padding
+from burnish.parity.report import VerifyReport
+from burnish.parity.request import VerifyRequest
+from burnish.report import html, record
+from burnish.report.record import RunReport
+from burnish.rewrite.options import OptimizeOptions
+from burnish.store import layout, onnx_files
+from burnish.store.stored import StoredModel
+from burnish.study.judge import judge_of
+from burnish.study.optimize import OptimizeReport, RejectedError, optimize_file
+from burnish.version import __version__
+
+PAGE = "report.html"
+RESULT = "result.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a user may choose; everything has a default."""
+
+    engines: tuple[str, ...] = ()
+    """Empty: every engine that works here and can run the model."""
+    bindings: Mapping[str, int] = field(default_factory=dict)
+    data: Path | None = None
+    seed: int = 0
+    padding: Padding = "right"
+    samples: int = 3
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    optimize: OptimizeOptions = field(default_factory=OptimizeOptions)
+    bench: BenchOptions = field(default_factory=BenchOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Study:
+    """One run: what it is about, and where it keeps what it has finished."""
+
+    model: StoredModel
+    folder: Path
+    options: RunOptions
+    source_key: str
+    log: StepLog
+    progress: Progress
+
+    @property
+    def target(self) -> Path:
+        return self.folder / f"{self.model.onnx.stem}_optimized.onnx"
+
+    @property
+    def optimized(self) -> StoredModel:
+        source = layout.stored(self.target)
+        return dataclasses.replace(source, name=f"{self.model.label}_optimized", torch=None)
+
+    def key(self, *parts: object) -> str:
+        """Return a key that changes with the model, with burnish, and with `parts`."""
+        return value_key([__version__, self.source_key, *map(records.encode, parts)])
+
+
+def run(
+    model: StoredModel,
+    folder: Path,
+    options: RunOptions = RunOptions(),  # noqa: B008  (frozen)
+    *,
+    command: str = "",
+    progress: Progress = SILENT,
+) -> RunReport:
+    """Do all of it, write report, result and optimised model into `folder`, return the record.
+
+    Steps that an earlier run into the same folder has finished are not repeated. A rewritten
+    model that computes something else is not written; the report says so.
+    """
+    study = _Study(
+        model=model,
+        folder=folder,
+        options=options,
+        source_key=onnx_files.content_key(model.onnx),
+        log=StepLog(folder / "steps"),
+        progress=progress,
+    )
+    optimized = _optimized(study)
+    assert optimized.parity is not None
+    models = [model, study.optimized] if optimized.parity.passed else [model]
+    measured = _measured(study, models)
+    profiled = _profiled(study, models)
+    report = RunReport(
+        model=model.label,
+        original=str(model.onnx),
+        optimized=str(study.target),
+        source_key=study.source_key,
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        burnish_version=__version__,
+        command=command,
+        rewrite=optimized.rewrite,
+        parity=optimized.parity,
+        bench=measured,
+        profile=profiled,
+        steps=study.log.marks,
+        files=_files(study, optimized.parity),
+    )
+    _write(report, folder)
+    return report
+
+
+def _optimized(study: _Study) -> OptimizeReport:
+    options = study.options
+    request = VerifyRequest(
+        reference=study.model,
+        shapes=(options.bindings,) if options.bindings else (),
+        samples=options.samples,
+        seed=options.seed,
+        padding=options.padding,
+        data=options.data,
+    )
+
+    def make() -> OptimizeReport:
+        try:
+            return optimize_file(
+                study.model, study.target, options.optimize,
+                request=request, progress=study.progress,
+            )  # fmt: skip
+        except RejectedError as error:
+            return error.report
+
+    stored = study.folder / "steps" / "optimize.json"
+    return study.log.once(
+        "optimize",
+        make,
+        key=study.key(options.optimize, dataclasses.replace(request, reference=study.model)),
+        kind=OptimizeReport,
+        valid=study.target.exists() or not stored.exists(),
+    )
+
+
+def _measured(study: _Study, models: list[StoredModel]) -> BenchReport:
+    options = study.options
+    subjects = _subjects(study, models)
+    feeds = _feeds(study)
+    plan = dataclasses.replace(options.bench, baseline=subjects[0].label, seed=options.seed)
+
+    def make() -> BenchReport:
+        judge = judge_of(subjects, subjects[0].label, feeds)
+        rerun = _rerun(study, models)
+        return bench(subjects, feeds, plan, judge=judge, rerun=rerun, progress=study.progress)
+
+    keys = [onnx_files.content_key(model.onnx) for model in models]
+    key = study.key(keys, subjects, plan, feeds.bindings, options.data, options.padding)
+    return study.log.once("bench", make, key=key, kind=BenchReport)
+
+
+def _subjects(study: _Study, models: list[StoredModel]) -> tuple[BenchSubject, ...]:
+    chosen = choose.subjects(models, study.options.engines, study.options.engine)
+    return tuple(
+        one for one in chosen if one.model.torch or not ENGINES[one.engine].needs_torch_source
+    )
+
+
+def _rerun(study: _Study, models: list[StoredModel]) -> str:
+    sizes = ",".join(f"{name}={size}" for name, size in study.options.bindings.items())
+    words = ["burnish bench", *(str(model.onnx) for model in models)]
+    engines = ",".join(study.options.engines)
+    return " ".join(
+        [
+            *words,
+            *([f"--engine {engines}"] if engines else []),
+            *([f"--shape {sizes}"] if sizes else []),
+        ]
+    )
+
+
+def _profiled(study: _Study, models: list[StoredModel]) -> tuple[Profile, ...]:
+    feeds = _feeds(study)
+    engines = {subject.engine for subject in _subjects(study, models)}
+    engine = "onnxruntime-cpu" if "onnxruntime-cpu" in engines else sorted(engines)[0]
+
+    def make() -> ProfileReport:
+        profiles = tuple(_profile(study, model, engine, feeds) for model in models)
+        return ProfileReport(tuple(one for one in profiles if one is not None), None)
+
+    keys = [onnx_files.content_key(model.onnx) for model in models]
+    key = study.key(keys, engine, study.options.engine, feeds.bindings, study.options.seed)
+    found = study.log.once("profile", make, key=key, kind=ProfileReport)
+    return found.profiles
+
+
+def _profile(study: _Study, model: StoredModel, engine: str, feeds: Feeds) -> Profile | None:
+    names = frozenset(node.name or "" for node in onnx_files.read(model.onnx).graph)
+    subject = Subject(model.label, engine, names)
+    with ENGINES[engine].open(model, study.options.engine) as session:
+        try:
+            found, _ = profile(session, feeds.arrays, subject, repeats=Repeats())
+        except MissingCapabilityError:
+            return None
+    study.progress.step("profile", 1, 1, model.label)
+    return found
+
+
+def _feeds(study: _Study) -> Feeds:
+    options = study.options
+    return choose_feeds(
+        study.model,
+        data=options.data,
+        bindings=options.bindings,
+        seed=options.seed,
+        padding=options.padding,
+    )[0]
+
+
+def _files(study: _Study, parity: VerifyReport) -> dict[str, str]:
+    written = {"report": PAGE, "result": RESULT}
+    return {**written, "model": study.target.name} if parity.passed else written
+
+
+def _write(report: RunReport, folder: Path) -> None:
+    document = records.document(report, schema=record.SCHEMA)
+    files.write_text(folder / RESULT, records.text_of(document))
+    files.write_text(folder / PAGE, html.page(report))
