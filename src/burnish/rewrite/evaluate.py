@@ -27,11 +27,15 @@ BY_REFERENCE = frozenset({
     "Min", "NonZero", "Not", "OneHot", "Or", "Pad", "ReduceL2", "ReduceMax", "ReduceMean",
     "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Round", "ScatterElements",
     "ScatterND", "Sigmoid", "Sign", "Sin", "Size", "Softmax", "Split", "Tanh", "Tile", "Trilu",
-    "Where", "Xor",
+    "Xor",
 })  # fmt: skip
 """Operators that ONNX's own reference evaluates; the common ones are faster below."""
 
-_GROWING = frozenset({"Tile", "Pad", "OneHot", "GatherElements", "GatherND", "MatMul", "Where"})
+_GROWING = frozenset({"Tile", "Pad", "OneHot", "GatherElements", "GatherND", "MatMul"})
+_BROADCASTING = frozenset({
+    "Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean",
+    "Min", "Mod", "Mul", "Or", "Pow", "Sub", "Where", "Xor",
+})  # fmt: skip
 
 
 def evaluate(
@@ -41,6 +45,8 @@ def evaluate(
     evaluator = _EVALUATORS.get(node.op_type)
     try:
         with np.errstate(all="ignore"):
+            if node.op_type in _BROADCASTING and _broadcast_bytes(inputs) > limit_bytes:
+                return None
             if evaluator is not None:
                 results = _single(evaluator(node, inputs))
             elif node.op_type in BY_REFERENCE:
@@ -57,6 +63,12 @@ def evaluate(
 
 def _single(result: Array | None) -> tuple[Array, ...] | None:
     return None if result is None else (np.asarray(result),)
+
+
+def _broadcast_bytes(inputs: Inputs) -> int:
+    arrays = [array for array in inputs if array is not None]
+    shape = np.broadcast_shapes(*(array.shape for array in arrays))
+    return math.prod(shape) * max(array.itemsize for array in arrays)
 
 
 def _types_agree(node: ir.Node, results: Sequence[Array]) -> bool:
@@ -245,6 +257,10 @@ def _range(_: ir.Node, inputs: Inputs) -> Array | None:
     return np.asarray(start + steps * delta).astype(start.dtype, copy=False)  # type: ignore[operator]
 
 
+def _where(_: ir.Node, inputs: Inputs) -> Array:
+    return np.where(_operand(inputs, 0), _operand(inputs, 1), _operand(inputs, 2))
+
+
 def _power(_: ir.Node, inputs: Inputs) -> Array:
     base, exponent = _operand(inputs, 0), _operand(inputs, 1)
     return np.asarray(np.power(base, exponent)).astype(base.dtype, copy=False)
@@ -273,6 +289,7 @@ _EVALUATORS: Mapping[str, Evaluator] = {
     "Sub": _two(np.subtract),
     "Transpose": _transpose,
     "Unsqueeze": _unsqueeze,
+    "Where": _where,
 }
 
 FOLDABLE = frozenset(_EVALUATORS) | BY_REFERENCE

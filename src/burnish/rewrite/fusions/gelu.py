@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import onnx_ir as ir
 
@@ -53,18 +54,43 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
         for x in algebra.sources(argument)
         if facts.scalar(x) is None
     }
+    refusal: Refusal | None = None
     for x, expansion in candidates.items():
-        if algebra.equal(expansion.polynomial, _argument(node.op_type, x), relative):
-            return _around(node, x, expansion.nodes, facts)
-    return _wrong_argument(node, {x: found.polynomial for x, found in candidates.items()})
+        sign = _sign(expansion.polynomial, _argument(node.op_type, x), relative)
+        if sign is None:
+            continue
+        answer = _around(node, _Half(x, sign, expansion.nodes), facts)
+        if isinstance(answer, Match):
+            return answer
+        refusal = refusal or answer
+    return refusal or _wrong_argument(
+        node, {x: found.polynomial for x, found in candidates.items()}
+    )
 
 
-def _around(
-    node: ir.Node, x: ir.Value, inner: tuple[ir.Node, ...], facts: Facts
-) -> Match | Refusal:
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """x, as found inside Erf or Tanh."""
+
+    x: ir.Value
+    sign: float
+    """-1: the argument is that of -x; both functions are odd."""
+    nodes: tuple[ir.Node, ...]
+
+
+def _sign(found: Polynomial, expected: Polynomial, relative: float) -> float | None:
+    """Return 1 if polynomials are equal, -1 if they are opposite, None otherwise."""
+    for sign in (1.0, -1.0):
+        signed = {term: sign * coefficient for term, coefficient in expected.items()}
+        if algebra.equal(found, signed, relative):
+            return sign
+    return None
+
+
+def _around(node: ir.Node, half: _Half, facts: Facts) -> Match | Refusal:
     """Look for 0.5·x + 0.5·x·f, with f the output of Erf or Tanh."""
-    curve = node.outputs[0]
-    expected = {power(x): 0.5, product(power(x), power(curve)): 0.5}
+    x, curve = half.x, node.outputs[0]
+    expected = {power(x): 0.5, product(power(x), power(curve)): 0.5 * half.sign}
     names = {x: "x", curve: node.op_type.lower()}
     nearest: tuple[ir.Value, Polynomial] | None = None
 
@@ -78,7 +104,7 @@ def _around(
         if value.dtype != x.dtype:
             continue
         if algebra.equal(found.polynomial, expected, algebra.tolerance(x)):
-            return _checked(node, x, value, in_order(inner, [node], found.nodes))
+            return _checked(node, x, value, in_order(half.nodes, [node], found.nodes))
     reading = "" if nearest is None else algebra.text(nearest[1], names)
     at = "nothing that could be GELU" if nearest is None else f"{nearest[0].name!r} = {reading}"
     return Refusal(
@@ -120,13 +146,7 @@ def _wrong_argument(node: ir.Node, candidates: Mapping[ir.Value, Polynomial]) ->
                 f" expected {expected}",
                 _CONSTANTS,
             )
-    if node.op_type == "Tanh":
-        return None
-    return Refusal(
-        f"Erf {node.name!r} is applied to a value that is"
-        f" no multiple of one value, expected {expected}",
-        "none: this is another use of Erf",
-    )
+    return None
 
 
 def _only(polynomial: Polynomial, x: ir.Value) -> bool:

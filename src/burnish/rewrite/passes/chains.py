@@ -117,3 +117,26 @@ def _undone(node: ir.Node, inner: ir.Node | None, facts: Facts) -> Outcome:
     if not mine or not theirs or sorted(mine) != sorted(theirs):
         return False
     return inner.inputs[0] or False
+
+
+_REDUCTIONS = (
+    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
+    "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare",
+)  # fmt: skip
+
+
+def unsqueeze_of_reduction(node: ir.Node, facts: Facts) -> Outcome:
+    """Unsqueeze(ReduceMean(x, axes, keepdims = 0), axes) --> ReduceMean(x, axes, keepdims = 1)."""
+    inner = _producer(node, *_REDUCTIONS)
+    axes = rank(node.outputs[0])
+    if inner is None or axes is None or inner.attributes.get_int("keepdims", 1):
+        return False
+    kept = inner.outputs[0]
+    mine, theirs = facts.axes(node), facts.axes(inner)
+    if not mine or not theirs or kept.is_graph_output() or len(kept.uses()) != 1:
+        return False
+    if sorted(axis % axes for axis in mine) != sorted(axis % axes for axis in theirs):
+        return False
+    inner.attributes["keepdims"] = ir.AttrInt64("keepdims", 1)
+    kept.shape = node.outputs[0].shape
+    return kept

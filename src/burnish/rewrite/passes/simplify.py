@@ -36,7 +36,7 @@ SIMPLIFIERS: Mapping[str, tuple[Simplifier, ...]] = {
     "Sub": (no_ops.neutral_operand,),
     "Sum": (no_ops.single_input,),
     "Transpose": (no_ops.identity_transpose, chains.transpose_of_transpose),
-    "Unsqueeze": (chains.unsqueeze_of_squeeze,),
+    "Unsqueeze": (chains.unsqueeze_of_squeeze, chains.unsqueeze_of_reduction),
 }
 """By operator; the first that applies wins, and each carries its own proof."""
 

@@ -1,0 +1,104 @@
+"""Shapes are inferred without weights, and folded where they are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+from rewriting import Graph, checked, op_types, samples
+
+from burnish.rewrite.passes.shapes import InferShapes
+
+
+def test_inference_sees_no_weights() -> None:
+    class Unreadable(ir.Tensor):  # type: ignore[type-arg]
+        def numpy(self) -> None:  # type: ignore[override]
+            raise AssertionError("weights were read")
+
+        tobytes = numpy  # type: ignore[assignment]
+
+    graph = Graph()
+    x = graph.input("x", ["batch", 64])
+    weight = graph.constant(np.zeros((64, 32), np.float32))
+    weight.const_value = Unreadable(np.zeros((64, 32), np.float32), name=weight.name)
+    inner = graph.op("MatMul", x, weight)
+    model = graph.model(graph.op("Relu", inner))
+    assert InferShapes()(model).modified
+    assert str(inner.shape) == "[batch,32]"
+    assert list(model.graph.initializers) == [weight.name]
+    assert [value.name for value in model.graph.inputs] == ["x"]
+
+
+def test_a_second_inference_changes_nothing() -> None:
+    graph = Graph()
+    model = graph.model(graph.op("Exp", graph.op("Relu", graph.input("x", ["batch", 4]))))
+    assert InferShapes()(model).modified
+    assert not InferShapes()(model).modified
+
+
+def test_stated_output_shapes_are_kept() -> None:
+    graph = Graph()
+    y = graph.op("Relu", graph.input("x", ["batch", 4]))
+    model = graph.model(y)
+    y.shape = ir.Shape(["rows", "columns"])
+    InferShapes()(model)
+    assert str(y.shape) == "[rows,columns]"
+
+
+def test_shapes_inside_a_branch_are_inferred() -> None:
+    graph = Graph()
+    x = graph.input("x", ["batch", 4])
+    flag = graph.input("flag", [], ir.DataType.BOOL)
+    branches = {}
+    for name in ("then_branch", "else_branch"):
+        first = ir.node("Exp", [x], name=f"{name}_exp")
+        second = ir.node("Relu", first.outputs, name=f"{name}_relu")
+        first.outputs[0].name, second.outputs[0].name = f"{name}_a", f"{name}_b"
+        branches[name] = ir.Graph([], second.outputs, nodes=[first, second], name=name)
+    model = graph.model(graph.op("If", flag, **branches))
+    InferShapes()(model)
+    assert str(branches["then_branch"].node(0).outputs[0].shape) == "[batch,4]"
+
+
+def test_a_failed_inference_is_said(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise onnx.shape_inference.InferenceError("axis out of range")
+
+    monkeypatch.setattr(onnx.shape_inference, "infer_shapes", fail)
+    graph = Graph()
+    assert not InferShapes()(graph.model(graph.op("Relu", graph.input("x", [2])))).modified
+    assert (
+        "shapes could not be inferred, so fewer rules can fire: axis out of range" in caplog.text
+    )
+
+
+def test_known_sizes_are_folded() -> None:
+    graph = Graph()
+    x = graph.input("x", ["batch", 4, 8])
+    shape = graph.op("Shape", x)
+    last = graph.op("Gather", shape, np.array([2]), axis=0)
+    rows = graph.op("Mul", graph.op("Gather", shape, np.array([1]), axis=0), last)
+    wanted = graph.op("Concat", np.array([-1]), rows, axis=0)
+    result = checked(graph.model(graph.op("Reshape", x, wanted)), {"x": samples(3, 4, 8)})
+    assert op_types(result.model) == ["Reshape"]
+
+
+def test_open_sizes_stay() -> None:
+    graph = Graph()
+    x = graph.input("x", ["batch", 4, 8])
+    batch = graph.op("Gather", graph.op("Shape", x), np.int64(0), axis=0)
+    wanted = graph.op("Concat", graph.op("Unsqueeze", batch, np.array([0])), np.array([-1]), axis=0)
+    result = checked(graph.model(graph.op("Reshape", x, wanted)), {"x": samples(3, 4, 8)})
+    assert op_types(result.model) == ["Shape", "Gather", "Unsqueeze", "Concat", "Reshape"]
+
+
+def test_a_window_of_a_shape_is_folded() -> None:
+    graph = Graph()
+    x = graph.input("x", ["batch", 4, 8])
+    window = graph.op("Slice", graph.op("Shape", x), np.array([-2]), np.array([2**63 - 1]))
+    wanted = graph.op("Concat", window, np.array([-1]), axis=0)
+    result = checked(graph.model(graph.op("Reshape", x, wanted)), {"x": samples(3, 4, 8)})
+    assert op_types(result.model) == ["Reshape"]
