@@ -23,7 +23,6 @@ from burnish.parity.report import Sample, TensorDiff, VerifyReport
 from burnish.parity.tolerances import ARITHMETIC
 from burnish.report.record import RunReport
 from burnish.rewrite.result import Fusion, Miss, RewriteReport, StepCount
-from burnish.trace.attribute import Coverage
 from timelines import US, run, span, trace
 
 ORIGINAL, OPTIMIZED = "bert-mini/torchscript", "bert-mini/torchscript_optimized"
@@ -57,7 +56,7 @@ def profile(label: str, operators: dict[str, tuple[int, float]]) -> Profile:
         plain_s=total * 0.9,
         by_operator=by_operator(timeline),
         by_node=by_node(timeline),
-        coverage=Coverage(total * 0.9, total * 0.1),
+        named_s=total * 0.9,
         source="onnxruntime 1.31.1",
     )
 

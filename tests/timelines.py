@@ -30,11 +30,16 @@ def trace(*spans: Span) -> Trace:
 
 
 @st.composite
-def traces(draw: st.DrawFn) -> Trace:
+def traces(
+    draw: st.DrawFn,
+    *,
+    runs: st.SearchStrategy[int] = st.integers(1, 6),  # noqa: B008
+    tracks: tuple[str, ...] = ("t", "u"),
+) -> Trace:
     """Draw inferences of nodes that nest, overlap, lack a node, and lie on several tracks."""
     spans: list[Span] = []
     begin = 0
-    for _ in range(draw(st.integers(1, 6))):
+    for _ in range(draw(runs)):
         length = draw(st.integers(20, 200))
         spans.append(run(begin, length))
         for number in range(draw(st.integers(0, 8))):
@@ -45,7 +50,7 @@ def traces(draw: st.DrawFn) -> Trace:
                 begin + start,
                 draw(st.integers(0, length - start)),
                 op=draw(st.sampled_from(["Add", "Mul", "If", None])),
-                track=draw(st.sampled_from(["t", "u"])),
+                track=draw(st.sampled_from(tracks)),
                 node=draw(st.sampled_from([name, f"{name}{number}", None])),
             )
             spans.append(made)

@@ -4,6 +4,7 @@ import math
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from burnish.analyze.breakdown import Breakdown, by_node, by_operator
 from burnish.core.errors import ModelError
@@ -48,7 +49,29 @@ def test_an_outlier_does_not_matter() -> None:
     steady = [part for at in (10_000, 20_000, 30_000) for part in (run(at, 90), span("a", at, 50))]
     found = by_operator(trace(*slow, *steady))
     assert seconds(found) == {"Add": 50, "unattributed": 0, "between nodes": 40}
-    assert (found.runs, found.runs_used) == (4, 2)
+    assert found.runs == 4
+
+
+def test_an_interruption_that_hits_another_node_each_time_counts_nowhere() -> None:
+    runs = []
+    for number, at in enumerate((0, 10_000, 20_000, 30_000, 40_000)):
+        lengths = [5000 if number == hit else 10 for hit in range(3)]
+        starts = [at, at + lengths[0], at + lengths[0] + lengths[1]]
+        runs += [
+            run(at, sum(lengths) + 8),
+            *(span(str(n), starts[n], lengths[n]) for n in range(3)),
+        ]
+    found = by_operator(trace(*runs))
+    assert seconds(found) == {"Add": 30, "unattributed": 0, "between nodes": 8}
+    assert found.wall_s == pytest.approx(38 * US)
+    assert found.measured_wall_s == pytest.approx(5028 * US)
+
+
+def test_a_node_that_most_inferences_skip_costs_nothing() -> None:
+    runs = [part for at in (0, 100, 200) for part in (run(at, 50), span("a", at, 20))]
+    found = by_operator(trace(*runs, span("rare", 30, 9, op="Loop")))
+    assert seconds(found) == {"Add": 20, "Loop": 0, "unattributed": 0, "between nodes": 30}
+    assert found.rows[1].count == pytest.approx(1 / 3)
 
 
 def test_kernels_count_instead_of_the_launches_that_started_them() -> None:
@@ -92,13 +115,19 @@ def test_a_trace_without_an_inference_is_an_error_to_act_on(breakdown: object) -
 @given(whole=traces())
 def test_the_parts_add_up(breakdown: object, whole: Trace) -> None:
     found: Breakdown = breakdown(whole)  # type: ignore[operator]
-    between = found.rows[-1].seconds_s
     assert [row.kind.value for row in found.rows[-2:]] == ["unattributed", "between nodes"]
-    assert found.total_s >= found.busy_s - 1e-9
-    assert found.busy_s + between == pytest.approx(found.wall_s)
+    assert found.rows[-1].seconds_s >= 0
+    assert found.wall_s <= sum(row.seconds_s for row in found.rows) + 1e-12
     attributed = sum(r.seconds_s for r in found.rows[:-2])
     assert attributed + found.unattributed_s == pytest.approx(found.total_s)
     assert all(found.ceiling(row) >= 1 - 1e-9 for row in found.rows)
+
+
+@given(whole=traces(runs=st.just(1), tracks=("t",)))
+def test_without_overlap_the_rows_of_one_inference_are_its_wall_time(whole: Trace) -> None:
+    found = by_operator(whole)
+    assert found.wall_s == pytest.approx(found.measured_wall_s)
+    assert sum(row.seconds_s for row in found.rows) == pytest.approx(found.wall_s)
 
 
 @BREAKDOWNS

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.trace.attribute import attribute, coverage
+from burnish.analyze.breakdown import by_node, by_operator
+from burnish.trace.attribute import attribute
 from burnish.trace.events import Trace
 from timelines import US, run, span, trace, traces
 
@@ -14,16 +15,14 @@ def test_a_node_is_known_by_its_exact_name() -> None:
     found = attribute(whole, ["fc1"])
     assert [span.node for span in found.spans] == [None, "fc1", None]
     assert [span.op_type for span in found.spans] == [None, "MatMul", "Add"]
-    assert coverage(found).attributed_s == pytest.approx(30 * US)
-    assert coverage(found).share == pytest.approx(0.75)
-
-
-def test_a_trace_without_nodes_is_wholly_attributed() -> None:
-    assert coverage(trace(run(0, 9))).share == 1.0
+    assert by_node(found).unattributed_s == pytest.approx(10 * US)
 
 
 @given(traces(), st.sets(st.sampled_from(["a", "b", "c", "d", "a0", "b1"])))
 def test_attribution_preserves_the_total(whole: Trace, names: set[str]) -> None:
-    before, after = coverage(whole), coverage(attribute(whole, names))
-    assert after.total_s == pytest.approx(before.total_s)
-    assert after.attributed_s <= before.attributed_s + 1e-12
+    found = attribute(whole, names)
+    before, after = by_node(whole), by_node(found)
+    attributed = sum(row.seconds_s for row in after.rows if row.label in names)
+    assert attributed + after.unattributed_s == pytest.approx(after.total_s)
+    assert after.unattributed_s >= before.unattributed_s - 1e-12
+    assert by_operator(found).rows[-1] == by_operator(whole).rows[-1]

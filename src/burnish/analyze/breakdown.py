@@ -44,21 +44,25 @@ class Row:
 class Breakdown:
     """The time of one typical inference in parts, the largest first.
 
-    The last two rows are always there: `unattributed` (spans that say no operator or node) and
-    `between nodes` (the inference's wall time during which no node ran). Without overlap the
-    seconds of all rows add up to `wall_s`.
+    Every node's time is its median over the inferences: an interruption by another process hits
+    another node each time, and so counts nowhere. The last two rows are always there:
+    `unattributed` (spans that say no operator or node) and `between nodes` (time during which no
+    node ran).
     """
 
     rows: tuple[Row, ...]
-    wall_s: float
-    busy_s: float
-    """How long at least one span was going on."""
+    overlap_s: float
+    """By how much the rows exceed the time that they took together, side by side."""
+    measured_wall_s: float
+    """The median of whole inferences as recorded, interruptions included."""
     runs: int
-    """Inferences recorded."""
-    runs_used: int
-    """Of these, the middle ones by wall time, whose mean this is."""
     clock: str
     """What was timed: `host`, or `device` where the trace has kernels."""
+
+    @property
+    def wall_s(self) -> float:
+        """Return the length of the typical inference: the sum of its parts, less overlap."""
+        return max(0.0, sum(row.seconds_s for row in self.rows) - self.overlap_s)
 
     @property
     def total_s(self) -> float:
@@ -108,30 +112,21 @@ def _breakdown(trace: Trace, kind: RowKind, label: Callable[[Span], str | None])
             "the trace holds no complete inference, so there is nothing to break down",
             hint="record one with burnish profile MODEL --runs 10",
         )
-    used = _middle_half(sorted(walls, key=lambda run: walls[run]))
     clock, spans = _timed(trace)
-    spans = [span for span in spans if span.run in used]
-    wall_s = statistics.fmean(walls[run] for run in used)
-    busy_s = sum(busy_seconds([s for s in spans if s.run == run]) for run in used) / len(used)
-    rows = _rows(spans, kind, label, runs=len(used))
-    between = Row(RowKind.BETWEEN.value, RowKind.BETWEEN, 0, max(0.0, wall_s - busy_s))
+    own = list(zip(spans, own_seconds(spans), strict=True))
+    gaps, overlaps = [], []
+    for run, wall_s in walls.items():
+        busy_s = busy_seconds([span for span in spans if span.run == run])
+        gaps.append(max(0.0, wall_s - busy_s))
+        overlaps.append(max(0.0, sum(s for span, s in own if span.run == run) - busy_s))
+    between = Row(RowKind.BETWEEN.value, RowKind.BETWEEN, 0, statistics.median(gaps))
     return Breakdown(
-        rows=(*rows, between),
-        wall_s=wall_s,
-        busy_s=busy_s,
+        rows=(*_rows(own, kind, label, runs=len(walls)), between),
+        overlap_s=statistics.median(overlaps),
+        measured_wall_s=statistics.median(walls.values()),
         runs=len(walls),
-        runs_used=len(used),
         clock=clock,
     )
-
-
-def _middle_half(runs: Sequence[int]) -> frozenset[int]:
-    """Return the middle of the runs: a mean over it ignores outliers, and its parts add up.
-
-    Medians of the parts would not add up to the median of the whole.
-    """
-    drop = math.ceil(len(runs) / 4) if len(runs) >= 3 else 0
-    return frozenset(runs[drop : len(runs) - drop])
 
 
 def _timed(trace: Trace) -> tuple[str, list[Span]]:
@@ -149,21 +144,44 @@ def _timed(trace: Trace) -> tuple[str, list[Span]]:
 
 
 def _rows(
-    spans: Sequence[Span], kind: RowKind, label: Callable[[Span], str | None], *, runs: int
+    own: Sequence[tuple[Span, float]],
+    kind: RowKind,
+    label: Callable[[Span], str | None],
+    *,
+    runs: int,
 ) -> tuple[Row, ...]:
     seconds: dict[str | None, float] = defaultdict(float)
     counts: dict[str | None, int] = defaultdict(int)
     op_types: dict[str | None, str | None] = {}
-    for span, own in zip(spans, own_seconds(spans), strict=True):
-        key = label(span)
-        seconds[key] += own
-        counts[key] += 1
-        op_types.setdefault(key, span.op_type)
+    for parts in _by_thing(own).values():
+        first = parts[0][0]
+        key = label(first)
+        seconds[key] += _median_of_runs(parts, runs)
+        counts[key] += len(parts)
+        op_types.setdefault(key, first.op_type)
     named = [
-        Row(key, kind, counts[key] / runs, seconds[key] / runs, op_types[key])
+        Row(key, kind, counts[key] / runs, seconds[key], op_types[key])
         for key in seconds
         if key is not None
     ]
     named.sort(key=lambda row: (-row.seconds_s, row.label))
     nobody = RowKind.UNATTRIBUTED
-    return (*named, Row(nobody.value, nobody, counts[None] / runs, seconds[None] / runs))
+    return (*named, Row(nobody.value, nobody, counts[None] / runs, seconds[None]))
+
+
+def _by_thing(
+    own: Sequence[tuple[Span, float]],
+) -> dict[tuple[str | None, ...], list[tuple[Span, float]]]:
+    """Return spans of the same thing in all inferences together: the finest parts there are."""
+    things: dict[tuple[str | None, ...], list[tuple[Span, float]]] = defaultdict(list)
+    for span, seconds in own:
+        things[span.category, span.name, span.node, span.op_type].append((span, seconds))
+    return things
+
+
+def _median_of_runs(parts: Sequence[tuple[Span, float]], runs: int) -> float:
+    """Return the median over all inferences; one in which the thing did not run took none."""
+    by_run: dict[int, float] = defaultdict(float)
+    for span, seconds in parts:
+        by_run[span.run] += seconds
+    return statistics.median([*by_run.values(), *[0.0] * (runs - len(by_run))])

@@ -12,7 +12,7 @@ from burnish.analyze.difference import Difference, difference
 from burnish.core.arrays import Arrays
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines.base import Session
-from burnish.trace.attribute import Coverage, attribute, coverage
+from burnish.trace.attribute import attribute
 from burnish.trace.events import Trace
 
 SCHEMA = 1
@@ -47,10 +47,15 @@ class Profile:
     by_operator: Breakdown
     by_node: Breakdown
     """Under the names of the graph that the engine really ran."""
-    coverage: Coverage
-    """How much of the time is in nodes that the model itself names."""
+    named_s: float
+    """How much of the time is in nodes that the model itself names; the engine made the rest."""
     source: str
     notes: tuple[str, ...] = ()
+
+    @property
+    def named_share(self) -> float:
+        """Return the part of the nodes' time that is in nodes that the model names."""
+        return self.named_s / self.by_node.total_s if self.by_node.total_s else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +83,14 @@ def profile(
         )
     run_once = session.prepare(feeds)
     walls = [_timed(run_once, clock) for _ in range(repeats.warmup + repeats.runs)]
+    named = by_node(attribute(trace, subject.nodes))
     found = Profile(
         label=subject.label,
         engine=subject.engine,
         plain_s=statistics.median(walls[repeats.warmup :]),
         by_operator=by_operator(trace),
         by_node=by_node(trace),
-        coverage=coverage(attribute(trace, subject.nodes)),
+        named_s=named.total_s - named.unattributed_s,
         source=trace.source,
         notes=trace.notes,
     )

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from burnish.analyze.profile import ProfileReport, report
+from burnish.cli.output import Table
+from burnish.cli.profile_tables import tables
+from sample_run import AFTER, BEFORE, OPTIMIZED, ORIGINAL, profile
+from timelines import US
+
+
+def written(found: ProfileReport, *, by: str) -> str:
+    lines = []
+    for part in tables(found, by=by, top=4):
+        if isinstance(part, Table):
+            lines += [part.title, " | ".join(part.columns), *map(" | ".join, part.rows), ""]
+        else:
+            lines.append(part)
+    return "\n".join(lines) + "\n"
+
+
+def test_two_profiles_by_operator(golden: Callable[..., None]) -> None:
+    pair = (profile(ORIGINAL, BEFORE), profile(OPTIMIZED, AFTER))
+    golden(written(report(pair), by="operator"), suffix="txt")
+
+
+def test_one_profile_by_node(golden: Callable[..., None]) -> None:
+    golden(written(report((profile(ORIGINAL, BEFORE),)), by="node"), suffix="txt")
+
+
+def test_notes_of_the_trace_and_of_a_busy_machine_are_told() -> None:
+    one = profile(ORIGINAL, {"Add": (1, 10.0)})
+    slow = replace(one.by_operator, measured_wall_s=900 * US)
+    noted = replace(one, by_operator=slow, notes=("the file ends early",))
+    told = written(report((noted,)), by="operator")
+    assert "Note: runs were interrupted for most of their time; the machine is busy." in told
+    assert "Note: the file ends early." in told
