@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 from burnish.core.errors import ModelError
+from burnish.engines.base import EngineOptions
 from burnish.feeds.feed import Feeds
 from burnish.parity.tolerances import ARITHMETIC, OFF_BY_ONE, Tolerances
 from burnish.parity.verify import Subject, judge, verify, verify_recorded
@@ -246,3 +247,11 @@ def test_a_recorded_output_that_the_model_lacks_is_a_mistake_in_the_data(
     folder = recorded(more, tmp_path / "test_data_set_0", {"y": right**2, "a": right})
     with pytest.raises(ModelError, match="the model has no output 1"):
         verify_recorded(Subject(write("one", PLAIN)), [folder])
+
+
+def test_a_reference_is_not_optimised_where_the_engine_can_be_told_so(write: Write) -> None:
+    model = write("one", PLAIN)
+    assert judge(model).options.graph_level == "off"
+    assert judge(model, "onnxruntime-cuda").options.graph_level == "off"
+    assert judge(model, "openvino").options == EngineOptions()
+    assert judge(model, options=EngineOptions(threads=1)).options.threads == 1

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--engine", default="onnxruntime-cpu", show_default=True,
               help="Engine of the candidate; `burnish doctor` lists them.")  # fmt: skip
 @click.option("--against", "--reference-engine", default="onnxruntime-cpu", show_default=True,
-              help="Engine of the reference, which optimises nothing there.")  # fmt: skip
+              help="Engine of the reference; ONNX Runtime optimises nothing there.")  # fmt: skip
 @options.shape_option
 @click.option("--samples", type=click.IntRange(min=1), default=3, show_default=True,
               help="Made inputs for each shape, which differ in seed and padding.")  # fmt: skip

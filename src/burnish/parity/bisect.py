@@ -27,7 +27,7 @@ from burnish.parity.region import Producers, Region, live_values, name_of
 from burnish.parity.report import Agreement, Bisection, Culprit, TensorDiff
 from burnish.parity.scan import Scan, runs, scan
 from burnish.parity.tolerances import ROUNDING, Tolerances
-from burnish.parity.verify import JUDGE, Subject
+from burnish.parity.verify import JUDGE, Subject, unoptimised
 from burnish.store import onnx_files
 
 RULE = "burnish.rule"
@@ -64,7 +64,9 @@ def bisect(
     for subject in (reference, candidate):
         _check_exposable(subject)
     graphs = _graphs(reference, candidate)
-    subjects = _unoptimised(reference, candidate)
+    subjects = reference, candidate
+    if reference.model.onnx.absolute() != candidate.model.onnx.absolute():
+        subjects = unoptimised(reference), unoptimised(candidate)
     asked = dataclasses.replace(tolerances or Tolerances(), quantised=graphs.quantised)
     with runs(*subjects, feeds.arrays) as both:
         found = scan(both, graphs.counterparts, asked, progress)
@@ -98,18 +100,6 @@ def _graphs(reference: Subject, candidate: Subject) -> _Graphs:
         quantised_values(models[1]),
         len(live) - len(shared),
     )
-
-
-def _unoptimised(reference: Subject, candidate: Subject) -> tuple[Subject, Subject]:
-    if reference.model.onnx.absolute() == candidate.model.onnx.absolute():
-        return reference, candidate
-    first, second = (
-        dataclasses.replace(
-            subject, options=dataclasses.replace(subject.options, graph_level="off")
-        )
-        for subject in (reference, candidate)
-    )
-    return first, second
 
 
 def _note_if_agreeing(asked: tuple[Subject, Subject], ran: tuple[Subject, Subject]) -> str:

@@ -48,7 +48,7 @@ class VerifyRequest:
 
 def answer(request: VerifyRequest, *, progress: Progress = SILENT) -> VerifyReport:
     """Return what was found; with `bisect`, also where the runs part if they do."""
-    reference = judge(request.reference, request.against)
+    reference = judge(request.reference, request.against, request.options)
     candidate = Subject(request.candidate or request.reference, request.engine, request.options)
     if request.recorded:
         return _against_recorded(request, candidate, progress)
