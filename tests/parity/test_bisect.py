@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import stat
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from onnx import helper, numpy_helper
 from burnish.core.errors import UsageError
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.feeds.feed import Feeds
-from burnish.parity import scan
+from burnish.parity import exposed, scan
 from burnish.parity.bisect import bisect
 from burnish.parity.report import Bisection, Culprit
 from burnish.parity.tolerances import Tolerances
@@ -399,7 +399,7 @@ def test_inner_values_that_differ_without_effect_are_counted(
 
 @pytest.mark.parametrize("writable", [True, False])
 def test_external_weights_are_not_copied_where_the_folder_can_be_written(
-    tmp_path: Path, writable: bool
+    tmp_path: Path, writable: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = deep_model(6)
     other = altered(model, "l2.up", lambda weight: weight.__setitem__((1, 1), 4.0))
@@ -410,11 +410,12 @@ def test_external_weights_are_not_copied_where_the_folder_can_be_written(
         for each, name in ((model, "reference"), (other, "candidate"))
     ]
     before = sorted(folder.iterdir())
-    folder.chmod(stat.S_IRWXU if writable else stat.S_IRUSR | stat.S_IXUSR)
-    try:
-        culprit = found(bisect(subjects[0], subjects[1], Feeds({"x": normal(2)}, {})))
-    finally:
-        folder.chmod(stat.S_IRWXU)
+    copies: list[Path] = []
+    copy = shutil.copyfile
+    monkeypatch.setattr(exposed, "_can_be_written", lambda _: writable)
+    monkeypatch.setattr(shutil, "copyfile", lambda a, b: copies.append(a) or copy(a, b))
+    culprit = found(bisect(subjects[0], subjects[1], Feeds({"x": normal(2)}, {})))
+    assert len(copies) == (0 if writable else 2)
     assert culprit.node == "l2/wide"
     assert culprit.changes[0].name == "l2.up"
     assert sorted(folder.iterdir()) == before

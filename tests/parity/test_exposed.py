@@ -8,7 +8,7 @@ import pytest
 from onnx import numpy_helper
 
 from burnish.engines.base import ENGINES, EngineOptions
-from burnish.parity.exposed import Exposed
+from burnish.parity.exposed import Exposed, _can_be_written
 from burnish.store.stored import StoredModel
 
 TEXT = """<ir_version: 10, opset_import: ["" : 20]>
@@ -51,3 +51,8 @@ def test_the_files_are_gone_after_a_failure(stored: StoredModel, tmp_path: Path)
     with pytest.raises(ValueError, match="inside"), Exposed(stored, folder).giving(["a"]):
         raise ValueError("inside")
     assert sorted(stored.onnx.parent.iterdir()) == before
+
+
+def test_a_folder_that_cannot_be_written_is_noticed(tmp_path: Path) -> None:
+    assert _can_be_written(tmp_path)
+    assert not _can_be_written(tmp_path / "missing")

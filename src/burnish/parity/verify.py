@@ -90,8 +90,8 @@ def verify(
     is noted and they are left out. The two run one after the other, so that only one model is
     in memory at a time.
     """
-    models = [onnx_files.read(subject.model.onnx) for subject in (reference, candidate)]
-    interfaces = [onnx_files.interface(model) for model in models]
+    facts = [_facts(subject) for subject in (reference, candidate)]
+    interfaces = [each.interface for each in facts]
     empty = VerifyReport(
         reference.model.label, candidate.model.label, reference.engine, candidate.engine, ()
     )
@@ -101,8 +101,8 @@ def verify(
     trials, precision, notes = _reference_trials(reference, feeds, extra, progress)
     terms = _Terms(
         pair_outputs(*interfaces),
-        dataclasses.replace(tolerances or Tolerances(), quantised=quantised_values(models[0])),
-        (precision, *map(arithmetic_of, models)),
+        dataclasses.replace(tolerances or Tolerances(), quantised=facts[0].quantised),
+        (precision, *(each.arithmetic for each in facts)),
     )
     made = [note for each in (*feeds, *extra) for note in each.notes]
     return _judged(empty, candidate, trials, terms, [*made, *notes], progress=progress)
@@ -116,17 +116,30 @@ def verify_recorded(
     progress: Progress = SILENT,
 ) -> VerifyReport:
     """Return whether `candidate` gives what was recorded in these `test_data_set_N` folders."""
-    model = onnx_files.read(candidate.model.onnx)
-    interface = onnx_files.interface(model)
-    trials = [_recorded_trial(folder, interface) for folder in folders]
-    names = {name: name for name in (spec.name for spec in interface.outputs)}
+    facts = _facts(candidate)
+    trials = [_recorded_trial(folder, facts.interface) for folder in folders]
+    names = {spec.name: spec.name for spec in facts.interface.outputs}
     terms = _Terms(
         Pairing(names, ()),
-        dataclasses.replace(tolerances or Tolerances(), quantised=quantised_values(model)),
-        (arithmetic_of(model),),
+        dataclasses.replace(tolerances or Tolerances(), quantised=facts.quantised),
+        (facts.arithmetic,),
     )
     empty = VerifyReport(RECORDED, candidate.model.label, RECORDED, candidate.engine, ())
     return _judged(empty, candidate, trials, terms, [], progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What must be known of a model, so that its weights need not stay in memory."""
+
+    interface: Interface
+    arithmetic: str
+    quantised: frozenset[str]
+
+
+def _facts(subject: Subject) -> _Facts:
+    model = onnx_files.read(subject.model.onnx)
+    return _Facts(onnx_files.interface(model), arithmetic_of(model), quantised_values(model))
 
 
 def _reference_trials(

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+
+from burnish.feeds.feed import Feeds
+from burnish.parity.reference import run_reference
+from burnish.store.stored import StoredModel
+
+MODEL = """
+<ir_version: 8, opset_import: ["": 18]>
+g (float[N] x) => (float[N] OUTPUT) { OUTPUT = Neg(x) }
+"""
+FEEDS = Feeds({"x": np.array([1.0, 2.0, 4.0], np.float32)}, {"N": 3})
+RIGHT = np.array([-1.0, -2.0, -4.0], np.float32)
+
+
+def stored(folder: Path, output: str = "y", text: str = MODEL) -> StoredModel:
+    path = folder / f"{output}.onnx"
+    onnx.save(onnx.parser.parse_model(text.replace("OUTPUT", output)), path)
+    return StoredModel(path, output)
+
+
+def test_outputs_from_elsewhere_that_are_the_same_pass(tmp_path: Path) -> None:
+    model = stored(tmp_path)
+    sample = run_reference(model, FEEDS).judged(model, "f32", {"y": RIGHT * np.float32(1 + 1e-6)})
+    assert sample.passed
+    assert sample.bindings == {"N": 3}
+
+
+def test_a_planted_error_fails_and_is_found_at_its_index(tmp_path: Path) -> None:
+    model = stored(tmp_path)
+    wrong = RIGHT.copy()
+    wrong[1] = -2.5
+    sample = run_reference(model, FEEDS).judged(model, "f32", {"y": wrong})
+    assert not sample.passed
+    assert sample.diffs[0].worst_index == (1,)
+
+
+@pytest.mark.parametrize(("precision", "passed"), [("f32", False), ("bf16", True)])
+def test_an_engine_that_computes_in_less_is_judged_by_what_that_allows(
+    tmp_path: Path, precision: str, passed: bool
+) -> None:
+    model = stored(tmp_path)
+    rounded = {"y": RIGHT * np.float32(1.003)}
+    assert run_reference(model, FEEDS).judged(model, precision, rounded).passed == passed
+
+
+def test_outputs_of_another_name_are_compared_by_position(tmp_path: Path) -> None:
+    reference = run_reference(stored(tmp_path), FEEDS)
+    assert reference.judged(stored(tmp_path, "renamed"), "f32", {"renamed": RIGHT}).passed
+
+
+def test_a_missing_output_fails(tmp_path: Path) -> None:
+    model = stored(tmp_path)
+    assert not run_reference(model, FEEDS).judged(model, "f32", {}).passed
+
+
+def test_models_that_cannot_be_fed_the_same_fail_with_the_reason(tmp_path: Path) -> None:
+    other = stored(
+        tmp_path, "z", MODEL.replace("(float[N] x)", "(float[N] w)").replace("Neg(x)", "Neg(w)")
+    )
+    sample = run_reference(stored(tmp_path), FEEDS).judged(other, "f32", {"z": RIGHT})
+    assert not sample.passed
+    assert "lacks the input x" in sample.problem
