@@ -1,12 +1,13 @@
 """Rounds of fresh processes whose blocks alternate in a shuffled order.
 
-A round starts one worker per subject, opens them one after the other, then runs cycles: in each, every
-subject has one block, in an order drawn anew, while all other workers sleep. A subject that
-fails once is not started again; what it gave until then stays.
+A round starts one worker per subject, opens them one after the other, then runs cycles: in each,
+every subject has one block, in an order drawn anew, while all other workers sleep. A subject
+that fails once is not started again; what it gave until then stays.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -63,25 +64,25 @@ class Rounds:
         self._progress = progress
         self._dice = random.Random(options.seed)
         self._workers: dict[str, Worker] = {}
-        self._cycles: int | None = None
+        self._began = 0.0
         self._done = 0
+        self._total = max(1, options.rounds * options.blocks * len(self.tallies))
 
     def run(self) -> None:
         """Run as many rounds as were asked for and the budget allows."""
-        began = self._clock()
-        longest = 0.0
+        self._began = self._clock()
+        last_s = 0.0
         finished = 0
         for number in range(self._options.rounds):
-            elapsed = self._clock() - began
-            if not self._sound() or (number and elapsed + longest > self._options.budget_s):
+            elapsed_s = self._elapsed_s()
+            if not self._sound() or (number and elapsed_s + last_s > self._options.budget_s):
                 break
             self._round(number)
-            longest = max(longest, self._clock() - began - elapsed)
+            last_s = self._elapsed_s() - elapsed_s
             finished += 1
         if self._sound() and finished < self._options.rounds:
-            self._say_what_is_missing(finished, longest)
-        total = max(self._total(), 1)
-        self._progress.step("bench", total, total, units.count(finished, "round"))
+            self._say_what_is_missing(finished, last_s)
+        self._progress.step("bench", self._total, self._total, units.count(finished, "round"))
 
     @property
     def parity(self) -> dict[str, ParityMark]:
@@ -89,26 +90,31 @@ class Rounds:
         marks = {label: tally.parity for label, tally in self.tallies.items()}
         return {label: mark for label, mark in marks.items() if mark is not None}
 
-    def _say_what_is_missing(self, finished: int, longest: float) -> None:
+    def _say_what_is_missing(self, finished: int, last_s: float) -> None:
         asked, budget_s = self._options.rounds, self._options.budget_s
+        needed_s = self._elapsed_s() + last_s * (asked - finished)
         self.notes.append(
             f"the budget of {budget_s:g} s ended after {finished} of {asked} rounds; "
-            f"--budget {int(longest * asked) + 1} would fit them all"
+            f"--budget {math.ceil(needed_s)} would fit them all"
         )
+
+    def _elapsed_s(self) -> float:
+        return self._clock() - self._began
 
     def _sound(self) -> list[str]:
         return [label for label, tally in self.tallies.items() if tally.failure is None]
 
     def _round(self, number: int) -> None:
-        began = self._clock()
+        began_s = self._elapsed_s()
         try:
             self._start_all()
             for label in self._shuffled(self._sound()):
                 with self._failure_noted(label):
                     self._open(number, label)
-            if self._cycles is None:
-                self._cycles = self._affordable_cycles(self._clock() - began)
-            for cycle in range(self._cycles):
+            cycles = self._affordable_cycles(number, self._elapsed_s() - began_s)
+            left = cycles * (self._options.rounds - number) * len(self._sound())
+            self._total = max(1, self._done + left)
+            for cycle in range(cycles):
                 self._cycle(number, cycle)
             for label in self._sound():
                 with self._failure_noted(label):
@@ -139,21 +145,26 @@ class Rounds:
         opened = self._workers[label].open()
         tally = self.tallies[label]
         tally.launches.append(_launch(number, opened))
-        if tally.placement is None:
-            tally.placement = opened.placement
-            tally.call_s = opened.call_s
-            wanted = round(self._options.block_s / max(opened.call_s, 1e-9))
-            tally.calls = min(max(wanted, 1), MOST_CALLS)
+        tally.placement = tally.placement or opened.placement
+        tally.call_s = opened.call_s
+        wanted = round(self._options.block_s / max(opened.call_s, 1e-9))
+        tally.calls = min(max(wanted, 1), MOST_CALLS)
 
-    def _affordable_cycles(self, opening_s: float) -> int:
-        """Return how many cycles fit into a round's share of the budget: at least one."""
+    def _affordable_cycles(self, number: int, opening_s: float) -> int:
+        """Return how many cycles fit into a round's share of the budget: at least one.
+
+        A round whose opening was slow has cycles for a quarter of that time in any case: they
+        are what the opening was paid for.
+        """
         cycle_s = sum(
             tally.calls * tally.call_s + timing.settling_s(tally.call_s)
             for tally in self.tallies.values()
             if tally.failure is None
         )
-        share_s = self._options.budget_s / self._options.rounds - opening_s
-        return min(max(int(share_s / max(cycle_s, 1e-9)), 1), self._options.blocks)
+        left_s = self._options.budget_s - self._elapsed_s() + opening_s
+        share_s = left_s / (self._options.rounds - number) - opening_s
+        affordable = int(max(share_s, opening_s / 4) / max(cycle_s, 1e-9))
+        return min(max(affordable, 1), self._options.blocks)
 
     def _cycle(self, number: int, cycle: int) -> None:
         for position, label in enumerate(self._shuffled(self._sound())):
@@ -175,13 +186,9 @@ class Rounds:
     def _shuffled(self, labels: list[str]) -> list[str]:
         return self._dice.sample(labels, len(labels))
 
-    def _total(self) -> int:
-        cycles = self._options.blocks if self._cycles is None else self._cycles
-        return self._options.rounds * cycles * len(self.tallies)
-
     def _note(self, doing: str, label: str) -> None:
-        if self._done < self._total():
-            self._progress.step("bench", self._done, self._total(), f"{doing}: {label}")
+        if self._done < self._total:
+            self._progress.step("bench", self._done, self._total, f"{doing}: {label}")
 
 
 def _launch(number: int, opened: Opened) -> Launch:

@@ -45,11 +45,7 @@ def bench(
     subjects = [_with_threads(subject) for subject in subjects]
     keys = {path: onnx_files.content_key(path) for path in {one.model.onnx for one in subjects}}
     before, began = machine.snapshot(), time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="burnish-bench-") as scratch:
-        start = _starter(subjects, feeds, options, Path(scratch))
-        labels = [subject.label for subject in subjects]
-        rounds = Rounds(labels, start, options, judge=judge, progress=progress)
-        rounds.run()
+    rounds = _gathered(subjects, feeds, options, judge, progress)
     measurements = tuple(
         _measurement(one, keys[one.model.onnx], feeds, rounds.tallies[one.label])
         for one in subjects
@@ -66,6 +62,21 @@ def bench(
         rerun=rerun,
         parity=rounds.parity,
     )
+
+
+def _gathered(
+    subjects: Sequence[BenchSubject],
+    feeds: Feeds,
+    options: BenchOptions,
+    judge: Judge | None,
+    progress: Progress,
+) -> Rounds:
+    labels = [subject.label for subject in subjects]
+    with tempfile.TemporaryDirectory(prefix="burnish-bench-") as scratch:
+        start = _starter(subjects, feeds, options, Path(scratch))
+        rounds = Rounds(labels, start, options, judge=judge, progress=progress)
+        rounds.run()
+    return rounds
 
 
 def _check(subjects: Sequence[BenchSubject], options: BenchOptions) -> None:

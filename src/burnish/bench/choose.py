@@ -1,0 +1,55 @@
+"""Which subjects a benchmark has: models on engines, each under a name one can type."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from burnish.bench.subject import BenchSubject
+from burnish.core.errors import UsageError
+from burnish.core.nearest import suggestion
+from burnish.engines.base import ENGINES, EngineOptions
+from burnish.store.stored import StoredModel
+
+
+def subjects(
+    models: Sequence[StoredModel], engines: Sequence[str], options: EngineOptions
+) -> tuple[BenchSubject, ...]:
+    """Return every model on every engine; without engines, on all that can run it here."""
+    labels = Counter(model.label for model in models)
+    return tuple(
+        BenchSubject(
+            label=f"{model.label if labels[model.label] == 1 else model.onnx}@{engine}",
+            model=model,
+            engine=engine,
+            options=options,
+        )
+        for model in models
+        for engine in (engines or _usable(model))
+    )
+
+
+def baseline(among: Sequence[BenchSubject], asked: str | None) -> str:
+    """Return the label of the baseline: the first, or the only one that fits what was asked.
+
+    A subject `model@engine` may be asked for by its model or its engine alone.
+    """
+    labels = [subject.label for subject in among]
+    if asked is None or asked in labels:
+        return asked or labels[0]
+    fitting = [label for label in labels if asked in label.rpartition("@")[::2]]
+    if len(fitting) != 1:
+        problem = "names several subjects" if fitting else "is not among the subjects"
+        raise UsageError(f"the baseline {asked!r} {problem}", hint=suggestion(asked, labels))
+    return fitting[0]
+
+
+def _usable(model: StoredModel) -> list[str]:
+    names = [
+        name
+        for name in ENGINES
+        if ENGINES[name].availability().ok
+        and (model.torch is not None or not ENGINES[name].needs_torch_source)
+    ]
+    # The engine that every installation has is what all others are compared with.
+    return sorted(names, key=lambda name: (name != "onnxruntime-cpu", name))

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from burnish.bench import choose
+from burnish.core.errors import UsageError
+from burnish.engines.base import ENGINES, EngineOptions
+from burnish.store.stored import StoredModel, TorchSource
+
+PLAIN = StoredModel(Path("a/bert.onnx"), "bert", "dynamo")
+WITH_SOURCE = StoredModel(Path("b/bert.onnx"), "bert", "torchscript", (), TorchSource("m:f", {}))
+
+
+def labels(*models: StoredModel, engines: tuple[str, ...] = ()) -> list[str]:
+    return [one.label for one in choose.subjects(models, engines, EngineOptions())]
+
+
+def test_subjects_are_models_on_engines() -> None:
+    assert labels(PLAIN, WITH_SOURCE, engines=("onnxruntime-cpu", "openvino")) == [
+        "bert/dynamo@onnxruntime-cpu", "bert/dynamo@openvino",
+        "bert/torchscript@onnxruntime-cpu", "bert/torchscript@openvino",
+    ]  # fmt: skip
+
+
+def test_models_of_one_name_are_told_apart_by_their_files() -> None:
+    twins = (StoredModel(Path("a/m.onnx"), "m"), StoredModel(Path("b/m.onnx"), "m"))
+    assert labels(*twins, engines=("openvino",)) == ["a/m.onnx@openvino", "b/m.onnx@openvino"]
+
+
+def test_without_engines_every_usable_one_is_taken_and_onnxruntime_comes_first() -> None:
+    usable = [name for name in ENGINES if ENGINES[name].availability().ok]
+    torch = [name for name in usable if ENGINES[name].needs_torch_source]
+    assert labels(WITH_SOURCE)[0] == "bert/torchscript@onnxruntime-cpu"
+    assert len(labels(WITH_SOURCE)) == len(usable)
+    assert len(labels(PLAIN)) == len(usable) - len(torch)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        (None, "bert/dynamo@onnxruntime-cpu"),
+        ("bert/dynamo@openvino", "bert/dynamo@openvino"),
+        ("openvino", "bert/dynamo@openvino"),
+    ],
+)
+def test_a_baseline_is_named_in_full_or_by_what_tells_it_apart(
+    asked: str | None, found: str
+) -> None:
+    among = choose.subjects([PLAIN], ("onnxruntime-cpu", "openvino"), EngineOptions())
+    assert choose.baseline(among, asked) == found
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ("bert/dynamo", "the baseline 'bert/dynamo' names several subjects"),
+        ("openvin", "the baseline 'openvin' is not among the subjects"),
+    ],
+)
+def test_a_baseline_that_fits_none_or_several_is_refused(asked: str, problem: str) -> None:
+    among = choose.subjects([PLAIN], ("onnxruntime-cpu", "openvino"), EngineOptions())
+    with pytest.raises(UsageError, match=problem) as error:
+        choose.baseline(among, asked)
+    assert "bert/dynamo@openvino" in error.value.hint

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bench.test_measure import report
+from burnish.bench.measure import ParityMark
+from burnish.bench.verdict import require_sound
+from burnish.core.errors import CheckFailedError
+
+
+def test_a_report_in_which_all_is_well_passes() -> None:
+    require_sound(replace(report(), parity={"fast": ParityMark(True, 0.0)}))
+
+
+def test_a_wrong_subject_fails_with_the_command_that_finds_the_node() -> None:
+    wrong = replace(
+        report(), baseline="m/a@ort", parity={"m/b@openvino": ParityMark(False, 0.5, "y is off")}
+    )
+    with pytest.raises(CheckFailedError, match="m/b@openvino is wrong: y is off") as error:
+        require_sound(wrong)
+    assert error.value.hint == (
+        "find the node where it parts: burnish verify m/a m/b --engine openvino --bisect"
+    )
+
+
+def test_a_subject_without_measurement_fails_with_the_reason() -> None:
+    first, second = report().measurements
+    broken = replace(
+        report(), measurements=(first, replace(second, failure="ended by SIGSEGV")), parity={}
+    )
+    with pytest.raises(
+        CheckFailedError, match="fast could not be measured: ended by SIGSEGV"
+    ) as error:
+        require_sound(broken)
+    assert error.value.hint == (
+        "see whether the engine works: burnish doctor --engine onnxruntime-cpu"
+    )
