@@ -6,7 +6,7 @@ import pytest
 
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines.base import Availability, EngineOptions
-from burnish.engines.fallback import accepted, no_cuda_graph, no_levels, precision_notes, require
+from burnish.engines.fallback import accepted, level_notes, no_cuda_graph, precision_notes, require
 
 STRICT = EngineOptions(precision="f16", cuda_graph=True, graph_level="basic")
 LENIENT = EngineOptions(precision="f16", cuda_graph=True, graph_level="basic", allow_fallback=True)
@@ -23,9 +23,6 @@ LENIENT = EngineOptions(precision="f16", cuda_graph=True, graph_level="basic", a
         (lambda options: no_cuda_graph(options, "openvino"),
          "engine openvino captures no CUDA graph",
          "use --engine onnxruntime-cuda, or accept it with --allow-fallback"),
-        (lambda options: no_levels(options, "openvino"),
-         "graph level basic was asked for, engine openvino has no such levels",
-         "use --engine onnxruntime-cpu, or accept it with --allow-fallback"),
     ],
 )  # fmt: skip
 def test_a_difference_raises_unless_it_is_allowed(check, problem: str, hint: str) -> None:  # noqa: ANN001
@@ -38,7 +35,12 @@ def test_a_difference_raises_unless_it_is_allowed(check, problem: str, hint: str
 def test_what_was_asked_for_needs_no_note() -> None:
     options = EngineOptions()
     assert precision_notes(options, "f32") == no_cuda_graph(options, "x") == ()
-    assert precision_notes(EngineOptions(precision="f16"), "f16") == no_levels(options, "x") == ()
+    assert precision_notes(EngineOptions(precision="f16"), "f16") == level_notes(options, "x") == ()
+
+
+def test_an_engine_with_one_graph_level_says_so_and_goes_on() -> None:
+    expected = ("graph level basic was asked for, openvino always optimises fully",)
+    assert level_notes(STRICT, "openvino") == expected
 
 
 class _Absent:

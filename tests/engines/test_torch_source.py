@@ -40,7 +40,7 @@ def test_a_file_is_found_beside_the_model_or_by_its_full_path(tmp_path: Path, pl
 
 
 def test_a_package_is_imported(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="returned .*Path, not a module"):
+    with pytest.raises(ModelError, match=r"returned \w*Path, not a module"):
         module_and_inputs(model(tmp_path, "pathlib:Path"))
 
 

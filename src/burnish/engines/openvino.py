@@ -20,7 +20,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.core.tensors import TensorSpec
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
-from burnish.engines.fallback import accepted, no_cuda_graph, no_levels, precision_notes, require
+from burnish.engines.fallback import accepted, level_notes, no_cuda_graph, precision_notes, require
 from burnish.engines.feeding import check_feeds
 from burnish.engines.installed import version_of
 from burnish.engines.model_facts import arithmetic_type, node_of_name
@@ -67,7 +67,7 @@ class OpenVino:
             *_double_notes(arithmetic_type(onnx_model), options),
             *precision_notes(options, obtained),
             *no_cuda_graph(options, self.name),
-            *no_levels(options, self.name),
+            *level_notes(options, self.name),
             *_integer_notes((*interface.inputs, *interface.outputs)),
         )
         if options.precision is None and obtained != "f32":

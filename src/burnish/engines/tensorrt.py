@@ -17,7 +17,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.files import write_bytes
 from burnish.engines import tensorrt_build
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
-from burnish.engines.fallback import no_cuda_graph, no_levels, require
+from burnish.engines.fallback import level_notes, no_cuda_graph, require
 from burnish.engines.feeding import check_feeds
 from burnish.engines.installed import has_nvidia_gpu, version_of
 from burnish.engines.model_facts import arithmetic_type
@@ -71,7 +71,7 @@ class TensorRt:
         onnx_model = onnx_files.read(model.onnx)
         major = int(tensorrt.__version__.split(".")[0])
         plan = tensorrt_build.build_plan(major, options.precision, arithmetic_type(onnx_model))
-        notes = (*plan.notes, *no_cuda_graph(options, self.name), *no_levels(options, self.name))
+        notes = (*plan.notes, *no_cuda_graph(options, self.name), *level_notes(options, self.name))
         placement = Placement(f"cuda:{options.device_index}", plan.precision, {}, notes=notes)
         session = TensorRtSession(model, plan, onnx_files.interface(onnx_model), placement)
         session.build_if_fixed()

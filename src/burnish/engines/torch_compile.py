@@ -6,7 +6,7 @@ import shutil
 
 from burnish.core import units
 from burnish.engines.base import ENGINES, Availability, EngineOptions
-from burnish.engines.fallback import no_cuda_graph, no_levels, require
+from burnish.engines.fallback import level_notes, no_cuda_graph, require
 from burnish.engines.installed import has_nvidia_gpu, version_of
 from burnish.engines.torch_eager import REMEDY
 from burnish.engines.torch_session import TorchSession, load
@@ -45,7 +45,7 @@ class TorchCompile:
         import torch
         import torch._dynamo
 
-        notes = (*no_cuda_graph(options, self.name), *no_levels(options, self.name))
+        notes = (*no_cuda_graph(options, self.name), *level_notes(options, self.name))
         loaded = load(model, options)
         torch._dynamo.reset()  # a graph compiled for another model must not count as ours
         breaks_before = _graph_breaks()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burnish.engines.base import ENGINES, Availability, EngineOptions
-from burnish.engines.fallback import no_cuda_graph, no_levels, require
+from burnish.engines.fallback import no_cuda_graph, require
 from burnish.engines.installed import version_of
 from burnish.engines.torch_session import TorchSession, load
 from burnish.store.stored import StoredModel
@@ -27,7 +27,7 @@ class TorchEager:
     def open(self, model: StoredModel, options: EngineOptions) -> TorchSession:
         """Build the module that `model` was exported from."""
         require(self)
-        notes = (*no_cuda_graph(options, self.name), *no_levels(options, self.name))
+        notes = no_cuda_graph(options, self.name)
         loaded = load(model, options)
         return TorchSession(loaded, options, call=loaded.module, notes=lambda: notes)
 

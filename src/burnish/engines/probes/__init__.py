@@ -1,0 +1,3 @@
+"""What works on this machine, found out by trying it in child processes."""
+
+from __future__ import annotations

@@ -1,0 +1,98 @@
+"""Try everything that burnish can use, and say what works."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
+
+from burnish.core import settings
+from burnish.core.progress import SILENT, Progress
+from burnish.engines.base import ENGINES
+from burnish.engines.installed import version_of
+from burnish.engines.probes import child, compilers
+from burnish.engines.probes.devices import devices
+from burnish.engines.probes.exporter_probe import EXPORTERS
+from burnish.engines.probes.findings import DoctorReport, Finding, Group, Status
+
+TIME_LIMIT_S = 180
+"""A cold `torch.compile` on a slow machine needs most of a minute; what takes longer hangs."""
+_AT_ONCE = 2
+_PROBES = "burnish.engines.probes"
+
+Probe = Callable[[], Finding]
+
+
+def examine(
+    engines: Sequence[str] = (),
+    *,
+    time_limit_s: float = TIME_LIMIT_S,
+    progress: Progress = SILENT,
+) -> DoctorReport:
+    """Try the engines that are named, and nothing else; without names, try everything."""
+    limit = time_limit_s
+    probes: list[Probe] = [
+        partial(engine_finding, name, time_limit_s=limit) for name in engines or ENGINES
+    ]
+    if engines:
+        return DoctorReport(_all(probes, progress))
+    probes += [partial(exporter_finding, name, time_limit_s=limit) for name in EXPORTERS]
+    probes += [partial(compilers.compiler_finding, compiler) for compiler in compilers.COMPILERS]
+    probes += [partial(compilers.library_finding, library) for library in compilers.LIBRARIES]
+    return DoctorReport((*devices(), *_all(probes, progress), *privacy()))
+
+
+def engine_finding(name: str, *, time_limit_s: float) -> Finding:
+    """Run a tiny model on an engine in a child process, and return how that went."""
+    available = ENGINES[name].availability()
+    if not available.ok:
+        return Finding(
+            Group.ENGINE, name, Status.MISSING, available.version, available.reason,
+            available.remedy,
+        )  # fmt: skip
+    outcome = child.run_module(f"{_PROBES}.engine_probe", name, time_limit_s=time_limit_s)
+    return _tried(Group.ENGINE, name, available.version, outcome, "engine_probe")
+
+
+def exporter_finding(name: str, *, time_limit_s: float) -> Finding:
+    """Export a tiny module with one of PyTorch's exporters, and return how that went."""
+    title = f"torch.onnx {name}"
+    version = version_of("torch")
+    if version is None:
+        return Finding(
+            Group.EXPORTER, title, Status.MISSING, "", "torch is not installed",
+            "pip install 'burnish[torch]'",
+        )  # fmt: skip
+    outcome = child.run_module(f"{_PROBES}.exporter_probe", name, time_limit_s=time_limit_s)
+    return _tried(Group.EXPORTER, title, version, outcome, "exporter_probe")
+
+
+def privacy() -> tuple[Finding, ...]:
+    """Return a row for each setting that keeps this process and its children from reporting."""
+    return tuple(
+        Finding(Group.PRIVACY, name, Status.WORKS, detail=f"set to {value}")
+        if os.environ.get(name) == value
+        else Finding(
+            Group.PRIVACY, name, Status.BROKEN, detail="is not set in this process",
+            remedy=f"export {name}={value}",
+        )
+        for name, value in settings.FORCED.items()
+    )  # fmt: skip
+
+
+def _tried(group: Group, name: str, version: str, outcome: child.Outcome, module: str) -> Finding:
+    if outcome.ok:
+        told = outcome.output.strip().splitlines()[-1]
+        return Finding(group, name, Status.WORKS, version, told)
+    again = f"python -m {_PROBES}.{module} {name.split()[-1]}"
+    return Finding(group, name, Status.BROKEN, version, outcome.reason, again)
+
+
+def _all(probes: Sequence[Probe], progress: Progress) -> tuple[Finding, ...]:
+    """Return all findings in order; a few probes run at once, as most wait for a child."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        futures = [pool.submit(probe) for probe in probes]
+        for done, future in enumerate(as_completed(futures), start=1):
+            progress.step("examine", done, len(futures), future.result().name)
+        return tuple(future.result() for future in futures)
