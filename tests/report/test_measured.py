@@ -35,6 +35,33 @@ def test_parity_stands_in_the_row_of_the_time() -> None:
     ]  # fmt: skip
 
 
+def test_the_baselines_model_looks_the_same_on_every_engine() -> None:
+    found = bench()
+    key = found.measurements[0].model_key
+    moved = tuple(replace(one, model_key=key) for one in found.measurements)
+    series = {one.series for one in measured.latencies(replace(found, measurements=moved))}
+    assert series == {"baseline"}
+
+
+def test_what_a_reader_of_the_times_must_know_is_told() -> None:
+    found = bench()
+    first = found.measurements[0]
+    assert first.placement is not None
+    doubted = replace(
+        first,
+        placement=replace(first.placement, notes=("3 nodes fell back to the CPU",)),
+        launches=tuple(replace(launch, converged=False) for launch in first.launches),
+    )
+    report = replace(
+        found, measurements=(doubted, *found.measurements[1:]), notes=("budget ended",)
+    )
+    assert measured.notes(report) == (
+        "budget ended",
+        f"{first.subject}: 3 nodes fell back to the CPU",
+        f"{first.subject}: calls were not steady when the warm-up ended",
+    )
+
+
 def test_a_subject_is_shown_without_its_engine_which_stands_beside_it() -> None:
     names = [(one.label, one.engine) for one in measured.latencies(bench())]
     assert names[1] == (OPTIMIZED, "onnxruntime-cpu")

@@ -74,6 +74,16 @@ def test_a_single_subject_is_not_compared() -> None:
     assert speed(replace(sample_run(), bench=alone)).answer == "speed not compared"
 
 
+def test_another_engine_alone_is_no_other_model() -> None:
+    base = measurement(f"{ORIGINAL} onnxruntime-cpu", "onnxruntime-cpu", 1e-3, key="a")
+    engine = measurement(f"{ORIGINAL} openvino", "openvino", 5e-4, key="a")
+    found = replace(
+        bench(), baseline=base.subject, measurements=(base, engine),
+        comparisons=compare(base, [engine]),
+    )  # fmt: skip
+    assert speed(replace(sample_run(), bench=found)).answer == "speed not compared"
+
+
 def test_the_same_engine_is_compared_before_others() -> None:
     report = sample_run()
     turned = replace(report.bench, comparisons=report.bench.comparisons[::-1])

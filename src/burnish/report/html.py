@@ -29,6 +29,7 @@ def page(report: RunReport) -> str:
             headline=headline(report),
             findings=findings(report),
             latency=measured.latency_table(report.bench),
+            latency_notes=measured.notes(report.bench),
             latency_chart=_drawing(intervals.chart(measured.latencies(report.bench))),
             parity=rewritten.parity_table(report.parity),
             fusions=rewritten.fusion_table(report.rewrite),

@@ -42,6 +42,8 @@ def _lines(report: RunReport) -> Iterator[str]:
         yield f"- {escaped(finding.question)} {answer}. {escaped(finding.facts)}"
     for warning in report.bench.machine.warnings:
         yield f"- Take the times with care: {escaped(warning)}"
+    for note in measured.notes(report.bench):
+        yield f"- Note: {escaped(note)}"
     for title, content in _tables(report):
         if content.rows:
             yield from ("", f"## {title}", "", table(content))

@@ -43,6 +43,17 @@ def latency_table(bench: BenchReport) -> Table:
     )  # fmt: skip
 
 
+def notes(bench: BenchReport) -> tuple[str, ...]:
+    """Return what a reader of the latencies must know besides."""
+    told = list(bench.notes)
+    for one in bench.measurements:
+        own = list(one.placement.notes) if one.placement is not None else []
+        if one.launches and not one.converged:
+            own.append("calls were not steady when the warm-up ended")
+        told += [f"{one.subject}: {note}" for note in own]
+    return tuple(dict.fromkeys(told))
+
+
 def latencies(bench: BenchReport) -> tuple[Latency, ...]:
     """Return the lines of the latency chart."""
     return tuple(_latency(bench, one) for one in bench.measurements)
@@ -161,8 +172,7 @@ def _verdict_cell(one: Measurement, comparison: Comparison | None) -> Cell:
     if one.failure is not None:
         return Cell("failed", one.failure, Tone.BAD)
     if comparison is None:
-        steady = "" if one.converged else "calls were not steady yet"
-        return Cell("–", steady)
+        return Cell("–")
     return Cell(comparison.verdict.value, comparison.reason, _TONES[comparison.verdict])
 
 
@@ -177,7 +187,8 @@ def _results_cell(bench: BenchReport, one: Measurement) -> Cell:
 
 
 def _latency(bench: BenchReport, one: Measurement) -> Latency:
-    series = "baseline" if one.subject == bench.baseline else "accent"
+    same_model = one.model_key == bench.measurement(bench.baseline).model_key
+    series = "baseline" if same_model else "accent"
     if one.subject in bench.wrong:
         series = "bad"
     if not one.blocks:

@@ -28,6 +28,10 @@ def next_steps(report: RunReport) -> tuple[NextStep, ...]:
 def _if_wrong(report: RunReport) -> tuple[NextStep, ...]:
     if report.parity.passed:
         return ()
+    culprit = report.parity.bisection.culprit if report.parity.bisection else None
+    if culprit is not None and culprit.rule and report.command:
+        why = f"Leave out {culprit.rule}, the rule that made {culprit.node}"
+        return (NextStep(why, f"{report.command} --disable {culprit.rule}"),)
     command = shlex.join(["burnish", "verify", report.original, report.optimized, "--bisect"])
     return (NextStep("Find the first node where the two models part", command),)
 
@@ -37,7 +41,7 @@ def _if_unsure(report: RunReport) -> tuple[NextStep, ...]:
     if comparison is None or comparison.verdict in (Verdict.FASTER, Verdict.SLOWER):
         return ()
     models = ["burnish", "bench", report.original, report.optimized]
-    command = f"{report.bench.rerun or shlex.join(models)} --rounds 15"
+    command = f"{report.bench.rerun or shlex.join(models)} --rounds 15 --budget 300"
     return (NextStep("Measure longer, to tell smaller differences", command),)
 
 

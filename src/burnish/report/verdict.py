@@ -123,16 +123,15 @@ def work(report: RunReport) -> Finding:
 
 
 def like_for_like(report: RunReport) -> Comparison | None:
-    """Return the comparison of another model on the baseline's engine; else any there is."""
+    """Return the comparison with another model on the baseline's engine; else on any engine."""
     bench = report.bench
     before = bench.measurement(bench.baseline)
-    same_engine = [
-        one
+    others = [
+        (bench.measurement(one.candidate).engine != before.engine, one)
         for one in bench.comparisons
-        if bench.measurement(one.candidate).engine == before.engine
-        and bench.measurement(one.candidate).model_key != before.model_key
+        if bench.measurement(one.candidate).model_key != before.model_key
     ]
-    return next(iter((*same_engine, *bench.comparisons)), None)
+    return min(others, key=lambda pair: pair[0], default=(True, None))[1]
 
 
 def interval(comparison: Comparison) -> str:

@@ -19,7 +19,7 @@ class Latency:
     label: str
     engine: str
     series: str
-    """`baseline`, `accent`, or `bad` for one whose results are wrong."""
+    """`baseline` for the baseline's model, `accent` for another, `bad` for wrong results."""
     median_s: float | None
     low_s: float | None = None
     high_s: float | None = None
