@@ -132,3 +132,15 @@ def test_unknown_rank_needs_data() -> None:
     with pytest.raises(ModelError, match="does not say how many dimensions it has") as error:
         bind([ids("...")], {})
     assert error.value.hint == "pass inputs of your own with --data FILE.npz"
+
+
+def test_past_and_sequence_together_stay_within_the_positions() -> None:
+    past = ids("batch", 4, "past_length", 8, name="past_key_0", dtype="f32")
+    bound = bind([ids("batch", "sequence"), past], {}, longest=40)
+    assert bound.sizes == {"batch": 1, "sequence": 24, "past_length": 16}
+    assert bound.notes == ("sequence is 24, as the model has 40 positions",)
+
+
+def test_a_sequence_is_never_shortened_to_nothing() -> None:
+    past = ids("batch", 4, "past_length", 8, name="past_key_0", dtype="f32")
+    assert bind([ids("batch", "sequence"), past], {}, longest=4).sizes["sequence"] == 1

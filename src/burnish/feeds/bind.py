@@ -72,8 +72,13 @@ class _Occurrence:
     index: int
 
 
-def bind(inputs: Sequence[TensorSpec], asked: Mapping[str, int]) -> Bound:
-    """Return sizes for all symbols: what is asked for, else what name or place suggest."""
+def bind(
+    inputs: Sequence[TensorSpec], asked: Mapping[str, int], *, longest: int | None = None
+) -> Bound:
+    """Return sizes for all symbols: what is asked for, else what name or place suggest.
+
+    Sequences that are not asked for are kept at `longest` or below, the past included.
+    """
     _refuse_unknown_rank(inputs)
     occurrences = list(_occurrences(inputs))
     symbols = dict.fromkeys(occurrence.symbol for occurrence in occurrences)
@@ -92,7 +97,10 @@ def bind(inputs: Sequence[TensorSpec], asked: Mapping[str, int]) -> Bound:
         if symbol not in asked:
             plain = min(places, key=lambda place: place.spec.shape[place.index] != place.symbol)
             notes += _note(symbol, meaning, plain)
-    sizes = _sizes(symbols, asked, meanings)
+    sizes = {s: asked[s] if s in asked else _BY_NAME[meanings[s]].size for s in symbols}
+    free = {s: meaning for s, meaning in meanings.items() if s not in asked}
+    notes += _shorten(sizes, free, meanings, longest)
+    _add_up(sizes, free, meanings)
     return Bound(sizes, meanings, _shapes(inputs, sizes), tuple(notes))
 
 
@@ -167,18 +175,25 @@ def _note(symbol: str, meaning: str | None, place: _Occurrence) -> list[str]:
     return [f"{symbol} ({where}) is taken for {meaning}; bind it with --shape {symbol}=SIZE"]
 
 
-def _sizes(
-    symbols: Mapping[str, None], asked: Mapping[str, int], meanings: Mapping[str, str]
-) -> dict[str, int]:
-    sizes = {
-        symbol: asked[symbol] if symbol in asked else _BY_NAME[meanings[symbol]].size
-        for symbol in symbols
-    }
+def _shorten(
+    sizes: dict[str, int], free: Mapping[str, str], meanings: Mapping[str, str], longest: int | None
+) -> list[str]:
+    """Keep sequences within the model's positions; return what was changed."""
+    if longest is None:
+        return []
+    past = next((sizes[s] for s, meaning in meanings.items() if meaning == "past"), 0)
+    room = max(longest - past, 1)
+    long = [s for s, meaning in free.items() if meaning == "sequence" and sizes[s] > room]
+    sizes.update(dict.fromkeys(long, room))
+    return [f"{symbol} is {room}, as the model has {longest} positions" for symbol in long]
+
+
+def _add_up(sizes: dict[str, int], free: Mapping[str, str], meanings: Mapping[str, str]) -> None:
+    """Make every total the sum of the first past and the first sequence."""
     parts = {meaning: sizes[s] for s, meaning in reversed([*meanings.items()]) if meaning in _PARTS}
-    for symbol, meaning in meanings.items():
-        if meaning == _TOTAL and symbol not in asked and parts:
+    for symbol, meaning in free.items():
+        if meaning == _TOTAL and parts:
             sizes[symbol] = sum(parts.values())
-    return sizes
 
 
 def _shapes(inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:

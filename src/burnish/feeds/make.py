@@ -10,10 +10,12 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Array
 from burnish.core.tensors import Dim, TensorSpec
-from burnish.feeds import dimension, tables, values
+from burnish.feeds import dimension, values
 from burnish.feeds.bind import Bound, bind
 from burnish.feeds.feed import Feeds, Padding
+from burnish.feeds.positions import longest_sequence
 from burnish.feeds.roles import Role, role_of
+from burnish.feeds.tables import smallest_table
 from burnish.store import onnx_files
 
 __all__ = ["Feeds", "Padding", "make"]
@@ -28,17 +30,18 @@ def make(
     inside the tables that they index, masks have rows of different lengths.
     """
     inputs = onnx_files.interface(model).inputs
-    bound = bind(inputs, bindings)
+    by_name = {value.name: value for value in model.graph.inputs}
+    tables = {s.name: smallest_table(by_name[s.name], model) for s in inputs}
+    bound = bind(inputs, bindings, longest=_longest(model, inputs, tables))
     past = _past_length(inputs, bound)
     sequence = bound.size_of("sequence") or _longest_tokens(inputs, bound)
-    by_name = {value.name: value for value in model.graph.inputs}
     arrays: dict[str, Array] = {}
     notes = list(bound.notes)
     for spec in inputs:
         request = values.Request(
             spec=spec,
             shape=bound.shapes[spec.name],
-            rows=_rows(tables.smallest_table(by_name[spec.name], model), bound),
+            rows=_rows(tables[spec.name], bound),
             random=_generator(seed, spec.name),
             padding=padding,
             past=past,
@@ -61,6 +64,15 @@ def _rows(table: Dim | None, bound: Bound) -> int | None:
         known = all(name in bound.sizes for name in dimension.atoms(table))
         return dimension.evaluate(table, bound.sizes) if known else None
     return table
+
+
+def _longest(
+    model: ir.Model, inputs: Sequence[TensorSpec], tables: Mapping[str, Dim | None]
+) -> int | None:
+    """Return how many positions the model has, computed inside of it or fed to it."""
+    fed = (tables[spec.name] for spec in inputs if role_of(spec) is Role.POSITIONS)
+    limits = [limit for limit in (*fed, longest_sequence(model)) if isinstance(limit, int)]
+    return min(limits, default=None)
 
 
 def _past_length(inputs: Sequence[TensorSpec], bound: Bound) -> int:

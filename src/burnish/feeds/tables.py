@@ -108,7 +108,7 @@ def _returned(found: _Found) -> Iterator[_Found]:
 def _constant_shift(node: ir.Node, operand: int) -> int:
     if node.op_type not in ("Add", "Sub"):
         return 0
-    other = _constant(node.inputs[1 - operand])
+    other = constant(node.inputs[1 - operand])
     if other is None or other.size == 0 or other.dtype.kind not in "iu":
         return 0
     return int(other.max()) if node.op_type == "Add" else -int(other.min())
@@ -116,7 +116,7 @@ def _constant_shift(node: ir.Node, operand: int) -> int:
 
 def _rows(found: _Found, node: ir.Node, operand: int) -> Iterator[Dim]:
     if node.op_type == "OneHot" and operand == 0:
-        depth = _constant(node.inputs[1])
+        depth = constant(node.inputs[1])
         if depth is not None:
             yield int(depth.reshape(-1)[0])
     for look in _LOOKS.get(node.op_type, ()):
@@ -124,12 +124,12 @@ def _rows(found: _Found, node: ir.Node, operand: int) -> Iterator[Dim]:
             continue
         attribute = node.attributes.get(look.axis_attribute or "")
         axis = attribute.as_int() if attribute is not None else 0
-        size = _size(node.inputs[look.table], axis, found.call)
+        size = size_along(node.inputs[look.table], axis, found.call)
         if size is not None:
             yield size
 
 
-def _size(table: ir.Value | None, axis: int, call: _Call | None) -> Dim | None:
+def size_along(table: ir.Value | None, axis: int, call: _Call | None = None) -> Dim | None:
     """Return the size of a table along an axis, from its shape or from what it was made of."""
     if table is None:
         return None
@@ -141,11 +141,11 @@ def _size(table: ir.Value | None, axis: int, call: _Call | None) -> Dim | None:
     if producer is None:
         return _size_outside(table, axis, call)
     if producer.op_type in ("Identity", "Cast", "DequantizeLinear"):
-        return _size(producer.inputs[0], axis, call)
+        return size_along(producer.inputs[0], axis, call)
     if producer.op_type == "Transpose" and "perm" in producer.attributes:
-        return _size(producer.inputs[0], producer.attributes["perm"].as_ints()[axis], call)
-    constant = _constant(table)
-    return None if constant is None else constant.shape[axis]
+        return size_along(producer.inputs[0], producer.attributes["perm"].as_ints()[axis], call)
+    known = constant(table)
+    return None if known is None else known.shape[axis]
 
 
 def _size_outside(table: ir.Value, axis: int, call: _Call | None) -> Dim | None:
@@ -154,10 +154,11 @@ def _size_outside(table: ir.Value, axis: int, call: _Call | None) -> Dim | None:
         return None
     for parameter, given in zip(call.function.inputs, call.node.inputs, strict=False):
         if parameter is table:
-            return _size(given, axis, call.caller)
+            return size_along(given, axis, call.caller)
     return None
 
 
-def _constant(value: ir.Value | None) -> np.ndarray | None:
+def constant(value: ir.Value | None) -> np.ndarray | None:
+    """Return the value of a constant; None: it is none."""
     tensor = ir.convenience.get_const_tensor(value) if value is not None else None
     return None if tensor is None else np.asarray(tensor.numpy())
