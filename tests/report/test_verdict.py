@@ -65,7 +65,10 @@ def test_not_enough_data_gives_the_reason() -> None:
         bench(), baseline=ORIGINAL, measurements=(base, failed), comparisons=compare(base, [failed])
     )
     said = speed(replace(sample_run(), bench=found))
-    assert (said.tone, said.answer) == (Tone.UNSURE, "not enough data on onnxruntime-cpu")
+    assert (said.tone, said.answer) == (
+        Tone.UNSURE,
+        "not enough data to compare speeds on onnxruntime-cpu",
+    )
     assert said.facts == f"{OPTIMIZED} failed: out of memory"
 
 

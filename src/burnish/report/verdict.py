@@ -71,7 +71,12 @@ def speed(report: RunReport) -> Finding:
         return Finding(Tone.UNSURE, question, "speed not compared", "only one model was measured")
     engine = report.bench.measurement(comparison.candidate).engine
     if comparison.verdict is Verdict.NOT_ENOUGH or comparison.ratio is None:
-        return Finding(Tone.UNSURE, question, f"not enough data on {engine}", comparison.reason)
+        return Finding(
+            Tone.UNSURE,
+            question,
+            f"not enough data to compare speeds on {engine}",
+            comparison.reason,
+        )
     facts = (
         f"{interval(comparison)} with {100 * comparison.confidence:.3g} % confidence,"
         f" {units.count(len(comparison.round_ratios), 'round')} of fresh processes"
