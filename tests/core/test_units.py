@@ -13,7 +13,8 @@ from burnish.core import units
     ("value", "text"),
     [
         (0.00143, "1.43 ms"), (1.0, "1.00 s"), (12.3456, "12.3 s"), (1234.0, "1234 s"),
-        (2.5e-6, "2.50 µs"), (9.9999e-4, "1.00 ms"), (3e-9, "3.00 ns"), (0.0, "0 ns"), (math.nan, "–"),
+        (2.5e-6, "2.50 µs"), (9.9999e-4, "1.00 ms"), (3e-9, "3.00 ns"), (0.0, "0 ns"),
+        (math.nan, "–"),
     ],
 )  # fmt: skip
 def test_seconds(value: float, text: str) -> None:
