@@ -144,3 +144,16 @@ def test_past_and_sequence_together_stay_within_the_positions() -> None:
 def test_a_sequence_is_never_shortened_to_nothing() -> None:
     past = ids("batch", 4, "past_length", 8, name="past_key_0", dtype="f32")
     assert bind([ids("batch", "sequence"), past], {}, longest=4).sizes["sequence"] == 1
+
+
+def test_nameless_symbols_follow_what_is_asked_of_another_with_the_same_meaning() -> None:
+    mask = ids("s43", "s53", name="attention_mask")
+    bound = bind([ids("s72", "s70"), mask], {"s72": 4, "s70": 9})
+    assert bound.shapes == {"input_ids": (4, 9), "attention_mask": (4, 9)}
+
+
+def test_named_sequences_are_independent_but_batches_are_not() -> None:
+    encoder = ids("encoder_batch", "encoder_sequence", name="encoder_ids")
+    decoder = ids("decoder_batch", "decoder_sequence", name="decoder_ids")
+    bound = bind([encoder, decoder], {"encoder_batch": 3, "encoder_sequence": 9})
+    assert bound.shapes == {"encoder_ids": (3, 9), "decoder_ids": (3, 128)}

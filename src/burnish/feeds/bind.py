@@ -97,7 +97,8 @@ def bind(
         if symbol not in asked:
             plain = min(places, key=lambda place: place.spec.shape[place.index] != place.symbol)
             notes += _note(symbol, meaning, plain)
-    sizes = {s: asked[s] if s in asked else _BY_NAME[meanings[s]].size for s in symbols}
+    followed = {meanings[s]: size for s, size in reversed([*asked.items()]) if s in meanings}
+    sizes = {s: asked[s] if s in asked else _default(s, meanings[s], followed) for s in symbols}
     free = {s: meaning for s, meaning in meanings.items() if s not in asked}
     notes += _shorten(sizes, free, meanings, longest)
     _add_up(sizes, free, meanings)
@@ -173,6 +174,17 @@ def _note(symbol: str, meaning: str | None, place: _Occurrence) -> list[str]:
         return []
     where = f"dimension {place.index} of {place.spec.name}"
     return [f"{symbol} ({where}) is taken for {meaning}; bind it with --shape {symbol}=SIZE"]
+
+
+def _default(symbol: str, meaning: str, followed: Mapping[str, int]) -> int:
+    """Return a size that was not asked for.
+
+    Exporters give one size several nameless symbols, one per input: those follow what was asked
+    for another with the same meaning, and so does every batch.
+    """
+    if meaning in followed and (meaning == "batch" or _ANONYMOUS.fullmatch(symbol)):
+        return followed[meaning]
+    return _BY_NAME[meaning].size
 
 
 def _shorten(
