@@ -29,6 +29,7 @@ def measurement(subject: str, factor: float) -> Measurement:
         ),
         blocks=tuple(Block(number, 0, 0, (factor, factor * 1.01)) for number in rounds),
         placement=Placed("cpu", "f32", {"CPUExecutionProvider": 3}, 2, ("a note",)),
+        file=f"{subject}.onnx",
     )
 
 

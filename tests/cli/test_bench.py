@@ -25,7 +25,7 @@ MODEL = """
 <ir_version: 8, opset_import: ["": 18]>
 g (float[batch, 4] x) => (float[batch, 4] y) { y = BODY }
 """
-QUICK = ("--rounds", "3", "--blocks", "1", "--engine", "onnxruntime-cpu")
+QUICK = ("--rounds", "1", "--blocks", "1", "--engine", "onnxruntime-cpu")
 
 
 @pytest.fixture

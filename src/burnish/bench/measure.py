@@ -73,6 +73,8 @@ class Measurement:
     blocks: tuple[Block, ...]
     placement: Placed | None
     failure: str | None = None
+    file: str = ""
+    """Where the model was."""
 
     @property
     def samples_s(self) -> tuple[float, ...]:

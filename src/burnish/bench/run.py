@@ -140,6 +140,7 @@ def _measurement(subject: BenchSubject, model_key: str, feeds: Feeds, tally: Tal
         blocks=tuple(tally.blocks),
         placement=tally.placement,
         failure=tally.failure,
+        file=str(subject.model.onnx),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from burnish.bench.measure import BenchReport
 from burnish.core.errors import CheckFailedError
 
@@ -9,12 +11,12 @@ from burnish.core.errors import CheckFailedError
 def require_sound(report: BenchReport) -> None:
     """Raise if a subject computed something else than the baseline, or could not be measured."""
     for subject in report.wrong:
-        model, _, engine = subject.rpartition("@")
-        baseline = report.baseline.rpartition("@")[0]
+        one = report.measurement(subject)
+        files = shlex.join([report.measurement(report.baseline).file, one.file])
         raise CheckFailedError(
             f"{subject} is wrong: {report.parity[subject].note}",
             hint="find the node where it parts: "
-            f"burnish verify {baseline} {model} --engine {engine} --bisect",
+            f"burnish verify {files} --engine {one.engine} --bisect",
         )
     for one in report.measurements:
         if one.failure is not None:

@@ -63,11 +63,11 @@ def _measured(asked: dict[str, Any]) -> BenchReport:
     from burnish.bench import choose
     from burnish.bench.run import bench
     from burnish.bench.subject import BenchOptions
-    from burnish.cli.bench_judge import judge_of
     from burnish.core import settings
     from burnish.engines.base import EngineOptions
     from burnish.feeds.choose import choose as choose_feeds
     from burnish.store import layout
+    from burnish.study.judge import judge_of
 
     store = asked["store"] or settings.read().store
     models = [layout.resolve(name, store) for name in asked["models"]]
