@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx_ir as ir
 
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.pipeline import RewriteResult, optimize
 
 SQRT2 = math.sqrt(2)
+
+Operand = ir.Value | npt.ArrayLike | None
 
 
 class Graph:
@@ -36,7 +39,7 @@ class Graph:
         self.inputs.append(value)
         return value
 
-    def constant(self, array: Any, name: str | None = None) -> ir.Value:
+    def constant(self, array: npt.ArrayLike, name: str | None = None) -> ir.Value:
         name = name or f"c{len(self.initializers)}"
         content = np.asarray(array)
         if content.dtype == np.float64:
@@ -49,11 +52,13 @@ class Graph:
         self.initializers.append(value)
         return value
 
-    def op(self, op_type: str, *inputs: Any, domain: str = "", **attributes: Any) -> ir.Value:
+    def op(
+        self, op_type: str, *inputs: Operand, domain: str = "", **attributes: object
+    ) -> ir.Value:
         return self.ops(op_type, *inputs, domain=domain, outputs=1, **attributes)[0]
 
     def ops(
-        self, op_type: str, *inputs: Any, outputs: int, domain: str = "", **attributes: Any
+        self, op_type: str, *inputs: Operand, outputs: int, domain: str = "", **attributes: object
     ) -> Sequence[ir.Value]:
         values = [
             value if value is None or isinstance(value, ir.Value) else self.constant(value)
@@ -83,7 +88,7 @@ class Graph:
         return ir.Model(graph, ir_version=10, functions=functions)
 
 
-def run(model: ir.Model, feeds: Mapping[str, Any]) -> list[Any]:
+def run(model: ir.Model, feeds: Mapping[str, npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
     """Return the outputs in ONNX Runtime, with its own optimisations off."""
     import onnxruntime
 
@@ -92,12 +97,16 @@ def run(model: ir.Model, feeds: Mapping[str, Any]) -> list[Any]:
     options.log_severity_level = 3
     proto = ir.serde.serialize_model(model)
     session = onnxruntime.InferenceSession(proto.SerializeToString(), options)
-    outputs: list[Any] = session.run(None, dict(feeds))
+    outputs: list[npt.NDArray[Any]] = session.run(None, dict(feeds))
     return outputs
 
 
 def checked(
-    model: ir.Model, feeds: Mapping[str, Any], *, tolerance: float = 2e-5, **options: Any
+    model: ir.Model,
+    feeds: Mapping[str, npt.NDArray[Any]],
+    *,
+    tolerance: float = 2e-5,
+    **options: object,
 ) -> RewriteResult:
     """Optimise; assert that the argument is untouched, the numbers equal, and a rerun idle."""
     before = ir.serde.serialize_model(model).SerializeToString()
@@ -113,7 +122,11 @@ def checked(
 
 
 def assert_same_numbers(
-    reference: ir.Model, candidate: ir.Model, feeds: Mapping[str, Any], *, tolerance: float
+    reference: ir.Model,
+    candidate: ir.Model,
+    feeds: Mapping[str, npt.NDArray[Any]],
+    *,
+    tolerance: float,
 ) -> None:
     for expected, found in zip(run(reference, feeds), run(candidate, feeds), strict=True):
         assert expected.dtype == found.dtype
@@ -128,6 +141,6 @@ def op_types(model: ir.Model) -> list[str]:
     return [node.op_type for node in model.graph]
 
 
-def samples(*shape: int, seed: int = 0, dtype: Any = np.float32) -> Any:
+def samples(*shape: int, seed: int = 0, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
     """Return normal numbers."""
     return np.random.default_rng(seed).normal(size=shape).astype(dtype)

@@ -104,6 +104,7 @@ class _Expander:
         self._atoms = atoms
         self._facts = facts
         self._known: dict[ir.Value, Polynomial] = {}
+        self._nodes_left = _MOST_NODES
         self.nodes: list[ir.Node] = []
 
     def expand(self, value: ir.Value) -> Polynomial:
@@ -115,8 +116,9 @@ class _Expander:
         node = value.producer()
         if value in self._atoms:
             return {power(value): 1.0}
-        if node is None or len(self.nodes) >= _MOST_NODES or not is_arithmetic(node):
+        if node is None or not self._nodes_left or not is_arithmetic(node):
             return {power(value): 1.0}
+        self._nodes_left -= 1
         polynomial = self._by_operator(node)
         if polynomial is None or len(polynomial) > _MOST_TERMS:
             return {power(value): 1.0}

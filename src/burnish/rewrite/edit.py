@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import onnx_ir as ir
@@ -10,6 +11,9 @@ import onnx_ir as ir
 from burnish.core.arrays import Array
 
 STANDARD_DOMAINS = ("", "ai.onnx")
+
+_LARGEST_SERIALISED = 1024
+"""Bytes; larger constants are weights: no shape or axis is read from them."""
 
 
 _WITH_BODIES = frozenset({"If", "Loop", "Scan", "SequenceMap"})
@@ -145,3 +149,28 @@ def replace_by_constant(value: ir.Value, content: Array | ir.TensorProtocol) -> 
     name = value.name
     value.name = None
     value.replace_all_uses_with(add_initializer(graph, name, content))
+
+
+@contextmanager
+def weights_as_inputs(graph: ir.Graph) -> Iterator[None]:
+    """Show large initializers as inputs while the block runs, so that none is serialised."""
+    weights = [
+        value
+        for value in graph.initializers.values()
+        if not value.is_graph_input()
+        and value.const_value is not None
+        and value.const_value.nbytes > _LARGEST_SERIALISED
+    ]
+    inputs = tuple(graph.inputs)
+    order = tuple(graph.initializers.values())
+    for value in weights:
+        del graph.initializers[value.name or ""]
+    graph.inputs.extend(weights)
+    try:
+        yield
+    finally:
+        graph.inputs.clear()
+        graph.inputs.extend(inputs)
+        graph.initializers.clear()
+        for value in order:
+            graph.initializers.add(value)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import onnx_ir as ir
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rewriting import Graph, checked, op_types, samples
 
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.pipeline import optimize
+from rewriting import Graph, Operand, checked, op_types, samples
 
 Body = Callable[[Graph, ir.Value], ir.Value]
 SCALE = samples(8, seed=1)
@@ -29,25 +29,27 @@ def build(
     return graph.model(body(graph, graph.input("x", shape)))
 
 
-def mean(g: Graph, x: ir.Value, *, axes: Any = (-1,), keepdims: int = 1) -> ir.Value:
+def mean(g: Graph, x: ir.Value, *, axes: Sequence[int] = (-1,), keepdims: int = 1) -> ir.Value:
     if g.opset >= 18:
         return g.op("ReduceMean", x, np.array(axes, np.int64), keepdims=keepdims)
     return g.op("ReduceMean", x, axes=list(axes), keepdims=keepdims)
 
 
-def centred(g: Graph, x: ir.Value, **options: Any) -> ir.Value:
+def centred(g: Graph, x: ir.Value, **options: object) -> ir.Value:
     return g.op("Sub", x, mean(g, x, **options))
 
 
-def deviation(g: Graph, d: ir.Value, *, epsilon: float = 1e-5, **options: Any) -> ir.Value:
+def deviation(g: Graph, d: ir.Value, *, epsilon: float = 1e-5, **options: object) -> ir.Value:
     return g.op("Sqrt", g.op("Add", mean(g, g.op("Pow", d, 2.0), **options), epsilon))
 
 
-def affine(g: Graph, y: ir.Value, scale: Any = SCALE, bias: Any = BIAS) -> ir.Value:
+def affine(
+    g: Graph, y: ir.Value, scale: npt.ArrayLike = SCALE, bias: npt.ArrayLike = BIAS
+) -> ir.Value:
     return g.op("Add", g.op("Mul", y, scale), bias)
 
 
-def plain(g: Graph, x: ir.Value, **options: Any) -> ir.Value:
+def plain(g: Graph, x: ir.Value, **options: object) -> ir.Value:
     d = centred(g, x, **options)
     return affine(g, g.op("Div", d, deviation(g, d, **options)))
 
@@ -157,7 +159,7 @@ def test_epsilon_and_axis_are_read_from_the_graph() -> None:
     assert node.attributes["epsilon"].as_float() == pytest.approx(1e-5)
 
 
-def normalised(g: Graph, x: ir.Value, **options: Any) -> ir.Value:
+def normalised(g: Graph, x: ir.Value, **options: object) -> ir.Value:
     d = centred(g, x, **options)
     return g.op("Div", d, deviation(g, d, **options))
 
@@ -175,7 +177,9 @@ def test_without_scale_and_bias_ones_are_made() -> None:
     (SCALE, np.zeros(8), 2), (np.ones(8), BIAS, 3), (np.full(8, 2.0), np.full(8, 0.5), 3),
     (3.0, 0.25, 3),
 ])  # fmt: skip
-def test_uniform_parameters_are_folded_in(scale: Any, bias: Any, inputs: int) -> None:
+def test_uniform_parameters_are_folded_in(
+    scale: npt.ArrayLike, bias: npt.ArrayLike, inputs: int
+) -> None:
     model = build(lambda g, x: affine(g, normalised(g, x), scale, bias))
     result = checked(model, FEEDS)
     assert op_types(result.model) == ["LayerNormalization"]
@@ -259,8 +263,10 @@ def test_an_older_opset_is_raised_where_nothing_changes_by_that(opset: int) -> N
 def test_an_opset_that_may_not_be_raised_is_said() -> None:
     result = optimize(build(plain, opset=14), OptimizeOptions(raise_opset=False))
     assert [miss.reason for miss in result.report.misses] == [
-        "LayerNormalization for 'reducemean_3' needs opset 17: the model declares opset 14,"
-        " and raising it was not allowed"
+        (
+            "LayerNormalization for 'reducemean_3' needs opset 17: the model declares opset 14,"
+            " and raising it was not allowed"
+        )
     ]
     assert [miss.remedy for miss in result.report.misses] == [
         "export the model with opset 17 or later"
@@ -273,8 +279,10 @@ def test_an_opset_that_cannot_be_raised_is_said() -> None:
 
     result = checked(build(body, opset=12), FEEDS)
     assert [miss.reason for miss in result.report.misses] == [
-        "LayerNormalization for 'reducemean_3' needs opset 17: the model declares opset 12,"
-        " and Softmax 'softmax_9' over axis 1 means something else from opset 13 on"
+        (
+            "LayerNormalization for 'reducemean_3' needs opset 17: the model declares opset 12,"
+            " and Softmax 'softmax_9' over axis 1 means something else from opset 13 on"
+        )
     ]
 
 
@@ -332,8 +340,8 @@ NEAR_MISSES: dict[str, tuple[Body, str]] = {
     ),
     "variance of n - 1": (
         unbiased,
-        "the variance in 'reducemean_3' is scaled: 'v5_0' = 1.14286·variance + 1e-05,"
-        " expected 1·variance + epsilon",
+        ("the variance in 'reducemean_3' is scaled: 'v5_0' = 1.14286·variance + 1e-05,"
+        " expected 1·variance + epsilon"),
     ),
     "epsilon after the root": (
         epsilon_outside,
@@ -347,8 +355,8 @@ NEAR_MISSES: dict[str, tuple[Body, str]] = {
     ),
     "another value centred": (
         other_x,
-        "ReduceMean 'reducemean_4' averages the square of -1·mean(x) + 1·v0_0 (x is 'x'),"
-        " expected x - mean(x)",
+        ("ReduceMean 'reducemean_4' averages the square of -1·mean(x) + 1·v0_0 (x is 'x'),"
+        " expected x - mean(x)"),
     ),
     "variance without keepdims": (
         variance_squeezed,
@@ -356,14 +364,14 @@ NEAR_MISSES: dict[str, tuple[Body, str]] = {
     ),
     "divided by the variance": (
         divided_by_variance,
-        "the variance in 'reducemean_3' leads to 'out0' ="
+        ("the variance in 'reducemean_3' leads to 'out0' ="
         " -1·c2·mean·s^-1 + 1·c2·s^-1·x + 1·c3 (s is 'v4_0'),"
-        " expected x·s^-0.5 - mean·s^-0.5",
+        " expected x·s^-0.5 - mean·s^-0.5"),
     ),
     "x itself divided": (
         not_centred,
-        "the variance in 'reducemean_3' leads to 'out0' = 1·c2·s^-0.5·x + 1·c3 (s is 'v4_0'),"
-        " expected x·s^-0.5 - mean·s^-0.5",
+        ("the variance in 'reducemean_3' leads to 'out0' = 1·c2·s^-0.5·x + 1·c3 (s is 'v4_0'),"
+        " expected x·s^-0.5 - mean·s^-0.5"),
     ),
 }  # fmt: skip
 
@@ -440,7 +448,7 @@ def spellings(draw: st.DrawFn) -> ir.Model:
     g = Graph(opset=draw(st.sampled_from([17, 18, 20])))
     x = g.input("x", ["batch", 4, 8])
 
-    def swapped(op_type: str, *operands: Any) -> ir.Value:
+    def swapped(op_type: str, *operands: Operand) -> ir.Value:
         return g.op(op_type, *draw(st.permutations(operands)))
 
     m = mean(g, x, axes=draw(st.sampled_from([(-1,), (2,)])))

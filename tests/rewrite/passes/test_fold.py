@@ -6,17 +6,20 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import numpy.typing as npt
 import onnx_ir as ir
 import pytest
 from onnx.reference import ReferenceEvaluator
-from rewriting import Graph, checked, op_types, samples
 
 from burnish.rewrite.evaluate import evaluate
+from rewriting import Graph, checked, op_types, samples
 
 I64 = ir.DataType.INT64
 
 
-def result_of(op_type: str, *inputs: Any, opset: int = 17, **attributes: Any) -> Any:
+def result_of(
+    op_type: str, *inputs: npt.ArrayLike, opset: int = 17, **attributes: object
+) -> npt.NDArray[Any] | None:
     """Return our result, after comparing it with ONNX's reference where that has one."""
     graph = Graph(opset=opset)
     output = graph.op(op_type, *inputs, **attributes)
@@ -26,7 +29,7 @@ def result_of(op_type: str, *inputs: Any, opset: int = 17, **attributes: Any) ->
         return None
     proto = ir.serde.serialize_node(graph.nodes[0])
     names = [name for name in proto.input if name]
-    feeds = {name: array for name, array in zip(names, [a for a in arrays if a is not None])}
+    feeds = dict(zip(names, [a for a in arrays if a is not None], strict=True))
     (expected,) = ReferenceEvaluator(proto, opsets={"": opset}).run([output.name], feeds)
     np.testing.assert_array_equal(results[0], expected)
     assert results[0].dtype == np.asarray(expected).dtype
@@ -79,7 +82,9 @@ def test_integer_division_rounds_to_zero() -> None:
     assert results[0].tolist() == [-3, -3]
 
 
-def evaluated(op_type: str, *inputs: Any, **attributes: Any) -> Any:
+def evaluated(
+    op_type: str, *inputs: npt.ArrayLike, **attributes: object
+) -> tuple[npt.NDArray[Any], ...] | None:
     graph = Graph()
     graph.op(op_type, *inputs, **attributes)
     arrays = [np.asarray(value) for value in inputs]

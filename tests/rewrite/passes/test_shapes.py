@@ -6,9 +6,9 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
-from rewriting import Graph, checked, op_types, samples
 
 from burnish.rewrite.passes.shapes import InferShapes
+from rewriting import Graph, checked, op_types, samples
 
 
 def test_inference_sees_no_weights() -> None:
@@ -70,9 +70,7 @@ def test_a_failed_inference_is_said(
     monkeypatch.setattr(onnx.shape_inference, "infer_shapes", fail)
     graph = Graph()
     assert not InferShapes()(graph.model(graph.op("Relu", graph.input("x", [2])))).modified
-    assert (
-        "shapes could not be inferred, so fewer rules can fire: axis out of range" in caplog.text
-    )
+    assert "shapes could not be inferred, so fewer rules can fire: axis out of range" in caplog.text
 
 
 def test_known_sizes_are_folded() -> None:

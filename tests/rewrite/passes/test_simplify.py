@@ -11,9 +11,9 @@ import onnx_ir as ir
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rewriting import Graph, checked, op_types, samples
 
 from burnish.rewrite.element_types import holds_exactly
+from rewriting import Graph, checked, op_types, samples
 
 Body = Callable[[Graph, ir.Value], ir.Value]
 F16, F32, F64 = ir.DataType.FLOAT16, ir.DataType.FLOAT, ir.DataType.DOUBLE

@@ -129,7 +129,7 @@ def unsqueeze_of_reduction(node: ir.Node, facts: Facts) -> Outcome:
     """Unsqueeze(ReduceMean(x, axes, keepdims = 0), axes) --> ReduceMean(x, axes, keepdims = 1)."""
     inner = _producer(node, *_REDUCTIONS)
     axes = rank(node.outputs[0])
-    if inner is None or axes is None or inner.attributes.get_int("keepdims", 1):
+    if inner is None or axes is None or inner.attributes.get_int("keepdims", 1) != 0:
         return False
     kept = inner.outputs[0]
     mine, theirs = facts.axes(node), facts.axes(inner)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +19,6 @@ logger = logging.getLogger(__name__)
 Proto = Any
 """A protobuf message of onnx, which has no type information."""
 
-_LARGEST_SERIALISED = 1024
-"""Bytes; larger constants cannot be shapes, and inference only needs to know their type."""
-
 
 @dataclass(frozen=True)
 class InferShapes(InPlacePass):
@@ -36,7 +32,7 @@ class InferShapes(InPlacePass):
         """Infer once over the whole model."""
         import onnx
 
-        with _without_weights(model.graph):
+        with edit.weights_as_inputs(model.graph):
             proto = ir.serde.serialize_model(model)
         try:
             inferred = onnx.shape_inference.infer_shapes(proto, data_prop=True)
@@ -44,31 +40,6 @@ class InferShapes(InPlacePass):
             logger.warning("shapes could not be inferred, so fewer rules can fire: %s", error)
             return counted(model, 0)
         return counted(model, _merge(model.graph, inferred.graph, keep=set(model.graph.outputs)))
-
-
-@contextmanager
-def _without_weights(graph: ir.Graph) -> Iterator[None]:
-    """Show large initializers as inputs while the block runs."""
-    weights = [
-        value
-        for value in graph.initializers.values()
-        if not value.is_graph_input()
-        and value.const_value is not None
-        and value.const_value.nbytes > _LARGEST_SERIALISED
-    ]
-    inputs = tuple(graph.inputs)
-    order = tuple(graph.initializers.values())
-    for value in weights:
-        del graph.initializers[value.name or ""]
-    graph.inputs.extend(weights)
-    try:
-        yield
-    finally:
-        graph.inputs.clear()
-        graph.inputs.extend(inputs)
-        graph.initializers.clear()
-        for value in order:
-            graph.initializers.add(value)
 
 
 def _merge(graph: ir.Graph, inferred: Proto, *, keep: set[ir.Value]) -> int:

@@ -1,0 +1,127 @@
+"""How the time of rewriting grows with the graph: CPU seconds and the log-log slope.
+
+python benchmarks/rewrite_speed.py [--largest 20000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.rewrite.pipeline import optimize
+
+HIDDEN = 16
+NODES_PER_LAYER = 98
+
+
+class _Encoder:
+    """Writes an encoder as an exporter of opset 14 spells it; weights are tiny on purpose."""
+
+    def __init__(self) -> None:
+        self.nodes: list[ir.Node] = []
+        self.weights: list[ir.Value] = []
+        self.random = np.random.default_rng(0)
+
+    def op(self, op_type: str, *inputs: ir.Value, **attributes: object) -> ir.Value:
+        number = len(self.nodes)
+        node = ir.node(op_type, inputs, attributes=attributes, name=f"{op_type}_{number}")
+        node.outputs[0].name = f"v{number}"
+        self.nodes.append(node)
+        return node.outputs[0]
+
+    def number(self, number: object) -> ir.Value:
+        return self.op("Constant", value=ir.tensor(np.asarray(number)))
+
+    def weight(self, *shape: int) -> ir.Value:
+        name = f"w{len(self.weights)}"
+        tensor = ir.Tensor(self.random.normal(size=shape).astype(np.float32), name=name)
+        value = ir.Value(
+            name=name, type=ir.TensorType(tensor.dtype), shape=ir.Shape(shape), const_value=tensor
+        )
+        self.weights.append(value)
+        return value
+
+    def linear(self, x: ir.Value, inner: int, outer: int) -> ir.Value:
+        return self.op("Add", self.op("MatMul", x, self.weight(inner, outer)), self.weight(outer))
+
+    def norm(self, x: ir.Value) -> ir.Value:
+        mean = self.op("ReduceMean", x, axes=[-1])
+        centred = self.op("Sub", x, mean)
+        square = self.op("Pow", centred, self.number(np.float32(2)))
+        variance = self.op("ReduceMean", square, axes=[-1])
+        root = self.op("Sqrt", self.op("Add", variance, self.number(np.float32(1e-5))))
+        scaled = self.op("Mul", self.op("Div", centred, root), self.weight(HIDDEN))
+        return self.op("Add", scaled, self.weight(HIDDEN))
+
+    def heads(self, x: ir.Value) -> ir.Value:
+        sizes = []
+        for axis in (0, 1):
+            size = self.op("Gather", self.op("Shape", x), self.number(np.int64(axis)), axis=0)
+            sizes.append(self.op("Unsqueeze", size, self.number(np.array([0]))))
+        fixed = [self.number(np.array([2])), self.number(np.array([HIDDEN // 2]))]
+        shape = self.op("Concat", *sizes, *fixed, axis=0)
+        return self.op("Transpose", self.op("Reshape", x, shape), perm=[0, 2, 1, 3])
+
+    def attention(self, x: ir.Value) -> ir.Value:
+        query, key, value = (self.heads(self.linear(x, HIDDEN, HIDDEN)) for _ in range(3))
+        scores = self.op("MatMul", query, self.op("Transpose", key, perm=[0, 1, 3, 2]))
+        scaled = self.op("Div", scores, self.number(np.float32(math.sqrt(HIDDEN / 2))))
+        mixed = self.op("MatMul", self.op("Softmax", scaled, axis=-1), value)
+        joined = self.op("Transpose", mixed, perm=[0, 2, 1, 3])
+        return self.op("Reshape", joined, self.number(np.array([0, 0, HIDDEN])))
+
+    def gelu(self, x: ir.Value) -> ir.Value:
+        curve = self.op("Erf", self.op("Div", x, self.number(np.float32(math.sqrt(2)))))
+        bracket = self.op("Add", curve, self.number(np.float32(1)))
+        return self.op("Mul", self.op("Mul", x, bracket), self.number(np.float32(0.5)))
+
+    def layer(self, x: ir.Value) -> ir.Value:
+        x = self.norm(self.op("Add", self.linear(self.attention(x), HIDDEN, HIDDEN), x))
+        wide = self.gelu(self.linear(x, HIDDEN, 2 * HIDDEN))
+        return self.norm(self.op("Add", self.linear(wide, 2 * HIDDEN, HIDDEN), x))
+
+
+def encoder(layers: int) -> ir.Model:
+    """Return an encoder with this many layers."""
+    build = _Encoder()
+    kind = ir.TensorType(ir.DataType.FLOAT)
+    x = ir.Value(name="x", type=kind, shape=ir.Shape(["batch", "sequence", HIDDEN]))
+    y = x
+    for _ in range(layers):
+        y = build.layer(y)
+    y.type, y.shape = kind, x.shape
+    graph = ir.Graph(
+        [x], [y], nodes=build.nodes, initializers=build.weights,
+        opset_imports={"": 14}, name="encoder",
+    )  # fmt: skip
+    return ir.Model(graph, ir_version=8)
+
+
+def main() -> None:
+    """Print one row per size, then the slope."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--largest", type=int, default=20_000)
+    sizes = (300, 600, 1200, 2400, 5000, 10_000, 20_000, 50_000)
+    largest = parser.parse_args().largest
+    points = []
+    optimize(encoder(1))
+    print(f"{'nodes':>8} {'after':>8} {'CPU s':>8} {'µs/node':>8}")
+    for size in (size for size in sizes if size <= largest):
+        model = encoder(max(1, size // NODES_PER_LAYER))
+        start = time.process_time()
+        result = optimize(model)
+        seconds = time.process_time() - start
+        nodes = result.report.nodes_before
+        points.append((math.log(nodes), math.log(seconds)))
+        per_node = 1e6 * seconds / nodes
+        print(f"{nodes:>8,} {result.report.nodes_after:>8,} {seconds:>8.3f} {per_node:>8.1f}")
+    slope = np.polyfit(*zip(*points, strict=True), 1)[0]
+    print(f"log-log slope: {slope:.2f}")
+
+
+if __name__ == "__main__":
+    main()

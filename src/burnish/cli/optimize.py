@@ -1,0 +1,80 @@
+"""The command `burnish optimize`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from burnish.cli import options, output
+from burnish.cli.progress import shown
+
+if TYPE_CHECKING:
+    from burnish.store.stored import StoredModel
+    from burnish.study.optimize import OptimizeReport
+
+
+@click.command()
+@options.model_argument
+@options.output_option(required=False, text="The ONNX file to write (default for a model in the "
+                       "store: its variant <variant>_optimized).")  # fmt: skip
+@click.option("--disable", metavar="NAME,…", multiple=True, help="Fusions and steps to leave out.")
+@click.option("--only", metavar="NAME,…", multiple=True, help="The only fusions to apply.")
+@click.option("--keep-functions", is_flag=True, help="Leave model-local functions as they are.")
+@click.option("--keep-opset", is_flag=True, help="Never declare a newer opset.")
+@click.option("--verify/--no-verify", default=True, show_default=True,
+              help="Write the result only if it computes the same.")  # fmt: skip
+@click.option("--samples", type=click.IntRange(min=1), default=3, show_default=True,
+              help="Made inputs to verify with, which differ in seed and padding.")  # fmt: skip
+@options.shape_option
+@options.data_option
+@options.seed_option
+@options.padding_option
+@click.option("--dump", type=click.Path(path_type=Path), metavar="DIR",
+              help="Write the model as text after every step that changed it.")  # fmt: skip
+@options.store_option
+@options.json_option
+def command(model: str, target: Path | None, as_json: bool, **asked: Any) -> None:  # noqa: ANN401
+    """Rewrite MODEL into a faster one that computes the same.
+
+    The result is compared with the original before it is written; what does not compute the
+    same is not written.
+    """
+    from burnish.cli.optimize_tables import tables
+    from burnish.core import settings
+    from burnish.store import layout
+    from burnish.study.optimize import SCHEMA, RejectedError
+    from burnish.study.variant import share_data_sets, target_of
+
+    stored = layout.resolve(model, asked["store"] or settings.read().store)
+    place = target or target_of(stored)
+    try:
+        report = _optimized(stored, place, asked)
+    except RejectedError as error:
+        report = error.report
+        output.result(report, schema=SCHEMA, as_json=as_json, shown=tables(report))
+        raise
+    if target is None:
+        share_data_sets(stored, place)
+    output.result(report, schema=SCHEMA, as_json=as_json, shown=tables(report))
+
+
+def _optimized(model: StoredModel, target: Path, asked: dict[str, Any]) -> OptimizeReport:
+    from burnish.parity.request import VerifyRequest
+    from burnish.rewrite.dump import Dump
+    from burnish.rewrite.options import OptimizeOptions
+    from burnish.study.optimize import optimize_file
+
+    chosen = OptimizeOptions(
+        disable=options.names(asked["disable"]),
+        only=options.names(asked["only"]),
+        keep_functions=asked["keep_functions"],
+        raise_opset=not asked["keep_opset"],
+    )
+    same = {name: asked[name] for name in ("samples", "seed", "padding", "data")}
+    shapes = tuple(options.bindings((shape,)) for shape in asked["shape"])
+    request = VerifyRequest(model, shapes=shapes, **same) if asked["verify"] else None
+    watched = {"observer": Dump(asked["dump"])} if asked["dump"] else {}
+    with shown() as progress:
+        return optimize_file(model, target, chosen, request=request, progress=progress, **watched)

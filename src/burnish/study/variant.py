@@ -1,0 +1,39 @@
+"""Give a rewritten model its place in the store, beside the one it came from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from burnish.core.errors import UsageError
+from burnish.store import layout
+from burnish.store.stored import StoredModel
+
+SUFFIX = "optimized"
+
+
+def target_of(model: StoredModel) -> Path:
+    """Return where the optimised variant of a stored model belongs."""
+    if model.variant is None:
+        raise UsageError(
+            f"{model.onnx}: is not in a store, so the result has no place of its own",
+            hint=f"name one with -o {model.onnx.with_name(model.onnx.stem)}_{SUFFIX}.onnx",
+        )
+    store = model.onnx.absolute().parents[2]
+    return layout.place(store, model.name, f"{model.variant}_{SUFFIX}")
+
+
+def share_data_sets(model: StoredModel, target: Path) -> None:
+    """Put the recorded data of a model beside its variant too; files are linked if possible."""
+    for folder in model.data_sets:
+        destination = target.parent / folder.name
+        if not destination.exists():
+            shutil.copytree(folder, destination, copy_function=_link)
+
+
+def _link(source: str, destination: str) -> None:
+    try:
+        os.link(source, destination)
+    except OSError:
+        shutil.copy2(source, destination)

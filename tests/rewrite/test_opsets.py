@@ -1,0 +1,84 @@
+"""An opset is raised only where every operator keeps its meaning."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+
+from burnish.rewrite import opsets
+from rewriting import Graph, assert_same_numbers, samples
+
+
+def model_of(opset: int, op_type: str, *inputs: object, **attributes: object) -> ir.Model:
+    graph = Graph(opset=opset)
+    x = graph.input("x", [2, 4, 8])
+    return graph.model(graph.op(op_type, x, *inputs, **attributes))
+
+
+@pytest.mark.parametrize(("opset", "op_type", "attributes"), [
+    (11, "Unsqueeze", {"axes": [0]}),
+    (11, "ReduceSum", {"axes": [1], "keepdims": 0}),
+    (11, "ReduceMean", {"axes": [1]}),
+    (13, "ReduceMean", {}),
+    (11, "Softmax", {"axis": 2}),
+    (12, "LogSoftmax", {"axis": -1}),
+    (13, "Softmax", {"axis": 0}),
+    (11, "Clip", {}),
+    (13, "Erf", {}),
+])  # fmt: skip
+def test_what_keeps_its_meaning_is_raised(
+    opset: int, op_type: str, attributes: dict[str, object]
+) -> None:
+    model = model_of(opset, op_type, **attributes)
+    before = model.clone()
+    assert opsets.obstacle(model, 18) is None
+    opsets.raise_to(model, 18)
+    assert opsets.declared(model) == 18
+    assert_same_numbers(before, model, {"x": samples(2, 4, 8)}, tolerance=1e-6)
+
+
+@pytest.mark.parametrize(("opset", "op_type", "attributes", "reason"), [
+    (11, "Softmax", {"axis": 1}, ("Softmax 'softmax_0' over axis 1 means something else from"
+     " opset 13 on")),
+    (11, "Softmax", {}, "Softmax 'softmax_0' over axis 1 means something else from opset 13 on"),
+    (13, "Split", {}, "Split 'split_0' means something else from opset 18 on"),
+    (11, "Dropout", {}, "Dropout 'dropout_0' means something else from opset 12 on"),
+])  # fmt: skip
+def test_what_changes_its_meaning_is_named(
+    opset: int, op_type: str, attributes: dict[str, object], reason: str
+) -> None:
+    found = opsets.obstacle(model_of(opset, op_type, **attributes), 18)
+    assert found == f"the model declares opset {opset}, and {reason}"
+
+
+def test_unknown_versions_are_refused() -> None:
+    assert opsets.obstacle(model_of(17, "Relu"), 23) == (
+        "the model declares opset 17; burnish raises it to 20 at most"
+    )
+
+
+def test_split_sizes_become_an_input() -> None:
+    graph = Graph(opset=11)
+    x = graph.input("x", [2, 4, 8])
+    parts = graph.ops("Split", x, outputs=2, axis=1, split=[1, 3])
+    model = graph.model(*parts)
+    before = model.clone()
+    opsets.raise_to(model, 17)
+    assert_same_numbers(before, model, {"x": samples(2, 4, 8)}, tolerance=0)
+
+
+def test_branches_are_raised_too() -> None:
+    graph = Graph(opset=12)
+    x = graph.input("x", [1, 4])
+    flag = graph.input("flag", [], ir.DataType.BOOL)
+    branches = {}
+    for name in ("then_branch", "else_branch"):
+        node = ir.node("Squeeze", [x], attributes={"axes": [0]}, name=name)
+        node.outputs[0].name = f"{name}_out"
+        branches[name] = ir.Graph([], node.outputs, nodes=[node], name=name)
+    model = graph.model(graph.op("If", flag, **branches))
+    before = model.clone()
+    opsets.raise_to(model, 13)
+    feeds = {"x": samples(1, 4), "flag": np.array(True)}
+    assert_same_numbers(before, model, feeds, tolerance=0)

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from burnish.core.errors import UsageError
+from burnish.store.stored import StoredModel
+from burnish.study.variant import share_data_sets, target_of
+
+
+def test_a_stored_model_has_a_place_for_its_variant(tmp_path: Path) -> None:
+    model = StoredModel(tmp_path / "bert" / "dynamo" / "bert_dynamo.onnx", "bert", "dynamo")
+    folder = tmp_path / "bert" / "dynamo_optimized"
+    assert target_of(model) == folder / "bert_dynamo_optimized.onnx"
+
+
+def test_a_file_outside_a_store_has_none() -> None:
+    with pytest.raises(UsageError, match="is not in a store") as caught:
+        target_of(StoredModel(Path("there/model.onnx"), "model"))
+    assert caught.value.hint == "name one with -o there/model_optimized.onnx"
+
+
+def test_data_sets_that_are_there_are_not_touched(tmp_path: Path) -> None:
+    source, target = tmp_path / "a" / "test_data_set_0", tmp_path / "b" / "test_data_set_0"
+    for folder, text in ((source, "new"), (target, "old")):
+        folder.mkdir(parents=True)
+        (folder / "input_0.pb").write_text(text)
+    model = StoredModel(tmp_path / "a" / "m.onnx", "m", data_sets=(source,))
+    share_data_sets(model, tmp_path / "b" / "m.onnx")
+    assert (target / "input_0.pb").read_text() == "old"
+
+
+def test_data_is_copied_where_it_cannot_be_linked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("another file system")
+
+    monkeypatch.setattr("os.link", refuse)
+    source = tmp_path / "a" / "test_data_set_0"
+    source.mkdir(parents=True)
+    (source / "input_0.pb").write_text("data")
+    model = StoredModel(tmp_path / "a" / "m.onnx", "m", data_sets=(source,))
+    share_data_sets(model, tmp_path / "b" / "m.onnx")
+    assert (tmp_path / "b" / "test_data_set_0" / "input_0.pb").read_text() == "data"
