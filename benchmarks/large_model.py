@@ -75,14 +75,14 @@ def commands(source: Path, folder: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield what is measured; each writes one model, which the next one replaces."""
     target = str(folder / "out" / "model.onnx")
     yield "read and write", [sys.executable, "-c", READ_AND_WRITE, str(source), target]
-    optimize = ["-m", "burnish", "optimize", str(source), "-o", target, "--no-verify"]
+    optimize = ["-m", "burnish", "-q", "optimize", str(source), "-o", target, "--no-verify"]
     yield "optimize", [sys.executable, *optimize]
 
 
 def measure(what: str, command: list[str], source: Path) -> Measured:
     """Return the peak memory and the time of a child process."""
     start = time.monotonic()
-    child = subprocess.Popen(command)
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     seconds_s = time.monotonic() - start
     if status:
