@@ -7,9 +7,12 @@ import onnx
 import onnx.parser
 import pytest
 
+from burnish.bench import malloc, run
+from burnish.bench.isolate import Terms
 from burnish.bench.measure import ParityMark, Placed, Verdict
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
+from burnish.bench.timing import WarmupLimit
 from burnish.core.arrays import Arrays
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.engines.base import ENGINES, EngineOptions
@@ -118,3 +121,16 @@ def test_an_engine_that_is_missing_is_refused_before_anything_runs(tmp_path: Pat
 def test_an_unreadable_model_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"gone\.onnx"):
         bench([subject("a", StoredModel(tmp_path / "gone.onnx", "gone"))], FEEDS)
+
+
+def test_only_pytorch_workers_get_an_allocator_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = malloc.Allocator({"LD_PRELOAD": "libjemalloc.so.2"}, "malloc: libjemalloc.so.2")
+    monkeypatch.setattr(malloc, "for_torch", lambda _: found)
+    common = Terms(tmp_path / "feeds.npz", tmp_path, 60, WarmupLimit())
+    model = stored(tmp_path)
+    torch = run._terms(BenchSubject("a", model, "torch-eager"), common)
+    assert torch.environment == {"LD_PRELOAD": "libjemalloc.so.2"}
+    assert torch.notes == ("malloc: libjemalloc.so.2",)
+    assert run._terms(subject("b", model), common) == common
