@@ -1,8 +1,21 @@
-"""A timeline: spans of time on tracks, some of which belong to a node of the model."""
+"""A timeline: spans of time on tracks, some of which belong to nodes of the model."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Confidence = Literal["exact", "correlation", "tensor", "pattern", "none"]
+"""How a span's nodes are known, the surest first.
+
+`exact`: the span carries the node's name. `correlation`: a launch id leads to the operator that
+launched it, and module, kind, order and shape lead on to the node. `tensor`: the engine's own
+graph leads back through the names of tensors. `pattern`: what such work is usually for. `none`:
+not known.
+"""
+
+Fact = str | int | float | tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +24,8 @@ class Span:
 
     name: str
     category: str
-    """`node` (an operator, the nodes of its body included), `kernel`, `copy`, `run`, `other`."""
+    """`node` (an operator, the nodes of its body included), `kernel`, `copy`, `launch`, `sync`,
+    `module`, `run`, `other`."""
     start_s: float
     duration_s: float
     track: str
@@ -19,9 +33,22 @@ class Span:
     run: int
     """Which of the recorded inferences it belongs to, from 0; -1 outside all of them."""
     node: str | None = None
-    """The model's node, by name; None: not attributed."""
+    """The node as the engine names it; None: the engine named none."""
     op_type: str | None = None
     provider: str | None = None
+    nodes: tuple[str, ...] = ()
+    """The model's own nodes whose work it did, by name; several where they are fused."""
+    confidence: Confidence = "none"
+    """How `nodes` is known."""
+    parent: int | None = None
+    """Where in `Trace.spans` the innermost span around it on its track is."""
+    cause: int | None = None
+    """Where in `Trace.spans` the span that launched it is."""
+    device: int | None = None
+    """The number of the device it ran on; None: the host."""
+    stream: int | None = None
+    attributes: Mapping[str, Fact] = field(default_factory=dict)
+    """The few further facts that somebody uses: `bytes`, `shapes`, `graph` …"""
 
     @property
     def end_s(self) -> float:
@@ -39,3 +66,5 @@ class Trace:
     runs: int
     notes: tuple[str, ...] = ()
     """What is missing or was mended while reading; empty when the trace is whole."""
+    origins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The model's nodes behind each node of the graph that the engine made of it."""
