@@ -36,3 +36,28 @@ def test_a_large_constant_is_data() -> None:
     model.graph.register_initializer(value)
     next(node for node in model.graph if node.name == "product").replace_input_with(1, value)
     assert "product" not in [node.name for node in shape_nodes(model)]
+
+
+def test_what_is_read_only_as_sizes_computes_shapes_though_it_grows() -> None:
+    model = ir.from_onnx_text(
+        """<ir_version: 8, opset_import: ["": 17]>
+        g (float[a, b] x, int64[2] wanted) => (float[c, d] y) {
+            ones = ConstantOfShape (wanted)
+            longs = Cast <to = 7> (ones)
+            sizes = Max (wanted, longs)
+            y = Expand (x, sizes)
+        }"""
+    )
+    assert [node.op_type for node in shape_nodes(model)] == ["ConstantOfShape", "Cast", "Max"]
+
+
+def test_data_that_is_also_read_as_sizes_is_data() -> None:
+    model = ir.from_onnx_text(
+        """<ir_version: 8, opset_import: ["": 17]>
+        g (float[a, b] x, int64[2] wanted) => (float[c, d] y, int64[2] z) {
+            sizes = Neg (wanted)
+            y = Expand (x, sizes)
+            z = Abs (sizes)
+        }"""
+    )
+    assert shape_nodes(model) == ()

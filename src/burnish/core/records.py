@@ -94,6 +94,8 @@ def decode(kind: Any, data: Any) -> Any:  # noqa: ANN401  (one return per kind o
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (typing.Union, types.UnionType):
         return None if data is None else _first_that_fits(arguments, data)
+    if origin is typing.Literal:
+        return _one_of(arguments, data)
     if origin is tuple:
         return _decode_tuple(arguments, data)
     if origin is frozenset:
@@ -111,6 +113,12 @@ def decode(kind: Any, data: Any) -> Any:  # noqa: ANN401  (one return per kind o
         return float(data)
     if kind is not Any and not isinstance(data, kind):
         raise TypeError(f"expected {kind.__name__}, found {data!r}")
+    return data
+
+
+def _one_of(choices: Sequence[Any], data: Any) -> Any:  # noqa: ANN401
+    if data not in choices:
+        raise TypeError(f"expected one of {', '.join(map(str, choices))}, found {data!r}")
     return data
 
 
