@@ -12,7 +12,7 @@ from burnish.core.arrays import Array
 
 STANDARD_DOMAINS = ("", "ai.onnx")
 
-_LARGEST_SERIALISED = 1024
+LARGEST_SERIALISED = 1024
 """Bytes; larger constants are weights: no shape or axis is read from them."""
 
 
@@ -24,7 +24,7 @@ def graphs(model: ir.Model) -> Iterator[ir.Graph]:
     """Yield the main graph, then every body in it, outer ones first."""
     waiting = [model.graph]
     while waiting:
-        graph = waiting.pop()
+        graph = waiting.pop(0)
         yield graph
         for node in graph:
             waiting.extend(bodies(node))
@@ -159,7 +159,7 @@ def weights_as_inputs(graph: ir.Graph) -> Iterator[None]:
         for value in graph.initializers.values()
         if not value.is_graph_input()
         and value.const_value is not None
-        and value.const_value.nbytes > _LARGEST_SERIALISED
+        and value.const_value.nbytes > LARGEST_SERIALISED
     ]
     inputs = tuple(graph.inputs)
     order = tuple(graph.initializers.values())

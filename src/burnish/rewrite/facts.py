@@ -117,11 +117,6 @@ class Facts:
         given = node.inputs[index] if len(node.inputs) > index else None
         return () if given is None else self.integers(given)
 
-    def forget(self, value: ir.Value) -> None:
-        """Drop what was remembered about a value that has become something else."""
-        self._arrays.pop(value, None)
-        self._scalars.pop(value, None)
-
 
 def constant_tensor(value: ir.Value) -> ir.TensorProtocol | None:
     """Return the tensor of an initializer or a Constant node.

@@ -89,9 +89,11 @@ class Builder:
 
     def constant(self, role: str, array: Array) -> ir.Value:
         """Return a new small constant."""
-        name = f"{self._stem}/{role}"
-        if name in self._graph.initializers:
-            raise ValueError(f"two constants are called {name}")
+        name = stem = f"{self._stem}/{role}"
+        number = 1
+        while name in self._graph.initializers:
+            number += 1
+            name = f"{stem}_{number}"
         return edit.add_initializer(self._graph, name, np.ascontiguousarray(array))
 
     def require_opset(self, version: int) -> None:

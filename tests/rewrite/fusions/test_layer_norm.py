@@ -476,3 +476,14 @@ def spellings(draw: st.DrawFn) -> ir.Model:
 def test_random_spellings_fuse(model: ir.Model) -> None:
     result = checked(model, FEEDS)
     assert op_types(result.model) == ["LayerNormalization"]
+
+
+def test_several_sites_without_names_fuse() -> None:
+    graph = Graph()
+    x = graph.input("x", ["batch", 4, 8])
+    y = normalised(graph, graph.op("Exp", normalised(graph, x)))
+    model = graph.model(y)
+    for node in model.graph:
+        node.name = ""
+    result = checked(model, FEEDS)
+    assert op_types(result.model) == ["LayerNormalization", "Exp", "LayerNormalization"]

@@ -132,3 +132,20 @@ def test_an_output_that_is_left_out_stays_left_out() -> None:
     indices.name = ""
     result = checked(graph.model(pooled), {"x": samples(1, 1, 4, 4)})
     assert [value.name for value in result.model.graph.node(0).outputs] == ["out0", ""]
+
+
+def test_weights_of_a_branch_move_to_the_main_graph() -> None:
+    graph = Graph()
+    x = graph.input("x", [512])
+    flag = graph.input("flag", [], ir.DataType.BOOL)
+    branches = {}
+    for name in ("then_branch", "else_branch"):
+        inner = Graph()
+        total = inner.op("Add", x, inner.constant(samples(512), f"{name}_weight"))
+        total.name = f"{name}_out"
+        branches[name] = ir.Graph(
+            [], [total], nodes=inner.nodes, initializers=inner.initializers, name=name
+        )
+    model = graph.model(graph.op("If", flag, **branches))
+    result = checked(model, {"x": samples(512), "flag": np.array(True)})
+    assert list(result.model.graph.initializers) == ["then_branch_weight"]

@@ -18,7 +18,7 @@ from burnish.rewrite.passes.simplify import Simplify
 def preparing(options: OptimizeOptions) -> tuple[InPlacePass, ...]:
     """Return the steps that run once, first."""
     inline = () if options.keep_functions else (InlineFunctions(),)
-    return (*inline, LiftConstants(), DropDeadCode())
+    return (*inline, LiftConstants(), DropDeadCode(), FixNames())
 
 
 def inferring() -> tuple[InPlacePass, ...]:

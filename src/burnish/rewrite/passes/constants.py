@@ -30,7 +30,7 @@ class LiftConstants(InPlacePass):
 
     def call(self, model: ir.Model) -> Counted:
         """Lift all constants but text, sparse ones, and those that are outputs."""
-        count = _drop_constants_from_inputs(model)
+        count = _drop_constants_from_inputs(model) + _move_weights_out_of_bodies(model)
         for graph in edit.graphs(model):
             doomed = []
             for node in graph:
@@ -55,6 +55,24 @@ def _drop_constants_from_inputs(model: ir.Model) -> int:
     model.graph.inputs.clear()
     model.graph.inputs.extend(inputs)
     return dropped + 1
+
+
+def _move_weights_out_of_bodies(model: ir.Model) -> int:
+    """Make weights of branches and loops weights of the main graph, where their name is free."""
+    moved = 0
+    taken = {value.name for node in edit.nodes(model) for value in node.outputs}
+    taken |= {value.name for graph in edit.graphs(model) for value in graph.inputs}
+    for graph in tuple(edit.graphs(model))[1:]:
+        for name, value in tuple(graph.initializers.items()):
+            tensor = value.const_value
+            fixed = value.is_graph_input() or value.is_graph_output() or name in taken
+            if fixed or tensor is None or tensor.nbytes <= edit.LARGEST_SERIALISED:
+                continue
+            if name not in model.graph.initializers:
+                del graph.initializers[name]
+                model.graph.initializers.add(value)
+                moved += 1
+    return moved
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ class InlineFunctions(InPlacePass):
         if len(kept) == len(model.functions):
             return counted(model, 0)
         result = InlinePass(lambda function: function.identifier() not in kept)(model)
-        return counted(model, sum(getattr(result, "id_count", {}).values()) or result.modified)
+        calls: dict[ir.OperatorIdentifier, int] = getattr(result, "id_count", {})
+        return counted(model, sum(n for name, n in calls.items() if name not in kept))
 
 
 def kept_functions(model: ir.Model) -> tuple[ir.OperatorIdentifier, ...]:

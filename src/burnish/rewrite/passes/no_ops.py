@@ -83,17 +83,12 @@ def neutral_operand(node: ir.Node, facts: Facts) -> Same:
         constant, other = node.inputs[position], node.inputs[1 - position]
         if constant is None or other is None or constant_tensor(constant) is None:
             continue
-        if facts.scalar(constant) != number:
+        array = facts.array(constant)
+        if array is None or facts.scalar(constant) != number:
             continue
-        if keeps_shape(sizes_of_constant(constant), other):
+        if keeps_shape(array.shape, other):
             return other
     return False
-
-
-def sizes_of_constant(value: ir.Value) -> tuple[int, ...]:
-    """Return the shape of a constant."""
-    tensor = constant_tensor(value)
-    return () if tensor is None else tuple(tensor.shape.numpy())
 
 
 def same_size_reshape(node: ir.Node, facts: Facts) -> Same:
