@@ -10,7 +10,9 @@ from burnish.engines.base import ENGINES, EngineOptions
 from burnish.store.stored import StoredModel, TorchSource
 
 PLAIN = StoredModel(Path("a/bert.onnx"), "bert", "dynamo")
-WITH_SOURCE = StoredModel(Path("b/bert.onnx"), "bert", "torchscript", (), TorchSource("m:f", {}))
+WITH_SOURCE = StoredModel(
+    Path("b/bert.onnx"), "bert", "torchscript", (), TorchSource("burnish.zoo.factory:f", {})
+)
 
 
 def labels(*models: StoredModel, engines: tuple[str, ...] = ()) -> list[str]:
@@ -35,6 +37,12 @@ def test_without_engines_every_usable_one_is_taken_and_onnxruntime_comes_first()
     assert labels(WITH_SOURCE)[0] == "bert/torchscript@onnxruntime-cpu"
     assert len(labels(WITH_SOURCE)) == len(usable)
     assert len(labels(PLAIN)) == len(usable) - len(torch)
+
+
+def test_foreign_code_beside_a_model_runs_only_where_its_engine_is_asked_for() -> None:
+    foreign = StoredModel(Path("b/m.onnx"), "m", None, (), TorchSource("their.package:f", {}))
+    assert not any("torch" in label for label in labels(foreign))
+    assert labels(foreign, engines=("torch-eager",)) == ["m@torch-eager"]
 
 
 @pytest.mark.parametrize(

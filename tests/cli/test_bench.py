@@ -92,7 +92,7 @@ def test_a_subject_that_fails_has_a_row_and_fails_the_command(
     code = run(["bench", model("plain", "Neg(x)"), model("broken", "Nothing(x)"), *QUICK])
     captured = capsys.readouterr()
     assert code == 1
-    assert "note: broken@onnxruntime-cpu failed: " in captured.out
+    assert "note: broken@onnxruntime-cpu: failed: " in captured.out
     assert "broken@onnxruntime-cpu could not be measured: " in captured.err
 
 

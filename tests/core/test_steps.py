@@ -36,11 +36,11 @@ def test_a_finished_step_is_not_repeated(tmp_path: Path) -> None:
     assert second.marks == (StepMark("a", 2.5, resumed=True),)
 
 
-@pytest.mark.parametrize(("key", "valid"), [("other", True), ("k", False)])
-def test_a_step_that_no_longer_holds_is_made_again(tmp_path: Path, key: str, valid: bool) -> None:
+@pytest.mark.parametrize(("key", "holds"), [("other", True), ("k", False)])
+def test_a_step_that_no_longer_holds_is_made_again(tmp_path: Path, key: str, holds: bool) -> None:
     calls, make = _counting(7)
     StepLog(tmp_path).once("a", make, key="k", kind=Answer)
-    StepLog(tmp_path).once("a", make, key=key, kind=Answer, valid=valid)
+    StepLog(tmp_path).once("a", make, key=key, kind=Answer, holds=lambda _answer: holds)
     assert calls == [7, 7]
 
 

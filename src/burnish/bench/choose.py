@@ -9,7 +9,7 @@ from burnish.bench.subject import BenchSubject
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
 from burnish.engines.base import ENGINES, EngineOptions
-from burnish.store.stored import StoredModel
+from burnish.store.stored import StoredModel, TorchSource
 
 
 def subjects(
@@ -49,7 +49,12 @@ def _usable(model: StoredModel) -> list[str]:
         name
         for name in ENGINES
         if ENGINES[name].availability().ok
-        and (model.torch is not None or not ENGINES[name].needs_torch_source)
+        and (_is_own(model.torch) or not ENGINES[name].needs_torch_source)
     ]
     # The engine that every installation has is what all others are compared with.
     return sorted(names, key=lambda name: (name != "onnxruntime-cpu", name))
+
+
+def _is_own(source: TorchSource | None) -> bool:
+    """Return whether a module's code is ours; other code runs only if its engine is asked for."""
+    return source is not None and source.factory.startswith("burnish.")

@@ -21,6 +21,8 @@ from burnish.core import units
 from burnish.core.arrays import Arrays
 from burnish.core.progress import SILENT, Progress
 
+FEWEST_ROUNDS = 3
+"""Run whatever the budget says, if as many were asked for: fewer allow no verdict."""
 MOST_CALLS = 500
 """A block of very short calls ends here: more would fill the report with samples of one moment."""
 
@@ -75,7 +77,8 @@ class Rounds:
         finished = 0
         for number in range(self._options.rounds):
             elapsed_s = self._elapsed_s()
-            if not self._sound() or (number and elapsed_s + last_s > self._options.budget_s):
+            over = elapsed_s + last_s > self._options.budget_s
+            if not self._sound() or (number >= FEWEST_ROUNDS and over):
                 break
             self._round(number)
             last_s = self._elapsed_s() - elapsed_s

@@ -30,7 +30,7 @@ class BenchOptions:
     blocks: int = 10
     """The most blocks per round; fewer where the budget is short."""
     budget_s: float = 60.0
-    """No round is begun that would probably end later than this."""
+    """After the third, no round is begun that would probably end later than this."""
     block_s: float = 0.075
     baseline: str | None = None
     """The label all others are compared with; None: the first."""

@@ -22,7 +22,8 @@ def tables(report: BenchReport) -> Iterator[Table | str]:
         speeds = [_speed_row(report, one) for one in report.comparisons]
         title = f"speed-up over {report.baseline}"
         yield Table(title, _SPEEDS, speeds, right=frozenset(_SPEEDS[1:3]))
-    yield from (f"note: {note}" for note in dict.fromkeys(_notes(report)))
+    yield from _grouped(_subject_notes(report))
+    yield from (f"note: {note}" for note in dict.fromkeys(report.notes))
     yield from (f"degraded: {warning}" for warning in report.machine.warnings)
     if report.rerun:
         yield f"again: {report.rerun}"
@@ -86,27 +87,32 @@ def _seconds(value: float | None) -> str:
     return _NONE if value is None else units.seconds(value)
 
 
-def _notes(report: BenchReport) -> Iterator[str]:
+def _grouped(notes: Iterator[tuple[str, str]]) -> Iterator[str]:
+    """Yield each note once, with all the subjects that it is about."""
+    subjects: dict[str, dict[str, None]] = {}
+    for subject, note in notes:
+        subjects.setdefault(note, {})[subject] = None
+    yield from (f"note: {', '.join(about)}: {note}" for note, about in subjects.items())
+
+
+def _subject_notes(report: BenchReport) -> Iterator[tuple[str, str]]:
     for one in report.measurements:
         if one.failure is not None:
-            yield f"{one.subject} failed: {one.failure}"
+            yield one.subject, f"failed: {one.failure}"
         elif not one.converged:
-            yield f"{one.subject}: calls were not steady when the warm-up ended"
+            yield one.subject, "calls were not steady when the warm-up ended"
         if one.placement is not None:
-            yield from (f"{one.subject}: {note}" for note in one.placement.notes)
+            yield from ((one.subject, note) for note in one.placement.notes)
     for comparison in report.comparisons:
         yield from _comparison_notes(comparison)
-    yield from (
-        f"{subject} is wrong: {mark.note}"
-        for subject, mark in report.parity.items()
-        if not mark.passed
-    )
-    yield from report.notes
+    for subject, mark in report.parity.items():
+        if not mark.passed:
+            yield subject, f"wrong: {mark.note}"
 
 
-def _comparison_notes(comparison: Comparison) -> Iterator[str]:
+def _comparison_notes(comparison: Comparison) -> Iterator[tuple[str, str]]:
     effect = comparison.minimum_detectable_effect
     if comparison.verdict is Verdict.NO_DIFFERENCE and effect is not None:
-        yield f"{comparison.candidate}: a difference of {units.share(effect)} would have shown"
+        yield comparison.candidate, f"a difference of {units.share(effect)} would have shown"
     if comparison.verdict is Verdict.NOT_ENOUGH and "failed: " not in comparison.reason:
-        yield f"{comparison.candidate}: {comparison.reason}"
+        yield comparison.candidate, comparison.reason

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 @click.option("--disable", metavar="NAME,…", multiple=True, help="Fusions and steps to leave out.")
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
               help="Fresh processes per subject; three are the fewest for a verdict.")  # fmt: skip
-@click.option("--budget", type=click.FloatRange(min=1), default=60, show_default=True,
-              metavar="SECONDS", help="About how long to measure.")  # fmt: skip
+@click.option("--budget", type=click.FloatRange(min=1), metavar="SECONDS",
+              help="About how long to measure (default: 20 for each subject).")  # fmt: skip
 @options.fallback_option
 @options.store_option
 @options.json_option
@@ -67,7 +67,8 @@ def _options(asked: dict[str, Any]) -> RunOptions:
         bindings=options.bindings(asked["shape"]),
         engine=EngineOptions(threads=asked["threads"], allow_fallback=asked["allow_fallback"]),
         optimize=OptimizeOptions(disable=options.names(asked["disable"])),
-        bench=BenchOptions(rounds=asked["rounds"], budget_s=asked["budget"]),
+        bench=BenchOptions(rounds=asked["rounds"]),
+        budget_s=asked["budget"],
         **same,
     )
 

@@ -37,18 +37,25 @@ class StepLog:
         return tuple(self._marks)
 
     def once(
-        self, name: str, make: Callable[[], R], *, key: str, kind: type[R], valid: bool = True
+        self,
+        name: str,
+        make: Callable[[], R],
+        *,
+        key: str,
+        kind: type[R],
+        holds: Callable[[R], bool] = lambda _record: True,
     ) -> R:
         """Return the record of a step: the stored one if `key` is the same, else a new one.
 
-        Pass `valid=False` when something that the stored record speaks of is gone.
+        `holds` says whether what the stored record speaks of is still there.
         """
         path = self._folder / f"{name}.json"
-        stored = _read(path, key) if valid else None
+        stored = _read(path, key)
         if stored is not None:
-            self._marks.append(StepMark(name, stored["seconds_s"], resumed=True))
             record: R = records.decode(kind, stored["record"])
-            return record
+            if holds(record):
+                self._marks.append(StepMark(name, stored["seconds_s"], resumed=True))
+                return record
         start = self._clock()
         made = make()
         seconds = self._clock() - start

@@ -29,6 +29,8 @@ class OptimizeReport:
     source_key: str
     """The sha256 of the original's files."""
     target: Path
+    target_key: str | None
+    """The sha256 of what was written; None: nothing was."""
     rewrite: RewriteReport
     parity: VerifyReport | None
     """None: it was not asked for."""
@@ -62,6 +64,7 @@ def optimize_file(
         model=model.label,
         source_key=onnx_files.content_key(model.onnx),
         target=target,
+        target_key=None,
         rewrite=result.report,
         parity=None,
     )
@@ -76,7 +79,9 @@ def optimize_file(
             _require(dataclasses.replace(report, parity=found[0]), found[0])
 
     onnx_files.write(result.model, target, history=history, accept=accept)
-    return dataclasses.replace(report, parity=found[0] if found else None)
+    return dataclasses.replace(
+        report, target_key=onnx_files.content_key(target), parity=found[0] if found else None
+    )
 
 
 def _require(report: OptimizeReport, parity: VerifyReport) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +35,7 @@ from burnish.version import __version__
 
 PAGE = "report.html"
 RESULT = "result.json"
+_SECONDS_PER_SUBJECT = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class RunOptions:
     engine: EngineOptions = field(default_factory=EngineOptions)
     optimize: OptimizeOptions = field(default_factory=OptimizeOptions)
     bench: BenchOptions = field(default_factory=BenchOptions)
+    budget_s: float | None = None
+    """About how long to measure; None: as long as the number of subjects calls for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,36 +94,35 @@ def run(
     Steps that an earlier run into the same folder has finished are not repeated. A rewritten
     model that computes something else is not written; the report says so.
     """
-    study = _Study(
-        model=model,
-        folder=folder,
-        options=options,
-        source_key=onnx_files.content_key(model.onnx),
-        log=StepLog(folder / "steps"),
-        progress=progress,
-    )
+    key = onnx_files.content_key(model.onnx)
+    study = _Study(model, folder, options, key, StepLog(folder / "steps"), progress)
+    report = _studied(study, command)
+    document = records.document(report, schema=record.SCHEMA)
+    files.write_text(folder / RESULT, records.text_of(document))
+    files.write_text(folder / PAGE, html.page(report))
+    return report
+
+
+def _studied(study: _Study, command: str) -> RunReport:
     optimized = _optimized(study)
-    assert optimized.parity is not None
-    models = [model, study.optimized] if optimized.parity.passed else [model]
-    measured = _measured(study, models)
-    profiled = _profiled(study, models)
-    report = RunReport(
-        model=model.label,
-        original=str(model.onnx),
+    parity = optimized.parity
+    assert parity is not None
+    models = [study.model, study.optimized] if parity.passed else [study.model]
+    return RunReport(
+        model=study.model.label,
+        original=str(study.model.onnx),
         optimized=str(study.target),
         source_key=study.source_key,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         burnish_version=__version__,
         command=command,
         rewrite=optimized.rewrite,
-        parity=optimized.parity,
-        bench=measured,
-        profile=profiled,
+        parity=parity,
+        bench=_measured(study, models),
+        profile=_profiled(study, models),
         steps=study.log.marks,
-        files=_files(study, optimized.parity),
+        files=_files(study, parity),
     )
-    _write(report, folder)
-    return report
 
 
 def _optimized(study: _Study) -> OptimizeReport:
@@ -142,21 +145,27 @@ def _optimized(study: _Study) -> OptimizeReport:
         except RejectedError as error:
             return error.report
 
-    stored = study.folder / "steps" / "optimize.json"
-    return study.log.once(
-        "optimize",
-        make,
-        key=study.key(options.optimize, dataclasses.replace(request, reference=study.model)),
-        kind=OptimizeReport,
-        valid=study.target.exists() or not stored.exists(),
-    )
+    key = study.key(options.optimize, request)
+    return study.log.once("optimize", make, key=key, kind=OptimizeReport, holds=_is_there)
+
+
+def _is_there(report: OptimizeReport) -> bool:
+    """Return whether the model that a finished step wrote is still what it was."""
+    if report.target_key is None:
+        return True
+    return report.target.exists() and onnx_files.content_key(report.target) == report.target_key
 
 
 def _measured(study: _Study, models: list[StoredModel]) -> BenchReport:
     options = study.options
     subjects = _subjects(study, models)
     feeds = _feeds(study)
-    plan = dataclasses.replace(options.bench, baseline=subjects[0].label, seed=options.seed)
+    plan = dataclasses.replace(
+        options.bench,
+        baseline=subjects[0].label,
+        seed=options.seed,
+        budget_s=options.budget_s or _SECONDS_PER_SUBJECT * len(subjects),
+    )
 
     def make() -> BenchReport:
         judge = judge_of(subjects, subjects[0].label, feeds)
@@ -176,16 +185,16 @@ def _subjects(study: _Study, models: list[StoredModel]) -> tuple[BenchSubject, .
 
 
 def _rerun(study: _Study, models: list[StoredModel]) -> str:
-    sizes = ",".join(f"{name}={size}" for name, size in study.options.bindings.items())
-    words = ["burnish bench", *(str(model.onnx) for model in models)]
-    engines = ",".join(study.options.engines)
-    return " ".join(
-        [
-            *words,
-            *([f"--engine {engines}"] if engines else []),
-            *([f"--shape {sizes}"] if sizes else []),
-        ]
-    )
+    options = study.options
+    sizes = ",".join(f"{name}={size}" for name, size in options.bindings.items())
+    given = {
+        "--engine": ",".join(options.engines),
+        "--shape": sizes,
+        "--data": str(options.data or ""),
+        "--rounds": str(options.bench.rounds),
+    }
+    words = [word for name, value in given.items() if value for word in (name, value)]
+    return shlex.join(["burnish", "bench", *(str(model.onnx) for model in models), *words])
 
 
 def _profiled(study: _Study, models: list[StoredModel]) -> tuple[Profile, ...]:
@@ -229,9 +238,3 @@ def _feeds(study: _Study) -> Feeds:
 def _files(study: _Study, parity: VerifyReport) -> dict[str, str]:
     written = {"report": PAGE, "result": RESULT}
     return {**written, "model": study.target.name} if parity.passed else written
-
-
-def _write(report: RunReport, folder: Path) -> None:
-    document = records.document(report, schema=record.SCHEMA)
-    files.write_text(folder / RESULT, records.text_of(document))
-    files.write_text(folder / PAGE, html.page(report))
