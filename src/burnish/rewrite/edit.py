@@ -26,8 +26,7 @@ def graphs(model: ir.Model) -> Iterator[ir.Graph]:
     while waiting:
         graph = waiting.pop(0)
         yield graph
-        for node in graph:
-            waiting.extend(bodies(node))
+        waiting.extend(body for node in graph if may_hold_bodies(node) for body in bodies(node))
 
 
 def nodes(model: ir.Model) -> Iterator[ir.Node]:
@@ -36,9 +35,14 @@ def nodes(model: ir.Model) -> Iterator[ir.Node]:
         yield from graph
 
 
+def may_hold_bodies(node: ir.Node) -> bool:
+    """Return whether it is worth looking for graphs among a node's attributes."""
+    return node.op_type in _WITH_BODIES or node.domain not in STANDARD_DOMAINS
+
+
 def bodies(node: ir.Node) -> Iterator[ir.Graph]:
     """Yield the graphs that a node holds: branches, or what a loop repeats."""
-    if node.op_type not in _WITH_BODIES and node.domain in STANDARD_DOMAINS:
+    if not may_hold_bodies(node):
         return
     for attribute in node.attributes.values():
         if attribute.is_ref():
