@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.core.errors import ModelError
 from burnish.core.registry import Registry
+from burnish.trace.chunks import Chunks
+from burnish.trace.chunks import head as first_bytes
 from burnish.trace.events import Trace
-
-_HEAD_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Content:
 
 def read_any(path: Path) -> Trace:
     """Return the trace in a file, whichever known format it is in."""
-    head = content(path).data[:_HEAD_BYTES]
+    head = first_bytes(path)
     for name in FORMATS:
         if FORMATS[name].recognises(head):
             return FORMATS[name].read(path)
@@ -49,21 +48,6 @@ def read_any(path: Path) -> Trace:
 
 def content(path: Path) -> Content:
     """Return a file's bytes; a gzip file that was cut off gives what can still be unpacked."""
-    try:
-        packed = path.read_bytes()
-    except OSError as error:
-        raise ModelError(
-            f"{path}: cannot be read ({error.strerror})",
-            hint="record a trace with burnish profile MODEL",
-        ) from error
-    if not packed.startswith(b"\x1f\x8b"):
-        return Content(packed)
-    unpacking = zlib.decompressobj(wbits=31)  # 31: a gzip header and trailer
-    try:
-        data = unpacking.decompress(packed)
-    except zlib.error as error:
-        raise ModelError(
-            f"{path}: is a damaged gzip file ({error})", hint="copy it again from where it was made"
-        ) from error
-    cut = f"the gzip file ends early, after {len(packed):,} bytes"
-    return Content(data, "" if unpacking.eof else cut)
+    chunks = Chunks(path)
+    data = b"".join(chunks)
+    return Content(data, chunks.note)

@@ -1,0 +1,213 @@
+"""Read the timeline that PyTorch's profiler writes (Kineto's chrome trace), plain or gzipped.
+
+Work of a device is led back to the call that launched it by `correlation`; `External id` was
+written wrongly for years and is not used. The process number of an event says nothing either:
+Python functions too may have process 0. Times are microseconds, whole up to torch 2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from burnish.core import units
+from burnish.trace import nesting
+from burnish.trace.events import Fact, Span, Trace
+from burnish.trace.formats import FORMATS, Format
+from burnish.trace.inferences import with_inferences
+from burnish.trace.json_events import Event, EventStream
+
+RUN = "burnish.run"
+MODULE = "burnish.module:"
+"""What Burnish names its own ranges when it records: an inference, and a module by its path."""
+
+_STEP = "ProfilerStep#"
+_PYTHON_MODULE = "nn.Module: "
+_OPERATORS = ("cpu_op", "Operator")
+_CALLS = ("cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "xpu_driver", "mtia_runtime")
+_KERNELS = ("kernel", "Kernel")
+_COPIES = ("gpu_memcpy", "gpu_memset", "Memcpy", "Memset")
+_ON_DEVICE = ("kernel", "copy")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A span, with what leads from it to others."""
+
+    span: Span
+    begin_ns: int
+    correlation: int | None
+
+
+def read(path: Path) -> Trace:
+    """Return the timeline in a file; `notes` say what is missing and what has no cause."""
+    stream = EventStream(path)
+    found = [each for event in stream if (each := _found(event)) is not None]
+    first_ns = min((each.begin_ns for each in found), default=0)
+    placed = [
+        replace(each, span=replace(each.span, start_s=(each.begin_ns - first_ns) * 1e-9))
+        for each in found
+    ]
+    spans, notes = _linked(placed)
+    spans = with_inferences(spans)
+    return Trace(
+        spans=spans,
+        source=_source(stream.facts),
+        runs=1 + max((span.run for span in spans), default=-1),
+        notes=(*stream.notes, *notes),
+    )
+
+
+def _recognises(head: bytes) -> bool:
+    text = head.lstrip()
+    known = (b'"traceEvents"', b'"deviceProperties"', b'"schemaVersion"', b'"baseTimeNanoseconds"')
+    return text.startswith(b"{") and any(key in text for key in known)
+
+
+FORMATS.register("kineto")(Format(recognises=_recognises, read=read))
+
+
+def _found(event: Event) -> _Found | None:
+    """Return an event as a span that begins at 0; None for what no one asks about."""
+    if event.get("ph") != "X" or "ts" not in event:
+        return None
+    name, arguments = str(event.get("name", "")), event.get("args") or {}
+    category = _category(str(event.get("cat", "")), name)
+    if category is None:
+        return None
+    on_device = category in _ON_DEVICE or event.get("cat") in ("cuda_sync", "gpu_user_annotation")
+    device, stream = arguments.get("device"), arguments.get("stream")
+    if on_device and device is None:
+        device, stream = event.get("pid"), event.get("tid")
+    thread = f"{event.get('pid')}/{event.get('tid')}"
+    span = Span(
+        name=_short(name),
+        category=category,
+        start_s=0.0,
+        duration_s=_nanoseconds(event.get("dur", 0)) * 1e-9,
+        track=f"GPU {device} stream {stream}" if on_device else f"thread {thread}",
+        run=-1,
+        op_type=name if category == "node" else None,
+        device=_number(device) if on_device else None,
+        stream=_number(stream) if on_device else None,
+        attributes=_facts(category, arguments),
+    )
+    return _Found(span, _nanoseconds(event["ts"]), _number(arguments.get("correlation")))
+
+
+def _category(kind: str, name: str) -> str | None:
+    if kind in _OPERATORS:
+        return "node"
+    if kind in _CALLS:
+        return "sync" if "ynchronize" in name else "launch"
+    if kind in _KERNELS:
+        return "kernel"
+    if kind in _COPIES:
+        return "copy"
+    if kind == "python_function":
+        return "module" if name.startswith(_PYTHON_MODULE) else None
+    if kind == "user_annotation":
+        return "run" if name == RUN or name.startswith(_STEP) else "module"
+    return {"cuda_sync": "sync", "overhead": "other", "gpu_user_annotation": "other"}.get(kind)
+
+
+def _short(name: str) -> str:
+    return name.removeprefix(_PYTHON_MODULE).removeprefix(MODULE)
+
+
+def _facts(category: str, arguments: Mapping[str, Any]) -> dict[str, Fact]:
+    facts: dict[str, Fact] = {}
+    if category == "node" and (shapes := arguments.get("Input Dims", arguments.get("Input dims"))):
+        facts["shapes"] = ";".join(_shape(shape) for shape in shapes)
+    if category == "copy" and (size := _number(arguments.get("bytes"))) is not None:
+        facts["bytes"] = size
+    if (event := _number(arguments.get("wait_on_stream"))) is not None:
+        facts["wait_on_stream"] = event
+    return facts
+
+
+def _shape(dims: object) -> str:
+    """Return `2x3`; a scalar or what is no tensor is empty."""
+    return "x".join(map(str, dims)) if isinstance(dims, list) else ""
+
+
+def _nanoseconds(microseconds: Any) -> int:  # noqa: ANN401  (a whole number or a Decimal)
+    return round(microseconds * 1000) if not isinstance(microseconds, str) else 0
+
+
+def _number(value: object) -> int | None:
+    try:
+        return int(value)  # type: ignore[call-overload, no-any-return]
+    except (TypeError, ValueError):
+        return None
+
+
+def _linked(found: list[_Found]) -> tuple[tuple[Span, ...], tuple[str, ...]]:
+    """Return the spans in order with parents and causes, and what could not be linked."""
+    found = [found[index] for index in nesting.in_order([each.span for each in found])]
+    spans = [each.span for each in found]
+    around = nesting.parents(spans)
+    calls: dict[int | None, int] = {
+        each.correlation: index
+        for index, each in enumerate(found)
+        if each.correlation is not None and each.span.device is None
+    }
+    causes = [
+        calls.get(each.correlation) if each.span.device is not None else None for each in found
+    ]
+    launching = {
+        cause for span, cause in zip(spans, causes, strict=True) if span.category != "sync"
+    }
+    linked = tuple(
+        replace(
+            span,
+            category=_settled(span, index in launching),
+            parent=parent,
+            cause=cause,
+            op_type=span.op_type or _launcher(spans, around, cause),
+        )
+        for index, (span, parent, cause) in enumerate(zip(spans, around, causes, strict=True))
+    )
+    return linked, _notes(linked)
+
+
+def _settled(span: Span, launches: bool) -> str:
+    """Return the category; a call that launched nothing (a query, an attribute) is another."""
+    return "other" if span.category == "launch" and not launches else span.category
+
+
+def _launcher(spans: list[Span], around: list[int | None], cause: int | None) -> str | None:
+    """Return the innermost operator around the call that launched something."""
+    at = around[cause] if cause is not None else None
+    while at is not None and spans[at].category != "node":
+        at = around[at]
+    return spans[at].op_type if at is not None else None
+
+
+def _notes(spans: tuple[Span, ...]) -> tuple[str, ...]:
+    if not spans:
+        return ("the trace holds no events with a duration",)
+    work = [span for span in spans if span.category in _ON_DEVICE]
+    orphans = [span for span in work if span.cause is None]
+    in_graphs = [s for s in work if s.cause is not None and "GraphLaunch" in spans[s.cause].name]
+    notes = []
+    if orphans:
+        notes.append(
+            f"{len(orphans):,} of {len(work):,} kernels and copies have no launch in the"
+            " trace: they were launched before it began, or launches were not recorded"
+        )
+    if in_graphs:
+        launches = len({span.cause for span in in_graphs})
+        notes.append(
+            f"{units.count(len(in_graphs), 'kernel')} ran in {units.count(launches, 'launch')} of"
+            " CUDA graphs, which do not say which operator each kernel is of"
+        )
+    return tuple(notes)
+
+
+def _source(facts: Mapping[str, Any]) -> str:
+    devices = facts.get("deviceProperties") or []
+    names = dict.fromkeys(str(device.get("name")) for device in devices if "name" in device)
+    return f"torch profiler ({', '.join(names)})" if names else "torch profiler"
