@@ -17,6 +17,8 @@ from burnish.version import __version__
 logger = logging.getLogger(__name__)
 
 COMMANDS = {
+    "zoo": "list the models that can be exported without any download",
+    "export": "turn a PyTorch model into an ONNX model that computes the same",
     "run": "optimise, verify, measure, profile and report on a model, in one go",
     "optimize": "rewrite a model into a faster one that computes the same",
     "verify": "check that two models, or two engines, compute the same",

@@ -12,6 +12,9 @@ from burnish.cli.main import COMMANDS, burnish
 from burnish.core import files, records
 
 DOCUMENTS = {
+    "zoo list": "burnish.zoo.listing:ZooListing",
+    "zoo show": "burnish.zoo.listing:ZooModel",
+    "export": "burnish.study.export_report:ExportReport",
     "run": "burnish.report.record:RunReport",
     "optimize": "burnish.rewrite.outcome:OptimizeReport",
     "verify": "burnish.parity.report:VerifyReport",

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import onnx_ir as ir
 
-from burnish.parity.tolerances import ARITHMETIC, weaker
+from burnish.parity.tolerances import ARITHMETIC, DYNAMIC_INT8, weaker
 from burnish.store.element_types import SHORT_NAMES
 
 _QUANTISING = frozenset({"QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"})
+_DYNAMIC_INT8 = frozenset({"MatMulInteger", "ConvInteger", "DynamicQuantizeLinear"})
 _MOVES_ONLY = frozenset(
     {
         "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Gather",
@@ -31,6 +32,8 @@ def arithmetic_of(model: ir.Model) -> str:
         name = SHORT_NAMES.get(data_type, "")
         if name in _NARROW:
             found = weaker(found, name)
+    if any(node.op_type in _DYNAMIC_INT8 for node in model.graph):
+        found = weaker(found, DYNAMIC_INT8)
     return found
 
 

@@ -44,6 +44,9 @@ OFF_BY_ONE = Tolerance(
     1.0, 0.0, "a value between two quantisation steps may be rounded to either of them"
 )
 
+DYNAMIC_INT8 = "i8-dynamic"
+"""Not an element type: products of 8-bit integers whose scales are found while running."""
+
 ARITHMETIC: Mapping[str, Tolerance] = MappingProxyType(
     {
         # One rounding costs 2^-p of the value, p being the bits of the significand. About 100 of
@@ -58,6 +61,8 @@ ARITHMETIC: Mapping[str, Tolerance] = MappingProxyType(
         "bf16": Tolerance(1e-3, 8e-2, "8 significant bits: 20 times 2^-8 a rounding"),
         "f8e4m3fn": Tolerance(1e-2, 0.25, "4 significant bits: a few times 2^-4 a rounding"),
         "f8e4m3fnuz": Tolerance(1e-2, 0.25, "4 significant bits: a few times 2^-4 a rounding"),
+        # Activations share 8 bits per tensor: a step is 2^-8 of its range, about 2^-6 of its values.
+        DYNAMIC_INT8: Tolerance(1e-2, 0.3, "8 bits for a tensor's range: 20 times 2^-6 a rounding"),
         "f8e5m2": Tolerance(1e-2, 0.5, "3 significant bits: a few times 2^-3 a rounding"),
         "f8e5m2fnuz": Tolerance(1e-2, 0.5, "3 significant bits: a few times 2^-3 a rounding"),
     }
@@ -67,7 +72,8 @@ ARITHMETIC: Mapping[str, Tolerance] = MappingProxyType(
 ROUNDING: Mapping[str, float] = MappingProxyType(
     {
         "f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8,
-        "f8e4m3fn": 2.0**-4, "f8e4m3fnuz": 2.0**-4, "f8e5m2": 2.0**-3, "f8e5m2fnuz": 2.0**-3,
+        "f8e4m3fn": 2.0**-4, "f8e4m3fnuz": 2.0**-4, DYNAMIC_INT8: 2.0**-6, "f8e5m2": 2.0**-3,
+        "f8e5m2fnuz": 2.0**-3,
     }
 )  # fmt: skip
 """The relative error of a single rounding, by element type."""

@@ -19,7 +19,7 @@ from burnish.parity.pairing import Pairing, differing_inputs, pair_outputs
 from burnish.parity.report import RECORDED, Sample, VerifyReport
 from burnish.parity.tolerances import Tolerances
 from burnish.store import datasets, onnx_files
-from burnish.store.interface import Interface
+from burnish.store.interface import ANY_RANK, Interface
 from burnish.store.stored import StoredModel
 
 JUDGE = "onnxruntime-cpu"
@@ -172,7 +172,20 @@ def _recorded_trial(folder: Path, interface: Interface) -> _Trial:
             hint="compare with a model instead: burnish verify REFERENCE CANDIDATE "
             f"--data {folder}",
         )
-    return _Trial(folder.name, {}, data_set.inputs, data_set.outputs)
+    return _Trial(
+        folder.name, _bindings(data_set.inputs, interface), data_set.inputs, data_set.outputs
+    )
+
+
+def _bindings(inputs: Arrays, interface: Interface) -> dict[str, int]:
+    """Return the sizes that recorded inputs have where the model leaves them open."""
+    fed = (spec for spec in interface.inputs if spec.name in inputs and spec.shape != (ANY_RANK,))
+    return {
+        dim: size
+        for spec in fed
+        for dim, size in zip(spec.shape, inputs[spec.name].shape, strict=False)
+        if isinstance(dim, str)
+    }
 
 
 def _judged(

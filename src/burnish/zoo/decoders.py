@@ -25,7 +25,7 @@ def decoder(
 ) -> BuiltModel:
     """Return a decoder whose first output is called `output_name`."""
     if options.past:
-        return _with_past(module_of(architecture, options), options, output_name)
+        return with_past(module_of(architecture, options), options, output_name)
     return text.encoder(
         architecture,
         options,
@@ -39,10 +39,11 @@ def _without_cache(module: Module, inputs: Tensors) -> tuple[Any, ...]:
     return (module(**inputs, use_cache=False)[0],)
 
 
-def _with_past(module: Module, options: BuildOptions, output_name: str) -> BuiltModel:
+def with_past(module: Module, options: BuildOptions, output_name: str) -> BuiltModel:
+    """Return a causal model of `transformers` that takes and returns its past."""
     batch, new = options.batch or text.BATCH, options.sequence or NEW_TOKENS
-    first = _inputs(module, options, batch=batch, new=new, past=PAST, side="right")
-    second = _inputs(
+    first = step_inputs(module, options, batch=batch, new=new, past=PAST, side="right")
+    second = step_inputs(
         module, options, batch=batch + 1, new=SECOND_NEW_TOKENS, past=SECOND_PAST, side="left"
     )
     past_names = [name for name in first if name.startswith("past_")]
@@ -61,7 +62,7 @@ def _with_past(module: Module, options: BuildOptions, output_name: str) -> Built
     return in_precision(built, options.precision)
 
 
-def _inputs(
+def step_inputs(
     module: Module, options: BuildOptions, *, batch: int, new: int, past: int, side: Side
 ) -> Tensors:
     """Return new tokens after a past; a right-padded mask has its holes at the past's end."""

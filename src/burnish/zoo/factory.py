@@ -17,7 +17,7 @@ def build(name: str, options: BuildOptions) -> BuiltModel:
     """Return the model of this name, or say what it cannot do."""
     entry = MODELS[name]
     for choice in CHOICES:
-        if choice in _given(options) and choice not in entry.understands:
+        if choice in given(options) and choice not in entry.understands:
             able = [other for other in MODELS if choice in MODELS[other].understands]
             raise UsageError(
                 f"{name} cannot follow --{choice}",
@@ -36,10 +36,11 @@ def module_and_inputs(*, name: str, **options: Scalar) -> tuple[Module, Tensors]
 
 def source_of(name: str, options: BuildOptions) -> TorchSource:
     """Return how to build this model again: only what differs from the defaults is written."""
-    return TorchSource(FACTORY, {"name": name, **_given(options)})
+    return TorchSource(FACTORY, {"name": name, **given(options)})
 
 
-def _given(options: BuildOptions) -> Mapping[str, Scalar]:
+def given(options: BuildOptions) -> Mapping[str, Scalar]:
+    """Return the options that differ from the defaults."""
     default = BuildOptions()
     names = BuildOptions.__slots__
     changed = (name for name in names if getattr(options, name) != getattr(default, name))

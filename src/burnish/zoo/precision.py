@@ -10,19 +10,24 @@ from burnish.zoo.entry import BuiltModel, Precision, Tensors
 
 def in_precision(built: BuiltModel, precision: Precision) -> BuiltModel:
     """Return `built` with weights and floating-point inputs of this precision."""
-    import torch
-
-    dtype = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[precision]
     return dataclasses.replace(
         built,
-        module=built.module.to(dtype),
-        inputs=_cast(built.inputs, dtype),
-        second_inputs=_cast(built.second_inputs, dtype),
+        module=built.module.to(_dtype(precision)),
+        inputs=cast(built.inputs, precision),
+        second_inputs=cast(built.second_inputs, precision),
     )
 
 
-def _cast(tensors: Tensors, dtype: Any) -> Tensors:  # noqa: ANN401  (a torch.dtype)
+def cast(tensors: Tensors, precision: Precision) -> Tensors:
+    """Return `tensors` with the floating-point ones in this precision."""
+    dtype = _dtype(precision)
     return {
         name: tensor.to(dtype) if tensor.is_floating_point() else tensor
         for name, tensor in tensors.items()
     }
+
+
+def _dtype(precision: Precision) -> Any:  # noqa: ANN401  (a torch.dtype)
+    import torch
+
+    return {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[precision]

@@ -1,0 +1,169 @@
+"""Export a model into a store: handed out only if it computes what PyTorch computes."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from burnish.core.errors import CheckFailedError
+from burnish.core.files import folder_written_beside
+from burnish.core.progress import SILENT, Progress
+from burnish.core.units import seconds
+from burnish.engines.base import EngineOptions
+from burnish.hw import detect
+from burnish.parity.request import VerifyRequest
+from burnish.parity.tolerances import DYNAMIC_INT8
+from burnish.parity.verdict import verdict
+from burnish.parity.verify import Subject, judge, verify_recorded
+from burnish.rewrite.precision import int8_dynamic
+from burnish.rewrite.result import RewriteReport
+from burnish.store import layout, onnx_files
+from burnish.store.stored import StoredModel
+from burnish.study.export_report import Check, ExportReport, GenerationCheck
+from burnish.study.generation import check_generation, require_generation
+from burnish.study.optimize import optimize_file
+from burnish.zoo.exporting.launch import TIME_LIMIT_S, launch
+from burnish.zoo.exporting.past import Generation
+from burnish.zoo.exporting.request import ExportRequest
+from burnish.zoo.exporting.stages import Outcome, StageTime
+
+T = TypeVar("T")
+
+_ARITHMETIC = {"fp32": "fp32", "fp16": "f16", "bf16": "bf16", "int8": DYNAMIC_INT8}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPlan:
+    """Where an exported model goes, and what is done to it on the way."""
+
+    store: Path
+    name: str
+    variant: str
+    int8: bool = False
+    optimize: bool = False
+    generation: bool = True
+    time_limit_s: float = TIME_LIMIT_S
+
+
+def export(
+    request: ExportRequest, plan: ExportPlan, *, progress: Progress = SILENT
+) -> ExportReport:
+    """Export, check against PyTorch after every step, and put the model into the store.
+
+    If anything fails, the store is as it was.
+    """
+    place = layout.place(plan.store, plan.name, plan.variant)
+    with _no_empty_folders(place), folder_written_beside(place.parent) as fresh:
+        work = _Work(fresh / place.name, plan, progress)
+        outcome, generation = launch(request, work.onnx, time_limit_s=plan.time_limit_s)
+        for stage in outcome.stages:
+            progress.step(stage.stage, 1, 1, seconds(stage.seconds_s))
+        checks, rewrite = _finished(work)
+        written = _generation(work, generation, request) if plan.generation else None
+    return _report(request, place, work, outcome, checks, rewrite, written)
+
+
+class _Work:
+    """A draft in the store that nobody can see yet, and the time its stages took."""
+
+    def __init__(self, onnx: Path, plan: ExportPlan, progress: Progress) -> None:
+        self.onnx = onnx
+        self.plan = plan
+        self.progress = progress
+        self.times: list[StageTime] = []
+
+    @property
+    def model(self) -> StoredModel:
+        found = layout.stored(self.onnx)
+        return dataclasses.replace(found, name=self.plan.name, variant=self.plan.variant)
+
+    def timed(self, stage: str, do: Callable[[], T]) -> T:
+        start = time.monotonic()
+        result = do()
+        self.times.append(StageTime(stage, time.monotonic() - start))
+        self.progress.step(stage, 1, 1, seconds(self.times[-1].seconds_s))
+        return result
+
+
+def _finished(work: _Work) -> tuple[tuple[Check, ...], RewriteReport | None]:
+    """Do what was asked beyond exporting, each step checked against what PyTorch computed."""
+    checks = [work.timed("check", lambda: _check(work, "export"))]
+    rewrite = None
+    if work.plan.optimize:
+        request = VerifyRequest(reference=work.model)
+        done = work.timed("optimize", lambda: optimize_file(work.model, work.onnx, request=request))
+        rewrite = done.rewrite
+        checks.append(_check(work, "optimize"))
+    if work.plan.int8:
+        flags = detect.cpu().flags
+        work.timed("int8", lambda: int8_dynamic.quantize(work.onnx, flags=flags))
+        checks.append(_check(work, "int8"))
+    return tuple(checks), rewrite
+
+
+def _check(work: _Work, after: str) -> Check:
+    model = work.model
+    subject = judge(model, options=EngineOptions())
+    report = verify_recorded(subject, model.data_sets)
+    if not report.passed:
+        raise CheckFailedError(
+            f"after the step '{after}' the model does not compute what PyTorch does: {verdict(report)}",
+            hint="try the other --exporter, --attention eager or --static; nothing was written",
+        )
+    return Check(after, report)
+
+
+def _generation(
+    work: _Work, generation: Generation | None, request: ExportRequest
+) -> GenerationCheck | None:
+    if generation is None:
+        return None
+    interface = onnx_files.interface(onnx_files.read(work.onnx))
+    with Subject(work.model).open() as session:
+        check = work.timed("generate", lambda: check_generation(session, interface, generation))
+    precision = "int8" if work.plan.int8 else request.options.precision
+    require_generation(check, precision=_ARITHMETIC[precision])
+    return check
+
+
+def _report(  # noqa: PLR0913  (one per part of the record)
+    request: ExportRequest,
+    place: Path,
+    work: _Work,
+    outcome: Outcome,
+    checks: tuple[Check, ...],
+    rewrite: RewriteReport | None,
+    generation: GenerationCheck | None,
+) -> ExportReport:
+    return ExportReport(
+        model=f"{work.plan.name}/{work.plan.variant}",
+        onnx=place,
+        exporter=request.exporter,
+        opset=outcome.opset,
+        precision="int8" if work.plan.int8 else request.options.precision,
+        dynamic_axes=outcome.dynamic_axes,
+        stages=(*outcome.stages, *work.times),
+        workarounds=outcome.workarounds,
+        notes=outcome.notes,
+        checks=checks,
+        generation=generation,
+        rewrite=rewrite,
+    )
+
+
+@contextmanager
+def _no_empty_folders(place: Path) -> Iterator[None]:
+    """Remove the folders that were made for a model which then did not come."""
+    missing = [folder for folder in place.parents if not folder.exists()]
+    try:
+        yield
+    except BaseException:
+        for folder in missing:
+            with suppress(OSError):
+                folder.rmdir()
+        raise

@@ -1,0 +1,81 @@
+"""Export as asked; where that fails, try what is known to help, and say so."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from burnish.core.errors import BurnishError
+from burnish.zoo.entry import BuiltModel
+from burnish.zoo.exporting import dynamo, torchscript
+from burnish.zoo.exporting.graph import Exported
+from burnish.zoo.exporting.last_lines import first_cause
+from burnish.zoo.exporting.request import ExportRequest
+from burnish.zoo.exporting.sources import Built, build, follows_attention
+from burnish.zoo.exporting.stages import Workaround
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One way to export."""
+
+    what: str
+    prepare: Callable[[], Built]
+    export: Callable[[BuiltModel], Exported]
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """A graph, what it was made from, and what had to be done differently."""
+
+    built: Built
+    exported: Exported
+    workarounds: tuple[Workaround, ...]
+
+
+def export(request: ExportRequest, built: Built, shapes: torchscript.Shapes) -> Success:
+    """Return the first attempt that succeeds; if none does, the first one's error is raised."""
+    return first_success(_attempts(request, built, shapes))
+
+
+def first_success(attempts: Iterator[Attempt] | Sequence[Attempt]) -> Success:
+    """Return the first attempt that succeeds, with a workaround for each that came after one."""
+    errors: list[Exception] = []
+    for attempt in attempts:
+        try:
+            built = attempt.prepare()
+            exported = attempt.export(built.model)
+        except BurnishError:
+            raise
+        except Exception as error:  # noqa: BLE001  (exporters raise anything)
+            errors.append(error)
+            continue
+        because = first_cause(errors[0])[0] if errors else ""
+        done = (Workaround(attempt.what, because),) if errors else ()
+        return Success(built, exported, done)
+    raise errors[0]
+
+
+def _attempts(
+    request: ExportRequest, built: Built, shapes: torchscript.Shapes
+) -> Iterator[Attempt]:
+    opset = request.chosen_opset
+
+    def traced(model: BuiltModel) -> Exported:
+        return torchscript.export(model, opset=opset, shapes=shapes)
+
+    def captured(model: BuiltModel) -> Exported:
+        return dynamo.export(model, opset=opset)
+
+    def inferred(model: BuiltModel) -> Exported:
+        return dynamo.export(model, opset=opset, infer_axes=True)
+
+    one = traced if request.exporter == "torchscript" else captured
+    yield Attempt("as asked", lambda: built, one)
+    if request.options.attention == "sdpa" and follows_attention(request.source):
+        options = dataclasses.replace(request.options, attention="eager")
+        eager = dataclasses.replace(request, options=options)
+        yield Attempt("attention spelled out: --attention eager", lambda: build(eager), one)
+    if request.exporter == "dynamo" and built.model.dynamic_axes:
+        yield Attempt("relations between sizes left to torch.export", lambda: built, inferred)

@@ -1,0 +1,106 @@
+"""The process that exports: `python -m burnish.zoo.exporting.child REQUEST SCRATCH MODEL`.
+
+Builds the module, runs it, exports it, and writes the model with what PyTorch computed. Anything
+may go wrong here, up to the death of the process: each stage is noted before it begins.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from burnish.core import records
+from burnish.core.errors import BurnishError
+from burnish.core.hashing import value_key
+from burnish.store import datasets, layout, onnx_files
+from burnish.store.datasets import DataSet
+from burnish.store.history import History, Step
+from burnish.zoo.entry import BuiltModel, Tensors
+from burnish.zoo.exporting import attempts, past
+from burnish.zoo.exporting.last_lines import first_cause, raised_at
+from burnish.zoo.exporting.recording import recorded
+from burnish.zoo.exporting.request import ExportRequest
+from burnish.zoo.exporting.sources import build
+from burnish.zoo.exporting.stages import Failure, Outcome, StageLog, write_outcome
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Export; return 0, or 1 after leaving the reason in the scratch folder."""
+    asked, scratch, target = (Path(argument) for argument in arguments)
+    request = records.decode(ExportRequest, json.loads(asked.read_text()))
+    log = StageLog(scratch)
+    warnings.simplefilter("ignore")  # both exporters warn about their own insides
+    logging.disable(logging.WARNING)
+    try:
+        outcome = _export(request, scratch, target, log)
+    except BurnishError as error:
+        kind = type(error).__name__
+        write_outcome(scratch, Failure(log.current, error.problem, error.hint, kind))
+        return 1
+    except Exception as error:
+        lines = (*first_cause(error), raised_at(error))
+        write_outcome(scratch, Failure(log.current, "", lines=lines))
+        return 1
+    write_outcome(scratch, outcome)
+    return 0
+
+
+def _export(request: ExportRequest, scratch: Path, target: Path, log: StageLog) -> Outcome:
+    with log.stage("build"):
+        built = build(request)
+    with log.stage("run"):
+        data = [recorded(built.model, inputs) for inputs in _inputs(built.model, request)]
+        generation = past.generate(built.model) if request.options.past else None
+    with log.stage("export"):
+        shapes = [[array.shape for array in one.outputs.values()] for one in data[:2]]
+        success = attempts.export(request, built, shapes)
+    with log.stage("write"):
+        model = success.exported.model
+        onnx_files.write(model, target, history=_history(request))
+        _write_data(target, data)
+        layout.write_source(target, success.built.torch)
+        if generation is not None:
+            past.write(scratch, generation)
+    axes = built.model.dynamic_axes.values()
+    return Outcome(
+        opset=model.opset_imports[""],
+        dynamic_axes=tuple(dict.fromkeys(symbol for named in axes for symbol in named.values())),
+        workarounds=success.workarounds,
+        notes=success.exported.notes,
+        stages=log.times,
+    )
+
+
+def _inputs(built: BuiltModel, request: ExportRequest) -> list[Tensors]:
+    """Return all inputs to record: of two shapes if sizes are dynamic, of more with a past."""
+    if not built.dynamic_axes:
+        return [built.inputs]
+    further = past.further_inputs(built, request.options) if request.options.past else ()
+    return [built.inputs, built.second_inputs, *further]
+
+
+def _write_data(target: Path, data: Sequence[DataSet]) -> None:
+    interface = onnx_files.interface(onnx_files.read(target))
+    for number, one in enumerate(data):
+        datasets.write(target.parent / f"test_data_set_{number}", one, interface)
+
+
+def _history(request: ExportRequest) -> History:
+    """Return how the model came to be; it has no file before this one, so the request is its key."""
+    import torch
+
+    detail = f"{request.exporter} of torch {torch.__version__}, opset {request.chosen_opset}"
+    return History(value_key(records.encode(request)), (Step("export", detail),))
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # The libraries' threads and destructors have nothing left to say, and can crash or hang.
+    os._exit(code)

@@ -1,0 +1,52 @@
+"""What a user calls a model: where it comes from, and what its copy in a store is called."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from burnish.core.errors import UsageError
+from burnish.zoo.entry import MODELS
+from burnish.zoo.exporting.request import FolderSource, Source, ZooSource
+
+
+def source_named(name: str, *, trust_pickle: bool = False) -> Source:
+    """Return the zoo's model of this name, else the folder."""
+    if name in MODELS:
+        return ZooSource(name)
+    path = Path(name)
+    if path.is_dir():
+        return FolderSource(path.absolute(), trust_pickle)
+    if ":" in name:
+        raise UsageError(
+            f"{name!r} is neither a model of the zoo nor a folder",
+            hint=f"a function is named with --module {name}",
+        )
+    if path.parent != Path() or path.exists():
+        raise UsageError(
+            f"{name}: no such folder",
+            hint="name a folder with config.json, or a model of the zoo: burnish zoo list",
+        )
+    return ZooSource(MODELS[name].name)
+
+
+def default_name(source: str) -> str:
+    """Return a name for the store: the zoo's, the folder's, or that of the factory's file."""
+    place, separator, _ = source.rpartition(":")
+    last = place.rpartition(".")[2] if separator and not place.endswith(".py") else ""
+    stem = last or Path(place if separator else source).absolute().name.removesuffix(".py")
+    return re.sub(r"[^\w.+-]", "_", stem).lstrip("._-+") or "model"
+
+
+def default_variant(  # noqa: PLR0913  (one per thing that sets a variant apart)
+    *, exporter: str, layers: int | None, small: bool, past: bool, precision: str, optimize: bool
+) -> str:
+    """Return the exporter's name with everything that sets this export apart."""
+    marks = [
+        (small, "small"),
+        (layers is not None, f"{layers}layers"),
+        (past, "past"),
+        (precision != "fp32", precision),
+        (optimize, "optimized"),
+    ]
+    return "_".join([exporter, *(mark for is_set, mark in marks if is_set)])

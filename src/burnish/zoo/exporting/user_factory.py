@@ -1,0 +1,179 @@
+"""A user's own module: loaded from a package or a file, and called with flat tensors by name."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from burnish.core.errors import ModelError, UsageError
+from burnish.zoo.entry import BuiltModel, Module, Tensors
+from burnish.zoo.exporting.resized import Axes, larger, resized, sizes
+from burnish.zoo.flat import flat
+
+SHAPE = "return (module, inputs) or (module, inputs, {input: {axis: name}})"
+
+
+def build_from_factory(factory: str) -> BuiltModel:
+    """Call a user's function and return what it gives, with named inputs and flat outputs."""
+    made = _loaded(factory)()
+    if not isinstance(made, tuple) or len(made) not in (2, 3):
+        found = f"{len(made)} things" if isinstance(made, tuple) else type(made).__name__
+        raise ModelError(
+            f"{factory} returned {found}, not a module and its inputs",
+            hint=f"let the function {SHAPE}",
+        )
+    module, inputs, axes = (*made, {}) if len(made) == 2 else made
+    return build_from_module(module, inputs, axes)
+
+
+def absolute(factory: str) -> str:
+    """Return how to find a factory from any folder."""
+    place, _, name = factory.rpartition(":")
+    return f"{Path(place).absolute()}:{name}" if place.endswith(".py") else factory
+
+
+def build_from_module(
+    module: Module,
+    inputs: Mapping[str, Any] | Sequence[Any],
+    axes: Axes,
+    *,
+    second_inputs: Tensors | None = None,
+) -> BuiltModel:
+    """Return a module with flat outputs, and second inputs made by resizing the first."""
+    if not callable(getattr(module, "forward", None)):
+        raise ModelError(
+            f"the factory's first value is a {type(module).__name__}, not a torch.nn.Module",
+            hint=f"let the function {SHAPE}",
+        )
+    named = isinstance(inputs, Mapping)
+    tensors = dict(inputs) if isinstance(inputs, Mapping) else _numbered(module, inputs)
+    _check(tensors, axes)
+
+    def call(inner: Module, given: Tensors) -> tuple[Any, ...]:
+        result = inner(**given) if named else inner(*given.values())
+        return tuple(tensor for _, tensor in flat_tensors(result))
+
+    first = sizes(tensors, axes)
+    return BuiltModel(
+        module=flat(module.eval(), tuple(tensors), call),
+        inputs=tensors,
+        second_inputs=second_inputs or resized(tensors, axes, larger(first)),
+        output_names=_output_names(module, tensors, named),
+        dynamic_axes=axes,
+    )
+
+
+def flat_tensors(result: Any, name: str = "") -> list[tuple[str, Any]]:  # noqa: ANN401
+    """Return the tensors that a module gave back, in order, each with a name where it has one."""
+    import torch
+
+    if isinstance(result, torch.Tensor):
+        return [(name, result)]
+    if isinstance(result, Mapping):
+        parts = [(f"{name}_{key}".lstrip("_"), value) for key, value in result.items()]
+    elif isinstance(result, (tuple, list)):
+        names = getattr(result, "_fields", range(len(result)))
+        parts = [
+            (f"{name}_{key}".lstrip("_") if isinstance(key, str) or name else "", value)
+            for key, value in zip(names, result, strict=True)
+        ]
+    else:
+        parts = []
+    return [found for key, value in parts for found in flat_tensors(value, key)]
+
+
+def _output_names(module: Module, inputs: Tensors, named: bool) -> tuple[str, ...]:
+    import torch
+
+    with torch.no_grad():
+        result = module(**inputs) if named else module(*inputs.values())
+    names = [name for name, _ in flat_tensors(result)]
+    if not names:
+        raise ModelError(
+            f"the module returned {type(result).__name__}, which holds no tensor",
+            hint="let forward return a tensor, or a tuple or dictionary of tensors",
+        )
+    if len(set(names)) == len(names) and all(names) and not set(names) & set(inputs):
+        return tuple(names)
+    return ("output",) if len(names) == 1 else tuple(f"output_{i}" for i in range(len(names)))
+
+
+def _numbered(module: Module, inputs: Any) -> Tensors:  # noqa: ANN401  (what the user returned)
+    """Return positional inputs under the names of `forward`."""
+    import torch
+
+    given = (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs)
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(module.forward).parameters.values()
+    names = [parameter.name for parameter in parameters if parameter.kind in kinds]
+    names += [f"input_{index}" for index in range(len(names), len(given))]
+    return dict(zip(names, given, strict=False))
+
+
+def _check(inputs: Tensors, axes: Axes) -> None:
+    import torch
+
+    for name, value in inputs.items():
+        if not isinstance(value, torch.Tensor):
+            raise ModelError(
+                f"the input {name!r} is {type(value).__name__}, not a tensor",
+                hint="give tensors only; fix other arguments in a module around yours",
+            )
+    for name, named in axes.items():
+        if name not in inputs or any(axis >= inputs[name].ndim for axis in named):
+            raise ModelError(
+                f"the dynamic axes {dict(named)} of {name!r} are not axes of an input",
+                hint=f"the inputs are: "
+                f"{', '.join(f'{n} {list(t.shape)}' for n, t in inputs.items())}",
+            )
+
+
+def _loaded(factory: str) -> Callable[[], Any]:
+    place, separator, name = factory.rpartition(":")
+    if not separator or not place:
+        raise UsageError(
+            f"{factory!r} does not name a function",
+            hint="write package.module:function or path/to/file.py:function",
+        )
+    module = _from_file(Path(place)) if place.endswith(".py") else _imported(place)
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise UsageError(
+            f"{place} has no function {name!r}",
+            hint=f"it has: {', '.join(n for n in vars(module) if not n.startswith('_'))}",
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def _imported(name: str) -> ModuleType:
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if not name.startswith(str(error.name)):
+            raise
+        raise UsageError(
+            f"there is no module {name!r}",
+            hint="run burnish where it can be imported, or write path/to/file.py:function",
+        ) from error
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file", hint="write path/to/file.py:function")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)  # dataclasses and pickles look their module up
+    sys.path.insert(0, str(path.absolute().parent))
+    spec.loader.exec_module(module)
+    return module
