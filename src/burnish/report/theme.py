@@ -51,10 +51,11 @@ def css() -> str:
     """Return the fonts and both sets of colours as CSS variables."""
     fonts = f"--sans:{SANS};--mono:{MONO};"
     return (
-        f":root{{color-scheme:light dark;{fonts}{_variables(LIGHT)}}}\n"
-        f"@media (prefers-color-scheme:dark){{:root{{{_variables(DARK)}}}}}\n"
+        f":root{{color-scheme:light dark;{fonts}{variables(LIGHT)}}}\n"
+        f"@media (prefers-color-scheme:dark){{:root{{{variables(DARK)}}}}}\n"
     )
 
 
-def _variables(colours: Mapping[str, str]) -> str:
+def variables(colours: Mapping[str, str]) -> str:
+    """Return colours as CSS variables."""
     return "".join(f"--{name}:{value};" for name, value in colours.items())

@@ -1,0 +1,138 @@
+"""Work on a device's roof: how fast each node computes, against what memory and units allow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from burnish.core import units
+from burnish.report import svg
+
+WIDTH, HEIGHT = 520, 380
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 16, 44
+_POWERS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A node or a kind of nodes: what it computes and moves, and how long that took."""
+
+    label: str
+    flops: float
+    bytes_moved: float
+    seconds_s: float
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Roof:
+    """What a device can do at best."""
+
+    name: str
+    peak_flops_per_s: float
+    bandwidth_bytes_per_s: float
+
+    def limit(self, intensity: float) -> float:
+        """Return the most operations a second at this many operations a byte."""
+        return min(self.peak_flops_per_s, intensity * self.bandwidth_bytes_per_s)
+
+
+def chart(marks: Sequence[Mark], roof: Roof) -> str:
+    """Return the drawing, both axes in powers of ten; the area of a mark is its time.
+
+    What computes nothing (copies, reshapes) has no place on it.
+    """
+    shown = [m for m in marks if m.flops > 0 and m.bytes_moved > 0 and m.seconds_s > 0]
+    ridge = roof.peak_flops_per_s / roof.bandwidth_bytes_per_s
+    across = _Axis.around([ridge, *(m.flops / m.bytes_moved for m in shown)], _LEFT, WIDTH - _RIGHT)
+    rates = [roof.peak_flops_per_s, *(m.flops / m.seconds_s for m in shown)]
+    up = _Axis.around(rates, HEIGHT - _BOTTOM, _TOP)
+    longest = max((m.seconds_s for m in shown), default=1.0)
+    drawn = [
+        _mark(m, across, up, longest, roof)
+        for m in sorted(shown, key=lambda m: (-m.seconds_s, m.label))
+    ]
+    return svg.document(
+        *_grid(across, up), _roof(roof, across, up), *drawn, width=WIDTH, height=HEIGHT,
+        label=f"Roofline of {roof.name} with {len(shown)} marks",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """Powers of ten from `low` to `high` between two places on the paper."""
+
+    low: int
+    high: int
+    start: float
+    end: float
+
+    @classmethod
+    def around(cls, values: Sequence[float], start: float, end: float) -> _Axis:
+        low = math.floor(math.log10(min(values)))
+        high = math.ceil(math.log10(max(values) * 1.05))
+        return cls(low, max(high, low + 1), start, end)
+
+    def place(self, value: float) -> float:
+        part = (math.log10(value) - self.low) / (self.high - self.low)
+        return self.start + part * (self.end - self.start)
+
+    @property
+    def powers(self) -> list[float]:
+        step = 1 + (self.high - self.low) // 9
+        return [10.0**power for power in range(self.low, self.high + 1, step)]
+
+
+def _grid(across: _Axis, up: _Axis) -> list[str]:
+    parts = []
+    for power in across.powers:
+        x = across.place(power)
+        parts.append(svg.element("line", x1=x, x2=x, y1=up.end, y2=up.start, class_="grid"))
+        parts.append(svg.text(f"{power:g}", x=x, y=up.start + 15, class_="tick", anchor="middle"))
+    for power in up.powers:
+        y = up.place(power)
+        parts.append(svg.element("line", x1=across.start, x2=across.end, y1=y, y2=y, class_="grid"))
+        parts.append(
+            svg.text(_rate(power), x=across.start - 7, y=y + 4, class_="tick", anchor="end")
+        )
+    middle = (across.start + across.end) / 2
+    parts.append(
+        svg.text("FLOP per byte", x=middle, y=HEIGHT - 10, class_="small", anchor="middle")
+    )
+    parts.append(svg.text("FLOP/s", x=4, y=11, class_="small"))
+    return parts
+
+
+def _roof(roof: Roof, across: _Axis, up: _Axis) -> str:
+    ridge = roof.peak_flops_per_s / roof.bandwidth_bytes_per_s
+    first = max(10.0**across.low, 10.0**up.low / roof.bandwidth_bytes_per_s)
+    corners = [
+        (across.place(first), up.place(roof.limit(first))),
+        (across.place(ridge), up.place(roof.peak_flops_per_s)),
+        (across.end, up.place(roof.peak_flops_per_s)),
+    ]
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+    label = f"{roof.name}: {_rate(roof.peak_flops_per_s)}FLOP/s"
+    return svg.element("polyline", points=points, class_="roof") + svg.text(
+        label, x=across.end - 4, y=corners[1][1] - 6, class_="small", anchor="end"
+    )
+
+
+def _mark(mark: Mark, across: _Axis, up: _Axis, longest: float, roof: Roof) -> str:
+    intensity, rate = mark.flops / mark.bytes_moved, mark.flops / mark.seconds_s
+    limit = roof.limit(intensity)
+    bound = "memory" if limit < roof.peak_flops_per_s else "arithmetic"
+    said = (
+        f"{mark.label}: {units.seconds(mark.seconds_s)}, {_rate(rate)}FLOP/s of at most "
+        f"{_rate(limit)}FLOP/s ({units.share(rate / limit)}), bound by {bound} at best"
+    )
+    return svg.element(
+        "circle", svg.title(said), cx=across.place(intensity), cy=up.place(rate),
+        r=max(2.5, 16 * math.sqrt(mark.seconds_s / longest)), class_="mark row", data_key=mark.key,
+    )  # fmt: skip
+
+
+def _rate(value: float) -> str:
+    factor, letter = next((pair for pair in _POWERS if value >= pair[0]), _POWERS[-1])
+    return f"{value / factor:.3g} {letter}"

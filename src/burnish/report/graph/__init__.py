@@ -1,0 +1,3 @@
+"""A model's graph as a drawing: which boxes, where they stand, how they look."""
+
+from __future__ import annotations

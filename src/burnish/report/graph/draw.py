@@ -1,0 +1,177 @@
+"""A graph as one SVG that needs nothing else: colours, legend and details for the pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from burnish.core import units
+from burnish.report import svg, theme
+from burnish.report.graph import heat
+from burnish.report.graph.describe import Describer
+from burnish.report.graph.groups import Box, View
+from burnish.report.graph.layout import Edge, Layout, Place, Point, layout
+
+_MARGIN, _HEAD = 24.0, 74.0
+_LINE, _LETTER, _PAD = 15.0, 6.7, 12.0
+_NARROWEST, _LONGEST = 76.0, 30
+_STYLE = """svg{background:var(--paper);font-family:var(--sans)}
+text{fill:var(--ink);font-size:12px;font-variant-numeric:tabular-nums}
+.small{font-size:10.5px;fill:var(--quiet)}
+.edge{fill:none;stroke:var(--edge);stroke-width:1.2}
+.edge.critical{stroke:var(--path);stroke-width:2.6}
+.tip{fill:var(--edge)}
+.tip.critical,.branch{fill:var(--path)}
+.branch{font-size:10.5px;font-weight:600;paint-order:stroke;stroke:var(--paper);stroke-width:3px}
+.box rect{stroke:var(--line);stroke-width:1}
+.box text{text-anchor:middle}
+.box .name{font-weight:600}
+.box .small{fill:inherit;opacity:.85}
+.box.group rect{stroke:var(--baseline);stroke-width:1.6}
+.box.input rect,.box.output rect{fill:var(--raised);stroke:var(--baseline)}
+.box.critical rect{stroke:var(--path);stroke-width:2.6}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What stands above the drawing."""
+
+    title: str
+    facts: str = ""
+
+
+def drawing(view: View, describer: Describer, head: Head, *, left_to_right: bool = False) -> str:
+    """Return the drawing of a view; `describer` knows what each box says and how it looks."""
+    critical = describer.critical_edges(view)
+    sizes = [_size(describer.lines(box)) for box in view.boxes]
+    plan = layout(sizes, view.edges, left_to_right=left_to_right, whole=critical)
+    width = max(plan.width, 560.0) + 2 * _MARGIN
+    aside = (width - 2 * _MARGIN - plan.width) / 2
+    parts = [
+        *_lines(view, plan, critical, left_to_right=left_to_right),
+        *_branch_shares(view, plan, describer),
+        *(_box(box, p, describer) for box, p in zip(view.boxes, plan.places, strict=True)),
+    ]
+    body = svg.element(
+        "g", *parts, transform=f"translate({_MARGIN + aside:.1f} {_HEAD + _MARGIN:.1f})"
+    )
+    return svg.document(
+        svg.element("style", f"{theme.css()}{heat.css()}{_style()}"), _tips(),
+        *_heading(head, describer), body,
+        width=width, height=plan.height + _HEAD + 2 * _MARGIN,
+        label=f"Graph of {head.title}: {len(view.boxes)} boxes, {len(view.edges)} lines",
+    )  # fmt: skip
+
+
+def path(points: Sequence[Point], *, left_to_right: bool) -> str:
+    """Return the SVG path of a route: curves between layers, straight lines inside them."""
+    (x, y), *rest = points
+    parts = [f"M{x:.1f} {y:.1f}"]
+    curved = True
+    for to_x, to_y in rest:
+        if not curved or (x == to_x if not left_to_right else y == to_y):
+            parts.append(f"L{to_x:.1f} {to_y:.1f}")
+        elif left_to_right:
+            middle = (x + to_x) / 2
+            parts.append(f"C{middle:.1f} {y:.1f} {middle:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}")
+        else:
+            middle = (y + to_y) / 2
+            parts.append(f"C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f} {to_x:.1f} {to_y:.1f}")
+        x, y, curved = to_x, to_y, not curved
+    return "".join(parts)
+
+
+def _style() -> str:
+    steps = range(heat.STEPS)
+    heats = "".join(
+        f".h{n} rect,rect.h{n}{{fill:var(--heat-{n})}}.h{n} text{{fill:var(--on-{n})}}\n"
+        for n in steps
+    )
+    return _STYLE + heats
+
+
+def _size(lines: Sequence[str]) -> tuple[float, float]:
+    longest = max(min(len(line), _LONGEST) for line in lines)
+    return max(_NARROWEST, longest * _LETTER + 2 * _PAD), len(lines) * _LINE + 10
+
+
+def _tips() -> str:
+    tips = [
+        svg.element(
+            "marker", svg.element("path", d="M0 0L7 3.5L0 7z", class_=f"tip {kind}"),
+            id=f"tip-{kind}", viewBox="0 0 7 7", refX="6.5", refY="3.5", markerWidth=7,
+            markerHeight=7, markerUnits="userSpaceOnUse", orient="auto",
+        )
+        for kind in ("plain", "critical")
+    ]  # fmt: skip
+    return svg.element("defs", *tips)
+
+
+def _lines(
+    view: View, plan: Layout, critical: frozenset[Edge], *, left_to_right: bool
+) -> list[str]:
+    """Return all lines, those of the critical path last, so that they lie on top."""
+    drawn: tuple[list[str], list[str]] = ([], [])
+    for edge, route in zip(view.edges, plan.routes, strict=True):
+        on_path = edge in critical
+        kind = "critical" if on_path else "plain"
+        drawn[on_path].append(
+            svg.element(
+                "path", d=path(route, left_to_right=left_to_right), class_=f"edge {kind}",
+                marker_end=f"url(#tip-{kind})",
+            )
+        )  # fmt: skip
+    return drawn[False] + drawn[True]
+
+
+def _branch_shares(view: View, plan: Layout, describer: Describer) -> list[str]:
+    shares = describer.branch_shares(view)
+    return [
+        svg.text(
+            units.share(shares[edge]), x=route[-1][0], y=route[-1][1] - 9, class_="branch",
+            anchor="middle",
+        )
+        for edge, route in zip(view.edges, plan.routes, strict=True)
+        if edge in shares
+    ]  # fmt: skip
+
+
+def _box(box: Box, place: Place, describer: Describer) -> str:
+    lines = [svg.shortened(line, _LONGEST) for line in describer.lines(box)]
+    first = place.y + (place.height - len(lines) * _LINE) / 2 + 11
+    texts = [
+        svg.text(
+            line, x=place.x + place.width / 2, y=first + _LINE * number,
+            class_="small" if number else "name", anchor="middle",
+        )
+        for number, line in enumerate(lines)
+    ]  # fmt: skip
+    round_by = place.height / 2 if box.kind in ("input", "output") else 5
+    rect = svg.element(
+        "rect", x=place.x, y=place.y, width=place.width, height=place.height, rx=round_by
+    )
+    return svg.element(
+        "g", svg.title(describer.details(box)), rect, *texts,
+        class_=f"box {box.kind} {describer.look(box)}",
+    )  # fmt: skip
+
+
+def _heading(head: Head, describer: Describer) -> list[str]:
+    parts = [
+        svg.element(
+            "text", svg.clean(head.title), x=_MARGIN, y=30, style="font-size:17px;font-weight:650"
+        ),
+        svg.text(head.facts, x=_MARGIN, y=50, class_="small"),
+    ]
+    x = _MARGIN
+    for number, label in enumerate(describer.legend()):
+        parts.append(
+            svg.element(
+                "rect", x=x, y=62, width=14, height=14, rx=3, class_=f"h{number}",
+                stroke="var(--line)",
+            )
+        )  # fmt: skip
+        parts.append(svg.text(label, x=x + 19, y=73, class_="small"))
+        x += 36 + 5.6 * len(label)
+    return parts

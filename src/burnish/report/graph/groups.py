@@ -1,0 +1,157 @@
+"""Which boxes a drawing shows: every node, the ones that matter, modules, or kernels."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from burnish.report.graph.layout import Edge
+from burnish.store.graph import GraphNode, GraphRecord
+
+Kind = Literal["node", "group", "input", "output"]
+Scope = tuple[str, ...]
+_SHAPE_READERS = frozenset(("Constant", "Shape", "Size"))
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One box of a drawing and the nodes it stands for; inputs and outputs stand for none."""
+
+    key: str
+    label: str
+    kind: Kind
+    members: tuple[str, ...] = ()
+    op_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Boxes in the order of the flow, and lines between them."""
+
+    boxes: tuple[Box, ...]
+    edges: tuple[Edge, ...]
+    hidden: tuple[str, ...] = ()
+    """Nodes that no box stands for."""
+
+
+def full(graph: GraphRecord) -> View:
+    """Return a box for every node."""
+    return folded(graph, {})
+
+
+def simplified(graph: GraphRecord) -> View:
+    """Return a box for every node that works on data: constants and sizes are left out."""
+    return folded(graph, {}, hidden=arithmetic_on_sizes(graph))
+
+
+def by_module(graph: GraphRecord, *, most: int = 120) -> View:
+    """Return one box per module, as deep as `most` boxes allow; constants and sizes left out."""
+    hidden = arithmetic_on_sizes(graph)
+    shown = [node for node in graph.nodes if node.name not in hidden]
+    deepest = max((len(node.scope) for node in shown), default=0)
+    depth = 1
+    while depth <= deepest and len(set(_owners(shown, depth + 1).values())) <= most:
+        depth += 1
+    return folded(graph, _owners(shown, depth), hidden=hidden)
+
+
+def by_kernel(graph: GraphRecord, kernels: Mapping[str, Sequence[str]]) -> View:
+    """Return one box per kernel (name → the nodes that it does); other nodes stand alone."""
+    owners = {
+        node: kernel for kernel, nodes in reversed(kernels.items()) for node in nodes if nodes[1:]
+    }
+    return folded(graph, owners, hidden=arithmetic_on_sizes(graph))
+
+
+def arithmetic_on_sizes(graph: GraphRecord) -> frozenset[str]:
+    """Return the nodes that compute nothing from data: constants, sizes and integers of these."""
+    known = set(graph.constants)
+    results = {spec.name for spec in graph.outputs}
+    found = set()
+    for node in graph.nodes:
+        taken = [name for name in node.inputs if name]
+        if results.intersection(node.outputs):
+            continue
+        reads_size = node.op_type in _SHAPE_READERS
+        if reads_size or (known.issuperset(taken) and _whole_numbers(graph, node)):
+            found.add(node.name)
+            known.update(node.outputs)
+    return frozenset(found)
+
+
+def _whole_numbers(graph: GraphRecord, node: GraphNode) -> bool:
+    specs = [graph.tensors.get(name) for name in node.outputs if name]
+    return all(spec is not None and spec.dtype[0] in "iu" for spec in specs)
+
+
+def _owners(nodes: Iterable[GraphNode], depth: int) -> dict[str, str]:
+    """Return, for nodes deeper than `depth` modules, the module that stands for them."""
+    return {node.name: "/".join(node.scope[:depth]) for node in nodes if len(node.scope) >= depth}
+
+
+def folded(
+    graph: GraphRecord, owners: Mapping[str, str], *, hidden: Collection[str] = frozenset()
+) -> View:
+    """Return a view in which nodes with the same owner share a box, and hidden ones have none."""
+    boxes: dict[str, Box] = {
+        f"input {spec.name}": Box(f"input {spec.name}", spec.name, "input") for spec in graph.inputs
+    }
+    makers = {spec.name: f"input {spec.name}" for spec in graph.inputs}
+    members: dict[str, list[GraphNode]] = {}
+    for node in graph.nodes:
+        if node.name not in hidden:
+            key = owners.get(node.name, node.name)
+            members.setdefault(key, []).append(node)
+            makers.update({tensor: key for tensor in node.outputs if tensor})
+    boxes.update({key: _box(key, nodes, owners) for key, nodes in members.items()})
+    links = {
+        (makers[tensor], key): None
+        for key, nodes in members.items()
+        for node in nodes
+        for tensor in node.inputs
+        if tensor in makers and makers[tensor] != key
+    }
+    for spec in graph.outputs:
+        key = f"output {spec.name}"
+        boxes[key] = Box(key, spec.name, "output")
+        if spec.name in makers:
+            links[makers[spec.name], key] = None
+    return _ordered(boxes, tuple(links), tuple(n.name for n in graph.nodes if n.name in hidden))
+
+
+def _box(key: str, nodes: Sequence[GraphNode], owners: Mapping[str, str]) -> Box:
+    names = tuple(node.name for node in nodes)
+    if names[0] not in owners:
+        return Box(key, nodes[0].op_type, "node", names, nodes[0].op_type)
+    return Box(key, key, "group", names)
+
+
+def _ordered(
+    boxes: Mapping[str, Box], links: Sequence[tuple[str, str]], hidden: tuple[str, ...]
+) -> View:
+    """Return the boxes in the order of the flow; in a cycle, the earliest of it comes first."""
+    given = list(boxes)
+    number = {key: index for index, key in enumerate(given)}
+    targets: list[list[int]] = [[] for _ in given]
+    waiting = [0] * len(given)
+    for source, target in links:
+        targets[number[source]].append(number[target])
+        waiting[number[target]] += 1
+    ready = [index for index, missing in enumerate(waiting) if not missing]
+    left = iter(range(len(given)))
+    place: dict[int, int] = {}
+    while len(place) < len(given):
+        if not ready:
+            ready.append(next(index for index in left if index not in place))
+        index = heapq.heappop(ready)
+        if index in place:
+            continue
+        place[index] = len(place)
+        for target in targets[index]:
+            waiting[target] -= 1
+            if waiting[target] == 0:
+                heapq.heappush(ready, target)
+    edges = sorted((place[number[source]], place[number[target]]) for source, target in links)
+    return View(tuple(boxes[given[index]] for index in place), tuple(edges), hidden)
