@@ -200,6 +200,21 @@ def test_scale_of_another_shape_stays_outside() -> None:
     assert op_types(result.model) == ["LayerNormalization", "Mul", "Add"]
 
 
+def test_scale_that_adds_an_axis_stays_outside() -> None:
+    model = build(lambda g, x: g.op("Mul", normalised(g, x), SCALE.reshape(1, 1, 1, 8)))
+    result = checked(model, FEEDS)
+    assert op_types(result.model) == ["LayerNormalization", "Mul"]
+
+
+def test_a_square_that_adds_an_axis_is_no_candidate() -> None:
+    def body(g: Graph, x: ir.Value) -> ir.Value:
+        d = centred(g, x)
+        square = g.op("Pow", d, np.full((1, 1, 1, 1), 2.0))
+        return g.op("Div", d, g.op("Sqrt", g.op("Add", mean(g, square), 1e-5)))
+
+    assert "LayerNormalization" not in op_types(checked(build(body), FEEDS).model)
+
+
 def test_a_residual_is_not_taken_for_a_bias() -> None:
     model = build(lambda g, x: g.op("Add", g.op("Mul", normalised(g, x), SCALE), x))
     result = checked(model, FEEDS)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.rewrite.element_types import holds_exactly
+from burnish.rewrite.pipeline import optimize
 from rewriting import Graph, checked, op_types, samples
 
 Body = Callable[[Graph, ir.Value], ir.Value]
@@ -141,6 +142,14 @@ def test_cast_of_a_large_integer_through_float_stays() -> None:
     y.type = ir.TensorType(I64)
     result = checked(graph.model(y), {"x": np.array([2**40 + 1, 3])})
     assert op_types(result.model) == ["Cast", "Cast"]
+
+
+def test_numbers_that_become_text_keep_the_type_they_are_written_in() -> None:
+    graph = Graph()
+    x = graph.input("x", [2], I32)
+    y = graph.op("Cast", graph.op("Cast", x, to=F64), to=ir.DataType.STRING)
+    y.type = ir.TensorType(ir.DataType.STRING)
+    assert op_types(optimize(graph.model(y)).model) == ["Cast", "Cast"]
 
 
 def test_outputs_keep_their_names_when_what_computes_them_goes() -> None:

@@ -19,7 +19,7 @@ import onnx_ir as ir
 from burnish.rewrite import algebra
 from burnish.rewrite.algebra import ONE, Polynomial, expand, power, product
 from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import FLOATS, Facts, rank, sizes
+from burnish.rewrite.facts import FLOATS, Facts, rank
 from burnish.rewrite.fusions import normalized
 from burnish.rewrite.fusions.normalized import Affine
 from burnish.rewrite.region import in_order, narrowing, other_reader
@@ -228,8 +228,7 @@ def _checked(
             "export the model in one floating type",
         )
     axes = normalized.reduced_axes(site.variance, rank(site.x) or 0, facts) or ()
-    inner = (sizes(site.x) or ())[len(sizes(site.x) or ()) - len(axes) :]
-    refusal = normalized.affine_refusal(affine, inner, output, facts)
+    refusal = normalized.affine_refusal(affine, site.x, len(axes), output, facts)
     if refusal is not None:
         return refusal
     reader = other_reader(nodes, output, site.variance)

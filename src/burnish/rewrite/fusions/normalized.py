@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from burnish.core.arrays import Array
 from burnish.rewrite.algebra import ONE, Monomial, close
 from burnish.rewrite.edit import is_standard
 from burnish.rewrite.element_types import holds_exactly
-from burnish.rewrite.facts import FLOATS, Facts, sizes, static_sizes
+from burnish.rewrite.facts import FLOATS, Facts, keeps_shape, rank, sizes, static_sizes
 from burnish.rewrite.rule import Builder, Match, Refusal
 
 
@@ -35,20 +35,27 @@ def squared(value: ir.Value, facts: Facts) -> Squared | None:
         if is_standard(node, "Cast", "Identity") and node.outputs[0].dtype in FLOATS:
             value = node.inputs[0]
             continue
-        by_power = is_standard(node, "Pow") and facts.scalar(node.inputs[1]) == 2
+        by_power = is_standard(node, "Pow") and _is_plain_two(node, facts)
         by_product = is_standard(node, "Mul") and node.inputs[0] is node.inputs[1]
         return Squared(node.inputs[0], tuple(reversed(nodes))) if by_power or by_product else None
 
 
-def reduced_axes(node: ir.Node, rank: int, facts: Facts) -> tuple[int, ...] | None:
+def _is_plain_two(node: ir.Node, facts: Facts) -> bool:
+    exponent, base = facts.array(node.inputs[1]), node.inputs[0]
+    if exponent is None or base is None or facts.scalar(node.inputs[1]) != 2:
+        return False
+    return keeps_shape(exponent.shape, base)
+
+
+def reduced_axes(node: ir.Node, axis_count: int, facts: Facts) -> tuple[int, ...] | None:
     """Return the axes that a reduction averages over, counted from 0; None: not known."""
     axes = facts.axes(node)
     if axes is None:
         return None
     if not axes:
         keeps = bool(node.attributes.get_int("noop_with_empty_axes", 0))
-        return () if keeps else tuple(range(rank))
-    return tuple(sorted(axis % rank for axis in axes)) if rank else None
+        return () if keeps else tuple(range(axis_count))
+    return tuple(sorted(axis % axis_count for axis in axes)) if axis_count else None
 
 
 def source_of_type(value: ir.Value, dtype: ir.DataType | None) -> ir.Value | None:
@@ -104,12 +111,11 @@ def _single(term: Monomial) -> ir.Value | None:
 
 
 def affine_refusal(
-    affine: Affine,
-    inner: Sequence[int | str | None],
-    output: ir.Value,
-    facts: Facts,
+    affine: Affine, x: ir.Value, normalised_axes: int, output: ir.Value, facts: Facts
 ) -> Refusal | None:
-    """Return why scale or bias do not fit the normalised axes; None: they do."""
+    """Return why scale or bias do not fit the last axes of x; None: they do."""
+    known = sizes(x) or ()
+    inner = known[len(known) - normalised_axes :]
     if not inner or not all(isinstance(size, int) for size in inner):
         return Refusal(
             f"the sizes of the normalised axes of {output.name!r} are {tuple(inner)},"
@@ -118,7 +124,8 @@ def affine_refusal(
         )
     shape = tuple(size for size in inner if isinstance(size, int))
     for role, value in (("scale", affine.scale), ("bias", affine.bias)):
-        if value is not None and not _fits(value, shape, output.dtype, facts):
+        stretches = value is not None and (rank(value) or 0) > len(known)
+        if value is not None and (stretches or not _fits(value, shape, output.dtype, facts)):
             return Refusal(
                 f"the {role} {value.name!r} of {output.name!r} is"
                 f" {value.dtype}{list(sizes(value) or ())},"

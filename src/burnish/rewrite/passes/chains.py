@@ -52,14 +52,19 @@ def _perm(node: ir.Node) -> list[int] | None:
 def cast_of_cast(node: ir.Node, _: Facts) -> Outcome:
     """Cast(Cast(x, a), b) --> Cast(x, b), if a holds every value of x's type exactly.
 
-    float → int → float rounds, and i64 → f32 → i64 loses digits: those stay.
+    float → int → float rounds, and i64 → f32 → i64 loses digits: those stay. So does text,
+    in which 1 and 1.0 differ.
     """
     inner = _producer(node, "Cast")
     source = None if inner is None else inner.inputs[0]
     if inner is None or source is None or source.dtype is None:
         return False
     middle, last = _target(inner), _target(node)
-    if middle is None or last is None or not holds_exactly(middle, source.dtype):
+    if (
+        middle is None
+        or last in (None, ir.DataType.STRING)
+        or not holds_exactly(middle, source.dtype)
+    ):
         return False
     if last == source.dtype:
         return source
