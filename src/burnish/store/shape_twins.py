@@ -13,7 +13,14 @@ _LIKE_FIRST_INPUT = frozenset(
         "SkipSimplifiedLayerNormalization", "SimplifiedLayerNormalization",
     }
 )  # fmt: skip
-_PLAIN_TWIN = {"FusedConv": "Conv", "FusedGemm": "Gemm"}
+_PLAIN_TWIN = {
+    "FusedConv": "Conv", "FusedGemm": "Gemm", "Conv": "Conv", "MaxPool": "MaxPool",
+    "AveragePool": "AveragePool", "GlobalAveragePool": "GlobalAveragePool",
+    "GlobalMaxPool": "GlobalMaxPool",
+}  # fmt: skip
+_LAYOUT_CHANGES = frozenset({"ReorderInput", "ReorderOutput"})
+_DOMAINS = ("com.microsoft", "com.microsoft.nchwc")
+"""The second is ONNX Runtime's own layout of images: channels in blocks, the shape as before."""
 
 
 def replace_contrib(model: ir.Model) -> None:
@@ -23,7 +30,7 @@ def replace_contrib(model: ir.Model) -> None:
     """
     graph = model.graph
     for node in list(graph):
-        twin = _twin(node) if node.domain == "com.microsoft" else None
+        twin = _twin(node) if node.domain in _DOMAINS else None
         if twin is None:
             continue
         first, *others = node.outputs
@@ -40,7 +47,7 @@ def replace_contrib(model: ir.Model) -> None:
 
 
 def _twin(node: ir.Node) -> ir.Node | None:
-    if node.op_type in _LIKE_FIRST_INPUT:
+    if node.op_type in _LIKE_FIRST_INPUT | _LAYOUT_CHANGES:
         return ir.node("Identity", [node.inputs[0]])
     if node.op_type in _PLAIN_TWIN:
         given = {k: v for k, v in node.attributes.items() if not k.startswith("activation")}

@@ -1,0 +1,176 @@
+"""What any improvement can give at most, against what the user waits for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from burnish.analyze.event_graph import DEVICE, EventGraph
+from burnish.analyze.simulate import Timeline, simulate
+
+_KINDS = ("work", "copy", "launch", "sync")
+"""Whose time it is where several go on at once, the first first; else nobody's: idle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denominators:
+    """The three lengths that a share can be taken of, and what lies between them."""
+
+    unprofiled_s: float | None
+    """A run without profiling; None: only the trace is there."""
+    profiled_s: float
+    """The recorded inference, from its begin to its end."""
+    work_s: float
+    """The sum of all nodes or kernels, end to end."""
+    busy_s: float
+    """During which at least one of them was going on, copies not counted."""
+    copy_s: float
+    """During which nothing but copies was going on."""
+    launch_s: float
+    """During which the host was starting work, and the device had none."""
+    sync_s: float
+    """During which the host was waiting for a device that was done."""
+    idle_s: float
+    """The rest: Python, framework, scheduling."""
+
+    @property
+    def profiler_s(self) -> float | None:
+        """Return what recording cost; None: it is not known."""
+        return None if self.unprofiled_s is None else self.profiled_s - self.unprofiled_s
+
+    @property
+    def wall_s(self) -> float:
+        """Return what the user waits for: the run without profiling where it is known."""
+        return self.profiled_s if self.unprofiled_s is None else self.unprofiled_s
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """How many times faster the whole gets if a part of it costs nothing."""
+
+    against_wall: float
+    """The bound: what the user can notice."""
+    against_busy: float
+    """The same against the busy time alone; larger wherever anything waits."""
+
+
+def denominators(graph: EventGraph, *, unprofiled_s: float | None) -> Denominators:
+    """Return the three lengths, and every instant of the recorded one in exactly one part."""
+    timeline = simulate(graph)
+    parts = dict.fromkeys((*_KINDS, "idle"), 0.0)
+    for kind, seconds in _instants(timeline):
+        parts[kind] += seconds
+    return Denominators(
+        unprofiled_s=unprofiled_s,
+        profiled_s=timeline.wall_s,
+        work_s=graph.work_s,
+        busy_s=parts["work"],
+        copy_s=parts["copy"],
+        launch_s=parts["launch"],
+        sync_s=parts["sync"],
+        idle_s=parts["idle"],
+    )
+
+
+def ceiling(seconds_s: float, *, wall_s: float, busy_s: float) -> Ceiling:
+    """Return how much faster it gets at most without something that takes `seconds_s`."""
+    return Ceiling(_without(seconds_s, wall_s), _without(seconds_s, busy_s))
+
+
+def _without(seconds_s: float, whole_s: float) -> float:
+    rest_s = whole_s - seconds_s
+    # 1e-9 of the whole: what is left then is rounding, not work
+    return whole_s / rest_s if rest_s > 1e-9 * whole_s else math.inf
+
+
+def _instants(timeline: Timeline) -> Iterable[tuple[str, float]]:
+    """Yield how long which kind went on, over all instants in order."""
+    device = any(event.kind in DEVICE for event in timeline.graph.events)
+    changes: list[tuple[float, int, str]] = []
+    for event, start, end in zip(
+        timeline.graph.events, timeline.starts_s, timeline.ends_s, strict=True
+    ):
+        kind = _kind(event.kind, device=device)
+        if kind and end > start:
+            changes += [(start, 1, kind), (end, -1, kind)]
+    going = dict.fromkeys(_KINDS, 0)
+    now = 0.0
+    for when, step, kind in sorted(changes):
+        yield next((each for each in _KINDS if going[each]), "idle"), when - now
+        going[kind] += step
+        now = when
+    yield "idle", timeline.wall_s - now
+
+
+def _kind(kind: str, *, device: bool) -> str:
+    """Return whose time an event's is; the host's nodes beside a device are launching."""
+    if kind == "node":
+        return "launch" if device else "work"
+    return {"kernel": "work", "copy": "copy", "launch": "launch", "sync": "sync"}.get(kind, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """How recorded times were turned into those of a run without profiling."""
+
+    floor_s: float
+    """What recording adds to every node: no node took less."""
+    factor: float
+    """What was left of each node was multiplied by this."""
+    gap_s: float
+    """What passes before each node: choosing it, allocating for it."""
+
+
+def unprofiled(
+    graph: EventGraph, *, wall_s: float, dispatch_s: float
+) -> tuple[EventGraph, Correction | None]:
+    """Return the graph as it is without profiling, when it takes `wall_s`.
+
+    Each node's time contains what recording it costs, about the same for all, and the shortest
+    node is hardly more than that. What is left over of the wall time goes to the gaps between
+    nodes, at least `dispatch_s` each; where too little is left, nodes shrink together. Kernels
+    are timed by the device itself: for them only the host's part is made to fit.
+    """
+    nodes = [place for place, event in enumerate(graph.events) if event.kind == "node"]
+    if any(event.kind in DEVICE for event in graph.events):
+        return _fitted_host(graph, wall_s), None
+    if not nodes:
+        return graph, None
+    floor_s = min(graph.events[place].duration_s for place in nodes)
+    net_s = sum(graph.events[place].duration_s - floor_s for place in nodes)
+    least_s = min(dispatch_s, 0.5 * wall_s / len(nodes))
+    room_s = wall_s - least_s * len(nodes)
+    factor = min(1.0, room_s / net_s) if net_s else 1.0
+    gap_s = (wall_s - factor * net_s) / len(nodes)
+    events = [
+        replace(event, duration_s=factor * (event.duration_s - floor_s), gap_s=gap_s)
+        if event.kind == "node"
+        else replace(event, gap_s=0.0)
+        for event in graph.events
+    ]
+    return EventGraph(tuple(events)), Correction(floor_s, factor, gap_s)
+
+
+def _fitted_host(graph: EventGraph, wall_s: float) -> EventGraph:
+    """Return the graph with the host's calls and gaps shrunk alike until it takes `wall_s`."""
+    low, high = 0.0, 1.0
+    if simulate(graph).wall_s <= wall_s:
+        return graph
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (
+            (low, middle) if simulate(_host(graph, middle)).wall_s > wall_s else (middle, high)
+        )
+    return _host(graph, low)
+
+
+def _host(graph: EventGraph, factor: float) -> EventGraph:
+    return EventGraph(
+        tuple(
+            event
+            if event.kind in DEVICE
+            else replace(event, duration_s=event.duration_s * factor, gap_s=event.gap_s * factor)
+            for event in graph.events
+        )
+    )
