@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import jsonschema
 import pytest
@@ -30,6 +30,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class DrawingReport:
+    DERIVED: ClassVar = ("is_empty",)
     name: str
     count: int
     closed: bool
@@ -40,6 +41,10 @@ class DrawingReport:
     sizes: Mapping[str, int]
     tags: frozenset[str] = frozenset()
     note: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.points
 
 
 drawings = st.builds(
@@ -122,3 +127,10 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text(records.text_of(records.document(drawing(), schema=3)))
     assert records.read_document(DrawingReport, path, schema=3) == drawing()
+
+
+def test_what_a_type_derives_is_written_for_readers_that_do_not_compute() -> None:
+    assert records.document(drawing(), schema=3)["is_empty"] is True
+    assert records.json_schema(DrawingReport, schema=3)["properties"]["is_empty"] == {
+        "type": "boolean"
+    }

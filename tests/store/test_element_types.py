@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from burnish.core.array_types import name_of
 from burnish.core.tensors import BITS
-from burnish.store.element_types import DATA_TYPES, SHORT_NAMES, numpy_type, short_name_of
+from burnish.store.element_types import DATA_TYPES, SHORT_NAMES, numpy_type
 
 
 def test_every_name_with_a_size_is_known_to_onnx() -> None:
@@ -15,7 +16,7 @@ def test_every_name_with_a_size_is_known_to_onnx() -> None:
 def test_names_types_and_sizes_agree(short: str) -> None:
     assert SHORT_NAMES[DATA_TYPES[short]] == short
     assert DATA_TYPES[short].bitwidth == BITS[short]
-    assert short_name_of(np.zeros(1, numpy_type(short))) == short
+    assert name_of(np.zeros(1, numpy_type(short))) == short
 
 
 @pytest.mark.parametrize(
@@ -27,4 +28,4 @@ def test_names_types_and_sizes_agree(short: str) -> None:
     ],
 )
 def test_types_outside_of_onnx_have_a_name_too(array: np.ndarray, name: str) -> None:
-    assert short_name_of(array) == name
+    assert name_of(array) == name

@@ -2,7 +2,8 @@
 
 A record is a frozen dataclass whose fields are JSON scalars, enums, paths, other records,
 tuples, frozen sets, mappings with string keys, or `X | None` of these. NaN and infinities,
-which JSON lacks, are written as the strings "nan", "inf" and "-inf".
+which JSON lacks, are written as the strings "nan", "inf" and "-inf". Properties that a type
+names in `DERIVED` are written too, for readers that do not compute, and ignored when read.
 """
 
 from __future__ import annotations
@@ -67,8 +68,7 @@ def encode(value: Any) -> Any:  # noqa: ANN401  (any field of a record)
         case frozenset():
             return sorted(encode(item) for item in value)
         case _ if dataclasses.is_dataclass(value):
-            fields = dataclasses.fields(value)
-            return {field.name: encode(getattr(value, field.name)) for field in fields}
+            return {name: encode(getattr(value, name)) for name in _written(type(value))}
         case _:
             raise TypeError(f"{type(value).__name__} has no JSON form")
 
@@ -203,7 +203,8 @@ def _record_schema(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
     if kind.__name__ not in definitions:
         definitions[kind.__name__] = {}  # holds the place while a record refers to itself
         hints = typing.get_type_hints(kind)
-        names = [field.name for field in dataclasses.fields(kind)]
+        hints.update({name: _property_type(kind, name) for name in _derived(kind)})
+        names = _written(kind)
         definitions[kind.__name__] = {
             "type": "object",
             "properties": {name: _schema_of(hints[name], definitions) for name in names},
@@ -211,3 +212,17 @@ def _record_schema(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
             "additionalProperties": False,
         }
     return {"$ref": f"#/$defs/{kind.__name__}"}
+
+
+def _written(kind: type) -> list[str]:
+    """Return what of a record is written, by name, in order."""
+    return [*(field.name for field in dataclasses.fields(kind)), *_derived(kind)]
+
+
+def _derived(kind: type) -> tuple[str, ...]:
+    names: tuple[str, ...] = getattr(kind, "DERIVED", ())
+    return names
+
+
+def _property_type(kind: type, name: str) -> Any:  # noqa: ANN401  (any type)
+    return typing.get_type_hints(getattr(kind, name).fget)["return"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
 from burnish.core.tensors import TensorSpec
-from burnish.engines.element_types import name_of
 from burnish.store.interface import ANY_RANK
 
 

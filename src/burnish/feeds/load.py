@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.tensors import TensorSpec
 from burnish.feeds import dimension
 from burnish.feeds.feed import Feeds
 from burnish.store import datasets
-from burnish.store.element_types import numpy_type, short_name_of
+from burnish.store.element_types import numpy_type
 from burnish.store.interface import ANY_RANK, Interface
 
 
@@ -72,9 +73,9 @@ def _fitting(array: Array, spec: TensorSpec, path: Path) -> Array:
         array = array.view(wanted)
     if spec.dtype == "str" and array.dtype.kind in "US":
         array = array.astype(object)
-    if short_name_of(array) != spec.dtype:
+    if name_of(array) != spec.dtype:
         raise ModelError(
-            f"{path}: {spec.name!r} is {short_name_of(array)}, the model takes {spec}",
+            f"{path}: {spec.name!r} is {name_of(array)}, the model takes {spec}",
             hint=f"convert it to {wanted} before saving",
         )
     _check_shape(array, spec, path)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.units import count, error
-from burnish.engines.element_types import name_of
 from burnish.parity.report import TensorDiff
 from burnish.parity.tolerances import Tolerance, Tolerances, is_float
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from burnish.parity.tolerances import Tolerance
 
@@ -122,6 +123,8 @@ class Bisection:
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
     """Whether a candidate computes the same as a reference."""
+
+    DERIVED: ClassVar = ("passed",)
 
     reference: str
     candidate: str

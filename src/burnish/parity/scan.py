@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.core.progress import Progress
-from burnish.engines.element_types import name_of
 from burnish.parity.compare import compare_tensor
 from burnish.parity.exposed import Exposed
 from burnish.parity.report import TensorDiff

@@ -8,8 +8,6 @@ from types import MappingProxyType
 import numpy as np
 import onnx_ir as ir
 
-from burnish.core.arrays import Array
-
 _BY_ONNX_NAME = {
     "FLOAT": "f32", "DOUBLE": "f64", "FLOAT16": "f16", "BFLOAT16": "bf16",
     "FLOAT8E4M3FN": "f8e4m3fn", "FLOAT8E4M3FNUZ": "f8e4m3fnuz", "FLOAT8E5M2": "f8e5m2",
@@ -35,13 +33,3 @@ DATA_TYPES: Mapping[str, ir.DataType] = MappingProxyType(
 def numpy_type(short: str) -> np.dtype[np.generic]:
     """Return the NumPy type of a short name; text is an array of Python objects."""
     return np.dtype(object) if short == "str" else np.dtype(DATA_TYPES[short].numpy())
-
-
-def short_name_of(array: Array) -> str:
-    """Return the short name of an array's element type; NumPy's own name where ONNX has none."""
-    if array.dtype.kind in "OUS":
-        return "str"
-    try:
-        return SHORT_NAMES[ir.DataType.from_numpy(array.dtype)]
-    except (TypeError, KeyError):
-        return str(array.dtype)

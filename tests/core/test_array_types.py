@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from burnish.engines.element_types import name_of
+from burnish.core.array_types import name_of
 from burnish.store.element_types import DATA_TYPES, numpy_type
 
 
