@@ -16,14 +16,14 @@ DOCUMENTS = {
     "zoo show": "burnish.zoo.listing:ZooModel",
     "export": "burnish.study.export_report:ExportReport",
     "run": "burnish.report.record:RunReport",
-    "optimize": "burnish.rewrite.outcome:OptimizeReport",
+    "optimize": "burnish.study.optimize:OptimizeReport",
     "verify": "burnish.parity.report:VerifyReport",
     "bench": "burnish.bench.measure:BenchReport",
     "profile": "burnish.analyze.profile:ProfileReport",
     "inputs": "burnish.feeds.report:InputsReport",
     "model list": "burnish.store.summary:StoreListing",
     "model show": "burnish.store.summary:ModelSummary",
-    "doctor": "burnish.engines.probes.report:DoctorReport",
+    "doctor": "burnish.engines.probes.findings:DoctorReport",
 }
 """What each command prints with `--json`; the module holds the type and its SCHEMA number."""
 

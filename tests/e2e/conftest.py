@@ -1,0 +1,36 @@
+"""The command line as a user meets it: a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+Burnish = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def burnish(tmp_path: Path) -> Burnish:
+    """Return a function that runs `burnish` with arguments, in an empty folder."""
+
+    def call(*arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "burnish", *map(str, arguments)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def example() -> Path:
+    """Return the folder of the bundled model."""
+    return ROOT / "examples" / "bert-mini" / "torchscript"

@@ -1,0 +1,65 @@
+"""With --json, stdout is exactly one document that fits its published schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from burnish.cli.reference import DOCUMENTS, document_type
+from burnish.core import records
+from e2e.conftest import Burnish
+
+pytestmark = pytest.mark.slow
+
+CALLS = {
+    "run": (
+        "{model}",
+        "-o",
+        "out",
+        "--engine",
+        "onnxruntime-cpu",
+        "--rounds",
+        "1",
+        "--budget",
+        "1",
+    ),
+    "optimize": ("{model}", "-o", "m.onnx"),
+    "verify": ("{model}",),
+    "bench": ("{model}", "--engine", "onnxruntime-cpu", "--rounds", "1", "--budget", "1"),
+    "profile": ("{model}",),
+    "inputs": ("{model}", "-o", "x.npz"),
+    "model list": ("--store", "{store}"),
+    "model show": ("{model}",),
+    "doctor": ("--engine", "onnxruntime-cpu"),
+    "zoo list": (),
+    "zoo show": ("bert-base",),
+}
+
+
+@pytest.mark.parametrize("command", CALLS)
+def test_the_document_fits_its_schema(burnish: Burnish, example: Path, command: str) -> None:
+    places = {"model": str(example), "store": str(example.parents[1])}
+    words = [word.format(**places) for word in CALLS[command]]
+    done = burnish("-q", *command.split(), *words, "--json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    kind, schema = document_type(command)
+    jsonschema.validate(json.loads(done.stdout), records.json_schema(kind, schema=schema))
+
+
+ELSEWHERE = {"export"}
+"""Commands that need PyTorch: their own tests look at their documents."""
+
+
+def test_every_document_is_tried() -> None:
+    assert set(CALLS) | ELSEWHERE == set(DOCUMENTS)
+
+
+def test_a_no_is_still_a_document(burnish: Burnish, example: Path) -> None:
+    done = burnish("verify", example, "--atol", "0", "--rtol", "0", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["passed"] is False
+    assert "hint: find the node where they part: burnish verify" in done.stderr
