@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 EXAMPLE := examples/bert-mini/torchscript
 OUT ?= out
 
-.PHONY: run test check fast golden docs bench clean
+.PHONY: run test check fast golden docs bench zoo clean
 
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
@@ -33,6 +33,9 @@ docs: $(VENV)/.dev  ## generate docs/cli.md and docs/schemas
 bench: $(VENV)/.dev  ## the figures that the README and docs quote
 	$(BIN)/python benchmarks/aa.py
 	$(BIN)/python benchmarks/large_model.py
+
+zoo: $(VENV)/.dev  ## every model of the zoo through both exporters: docs/zoo.md
+	$(BIN)/python benchmarks/zoo.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -17,9 +17,12 @@ _COLUMNS = ("after", "inputs", "tensors", "max abs", "max rel", "cosine")
 def tables(report: ExportReport, store: Path) -> Iterator[Table | str]:
     """Yield what was done and how long it took, how it was checked, and what to do next."""
     axes = ", ".join(report.dynamic_axes) or "none"
-    yield Table(
+    yield (
         f"{report.model}: {report.exporter}, opset {report.opset}, {report.precision}, "
-        f"dynamic sizes: {axes}",
+        f"dynamic sizes: {axes}"
+    )
+    yield Table(
+        "",
         ("stage", "time"),
         [(stage.stage, units.seconds(stage.seconds_s)) for stage in report.stages],
         right=frozenset({"time"}),

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from burnish.core.errors import BurnishError
+from burnish.store.datasets import DataSet
 from burnish.zoo.entry import BuiltModel
 from burnish.zoo.exporting import dynamo, torchscript
-from burnish.zoo.exporting.graph import Exported
+from burnish.zoo.exporting.graph import Exported, require_types
 from burnish.zoo.exporting.last_lines import first_cause
 from burnish.zoo.exporting.request import ExportRequest
 from burnish.zoo.exporting.sources import Built, build, follows_attention
@@ -34,9 +35,9 @@ class Success:
     workarounds: tuple[Workaround, ...]
 
 
-def export(request: ExportRequest, built: Built, shapes: torchscript.Shapes) -> Success:
+def export(request: ExportRequest, built: Built, data: Sequence[DataSet]) -> Success:
     """Return the first attempt that succeeds; if none does, the first one's error is raised."""
-    return first_success(_attempts(request, built, shapes))
+    return first_success(_attempts(request, built, data))
 
 
 def first_success(attempts: Iterator[Attempt] | Sequence[Attempt]) -> Success:
@@ -48,7 +49,7 @@ def first_success(attempts: Iterator[Attempt] | Sequence[Attempt]) -> Success:
             exported = attempt.export(built.model)
         except BurnishError:
             raise
-        except Exception as error:  # noqa: BLE001  (exporters raise anything)
+        except Exception as error:  # exporters raise anything
             errors.append(error)
             continue
         because = first_cause(errors[0])[0] if errors else ""
@@ -57,13 +58,14 @@ def first_success(attempts: Iterator[Attempt] | Sequence[Attempt]) -> Success:
     raise errors[0]
 
 
-def _attempts(
-    request: ExportRequest, built: Built, shapes: torchscript.Shapes
-) -> Iterator[Attempt]:
+def _attempts(request: ExportRequest, built: Built, data: Sequence[DataSet]) -> Iterator[Attempt]:
     opset = request.chosen_opset
+    shapes = [[array.shape for array in one.outputs.values()] for one in data[:2]]
 
     def traced(model: BuiltModel) -> Exported:
-        return torchscript.export(model, opset=opset, shapes=shapes)
+        exported = torchscript.export(model, opset=opset, shapes=shapes)
+        require_types(exported.model, data[0].outputs)
+        return exported
 
     def captured(model: BuiltModel) -> Exported:
         return dynamo.export(model, opset=opset)

@@ -57,8 +57,7 @@ def _export(request: ExportRequest, scratch: Path, target: Path, log: StageLog) 
         data = [recorded(built.model, inputs) for inputs in _inputs(built.model, request)]
         generation = past.generate(built.model) if request.options.past else None
     with log.stage("export"):
-        shapes = [[array.shape for array in one.outputs.values()] for one in data[:2]]
-        success = attempts.export(request, built, shapes)
+        success = attempts.export(request, built, data)
     with log.stage("write"):
         model = success.exported.model
         onnx_files.write(model, target, history=_history(request))

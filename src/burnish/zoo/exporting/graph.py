@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.core.arrays import Arrays
 from burnish.zoo.entry import BuiltModel, Tensors
 
 _MACHINE_NOTES = ("stack_trace", "fx_node")
@@ -64,6 +65,17 @@ def require_dynamic(model: ir.Model, axes: Mapping[str, Mapping[int, str]]) -> N
     ]
     if fixed:
         raise NotDoneError(f"the exporter fixed dynamic axes: {', '.join(fixed)}")
+
+
+def require_types(model: ir.Model, outputs: Arrays) -> None:
+    """Refuse a graph whose outputs have other types than PyTorch's: it mixes types inside."""
+    for value in model.graph.outputs:
+        name = value.name or ""
+        wanted = ir.DataType.from_numpy(outputs[name].dtype) if name in outputs else value.dtype
+        if value.dtype != wanted:
+            raise NotDoneError(
+                f"the exporter wrote the output {name!r} as {value.dtype}, PyTorch gives {wanted}"
+            )
 
 
 def output_axes(

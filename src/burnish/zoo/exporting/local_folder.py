@@ -1,0 +1,165 @@
+"""A folder with `config.json` and weights: the user's own model of the `transformers` library."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+from burnish.core.errors import ModelError, UsageError
+from burnish.zoo import text
+from burnish.zoo.decoders import with_past
+from burnish.zoo.entry import BuildOptions, BuiltModel, Module, Tensors
+from burnish.zoo.exporting.user_factory import build_from_module
+from burnish.zoo.precision import in_precision
+from burnish.zoo.tokens import ids, mask, segments
+
+_PICKLES = ("*.bin", "*.pt", "*.pth")
+
+
+def build_from_folder(folder: Path, options: BuildOptions, *, trust_pickle: bool) -> BuiltModel:
+    """Return the folder's model with inputs made from its configuration."""
+    name = _class_name(folder)
+    _require_weights(folder, trust_pickle=trust_pickle)
+    module = _loaded(folder, name, options, trust_pickle=trust_pickle)
+    if options.past:
+        if not module.can_generate() or module.config.is_encoder_decoder:
+            raise UsageError(
+                f"{name} cannot follow --past: it writes no text on its own",
+                hint="leave --past away",
+            )
+        return with_past(module, options, "logits")
+    inputs, axes = _inputs(module, options)
+    return in_precision(build_from_module(module, inputs, axes), options.precision)
+
+
+def _class_name(folder: Path) -> str:
+    path = folder / "config.json"
+    try:
+        config = json.loads(path.read_text())
+        names = config.get("architectures") or []
+    except (OSError, ValueError, AttributeError) as error:
+        raise ModelError(
+            f"{path}: is not a readable configuration ({error})",
+            hint="name a folder that save_pretrained wrote",
+        ) from error
+    if not names:
+        raise ModelError(
+            f"{path}: names no architecture",
+            hint='add for instance "architectures": ["BertModel"], or use --module',
+        )
+    return str(names[0])
+
+
+def _require_weights(folder: Path, *, trust_pickle: bool) -> None:
+    if any(folder.glob("*.safetensors")):
+        return
+    pickles = sorted(path.name for pattern in _PICKLES for path in folder.glob(pattern))
+    if not pickles:
+        raise ModelError(
+            f"{folder}: holds no weights (*.safetensors)",
+            hint="save the model with save_pretrained(folder)",
+        )
+    if not trust_pickle:
+        raise UsageError(
+            f"{folder}: its weights are a pickle ({pickles[0]}), which can run any code",
+            hint="convert them to safetensors with save_pretrained, "
+            "or add --trust-pickle if you trust who made them",
+        )
+
+
+def _loaded(folder: Path, name: str, options: BuildOptions, *, trust_pickle: bool) -> Module:
+    import transformers
+
+    kind = getattr(transformers, name, None)
+    if kind is None:
+        raise ModelError(
+            f"transformers {transformers.__version__} has no class {name!r}",
+            hint="write a function that builds the model, and use --module",
+        )
+    if trust_pickle and not any(folder.glob("*.safetensors")):
+        return _from_pickle(folder, kind, options)
+    module, found = kind.from_pretrained(
+        folder,
+        local_files_only=True,
+        use_safetensors=True,
+        attn_implementation=_attention(kind, options),
+        output_loading_info=True,
+    )
+    missing = sorted(found["missing_keys"])
+    if missing:
+        raise ModelError(
+            f"{folder}: lacks {len(missing)} weights of {name}, first of all {missing[0]!r}",
+            hint="save the whole model with save_pretrained(folder)",
+        )
+    return module.float().eval()
+
+
+def _attention(kind: Any, options: BuildOptions) -> str:  # noqa: ANN401  (a class of transformers)
+    return options.attention if kind._supports_sdpa else "eager"
+
+
+def _from_pickle(folder: Path, kind: Any, options: BuildOptions) -> Module:  # noqa: ANN401
+    """Return the model with weights of all pickles, read as tensors only."""
+    import torch
+
+    config = kind.config_class.from_pretrained(folder, local_files_only=True)
+    config._attn_implementation = _attention(kind, options)
+    module = kind(config)
+    weights: dict[str, Any] = {}
+    for pattern in _PICKLES:
+        for path in sorted(folder.glob(pattern)):
+            weights |= torch.load(path, map_location="cpu", weights_only=True)
+    missing = module.load_state_dict(weights, strict=False).missing_keys
+    tied = set(getattr(module, "_tied_weights_keys", None) or ())
+    if set(missing) - tied:
+        raise ModelError(
+            f"{folder}: lacks {len(missing)} weights of {kind.__name__}, first of all "
+            f"{sorted(missing)[0]!r}",
+            hint="save the whole model with save_pretrained(folder)",
+        )
+    module.tie_weights()
+    return module.float().eval()
+
+
+def _inputs(module: Module, options: BuildOptions) -> tuple[Tensors, dict[str, dict[int, str]]]:
+    match module.main_input_name:
+        case "input_ids":
+            inputs = _tokens(module, options)
+            return inputs, {name: {0: "batch", 1: "sequence"} for name in inputs}
+        case "pixel_values":
+            return _pixels(module, options), {"pixel_values": {0: "batch"}}
+        case other:
+            raise ModelError(
+                f"{type(module).__name__} reads {other!r}, which burnish cannot make up",
+                hint="write a function that returns (module, inputs), and use --module",
+            )
+
+
+def _tokens(module: Module, options: BuildOptions) -> Tensors:
+    batch, length = options.batch or text.BATCH, options.sequence or text.SEQUENCE
+    takes = inspect.signature(module.forward).parameters
+    made = {
+        "input_ids": ids(batch, length, vocabulary=module.config.vocab_size, seed=options.seed),
+        "attention_mask": mask(batch, length, side="right"),
+        "token_type_ids": segments(batch, length),
+    }
+    segmented = getattr(module.config, "type_vocab_size", 0) > 1
+    return {
+        name: tensor
+        for name, tensor in made.items()
+        if name in takes and (name != "token_type_ids" or segmented)
+    }
+
+
+def _pixels(module: Module, options: BuildOptions) -> Tensors:
+    import torch
+
+    config = module.config
+    size = getattr(config, "image_size", 224)
+    height, width = size if isinstance(size, (tuple, list)) else (size, size)
+    channels = getattr(config, "num_channels", 3)
+    shape = (options.batch or text.BATCH, channels, height, width)
+    generator = torch.Generator().manual_seed(options.seed)
+    return {"pixel_values": torch.randn(shape, generator=generator)}
