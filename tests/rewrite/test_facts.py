@@ -7,6 +7,7 @@ import onnx_ir as ir
 import pytest
 
 from burnish.rewrite.facts import Facts, constant_tensor, keeps_shape, sizes, static_sizes
+from burnish.rewrite.options import OptimizeOptions
 from rewriting import Graph
 
 
@@ -34,8 +35,8 @@ def test_large_constants_are_not_read() -> None:
     graph = Graph()
     value = graph.constant(np.zeros(100, np.float32))
     model = graph.model(graph.op("Relu", value))
-    assert Facts(model, constant_bytes=399).array(value) is None
-    assert Facts(model, constant_bytes=400).array(value) is not None
+    assert Facts(model, OptimizeOptions(fold_input_bytes=399)).array(value) is None
+    assert Facts(model, OptimizeOptions(fold_input_bytes=400)).array(value) is not None
 
 
 @pytest.mark.parametrize(("array", "number"), [

@@ -16,7 +16,9 @@ from burnish.core.arrays import Array
 from burnish.rewrite import opsets
 from burnish.rewrite.edit import STANDARD_DOMAINS, is_standard
 from burnish.rewrite.evaluate import evaluate
+from burnish.rewrite.options import OptimizeOptions
 
+_DEFAULTS = OptimizeOptions()
 FLOATS = frozenset(
     {ir.DataType.DOUBLE, ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16}
 )
@@ -27,12 +29,11 @@ _DEEPEST_CONSTANT = 8
 class Facts:
     """What can be known about a model without running it."""
 
-    def __init__(
-        self, model: ir.Model, *, constant_bytes: int = 1 << 20, raise_opset: bool = True
-    ) -> None:
+    def __init__(self, model: ir.Model, options: OptimizeOptions = _DEFAULTS) -> None:
         self.model = model
-        self._constant_bytes = constant_bytes
-        self._raise_opset = raise_opset
+        self.options = options
+        self._constant_bytes = options.fold_input_bytes
+        self._raise_opset = options.raise_opset
         self._arrays: dict[ir.Value, Array | None] = {}
         self._scalars: dict[ir.Value, float | None] = {}
         self._obstacles: dict[int, str | None] = {}

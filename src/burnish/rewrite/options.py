@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Target = Literal["cpu", "cuda"]
+Operators = Literal["auto", "standard", "contrib"]
+Cost = Literal["measured", "rules", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +22,12 @@ class OptimizeOptions:
     """Leave calls of model-local functions, and their bodies, as they are."""
     raise_opset: bool = True
     """Let a rule declare a newer opset, where no operator of the model changes by that."""
+    target: Target = "cpu"
+    """Where the model will run: only operators with a kernel there are written."""
+    ops: Operators = "auto"
+    """Which operators rules may write: those of ONNX, those of ONNX Runtime, or the faster."""
+    cost: Cost = "rules"
+    """Leave fusions alone that are slower: measured here, known from a table, or never."""
     fold_input_bytes: int = 1 << 20
     """Constants above this size are not read, so weights stay where they are on disk."""
     fold_growth_bytes: int = 1 << 16

@@ -123,11 +123,7 @@ def _to_rest(work: _Work, rules: tuple[Rule, ...]) -> Applied:
     """Tidy and fuse in turn until neither changes anything; return the last round of fusing."""
     applied = Applied((), (), ())
     for _ in range(_MOST_ROUNDS):
-        facts = Facts(
-            work.model,
-            constant_bytes=work.options.fold_input_bytes,
-            raise_opset=work.options.raise_opset,
-        )
+        facts = Facts(work.model, work.options)
         _tidy(work, facts)
         applied = work.apply(rules, facts)
         if not applied.fusions:

@@ -1,0 +1,70 @@
+"""What fused operators cost against the operators they stand for: measurements, as data."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import onnx_ir as ir
+
+from burnish.rewrite.kernels import TYPES
+from burnish.rewrite.options import Target
+
+_TABLES = resources.files("burnish.rewrite") / "cost_tables"
+
+NOISE = 1.1
+"""A fused operator counts as slower from this ratio on; below, runs of the same model differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """One measurement: a fused operator against its parts."""
+
+    domain: str
+    operator: str
+    dtype: str
+    shape: tuple[int, ...]
+    parts_us: float
+    fused_us: float
+
+    @property
+    def ratio(self) -> float:
+        """Return the time of the fused operator over that of its parts."""
+        return self.fused_us / self.parts_us
+
+
+@dataclass(frozen=True, slots=True)
+class CostTable:
+    """All measurements on one target."""
+
+    target: str
+    runtime: str
+    device: str
+    date: str
+    costs: tuple[Cost, ...]
+
+
+def ratio(op_type: str, domain: str, dtype: ir.DataType | None, target: Target) -> float | None:
+    """Return how many times its parts' time a fused operator takes; None: never measured."""
+    ratios = [
+        cost.ratio
+        for cost in table(target).costs
+        if (cost.domain, cost.operator, TYPES[cost.dtype]) == (domain, op_type, dtype)
+    ]
+    return math.prod(ratios) ** (1 / len(ratios)) if ratios else None
+
+
+@cache
+def table(target: Target) -> CostTable:
+    """Return what was measured on a target."""
+    return parse((_TABLES / f"{target}.toml").read_text())
+
+
+def parse(text: str) -> CostTable:
+    """Return the table that a TOML text describes."""
+    content = tomllib.loads(text)
+    rows = (dict(row, shape=tuple(row["shape"])) for row in content.pop("costs", ()))
+    return CostTable(costs=tuple(Cost(**row) for row in rows), **content)

@@ -1,0 +1,68 @@
+"""Which operators a rule may write: those that the user wants, that run, and that pay."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from burnish.rewrite import costs, kernels
+from burnish.rewrite.edit import STANDARD_DOMAINS
+from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.rule import Refusal
+
+CONTRIB = "com.microsoft"
+
+
+def refusal(
+    op_type: str, domain: str, dtype: ir.DataType | None, options: OptimizeOptions
+) -> Refusal | None:
+    """Return why an operator must not be written for a type; None: it may.
+
+    Asked before a rule fires, so that no model is written that its target cannot load, and none
+    that is slower for being fused.
+    """
+    return (
+        _unwanted(op_type, domain, options)
+        or _without_kernel(op_type, domain, dtype, options)
+        or _too_slow(op_type, domain, dtype, options)
+    )
+
+
+def _unwanted(op_type: str, domain: str, options: OptimizeOptions) -> Refusal | None:
+    if options.ops != "standard" or domain in STANDARD_DOMAINS:
+        return None
+    return Refusal(
+        f"{domain}::{op_type} is not an operator of ONNX, and only those were asked for",
+        "allow ONNX Runtime's own operators: --ops auto",
+    )
+
+
+def _without_kernel(
+    op_type: str, domain: str, dtype: ir.DataType | None, options: OptimizeOptions
+) -> Refusal | None:
+    if kernels.available(op_type, domain, dtype, options.target):
+        return None
+    known = kernels.table(options.target)
+    return Refusal(
+        f"{_named(op_type, domain)} has no kernel for {dtype} in {known.provider}",
+        "optimize for another target (--target), or in another floating type",
+    )
+
+
+def _too_slow(
+    op_type: str, domain: str, dtype: ir.DataType | None, options: OptimizeOptions
+) -> Refusal | None:
+    if options.cost != "rules":
+        return None
+    ratio = costs.ratio(op_type, domain, dtype, options.target)
+    if ratio is None or ratio < costs.NOISE:
+        return None
+    known = costs.table(options.target)
+    return Refusal(
+        f"{_named(op_type, domain)} takes {ratio:.1f}x the time of its parts"
+        f" ({known.runtime}, {known.date})",
+        "fuse in spite of that: --cost off",
+    )
+
+
+def _named(op_type: str, domain: str) -> str:
+    return f"{domain}::{op_type}" if domain else op_type
