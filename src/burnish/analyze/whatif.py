@@ -1,0 +1,201 @@
+"""What would happen if: the outcome of scenarios, and the gain of every operator in turn."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from burnish.analyze.amdahl import Ceiling, Correction, Denominators, ceiling
+from burnish.analyze.critical_path import critical_path
+from burnish.analyze.event_graph import EventGraph, changed
+from burnish.analyze.parallel import if_parallel
+from burnish.analyze.scenario import Scenario
+from burnish.analyze.simulate import simulate
+from burnish.analyze.transform import Setting, apply, roofline_s
+
+SCHEMA = 1
+FACTORS = (1.5, 2.0)
+"""By how much a sweep makes each operator faster, besides its roofline and infinitely."""
+_UNNAMED = "unattributed"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What making the change and measuring it gave."""
+
+    action: str
+    baseline_s: float
+    measured_s: float
+    verdict: str
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """Return how many times faster it really became."""
+        return self.baseline_s / self.measured_s if self.measured_s else math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a scenario would do to one inference."""
+
+    scenario: str
+    actions: tuple[str, ...]
+    events: int
+    """How many events it changes."""
+    events_s: float
+    """How long these take now."""
+    wall_s: float
+    """The whole, after."""
+    baseline_s: float
+    """The whole, before."""
+    ceiling: Ceiling
+    """What these events could give at most, whatever is done to them."""
+    notes: tuple[str, ...] = ()
+    checked: Checked | None = None
+
+    @property
+    def gain(self) -> float:
+        """Return how many times faster the whole gets."""
+        return self.baseline_s / self.wall_s if self.wall_s else math.inf
+
+    @property
+    def error(self) -> float | None:
+        """Return by how much the prediction is off, as a part of what was measured.
+
+        The prediction is scaled to the baseline of the measurement, so that a machine that is
+        slower today is not counted as an error of the prediction.
+        """
+        if self.checked is None:
+            return None
+        predicted_s = self.checked.baseline_s / self.gain
+        return predicted_s / self.checked.measured_s - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """What one operator costs, and what the whole would gain from a faster one."""
+
+    op_type: str
+    events: int
+    seconds_s: float
+    gain_at_1_5: float
+    gain_at_2: float
+    gain_at_roofline: float | None
+    """None: the work of one of its events, or the device, is not known."""
+    gain_at_infinity: float
+    ceiling: Ceiling
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The longest chain as executed, and if only data had to be waited for."""
+
+    as_executed_s: float
+    if_parallel_s: float | None
+    """None: without the model's graph it is not known what uses what."""
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIfReport:
+    """What was found out about changes that nobody has made yet."""
+
+    label: str
+    source: str
+    """What was recorded, and how."""
+    baseline_s: float
+    """What all gains are against: what the user waits for."""
+    denominators: Denominators
+    correction: Correction | None
+    paths: Paths
+    attributed: float
+    """The part of the work that belongs to nodes of the model."""
+    device: str | None
+    outcomes: tuple[Outcome, ...]
+    sweep: tuple[SweepRow, ...]
+    notes: tuple[str, ...] = ()
+
+
+def outcome(scenario: Scenario, setting: Setting) -> Outcome:
+    """Return what a scenario would do."""
+    before = simulate(setting.graph)
+    result = apply(scenario, setting)
+    seconds_s = sum(setting.graph.events[place].duration_s for place in result.places)
+    return Outcome(
+        scenario=scenario.name,
+        actions=tuple(map(str, scenario.actions)),
+        events=len(result.places),
+        events_s=seconds_s,
+        wall_s=simulate(result.graph).wall_s,
+        baseline_s=before.wall_s,
+        ceiling=ceiling(seconds_s, wall_s=before.wall_s, busy_s=before.busy_s),
+        notes=result.notes,
+    )
+
+
+def sweep(setting: Setting) -> tuple[SweepRow, ...]:
+    """Return every operator with the gain from making it faster, the largest gain first."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for place in setting.graph.work:
+        groups[_operator(setting, place)].append(place)
+    before = simulate(setting.graph)
+    rows = [
+        _row(setting, op_type, places, before.wall_s, before.busy_s)
+        for op_type, places in groups.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (-row.gain_at_infinity, -row.seconds_s, row.op_type)))
+
+
+def _operator(setting: Setting, place: int) -> str:
+    event = setting.graph.events[place]
+    nodes = setting.nodes
+    known = [nodes[name].op_type for name in event.nodes if name in nodes]
+    return "+".join(dict.fromkeys(known)) or event.op_type or _UNNAMED
+
+
+def _row(
+    setting: Setting, op_type: str, places: Sequence[int], wall_s: float, busy_s: float
+) -> SweepRow:
+    events = setting.graph.events
+    seconds_s = sum(events[place].duration_s for place in places)
+
+    def gain(times: Sequence[float]) -> float:
+        changes = {p: replace(events[p], duration_s=t) for p, t in zip(places, times, strict=True)}
+        after_s = simulate(changed(setting.graph, changes)).wall_s
+        return wall_s / after_s if after_s else math.inf
+
+    limits = [roofline_s(events[place], setting) for place in places]
+    known = [limit for limit in limits if limit is not None]
+    slower, faster = ([events[p].duration_s / factor for p in places] for factor in FACTORS)
+    return SweepRow(
+        op_type=op_type,
+        events=len(places),
+        seconds_s=seconds_s,
+        gain_at_1_5=gain(slower),
+        gain_at_2=gain(faster),
+        gain_at_roofline=gain(known) if len(known) == len(limits) else None,
+        gain_at_infinity=gain([0.0] * len(places)),
+        ceiling=ceiling(seconds_s, wall_s=wall_s, busy_s=busy_s),
+    )
+
+
+def paths(setting: Setting) -> Paths:
+    """Return how long the longest chain is, as executed and if only data were waited for."""
+    record = setting.scene.record
+    parallel_s = (
+        critical_path(if_parallel(setting.graph, record)).length_s if record is not None else None
+    )
+    return Paths(critical_path(setting.graph).length_s, parallel_s)
+
+
+def attributed(graph: EventGraph, setting: Setting) -> float:
+    """Return the part of the work whose nodes are known; of the model's where it is known."""
+    nodes = setting.nodes
+    known_s = sum(
+        graph.events[place].duration_s
+        for place in graph.work
+        if any(not nodes or name in nodes for name in graph.events[place].nodes)
+    )
+    return known_s / graph.work_s if graph.work_s else 1.0
