@@ -18,6 +18,7 @@ from burnish.engines import onnxruntime_values as values
 from burnish.engines.base import EngineOptions, Placement
 from burnish.engines.feeding import check_feeds
 from burnish.engines.onnxruntime_errors import explained
+from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
 
@@ -31,6 +32,7 @@ NO_CAPTURE = -1
 CAPTURE_RUNS = 3
 """ONNX Runtime captures after its regular runs have settled; later runs replay."""
 
+OPTIMIZED = "optimized.onnx"
 _QUIET = 4
 """Fatal messages only: whatever else matters comes back as an exception."""
 
@@ -52,9 +54,12 @@ def load(
     options: EngineOptions,
     provider: Provider,
     *,
-    profile_prefix: Path | None = None,
+    profile_folder: Path | None = None,
 ) -> OrtSession:
-    """Return ONNX Runtime's own session, or say why there is none."""
+    """Return ONNX Runtime's own session, or say why there is none.
+
+    With a folder for it, the session records a profile, and writes the graph that it runs.
+    """
     import onnxruntime
 
     if not model.onnx.is_file():
@@ -73,9 +78,14 @@ def load(
     settings.inter_op_num_threads = 1
     settings.log_severity_level = _QUIET
     settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
-    if profile_prefix is not None:
+    if profile_folder is not None:
         settings.enable_profiling = True
-        settings.profile_file_prefix = str(profile_prefix)
+        settings.profile_file_prefix = str(profile_folder / "runs")
+        settings.optimized_model_filepath = str(profile_folder / OPTIMIZED)
+        # Beside the graph, not in it: one file cannot hold more than 2 GB.
+        entry = "session.optimized_model_external_initializers"
+        settings.add_session_config_entry(f"{entry}_file_name", "weights.bin")
+        settings.add_session_config_entry(f"{entry}_min_size_in_bytes", "1024")
     with explained(model):
         session = onnxruntime.InferenceSession(
             str(model.onnx), settings, providers=[(provider.name, dict(provider.options))]
@@ -165,20 +175,25 @@ class OnnxRuntimeSession:
 
         A captured CUDA graph is one opaque launch, so the traced session captures none.
         """
+        from burnish.engines.onnxruntime_origins import origins
         from burnish.trace.readers import onnxruntime_profile
 
         options = dataclasses.replace(self._options, cuda_graph=False)
         without_capture = {k: v for k, v in self._provider.options.items() if k != CAPTURE}
         provider = dataclasses.replace(self._provider, options=without_capture)
         with tempfile.TemporaryDirectory(prefix="burnish-profile-") as folder:
-            session = load(self._model, options, provider, profile_prefix=Path(folder) / "runs")
+            session = load(self._model, options, provider, profile_folder=Path(folder))
             traced = OnnxRuntimeSession(
                 self._model, options, provider, session=session, placement=self._placement
             )
             call = traced.prepare(feeds)
             for _ in range(warmup + runs):
                 call()
-            return last_runs(onnxruntime_profile.read(Path(session.end_profiling())), runs)
+            trace = last_runs(onnxruntime_profile.read(Path(session.end_profiling())), runs)
+            model, optimized = (
+                onnx_files.read(path) for path in (self._model.onnx, Path(folder) / OPTIMIZED)
+            )
+            return dataclasses.replace(trace, origins=origins(model, optimized, trace))
 
     def __enter__(self) -> Self:
         return self

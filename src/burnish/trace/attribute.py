@@ -1,19 +1,158 @@
-"""Which spans belong to nodes that the model itself names."""
+"""Say which nodes of a model each span did the work of, and how that is known.
+
+The surest way that leads anywhere is taken: the node's own name on the span, on a range around
+the call that launched it, or in a layer's name; then the engine's own graph, through the names of
+tensors; then PyTorch's operators; then what kernels of that name usually do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from burnish.trace.events import Trace
+from burnish.store.graph import GraphRecord
+from burnish.trace.events import Confidence, Span, Trace
+from burnish.trace.graph_units import GraphIndex, units
+from burnish.trace.grouping import Library, library
+from burnish.trace.layer_names import nodes_of
+from burnish.trace.timed import timed
+from burnish.trace.torch_attribution import Owners, attribute_torch
+
+_ON_DEVICE = ("kernel", "copy")
 
 
-def attribute(trace: Trace, nodes: Collection[str]) -> Trace:
-    """Return the trace with `node` only on spans whose node is one of the model's, by exact name.
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the time that was recorded is led back to nodes of the model."""
 
-    Engines rename what they fuse (`MatMul_Add_fusion`, `…_nchwc`): such a span keeps the name and
-    the operator that the engine gave it, and has no node of the model.
+    total_s: float
+    seconds_s: Mapping[Confidence, float]
+    """The time of each confidence, `none` included; together they are the total."""
+    unattributed: int
+    """How many spans are led back to nothing."""
+
+    @property
+    def attributed_s(self) -> float:
+        """Return the time that is led back to some node."""
+        return sum(s for confidence, s in self.seconds_s.items() if confidence != "none")
+
+    @property
+    def share(self) -> float:
+        """Return the part of the time that is led back to some node."""
+        return self.attributed_s / self.total_s if self.total_s else 0.0
+
+
+def attribute(trace: Trace, graph: GraphRecord, groups: Library | None = None) -> Trace:
+    """Return the trace with `nodes` and `confidence` on every span that some way leads back.
+
+    Nothing is dropped; spans that no way leads back keep no nodes. Where nothing at all is led
+    back, a note says why.
     """
-    names = frozenset(nodes)
-    spans = tuple(s if s.node in names else replace(s, node=None) for s in trace.spans)
-    return replace(trace, spans=spans)
+    known = groups or library()
+    positions = {node.name: at for at, node in enumerate(graph.nodes)}
+    owners = _by_name(trace, positions)
+    torch = attribute_torch(trace.spans, graph, known)
+    owners = torch.owners | owners
+    owners = _by_kernel(trace.spans, graph, known, owners) | owners if not torch.notes else owners
+    spans = tuple(
+        replace(span, nodes=owners[at][0], confidence=owners[at][1]) if at in owners else span
+        for at, span in enumerate(trace.spans)
+    )
+    found = replace(trace, spans=spans, notes=(*trace.notes, *torch.notes))
+    if torch.notes or coverage(found).share or not coverage(found).total_s:
+        return found
+    return replace(found, notes=(*found.notes, _nothing(found, graph)))
+
+
+def coverage(trace: Trace) -> Coverage:
+    """Return how much of a trace's time is led back to nodes, over all its inferences."""
+    seconds: dict[Confidence, float] = defaultdict(float)
+    unattributed = 0
+    for span, own_s in timed(trace).own:
+        seconds[span.confidence if span.nodes else "none"] += own_s
+        unattributed += not span.nodes
+    return Coverage(sum(seconds.values()), dict(seconds), unattributed)
+
+
+def _nothing(trace: Trace, graph: GraphRecord) -> str:
+    ran = next((s.node or s.name for s, _ in timed(trace).own), "")
+    has = graph.nodes[0].name if graph.nodes else "no nodes"
+    return (
+        f"no time is led back to the model's nodes: the trace may be of another model (it has for"
+        f" instance {ran!r}, the model {has!r})"
+    )
+
+
+def _by_name(trace: Trace, positions: Mapping[str, int]) -> Owners:
+    """Return what names tell: of nodes, of ranges around launches, of layers and of tensors."""
+    found: Owners = {}
+    for at, span in enumerate(trace.spans):
+        if span.category == "run":
+            continue
+        for name in (span.node, *_around(trace.spans, span)):
+            owner = _named(name, span, trace.origins, positions) if name else None
+            if owner is not None:
+                found[at] = owner
+                break
+    return found
+
+
+def _around(spans: Sequence[Span], span: Span) -> list[str]:
+    """Return the names of the ranges around a span, or around what launched it, inner first."""
+    names = []
+    at = span.cause if span.cause is not None else span.parent
+    while at is not None:
+        if spans[at].category == "range" or spans[at].node:
+            names.append(spans[at].node or spans[at].name)
+        at = spans[at].parent
+    return names
+
+
+def _named(
+    name: str,
+    span: Span,
+    origins: Mapping[str, tuple[str, ...]],
+    positions: Mapping[str, int],
+) -> tuple[tuple[str, ...], Confidence] | None:
+    behind = tuple(node for node in origins.get(name, ()) if node in positions)
+    if name in positions and (not behind or behind == (name,)):
+        return (name,), "exact"
+    if behind:
+        return behind, "tensor"
+    metadata = str(span.attributes.get("metadata", "")) if name == span.node else ""
+    nodes, confidence = nodes_of(name, metadata, positions)
+    return (nodes, confidence) if nodes else None
+
+
+def _by_kernel(spans: Sequence[Span], graph: GraphRecord, known: Library, owners: Owners) -> Owners:
+    """Return what the names of kernels suggest, where nothing better is known.
+
+    Only if there are as many kernels of a kind in an inference as the graph has units of it:
+    kernels that are fewer or more may each be any of them.
+    """
+    orphans = [
+        at
+        for at, span in enumerate(spans)
+        if at not in owners and span.category == "kernel" and span.run >= 0
+    ]
+    groups = [group for group in known.groups if group.kernel]
+    if not orphans or not groups:
+        return {}
+    index = GraphIndex(graph)
+    by_expression: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for unit in units(index, groups):
+        names = tuple(graph.nodes[at].name for at in unit.nodes)
+        by_expression[unit.group.kernel].append(names)
+    found: Owners = {}
+    for expression, members in by_expression.items():
+        likes = re.compile(expression, re.IGNORECASE)
+        by_run: dict[int, list[int]] = defaultdict(list)
+        for at in orphans:
+            if at not in found and likes.search(spans[at].name):
+                by_run[spans[at].run].append(at)
+        for matching in by_run.values():
+            if len(matching) == len(members):
+                found |= {at: (m, "pattern") for at, m in zip(matching, members, strict=True)}
+    return found

@@ -15,7 +15,7 @@ graph leads back through the names of tensors. `pattern`: what such work is usua
 not known.
 """
 
-Fact = str | int | float | tuple[int, ...]
+Fact = str | int | float | tuple[int, ...] | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Span:
     name: str
     category: str
     """`node` (an operator, the nodes of its body included), `kernel`, `copy`, `launch`, `sync`,
-    `module`, `run`, `other`."""
+    `module` (of PyTorch), `range` (named by the engine), `run`, `other`."""
     start_s: float
     duration_s: float
     track: str
