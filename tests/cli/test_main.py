@@ -71,6 +71,14 @@ def test_an_unknown_option_points_to_help(capsys: pytest.CaptureFixture[str]) ->
     assert "hint: see burnish doctor --help" in error
 
 
+@pytest.mark.parametrize("arguments", [[], ["model"]])
+def test_without_a_command_there_is_help(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(arguments) == 2
+    assert capsys.readouterr().err.startswith("Usage: burnish")
+
+
 @pytest.mark.parametrize("command", main.COMMANDS)
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run([command, "--help"]) == 0

@@ -74,6 +74,9 @@ def run(args: Sequence[str]) -> int:
     except BurnishError as error:
         output.failure(error)
         return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        output.note(error.format_message())
+        return UsageError.exit_code
     except click.ClickException as error:
         output.failure(_as_usage_error(error))
         return UsageError.exit_code
