@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -30,8 +30,31 @@ class Applied:
     notes: tuple[str, ...]
 
 
-def apply_rules(model: ir.Model, rules: Sequence[Rule], facts: Facts) -> Applied:
-    """Rewrite a model with each rule in turn, at every place where it fires."""
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A replacement that stands in the graph beside what it would replace; none reads it yet."""
+
+    rule: str
+    match: Match
+    nodes: tuple[ir.Node, ...]
+    """The new nodes."""
+    values: tuple[ir.Value, ...]
+    """What they give, one for each output of the match."""
+
+
+Check = Callable[[Proposal, Facts], Refusal | None]
+"""Has the last word on each replacement; it may look, and must not touch."""
+
+
+def accept_all(_proposal: Proposal, _facts: Facts) -> Refusal | None:
+    """Let every replacement through: the rules are sound by their own proofs."""
+    return None
+
+
+def apply_rules(
+    model: ir.Model, rules: Sequence[Rule], facts: Facts, check: Check = accept_all
+) -> Applied:
+    """Rewrite a model with each rule in turn, at every place where it fires and `check` agrees."""
     index = _nodes_by_operator(model)
     fusions: list[Fusion] = []
     refused: list[tuple[ir.Node, Miss]] = []
@@ -46,7 +69,13 @@ def apply_rules(model: ir.Model, rules: Sequence[Rule], facts: Facts) -> Applied
                 refused.append((anchor, _miss(rule, anchor, answer)))
             elif answer is not None:
                 builder = Builder(facts, answer, anchor)
-                fusions.append(_apply(rule, answer, builder))
+                proposal = _propose(rule, answer, builder)
+                objection = check(proposal, facts)
+                if objection is not None:
+                    _withdraw(builder)
+                    refused.append((anchor, _miss(rule, anchor, objection)))
+                    continue
+                fusions.append(_accept(proposal))
                 notes.update(dict.fromkeys(builder.notes))
                 for node in builder.nodes:
                     index.setdefault(node.op_type, []).append(node)
@@ -67,18 +96,33 @@ def _miss(rule: Rule, anchor: ir.Node, refusal: Refusal) -> Miss:
     return Miss(rule.name, anchor.name or "", refusal.reason, refusal.remedy)
 
 
-def _apply(rule: Rule, match: Match, builder: Builder) -> Fusion:
+def _propose(rule: Rule, match: Match, builder: Builder) -> Proposal:
+    given = rule.replace(match, builder)
+    values = given if isinstance(given, tuple) else (given,)
+    return Proposal(rule.name, match, tuple(builder.nodes), values)
+
+
+def _withdraw(builder: Builder) -> None:
+    """Take the nodes of a replacement out again; nobody reads them yet."""
+    edit.remove(reversed(builder.nodes))
+    for constant in builder.constants:
+        if constant.graph is not None:
+            del constant.graph.initializers[constant.name or ""]
+
+
+def _accept(proposal: Proposal) -> Fusion:
+    match = proposal.match
     producer = match.output.producer()
-    value = rule.replace(match, builder)
-    if not edit.redirect(match.output, value):
-        raise ValueError(f"rule {rule.name} gave {value.name}, which cannot replace anything")
-    doomed = removable(match.nodes, match.output)
+    for old, new in zip(match.outputs, proposal.values, strict=True):
+        if not edit.redirect(old, new):
+            raise ValueError(f"rule {proposal.rule} gave {new.name}, which replaces nothing")
+    doomed = removable(match.nodes, *match.outputs)
     replaced = tuple(node.name or node.op_type for node in doomed)
-    for node in builder.nodes:
+    for node in proposal.nodes:
         node.metadata_props.update({} if producer is None else producer.metadata_props)
-        node.metadata_props[RULE_KEY] = rule.name
+        node.metadata_props[RULE_KEY] = proposal.rule
         node.metadata_props[REPLACED_KEY] = json.dumps(replaced)
     edit.remove(doomed)
-    node = builder.nodes[-1]
+    node = proposal.nodes[-1]
     op_type = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
-    return Fusion(rule.name, node.name or "", op_type, replaced)
+    return Fusion(proposal.rule, node.name or "", op_type, replaced)

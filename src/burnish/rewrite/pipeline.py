@@ -16,7 +16,7 @@ from burnish.core.nearest import suggestion
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions import FUSIONS
-from burnish.rewrite.match import Applied, apply_rules
+from burnish.rewrite.match import Applied, Check, accept_all, apply_rules
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.passes import STEPS, finishing, folding, inferring, preparing, tidying
 from burnish.rewrite.passes.counted import Counted, InPlacePass, step_name
@@ -48,15 +48,18 @@ def optimize(
     options: OptimizeOptions = DEFAULTS,
     *,
     observer: Observer = lambda _stage, _model: None,
+    check: Check = accept_all,
+    user_rules: tuple[Rule, ...] = (),
 ) -> RewriteResult:
     """Return a rewritten copy of a model; the argument is left untouched.
 
     The copy shares the weights of the original. Inputs and outputs keep their names, types and
-    order. Optimising the result again changes nothing.
+    order. Optimising the result again changes nothing. A fusion to which `check` objects is not
+    applied; rules of the user's own come first.
     """
-    rules = _chosen_rules(options)
+    rules = _chosen_rules((*user_rules, *FUSIONS), options)
     with _collector_paused():
-        work = _Work(_clone(model), options, observer)
+        work = _Work(_clone(model), options, observer, check)
         before = operators(work.model)
         work.run(preparing(options))
         applied = _to_rest(work, rules)
@@ -90,6 +93,7 @@ class _Work:
     model: ir.Model
     options: OptimizeOptions
     observer: Observer
+    check: Check
     counts: Counter[str] = field(default_factory=Counter)
     fusions: list[Fusion] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -111,7 +115,7 @@ class _Work:
 
     def apply(self, rules: tuple[Rule, ...], facts: Facts) -> Applied:
         """Apply fusion rules once."""
-        applied = apply_rules(self.model, rules, facts)
+        applied = apply_rules(self.model, rules, facts, self.check)
         self.fusions.extend(applied.fusions)
         self.notes.extend(applied.notes)
         if applied.fusions:
@@ -145,8 +149,8 @@ def _tidy(work: _Work, facts: Facts) -> None:
     logger.warning("tidying did not come to rest in %d rounds", _MOST_ROUNDS)
 
 
-def _chosen_rules(options: OptimizeOptions) -> tuple[Rule, ...]:
-    names = [rule.name for rule in FUSIONS]
+def _chosen_rules(rules: tuple[Rule, ...], options: OptimizeOptions) -> tuple[Rule, ...]:
+    names = [rule.name for rule in rules]
     for option, given, known in (
         ("--only", options.only, names),
         ("--disable", options.disable, [*names, *STEPS]),
@@ -158,7 +162,7 @@ def _chosen_rules(options: OptimizeOptions) -> tuple[Rule, ...]:
                 )
     return tuple(
         rule
-        for rule in FUSIONS
+        for rule in rules
         if rule.name not in options.disable and (not options.only or rule.name in options.only)
     )
 

@@ -15,14 +15,14 @@ def in_order(*parts: Iterable[ir.Node]) -> tuple[ir.Node, ...]:
     return tuple(dict.fromkeys(node for part in parts for node in part))
 
 
-def removable(nodes: Sequence[ir.Node], output: ir.Value) -> tuple[ir.Node, ...]:
-    """Return the nodes that nobody needs once `output` comes from elsewhere.
+def removable(nodes: Sequence[ir.Node], *outputs: ir.Value) -> tuple[ir.Node, ...]:
+    """Return the nodes that nobody needs once the outputs come from elsewhere.
 
     `nodes` are given each after those it reads, and returned in that order.
     """
     gone: set[ir.Node] = set()
     for node in reversed(nodes):
-        if all(value is output or _read_only_by(value, gone) for value in node.outputs):
+        if all(value in outputs or _read_only_by(value, gone) for value in node.outputs):
             gone.add(node)
     return tuple(node for node in nodes if node in gone)
 

@@ -34,6 +34,16 @@ class Match:
     """What the replacement reads, by the rule's own names."""
     attributes: Mapping[str, Scalar] = field(default_factory=dict)
     """What the replacement must know besides."""
+    more_outputs: tuple[ir.Value, ...] = ()
+    """Further values that the replacement gives, in the order in which `replace` returns them."""
+    place: ir.Node | None = None
+    """The node in front of which the replacement is put; None: the one that gives `output`.
+    What the replacement reads must be there already, and who reads it must come after."""
+
+    @property
+    def outputs(self) -> tuple[ir.Value, ...]:
+        """Return all values that the replacement gives, the main one first."""
+        return (self.output, *self.more_outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ class Refusal:
 
 
 class Builder:
-    """Makes the nodes of a replacement, in front of the node whose output it gives."""
+    """Makes the nodes of a replacement, in front of the node that the match names."""
 
     def __init__(self, facts: Facts, match: Match, anchor: ir.Node) -> None:
         producer = match.output.producer()
@@ -55,10 +65,11 @@ class Builder:
             raise ValueError(f"{match.output.name} is not computed by a node")
         self.facts = facts
         self._model = facts.model
-        self._before = producer
+        self._before = match.place or producer
         self._graph = producer.graph
         self._stem = anchor.name or anchor.op_type
         self.nodes: list[ir.Node] = []
+        self.constants: list[ir.Value] = []
         self.notes: list[str] = []
 
     @property
@@ -76,16 +87,35 @@ class Builder:
         attributes: Mapping[str, Scalar] | None = None,
     ) -> ir.Value:
         """Return the output of a new node; it has the type and shape of `like`."""
+        return self.outputs(op_type, inputs, likes=[like], domain=domain, attributes=attributes)[0]
+
+    def outputs(
+        self,
+        op_type: str,
+        inputs: Sequence[ir.Value | None],
+        *,
+        likes: Sequence[ir.Value | None],
+        domain: str = "",
+        attributes: Mapping[str, Scalar] | None = None,
+    ) -> tuple[ir.Value, ...]:
+        """Return the outputs of a new node, each with the type and shape of its like.
+
+        An output without a like is left out: it has no name, as ONNX wants it.
+        """
         name = f"{self._stem}/{op_type}"
-        made = ir.node(op_type, inputs, attributes=dict(attributes or {}), domain=domain, name=name)
-        made.outputs[0].name = f"{name}_output"
-        made.outputs[0].type = like.type
-        made.outputs[0].shape = like.shape
+        made = ir.node(
+            op_type, inputs, attributes=dict(attributes or {}), domain=domain, name=name,
+            num_outputs=len(likes),
+        )  # fmt: skip
+        for index, (output, like) in enumerate(zip(made.outputs, likes, strict=True)):
+            output.name = "" if like is None else f"{name}_output{index or ''}"
+            output.type = None if like is None else like.type
+            output.shape = None if like is None else like.shape
         if domain:
             self._model.opset_imports.setdefault(domain, 1)
         self._graph.insert_before(self._before, made)
         self.nodes.append(made)
-        return made.outputs[0]
+        return tuple(made.outputs)
 
     def constant(self, role: str, array: Array) -> ir.Value:
         """Return a new small constant."""
@@ -94,7 +124,9 @@ class Builder:
         while name in self._graph.initializers:
             number += 1
             name = f"{stem}_{number}"
-        return edit.add_initializer(self._graph, name, np.ascontiguousarray(array))
+        value = edit.add_initializer(self._graph, name, np.ascontiguousarray(array))
+        self.constants.append(value)
+        return value
 
     def require_opset(self, version: int) -> None:
         """Declare at least this version of ONNX's operators; the rule has seen no obstacle."""
@@ -105,7 +137,8 @@ class Builder:
 
 
 Finder = Callable[[ir.Node, Facts], "Match | Refusal | None"]
-Replacer = Callable[[Match, Builder], ir.Value]
+Replacer = Callable[[Match, Builder], ir.Value | tuple[ir.Value, ...]]
+"""Returns the value in place of `output`, then those in place of `more_outputs`."""
 
 
 @dataclass(frozen=True, slots=True)
