@@ -37,6 +37,8 @@ class Facts:
         self._arrays: dict[ir.Value, Array | None] = {}
         self._scalars: dict[ir.Value, float | None] = {}
         self._obstacles: dict[int, str | None] = {}
+        self.memory: dict[object, object] = {}
+        """What others have worked out from the model and want to find again, by their own keys."""
 
     @property
     def opset(self) -> int:

@@ -1,0 +1,184 @@
+"""A size of an axis: a number, or a sum of products of unknown sizes with whole coefficients.
+
+Two sizes that are equal as sums are equal whatever the unknown sizes turn out to be, so
+`batch · heads · 64` from one part of a model can be compared with the size in another.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+Product = frozenset[tuple[Hashable, int]]
+"""Unknown sizes and their powers; empty: the number alone."""
+
+_ALONE: Product = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A size that is not a plain number."""
+
+    terms: frozenset[tuple[Product, int]]
+
+
+Size = int | Sum
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """The smaller one of two sizes, as what a slice of limited length gives."""
+
+    limit: Size
+    wanted: Size
+
+
+def unknown(key: Hashable) -> Sum:
+    """Return the size that stands for itself; equal keys are equal sizes."""
+    return Sum(frozenset({(frozenset({(key, 1)}), 1)}))
+
+
+def add(left: Size, right: Size) -> Size:
+    """Return the sum of two sizes."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left + right
+    terms = dict(_terms(left))
+    for product, count in _terms(right).items():
+        terms[product] = terms.get(product, 0) + count
+    return _normal(terms)
+
+
+def subtract(left: Size, right: Size) -> Size:
+    """Return the difference of two sizes."""
+    return add(left, multiply(right, -1))
+
+
+def multiply(left: Size, right: Size) -> Size:
+    """Return the product of two sizes."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left * right
+    terms: dict[Product, int] = {}
+    for one, a in _terms(left).items():
+        for other, b in _terms(right).items():
+            both = _joined(one, other)
+            terms[both] = terms.get(both, 0) + a * b
+    return _normal(terms)
+
+
+def total(sizes: Iterable[Size]) -> Size:
+    """Return the product of all sizes."""
+    result: Size = 1
+    for size in sizes:
+        result = multiply(result, size)
+    return result
+
+
+def divide(left: Size, right: Size) -> Size | None:
+    """Return the quotient, if there is no rest whatever the unknown sizes are."""
+    if left == right:
+        return 1
+    divisor = _terms(right)
+    if len(divisor) != 1:
+        return None
+    ((below, by),) = divisor.items()
+    if by == 0:
+        return None
+    terms: dict[Product, int] = {}
+    for product, count in _terms(left).items():
+        rest = _without(product, below)
+        if rest is None or count % by:
+            return None
+        terms[rest] = terms.get(rest, 0) + count // by
+    return _normal(terms)
+
+
+def is_countable(size: Size) -> bool:
+    """Return whether a size is surely not negative."""
+    if isinstance(size, int):
+        return size >= 0
+    return all(count > 0 for _, count in size.terms)
+
+
+def broadcast(left: Size, right: Size) -> Size | None:
+    """Return the size of an axis that two operands share; None: it depends."""
+    if left == right or right == 1:
+        return left
+    if left == 1:
+        return right
+    if isinstance(left, int) or isinstance(right, int):
+        return left if isinstance(left, int) else right
+    for one, other in ((left, right), (right, left)):
+        least = _as_least(one)
+        if least is not None and least.wanted == other and least.limit != 1:
+            return other
+    return None
+
+
+def _as_least(size: Sum) -> Least | None:
+    if len(size.terms) != 1:
+        return None
+    ((product, count),) = size.terms
+    key = next(iter(product))[0] if len(product) == 1 and count == 1 else None
+    return key if isinstance(key, Least) else None
+
+
+@cache
+def named(name: str) -> Size:
+    """Return the size that a name such as `batch` or `past + length` stands for."""
+    try:
+        found = _parsed(ast.parse(name, mode="eval").body)
+    except SyntaxError:
+        found = None
+    return unknown(name) if found is None else found
+
+
+def _parsed(tree: ast.expr) -> Size | None:
+    match tree:
+        case ast.Name(id=name):
+            return unknown(name)
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.BinOp(left=left, op=operator, right=right):
+            a, b = _parsed(left), _parsed(right)
+            if a is None or b is None:
+                return None
+            match operator:
+                case ast.Add():
+                    return add(a, b)
+                case ast.Sub():
+                    return subtract(a, b)
+                case ast.Mult():
+                    return multiply(a, b)
+    return None
+
+
+def _terms(size: Size) -> Mapping[Product, int]:
+    return {_ALONE: size} if isinstance(size, int) else dict(size.terms)
+
+
+def _normal(terms: Mapping[Product, int]) -> Size:
+    left = {product: count for product, count in terms.items() if count}
+    if not left:
+        return 0
+    if left.keys() == {_ALONE}:
+        return left[_ALONE]
+    return Sum(frozenset(left.items()))
+
+
+def _joined(one: Product, other: Product) -> Product:
+    powers = dict(one)
+    for key, power in other:
+        powers[key] = powers.get(key, 0) + power
+    return frozenset(powers.items())
+
+
+def _without(product: Product, below: Product) -> Product | None:
+    powers = dict(product)
+    for key, power in below:
+        left = powers.get(key, 0) - power
+        if left < 0:
+            return None
+        powers[key] = left
+    return frozenset((key, power) for key, power in powers.items() if power)
