@@ -20,7 +20,7 @@ from burnish.report.verdict import findings, headline
 def page(report: RunReport) -> str:
     """Return the report as HTML; all text in it is escaped, only our own drawings are not."""
     return (
-        _environment()
+        environment()
         .get_template("page.html")
         .render(
             report=report,
@@ -65,12 +65,13 @@ def _drawing(svg: str) -> Markup:
 
 
 def _style() -> str:
-    return _environment().get_template("style.css").render()
+    return environment().get_template("style.css").render()
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """Return what renders our templates: everything escaped, nothing silently undefined."""
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("burnish.report", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -78,10 +79,10 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(
+    made.filters.update(
         seconds=units.seconds, share=units.share, sentence=_sentence, name=_with_places_to_break
     )
-    return environment
+    return made
 
 
 def _with_places_to_break(text: str) -> Markup:

@@ -59,6 +59,11 @@ def shortened(content: str, limit: int) -> str:
     return f"{content[:head]}…{content[len(content) - (limit - 1 - head) :]}"
 
 
+def tail(content: str, limit: int) -> str:
+    """Return at most `limit` characters from the end of a path, where paths differ most."""
+    return content if len(content) <= limit else f"…{content[len(content) - limit + 1 :]}"
+
+
 def ticks(limit: float, *, most: int = 6) -> tuple[float, ...]:
     """Return round numbers from 0 that reach `limit` in at most `most` steps."""
     if not (limit > 0 and math.isfinite(limit)):

@@ -1,4 +1,4 @@
-"""What takes the most time, the largest first: a bar, its share, and the most that work on it gives."""
+"""What takes the most time, the largest first, and the most that work on it can give."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from burnish.core import units
 from burnish.report import svg
 
 WIDTH = 520
-_LEFT, _RIGHT, _TOP, _ROW, _BAR = 172, 168, 22, 22, 13
+_LEFT, _RIGHT, _TOP, _ROW, _BAR = 214, 168, 22, 22, 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def _row(row: Ranked, top: float, scale: float) -> str:
         svg.title(f"{_said(row)}; without it {ceiling} faster at most"),
         svg.element("rect", x=0, y=top - 4, width=WIDTH, height=_ROW, class_="back"),
         svg.text(
-            svg.shortened(row.label, 27), x=_LEFT - 10, y=base, anchor="end",
+            svg.tail(row.label, 32), x=_LEFT - 10, y=base, anchor="end",
             class_="name quiet" if row.quiet else "name",
         ),
         svg.element(

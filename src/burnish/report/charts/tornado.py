@@ -9,7 +9,7 @@ from burnish.core import units
 from burnish.report import svg
 
 WIDTH = 520
-_LEFT, _RIGHT, _TOP, _ROW, _BAR = 172, 60, 30, 24, 15
+_LEFT, _RIGHT, _TOP, _ROW, _BAR = 214, 60, 30, 24, 15
 LOOKS = ("swing-0", "swing-1", "swing-2", "swing-3")
 """From the smallest change to the largest."""
 
@@ -71,7 +71,7 @@ def _row(swing: Swing, changes: Sequence[str], top: float, scale: float) -> str:
         svg.title(f"{swing.label}: {said or 'not known'}"),
         svg.element("rect", x=0, y=top - 4, width=WIDTH, height=_ROW, class_="back"),
         svg.text(
-            svg.shortened(swing.label, 27), x=_LEFT - 10, y=top + _BAR - 3, class_="name",
+            svg.tail(swing.label, 32), x=_LEFT - 10, y=top + _BAR - 3, class_="name",
             anchor="end",
         ),
         *bars,

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from burnish.report.graph.layers import Layers
 
 _SWEEPS = 6
-_LINE_PULL, _END_PULL, _MIDDLE_PULL = 8.0, 2.0, 0.02
-"""How hard a stand-in pulls at another, and at a box, so that lines run straight (boxes pull with
-1), and how hard the middle pulls at all, so that deep graphs do not drift to one side."""
+_LINE_PULL, _END_PULL, _MIDDLE_PULL = 8.0, 0.3, 0.02
+"""How hard a stand-in pulls at another, so that lines run straight (boxes pull with 1); at a box,
+little, or lines that pass by would draw the graph aside; and the middle at all, so that deep
+graphs do not drift."""
 
 
 def columns(found: Layers, widths: Sequence[float], gap: float) -> list[float]:
@@ -48,7 +49,8 @@ def _settle(
     would overlap are merged and stand together around what they want on average.
     """
     runs: list[list[float]] = []  # wanted place × weight, weight, how many
-    offsets, offset, before = [], 0.0, 0.0
+    offsets: list[float] = []
+    offset = before = 0.0
     for vertex in row:
         half = widths[vertex] / 2
         offset += before + half + gap if offsets else 0.0

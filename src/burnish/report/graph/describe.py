@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.core import units
@@ -78,25 +79,34 @@ class Describer:
         return "\n".join([*lines, *self._cost_lines(box)])
 
     def critical_edges(self, view: View) -> frozenset[Edge]:
-        """Return the lines between boxes of the critical path that follow one another."""
+        """Return the lines of the critical path, also through boxes that take no time."""
         if self.overlay is None:
             return frozenset()
-        owner = {name: index for index, box in enumerate(view.boxes) for name in box.members}
-        path = [owner[name] for name in self.overlay.critical if name in owner]
-        pairs = {(one, other) for one, other in zip(path, path[1:], strict=False) if one != other}
-        return frozenset(pairs.intersection(view.edges))
+        owner = _owner(view)
+        path = dict.fromkeys(owner[name] for name in self.overlay.critical if name in owner)
+        ways = itertools.starmap(self._ways(view), itertools.pairwise(path))
+        return frozenset(edge for way in ways for edge in itertools.pairwise(way))
 
     def branch_shares(self, view: View) -> dict[Edge, float]:
         """Return, by line, the part of the wall time in the branch that ends there."""
         if self.overlay is None:
             return {}
-        owner = {name: index for index, box in enumerate(view.boxes) for name in box.members}
+        owner, way = _owner(view), self._ways(view)
         found: dict[Edge, float] = {}
         for (source, target), share in self.overlay.branch_shares.items():
             if source in owner and target in owner and owner[source] != owner[target]:
-                edge = (owner[source], owner[target])
-                found[edge] = max(share, found.get(edge, 0.0))
+                *_, edge = [None, *itertools.pairwise(way(owner[source], owner[target]))]
+                if edge is not None:
+                    found[edge] = max(share, found.get(edge, 0.0))
         return found
+
+    def _ways(self, view: View) -> Callable[[int, int], list[int]]:
+        """Return what finds the way between two boxes through boxes that take no time."""
+        free = frozenset(i for i, box in enumerate(view.boxes) if not self.costs(box))
+        users: dict[int, list[int]] = {}
+        for source, target in view.edges:
+            users.setdefault(source, []).append(target)
+        return functools.partial(_way, users=users, free=free)
 
     def legend(self) -> list[str]:
         """Return what each colour means; nothing where there is no time."""
@@ -157,6 +167,31 @@ def describer(graph: GraphRecord, overlay: Overlay | None, view: View) -> Descri
     plain = Describer(graph, overlay)
     most = max((plain.seconds_s(box) for box in view.boxes), default=0.0)
     return Describer(graph, overlay, most)
+
+
+def _owner(view: View) -> dict[str, int]:
+    return {name: index for index, box in enumerate(view.boxes) for name in box.members}
+
+
+def _way(
+    start: int, end: int, users: Mapping[int, Sequence[int]], free: Collection[int]
+) -> list[int]:
+    """Return the boxes from `start` to `end` through free ones only; nothing if there is no way."""
+    came: dict[int, int] = {start: start}
+    waiting = [start]
+    for box in waiting:
+        for user in users.get(box, ()):
+            if user not in came and (user == end or user in free):
+                came[user] = box
+                waiting.append(user)
+        if end in came:
+            break
+    if end not in came:
+        return []
+    way = [end]
+    while way[-1] != start:
+        way.append(came[way[-1]])
+    return way[::-1]
 
 
 def _tail(path: str) -> str:

@@ -12,6 +12,7 @@ from burnish.store.graph import GraphNode, GraphRecord
 
 Kind = Literal["node", "group", "input", "output"]
 Scope = tuple[str, ...]
+_HANDFUL = 8
 _SHAPE_READERS = frozenset(("Constant", "Shape", "Size"))
 
 
@@ -46,21 +47,35 @@ def simplified(graph: GraphRecord) -> View:
     return folded(graph, {}, hidden=arithmetic_on_sizes(graph))
 
 
-def by_module(graph: GraphRecord, *, most: int = 120) -> View:
-    """Return one box per module, as deep as `most` boxes allow; constants and sizes left out."""
+def by_module(graph: GraphRecord, *, most: int = 60) -> View:
+    """Return one box per module, as deep as `most` boxes allow; constants and sizes left out.
+
+    A handful of boxes says nothing, so the outermost modules open anyway.
+    """
     hidden = arithmetic_on_sizes(graph)
     shown = [node for node in graph.nodes if node.name not in hidden]
     deepest = max((len(node.scope) for node in shown), default=0)
-    depth = 1
-    while depth <= deepest and len(set(_owners(shown, depth + 1).values())) <= most:
-        depth += 1
+    depth, boxes = 1, _boxes(shown, 1)
+    while depth <= deepest:
+        more = _boxes(shown, depth + 1)
+        if more > most and boxes > _HANDFUL:
+            break
+        depth, boxes = depth + 1, more
     return folded(graph, _owners(shown, depth), hidden=hidden)
+
+
+def _boxes(nodes: Sequence[GraphNode], depth: int) -> int:
+    owners = _owners(nodes, depth)
+    return len({owners.get(node.name, f" {node.name}") for node in nodes})
 
 
 def by_kernel(graph: GraphRecord, kernels: Mapping[str, Sequence[str]]) -> View:
     """Return one box per kernel (name → the nodes that it does); other nodes stand alone."""
     owners = {
-        node: kernel for kernel, nodes in reversed(kernels.items()) for node in nodes if nodes[1:]
+        node: kernel
+        for kernel, nodes in reversed(tuple(kernels.items()))
+        for node in nodes
+        if nodes[1:]
     }
     return folded(graph, owners, hidden=arithmetic_on_sizes(graph))
 
@@ -136,22 +151,22 @@ def _ordered(
     number = {key: index for index, key in enumerate(given)}
     targets: list[list[int]] = [[] for _ in given]
     waiting = [0] * len(given)
-    for source, target in links:
-        targets[number[source]].append(number[target])
-        waiting[number[target]] += 1
+    for one, other in links:
+        targets[number[one]].append(number[other])
+        waiting[number[other]] += 1
     ready = [index for index, missing in enumerate(waiting) if not missing]
-    left = iter(range(len(given)))
     place: dict[int, int] = {}
-    while len(place) < len(given):
-        if not ready:
-            ready.append(next(index for index in left if index not in place))
-        index = heapq.heappop(ready)
-        if index in place:
-            continue
-        place[index] = len(place)
-        for target in targets[index]:
-            waiting[target] -= 1
-            if waiting[target] == 0:
-                heapq.heappush(ready, target)
-    edges = sorted((place[number[source]], place[number[target]]) for source, target in links)
+    for earliest in range(len(given)):
+        if not ready and earliest not in place:
+            ready.append(earliest)
+        while ready:
+            index = heapq.heappop(ready)
+            if index in place:
+                continue
+            place[index] = len(place)
+            for target in targets[index]:
+                waiting[target] -= 1
+                if waiting[target] == 0:
+                    heapq.heappush(ready, target)
+    edges = sorted((place[number[one]], place[number[other]]) for one, other in links)
     return View(tuple(boxes[given[index]] for index in place), tuple(edges), hidden)

@@ -25,7 +25,7 @@ DARK: Mapping[str, str] = MappingProxyType(
     {
         "path": "#7db4ff",
         "edge": "#565c63",
-        "heat-0": "#202327", "heat-1": "#33271e", "heat-2": "#4d3320", "heat-3": "#734522",
+        "heat-0": "#202327", "heat-1": "#3d2c20", "heat-2": "#5c3b22", "heat-3": "#855027",
         "heat-4": "#cf7f40", "heat-5": "#ffb27a",
         "on-0": "#e9e8e5", "on-1": "#e9e8e5", "on-2": "#e9e8e5", "on-3": "#ffffff",
         "on-4": "#16181b", "on-5": "#16181b",

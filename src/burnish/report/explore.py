@@ -1,0 +1,80 @@
+"""One interactive page of a graph and its time that needs nothing else: no network, no file."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+
+from markupsafe import Markup
+
+from burnish.core import units
+from burnish.report import exploring, theme
+from burnish.report.graph import heat
+from burnish.report.graph.overlay import Overlay
+from burnish.report.graph.picture import Picture, overlay
+from burnish.report.html import environment
+from burnish.version import __version__
+
+_SCRIPTS = ("layout.js", "model.js", "simulate.js", "canvas.js", "page.js")
+
+
+def page(picture: Picture) -> str:
+    """Return the page; it runs the one script that is ours, and no other."""
+    time = overlay(picture)
+    charts = exploring.charts(picture.timing) if picture.timing else {}
+    return (
+        environment()
+        .get_template("explore/page.html")
+        .render(
+            picture=picture,
+            version=__version__,
+            facts=facts(picture, time),
+            charts={name: Markup(text) for name, text in charts.items()},
+            data=Markup(exploring.script_json(exploring.data(picture))),
+            script=Markup(_script()),
+            script_hash=_script_hash(),
+            style=Markup(_style()),
+        )
+    )
+
+
+def facts(picture: Picture, time: Overlay | None) -> list[str]:
+    """Return what stands above every drawing of the graph."""
+    said = [units.count(len(picture.graph.nodes), "node")]
+    if time is None or picture.timing is None:
+        return [*said, "no trace"]
+    said += [time.engine, f"{units.seconds(time.wall_s)} an inference"]
+    if time.after_wall_s is not None:
+        said.append(f"{units.seconds(time.after_wall_s)} after {picture.timing.change}")
+    said.append(f"{units.share(time.coverage)} of the work led back to nodes")
+    if time.unattributed_s:
+        said.append(f"{units.seconds(time.unattributed_s)} unattributed")
+    return said
+
+
+@functools.cache
+def _script() -> str:
+    sources = [_source(name).removeprefix('"use strict";\n') for name in _SCRIPTS]
+    return '"use strict";\n' + "".join(sources)
+
+
+def _source(name: str) -> str:
+    return environment().get_template(f"explore/{name}").render()
+
+
+def _script_hash() -> str:
+    digest = hashlib.sha256(f"\n{_script()}\n".encode()).digest()
+    return base64.b64encode(digest).decode()
+
+
+def _style() -> str:
+    chosen = "".join(
+        f":root[data-theme={name}]{{color-scheme:{name};"
+        f"{theme.variables(colours)}{theme.variables(heats)}}}\n"
+        for name, colours, heats in (
+            ("light", theme.LIGHT, heat.LIGHT),
+            ("dark", theme.DARK, heat.DARK),
+        )
+    )
+    return theme.css() + heat.css() + chosen + _source("style.css")

@@ -1,0 +1,82 @@
+"""All that a drawing, a page or an export of a graph is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from burnish.analyze.event_graph import EventGraph
+from burnish.analyze.transform import Setting
+from burnish.report.graph.groups import View, by_kernel, by_module, full, simplified
+from burnish.report.graph.overlay import Overlay
+from burnish.report.graph.timed import overlay_of
+from burnish.store.graph import GraphRecord
+from burnish.trace.events import Confidence
+
+VIEWS = ("auto", "full", "simple", "modules", "kernels")
+_MOST_BOXES = 260
+"""More than this on one drawing, and nobody reads it: modules are folded then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """One typical inference of the model, and what a change would make of it."""
+
+    engine: str
+    source: str
+    """What recorded it."""
+    setting: Setting
+    """The events, the model's graph and the device."""
+    after: EventGraph | None = None
+    """The same events after a change that was simulated."""
+    change: str = ""
+    confidences: Mapping[str, Confidence] = field(default_factory=dict)
+    """By event: how its nodes are known."""
+
+    @property
+    def events(self) -> EventGraph:
+        """Return the events as they were recorded."""
+        return self.setting.graph
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A model's graph and, where it was traced, its time."""
+
+    label: str
+    graph: GraphRecord
+    timing: Timing | None = None
+    notes: tuple[str, ...] = ()
+
+
+def overlay(picture: Picture) -> Overlay | None:
+    """Return the time on the graph; None where nothing was traced."""
+    timing = picture.timing
+    if timing is None:
+        return None
+    return overlay_of(
+        timing.events,
+        picture.graph,
+        engine=timing.engine,
+        after=timing.after,
+        confidences=timing.confidences,
+    )
+
+
+def chosen(picture: Picture, name: str) -> View:
+    """Return the view of one of the `VIEWS`; `auto` folds modules where there are many nodes."""
+    match name:
+        case "full":
+            return full(picture.graph)
+        case "simple":
+            return simplified(picture.graph)
+        case "modules":
+            return by_module(picture.graph)
+        case "kernels":
+            events = picture.timing.events.events if picture.timing else ()
+            return by_kernel(picture.graph, {e.name: e.nodes for e in events if e.nodes})
+        case "auto":
+            simple = simplified(picture.graph)
+            return simple if len(simple.boxes) <= _MOST_BOXES else by_module(picture.graph)
+        case _:
+            raise ValueError(f"{name!r} is none of {', '.join(VIEWS)}")

@@ -1,0 +1,231 @@
+"use strict";
+// The drawing: only what is in sight becomes an element; far away, boxes are one path per colour.
+const OVERVIEW = 0.32, LETTER = 6.7, LINE = 15, LONGEST = 30;
+const NAMESPACE = "http://www.w3.org/2000/svg";
+
+function make(tag, attributes, ...children) {
+  const element = document.createElementNS(NAMESPACE, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+function shortened(text, limit) {
+  if (text.length <= limit) return text;
+  const head = (limit - 1) >> 1;
+  return `${text.slice(0, head)}…${text.slice(text.length - (limit - 1 - head))}`;
+}
+
+class Canvas {
+  constructor(svg, app) {
+    this.svg = svg;
+    this.app = app;
+    this.scene = svg.querySelector("g");
+    this.view = { x: 0, y: 0, k: 1 };
+    this.listen();
+  }
+
+  // -- plan -------------------------------------------------------------------------------
+  plan() {
+    const { model, opened, showAll, leftToRight } = this.app.state;
+    const view = folded(model, opened, showAll);
+    for (const box of view.boxes) {
+      box.lines = this.app.lines(box).map((line) => shortened(line, LONGEST));
+      const longest = Math.max(...box.lines.map((line) => line.length));
+      box.size = [Math.max(76, longest * LETTER + 24), box.lines.length * LINE + 10];
+    }
+    const plan = layout(view.boxes.map((box) => box.size), view.edges, leftToRight);
+    this.folded = view;
+    this.laid = plan;
+    this.paths = plan.routes.map((points) => pathOf(points, leftToRight));
+    this.bounds = plan.routes.map((points) => {
+      const xs = points.map((p) => p[0]), ys = points.map((p) => p[1]);
+      return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+    });
+    this.frames = this.containers();
+    this.byKey = new Map(view.boxes.map((box, i) => [box.key, i]));
+    this.drawn = null;
+  }
+
+  // Frames around open modules, where no box of another module stands in between.
+  containers() {
+    const { model, opened } = this.app.state, { boxes } = this.folded, { places } = this.laid;
+    const inside = new Map();
+    boxes.forEach((box, i) => {
+      const node = model.nodes[box.members[0]];
+      const scope = box.kind === 3 ? box.label.split("/").slice(0, -1).join("/") : node.scope;
+      let path = "";
+      for (const part of scope ? scope.split("/") : []) {
+        path = path ? `${path}/${part}` : part;
+        if (!inside.has(path)) inside.set(path, new Set());
+        inside.get(path).add(i);
+      }
+    });
+    const frames = [];
+    for (const [path, members] of inside) {
+      if (!opened.has(path) || members.size < 2 || members.size === boxes.length) continue;
+      const depth = path.split("/").length, pad = Math.max(3, 10 - 1.6 * depth);
+      let left = Infinity, top = Infinity, right = -Infinity, bottom = -Infinity;
+      for (const i of members) {
+        const p = places[i];
+        left = Math.min(left, p.x); top = Math.min(top, p.y);
+        right = Math.max(right, p.x + p.w); bottom = Math.max(bottom, p.y + p.h);
+      }
+      const foreign = places.some((p, i) => !members.has(i) && p.x < right && p.x + p.w > left && p.y < bottom && p.y + p.h > top);
+      if (!foreign) frames.push({ path, depth, x: left - pad, y: top - pad, w: right - left + 2 * pad, h: bottom - top + 2 * pad });
+    }
+    return frames;
+  }
+
+  // -- draw -------------------------------------------------------------------------------
+  redraw() { this.drawn = null; this.draw(); }
+
+  draw() {
+    const { x, y, k } = this.view;
+    this.scene.setAttribute("transform", `translate(${x} ${y}) scale(${k})`);
+    const { width, height } = this.svg.getBoundingClientRect();
+    const sight = [-x / k, -y / k, (width - x) / k, (height - y) / k];
+    const overview = k < OVERVIEW && this.folded.boxes.length > 300;
+    const d = this.drawn;
+    if (d && d.overview === overview && d.rect[0] <= sight[0] && d.rect[1] <= sight[1] && d.rect[2] >= sight[2] && d.rect[3] >= sight[3]) return;
+    const mx = (sight[2] - sight[0]) * 0.5, my = (sight[3] - sight[1]) * 0.5;
+    const rect = [sight[0] - mx, sight[1] - my, sight[2] + mx, sight[3] + my];
+    this.scene.replaceChildren(...(overview ? this.overview() : this.detailed(rect)));
+    this.drawn = { overview, rect: overview ? [-Infinity, -Infinity, Infinity, Infinity] : rect };
+  }
+
+  overview() {
+    const colours = new Map();
+    this.folded.boxes.forEach((box, i) => {
+      const { x, y, w, h } = this.laid.places[i], look = this.app.look(box);
+      colours.set(look, `${colours.get(look) ?? ""}M${x.toFixed(0)} ${y.toFixed(0)}h${w.toFixed(0)}v${h}h-${w.toFixed(0)}z`);
+    });
+    const boxes = [...colours].map(([look, d]) => make("path", { d, class: `far ${look}` }));
+    return [make("path", { d: this.paths.join(""), class: "edge" }), ...boxes];
+  }
+
+  detailed([left, top, right, bottom]) {
+    const parts = this.frames.filter((f) => f.x < right && f.x + f.w > left && f.y < bottom && f.y + f.h > top).map((f) => this.frame(f));
+    const critical = this.app.criticalEdges(this.folded), over = [];
+    this.bounds.forEach(([x0, y0, x1, y1], n) => {
+      if (x0 > right || x1 < left || y0 > bottom || y1 < top) return;
+      const [a, b] = this.folded.edges[n], on = critical.has(a * this.folded.boxes.length + b);
+      (on ? over : parts).push(make("path", { d: this.paths[n], class: on ? "edge critical" : "edge", "marker-end": `url(#tip-${on ? "critical" : "plain"})` }));
+    });
+    parts.push(...over);
+    this.laid.places.forEach((p, i) => {
+      if (p.x < right && p.x + p.w > left && p.y < bottom && p.y + p.h > top) parts.push(this.box(i));
+    });
+    return parts;
+  }
+
+  // Labels of nested frames would lie over one another: they take turns at the left and the right.
+  frame({ path, depth, x, y, w, h }) {
+    const group = make("g", { class: "frame", "data-module": path }, make("rect", { x, y, width: w, height: h, rx: 8 }));
+    const right = depth % 2 === 0;
+    const label = make("text", { x: right ? x + w - 6 : x + 6, y: y - 4, "text-anchor": right ? "end" : "start" });
+    label.textContent = `− ${path.split("/").pop()}`;
+    const title = make("title", {});
+    title.textContent = `${path}: click to close`;
+    group.append(label, title);
+    return group;
+  }
+
+  box(i) {
+    const box = this.folded.boxes[i], { x, y, w, h } = this.laid.places[i];
+    const kind = ["node", "input", "output", "group"][box.kind];
+    const chosen = this.app.state.chosen === box.key ? " chosen" : "";
+    const group = make("g", { class: `box ${kind} ${this.app.look(box)}${chosen}`, "data-box": i });
+    group.append(make("rect", { x, y, width: w, height: h, rx: box.kind === 1 || box.kind === 2 ? h / 2 : 5 }));
+    const first = y + (h - box.lines.length * LINE) / 2 + 11;
+    box.lines.forEach((line, n) => {
+      const text = make("text", { x: x + w / 2, y: first + LINE * n, class: n ? "small" : "name" });
+      text.textContent = line;
+      group.append(text);
+    });
+    const title = make("title", {});
+    title.textContent = this.app.details(box);
+    group.append(title);
+    return group;
+  }
+
+  // -- move -------------------------------------------------------------------------------
+  fit() {
+    const { width, height } = this.svg.getBoundingClientRect();
+    const [w, h] = [this.laid.width, this.laid.height];
+    const whole = Math.min((width - 60) / w, (height - 60) / h);
+    // A long graph starts at its beginning, in a size that can be read.
+    const k = Math.min(1.25, Math.max(whole, Math.min(0.75, this.app.state.leftToRight ? (height - 60) / h : (width - 60) / w)));
+    const x = this.app.state.leftToRight && w * k > width - 60 ? 30 : (width - w * k) / 2;
+    const y = !this.app.state.leftToRight && h * k > height - 60 ? 34 : (height - h * k) / 2;
+    this.view = { x, y, k };
+    this.redraw();
+  }
+
+  whole() {
+    const { width, height } = this.svg.getBoundingClientRect();
+    const k = Math.min(1.25, (width - 40) / this.laid.width, (height - 40) / this.laid.height);
+    this.view = { x: (width - this.laid.width * k) / 2, y: (height - this.laid.height * k) / 2, k };
+    this.redraw();
+  }
+
+  centre(i) {
+    const { width, height } = this.svg.getBoundingClientRect(), p = this.laid.places[i];
+    const k = Math.max(this.view.k, 0.8);
+    this.view = { x: width / 2 - (p.x + p.w / 2) * k, y: height / 2 - (p.y + p.h / 2) * k, k };
+    this.redraw();
+  }
+
+  zoom(factor, cx, cy) {
+    const k = Math.min(4, Math.max(0.005, this.view.k * factor)), part = k / this.view.k;
+    this.view = { x: cx - (cx - this.view.x) * part, y: cy - (cy - this.view.y) * part, k };
+    this.draw();
+  }
+
+  listen() {
+    const at = (event) => { const r = this.svg.getBoundingClientRect(); return [event.clientX - r.left, event.clientY - r.top]; };
+    this.svg.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      if (event.ctrlKey || event.metaKey || !event.shiftKey) this.zoom(Math.exp(-event.deltaY * 0.0016), ...at(event));
+      else this.pan(-event.deltaY, 0);
+    }, { passive: false });
+    let held = null;
+    this.svg.addEventListener("pointerdown", (event) => { held = { x: event.clientX, y: event.clientY, moved: false }; });
+    this.svg.addEventListener("pointermove", (event) => {
+      if (!held || !event.buttons) return;
+      const [dx, dy] = [event.clientX - held.x, event.clientY - held.y];
+      if (!held.moved && Math.hypot(dx, dy) < 4) return;
+      held = { x: event.clientX, y: event.clientY, moved: true };
+      this.svg.setPointerCapture(event.pointerId);
+      this.pan(dx, dy);
+    });
+    this.svg.addEventListener("click", (event) => {
+      if (held?.moved) return;
+      const frame = event.target.closest(".frame"), box = event.target.closest(".box");
+      if (box) this.app.choose(this.folded.boxes[box.dataset.box].key);
+      else if (frame && event.target.tagName === "text") this.app.close(frame.dataset.module);
+      else this.app.choose(null);
+    });
+    this.svg.addEventListener("dblclick", (event) => {
+      const box = event.target.closest(".box");
+      if (box) this.app.toggle(this.folded.boxes[box.dataset.box]);
+    });
+    this.svg.addEventListener("keydown", (event) => {
+      const steps = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
+      const { width, height } = this.svg.getBoundingClientRect();
+      if (steps[event.key]) this.pan(...steps[event.key]);
+      else if (event.key === "+" || event.key === "=") this.zoom(1.25, width / 2, height / 2);
+      else if (event.key === "-") this.zoom(0.8, width / 2, height / 2);
+      else if (event.key === "Enter" && this.app.state.chosen) this.app.toggle(this.folded.boxes[this.byKey.get(this.app.state.chosen)]);
+      else return;
+      event.preventDefault();
+    });
+    addEventListener("resize", () => this.redraw());
+  }
+
+  pan(dx, dy) {
+    this.view = { ...this.view, x: this.view.x + dx, y: this.view.y + dy };
+    cancelAnimationFrame(this.frameRequest);
+    this.frameRequest = requestAnimationFrame(() => this.draw());
+  }
+}
