@@ -160,7 +160,7 @@ def test_x_that_is_a_sum_or_a_product_fuses() -> None:
         biased = g.op("Add", g.op("Mul", x, g.op("Sigmoid", x)), np.arange(8.0))
         return outer(g, biased, erf(g, biased))
 
-    result = checked(build(body), {"x": samples(2, 4, 8)})
+    result = checked(build(body), {"x": samples(2, 4, 8)}, only=("gelu",))
     assert op_types(result.model) == ["Sigmoid", "Mul", "Add", "Gelu"]
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from burnish.rewrite.fusions import gelu, layer_norm
+from burnish.rewrite.fusions import gelu, layer_norm, rms_norm, sigmoid, skip_norm, swish
 from burnish.rewrite.rule import Rule
 
 FUSIONS: tuple[Rule, ...] = (
     *layer_norm.RULES,
+    *rms_norm.RULES,
     *gelu.RULES,
+    *sigmoid.RULES,
+    *swish.RULES,
+    *skip_norm.RULES,
 )

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from burnish.rewrite import algebra
-from burnish.rewrite.algebra import ONE, Polynomial, expand, power, product
+from burnish.rewrite.algebra import Polynomial, expand, power, product
 from burnish.rewrite.edit import is_standard
 from burnish.rewrite.facts import FLOATS, Facts, rank
 from burnish.rewrite.fusions import normalized
 from burnish.rewrite.fusions.normalized import Affine
-from burnish.rewrite.region import in_order, narrowing, other_reader
+from burnish.rewrite.region import in_order, other_reader
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 FIRST_OPSET = 17
@@ -47,7 +47,7 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
     if square is None or square.dtype not in FLOATS:
         return None
     squaring = normalized.squared(square, facts)
-    mean_node = None if squaring is None else _mean_within(squaring.root)
+    mean_node = None if squaring is None else normalized.mean_within(squaring.root)
     if squaring is None or mean_node is None or mean_node.inputs[0] is None:
         return None
     x, mean = mean_node.inputs[0], mean_node.outputs[0]
@@ -60,95 +60,22 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
             " expected x - mean(x)",
             "none: this is not the variance of one value",
         )
-    refusal = _axes_refusal(mean_node, node, x, facts)
+    refusal = normalized.axes_refusal((mean_node, node), x, facts)
     if refusal is not None:
         return refusal
     nodes = in_order([mean_node], centred.nodes, squaring.nodes, [node])
-    shifted = _with_epsilon(node, facts)
+    shifted = normalized.with_epsilon(node, "variance", facts)
     if isinstance(shifted, Refusal):
         return shifted
-    value, epsilon, shift_nodes = shifted
-    site = _Site(x, mean, node, value, epsilon, in_order(nodes, shift_nodes))
+    nodes = in_order(nodes, shifted.nodes)
+    site = _Site(x, mean, node, shifted.value, shifted.epsilon, nodes)
     return _normalised(site, facts)
-
-
-def _mean_within(value: ir.Value) -> ir.Node | None:
-    """Return the nearest ReduceMean that a value is computed from by arithmetic."""
-    for source in algebra.sources(value, most=8):
-        node = source.producer()
-        if node is not None and is_standard(node, "ReduceMean"):
-            return node
-    return None
 
 
 def _is_difference(found: Polynomial, x: ir.Value, mean: ir.Value) -> bool:
     forward = {power(x): 1.0, power(mean): -1.0}
     backward = {power(x): -1.0, power(mean): 1.0}
     return dict(found) in (forward, backward)
-
-
-def _axes_refusal(mean: ir.Node, variance: ir.Node, x: ir.Value, facts: Facts) -> Refusal | None:
-    """Return why the axes of both averages are not the last ones; None: they are."""
-    known = rank(x)
-    if known is None:
-        return Refusal(
-            f"the rank of {x.name!r} is not known, so neither are the axes of {mean.name!r}",
-            "declare the shapes of the graph's inputs",
-        )
-    over = normalized.reduced_axes(mean, known, facts)
-    for node in (mean, variance):
-        if not node.attributes.get_int("keepdims", 1):
-            return Refusal(
-                f"ReduceMean {node.name!r} has keepdims = 0, expected 1",
-                "keep the averaged axis in the source: mean(…, keepdim=True)",
-            )
-        axes = normalized.reduced_axes(node, known, facts)
-        if axes is None:
-            return Refusal(
-                f"the axes of ReduceMean {node.name!r} are computed when the model runs",
-                "state the axes as constants",
-            )
-        if axes != over:
-            return Refusal(
-                f"ReduceMean {node.name!r} averages over axes {axes}, expected {over}"
-                f" as for the mean in {mean.name!r}",
-                "none: this is not a layer normalisation",
-            )
-        if axes != tuple(range(known - len(axes), known)):
-            return Refusal(
-                f"ReduceMean {node.name!r} averages over axes {axes} of {known},"
-                " expected the last ones",
-                "move the normalised axes to the end in the source",
-            )
-    return None
-
-
-_EPSILON = "add epsilon to the variance, before the square root"
-
-
-def _with_epsilon(
-    node: ir.Node, facts: Facts
-) -> tuple[ir.Value, float, tuple[ir.Node, ...]] | Refusal:
-    """Return variance + epsilon, with epsilon and the nodes that add it."""
-    variance = node.outputs[0]
-    names = {variance: "variance"}
-    scaled: str | None = None
-    for value in algebra.results(variance, lambda _: True, most=8):
-        found = expand(value, [variance], facts)
-        terms = found.polynomial
-        if terms.keys() != {ONE, power(variance)} or terms[ONE] <= 0:
-            continue
-        if algebra.close(terms[power(variance)], 1.0, 1e-9):
-            return value, terms[ONE], found.nodes
-        scaled = f"{value.name!r} = {algebra.text(terms, names)}"
-    if scaled is not None:
-        return Refusal(
-            f"the variance in {node.name!r} is scaled: {scaled}, expected 1·variance + epsilon",
-            "use the biased variance: sum of squares / n, not / (n - 1)",
-        )
-    return Refusal(
-        f"no positive epsilon is added to the variance in {node.name!r} before its root", _EPSILON
-    )
 
 
 def _normalised(site: _Site, facts: Facts) -> Match | Refusal:
@@ -214,19 +141,11 @@ def _checked(
             f"export the model with opset {FIRST_OPSET} or later",
         )
     x = normalized.source_of_type(site.x, output.dtype)
-    if x is None or output.dtype in (None, ir.DataType.DOUBLE):
-        return Refusal(
-            f"the result {output.name!r} of {name!r} has type {output.dtype},"
-            f" expected that of {site.x.name!r}, {site.x.dtype}, and not f64",
-            "export the model in one floating type, f32 or narrower",
-        )
-    narrow = narrowing(nodes, output.dtype or ir.DataType.FLOAT)
-    if narrow is not None:
-        return Refusal(
-            f"{narrow.op_type} {narrow.name!r} computes in {narrow.outputs[0].dtype},"
-            f" expected nothing narrower than {output.dtype}",
-            "export the model in one floating type",
-        )
+    if x is None:
+        return normalized.type_refusal(name or "", site.x, output)
+    refusal = normalized.precision_refusal(nodes, output)
+    if refusal is not None:
+        return refusal
     axes = normalized.reduced_axes(site.variance, rank(site.x) or 0, facts) or ()
     refusal = normalized.affine_refusal(affine, site.x, len(axes), output, facts)
     if refusal is not None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
-from burnish.rewrite.algebra import ONE, Monomial, close
+from burnish.rewrite import algebra
+from burnish.rewrite.algebra import ONE, Monomial, close, power
 from burnish.rewrite.edit import is_standard
 from burnish.rewrite.element_types import holds_exactly
 from burnish.rewrite.facts import FLOATS, Facts, keeps_shape, rank, sizes, static_sizes
+from burnish.rewrite.region import narrowing
 from burnish.rewrite.rule import Builder, Match, Refusal
 
 
@@ -58,8 +60,91 @@ def reduced_axes(node: ir.Node, axis_count: int, facts: Facts) -> tuple[int, ...
     return tuple(sorted(axis % axis_count for axis in axes)) if axis_count else None
 
 
+def mean_within(value: ir.Value) -> ir.Node | None:
+    """Return the nearest ReduceMean that a value is computed from by arithmetic."""
+    for source in algebra.sources(value, most=8):
+        node = source.producer()
+        if node is not None and is_standard(node, "ReduceMean"):
+            return node
+    return None
+
+
+def axes_refusal(averages: Sequence[ir.Node], x: ir.Value, facts: Facts) -> Refusal | None:
+    """Return why the axes of all averages are not the same last ones; None: they are."""
+    known, first = rank(x), averages[0]
+    if known is None:
+        return Refusal(
+            f"the rank of {x.name!r} is not known, so neither are the axes of {first.name!r}",
+            "declare the shapes of the graph's inputs",
+        )
+    over = reduced_axes(first, known, facts)
+    for node in averages:
+        if not node.attributes.get_int("keepdims", 1):
+            return Refusal(
+                f"ReduceMean {node.name!r} has keepdims = 0, expected 1",
+                "keep the averaged axis in the source: mean(…, keepdim=True)",
+            )
+        axes = reduced_axes(node, known, facts)
+        if axes is None:
+            return Refusal(
+                f"the axes of ReduceMean {node.name!r} are computed when the model runs",
+                "state the axes as constants",
+            )
+        if axes != over:
+            return Refusal(
+                f"ReduceMean {node.name!r} averages over axes {axes}, expected {over}"
+                f" as for the mean in {first.name!r}",
+                "none: this is not a layer normalisation",
+            )
+        if axes != tuple(range(known - len(axes), known)):
+            return Refusal(
+                f"ReduceMean {node.name!r} averages over axes {axes} of {known},"
+                " expected the last ones",
+                "move the normalised axes to the end in the source",
+            )
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Shifted:
+    """An average of squares + epsilon."""
+
+    value: ir.Value
+    epsilon: float
+    nodes: tuple[ir.Node, ...]
+    """Those that add epsilon."""
+
+
+def with_epsilon(node: ir.Node, role: str, facts: Facts) -> Shifted | Refusal:
+    """Return the average of squares that a node gives, with the epsilon that is added to it."""
+    average = node.outputs[0]
+    scaled: str | None = None
+    for value in algebra.results(average, lambda _: True, most=8):
+        found = algebra.expand(value, [average], facts)
+        terms = found.polynomial
+        if terms.keys() != {ONE, power(average)} or terms[ONE] <= 0:
+            continue
+        if close(terms[power(average)], 1.0, 1e-9):
+            return Shifted(value, terms[ONE], found.nodes)
+        scaled = f"{value.name!r} = {algebra.text(terms, {average: role})}"
+    if scaled is not None:
+        return Refusal(
+            f"the {role} in {node.name!r} is scaled: {scaled}, expected 1·{role} + epsilon",
+            "use the biased variance: sum of squares / n, not / (n - 1)",
+        )
+    return Refusal(
+        f"no positive epsilon is added to the {role} in {node.name!r} before its root",
+        f"add epsilon to the {role}, before the square root",
+    )
+
+
 def source_of_type(value: ir.Value, dtype: ir.DataType | None) -> ir.Value | None:
-    """Return the value of this type that a value is, but for casts to wider types."""
+    """Return the value of this type that a value is, but for casts to wider types.
+
+    None: there is none, or the type is f64, in which no kernel normalises.
+    """
+    if dtype == ir.DataType.DOUBLE:
+        return None
     while value.dtype != dtype:
         node = value.producer()
         if node is None or not is_standard(node, "Cast") or node.inputs[0] is None:
@@ -73,6 +158,27 @@ def source_of_type(value: ir.Value, dtype: ir.DataType | None) -> ir.Value | Non
             return None
         value = source
     return value
+
+
+def type_refusal(name: str, x: ir.Value, output: ir.Value) -> Refusal:
+    """Say that a normalisation is computed in types that no kernel has."""
+    return Refusal(
+        f"the result {output.name!r} of {name!r} has type {output.dtype},"
+        f" expected that of {x.name!r}, {x.dtype}, and not f64",
+        "export the model in one floating type, f32 or narrower",
+    )
+
+
+def precision_refusal(nodes: Sequence[ir.Node], output: ir.Value) -> Refusal | None:
+    """Return which node computes in a type narrower than the result's; None: none does."""
+    narrow = narrowing(nodes, output.dtype or ir.DataType.FLOAT)
+    if narrow is None:
+        return None
+    return Refusal(
+        f"{narrow.op_type} {narrow.name!r} computes in {narrow.outputs[0].dtype},"
+        f" expected nothing narrower than {output.dtype}",
+        "export the model in one floating type",
+    )
 
 
 @dataclass(frozen=True, slots=True)
