@@ -28,6 +28,7 @@ from burnish.rewrite.edit import is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import Facts, constant_tensor, rank, sizes, static_sizes
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
+from burnish.rewrite.symbolic.shapes import shapes_of
 
 FUSED: Mapping[str, str] = {
     "LayerNormalization": "SkipLayerNormalization",
@@ -43,6 +44,8 @@ class _Residual:
     node: ir.Node
     whole: ir.Value
     other: ir.Value
+    is_repeated: bool
+    """Whether `other` is repeated over the batch."""
 
 
 def _residual(norm: ir.Node) -> ir.Node | None:
@@ -61,24 +64,26 @@ def _find(norm: ir.Node, facts: Facts) -> Match | Refusal | None:
     if node is None or not is_standard(norm, *FUSED):
         return None
     op_type, dtype = FUSED[norm.op_type], norm.outputs[0].dtype
-    residual = _with_shapes(node, norm)
+    residual = _with_shapes(node, norm, facts)
     if isinstance(residual, Refusal):
         return residual
     refusal = emission.refusal(op_type, CONTRIB, dtype, facts.options) or _form_refusal(norm)
     return refusal or _match(norm, residual)
 
 
-def _with_shapes(node: ir.Node, norm: ir.Node) -> _Residual | Refusal:
+def _with_shapes(node: ir.Node, norm: ir.Node, facts: Facts) -> _Residual | Refusal:
     """Return the two operands, if the shape of one is that of the sum."""
     left, right = node.inputs
     if left is None or right is None:
         raise ValueError(f"{node.name} does not add two values")
+    shapes = shapes_of(facts)
     for whole, other in ((left, right), (right, left)):
-        shape, part = sizes(whole), sizes(other)
-        if shape is None or part is None or None in shape or len(shape) not in (2, 3):
+        shape, part = shapes.of(whole), shapes.of(other)
+        if shape is None or part is None or len(shape) not in (2, 3):
             continue
-        if part in (shape, (1, *shape[1:]), shape[1:]) and (part == shape or len(shape) == 3):
-            return _Residual(node, whole, other)
+        repeated = part in ((1, *shape[1:]), shape[1:]) and len(shape) == 3
+        if part == shape or repeated:
+            return _Residual(node, whole, other, part != shape)
     return Refusal(
         f"{node.op_type} {node.name!r} adds {list(sizes(left) or ())} and"
         f" {list(sizes(right) or ())}, expected two equal shapes of 3 axes for {norm.name!r}",
@@ -161,8 +166,8 @@ def _find_apart(norm: ir.Node, facts: Facts) -> Match | Refusal | None:
     ratio = costs.ratio(op_type, CONTRIB, norm.outputs[0].dtype, options.target)
     if options.cost == "off" or ratio is None or ratio < costs.NOISE:
         return None
-    residual = _with_shapes(node, norm)
-    if isinstance(residual, Refusal) or sizes(residual.whole) != sizes(residual.other):
+    residual = _with_shapes(node, norm, facts)
+    if isinstance(residual, Refusal) or residual.is_repeated:
         return None
     values = {"left": node.inputs[0], "right": node.inputs[1]}
     return Match((node,), node.outputs[0], values, {"ratio": ratio, "fused": op_type})
