@@ -269,7 +269,7 @@ FOLLOWED: Mapping[str, Follower] = {
     **dict.fromkeys(_UNARY, _first),
     **dict.fromkeys(_TOGETHER, _broadcast),
     **dict.fromkeys(("ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "ReduceL2"), _reduce),
-    "Pow": _first,
+    "Pow": _broadcast,
     "Concat": _concat,
     "ConstantOfShape": _filled,
     "Conv": _channels,

@@ -1,0 +1,143 @@
+"""New values of a replacement: their nodes, and sizes that are read when the model runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.core.arrays import Array
+from burnish.rewrite.facts import sizes
+from burnish.rewrite.rule import Builder, Scalar
+from burnish.rewrite.symbolic.shapes import Shape, shapes_of
+from burnish.rewrite.symbolic.size import Product, Size, Sum, named
+
+
+_AXES_AS_INPUT: Mapping[str, int] = {"ReduceMax": 18, "Squeeze": 13, "Unsqueeze": 13}
+
+
+class Maker:
+    """Makes nodes whose shapes are given as sizes."""
+
+    def __init__(self, builder: Builder, dtype: ir.DataType) -> None:
+        self.builder = builder
+        self.shapes = shapes_of(builder.facts)
+        self.dtype = dtype
+
+    def node(
+        self,
+        op_type: str,
+        inputs: Sequence[ir.Value | None],
+        shape: Shape,
+        *,
+        dtype: ir.DataType | None = None,
+        domain: str = "",
+        attributes: Mapping[str, Scalar | Sequence[int]] | None = None,
+    ) -> ir.Value:
+        """Return the output of a new node."""
+        like = ir.Value(type=ir.TensorType(dtype or self.dtype), shape=stated(shape))
+        value = self.builder.node(
+            op_type, inputs, like=like, domain=domain, attributes=attributes  # type: ignore[arg-type]
+        )
+        self.shapes.state(value, shape)
+        return value
+
+    def over_axes(
+        self, op_type: str, value: ir.Value, axes: Sequence[int], shape: Shape
+    ) -> ir.Value:
+        """Return the output of Unsqueeze, Squeeze or a reduction, as the opset spells its axes."""
+        if self.builder.opset >= _AXES_AS_INPUT[op_type]:
+            return self.node(op_type, [value, self.numbers(axes)], shape, dtype=value.dtype)
+        return self.node(
+            op_type, [value], shape, dtype=value.dtype, attributes={"axes": tuple(axes)}
+        )
+
+    def scalar(self, number: float) -> ir.Value:
+        """Return a constant of the replacement's floating type."""
+        return self.builder.constant("number", np.array(number, self.dtype.numpy()))
+
+    def numbers(self, items: Sequence[int] | Array) -> ir.Value:
+        """Return a constant list of integers."""
+        return self.builder.constant("numbers", np.asarray(items, np.int64))
+
+    def shape(self, wanted: Shape) -> ir.Value:
+        """Return a shape as a value; sizes that are not numbers are read from other values."""
+        if all(isinstance(size, int) for size in wanted):
+            return self.numbers([size for size in wanted if isinstance(size, int)])
+        parts = [self._size(size) for size in wanted]
+        rank = (len(wanted),)
+        return self.node("Concat", parts, rank, dtype=ir.DataType.INT64, attributes={"axis": 0})
+
+    def _size(self, size: Size) -> ir.Value:
+        if isinstance(size, int):
+            return self.numbers([size])
+        total: ir.Value | None = None
+        for product, count in sorted(size.terms, key=lambda term: -term[1]):
+            part = self._product(product, count)
+            total = part if total is None else self._whole("Add", [total, part])
+        if total is None:
+            raise ValueError("a sum without terms is a number")
+        return total
+
+    def _product(self, product: Product, count: int) -> ir.Value:
+        result: ir.Value | None = None if count == 1 and product else self.numbers([count])
+        for key, power in product:
+            for _ in range(power):
+                factor = self._unknown(key)
+                result = factor if result is None else self._whole("Mul", [result, factor])
+        if result is None:
+            raise ValueError("an empty product is a number")
+        return result
+
+    def _unknown(self, key: object) -> ir.Value:
+        found = witness(key, self.builder.facts.model.graph)
+        if found is None:
+            raise ValueError(f"the size {key} is stated nowhere")
+        value, axis = found
+        whole = (len(self.shapes.of(value) or ()),)
+        shape = self.node("Shape", [value], whole, dtype=ir.DataType.INT64)
+        at = self.numbers([axis])
+        return self._whole("Gather", [shape, at])
+
+    def _whole(self, op_type: str, inputs: Sequence[ir.Value]) -> ir.Value:
+        return self.node(op_type, inputs, (1,), dtype=ir.DataType.INT64)
+
+
+def witness(key: object, graph: ir.Graph) -> tuple[ir.Value, int] | None:
+    """Return a value and its axis that has an unknown size: an input of the graph, at best."""
+    if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], ir.Value):
+        return key[0], int(key[1])
+    for value in graph.inputs:
+        for axis, size in enumerate(sizes(value) or ()):
+            if size == key:
+                return value, axis
+    return None
+
+
+def can_be_read(wanted: Shape, graph: ir.Graph) -> bool:
+    """Return whether all sizes of a shape can be read when the model runs."""
+    keys = (
+        key
+        for size in wanted
+        if isinstance(size, Sum)
+        for product, _ in size.terms
+        for key, _ in product
+    )
+    return all(witness(key, graph) is not None for key in keys)
+
+
+def stated(shape: Shape) -> ir.Shape:
+    """Return a shape as a model states it: numbers and names."""
+    return ir.Shape([_stated(size) for size in shape])
+
+
+def _stated(size: Size) -> int | str | None:
+    if isinstance(size, int):
+        return size
+    for product, count in size.terms:
+        names = [key for key, power in product if isinstance(key, str) and power == 1]
+        alone = len(size.terms) == 1 and count == 1 and len(product) == 1
+        if alone and names and named(names[0]) == size:
+            return names[0]
+    return None

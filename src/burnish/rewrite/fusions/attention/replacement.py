@@ -1,0 +1,170 @@
+"""Write the operator that an attention was found to be."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.rewrite.emission import CONTRIB
+from burnish.rewrite.fusions.attention import bias
+from burnish.rewrite.fusions.attention.new_values import Maker
+from burnish.rewrite.fusions.attention.operand import HEADS_LAST, Operand, joined_heads
+from burnish.rewrite.fusions.attention.plan import STANDARD_OPSET, Plan
+from burnish.rewrite.rule import Builder, Match
+from burnish.rewrite.symbolic.shapes import Shape
+from burnish.rewrite.symbolic.size import multiply
+
+_ABOVE_ANY_MASK = -1e30
+"""ONNX Runtime's Attention takes the lowest number for a mask that leaves nothing, not this."""
+
+
+def replace(match: Match, builder: Builder) -> ir.Value:
+    """Return what stands for the output of a plan."""
+    if not isinstance(match, Plan) or match.query is None or match.output.dtype is None:
+        raise ValueError("this match is not one of attention")
+    if match.standard:
+        builder.require_opset(STANDARD_OPSET)
+    make = Maker(builder, match.output.dtype)
+    added = _bias(match, make)
+    if match.standard:
+        return _standard(match, added, make)
+    return _multi_head(match, added, make)
+
+
+def _bias(plan: Plan, make: Maker) -> tuple[ir.Value, Shape] | None:
+    if not plan.fits:
+        return None
+    value, shape = bias.total(plan.fits, make)
+    if len(plan.product) == 3:
+        shape = (shape[0], 1, *shape[1:])
+        value = make.over_axes("Unsqueeze", value, [1], shape)
+    if plan.clipped:
+        value = make.node("Max", [value, make.scalar(_ABOVE_ANY_MASK)], shape)
+    rows, columns = plan.product[-2:]
+    value = bias.spread(value, shape, rows, columns, make)
+    return value, (*shape[:2], rows, columns)
+
+
+def _multi_head(plan: Plan, added: tuple[ir.Value, Shape] | None, make: Maker) -> ir.Value:
+    batch, rows = plan.product[0], plan.product[-2]
+    heads = plan.product[1] if len(plan.product) == 4 else 1
+    query = _joined(plan.query, make)
+    key, value = _keys_and_values(plan, make)
+    inputs: list[ir.Value | None] = [query, key, value]
+    if added is not None:
+        inputs += [None, None, added[0]]
+    whole = (batch, rows, multiply(heads, plan.size[0]))
+    attributes = {"num_heads": _number(heads), "scale": plan.scale}
+    result = make.node(
+        "MultiHeadAttention", inputs, whole, domain=CONTRIB, attributes=attributes
+    )
+    if plan.guarded and added is not None:
+        result = _guarded(plan, result, added, make)
+    return _laid_out(plan, result, make)
+
+
+def _guarded(
+    plan: Plan, result: ir.Value, added: tuple[ir.Value, Shape], make: Maker
+) -> ir.Value:
+    """Return a result with zeros in the rows that are masked throughout."""
+    mask, shape = added
+    rows = (*shape[:3], 1)
+    highest = make.over_axes("ReduceMax", mask, [-1], rows)
+    nothing = make.scalar(-np.inf)
+    empty = make.node("Equal", [highest, nothing], rows, dtype=ir.DataType.BOOL)
+    whole = make.shapes.of(result) or ()
+    if shape[1] == 1:
+        empty = make.over_axes("Squeeze", empty, [1], (shape[0], shape[2], 1))
+        return make.node("Where", [empty, make.scalar(0.0), result], whole)
+    parts = (whole[0], plan.product[1], whole[1], plan.size[0])
+    split = _heads_of(plan, result, make)
+    turned = make.node("Transpose", [split], parts, attributes={"perm": HEADS_LAST})
+    kept = make.node("Where", [empty, make.scalar(0.0), turned], parts)
+    back = make.node(
+        "Transpose", [kept], (parts[0], parts[2], parts[1], parts[3]),
+        attributes={"perm": HEADS_LAST},
+    )  # fmt: skip
+    return make.node("Reshape", [back, make.numbers([0, 0, -1])], whole)
+
+
+def _heads_of(plan: Plan, result: ir.Value, make: Maker) -> ir.Value:
+    batch, heads, rows = plan.product[:3]
+    shape = (batch, rows, heads, plan.size[0])
+    return make.node("Reshape", [result, make.numbers([0, 0, _number(heads), -1])], shape)
+
+
+def _laid_out(plan: Plan, result: ir.Value, make: Maker) -> ir.Value:
+    """Return (batch, length, heads · size) in the layout that the graph goes on with."""
+    if plan.layout == "joined":
+        return result
+    split = _heads_of(plan, result, make)
+    if plan.layout == "split":
+        return split
+    batch, heads, rows = plan.product[:3]
+    shape = (batch, heads, rows, plan.size[0])
+    return make.node("Transpose", [split], shape, attributes={"perm": HEADS_LAST})
+
+
+def _keys_and_values(plan: Plan, make: Maker) -> tuple[ir.Value, ir.Value]:
+    """Return both with joined heads if that is how they come, else both with split ones."""
+    if plan.key is None or plan.value is None:
+        raise ValueError("a plan has keys and values")
+    facts = make.builder.facts
+    parts = (plan.key, plan.value)
+    shapes = [part.shape(facts) for part in parts]
+    joined = [joined_heads(part, facts) for part in parts]
+    if len(plan.product) == 3 or None not in joined or shapes[0] != shapes[1]:
+        return _joined(plan.key, make), _joined(plan.value, make)
+    return _turned(plan.key, make), _turned(plan.value, make)
+
+
+def _joined(part: Operand | None, make: Maker) -> ir.Value:
+    """Return an operand as (batch, length, heads · size)."""
+    if part is None:
+        raise ValueError("a plan has all operands")
+    if len(part.perm) == 3:
+        return _turned(part, make)
+    whole = joined_heads(part, make.builder.facts)
+    if whole is not None:
+        return whole
+    batch, heads, rows, size = part.shape(make.builder.facts) or ()
+    last = Operand(part.value, tuple(part.perm[axis] for axis in HEADS_LAST))
+    shape = (batch, rows, multiply(heads, size))
+    return make.node("Reshape", [_turned(last, make), make.numbers([0, 0, -1])], shape)
+
+
+def _turned(part: Operand | None, make: Maker) -> ir.Value:
+    """Return an operand with its axes in order."""
+    if part is None:
+        raise ValueError("a plan has all operands")
+    if part.perm == tuple(range(len(part.perm))):
+        return part.value
+    shape = part.shape(make.builder.facts) or ()
+    return make.node("Transpose", [part.value], shape, attributes={"perm": part.perm})
+
+
+def _standard(plan: Plan, added: tuple[ir.Value, Shape] | None, make: Maker) -> ir.Value:
+    """Write ONNX's own Attention on operands with split heads."""
+    batch, heads, rows, _ = plan.product
+    inputs: list[ir.Value | None] = [_turned(p, make) for p in (plan.query, plan.key, plan.value)]
+    if added is not None:
+        inputs.append(added[0])
+    attributes: dict[str, float] = {"scale": plan.scale}
+    if plan.softcap:
+        attributes["softcap"] = plan.softcap
+    shape = (batch, heads, rows, plan.size[0])
+    result = make.node("Attention", inputs, shape, attributes=attributes)
+    if plan.layout == "heads":
+        return result
+    last = (batch, rows, heads, plan.size[0])
+    split = make.node("Transpose", [result], last, attributes={"perm": HEADS_LAST})
+    if plan.layout == "split":
+        return split
+    whole = (batch, rows, multiply(heads, plan.size[0]))
+    return make.node("Reshape", [split, make.numbers([0, 0, -1])], whole)
+
+
+def _number(size: object) -> int:
+    if not isinstance(size, int):
+        raise ValueError(f"{size} is not a number of heads")
+    return size

@@ -1,0 +1,251 @@
+"""What is upstream of the softmax: a product of queries and keys, scaled, masked and biased."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.rewrite.edit import is_standard
+from burnish.rewrite.facts import FLOATS, Facts
+from burnish.rewrite.fusions.attention.operand import Operand, operand, scaled_value
+from burnish.rewrite.rule import Refusal
+from burnish.rewrite.symbolic.shapes import Shape, shapes_of
+
+_DEEPEST = 12
+_LOWEST_FILL = -1e30
+"""A score plus this is this, for every score that a model can have; so filling is adding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Something that is added to the scores: factor · value."""
+
+    value: ir.Value
+    factor: float = 1.0
+    fill: float | None = None
+    """If given: `value` is a condition, and this is added where it is `filled`."""
+    filled: bool = False
+    inside: tuple[Shape, Shape] | None = None
+    """The shape of the scores where the term is added, and that of the product."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """scale · query · key^T + terms."""
+
+    product: ir.Node
+    query: Operand
+    key: Operand
+    """With its axes ordered (…, length, size), as those of the value."""
+    scale: float
+    terms: tuple[Term, ...]
+    softcap: float
+    nodes: tuple[ir.Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """The way from the softmax towards the product, as far as it has been read."""
+
+    value: ir.Value
+    factor: float = 1.0
+    terms: tuple[Term, ...] = ()
+    softcap: float = 0.0
+    nodes: tuple[ir.Node, ...] = ()
+
+
+def read(softmax: ir.Node, facts: Facts) -> Scores | Refusal | None:
+    """Return the parts of the scores; None: no product leads to this softmax."""
+    source = softmax.inputs[0]
+    if source is None or not _leads_to_product(source, facts, _DEEPEST):
+        return None
+    path: _Path | Refusal = _Path(source)
+    while isinstance(path, _Path):
+        node = path.value.producer()
+        if node is None:
+            return None
+        if _is_product(node):
+            return _scores(node, path, facts)
+        before = path
+        path = _step(node, path, facts)
+        if isinstance(path, _Path) and before.softcap and path.terms != before.terms:
+            return Refusal(
+                f"{node.op_type} {node.name!r} adds to the scores before they are capped,"
+                " expected masks and biases after the cap",
+                "none: fused operators cap first",
+            )
+    return path
+
+
+def _is_product(node: ir.Node) -> bool:
+    fused = node.domain == "com.microsoft" and node.op_type == "FusedMatMul"
+    return fused or is_standard(node, "MatMul")
+
+
+def _leads_to_product(value: ir.Value, facts: Facts, depth: int) -> bool:
+    """Return whether a value is a product of two computed values, but for what is added to it."""
+    node = value.producer()
+    if node is None or not depth:
+        return False
+    if _is_product(node):
+        return all(source is not None and not source.is_initializer() for source in node.inputs)
+    if is_standard(node, "Cast", "Mul", "Div", "Sub", "Reshape", "Tanh", "Transpose"):
+        sources = node.inputs[:1] if node.op_type != "Mul" else node.inputs
+    elif is_standard(node, "Add", "Where", "Max", "Clip"):
+        sources = node.inputs[1:] if node.op_type == "Where" else node.inputs
+    else:
+        return False
+    return any(
+        source is not None and _leads_to_product(source, facts, depth - 1) for source in sources
+    )
+
+
+def _step(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
+    nodes = (node, *path.nodes)
+    match node.op_type:
+        case "Cast":
+            return _cast(node, path)
+        case "Mul" | "Div":
+            scaled = scaled_value(node, facts)
+            if scaled is not None:
+                tanh = _tanh(scaled[0], facts)
+                if tanh is not None:
+                    return _capped(tanh, scaled[1], replace(path, nodes=nodes), facts)
+                value, factor = scaled
+                return replace(path, value=value, factor=path.factor * factor, nodes=nodes)
+        case "Add" | "Sub":
+            return _added(node, path, facts)
+        case "Where":
+            return _filled(node, path, facts)
+        case "Reshape":
+            return _reshaped(node, path, facts)
+    return Refusal(
+        f"{node.op_type} {node.name!r} stands between the product and the softmax,"
+        " expected a scale, a mask or a bias",
+        "none: this attention is not one that a fused operator computes",
+    )
+
+
+def _cast(node: ir.Node, path: _Path) -> _Path | Refusal:
+    source = node.inputs[0]
+    if source is None or source.dtype not in FLOATS:
+        return Refusal(
+            f"Cast {node.name!r} makes scores of {None if source is None else source.dtype},"
+            " expected floating ones",
+            "none: integer scores have no fused operator",
+        )
+    return replace(path, value=source, nodes=(node, *path.nodes))
+
+
+def _added(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
+    left, right = node.inputs[0], node.inputs[1]
+    if left is None or right is None:
+        raise ValueError(f"{node.name} does not add two values")
+    nodes = (node, *path.nodes)
+    if _leads_to_product(left, facts, _DEEPEST):
+        factor = path.factor if node.op_type == "Add" else -path.factor
+        term = Term(right, factor)
+        return replace(path, value=left, terms=(term, *path.terms), nodes=nodes)
+    if node.op_type == "Add":
+        term = Term(left, path.factor)
+        return replace(path, value=right, terms=(term, *path.terms), nodes=nodes)
+    return Refusal(
+        f"Sub {node.name!r} takes the scores away from {left.name!r}, expected them first",
+        "none: negative scores have no fused operator",
+    )
+
+
+def _filled(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
+    """Read Where(condition, scores, fill) as scores + Where(condition, 0, fill)."""
+    condition, chosen, other = node.inputs
+    if condition is None or chosen is None or other is None:
+        raise ValueError(f"{node.name} lacks an input")
+    filled = _leads_to_product(other, facts, _DEEPEST)
+    scores, filler = (other, chosen) if filled else (chosen, other)
+    fill = _fill_number(filler, facts)
+    if fill is None:
+        return Refusal(
+            f"Where {node.name!r} puts {filler.name!r} in place of scores, expected a constant",
+            "mask the scores with -inf, or by adding a bias",
+        )
+    fill *= path.factor
+    if fill > _lowest(chosen.dtype):
+        return Refusal(
+            f"Where {node.name!r} puts {fill:g} in place of masked scores, expected -inf or the"
+            f" lowest number: at {fill:g} a row that is masked throughout would come out different",
+            "mask with torch.finfo(dtype).min or -inf in the source",
+        )
+    term = Term(condition, fill=fill, filled=filled)
+    return replace(path, value=scores, terms=(term, *path.terms), nodes=(node, *path.nodes))
+
+
+def _lowest(dtype: ir.DataType | None) -> float:
+    """Return the highest fill that swallows every score of a type; f16 has no finite one."""
+    return _LOWEST_FILL if dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) else -np.inf
+
+
+def _fill_number(value: ir.Value, facts: Facts) -> float | None:
+    array = facts.array(value)
+    if array is None or array.size == 0 or array.dtype.kind == "b":
+        return None
+    first = float(array.reshape(-1)[0])
+    return first if bool(np.all(array == array.reshape(-1)[0])) else None
+
+
+def _reshaped(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
+    """Read past a Reshape of the scores that leaves their last two axes alone."""
+    source = node.inputs[0]
+    shapes = shapes_of(facts)
+    before, after = shapes.of(source), shapes.of(node.outputs[0])
+    if source is None or before is None or after is None or before[-2:] != after[-2:]:
+        return Refusal(
+            f"Reshape {node.name!r} changes the scores, expected the last two axes as they were",
+            "declare the shapes of the graph's inputs",
+        )
+    terms = tuple(
+        replace(term, inside=(after, before) if term.inside is None else (term.inside[0], before))
+        for term in path.terms
+    )
+    return replace(path, value=source, terms=terms, nodes=(node, *path.nodes))
+
+
+def _tanh(value: ir.Value, facts: Facts) -> ir.Node | None:
+    node = value.producer()
+    return node if node is not None and is_standard(node, "Tanh") else None
+
+
+def _capped(tanh: ir.Node, cap: float, path: _Path, facts: Facts) -> _Path | Refusal:
+    """Read cap · tanh(scores / cap)."""
+    source = tanh.inputs[0]
+    inner = None if source is None else source.producer()
+    scaled = None if inner is None else scaled_value(inner, facts)
+    cap *= path.factor
+    if scaled is None or inner is None or path.softcap or not np.isclose(scaled[1] * cap, 1.0):
+        return Refusal(
+            f"Tanh {tanh.name!r} bends the scores, expected cap · tanh(scores / cap)",
+            "none: only this soft cap has a fused operator",
+        )
+    nodes = (inner, tanh, *path.nodes)
+    return replace(path, value=scaled[0], factor=1.0, softcap=cap, nodes=nodes)
+
+
+def _scores(node: ir.Node, path: _Path, facts: Facts) -> Scores | Refusal:
+    alpha, swap_left, swap_right = 1.0, False, True
+    if node.domain == "com.microsoft":
+        alpha = node.attributes.get_float("alpha", 1.0) or 1.0
+        swap_left = bool(node.attributes.get_int("transA", 0))
+        swap_right = not node.attributes.get_int("transB", 0)
+    left, right = node.inputs[0], node.inputs[1]
+    query = None if left is None else operand(left, facts, swapped=swap_left)
+    key = None if right is None else operand(right, facts, swapped=swap_right)
+    if query is None or key is None or len(query.perm) != len(key.perm):
+        return Refusal(
+            f"MatMul {node.name!r} multiplies values of unknown or different rank,"
+            " expected queries and keys of one rank, 3 or more",
+            "declare the shapes of the graph's inputs",
+        )
+    scale = path.factor * alpha * query.factor * key.factor
+    nodes = (*query.nodes, *key.nodes, node, *path.nodes)
+    return Scores(node, query, key, scale, path.terms, path.softcap, nodes)

@@ -1,0 +1,106 @@
+"""What is downstream of the softmax: a product with the values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from burnish.rewrite.edit import is_standard
+from burnish.rewrite.facts import FLOATS, Facts
+from burnish.rewrite.fusions.attention.operand import Operand, operand
+from burnish.rewrite.rule import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """weights · value, as attention gives it."""
+
+    value: Operand
+    output: ir.Value
+    guarded: bool
+    """Rows without a number in them, as a softmax of nothing but -inf gives, are made zero."""
+    nodes: tuple[ir.Node, ...]
+
+
+def read(softmax: ir.Node, facts: Facts) -> Weighted | Refusal | None:
+    """Return what is done with the softmax; None: it is multiplied by nothing."""
+    weights = softmax.outputs[0]
+    nodes: list[ir.Node] = []
+    guarded = False
+    while True:
+        readers = [use.node for use in weights.uses()]
+        guard = _guard(weights, readers, facts)
+        if guard is not None:
+            guarded = True
+            nodes.extend(guard)
+            weights = guard[-1].outputs[0]
+            continue
+        cast = next((node for node in readers if is_standard(node, "Cast")), None)
+        if cast is None or cast.outputs[0].dtype not in FLOATS:
+            break
+        if len(readers) > 1:
+            break
+        nodes.append(cast)
+        weights = cast.outputs[0]
+    product = next((node for node in readers if _multiplies(node, weights)), None)
+    if product is None:
+        return None
+    refusal = _read_elsewhere(softmax, weights, readers)
+    if refusal is not None:
+        return refusal
+    return _product(product, weights, guarded, tuple(nodes), facts)
+
+
+def _multiplies(node: ir.Node, weights: ir.Value) -> bool:
+    fused = node.domain == "com.microsoft" and node.op_type == "FusedMatMul"
+    return (fused or is_standard(node, "MatMul")) and weights in node.inputs
+
+
+def _guard(
+    weights: ir.Value, readers: list[ir.Node], facts: Facts
+) -> tuple[ir.Node, ir.Node] | None:
+    """Return the nodes of Where(IsNaN(weights), 0, weights)."""
+    test = next((node for node in readers if is_standard(node, "IsNaN")), None)
+    if test is None or len(readers) != 2 or len(test.outputs[0].uses()) != 1:
+        return None
+    choice = test.outputs[0].uses()[0].node
+    if not is_standard(choice, "Where") or choice not in readers:
+        return None
+    condition, zero, kept = choice.inputs
+    if condition is not test.outputs[0] or kept is not weights or facts.scalar(zero) != 0:
+        return None
+    return test, choice
+
+
+def _read_elsewhere(softmax: ir.Node, weights: ir.Value, readers: list[ir.Node]) -> Refusal | None:
+    if weights.is_graph_output() or softmax.outputs[0].is_graph_output():
+        who = "an output of the graph"
+    elif len(readers) > 1:
+        who = " and ".join(f"{node.op_type} {node.name!r}" for node in readers)
+    else:
+        return None
+    return Refusal(
+        f"the attention weights {weights.name!r} are read by {who}, expected one product alone",
+        "do not ask the model for its attention weights: output_attentions=False",
+    )
+
+
+def _product(
+    node: ir.Node, weights: ir.Value, guarded: bool, nodes: tuple[ir.Node, ...], facts: Facts
+) -> Weighted | Refusal:
+    fused = bool(node.domain)
+    plain = not fused or (
+        node.attributes.get_int("transA", 0) == 0
+        and (node.attributes.get_float("alpha", 1.0) or 1.0) == 1.0
+    )
+    swapped = fused and bool(node.attributes.get_int("transB", 0))
+    right = node.inputs[1]
+    found = None if right is None else operand(right, facts, swapped=swapped)
+    if not plain or node.inputs[0] is not weights or found is None or found.factor != 1.0:
+        return Refusal(
+            f"{node.op_type} {node.name!r} does not multiply the attention weights by values of"
+            " known rank, expected weights · values",
+            "declare the shapes of the graph's inputs",
+        )
+    return Weighted(found, node.outputs[0], guarded, (*nodes, *found.nodes, node))
