@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from burnish.analyze.parallel import if_parallel
+from burnish.analyze.selector import operator_of
 from burnish.analyze.simulate import simulate
 from burnish.analyze.whatif import sweep
 from burnish.report.charts import ranked, roofline, timeline, tornado
@@ -104,15 +105,7 @@ def _events(timing: Timing | None, graph: GraphRecord, number: Mapping[str, int]
 
 
 def _operators(timing: Timing) -> list[str]:
-    """Return the operator of each event: of the model's nodes, else as the engine calls it."""
-    record = timing.setting.scene.record
-    types = {node.name: node.op_type for node in record.nodes} if record else {}
-    return [
-        "+".join(dict.fromkeys(types[name] for name in event.nodes if name in types))
-        or event.op_type
-        or ""
-        for event in timing.events.events
-    ]
+    return [operator_of(e, timing.setting.nodes) or "" for e in timing.events.events]
 
 
 def _by_operator(timing: Timing) -> dict[str, float]:
@@ -208,7 +201,7 @@ def _roofline(timing: Timing) -> str:
     roof = roofline.Roof(
         f"{device.name}, {dtype}",
         device.peak_flops_per_s[dtype],
-        device.memory[-1].bandwidth_bytes_per_s,
+        {level.name: level.bandwidth_bytes_per_s for level in device.memory},
     )
     return roofline.chart(marks, roof)
 

@@ -15,7 +15,7 @@ def element(tag: str, *children: str, **attributes: float | str) -> str:
     Children are SVG already: put names and other text through `text` or `title`.
     """
     written = "".join(
-        f" {name.rstrip('_').replace('_', '-')}={quoteattr(_written(value))}"
+        f" {name.rstrip('_').replace('_', '-')}={_quoted(value)}"
         for name, value in attributes.items()
     )
     inside = "".join(children)
@@ -72,6 +72,10 @@ def ticks(limit: float, *, most: int = 6) -> tuple[float, ...]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
     return tuple(step * number for number in range(math.ceil(limit / step - 1e-9) + 1))
+
+
+def _quoted(value: float | str) -> str:
+    return quoteattr(_written(value)) if isinstance(value, str) else f'"{_written(value)}"'
 
 
 def _written(value: float | str) -> str:

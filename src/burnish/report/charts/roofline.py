@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.core import units
@@ -31,11 +31,17 @@ class Roof:
 
     name: str
     peak_flops_per_s: float
-    bandwidth_bytes_per_s: float
+    bandwidths_bytes_per_s: Mapping[str, float]
+    """Of each memory by name, the fastest first; the last holds everything."""
+
+    @property
+    def slowest_bytes_per_s(self) -> float:
+        """Return the bandwidth of the memory that holds everything."""
+        return list(self.bandwidths_bytes_per_s.values())[-1]
 
     def limit(self, intensity: float) -> float:
         """Return the most operations a second at this many operations a byte."""
-        return min(self.peak_flops_per_s, intensity * self.bandwidth_bytes_per_s)
+        return min(self.peak_flops_per_s, intensity * self.slowest_bytes_per_s)
 
 
 def chart(marks: Sequence[Mark], roof: Roof) -> str:
@@ -44,7 +50,7 @@ def chart(marks: Sequence[Mark], roof: Roof) -> str:
     What computes nothing (copies, reshapes) has no place on it.
     """
     shown = [m for m in marks if m.flops > 0 and m.bytes_moved > 0 and m.seconds_s > 0]
-    ridge = roof.peak_flops_per_s / roof.bandwidth_bytes_per_s
+    ridge = roof.peak_flops_per_s / roof.slowest_bytes_per_s
     across = _Axis.around([ridge, *(m.flops / m.bytes_moved for m in shown)], _LEFT, WIDTH - _RIGHT)
     rates = [roof.peak_flops_per_s, *(m.flops / m.seconds_s for m in shown)]
     up = _Axis.around(rates, HEIGHT - _BOTTOM, _TOP)
@@ -54,7 +60,7 @@ def chart(marks: Sequence[Mark], roof: Roof) -> str:
         for m in sorted(shown, key=lambda m: (-m.seconds_s, m.label))
     ]
     return svg.document(
-        *_grid(across, up), _roof(roof, across, up), *drawn, width=WIDTH, height=HEIGHT,
+        *_grid(across, up), *_roof(roof, across, up), *drawn, width=WIDTH, height=HEIGHT,
         label=f"Roofline of {roof.name} with {len(shown)} marks",
     )  # fmt: skip
 
@@ -104,19 +110,26 @@ def _grid(across: _Axis, up: _Axis) -> list[str]:
     return parts
 
 
-def _roof(roof: Roof, across: _Axis, up: _Axis) -> str:
-    ridge = roof.peak_flops_per_s / roof.bandwidth_bytes_per_s
-    first = max(10.0**across.low, 10.0**up.low / roof.bandwidth_bytes_per_s)
-    corners = [
-        (across.place(first), up.place(roof.limit(first))),
-        (across.place(ridge), up.place(roof.peak_flops_per_s)),
-        (across.end, up.place(roof.peak_flops_per_s)),
-    ]
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+def _roof(roof: Roof, across: _Axis, up: _Axis) -> list[str]:
+    """Return the flat part, and a slope for each memory, the one that holds everything boldest."""
+    peak = up.place(roof.peak_flops_per_s)
+    parts = []
+    last = list(roof.bandwidths_bytes_per_s)[-1]
+    for name, bandwidth in roof.bandwidths_bytes_per_s.items():
+        first = max(10.0**across.low, 10.0**up.low / bandwidth)
+        ridge = min(roof.peak_flops_per_s / bandwidth, 10.0**across.high)
+        if first >= ridge:
+            continue
+        foot = (across.place(first), up.place(first * bandwidth))
+        end = across.end if name == last else across.place(ridge)
+        corners = [foot, (across.place(ridge), up.place(ridge * bandwidth)), (end, peak)]
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
+        look = "roof" if name == last else "roof cache"
+        parts.append(svg.element("polyline", points=points, class_=look))
+        parts.append(svg.text(name, x=foot[0] + 6, y=foot[1] - 8, class_="small"))
     label = f"{roof.name}: {_rate(roof.peak_flops_per_s)}FLOP/s"
-    return svg.element("polyline", points=points, class_="roof") + svg.text(
-        label, x=across.end - 4, y=corners[1][1] - 6, class_="small", anchor="end"
-    )
+    parts.append(svg.text(label, x=across.end - 4, y=peak - 6, class_="small", anchor="end"))
+    return parts
 
 
 def _mark(mark: Mark, across: _Axis, up: _Axis, longest: float, roof: Roof) -> str:
@@ -125,7 +138,8 @@ def _mark(mark: Mark, across: _Axis, up: _Axis, longest: float, roof: Roof) -> s
     bound = "memory" if limit < roof.peak_flops_per_s else "arithmetic"
     said = (
         f"{mark.label}: {units.seconds(mark.seconds_s)}, {_rate(rate)}FLOP/s of at most "
-        f"{_rate(limit)}FLOP/s ({units.share(rate / limit)}), bound by {bound} at best"
+        f"{_rate(limit)}FLOP/s from the largest memory ({units.share(rate / limit)}), "
+        f"bound by {bound} at best"
     )
     return svg.element(
         "circle", svg.title(said), cx=across.place(intensity), cy=up.place(rate),

@@ -8,9 +8,8 @@ from burnish.report.graph.layers import Layers
 
 _SWEEPS = 6
 _LINE_PULL, _END_PULL, _MIDDLE_PULL = 8.0, 0.3, 0.02
-"""How hard a stand-in pulls at another, so that lines run straight (boxes pull with 1); at a box,
-little, or lines that pass by would draw the graph aside; and the middle at all, so that deep
-graphs do not drift."""
+"""How hard stand-ins pull at one another, so that lines run straight (boxes pull with 1), how
+hard a stand-in and a box, and the middle at all, so that deep graphs do not drift."""
 
 
 def columns(found: Layers, widths: Sequence[float], gap: float) -> list[float]:
@@ -72,8 +71,11 @@ def _settle(
 def _wanted(
     vertex: int, near: Sequence[int], boxes: int, centres: Sequence[float]
 ) -> tuple[float, float]:
+    """Return where a box or stand-in wants to be, and how much; lines do not move boxes."""
     if not near:
         return centres[vertex], 0.5
+    if vertex < boxes:
+        near = [other for other in near if other < boxes] or near
     total, weight = 0.0, _MIDDLE_PULL
     for other in near:
         pull = (1.0, _END_PULL, _LINE_PULL)[(vertex >= boxes) + (other >= boxes)]

@@ -100,6 +100,14 @@ class Describer:
                     found[edge] = max(share, found.get(edge, 0.0))
         return found
 
+    def left_out(self, view: View) -> list[str]:
+        """Return what a view does not draw, with its time; nothing if it draws everything."""
+        if not view.hidden:
+            return []
+        costs = [cost for name in view.hidden for cost in self._leads.get(name, ())]
+        time = f" ({units.seconds(total_s(costs))})" if costs else ""
+        return [f"{units.count(len(view.hidden), 'node')} of constants and sizes not drawn{time}"]
+
     def _ways(self, view: View) -> Callable[[int, int], list[int]]:
         """Return what finds the way between two boxes through boxes that take no time."""
         free = frozenset(i for i, box in enumerate(view.boxes) if not self.costs(box))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,14 +45,15 @@ class Head:
 def drawing(view: View, describer: Describer, head: Head, *, left_to_right: bool = False) -> str:
     """Return the drawing of a view; `describer` knows what each box says and how it looks."""
     critical = describer.critical_edges(view)
-    sizes = [_size(describer.lines(box)) for box in view.boxes]
+    lines = [[svg.shortened(t, _LONGEST) for t in describer.lines(box)] for box in view.boxes]
+    sizes = [_size(texts) for texts in lines]
     plan = layout(sizes, view.edges, left_to_right=left_to_right, whole=critical)
     width = max(plan.width, 560.0) + 2 * _MARGIN
     aside = (width - 2 * _MARGIN - plan.width) / 2
     parts = [
         *_lines(view, plan, critical, left_to_right=left_to_right),
         *_branch_shares(view, plan, describer),
-        *(_box(box, p, describer) for box, p in zip(view.boxes, plan.places, strict=True)),
+        *map(functools.partial(_box, describer), view.boxes, lines, plan.places),
     ]
     body = svg.element(
         "g", *parts, transform=f"translate({_MARGIN + aside:.1f} {_HEAD + _MARGIN:.1f})"
@@ -92,7 +94,7 @@ def _style() -> str:
 
 
 def _size(lines: Sequence[str]) -> tuple[float, float]:
-    longest = max(min(len(line), _LONGEST) for line in lines)
+    longest = max(map(len, lines))
     return max(_NARROWEST, longest * _LETTER + 2 * _PAD), len(lines) * _LINE + 10
 
 
@@ -137,8 +139,7 @@ def _branch_shares(view: View, plan: Layout, describer: Describer) -> list[str]:
     ]  # fmt: skip
 
 
-def _box(box: Box, place: Place, describer: Describer) -> str:
-    lines = [svg.shortened(line, _LONGEST) for line in describer.lines(box)]
+def _box(describer: Describer, box: Box, lines: Sequence[str], place: Place) -> str:
     first = place.y + (place.height - len(lines) * _LINE) / 2 + 11
     texts = [
         svg.text(

@@ -104,7 +104,8 @@ function settle(row, near, boxes, widths, centres) {
     before = half;
     offsets.push(offset);
     let total = 0, weight = 0.02;
-    for (const other of near[v]) {
+    const beside = v < boxes ? near[v].filter((other) => other < boxes) : [];
+    for (const other of beside.length ? beside : near[v]) {
       const pull = [1, 0.3, 8][(v >= boxes) + (other >= boxes)];
       total += centres[other] * pull;
       weight += pull;

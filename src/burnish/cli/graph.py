@@ -1,0 +1,79 @@
+"""The command `burnish graph`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from burnish.cli import options, output
+from burnish.cli.progress import shown
+
+if TYPE_CHECKING:
+    from burnish.report.graph.picture import Picture
+
+VIEWS = ("auto", "full", "simple", "modules", "kernels")
+
+
+@click.command()
+@options.model_argument
+@click.option("-o", "--output", "targets", type=click.Path(path_type=Path), multiple=True,
+              required=True, help="File to write, several times if wanted: .svg, .html (interactive), "
+              ".csv, .md, .json, .model-explorer.json, .node-data.json, .netron.json, "
+              ".perfetto.json.")  # fmt: skip
+@click.option(
+    "--engine", default=None, metavar="NAME", help="Record the times now, on this engine."
+)
+@click.option("--trace", type=click.Path(path_type=Path), default=None,
+              help="Take the times from a trace file.")  # fmt: skip
+@click.option("--view", type=click.Choice(VIEWS), default="auto", show_default=True,
+              help="Every node; without constants and sizes; by module; by kernel.")  # fmt: skip
+@click.option("--left-to-right", is_flag=True, help="Draw from left to right, not top-down.")
+@click.option("--scale", metavar="WHAT=FACTOR", multiple=True,
+              help="Show also what WHAT being FACTOR times faster gives.")  # fmt: skip
+@click.option("--scenario", type=click.Path(path_type=Path), default=None,
+              help="Show also what the first scenario of a file gives.")  # fmt: skip
+@click.option("--hw", default=None, metavar="DEVICE", help="The device whose limits are drawn.")
+@options.shape_option
+@options.data_option
+@options.seed_option
+@options.padding_option
+@options.threads_option
+@options.fallback_option
+@options.store_option
+@options.json_option
+def command(model: str, targets: tuple[Path, ...], as_json: bool, **asked: Any) -> None:  # noqa: ANN401
+    """Draw MODEL's graph, with the time of its nodes where --engine or --trace tells it.
+
+    Colours say how much of the time a box takes, a blue line is the longest chain if parallel
+    branches ran at the same time.
+    """
+    from burnish.cli.graph_tables import lines
+    from burnish.report.exports.by_suffix import Look
+    from burnish.report.graph.written import SCHEMA
+    from burnish.study.draw import draw
+
+    with shown() as progress:
+        picture = _picture(model, asked)
+        progress.step("graph", 1, 2, f"{len(picture.graph.nodes)} nodes")
+        report = draw(picture, targets, Look(asked["view"], asked["left_to_right"]))
+        progress.step("graph", 2, 2, ", ".join(path.name for path in targets))
+    output.result(report, schema=SCHEMA, as_json=as_json, shown=lines(report))
+
+
+def _picture(model: str, asked: dict[str, Any]) -> Picture:
+    from burnish.core import settings
+    from burnish.engines.base import EngineOptions
+    from burnish.store import layout
+    from burnish.study.picture import Inputs, Recording, change_of, picture
+
+    wanted = EngineOptions(threads=asked["threads"], allow_fallback=asked["allow_fallback"])
+    shapes = options.bindings(asked["shape"])
+    return picture(
+        layout.resolve(model, asked["store"] or settings.read().store),
+        Recording(asked["engine"], asked["trace"], wanted),
+        inputs=Inputs(asked["data"], shapes, asked["seed"], asked["padding"]),
+        device=asked["hw"],
+        change=change_of(asked["scale"], asked["scenario"]),
+    )

@@ -1,0 +1,3 @@
+"""A graph and its time for other tools, one format per file."""
+
+from __future__ import annotations
