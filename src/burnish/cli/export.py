@@ -13,6 +13,7 @@ from burnish.core.errors import UsageError
 
 if TYPE_CHECKING:
     from burnish.study.export import ExportPlan
+    from burnish.zoo.entry import Precision
     from burnish.zoo.exporting.request import ExportRequest
 
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 @click.option("--optimize", is_flag=True, help="Rewrite it as `burnish optimize` does.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of random weights.")
 @click.option("--trust-pickle", is_flag=True,
-              help="Load weights from a pickle, which may run code, if there is nothing else.")  # fmt: skip
+              help="Load weights that are only there as a pickle, which may run code.")  # fmt: skip
 @click.option("--name", help="Name in the store (default: that of the source).")
 @click.option("--variant", help="Variant in the store (default: the exporter and what differs).")
 @click.option("-o", "--store", type=click.Path(path_type=Path), default=None,
@@ -75,7 +76,7 @@ def _request(asked: dict[str, Any]) -> ExportRequest:
             hint="see what there is: burnish zoo list",
         )
     same = ("layers", "attention", "batch", "sequence", "past", "small", "seed")
-    precision = "fp32" if asked["precision"] == "int8" else asked["precision"]
+    precision: Precision = "fp32" if asked["precision"] == "int8" else asked["precision"]
     return ExportRequest(
         source=FactorySource(asked["module"])
         if asked["module"]

@@ -23,7 +23,7 @@ def list_models(as_json: bool) -> None:
             for one in found.models]  # fmt: skip
     columns = ("model", "family", "parameters", "inputs", "what it is good for")
     table = output.Table("the zoo", columns, rows, right=frozenset({"parameters"}))
-    shown = [table, "next: burnish export NAME"]
+    shown: list[output.Table | str] = [table, "next: burnish export NAME"]
     output.result(found, schema=SCHEMA, as_json=as_json, shown=shown)
 
 
@@ -43,5 +43,6 @@ def show_model(name: str, as_json: bool) -> None:
         ("idea and licence", found.idea),
         ("follows", ", ".join(f"--{choice}" for choice in found.choices) or "no option of its own"),
     ]
-    shown = [output.Table(found.name, ("", ""), rows), f"next: burnish export {found.name}"]
+    table = output.Table(found.name, ("", ""), rows)
+    shown: list[output.Table | str] = [table, f"next: burnish export {found.name}"]
     output.result(found, schema=SCHEMA, as_json=as_json, shown=shown)

@@ -61,7 +61,7 @@ ARITHMETIC: Mapping[str, Tolerance] = MappingProxyType(
         "bf16": Tolerance(1e-3, 8e-2, "8 significant bits: 20 times 2^-8 a rounding"),
         "f8e4m3fn": Tolerance(1e-2, 0.25, "4 significant bits: a few times 2^-4 a rounding"),
         "f8e4m3fnuz": Tolerance(1e-2, 0.25, "4 significant bits: a few times 2^-4 a rounding"),
-        # Activations share 8 bits per tensor: a step is 2^-8 of its range, about 2^-6 of its values.
+        # Activations share 8 bits per tensor: a step is 2^-8 of its range, 2^-6 of its values.
         DYNAMIC_INT8: Tolerance(1e-2, 0.3, "8 bits for a tensor's range: 20 times 2^-6 a rounding"),
         "f8e5m2": Tolerance(1e-2, 0.5, "3 significant bits: a few times 2^-3 a rounding"),
         "f8e5m2fnuz": Tolerance(1e-2, 0.5, "3 significant bits: a few times 2^-3 a rounding"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,16 +15,16 @@ from burnish.core.errors import CheckFailedError
 from burnish.core.files import folder_written_beside
 from burnish.core.progress import SILENT, Progress
 from burnish.core.units import seconds
-from burnish.engines.base import EngineOptions
 from burnish.hw import detect
 from burnish.parity.request import VerifyRequest
-from burnish.parity.tolerances import DYNAMIC_INT8
+from burnish.parity.tolerances import DYNAMIC_INT8, Tolerances
 from burnish.parity.verdict import verdict
 from burnish.parity.verify import Subject, judge, verify_recorded
 from burnish.rewrite.precision import int8_dynamic
 from burnish.rewrite.result import RewriteReport
 from burnish.store import layout, onnx_files
 from burnish.store.stored import StoredModel
+from burnish.study import twin
 from burnish.study.export_report import Check, ExportReport, GenerationCheck
 from burnish.study.generation import check_generation, require_generation
 from burnish.study.optimize import optimize_file
@@ -34,7 +35,7 @@ from burnish.zoo.exporting.stages import Outcome, StageTime
 
 T = TypeVar("T")
 
-_ARITHMETIC = {"fp32": "fp32", "fp16": "f16", "bf16": "bf16", "int8": DYNAMIC_INT8}
+_ARITHMETIC = {"fp32": "f32", "fp16": "f16", "bf16": "bf16", "int8": DYNAMIC_INT8}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,18 @@ def export(
         outcome, generation = launch(request, work.onnx, time_limit_s=plan.time_limit_s)
         for stage in outcome.stages:
             progress.step(stage.stage, 1, 1, seconds(stage.seconds_s))
-        checks, rewrite = _finished(work)
-        written = _generation(work, generation, request) if plan.generation else None
-    return _report(request, place, work, outcome, checks, rewrite, written)
+        checks, rewrite = _finished(work, request)
+        done = _Done(checks, rewrite, _generation(work, generation, request))
+    return _report(request, place, work, outcome, done)
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What came of all that was done to a draft."""
+
+    checks: tuple[Check, ...]
+    rewrite: RewriteReport | None
+    generation: GenerationCheck | None
 
 
 class _Work:
@@ -90,55 +100,68 @@ class _Work:
         return result
 
 
-def _finished(work: _Work) -> tuple[tuple[Check, ...], RewriteReport | None]:
+def _finished(
+    work: _Work, request: ExportRequest
+) -> tuple[tuple[Check, ...], RewriteReport | None]:
     """Do what was asked beyond exporting, each step checked against what PyTorch computed."""
-    checks = [work.timed("check", lambda: _check(work, "export"))]
+    precision = request.options.precision
+    checks = [work.timed("check", lambda: _check(work, "export", precision))]
     rewrite = None
     if work.plan.optimize:
-        request = VerifyRequest(reference=work.model)
-        done = work.timed("optimize", lambda: optimize_file(work.model, work.onnx, request=request))
+        verified = VerifyRequest(reference=work.model) if precision != "bf16" else None
+        done = work.timed(
+            "optimize", lambda: optimize_file(work.model, work.onnx, request=verified)
+        )
         rewrite = done.rewrite
-        checks.append(_check(work, "optimize"))
+        checks.append(_check(work, "optimize", precision))
     if work.plan.int8:
         flags = detect.cpu().flags
         work.timed("int8", lambda: int8_dynamic.quantize(work.onnx, flags=flags))
-        checks.append(_check(work, "int8"))
+        checks.append(_check(work, "int8", precision))
     return tuple(checks), rewrite
 
 
-def _check(work: _Work, after: str) -> Check:
-    model = work.model
-    subject = judge(model, options=EngineOptions())
-    report = verify_recorded(subject, model.data_sets)
+def _check(work: _Work, after: str, precision: str) -> Check:
+    with _runnable(work.model, precision) as (model, tolerances, notes):
+        report = verify_recorded(judge(model), model.data_sets, tolerances=tolerances)
+    label = work.model.label
+    report = dataclasses.replace(report, candidate=label, notes=(*notes, *report.notes))
     if not report.passed:
         raise CheckFailedError(
-            f"after the step '{after}' the model does not compute what PyTorch does: {verdict(report)}",
+            f"after the step '{after}' it does not compute what PyTorch does: {verdict(report)}",
             hint="try the other --exporter, --attention eager or --static; nothing was written",
         )
     return Check(after, report)
 
 
+@contextmanager
+def _runnable(
+    model: StoredModel, precision: str
+) -> Iterator[tuple[StoredModel, Tolerances, tuple[str, ...]]]:
+    """Yield a model that can be run here, how it is judged, and what must be known of that."""
+    if precision != "bf16":
+        yield model, Tolerances(), ()
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield twin.widened(model, Path(folder)), Tolerances(arithmetic="bf16"), (twin.NOTE,)
+
+
 def _generation(
     work: _Work, generation: Generation | None, request: ExportRequest
 ) -> GenerationCheck | None:
-    if generation is None:
+    if generation is None or not work.plan.generation:
         return None
-    interface = onnx_files.interface(onnx_files.read(work.onnx))
-    with Subject(work.model).open() as session:
-        check = work.timed("generate", lambda: check_generation(session, interface, generation))
     precision = "int8" if work.plan.int8 else request.options.precision
-    require_generation(check, precision=_ARITHMETIC[precision])
+    with _runnable(work.model, precision) as (model, _, _):
+        interface = onnx_files.interface(onnx_files.read(model.onnx))
+        with Subject(model).open() as session:
+            check = work.timed("generate", lambda: check_generation(session, interface, generation))
+    require_generation(check, arithmetic=_ARITHMETIC[precision])
     return check
 
 
-def _report(  # noqa: PLR0913  (one per part of the record)
-    request: ExportRequest,
-    place: Path,
-    work: _Work,
-    outcome: Outcome,
-    checks: tuple[Check, ...],
-    rewrite: RewriteReport | None,
-    generation: GenerationCheck | None,
+def _report(
+    request: ExportRequest, place: Path, work: _Work, outcome: Outcome, done: _Done
 ) -> ExportReport:
     return ExportReport(
         model=f"{work.plan.name}/{work.plan.variant}",
@@ -150,9 +173,9 @@ def _report(  # noqa: PLR0913  (one per part of the record)
         stages=(*outcome.stages, *work.times),
         workarounds=outcome.workarounds,
         notes=outcome.notes,
-        checks=checks,
-        generation=generation,
-        rewrite=rewrite,
+        checks=done.checks,
+        generation=done.generation,
+        rewrite=done.rewrite,
     )
 
 

@@ -44,19 +44,19 @@ def check_generation(
     )
 
 
-def require_generation(check: GenerationCheck, *, precision: str) -> None:
+def require_generation(check: GenerationCheck, *, arithmetic: str) -> None:
     """Fail unless the tokens are PyTorch's.
 
-    In fp32 all must be. With fewer bits a token may differ where PyTorch itself thinks as much of
+    In f32 all must be. With fewer bits a token may differ where PyTorch itself thinks as much of
     it, within the tolerance of the type; after such a token the texts are no longer comparable,
     so that the choices along PyTorch's text are judged.
     """
-    if precision == "fp32":
+    if arithmetic == "f32":
         if check.identical:
             return
         reason = f"{_common(check)} of {len(check.expected)} tokens before they part"
     else:
-        allowed = ARITHMETIC[precision].allowance(check.deviation)
+        allowed = ARITHMETIC[arithmetic].allowance(check.deviation)
         if check.largest_regret <= allowed:
             return
         reason = (

@@ -90,7 +90,7 @@ def _write_data(target: Path, data: Sequence[DataSet]) -> None:
 
 
 def _history(request: ExportRequest) -> History:
-    """Return how the model came to be; it has no file before this one, so the request is its key."""
+    """Return how the model came to be; there is no file before it, so the request is its key."""
     import torch
 
     detail = f"{request.exporter} of torch {torch.__version__}, opset {request.chosen_opset}"

@@ -38,7 +38,7 @@ def default_name(source: str) -> str:
     return re.sub(r"[^\w.+-]", "_", stem).lstrip("._-+") or "model"
 
 
-def default_variant(  # noqa: PLR0913  (one per thing that sets a variant apart)
+def default_variant(
     *, exporter: str, layers: int | None, small: bool, past: bool, precision: str, optimize: bool
 ) -> str:
     """Return the exporter's name with everything that sets this export apart."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +61,7 @@ def generate(built: BuiltModel) -> Generation | None:
 
     def step(feeds: dict[str, Array]) -> Arrays:
         tensors = {
-            name: torch.from_numpy(array.copy()).to(built.inputs[name].dtype)
+            name: torch.from_numpy(_native(array)).to(built.inputs[name].dtype)
             for name, array in feeds.items()
         }
         return recorded(built, tensors).outputs
@@ -68,6 +69,11 @@ def generate(built: BuiltModel) -> Generation | None:
     if tokens is None:
         tokens = greedy(step, words, past).tokens
     return Generation(words, tokens, follow(step, words, past, tokens).logits)
+
+
+def _native(array: Array) -> Array:
+    """Return a copy in a type that NumPy itself has: f32 for bf16."""
+    return np.array(array) if array.dtype.isbuiltin == 1 else array.astype(np.float32)
 
 
 def empty_past(built: BuiltModel) -> Arrays:
@@ -100,7 +106,7 @@ def read(folder: Path) -> Generation | None:
         )
 
 
-def _library_tokens(built: BuiltModel, prompt: Tensors) -> tuple[int, ...] | None:
+def _library_tokens(built: BuiltModel, prompt: Any) -> tuple[int, ...] | None:  # noqa: ANN401
     """Return what `transformers` generates; None: the module has no generation of its own."""
     import torch
 

@@ -21,7 +21,7 @@ from burnish.zoo.exporting.request import (
 from burnish.zoo.exporting.user_factory import absolute, build_from_factory
 from burnish.zoo.precision import in_precision
 
-_FACTORY_FOLLOWS = ("precision",)
+_FACTORY_FOLLOWS = ("precision", "seed")
 _FOLDER_FOLLOWS = ("precision", "attention", "batch", "sequence", "past", "seed")
 
 
@@ -77,7 +77,7 @@ def _build(source: Source, options: BuildOptions) -> Built:
             return Built(zoo.build(name, options), zoo.source_of(name, options))
         case FactorySource(factory):
             given = _only(options, _FACTORY_FOLLOWS, "a factory decides that itself")
-            model = in_precision(build_from_factory(factory), options.precision)
+            model = in_precision(build_from_factory(factory, seed=options.seed), options.precision)
             return Built(model, _source({"factory": absolute(factory), **given}))
         case FolderSource(folder, trust_pickle):
             from burnish.zoo.exporting.local_folder import build_from_folder

@@ -13,15 +13,25 @@ from typing import Any
 
 from burnish.core.errors import ModelError, UsageError
 from burnish.zoo.entry import BuiltModel, Module, Tensors
+from burnish.zoo.exporting.last_lines import first_cause, raised_at
 from burnish.zoo.exporting.resized import Axes, larger, resized, sizes
 from burnish.zoo.flat import flat
 
 SHAPE = "return (module, inputs) or (module, inputs, {input: {axis: name}})"
 
 
-def build_from_factory(factory: str) -> BuiltModel:
-    """Call a user's function and return what it gives, with named inputs and flat outputs."""
-    made = _loaded(factory)()
+def build_from_factory(factory: str, *, seed: int = 0) -> BuiltModel:
+    """Call a user's function and return what it gives, with named inputs and flat outputs.
+
+    PyTorch's random numbers are seeded for it, so that calling it again, as engines do that run
+    the module itself, gives the same weights.
+    """
+    import torch
+
+    function = _loaded(factory)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        made = function()
     if not isinstance(made, tuple) or len(made) not in (2, 3):
         found = f"{len(made)} things" if isinstance(made, tuple) else type(made).__name__
         raise ModelError(
@@ -89,10 +99,7 @@ def flat_tensors(result: Any, name: str = "") -> list[tuple[str, Any]]:  # noqa:
 
 
 def _output_names(module: Module, inputs: Tensors, named: bool) -> tuple[str, ...]:
-    import torch
-
-    with torch.no_grad():
-        result = module(**inputs) if named else module(*inputs.values())
+    result = _first_run(module, inputs, named)
     names = [name for name, _ in flat_tensors(result)]
     if not names:
         raise ModelError(
@@ -102,6 +109,21 @@ def _output_names(module: Module, inputs: Tensors, named: bool) -> tuple[str, ..
     if len(set(names)) == len(names) and all(names) and not set(names) & set(inputs):
         return tuple(names)
     return ("output",) if len(names) == 1 else tuple(f"output_{i}" for i in range(len(names)))
+
+
+def _first_run(module: Module, inputs: Tensors, named: bool) -> Any:  # noqa: ANN401
+    import torch
+
+    try:
+        with torch.no_grad():
+            return module(**inputs) if named else module(*inputs.values())
+    except Exception as error:  # a module raises anything
+        shapes = ", ".join(f"{name} {list(tensor.shape)}" for name, tensor in inputs.items())
+        said = "".join(f"\n    {line}" for line in (*first_cause(error), raised_at(error)))
+        raise ModelError(
+            f"the module does not run in PyTorch on its inputs {shapes}{said}",
+            hint="let the factory return inputs that the module takes",
+        ) from error
 
 
 def _numbered(module: Module, inputs: Any) -> Tensors:  # noqa: ANN401  (what the user returned)

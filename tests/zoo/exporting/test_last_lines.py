@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from burnish.zoo.exporting.last_lines import first_cause, last_of, raised_at
+
+
+def _failed() -> Exception:
+    try:
+        try:
+            raise ValueError("Cannot view a tensor\nsecond\n\nthird\nfourth\nfifth")
+        except ValueError as error:
+            raise RuntimeError("step 1 of 3 failed") from error
+    except RuntimeError as error:
+        return error
+
+
+def test_the_first_cause_tells_why_in_a_few_lines() -> None:
+    assert first_cause(_failed()) == (
+        "ValueError: Cannot view a tensor",
+        "second",
+        "third",
+        "fourth",
+    )
+
+
+def test_a_long_line_is_cut() -> None:
+    assert first_cause(ValueError("x" * 1000))[0].endswith("xxx …")
+
+
+def test_the_place_is_the_innermost() -> None:
+    assert raised_at(_failed()).endswith('raise RuntimeError("step 1 of 3 failed") from error')
+    assert raised_at(ValueError("never raised")) == ""
+
+
+def test_a_log_is_cut_to_its_last_lines(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert last_of(log) == ()
+    log.write_text("\n".join(f"line {number}\n" for number in range(9)))
+    assert last_of(log) == ("line 5", "line 6", "line 7", "line 8")

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from burnish.core.errors import UsageError
+from burnish.store import layout
+from burnish.zoo.exporting.name import default_name, default_variant, source_named
+from burnish.zoo.exporting.request import FolderSource, ZooSource
+
+
+def test_a_name_of_the_zoo_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gpt2").mkdir()
+    assert source_named("gpt2") == ZooSource("gpt2")
+    assert source_named("./gpt2") == FolderSource(tmp_path / "gpt2")
+
+
+def test_a_folder_is_a_folder(tmp_path: Path) -> None:
+    assert source_named(str(tmp_path), trust_pickle=True) == FolderSource(tmp_path, True)
+
+
+def test_an_unknown_name_gets_the_nearest() -> None:
+    with pytest.raises(UsageError, match="unknown model 'gpt3'") as raised:
+        source_named("gpt3")
+    assert raised.value.hint.startswith("did you mean 'gpt2'?")
+
+
+def test_an_unknown_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="nowhere: no such folder") as raised:
+        source_named(str(tmp_path / "nowhere"))
+    assert raised.value.hint.endswith("burnish zoo list")
+
+
+def test_a_factory_without_its_option_is_pointed_to_it() -> None:
+    with pytest.raises(UsageError, match="neither a model of the zoo nor a folder") as raised:
+        source_named("net.py:make")
+    assert raised.value.hint == "a function is named with --module net.py:make"
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("gpt2", "gpt2"),
+        ("/home/me/my model", "my_model"),
+        ("/home/me/.hidden/", "hidden"),
+        ("nets/tiny.py:make", "tiny"),
+        ("package.nets.tiny:make", "tiny"),
+        ("tiny:make", "tiny"),
+    ],
+)
+def test_every_source_has_a_name_that_the_store_takes(source: str, name: str) -> None:
+    assert default_name(source) == name
+    layout.place(Path("store"), default_name(source), "dynamo")
+
+
+def test_a_variant_names_all_that_sets_it_apart() -> None:
+    plain = {"layers": None, "small": False, "past": False, "precision": "fp32", "optimize": False}
+    assert default_variant(exporter="dynamo", **plain) == "dynamo"  # type: ignore[arg-type]
+    assert (
+        default_variant(
+            exporter="torchscript", layers=2, small=True, past=True, precision="int8", optimize=True
+        )
+        == "torchscript_small_2layers_past_int8_optimized"
+    )
