@@ -15,6 +15,8 @@ from burnish.store.graph import GraphNode, GraphRecord
 KINDS = ("name", "glob", "re", "op", "kernel", "layer", "pattern", "top", "id")
 """What may stand before a colon; without one, the first of name, op and glob that fits."""
 
+_CONTRACTIONS = frozenset({"MatMul", "Gemm", "Conv", "ConvTranspose", "Einsum", "Attention"})
+
 
 @dataclass(frozen=True, slots=True)
 class Selector:
@@ -34,8 +36,8 @@ class Scene:
 
     graph: EventGraph
     record: GraphRecord | None = None
-    patterns: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Named chains of operators."""
+    patterns: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Nodes by the name of the group, in lower case, that the kernel library puts them in."""
 
 
 def parse(text: str) -> Selector:
@@ -102,10 +104,25 @@ def _expression(text: str) -> re.Pattern[str]:
         ) from error
 
 
+def operator_of(event: Event, nodes: Mapping[str, GraphNode]) -> str | None:
+    """Return the operator that an event is: the engine's, else its nodes' with a + between."""
+    known = [nodes[name].op_type for name in event.nodes if name in nodes]
+    if event.kind == "node" and event.op_type and not event.op_type.startswith("aten::"):
+        return event.op_type
+    return "+".join(dict.fromkeys(known)) or event.op_type
+
+
 def operators_of(event: Event, nodes: Mapping[str, GraphNode]) -> frozenset[str]:
-    """Return the operators whose work an event does, in lower case."""
-    known = {nodes[name].op_type.lower() for name in event.nodes if name in nodes}
-    return frozenset(known or ({event.op_type.lower()} if event.op_type else set()))
+    """Return the names under which an event's operator can be selected, in lower case.
+
+    A product with its bias is a product; it is not selected as an addition.
+    """
+    own = operator_of(event, nodes)
+    names = {own.lower()} if own else set[str]()
+    if event.op_type:
+        names.add(event.op_type.lower())
+    heavy = {nodes[name].op_type for name in event.nodes if name in nodes} & _CONTRACTIONS
+    return frozenset(names | {name.lower() for name in heavy})
 
 
 def nodes_of(record: GraphRecord | None) -> dict[str, GraphNode]:
@@ -126,11 +143,11 @@ def _by_layer(text: str, scene: Scene) -> tuple[int, ...]:
 
 
 def _by_pattern(text: str, scene: Scene) -> tuple[int, ...]:
-    """Return the events of every chain of operators like `MatMul>Add>Gelu`, or of a named one."""
-    chain = [part.strip().lower() for part in scene.patterns.get(text.lower(), text.split(">"))]
-    if scene.record is None or len(chain) < 2:
-        return ()
-    members = {name for found in chains(scene.record, chain) for name in found}
+    """Return the events of a group of the kernel library, or of chains like `MatMul>Add>Gelu`."""
+    members = set(scene.patterns.get(text.lower(), ()))
+    chain = [part.strip().lower() for part in text.split(">")]
+    if scene.record is not None and len(chain) > 1:
+        members |= {name for found in chains(scene.record, chain) for name in found}
     return _where(scene, lambda event: any(name in members for name in _names(event)))
 
 
@@ -188,8 +205,7 @@ def _known(kind: str, scene: Scene) -> list[str]:
     nodes = nodes_of(scene.record)
     events = [scene.graph.events[place] for place in scene.graph.work]
     names = [name for event in events for name in _names(event)]
-    operators = [node.op_type for node in nodes.values()]
-    operators += [event.op_type for event in events if event.op_type]
+    operators = [name for event in events if (name := operator_of(event, nodes))]
     layers = [node.layer for node in nodes.values() if node.scope]
     pools: dict[str, Iterable[str]] = {
         "op": operators,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from burnish.analyze.amdahl import Ceiling, Correction, Denominators, ceiling
@@ -12,12 +12,14 @@ from burnish.analyze.critical_path import critical_path
 from burnish.analyze.event_graph import EventGraph, changed
 from burnish.analyze.parallel import if_parallel
 from burnish.analyze.scenario import Scenario
+from burnish.analyze.selector import operator_of
 from burnish.analyze.simulate import simulate
 from burnish.analyze.transform import Setting, apply, roofline_s
 
 SCHEMA = 1
 FACTORS = (1.5, 2.0)
 """By how much a sweep makes each operator faster, besides its roofline and infinitely."""
+_STRUCTURAL = ("batch", "overlap", "cuda-graph")
 _UNNAMED = "unattributed"
 
 
@@ -51,8 +53,8 @@ class Outcome:
     """The whole, after."""
     baseline_s: float
     """The whole, before."""
-    ceiling: Ceiling
-    """What these events could give at most, whatever is done to them."""
+    ceiling: Ceiling | None
+    """What these events could give at most; None: what is changed is how they wait."""
     notes: tuple[str, ...] = ()
     checked: Checked | None = None
 
@@ -130,29 +132,35 @@ def outcome(scenario: Scenario, setting: Setting) -> Outcome:
         events_s=seconds_s,
         wall_s=simulate(result.graph).wall_s,
         baseline_s=before.wall_s,
-        ceiling=ceiling(seconds_s, wall_s=before.wall_s, busy_s=before.busy_s),
+        ceiling=None
+        if any(action.do in _STRUCTURAL for action in scenario.actions)
+        else ceiling(
+            _removable_s(setting.graph, result.places), wall_s=before.wall_s, busy_s=before.busy_s
+        ),
         notes=result.notes,
     )
+
+
+def _removable_s(graph: EventGraph, places: Iterable[int]) -> float:
+    """Return what goes with events that are gone: on the host, the gap before each too."""
+    events = [graph.events[place] for place in places]
+    return sum(e.duration_s + (e.gap_s if e.kind == "node" else 0.0) for e in events)
 
 
 def sweep(setting: Setting) -> tuple[SweepRow, ...]:
     """Return every operator with the gain from making it faster, the largest gain first."""
     groups: dict[str, list[int]] = defaultdict(list)
     for place in setting.graph.work:
-        groups[_operator(setting, place)].append(place)
+        groups[operator_of(setting.graph.events[place], setting.nodes) or _UNNAMED].append(place)
     before = simulate(setting.graph)
     rows = [
         _row(setting, op_type, places, before.wall_s, before.busy_s)
         for op_type, places in groups.items()
     ]
-    return tuple(sorted(rows, key=lambda row: (-row.gain_at_infinity, -row.seconds_s, row.op_type)))
-
-
-def _operator(setting: Setting, place: int) -> str:
-    event = setting.graph.events[place]
-    nodes = setting.nodes
-    known = [nodes[name].op_type for name in event.nodes if name in nodes]
-    return "+".join(dict.fromkeys(known)) or event.op_type or _UNNAMED
+    # gains that differ by rounding only are equal
+    return tuple(
+        sorted(rows, key=lambda r: (-round(r.gain_at_infinity, 6), -r.seconds_s, r.op_type))
+    )
 
 
 def _row(
@@ -177,7 +185,7 @@ def _row(
         gain_at_2=gain(faster),
         gain_at_roofline=gain(known) if len(known) == len(limits) else None,
         gain_at_infinity=gain([0.0] * len(places)),
-        ceiling=ceiling(seconds_s, wall_s=wall_s, busy_s=busy_s),
+        ceiling=ceiling(_removable_s(setting.graph, places), wall_s=wall_s, busy_s=busy_s),
     )
 
 

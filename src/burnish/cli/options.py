@@ -55,9 +55,39 @@ threads_option = click.option(
     help="CPU threads of the engine (default: its own choice).",
 )
 
+hw_option = click.option(
+    "--hw", metavar="NAME|FILE", default=None,
+    help="Limits of a device of the catalog, or in a file of burnish doctor --probe.",
+)  # fmt: skip
+
 fallback_option = click.option(
     "--allow-fallback", is_flag=True,
     help="Accept another provider, precision or placement than asked for; the result says so.",
+)  # fmt: skip
+
+target_option = click.option(
+    "--target", "target_device", type=click.Choice(["cpu", "cuda"]), default="cpu",
+    show_default=True, help="Where the model will run: only operators with kernels there are used.",
+)  # fmt: skip
+
+ops_option = click.option(
+    "--ops", type=click.Choice(["auto", "standard", "contrib"]), default="auto", show_default=True,
+    help="Operators that fusions may use: those of ONNX, of ONNX Runtime, or what is faster.",
+)  # fmt: skip
+
+cost_option = click.option(
+    "--cost", type=click.Choice(["rules", "measured", "off"]), default="rules", show_default=True,
+    help="Leave fusions out that are slower: known to be, measured here, or never.",
+)  # fmt: skip
+
+check_option = click.option(
+    "--check/--no-check", default=True, show_default=True,
+    help="Run each fusion, on its own part of the graph, against what it replaces.",
+)  # fmt: skip
+
+rules_option = click.option(
+    "--rules", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
+    metavar="FILE.py", help="Fusion rules of your own; the file is run.",
 )  # fmt: skip
 
 

@@ -1,0 +1,214 @@
+"""A model's typical inference as an event graph, with its graph and its device beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from burnish.analyze.amdahl import Correction, Denominators, denominators, unprofiled
+from burnish.analyze.dependencies import as_executed
+from burnish.analyze.event_graph import DEVICE
+from burnish.analyze.selector import Scene
+from burnish.analyze.transform import Setting
+from burnish.core import units
+from burnish.core.errors import MissingCapabilityError
+from burnish.engines.base import ENGINES, EngineOptions, Session
+from burnish.feeds.choose import choose
+from burnish.feeds.feed import Feeds, Padding
+from burnish.hw import choose as hardware
+from burnish.hw.spec import HardwareSpec
+from burnish.store import onnx_files
+from burnish.store.graph import GraphRecord
+from burnish.store.graph_of import graph_of
+from burnish.store.stored import StoredModel
+from burnish.study.observed import completed
+from burnish.trace.attribute import attribute
+from burnish.trace.events import Trace
+from burnish.trace.formats import read_any
+from burnish.trace.graph_units import GraphIndex
+from burnish.trace.graph_units import units as units_of
+from burnish.trace.grouping import Library, library
+from burnish.trace.runs import last_runs
+
+_DISPATCH_S = 1e-6
+"""What an engine spends between two nodes, where the device's file does not tell."""
+_FEWEST_BURSTS, _BURST = 3, 10
+_DISTURBED = (
+    "inferences took {} without profiling and {} with it: something else was using the machine, "
+    "and the shorter time is taken"
+)
+_BATCH_NAMES = ("batch", "batch_size", "N")
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineRequest:
+    """What to record, or which recording to read."""
+
+    model: StoredModel | None = None
+    trace: Path | None = None
+    """A recorded timeline; None: record one."""
+    engine: str = "onnxruntime-cpu"
+    options: EngineOptions = field(default_factory=EngineOptions)
+    bindings: Mapping[str, int] = field(default_factory=dict)
+    data: Path | None = None
+    seed: int = 0
+    padding: Padding = "right"
+    hw: str | None = None
+    """A catalog entry or a TOML file; None: this machine."""
+    cache: Path = Path()
+    warmup: int = 5
+    runs: int = 20
+    plain_s: float = 1.0
+    """For how long to time inferences without profiling."""
+    groups: tuple[Path, ...] = ()
+    """Files of kernel groups besides those that come along: TOML, or Amdahl4ML's XML."""
+    batches: tuple[int, ...] = ()
+    """Batch sizes that a scenario asks about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One typical inference, ready to be changed."""
+
+    label: str
+    source: str
+    setting: Setting
+    denominators: Denominators
+    correction: Correction | None
+    notes: tuple[str, ...]
+    feeds: Feeds | None = None
+
+
+def recorded(request: TimelineRequest) -> Recorded:
+    """Return the typical inference of a model that is run now, or of a recorded timeline."""
+    feeds = _feeds(request) if request.model is not None else None
+    record = _graph(request, feeds, {}) if feeds is not None else None
+    if request.trace is not None:
+        trace, unprofiled_s = _read(request.trace), None
+    else:
+        trace, unprofiled_s = _run(request, feeds)
+    known = library(request.groups)
+    if record is not None:
+        trace = attribute(trace, record, known)
+    raw = as_executed(trace)
+    on_device = any(event.kind in DEVICE for event in raw.events)
+    device = _device(request, on_device=on_device)
+    found = denominators(raw, unprofiled_s=unprofiled_s)
+    notes = trace.notes
+    if unprofiled_s is not None and unprofiled_s > found.profiled_s:
+        notes += (_DISTURBED.format(units.seconds(unprofiled_s), units.seconds(found.profiled_s)),)
+        unprofiled_s = found.profiled_s
+        found = dataclasses.replace(found, unprofiled_s=unprofiled_s)
+    graph, correction = raw, None
+    if unprofiled_s is not None:
+        dispatch_s = device.launch_overhead_s if device is not None else _DISPATCH_S
+        graph, correction = unprofiled(raw, wall_s=unprofiled_s, dispatch_s=dispatch_s)
+    batches = {
+        size: _graph(request, feeds, _batch(feeds, size)) for size in request.batches if feeds
+    }
+    return Recorded(
+        label=request.model.label if request.model else str(request.trace),
+        source=trace.source,
+        setting=Setting(Scene(graph, record, _patterns(record, known)), device, batches),
+        denominators=found,
+        correction=correction,
+        notes=notes,
+        feeds=feeds,
+    )
+
+
+def _feeds(request: TimelineRequest) -> Feeds:
+    assert request.model is not None
+    return choose(
+        request.model,
+        data=request.data,
+        bindings=request.bindings,
+        seed=request.seed,
+        padding=request.padding,
+    )[0]
+
+
+def _graph(request: TimelineRequest, feeds: Feeds | None, other: Mapping[str, int]) -> GraphRecord:
+    assert request.model is not None
+    assert feeds is not None
+    bindings = {**feeds.bindings, **other}
+    shapes = {} if other else {name: array.shape for name, array in feeds.arrays.items()}
+    record = graph_of(onnx_files.read(request.model.onnx), bindings, shapes=shapes)
+    return record if other else completed(record, request.model, feeds)
+
+
+def _batch(feeds: Feeds, size: int) -> dict[str, int]:
+    return {name: size for name in feeds.bindings if name in _BATCH_NAMES}
+
+
+def _patterns(record: GraphRecord | None, known: Library) -> dict[str, frozenset[str]]:
+    """Return the nodes of each group that the graph has any of."""
+    if record is None:
+        return {}
+    index = GraphIndex(record)
+    found: dict[str, set[str]] = defaultdict(set)
+    for group in known.groups:
+        for unit in units_of(index, [group]):
+            found[group.name.lower()] |= {record.nodes[place].name for place in unit.nodes}
+    return {name: frozenset(nodes) for name, nodes in found.items()}
+
+
+def _read(path: Path) -> Trace:
+    """Return a recorded timeline without its first inference, which only warmed up."""
+    trace = read_any(path)
+    return last_runs(trace, trace.runs - 1) if trace.runs > 1 else trace
+
+
+def _run(request: TimelineRequest, feeds: Feeds | None) -> tuple[Trace, float]:
+    assert request.model is not None
+    assert feeds is not None
+    with ENGINES[request.engine].open(request.model, request.options) as session:
+        trace = session.trace(feeds.arrays, warmup=request.warmup, runs=request.runs)
+        if trace is None:
+            raise MissingCapabilityError(
+                f"{request.model.label}: the engine {request.engine} records no timeline",
+                hint="use one that does: --engine onnxruntime-cpu",
+            )
+        return trace, plain_seconds(session, feeds, warmup=request.warmup, for_s=request.plain_s)
+
+
+def plain_seconds(
+    session: Session,
+    feeds: Feeds,
+    *,
+    warmup: int,
+    for_s: float,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
+    """Return the median inference without profiling, of the burst that was disturbed least.
+
+    Whoever shares the machine takes longer from a long measurement than from a short one; the
+    profiled inferences are a short one too.
+    """
+    call = session.prepare(feeds.arrays)
+    for _ in range(warmup):
+        call()
+    began, medians = clock(), list[float]()
+    while len(medians) < _FEWEST_BURSTS or clock() - began < for_s:
+        medians.append(statistics.median(_timed(call, clock) for _ in range(_BURST)))
+    return min(medians)
+
+
+def _timed(call: Callable[[], None], clock: Callable[[], float]) -> float:
+    before = clock()
+    call()
+    return clock() - before
+
+
+def _device(request: TimelineRequest, *, on_device: bool) -> HardwareSpec | None:
+    if request.hw is not None:
+        return hardware.asked(request.hw)
+    if on_device or request.engine.endswith("cuda"):
+        return hardware.this_gpu(request.cache)
+    # another machine may have recorded the file; the limits of this one would say nothing
+    return hardware.this_cpu(request.cache) if request.trace is None else None

@@ -1,0 +1,246 @@
+"""Make a predicted change for real and measure it, on ONNX Runtime's own graph of the model."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime as dt
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from burnish.analyze.scenario import Action, Scenario
+from burnish.analyze.selector import Selector, select
+from burnish.analyze.whatif import Checked, Outcome
+from burnish.bench.run import bench
+from burnish.bench.subject import BenchOptions, BenchSubject
+from burnish.core import files
+from burnish.core.errors import BurnishError, MissingCapabilityError
+from burnish.engines import onnxruntime_executed as executed
+from burnish.engines.base import EngineOptions
+from burnish.engines.onnxruntime_quantize import quantize_nodes
+from burnish.rewrite.drop import without_nodes
+from burnish.rewrite.fusions import FUSIONS
+from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.pipeline import optimize
+from burnish.store import onnx_files
+from burnish.store.graph_of import graph_of
+from burnish.store.history import History
+from burnish.store.stored import StoredModel
+from burnish.study.observed import completed
+from burnish.study.timeline import Recorded, TimelineRequest
+from burnish.version import __version__
+
+HISTORY = "whatif-history.jsonl"
+ENGINE = "onnxruntime-cpu"
+_QUANTIZABLE = ("MatMul", "Gemm", "FusedMatMul", "Conv")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """How thoroughly to measure."""
+
+    bench: BenchOptions = field(default_factory=lambda: BenchOptions(rounds=3, budget_s=20.0))
+    history: Path | None = None
+    """Where predicted and measured go, a line each; None: nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A change that was made: what to measure, before and after."""
+
+    before: Path
+    after: Path
+    after_level: str = "off"
+
+
+class Checks:
+    """The graph that is executed, kept while its changes are measured one by one."""
+
+    def __init__(self, request: TimelineRequest, found: Recorded, options: CheckOptions) -> None:
+        assert request.model is not None
+        if request.engine != ENGINE:
+            raise MissingCapabilityError(
+                f"changes can be made and measured on {ENGINE} only, not on {request.engine}",
+                hint=f"predict for that engine instead: --check --engine {ENGINE}",
+            )
+        self._model, self._request, self._found = request.model, request, found
+        self._options = options
+        self._exit = contextlib.ExitStack()
+        self._folder = Path()
+        self.notes: tuple[str, ...] = ()
+
+    def __enter__(self) -> Self:
+        self._folder = Path(
+            self._exit.enter_context(tempfile.TemporaryDirectory(prefix="burnish-whatif-"))
+        )
+        executed.save(self._model, self._request.options, self._folder / "executed.onnx")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._exit.close()
+
+    def check(self, scenario: Scenario, predicted: Outcome) -> Outcome:
+        """Return the prediction with what was measured, or with a note why nothing was."""
+        try:
+            made = self._make(scenario)
+        except BurnishError as error:
+            note = f"not checked: {error.problem}"
+            return dataclasses.replace(predicted, notes=(*predicted.notes, note))
+        checked = self._measure(scenario, made)
+        outcome = dataclasses.replace(predicted, checked=checked)
+        if self._options.history is not None and checked is not None:
+            remember(self._options.history, self._found.label, outcome)
+        return outcome
+
+    def _make(self, scenario: Scenario) -> _Made:
+        kinds = {action.do for action in scenario.actions}
+        if len(kinds) == 1 and (made := _MAKERS.get(next(iter(kinds)))) is not None:
+            return made(self, scenario.actions)
+        raise MissingCapabilityError(
+            f"{' and '.join(sorted(kinds))} cannot be made in a model, only predicted",
+            hint="check one of: --remove, --fuse, --precision WHAT=i8",
+        )
+
+    def _events(self, action: Action) -> tuple[str, ...]:
+        """Return the nodes of the executed graph that an action is about."""
+        scene = self._found.setting.scene
+        places = sorted({p for one in action.select for p in select(one, scene)})
+        return tuple(scene.graph.events[place].name for place in places)
+
+    def _removed(self, actions: Sequence[Action]) -> _Made:
+        before = self._folder / "executed.onnx"
+        names = {name for action in actions for name in self._events(action)}
+        model = onnx_files.read(before)
+        assert self._found.feeds is not None
+        feeds = self._found.feeds
+        shapes = {name: array.shape for name, array in feeds.arrays.items()}
+        known = graph_of(model, feeds.bindings, shapes=shapes)
+        graph = completed(known, StoredModel(before, "executed"), feeds)
+        return self._written(before, without_nodes(model, names, graph))
+
+    def _quantized(self, actions: Sequence[Action]) -> _Made:
+        before, after = self._folder / "executed.onnx", self._folder / "changed.onnx"
+        if any(action.by != "i8" for action in actions):
+            raise MissingCapabilityError(
+                "only i8 can be made of single nodes", hint="check --precision WHAT=i8"
+            )
+        names = [name for action in actions for name in self._events(action)]
+        types = {node.name: node.op_type for node in onnx_files.read(before).graph}
+        wrong = next((name for name in names if types.get(name) not in _QUANTIZABLE), None)
+        if wrong is not None:
+            raise MissingCapabilityError(
+                f"{types.get(wrong)} {wrong!r} has no 8-bit form",
+                hint=f"select one of {', '.join(_QUANTIZABLE)}",
+            )
+        quantize_nodes(before, after, names)
+        return _Made(before, after, after_level="extended")
+
+    def _fused(self, actions: Sequence[Action]) -> _Made:
+        """Let the rules that fuse exactly the selected nodes do it, and nothing else."""
+        source = onnx_files.read(self._folder / "executed.onnx")
+        wanted = {frozenset(self._events(action)) for action in actions}
+        names = {name for one in wanted for name in one}
+        fusions = optimize(source).report.fusions
+        fitting = {f.rule for f in fusions if frozenset(f.replaced) & names}
+        timed = {self._found.setting.graph.events[p].name for p in self._found.setting.graph.work}
+        result = optimize(source, OptimizeOptions(only=tuple(sorted(fitting))))
+        made = {frozenset(f.replaced) & timed for f in result.report.fusions}
+        if not fitting or made != wanted:
+            raise MissingCapabilityError(
+                "no rule fuses exactly the selected nodes",
+                hint="name a rule, and all its places are taken: --apply RULE",
+            )
+        rules = tuple(rule.name for rule in FUSIONS)
+        plain = optimize(source, OptimizeOptions(disable=rules))
+        before = self._folder / "before.onnx"
+        onnx_files.write(plain.model, before, history=History("", ()))
+        return self._written(before, result.model)
+
+    def _written(self, before: Path, model: object) -> _Made:
+        after = self._folder / "changed.onnx"
+        onnx_files.write(model, after, history=History("", ()))  # type: ignore[arg-type]
+        return _Made(before, after)
+
+    def _measure(self, scenario: Scenario, made: _Made) -> Checked | None:
+        options = dataclasses.replace(self._request.options, graph_level="off")
+        changed = dataclasses.replace(options, graph_level=made.after_level)
+        subjects = [
+            _subject("before", made.before, options),
+            _subject("after", made.after, changed),
+        ]
+        assert self._found.feeds is not None
+        measured = bench(subjects, self._found.feeds, self._options.bench)
+        failure = next((one.failure for one in measured.measurements if one.failure), None)
+        comparison = measured.comparisons[0]
+        if failure is not None or comparison.ratio is None:
+            self.notes += (f"{scenario.name}: {failure or comparison.reason}",)
+            return None
+        baseline_s = _typical(measured.measurement("before").samples_s)
+        return Checked(
+            action="; ".join(map(str, scenario.actions)),
+            baseline_s=baseline_s,
+            measured_s=baseline_s / comparison.ratio,
+            verdict=comparison.verdict.value,
+            note=comparison.reason,
+        )
+
+
+_MAKERS: Mapping[str, Callable[[Checks, Sequence[Action]], _Made]] = {
+    "remove": Checks._removed, "precision": Checks._quantized, "fuse": Checks._fused,
+}  # fmt: skip
+
+
+def _subject(label: str, path: Path, options: EngineOptions) -> BenchSubject:
+    return BenchSubject(label, StoredModel(path, label), ENGINE, options)
+
+
+def _typical(samples: Sequence[float]) -> float:
+    return sorted(samples)[len(samples) // 2]
+
+
+def remember(history: Path, label: str, outcome: Outcome) -> None:
+    """Add a line with what was predicted and what was measured."""
+    assert outcome.checked is not None
+    line = {
+        "when": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        "burnish": __version__,
+        "model": label,
+        "scenario": outcome.scenario,
+        "actions": list(outcome.actions),
+        "predicted": outcome.gain,
+        "measured": outcome.checked.ratio,
+        "error": outcome.error,
+        "verdict": outcome.checked.verdict,
+    }
+    before = history.read_text() if history.is_file() else ""
+    files.write_text(history, f"{before}{json.dumps(line, ensure_ascii=False)}\n")
+
+
+def fusion_scenario(
+    model: StoredModel, rule: str, options: EngineOptions, found: Recorded
+) -> Scenario:
+    """Return what a rule would do to the graph that is executed: each place as one fusion."""
+    with tempfile.TemporaryDirectory(prefix="burnish-whatif-") as folder:
+        path = Path(folder) / "executed.onnx"
+        executed.save(model, options, path)
+        result = optimize(onnx_files.read(path), OptimizeOptions(only=(rule,)))
+    graph = found.setting.graph
+    timed = {graph.events[place].name for place in graph.work}
+    sites = [[name for name in f.replaced if name in timed] for f in result.report.fusions]
+    actions = [Action("fuse", tuple(Selector("name", n) for n in s)) for s in sites if len(s) > 1]
+    if not actions:
+        raise MissingCapabilityError(
+            f"{rule} finds nothing to fuse in the graph that {ENGINE} executes",
+            hint="the engine may have fused it already; try --graph-level basic",
+        )
+    return Scenario(f"apply {rule}", tuple(actions))
