@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rewrite_speed import encoder
 
 from burnish.core.errors import ModelError, UsageError
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.pipeline import operators, optimize
 from rewriting import Graph, checked, op_types, samples
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from rewrite_speed import encoder
 
 
 def interface(model: ir.Model) -> list[str]:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
+import network_checks as checks
 from burnish.zoo.networks.conformer import Conformer, RelativeAttention, RelativePositions, shifted
-from zoo import network_checks as checks
 
 pytestmark = pytest.mark.torch
 

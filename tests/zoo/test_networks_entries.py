@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import network_checks as checks
 from burnish.zoo.entry import BuildOptions
 from burnish.zoo.factory import build
-from zoo import network_checks as checks
 
 pytestmark = pytest.mark.torch
 WRITTEN_HERE = [

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
+import network_checks as checks
 from burnish.zoo.networks.longformer_attention import ExportableLongformer, slots
 from burnish.zoo.weights import randomise
-from zoo import network_checks as checks
 
 pytestmark = pytest.mark.torch
 

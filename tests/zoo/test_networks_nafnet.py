@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
+import network_checks as checks
 from burnish.zoo.networks.nafnet import ChannelNorm, NafNet
-from zoo import network_checks as checks
 
 pytestmark = pytest.mark.torch
 INPUTS = {"image": checks.images(2, 3, 16, 24)}

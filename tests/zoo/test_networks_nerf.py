@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
+import network_checks as checks
 from burnish.zoo.networks.nerf import Nerf, RayPerceptron, SineEncoding
-from zoo import network_checks as checks
 
 pytestmark = pytest.mark.torch
 
