@@ -15,11 +15,12 @@ import onnx_ir as ir
 
 from burnish.rewrite.edit import STANDARD_DOMAINS, add_initializer, graphs
 
-NEWEST_KNOWN = 20
+NEWEST_KNOWN = 23
 """Steps up to here have been read one by one; later ones are refused."""
 
 CHANGED_MEANING = frozenset(
     {
+        ("GroupNormalization", 21),  # scale and bias per channel, not per group
         ("AveragePool", 19),  # windows that reach over the edge count differently
         ("Resize", 11), ("Resize", 13), ("Resize", 18), ("Resize", 19),  # rounding, cropping
         ("RoiAlign", 16),  # the new attribute's default is not the old behaviour

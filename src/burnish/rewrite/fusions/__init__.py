@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from burnish.rewrite.fusions import gelu, layer_norm, rms_norm, sigmoid, skip_norm, swish
+from burnish.rewrite.fusions import attention, gelu, layer_norm, rms_norm, sigmoid, skip_norm, swish
 from burnish.rewrite.rule import Rule
 
 FUSIONS: tuple[Rule, ...] = (
+    *attention.RULES,
     *layer_norm.RULES,
     *rms_norm.RULES,
     *gelu.RULES,

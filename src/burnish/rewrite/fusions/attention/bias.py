@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import onnx_ir as ir
 
 from burnish.rewrite.edit import is_standard
@@ -13,6 +14,9 @@ from burnish.rewrite.fusions.attention.scores import Term
 from burnish.rewrite.rule import Refusal
 from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 from burnish.rewrite.symbolic.size import Size
+
+_HALF_OF_LOWEST = -1e38
+"""Two numbers below this can add up to -inf."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,13 @@ def lowest(term: Term, facts: Facts) -> float | None:
     if any(array is None or array.size == 0 for array in found):
         return None
     return float(min(array.min() for array in found if array is not None))
+
+
+def always_finite(terms: tuple[Term, ...], facts: Facts) -> bool:
+    """Return whether no sum of scores and terms is -inf, so that a softmax always has numbers."""
+    marks = [lowest(term, facts) for term in terms]
+    finite = all(mark is not None and mark > -np.inf for mark in marks)
+    return finite and sum(mark is not None and mark < _HALF_OF_LOWEST for mark in marks) < 2
 
 
 def total(fits: tuple[Fit, ...], make: Maker) -> tuple[ir.Value, Shape]:

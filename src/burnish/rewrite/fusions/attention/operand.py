@@ -52,8 +52,10 @@ def operand(value: ir.Value, facts: Facts, *, swapped: bool = False) -> Operand 
 
 def _through(outer: Operand, facts: Facts) -> Operand | None:
     node = outer.value.producer()
-    if node is None or not is_standard(node, "Transpose", "Mul", "Div"):
+    if node is None or not is_standard(node, "Transpose", "Mul", "Div", "Reshape"):
         return None
+    if node.op_type == "Reshape":
+        return _swapped_within(outer, node, facts)
     if node.op_type == "Transpose":
         perm, source = ints(node, "perm"), node.inputs[0]
         if perm is None or source is None:
@@ -65,6 +67,27 @@ def _through(outer: Operand, facts: Facts) -> Operand | None:
         return None
     source, factor = scaled
     return Operand(source, outer.perm, outer.factor * factor, (node, *outer.nodes))
+
+
+def _swapped_within(outer: Operand, node: ir.Node, facts: Facts) -> Operand | None:
+    """Read past Reshape(Transpose(Reshape(x))) that swaps the last two axes, the others merged."""
+    turn = None if node.inputs[0] is None else node.inputs[0].producer()
+    if turn is None or not is_standard(turn, "Transpose") or ints(turn, "perm") != (0, 2, 1):
+        return None
+    merge = None if turn.inputs[0] is None else turn.inputs[0].producer()
+    if merge is None or not is_standard(merge, "Reshape"):
+        return None
+    shapes, source = shapes_of(facts), merge.inputs[0]
+    before, merged, after = (
+        shapes.of(value) for value in (source, merge.outputs[0], node.outputs[0])
+    )
+    if source is None or before is None or merged is None or after is None:
+        return None
+    if before[-2:] != merged[-2:] or after != (*before[:-2], before[-1], before[-2]):
+        return None
+    swap = (*range(len(before) - 2), len(before) - 1, len(before) - 2)
+    joined = tuple(swap[axis] for axis in outer.perm)
+    return Operand(source, joined, outer.factor, (merge, turn, node, *outer.nodes))
 
 
 def scaled_value(node: ir.Node, facts: Facts) -> tuple[ir.Value, float] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import onnx_ir as ir
 
 from burnish.rewrite import emission
@@ -148,13 +149,10 @@ def _standard(
     refusal = emission.refusal("Attention", "", after.output.dtype, facts.options)
     if refusal is not None:
         return refusal
-    marks = {bias.lowest(term, facts) for term in before.terms}
-    infinite = {mark for mark in marks if mark is not None and mark == float("-inf")}
-    if marks == infinite and (after.guarded or not marks):
+    if bias.always_finite(before.terms, facts):
+        return any((bias.lowest(term, facts) or 0.0) < _LOWEST_BIAS for term in before.terms)
+    if after.guarded and all(bias.lowest(term, facts) == -np.inf for term in before.terms):
         return False
-    finite = None not in marks and not infinite
-    if finite and not after.guarded:
-        return any(mark is not None and mark < _LOWEST_BIAS for mark in marks)
     return Refusal(
         f"what rows of Softmax {node.name!r} give that are masked throughout cannot be proven to"
         " be what Attention gives",
@@ -202,7 +200,8 @@ def _plan(
     return Plan(
         nodes=nodes, output=output, values=_values(before, key, value, fits),
         query=before.query, key=key, value=value, scale=before.scale, softcap=before.softcap,
-        fits=fits, product=product, size=head[-1:], guarded=after.guarded and bool(fits),
+        fits=fits, product=product, size=head[-1:],
+        guarded=after.guarded and not bias.always_finite(before.terms, facts),
         clipped=bool(clip), layout=layout, standard=clip is not None,
     )  # fmt: skip
 
