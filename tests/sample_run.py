@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 
-from burnish.analyze.breakdown import by_node, by_operator
+from burnish.analyze.breakdown import by_kernel, by_node, by_operator, by_origin
 from burnish.analyze.profile import Profile
 from burnish.bench.compare import compare
 from burnish.bench.measure import (
@@ -23,6 +23,7 @@ from burnish.parity.report import Sample, TensorDiff, VerifyReport
 from burnish.parity.tolerances import ARITHMETIC
 from burnish.report.record import RunReport
 from burnish.rewrite.result import Fusion, Miss, RewriteReport, StepCount
+from burnish.trace.attribute import Coverage
 from timelines import US, run, span, trace
 
 ORIGINAL, OPTIMIZED = "bert-mini/torchscript", "bert-mini/torchscript_optimized"
@@ -45,7 +46,8 @@ def profile(label: str, operators: dict[str, tuple[int, float]]) -> Profile:
     for op, (count, micros) in operators.items():
         for number in range(count):
             length = micros / count
-            made = span(f"/bert/encoder/{op}_{number}", 0, 0, op=op)
+            name = f"/bert/encoder/{op}_{number}"
+            made = span(name, 0, 0, op=op, nodes=(name,), confidence="exact")
             spans.append(dataclasses.replace(made, start_s=at * US, duration_s=length * US))
             at += length + 1.1
     timeline = trace(run(0, round(at + 15)), *spans)
@@ -56,7 +58,10 @@ def profile(label: str, operators: dict[str, tuple[int, float]]) -> Profile:
         plain_s=total * 0.9,
         by_operator=by_operator(timeline),
         by_node=by_node(timeline),
-        named_s=total * 0.9,
+        by_origin=by_origin(timeline),
+        by_layer=by_origin(timeline),
+        by_kernel=by_kernel(timeline),
+        coverage=Coverage(total, {"exact": total * 0.9, "none": total * 0.1}, unattributed=3),
         source="onnxruntime 1.31.1",
     )
 

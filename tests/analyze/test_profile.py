@@ -8,8 +8,19 @@ import pytest
 from burnish.analyze.profile import Profile, Repeats, Subject, profile, report
 from burnish.core.arrays import Arrays
 from burnish.core.errors import MissingCapabilityError
+from burnish.store.graph import GraphNode, GraphRecord
 from burnish.trace.events import Trace
 from timelines import run, span, trace
+
+
+GRAPH = GraphRecord(
+    name="g",
+    nodes=(GraphNode("a", "Add", "", ("x",), ("y",), scope=("layer",)),),
+    inputs=(),
+    outputs=(),
+    tensors={},
+    constants=frozenset(),
+)
 
 
 class FakeSession:
@@ -32,7 +43,7 @@ def profiled(timeline: Trace | None, *, label: str = "m", engine: str = "e") -> 
     found, _ = profile(
         FakeSession(timeline),  # type: ignore[arg-type]
         {},
-        Subject(label, engine, nodes=frozenset({"a"})),
+        Subject(label, engine, GRAPH),
         repeats=Repeats(warmup=1, runs=3),
         clock=lambda: next(ticks),
     )
@@ -45,6 +56,10 @@ def test_a_profile_has_both_breakdowns_and_the_time_without_profiling() -> None:
     assert (found.label, found.engine, found.source) == ("m", "e", "by hand")
     assert found.by_operator.rows[0].label == "Add"
     assert found.by_node.rows[0].label == "a"
+    assert [row.label for row in found.by_origin.rows] == ["a", "unattributed", "between nodes"]
+    assert found.by_layer.rows[0].label == "layer"
+    assert found.coverage.share == pytest.approx(0.75)
+    assert found.coverage.unattributed == 1
     assert found.plain_s == pytest.approx(0.5)
 
 

@@ -44,7 +44,7 @@ def test_by_node_gives_names_and_operators(model: Path, capsys: pytest.CaptureFi
     assert run(["profile", str(model), "--by", "node", "--top", "1", "--shape", "batch=2"]) == 0
     told = capsys.readouterr().out
     assert sum(name in told for name in ("the_add", "the_erf", "the_mul")) == 1
-    assert "100.0 % of the nodes' time is in nodes that the model names" in told
+    assert "of work is led back to the model's nodes: 100.0 % by name." in told
 
 
 def test_two_models_are_set_side_by_side(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from burnish.analyze.profile import ProfileReport, report
 from burnish.cli.output import Table
-from burnish.cli.profile_tables import tables
+from burnish.cli.profile_tables import Shown, tables
 from sample_run import AFTER, BEFORE, OPTIMIZED, ORIGINAL, profile
 from timelines import US
 
 
-def written(found: ProfileReport, *, by: str) -> str:
+def written(found: ProfileReport, *, by: str, **more: object) -> str:
     lines = []
-    for part in tables(found, by=by, top=4):
+    for part in tables(found, Shown(by, top=4, **more)):  # type: ignore[arg-type]
         if isinstance(part, Table):
             lines += [part.title, " | ".join(part.columns), *map(" | ".join, part.rows), ""]
         else:

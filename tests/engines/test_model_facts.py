@@ -31,4 +31,4 @@ def test_the_arithmetic_is_that_of_most_weights(graph: str, expected: str) -> No
 def test_a_node_is_found_by_its_name_and_by_its_outputs() -> None:
     names = node_of_name(model("(float[2] x) => (float[2] y) { [one] t = Relu(x) y = Neg(t) }"))
     assert names["one"] == names["t"] == "one"
-    assert names["y"] == "y"
+    assert names["y"] == "Neg_1"

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from burnish.engines.base import ENGINES, EngineOptions
-from burnish.engines.onnxruntime_session import last_runs
 from burnish.store.stored import StoredModel
-from burnish.trace.events import Span, Trace
 
 Stored = Callable[..., StoredModel]
 
@@ -51,10 +49,3 @@ def test_every_graph_level_gives_the_same_numbers(stored: Stored, level: str) ->
     with ENGINES["onnxruntime-cpu"].open(stored(GRAPH), options) as session:
         outputs = session.run({"x": np.array([[-1, 2]], np.float32)})
     np.testing.assert_array_equal(outputs["y"], [[0, 2]])
-
-
-def test_only_the_last_runs_of_a_trace_are_kept() -> None:
-    spans = [Span(f"r{run}", "run", run, 1, "t", run) for run in (-1, 0, 1, 2)]
-    trace = last_runs(Trace(tuple(spans), "test", runs=3), 2)
-    assert [(span.name, span.run) for span in trace.spans] == [("r1", 0), ("r2", 1)]
-    assert trace.runs == 2

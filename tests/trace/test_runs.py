@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from burnish.trace.events import Span, Trace
+from burnish.trace.runs import last_runs
 from timelines import run, span, trace
 
 
@@ -20,3 +22,15 @@ def test_a_long_inference_is_found_behind_short_ones() -> None:
         span("a", 50, 1, track="u"),
     )
     assert {s.name: s.run for s in whole.spans}["a"] == 0
+
+
+def test_only_the_last_runs_of_a_trace_are_kept_with_their_links() -> None:
+    spans = [Span(f"r{run}", "run", run, 1, "t", run) for run in (-1, 0, 1, 2)]
+    spans.append(Span("kernel", "kernel", 2, 1, "s", 2, parent=0, cause=3))
+    found = last_runs(Trace(tuple(spans), "test", runs=3), 2)
+    assert [(span.name, span.run) for span in found.spans] == [
+        ("r1", 0),
+        ("r2", 1),
+        ("kernel", 1),
+    ]
+    assert (found.runs, found.spans[2].parent, found.spans[2].cause) == (2, None, 1)

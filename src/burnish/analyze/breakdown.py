@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burnish.core.errors import ModelError
+from burnish.store.graph import GraphRecord
 from burnish.trace.events import Span, Trace
-from burnish.trace.own_time import busy_seconds, own_seconds
+from burnish.trace.own_time import busy_seconds
+from burnish.trace.timed import timed
 
-_ON_DEVICE = ("kernel", "copy")
+OUTSIDE = "outside of layers"
+"""The layer of nodes that lie in no module, or in several that share none."""
 
 
 class RowKind(enum.Enum):
@@ -21,11 +25,13 @@ class RowKind(enum.Enum):
 
     OPERATOR = "operator"
     NODE = "node"
+    LAYER = "layer"
+    KERNEL = "kernel"
     UNATTRIBUTED = "unattributed"
     BETWEEN = "between nodes"
 
 
-_ALWAYS_THERE = (RowKind.UNATTRIBUTED, RowKind.BETWEEN)
+ALWAYS_THERE = (RowKind.UNATTRIBUTED, RowKind.BETWEEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,8 @@ class Row:
     """How many spans per inference; a fraction where inferences differ."""
     seconds_s: float
     op_type: str | None = None
+    nodes: tuple[str, ...] = ()
+    """The model's nodes, where the row is theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +99,7 @@ class Breakdown:
 
     def top(self, number: int) -> tuple[Row, ...]:
         """Return the first `number` rows and the two that are always there."""
-        fixed = tuple(row for row in self.rows if row.kind in _ALWAYS_THERE)
+        fixed = tuple(row for row in self.rows if row.kind in ALWAYS_THERE)
         return self.rows[: len(self.rows) - len(fixed)][:number] + fixed
 
 
@@ -105,6 +113,48 @@ def by_node(trace: Trace) -> Breakdown:
     return _breakdown(trace, RowKind.NODE, lambda span: span.node)
 
 
+def by_origin(trace: Trace) -> Breakdown:
+    """Return the time per node of the model itself; nodes that ran as one are one row."""
+    return _breakdown(trace, RowKind.NODE, lambda span: label_of(span.nodes) or None)
+
+
+def by_layer(trace: Trace, graph: GraphRecord) -> Breakdown:
+    """Return the time per layer: the innermost module that all nodes of a span are in."""
+    scopes = {node.name: node.scope for node in graph.nodes}
+
+    def layer(span: Span) -> str | None:
+        around = [scopes[name] for name in span.nodes if name in scopes]
+        return "/".join(_common(around)) or OUTSIDE if around else None
+
+    return _breakdown(trace, RowKind.LAYER, layer)
+
+
+def by_kernel(trace: Trace) -> Breakdown:
+    """Return the time per kernel, by its name, or per engine's operator where there are none."""
+    return _breakdown(trace, RowKind.KERNEL, lambda span: span.name)
+
+
+def without_gaps(breakdown: Breakdown) -> Breakdown:
+    """Return a breakdown of the time in which something ran; what is between is left out."""
+    rows = tuple(row for row in breakdown.rows if row.kind is not RowKind.BETWEEN)
+    return replace(breakdown, rows=rows)
+
+
+def label_of(nodes: Sequence[str]) -> str:
+    """Return how nodes that ran as one are called: `/layer.0/{MatMul, Add}`."""
+    if len(nodes) < 2:
+        return "".join(nodes)
+    around = "/".join(_common([name.split("/")[:-1] for name in nodes]))
+    inside = [name.removeprefix(f"{around}/") if around else name for name in nodes]
+    return f"{around}/{{{', '.join(inside)}}}" if around else " + ".join(inside)
+
+
+def _common(paths: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return what all paths begin with."""
+    steps = zip(*paths, strict=False)
+    return tuple(step[0] for step in itertools.takewhile(lambda s: len(set(s)) == 1, steps))
+
+
 def _breakdown(trace: Trace, kind: RowKind, label: Callable[[Span], str | None]) -> Breakdown:
     walls = {span.run: span.duration_s for span in trace.spans if span.category == "run"}
     if not walls:
@@ -112,8 +162,8 @@ def _breakdown(trace: Trace, kind: RowKind, label: Callable[[Span], str | None])
             "the trace holds no complete inference, so there is nothing to break down",
             hint="record one with burnish profile MODEL --runs 10",
         )
-    clock, spans = _timed(trace)
-    own = list(zip(spans, own_seconds(spans), strict=True))
+    counted = timed(trace)
+    own, spans = counted.own, [span for span, _ in counted.own]
     gaps, overlaps = [], []
     for run, wall_s in walls.items():
         busy_s = busy_seconds([span for span in spans if span.run == run])
@@ -125,22 +175,8 @@ def _breakdown(trace: Trace, kind: RowKind, label: Callable[[Span], str | None])
         overlap_s=statistics.median(overlaps),
         measured_wall_s=statistics.median(walls.values()),
         runs=len(walls),
-        clock=clock,
+        clock=counted.clock,
     )
-
-
-def _timed(trace: Trace) -> tuple[str, list[Span]]:
-    """Return the clock and the spans to count: kernels and copies where there are any.
-
-    A node that has kernels ran on a device, and its own span is only the launch.
-    """
-    inside = [span for span in trace.spans if span.run >= 0]
-    kernels = [span for span in inside if span.category in _ON_DEVICE]
-    launched = {span.node for span in kernels if span.node is not None}
-    nodes = [s for s in inside if s.category == "node" and s.node not in launched]
-    if not kernels:
-        return "host", nodes
-    return "device", kernels + [s for s in nodes if (s.provider or "").startswith("CPU")]
 
 
 def _rows(
@@ -152,15 +188,19 @@ def _rows(
 ) -> tuple[Row, ...]:
     seconds: dict[str | None, float] = defaultdict(float)
     counts: dict[str | None, int] = defaultdict(int)
-    op_types: dict[str | None, str | None] = {}
+    op_types: dict[str | None, tuple[float, str | None]] = {}
+    nodes: dict[str | None, tuple[str, ...]] = {}
     for parts in _by_thing(own).values():
         first = parts[0][0]
         key = label(first)
-        seconds[key] += _median_of_runs(parts, runs)
+        took_s = _median_of_runs(parts, runs)
+        seconds[key] += took_s
         counts[key] += len(parts)
-        op_types.setdefault(key, first.op_type)
+        if key not in op_types or op_types[key][0] < took_s:
+            op_types[key] = (took_s, first.op_type)
+        nodes.setdefault(key, first.nodes if kind is RowKind.NODE else ())
     named = [
-        Row(key, kind, counts[key] / runs, seconds[key], op_types[key])
+        Row(key, kind, counts[key] / runs, seconds[key], op_types[key][1], nodes[key])
         for key in seconds
         if key is not None
     ]
@@ -175,7 +215,8 @@ def _by_thing(
     """Return spans of the same thing in all inferences together: the finest parts there are."""
     things: dict[tuple[str | None, ...], list[tuple[Span, float]]] = defaultdict(list)
     for span, seconds in own:
-        things[span.category, span.name, span.node, span.op_type].append((span, seconds))
+        key = (span.category, span.name, span.node, span.op_type, *span.nodes)
+        things[key].append((span, seconds))
     return things
 
 

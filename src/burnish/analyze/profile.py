@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from burnish.analyze.breakdown import Breakdown, by_node, by_operator
+from burnish.analyze.align import aligned, corresponding
+from burnish.analyze.breakdown import (
+    Breakdown,
+    by_kernel,
+    by_layer,
+    by_node,
+    by_operator,
+    by_origin,
+)
 from burnish.analyze.difference import Difference, difference
 from burnish.core.arrays import Arrays
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines.base import Session
-from burnish.trace.attribute import attribute
+from burnish.store.graph import GraphRecord
+from burnish.trace.attribute import Coverage, attribute, coverage
 from burnish.trace.events import Trace
+from burnish.trace.grouping import Library
 
 SCHEMA = 1
 
@@ -24,8 +34,9 @@ class Subject:
 
     label: str
     engine: str
-    nodes: frozenset[str]
-    """The names of the model's own nodes."""
+    graph: GraphRecord
+    groups: Library | None = None
+    """Which nodes one operator or kernel performs; None: as Burnish's own library says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +53,26 @@ class Profile:
 
     label: str
     engine: str
-    plain_s: float
-    """Median wall time of the same runs without profiling, which itself costs time per node."""
+    plain_s: float | None
+    """Median wall time of the same runs without profiling, which itself costs time per node;
+    None: the timeline was recorded elsewhere."""
     by_operator: Breakdown
     by_node: Breakdown
     """Under the names of the graph that the engine really ran."""
-    named_s: float
-    """How much of the time is in nodes that the model itself names; the engine made the rest."""
+    by_origin: Breakdown
+    """By the model's own nodes; those that ran as one are one row."""
+    by_layer: Breakdown
+    by_kernel: Breakdown
+    coverage: Coverage
+    """How much of the time is led back to nodes of the model, and how surely."""
     source: str
     notes: tuple[str, ...] = ()
 
     @property
     def named_share(self) -> float:
         """Return the part of the nodes' time that is in nodes that the model names."""
-        return self.named_s / self.by_node.total_s if self.by_node.total_s else 1.0
+        exact_s = self.coverage.seconds_s.get("exact", 0.0)
+        return exact_s / self.coverage.total_s if self.coverage.total_s else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +81,9 @@ class ProfileReport:
 
     profiles: tuple[Profile, ...]
     difference: Difference | None
+    """By operator."""
+    aligned: Difference | None = None
+    """By the first model's nodes; a fused node is set beside those that it replaced."""
 
 
 def profile(
@@ -83,29 +103,54 @@ def profile(
         )
     run_once = session.prepare(feeds)
     walls = [_timed(run_once, clock) for _ in range(repeats.warmup + repeats.runs)]
-    named = by_node(attribute(trace, subject.nodes))
+    return profile_of(trace, subject, plain_s=statistics.median(walls[repeats.warmup :]))
+
+
+def profile_of(
+    trace: Trace, subject: Subject, *, plain_s: float | None = None
+) -> tuple[Profile, Trace]:
+    """Return where the time of a recorded timeline went, and that timeline with the nodes."""
+    trace = attribute(trace, subject.graph, subject.groups)
     found = Profile(
         label=subject.label,
         engine=subject.engine,
-        plain_s=statistics.median(walls[repeats.warmup :]),
+        plain_s=plain_s,
         by_operator=by_operator(trace),
         by_node=by_node(trace),
-        named_s=named.total_s - named.unattributed_s,
+        by_origin=by_origin(trace),
+        by_layer=by_layer(trace, subject.graph),
+        by_kernel=by_kernel(trace),
+        coverage=coverage(trace),
         source=trace.source,
         notes=trace.notes,
     )
     return found, trace
 
 
-def report(profiles: tuple[Profile, ...]) -> ProfileReport:
-    """Return profiles with the difference, by operator, of the last from the first."""
+def report(profiles: tuple[Profile, ...], graphs: Sequence[GraphRecord] = ()) -> ProfileReport:
+    """Return profiles with the difference of the last from the first.
+
+    By operator; and by node, where the graphs of the profiled models are given, in order.
+    """
     if len(profiles) < 2:
         return ProfileReport(profiles, None)
     first, last = profiles[0], profiles[-1]
     names = (first.label, last.label)
     if names[0] == names[1]:
         names = (f"{first.label} on {first.engine}", f"{last.label} on {last.engine}")
-    return ProfileReport(profiles, difference(first.by_operator, last.by_operator, names=names))
+    return ProfileReport(
+        profiles,
+        difference(first.by_operator, last.by_operator, names=names),
+        _aligned(first, last, graphs, names) if graphs else None,
+    )
+
+
+def _aligned(
+    first: Profile, last: Profile, graphs: Sequence[GraphRecord], names: tuple[str, str]
+) -> Difference:
+    same = graphs[0] == graphs[-1]
+    corresponds = {} if same else corresponding(graphs[0], graphs[-1])
+    return aligned(first.by_origin, last.by_origin, corresponds, names=names)
 
 
 def _timed(call: Callable[[], None], clock: Callable[[], float]) -> float:

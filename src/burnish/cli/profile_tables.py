@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from burnish.analyze.breakdown import Breakdown, Row
+from burnish.analyze.breakdown import ALWAYS_THERE, Breakdown, Row, without_gaps
 from burnish.analyze.difference import Difference, DifferenceRow
 from burnish.analyze.profile import Profile, ProfileReport
 from burnish.cli.output import Table
 from burnish.core import units
+from burnish.trace.attribute import Coverage
+from burnish.trace.events import Confidence
 
 _NUMBERS = frozenset(("count", "time", "share", "up to here", "ceiling"))
+_HOW: Mapping[Confidence, str] = {
+    "exact": "by name",
+    "correlation": "by what launched it",
+    "tensor": "through the engine's graph",
+    "pattern": "by what such work usually is",
+}
 
 
-def tables(report: ProfileReport, *, by: str, top: int) -> Iterator[Table | str]:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Which rows are shown, and of what."""
+
+    by: str
+    top: int = 20
+    threshold: float = 0.0
+    """The least share of the time that a row has."""
+    kernel_time_only: bool = False
+
+
+def tables(report: ProfileReport, shown: Shown) -> Iterator[Table | str]:
     """Yield one table per profile, what to know when reading it, and the difference."""
     for profile in report.profiles:
-        breakdown = profile.by_operator if by == "operator" else profile.by_node
-        yield _table(profile, breakdown, by=by, top=top)
-        yield from _remarks(profile)
-    if report.difference is not None:
-        yield _difference(report.difference, top=top)
+        yield from _profile(profile, shown)
+    difference = report.aligned if shown.by == "node" else report.difference
+    if difference is not None:
+        yield _difference(
+            difference, by="node" if shown.by == "node" else "operator", top=shown.top
+        )
 
 
 def count(value: float) -> str:
@@ -29,12 +50,35 @@ def count(value: float) -> str:
     return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
 
 
-def _table(profile: Profile, breakdown: Breakdown, *, by: str, top: int) -> Table:
+def _profile(profile: Profile, shown: Shown) -> Iterator[Table | str]:
+    breakdowns = {
+        "operator": profile.by_operator,
+        "node": profile.by_origin,
+        "layer": profile.by_layer,
+        "kernel": profile.by_kernel,
+        "ran": profile.by_node,
+    }
+    breakdown = breakdowns[shown.by]
+    if shown.kernel_time_only:
+        breakdown = without_gaps(breakdown)
+    yield _table(profile, breakdown, shown)
+    yield from _remarks(profile)
+
+
+def _table(profile: Profile, breakdown: Breakdown, shown: Shown) -> Table:
+    by = "node" if shown.by == "ran" else shown.by
     second = ("operator",) if by == "node" else ()
+    always = [row for row in breakdown.rows if row.kind in ALWAYS_THERE]
+    rows = [
+        row
+        for row in breakdown.top(shown.top)
+        if row in always or breakdown.share(row) >= shown.threshold
+    ]
+    whole = "of work" if shown.kernel_time_only else "a run"
     return Table(
-        title=f"{profile.label} on {profile.engine}, {units.seconds(breakdown.wall_s)} a run",
+        title=f"{profile.label} on {profile.engine}, {units.seconds(breakdown.wall_s)} {whole}",
         columns=(by, *second, "count", "time", "share", "up to here", "ceiling"),
-        rows=[_row(breakdown, row, by=by) for row in breakdown.top(top)],
+        rows=[_row(breakdown, row, by=by) for row in rows],
         right=_NUMBERS,
     )
 
@@ -54,23 +98,39 @@ def _row(breakdown: Breakdown, row: Row, *, by: str) -> tuple[str, ...]:
 
 def _remarks(profile: Profile) -> Iterator[str]:
     breakdown = profile.by_operator
-    yield (
-        f"Medians of {units.count(breakdown.runs, 'run')}, node by node. A whole profiled run took"
-        f" {units.seconds(breakdown.measured_wall_s)}, one without profiling"
-        f" {units.seconds(profile.plain_s)}: use burnish bench for latencies."
-    )
-    yield (
-        f"{units.share(profile.named_share)} of the nodes' time is in nodes that the model"
-        " names; the rest is in nodes that the engine made."
-    )
+    recorded = f"Medians of {units.count(breakdown.runs, 'run')}, node by node."
+    if profile.plain_s is not None:
+        yield (
+            f"{recorded} A whole profiled run took {units.seconds(breakdown.measured_wall_s)}, one"
+            f" without profiling {units.seconds(profile.plain_s)}: use burnish bench for latencies."
+        )
+    else:
+        yield f"{recorded} A whole run took {units.seconds(breakdown.measured_wall_s)}."
+    yield _coverage(profile.coverage)
     if breakdown.measured_wall_s > 2 * breakdown.wall_s:
         yield "Note: runs were interrupted for most of their time; the machine is busy."
     yield from (f"Note: {note}." for note in profile.notes)
 
 
-def _difference(found: Difference, *, top: int) -> Table:
+def _coverage(coverage: Coverage) -> str:
+    found = coverage.seconds_s.items()
+    parts = [
+        f"{units.share(seconds_s / coverage.total_s)} {_HOW[confidence]}"
+        for confidence, seconds_s in found
+        if confidence != "none" and seconds_s
+    ]
+    how = f": {', '.join(parts)}" if parts else ""
+    left = units.count(coverage.unattributed, "span")
+    rest = f"; {left} unattributed" if coverage.unattributed else ""
+    return (
+        f"{units.share(coverage.share)} of {units.seconds(coverage.total_s)} of work is led back"
+        f" to the model's nodes{how}{rest}."
+    )
+
+
+def _difference(found: Difference, *, by: str, top: int) -> Table:
     first, last = found.baseline, found.candidate
-    columns = ("operator", f"{first}: count", "time ", f"{last}: count", "time", "change", "share")
+    columns = (by, f"{first}: count", "time ", f"{last}: count", "time", "change", "share")
     return Table(
         title=(
             f"From {first} to {last}: {_signed(found.change_s)} a run, the worst regression first"

@@ -8,6 +8,7 @@ import onnx_ir as ir
 
 from burnish.core.tensors import BITS, FLOATS
 from burnish.store.element_types import SHORT_NAMES
+from burnish.store.graph_of import node_names
 
 _QUANTISED = frozenset(name for name, bits in BITS.items() if bits <= 8 and name != "bool")
 
@@ -36,9 +37,10 @@ def arithmetic_type(model: ir.Model) -> str:
 
 def node_of_name(model: ir.Model) -> dict[str, str]:
     """Return the node's name by its own name and by its outputs': engines use either."""
+    names = dict(zip(model.graph, node_names(model.graph), strict=True))
     result: dict[str, str] = {}
     for node in ir.traversal.RecursiveGraphIterator(model.graph):
-        name = node.name or next((value.name for value in node.outputs if value.name), None)
+        name = names.get(node) or node.name
         if name:
             result.update({value.name: name for value in node.outputs if value.name})
             result[name] = name

@@ -177,6 +177,7 @@ class OnnxRuntimeSession:
         """
         from burnish.engines.onnxruntime_origins import origins
         from burnish.trace.readers import onnxruntime_profile
+        from burnish.trace.runs import last_runs
 
         options = dataclasses.replace(self._options, cuda_graph=False)
         without_capture = {k: v for k, v in self._provider.options.items() if k != CAPTURE}
@@ -238,12 +239,3 @@ class OnnxRuntimeSession:
             for spec in self._outputs:
                 binding.bind_output(spec.name, device, device_index)
         return binding, kept
-
-
-def last_runs(trace: Trace, runs: int) -> Trace:
-    """Return the last `runs` runs of a trace, from 0; what lies outside of runs is dropped."""
-    first = max(0, trace.runs - runs)
-    spans = tuple(
-        dataclasses.replace(span, run=span.run - first) for span in trace.spans if span.run >= first
-    )
-    return dataclasses.replace(trace, spans=spans, runs=trace.runs - first)

@@ -19,6 +19,7 @@ import numpy as np
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.core.tensors import TensorSpec
+from burnish.engines.absorbed import with_absorbed
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
 from burnish.engines.fallback import accepted, level_notes, no_cuda_graph, precision_notes, require
 from burnish.engines.feeding import check_feeds
@@ -140,8 +141,10 @@ class OpenVinoSession:
         """Return a timeline from a second compilation, which counts the time of each node."""
         asked = self._options.precision or "f32"
         properties = {**_properties(self._options, asked), "PERF_COUNT": "YES"}
-        request = self._request(_compiled(self._model, properties), feeds)
-        names = node_of_name(onnx_files.read(self._model.onnx))
+        compiled = _compiled(self._model, properties)
+        request = self._request(compiled, feeds)
+        model = onnx_files.read(self._model.onnx)
+        origins = with_absorbed(model.graph, _told(compiled, node_of_name(model)))
         spans: list[Span] = []
         with _explained(self._model):
             for _ in range(warmup):
@@ -150,9 +153,10 @@ class OpenVinoSession:
                 start = time.perf_counter()
                 request.infer()
                 end = time.perf_counter()
-                spans += _spans(request.get_profiling_info(), run, (start, end), names)
+                spans += _spans(request.get_profiling_info(), run, (start, end))
         note = "OpenVINO tells how long a node took, not when: nodes are laid end to end"
-        return Trace(tuple(spans), f"openvino {version_of('openvino')}", runs, (note,))
+        source = f"openvino {version_of('openvino')}"
+        return Trace(tuple(spans), source, runs, (note,), origins=origins)
 
     def __enter__(self) -> Self:
         return self
@@ -228,9 +232,20 @@ def _refuse_text(tensors: Sequence[TensorSpec], model: StoredModel) -> None:
             )
 
 
-def _spans(
-    profile: Sequence[Any], run: int, wall_s: tuple[float, float], names: Mapping[str, str]
-) -> Iterator[Span]:
+def _told(compiled: CompiledModel, names: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return the model's nodes that OpenVINO tells behind each node that it made of them."""
+    result = {}
+    for node in compiled.get_runtime_model().get_ops():
+        information = node.get_rt_info()
+        key = "originalLayersNames"
+        written = information[key].astype(str) if key in information else ""
+        parts = (*written.split(","), node.get_friendly_name())
+        behind = dict.fromkeys(names[part] for part in parts if part in names)
+        result[node.get_friendly_name()] = tuple(behind)
+    return result
+
+
+def _spans(profile: Sequence[Any], run: int, wall_s: tuple[float, float]) -> Iterator[Span]:
     start, end = wall_s
     yield Span("infer", "run", start, end - start, "openvino", run)
     for row in profile:
@@ -238,7 +253,7 @@ def _spans(
         if row.status.name == "EXECUTED":
             yield Span(
                 row.node_name, "node", start, duration, "openvino", run,
-                node=names.get(row.node_name), op_type=row.node_type, provider="OpenVINO CPU",
+                node=row.node_name, op_type=row.node_type, provider="OpenVINO CPU",
             )  # fmt: skip
             start += duration
 

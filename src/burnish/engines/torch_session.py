@@ -168,8 +168,15 @@ class TorchSession:
         return run
 
     def trace(self, feeds: Arrays, *, warmup: int, runs: int) -> Trace | None:
-        """Return nothing: what PyTorch's profiler records is not attributed to nodes yet."""
-        return None
+        """Return a timeline from PyTorch's own profiler, with the modules of an eager one."""
+        from burnish.engines.torch_profile import recorded
+
+        model = self._opened()
+        eager = model.module if self._call is model.module else None
+        call = self._blocking(self._arguments(feeds))
+        for _ in range(warmup):
+            call()
+        return recorded(call, runs=runs, modules_of=eager, on_gpu=model.device != "cpu")
 
     def __enter__(self) -> Self:
         return self

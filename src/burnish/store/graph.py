@@ -25,6 +25,8 @@ class GraphNode:
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     scope: tuple[str, ...] = ()
     """The modules around it, outermost first."""
+    replaced: tuple[str, ...] = ()
+    """The nodes of the model before it was optimised that it stands for, by name."""
 
     @property
     def layer(self) -> str:

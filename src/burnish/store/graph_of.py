@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 
@@ -16,6 +17,8 @@ from burnish.store.graph import Attribute, GraphNode, GraphRecord
 
 _LARGEST_READ = 1024
 """Elements of a constant that shape inference may want to read; larger ones are weights."""
+_REPLACED = "burnish.replaced"
+"""Where a fused node keeps the names of those that it stands for."""
 _SCOPES = ("pkg.torch.onnx.name_scopes", "namespace")
 _KEPT = (
     ir.AttributeType.INT, ir.AttributeType.FLOAT, ir.AttributeType.STRING,
@@ -41,7 +44,7 @@ def graph_of(
     tensors = {spec.name: spec for spec in _inferred(model, bindings, shapes or {})}
     return GraphRecord(
         name=model.graph.name or "main",
-        nodes=tuple(_nodes(model.graph)),
+        nodes=nodes_of(model.graph),
         inputs=tuple(tensors.get(spec.name, spec) for spec in interface.inputs),
         outputs=tuple(tensors.get(spec.name, spec) for spec in interface.outputs),
         tensors=tensors,
@@ -62,6 +65,11 @@ def node_names(graph: ir.Graph) -> tuple[str, ...]:
     return tuple(names)
 
 
+def nodes_of(graph: ir.Graph) -> tuple[GraphNode, ...]:
+    """Return the nodes of a graph, without those in the bodies of others."""
+    return tuple(_nodes(graph))
+
+
 def _nodes(graph: ir.Graph) -> Iterator[GraphNode]:
     for name, node in zip(node_names(graph), graph, strict=True):
         yield GraphNode(
@@ -72,7 +80,16 @@ def _nodes(graph: ir.Graph) -> Iterator[GraphNode]:
             outputs=tuple(_name(value) for value in node.outputs),
             attributes=_attributes(node),
             scope=_scope(node),
+            replaced=_replaced(node),
         )
+
+
+def _replaced(node: ir.Node) -> tuple[str, ...]:
+    try:
+        written = json.loads(node.metadata_props.get(_REPLACED, "[]"))
+    except json.JSONDecodeError:
+        return ()
+    return tuple(map(str, written)) if isinstance(written, list) else ()
 
 
 def _name(value: ir.Value | None) -> str:

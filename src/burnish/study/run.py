@@ -28,6 +28,7 @@ from burnish.report import html, record
 from burnish.report.record import RunReport
 from burnish.rewrite.options import OptimizeOptions
 from burnish.store import layout, onnx_files
+from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
 from burnish.study.judge import judge_of
 from burnish.study.optimize import OptimizeReport, RejectedError, optimize_file
@@ -213,8 +214,8 @@ def _profiled(study: _Study, models: list[StoredModel]) -> tuple[Profile, ...]:
 
 
 def _profile(study: _Study, model: StoredModel, engine: str, feeds: Feeds) -> Profile | None:
-    names = frozenset(node.name or "" for node in onnx_files.read(model.onnx).graph)
-    subject = Subject(model.label, engine, names)
+    graph = graph_of(onnx_files.read(model.onnx), feeds.bindings)
+    subject = Subject(model.label, engine, graph)
     with ENGINES[engine].open(model, study.options.engine) as session:
         try:
             found, _ = profile(session, feeds.arrays, subject, repeats=Repeats())

@@ -53,6 +53,7 @@ class Chunks:
                     hint="copy it again from where it was made",
                 ) from error
             packed = next(rest, b"")
+        yield unpacking.flush()
         if not unpacking.eof:
             self.note = f"the gzip file ends early, after {taken:,} bytes"
 

@@ -6,7 +6,7 @@ import bisect
 from collections.abc import Sequence
 from dataclasses import replace
 
-from burnish.trace.events import Span
+from burnish.trace.events import Span, Trace
 
 
 def with_runs(spans: Sequence[Span]) -> tuple[Span, ...]:
@@ -33,3 +33,17 @@ def with_runs(spans: Sequence[Span]) -> tuple[Span, ...]:
         return around[-1] if around else -1
 
     return tuple(replace(span, run=number_of(span)) for span in ordered)
+
+
+def last_runs(trace: Trace, runs: int) -> Trace:
+    """Return the last `runs` runs of a trace, from 0; what lies outside of runs is dropped."""
+    first = max(0, trace.runs - runs)
+    kept = [at for at, span in enumerate(trace.spans) if span.run >= first]
+    now_at: dict[int | None, int] = {at: new for new, at in enumerate(kept)}
+    spans = tuple(
+        replace(
+            span, run=span.run - first, parent=now_at.get(span.parent), cause=now_at.get(span.cause)
+        )
+        for span in (trace.spans[at] for at in kept)
+    )
+    return replace(trace, spans=spans, runs=trace.runs - first)
