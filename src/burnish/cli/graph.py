@@ -19,9 +19,9 @@ VIEWS = ("auto", "full", "simple", "modules", "kernels")
 @click.command()
 @options.model_argument
 @click.option("-o", "--output", "targets", type=click.Path(path_type=Path), multiple=True,
-              required=True, help="File to write, several times if wanted: .svg, .html (interactive), "
-              ".csv, .md, .json, .model-explorer.json, .node-data.json, .netron.json, "
-              ".perfetto.json.")  # fmt: skip
+              required=True, help="File to write, several times if wanted: .svg, .html "
+              "(interactive), .csv, .md, .json, .model-explorer.json, .node-data.json, "
+              ".netron.json, .perfetto.json.")  # fmt: skip
 @click.option(
     "--engine", default=None, metavar="NAME", help="Record the times now, on this engine."
 )
@@ -50,10 +50,12 @@ def command(model: str, targets: tuple[Path, ...], as_json: bool, **asked: Any) 
     branches ran at the same time.
     """
     from burnish.cli.graph_tables import lines
-    from burnish.report.exports.by_suffix import Look
+    from burnish.report.exports.by_suffix import Look, writer_for
     from burnish.report.graph.written import SCHEMA
     from burnish.study.draw import draw
 
+    for target in targets:
+        writer_for(target)
     with shown() as progress:
         picture = _picture(model, asked)
         progress.step("graph", 1, 2, f"{len(picture.graph.nodes)} nodes")

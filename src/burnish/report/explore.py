@@ -22,7 +22,7 @@ _SCRIPTS = ("layout.js", "model.js", "simulate.js", "canvas.js", "page.js")
 def page(picture: Picture) -> str:
     """Return the page; it runs the one script that is ours, and no other."""
     time = overlay(picture)
-    charts = exploring.charts(picture.timing) if picture.timing else {}
+    charts = exploring.charts(picture.timing, picture.graph) if picture.timing else {}
     return (
         environment()
         .get_template("explore/page.html")

@@ -116,21 +116,23 @@ def _by_operator(timing: Timing) -> dict[str, float]:
     return seconds
 
 
-def charts(timing: Timing) -> dict[str, str]:
+def charts(timing: Timing, graph: GraphRecord) -> dict[str, str]:
     """Return the charts of the page, by name; a chart that cannot be drawn is an empty text."""
     return {
         "operators": ranked.chart(_operator_rows(timing), title="Time by operator"),
-        "nodes": ranked.chart(_node_rows(timing), title="Slowest nodes"),
+        "nodes": ranked.chart(_node_rows(timing, graph), title="Slowest nodes"),
         "roofline": _roofline(timing),
         "timeline": timeline.chart(_stretches(timing)),
         "tornado": tornado.chart(_swings(timing), CHANGES),
     }
 
 
-def _row(label: str, seconds_s: float, wall_s: float, *, key: str = "") -> ranked.Ranked:
+def _row(
+    label: str, seconds_s: float, wall_s: float, *, key: str = "", detail: str = ""
+) -> ranked.Ranked:
     share = seconds_s / wall_s if wall_s else 0.0
     ceiling = 1 / (1 - share) if share < 1 - 1e-9 else float("inf")
-    return ranked.Ranked(label, seconds_s, share, ceiling, key, quiet=not key)
+    return ranked.Ranked(label, seconds_s, share, ceiling, key, detail, quiet=not key)
 
 
 def _operator_rows(timing: Timing) -> list[ranked.Ranked]:
@@ -147,19 +149,17 @@ def _operator_rows(timing: Timing) -> list[ranked.Ranked]:
     return [*rows[:_ROWS], *fixed, _row(_BETWEEN, idle_s, wall_s)]
 
 
-def _node_rows(timing: Timing) -> list[ranked.Ranked]:
-    wall_s = simulate(timing.events).wall_s
+def _node_rows(timing: Timing, graph: GraphRecord) -> list[ranked.Ranked]:
+    wall_s, first = simulate(timing.events).wall_s, shown_first(graph)
     works = [timing.events.events[place] for place in timing.events.work]
     works.sort(key=lambda event: (-event.duration_s, event.name))
-    return [
-        _row(
-            e.nodes[0] if len(e.nodes) == 1 else e.name,
-            e.duration_s,
-            wall_s,
-            key=f"node {e.nodes[0]}" if e.nodes else "",
-        )
-        for e in works[:_ROWS]
-    ]
+    rows = []
+    for event in works[:_ROWS]:
+        nodes = sorted((name for name in event.nodes if name in first), key=first.__getitem__)
+        more = f" +{len(nodes) - 1}" if nodes[1:] else ""
+        label, key = (f"{nodes[0]}{more}", f"node {nodes[0]}") if nodes else (event.name, "")
+        rows.append(_row(label, event.duration_s, wall_s, key=key, detail=event.name))
+    return rows
 
 
 def _stretches(timing: Timing) -> list[timeline.Stretch]:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.core import files
-from burnish.report.exports.by_suffix import Look, text_for
+from burnish.report.exports.by_suffix import Look, writer_for
 from burnish.report.graph.picture import Picture, overlay
 from burnish.report.graph.written import GraphReport, WrittenFile
 
 
 def draw(picture: Picture, targets: Sequence[Path], look: Look = Look()) -> GraphReport:  # noqa: B008
     """Write a graph to all `targets` and return what was written; nothing is, if one cannot be."""
-    texts = [(path, text_for(path, picture, look)) for path in targets]
+    texts = [(path, writer_for(path)(picture, look)) for path in targets]
     for path, text in texts:
         files.write_text(path, text)
     time = overlay(picture)

@@ -23,6 +23,8 @@ class Ranked:
     ceiling: float
     key: str = ""
     """What a page selects when the row is clicked: `op Softmax`, `node /layer/MatMul`."""
+    detail: str = ""
+    """What the pointer reads besides: the kernel that it is."""
     quiet: bool = False
     """True for what is no node: time between nodes, or of none."""
 
@@ -46,6 +48,11 @@ def _said(row: Ranked) -> str:
     return f"{row.label} {units.seconds(row.seconds_s)}, {units.share(row.share)}"
 
 
+def _details(row: Ranked, ceiling: str) -> str:
+    named = f"\n{row.detail}" if row.detail else ""
+    return f"{_said(row)}; without it, {ceiling} as fast at most{named}"
+
+
 def _row(row: Ranked, top: float, scale: float) -> str:
     base = top + _BAR - 1.5
     ceiling = units.ratio(row.ceiling) if math.isfinite(row.ceiling) else "∞"
@@ -56,7 +63,7 @@ def _row(row: Ranked, top: float, scale: float) -> str:
     )
     return svg.element(
         "g",
-        svg.title(f"{_said(row)}; without it {ceiling} faster at most"),
+        svg.title(_details(row, ceiling)),
         svg.element("rect", x=0, y=top - 4, width=WIDTH, height=_ROW, class_="back"),
         svg.text(
             svg.tail(row.label, 32), x=_LEFT - 10, y=base, anchor="end",

@@ -28,7 +28,7 @@ def svg(picture: Picture, look: Look) -> str:
     view, time = chosen(picture, look.view), overlay(picture)
     described = describer(picture.graph, time, view)
     facts = [*explore.facts(picture, time), *described.left_out(view)]
-    head = Head(picture.label, " · ".join(facts))
+    head = Head(picture.label, facts)
     return drawing(view, described, head, left_to_right=look.left_to_right)
 
 
@@ -48,11 +48,11 @@ WRITERS: Mapping[str, Callable[[Picture, Look], str]] = MappingProxyType(
 """By the end of the file's name; the longest that fits is meant."""
 
 
-def text_for(path: Path, picture: Picture, look: Look) -> str:
-    """Return what belongs into a file of this name."""
-    for ending, written in WRITERS.items():
+def writer_for(path: Path) -> Callable[[Picture, Look], str]:
+    """Return what writes files of this name."""
+    for ending, writer in WRITERS.items():
         if path.name.lower().endswith(ending):
-            return written(picture, look)
+            return writer
     raise UsageError(
         f"{path.name}: its ending says no format", hint=f"end it in one of {', '.join(WRITERS)}"
     )

@@ -120,9 +120,7 @@ class Describer:
         """Return what each colour means; nothing where there is no time."""
         if self.overlay is None or not self.most_s:
             return []
-        wall = self.overlay.after_wall_s or self.overlay.wall_s
-        ends = [units.share(bound * self.most_s / wall) for bound in heat.BOUNDS]
-        return [*(f"≤ {end}" for end in ends), f"≤ {units.share(self.most_s / wall)} of the time"]
+        return [f"≤ {units.seconds(bound * self.most_s)}" for bound in (*heat.BOUNDS, 1.0)]
 
     def _time(self, box: Box) -> str:
         costs = self.costs(box)

@@ -13,7 +13,7 @@ from burnish.report.graph.describe import Describer
 from burnish.report.graph.groups import Box, View
 from burnish.report.graph.layout import Edge, Layout, Place, Point, layout
 
-_MARGIN, _HEAD = 24.0, 74.0
+_MARGIN, _HEAD, _FACT_LINE = 24.0, 62.0, 15.0
 _LINE, _LETTER, _PAD = 15.0, 6.7, 12.0
 _NARROWEST, _LONGEST = 76.0, 30
 _STYLE = """svg{background:var(--paper);font-family:var(--sans)}
@@ -39,7 +39,7 @@ class Head:
     """What stands above the drawing."""
 
     title: str
-    facts: str = ""
+    facts: Sequence[str] = ()
 
 
 def drawing(view: View, describer: Describer, head: Head, *, left_to_right: bool = False) -> str:
@@ -49,19 +49,19 @@ def drawing(view: View, describer: Describer, head: Head, *, left_to_right: bool
     sizes = [_size(texts) for texts in lines]
     plan = layout(sizes, view.edges, left_to_right=left_to_right, whole=critical)
     width = max(plan.width, 560.0) + 2 * _MARGIN
+    facts = _wrapped(head.facts, width - 2 * _MARGIN)
+    top = _HEAD + _FACT_LINE * len(facts) + _MARGIN
     aside = (width - 2 * _MARGIN - plan.width) / 2
     parts = [
         *_lines(view, plan, critical, left_to_right=left_to_right),
-        *_branch_shares(view, plan, describer),
+        *_branch_shares(view, plan, describer, left_to_right=left_to_right),
         *map(functools.partial(_box, describer), view.boxes, lines, plan.places),
     ]
-    body = svg.element(
-        "g", *parts, transform=f"translate({_MARGIN + aside:.1f} {_HEAD + _MARGIN:.1f})"
-    )
+    body = svg.element("g", *parts, transform=f"translate({_MARGIN + aside:.1f} {top:.1f})")
     return svg.document(
         svg.element("style", f"{theme.css()}{heat.css()}{_style()}"), _tips(),
-        *_heading(head, describer), body,
-        width=width, height=plan.height + _HEAD + 2 * _MARGIN,
+        *_heading(head.title, facts, describer), body,
+        width=width, height=plan.height + top + _MARGIN,
         label=f"Graph of {head.title}: {len(view.boxes)} boxes, {len(view.edges)} lines",
     )  # fmt: skip
 
@@ -127,52 +127,77 @@ def _lines(
     return drawn[False] + drawn[True]
 
 
-def _branch_shares(view: View, plan: Layout, describer: Describer) -> list[str]:
+def _branch_shares(
+    view: View, plan: Layout, describer: Describer, *, left_to_right: bool
+) -> list[str]:
+    """Return the shares of branches beside the lines that meet, left and right of the middle."""
     shares = describer.branch_shares(view)
-    return [
-        svg.text(
-            units.share(shares[edge]), x=route[-1][0], y=route[-1][1] - 9, class_="branch",
-            anchor="middle",
-        )
-        for edge, route in zip(view.edges, plan.routes, strict=True)
-        if edge in shares
-    ]  # fmt: skip
+    arriving: dict[int, list[tuple[Point, Edge]]] = {}
+    for edge, route in zip(view.edges, plan.routes, strict=True):
+        arriving.setdefault(edge[1], []).append((route[-1], edge))
+    parts = []
+    for lines in arriving.values():
+        ends = sorted(lines, key=lambda line: line[0][left_to_right])
+        # of more than two, only the outermost have room for a number
+        for before, ((x, y), edge) in ((True, ends[0]), (False, ends[-1])):
+            if len(ends) < 2 or edge not in shares:
+                continue
+            said = units.share(shares[edge])
+            if left_to_right:
+                x, y, anchor = x - 9, y - 5 if before else y + 12, "end"
+            else:
+                x, y, anchor = x - 6 if before else x + 6, y - 7, "end" if before else "start"
+            parts.append(svg.text(said, x=x, y=y, class_="branch", anchor=anchor))
+    return parts
 
 
 def _box(describer: Describer, box: Box, lines: Sequence[str], place: Place) -> str:
+    """Return one box; written out, for there can be ten thousand of them."""
+    middle = place.x + place.width / 2
     first = place.y + (place.height - len(lines) * _LINE) / 2 + 11
-    texts = [
-        svg.text(
-            line, x=place.x + place.width / 2, y=first + _LINE * number,
-            class_="small" if number else "name", anchor="middle",
-        )
+    texts = "".join(
+        f'<text x="{middle:.1f}" y="{first + _LINE * number:.1f}"'
+        f' class="{"small" if number else "name"}">{svg.clean(line)}</text>'
         for number, line in enumerate(lines)
-    ]  # fmt: skip
-    round_by = place.height / 2 if box.kind in ("input", "output") else 5
-    rect = svg.element(
-        "rect", x=place.x, y=place.y, width=place.width, height=place.height, rx=round_by
     )
-    return svg.element(
-        "g", svg.title(describer.details(box)), rect, *texts,
-        class_=f"box {box.kind} {describer.look(box)}",
-    )  # fmt: skip
+    round_by = place.height / 2 if box.kind in ("input", "output") else 5
+    return (
+        f'<g class="box {box.kind} {describer.look(box)}">{svg.title(describer.details(box))}'
+        f'<rect x="{place.x:.1f}" y="{place.y:.1f}" width="{place.width:.1f}"'
+        f' height="{place.height:.1f}" rx="{round_by:.1f}"/>{texts}</g>'
+    )
 
 
-def _heading(head: Head, describer: Describer) -> list[str]:
+def _wrapped(facts: Sequence[str], width: float) -> list[str]:
+    """Return facts in as few lines as have room for them."""
+    lines: list[str] = []
+    for fact in facts:
+        longer = f"{lines[-1]} · {fact}" if lines else fact
+        if lines and len(longer) * 5.4 <= width:
+            lines[-1] = longer
+        else:
+            lines.append(fact)
+    return lines
+
+
+def _heading(title: str, facts: Sequence[str], describer: Describer) -> list[str]:
     parts = [
         svg.element(
-            "text", svg.clean(head.title), x=_MARGIN, y=30, style="font-size:17px;font-weight:650"
+            "text", svg.clean(title), x=_MARGIN, y=30, style="font-size:17px;font-weight:650"
         ),
-        svg.text(head.facts, x=_MARGIN, y=50, class_="small"),
+        *(
+            svg.text(line, x=_MARGIN, y=49 + _FACT_LINE * number, class_="small")
+            for number, line in enumerate(facts)
+        ),
     ]
-    x = _MARGIN
+    x, y = _MARGIN, 46 + _FACT_LINE * len(facts)
     for number, label in enumerate(describer.legend()):
         parts.append(
             svg.element(
-                "rect", x=x, y=62, width=14, height=14, rx=3, class_=f"h{number}",
+                "rect", x=x, y=y, width=14, height=14, rx=3, class_=f"h{number}",
                 stroke="var(--line)",
             )
         )  # fmt: skip
-        parts.append(svg.text(label, x=x + 19, y=73, class_="small"))
+        parts.append(svg.text(label, x=x + 19, y=y + 11, class_="small"))
         x += 36 + 5.6 * len(label)
     return parts

@@ -13,6 +13,13 @@ from burnish.report.graph.overlay import Cost, Link, Overlay
 from burnish.store.graph import GraphRecord
 from burnish.trace.events import Confidence
 
+_HEAVY = frozenset(
+    (
+        "MatMul", "Gemm", "Conv", "ConvTranspose", "Attention", "MultiHeadAttention", "Einsum",
+        "MatMulInteger", "ConvInteger", "QLinearMatMul", "QLinearConv", "LSTM", "GRU",
+    )
+)  # fmt: skip
+
 
 def overlay_of(
     events: EventGraph,
@@ -27,12 +34,13 @@ def overlay_of(
     `after` is the same inference after a change, event by event; `confidences` says by event
     name how its nodes are known.
     """
-    places = shown_first(record)
+    places = {node.name: place for place, node in enumerate(record.nodes)}
+    first = shown_first(record)
     shown, changed = events.work, after or events
     costs, unattributed = [], 0.0
     for number in shown:
         event, known = events.events[number], confidences or {}
-        nodes = tuple(sorted((n for n in event.nodes if n in places), key=places.__getitem__))
+        nodes = tuple(sorted((n for n in event.nodes if n in first), key=first.__getitem__))
         if not nodes:
             unattributed += event.duration_s
             continue
@@ -53,12 +61,13 @@ def overlay_of(
 
 
 def shown_first(record: GraphRecord) -> dict[str, int]:
-    """Return nodes with their order, those that most drawings leave out after all others.
+    """Return nodes with the order in which the time of several is shown on one of them.
 
-    The time of several nodes is shown on the first of them: it must be one that is drawn.
+    That is one that drawings do not leave out, and one that does the bulk of the work if there
+    is such a one: a product with its bias is shown on the product.
     """
     hidden = arithmetic_on_sizes(record)
-    ordered = sorted(record.nodes, key=lambda node: node.name in hidden)
+    ordered = sorted(record.nodes, key=lambda n: (n.name in hidden, n.op_type not in _HEAVY))
     return {node.name: place for place, node in enumerate(ordered)}
 
 

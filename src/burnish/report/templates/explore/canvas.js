@@ -16,6 +16,19 @@ function shortened(text, limit) {
   return `${text.slice(0, head)}…${text.slice(text.length - (limit - 1 - head))}`;
 }
 
+// Each frame's name goes to the first of its corners where it lies over no other name.
+function labelled(frames) {
+  const taken = [];
+  for (const frame of frames) {
+    const { x, y, w, h } = frame, long = 6.2 * (frame.path.split("/").pop().length + 2);
+    const corners = [[x + 6, y - 4], [x + w - 6 - long, y - 4], [x + 6, y + h + 11], [x + w - 6 - long, y + h + 11], [x + w + 6, y + 10]];
+    const free = corners.find(([cx, cy]) => !taken.some((t) => Math.abs(t.y - cy) < 11 && t.x < cx + long && t.x + t.long > cx)) ?? corners[0];
+    frame.label = { x: free[0], y: free[1], long };
+    taken.push(frame.label);
+  }
+  return frames;
+}
+
 class Canvas {
   constructor(svg, app) {
     this.svg = svg;
@@ -72,9 +85,9 @@ class Canvas {
         right = Math.max(right, p.x + p.w); bottom = Math.max(bottom, p.y + p.h);
       }
       const foreign = places.some((p, i) => !members.has(i) && p.x < right && p.x + p.w > left && p.y < bottom && p.y + p.h > top);
-      if (!foreign) frames.push({ path, depth, x: left - pad, y: top - pad, w: right - left + 2 * pad, h: bottom - top + 2 * pad });
+      if (!foreign) frames.push({ path, x: left - pad, y: top - pad, w: right - left + 2 * pad, h: bottom - top + 2 * pad });
     }
-    return frames;
+    return labelled(frames);
   }
 
   // -- draw -------------------------------------------------------------------------------
@@ -119,11 +132,9 @@ class Canvas {
     return parts;
   }
 
-  // Labels of nested frames would lie over one another: they take turns at the left and the right.
-  frame({ path, depth, x, y, w, h }) {
+  frame({ path, x, y, w, h, label: at }) {
     const group = make("g", { class: "frame", "data-module": path }, make("rect", { x, y, width: w, height: h, rx: 8 }));
-    const right = depth % 2 === 0;
-    const label = make("text", { x: right ? x + w - 6 : x + 6, y: y - 4, "text-anchor": right ? "end" : "start" });
+    const label = make("text", { x: at.x, y: at.y });
     label.textContent = `− ${path.split("/").pop()}`;
     const title = make("title", {});
     title.textContent = `${path}: click to close`;
