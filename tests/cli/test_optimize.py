@@ -82,13 +82,48 @@ def test_a_wrong_rewrite_is_not_written(
     monkeypatch.setattr("burnish.rewrite.pipeline.FUSIONS", (wrong,))
     target = tmp_path / "out.onnx"
     target.write_bytes(b"precious")
-    assert run(["optimize", str(model), "-o", str(target)]) == 1
+    assert run(["optimize", str(model), "-o", str(target), "--no-check"]) == 1
     assert target.read_bytes() == b"precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.onnx", "out.onnx"]
     captured = capsys.readouterr()
     assert f"{target} was not written" in captured.err
     assert "--disable gelu" in captured.err
     assert "written:" not in captured.out
+
+
+def test_a_wrong_fusion_is_undone_with_its_reason(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    wrong = dataclasses.replace(gelu.RULES[0], replace=_wrong)
+    monkeypatch.setattr("burnish.rewrite.pipeline.FUSIONS", (wrong,))
+    target = tmp_path / "out.onnx"
+    assert run(["-q", "optimize", str(model), "-o", str(target), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["rewrite"]["fusions"] == []
+    assert "tried on its own" in document["rewrite"]["misses"][0]["reason"]
+    assert document["check"]["undone"] == 1
+    assert "Relu" not in operators(target)
+
+
+def test_rules_of_the_users_own_take_part(model: Path, tmp_path: Path) -> None:
+    rules = tmp_path / "my_rules.py"
+    rules.write_text(
+        "from burnish.rewrite.rule import Match, Rule\n"
+        "def find(node, facts):\n"
+        "    return Match((node,), node.outputs[0], {'x': node.inputs[0]})\n"
+        "def replace(match, builder):\n"
+        "    return builder.node('Tanh', [match.values['x']], like=match.output)\n"
+        "RULES = (Rule('erf-is-tanh', 'a --> b', frozenset({'Erf'}), find, replace),)\n"
+    )
+    target = tmp_path / "out.onnx"
+    arguments = ["optimize", str(model), "-o", str(target), "--rules", str(rules), "--no-verify"]
+    assert run([*arguments, "--no-check"]) == 0
+    assert "Tanh" in operators(target)
+    assert run(arguments) == 0
+    assert operators(target) == ["Gelu"]
 
 
 def _wrong(match: Match, builder: Builder) -> ir.Value:

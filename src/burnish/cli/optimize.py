@@ -21,6 +21,11 @@ if TYPE_CHECKING:
                        "store: its variant <variant>_optimized).")  # fmt: skip
 @click.option("--disable", metavar="NAME,…", multiple=True, help="Fusions and steps to leave out.")
 @click.option("--only", metavar="NAME,…", multiple=True, help="The only fusions to apply.")
+@options.target_option
+@options.ops_option
+@options.cost_option
+@options.check_option
+@options.rules_option
 @click.option("--keep-functions", is_flag=True, help="Leave model-local functions as they are.")
 @click.option("--keep-opset", is_flag=True, help="Never declare a newer opset.")
 @click.option("--verify/--no-verify", default=True, show_default=True,
@@ -61,20 +66,15 @@ def command(model: str, target: Path | None, as_json: bool, **asked: Any) -> Non
 
 
 def _optimized(model: StoredModel, target: Path, asked: dict[str, Any]) -> OptimizeReport:
+    from burnish.cli.rewriting import chosen_options, chosen_trial
     from burnish.parity.request import VerifyRequest
-    from burnish.rewrite.dump import Dump
-    from burnish.rewrite.options import OptimizeOptions
     from burnish.study.optimize import optimize_file
 
-    chosen = OptimizeOptions(
-        disable=options.names(asked["disable"]),
-        only=options.names(asked["only"]),
-        keep_functions=asked["keep_functions"],
-        raise_opset=not asked["keep_opset"],
-    )
     same = {name: asked[name] for name in ("samples", "seed", "padding", "data")}
     shapes = tuple(options.bindings((shape,)) for shape in asked["shape"])
     request = VerifyRequest(model, shapes=shapes, **same) if asked["verify"] else None
-    watched = {"observer": Dump(asked["dump"])} if asked["dump"] else {}
+    trial = chosen_trial(asked)
     with shown() as progress:
-        return optimize_file(model, target, chosen, request=request, progress=progress, **watched)
+        return optimize_file(
+            model, target, chosen_options(asked), request=request, trial=trial, progress=progress
+        )

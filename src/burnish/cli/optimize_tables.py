@@ -9,18 +9,33 @@ from burnish.cli.output import Table
 from burnish.core import units
 from burnish.parity.verdict import verdict
 from burnish.rewrite.result import Miss, RewriteReport
+from burnish.study.check import CheckReport
 from burnish.study.optimize import OptimizeReport
 
 
 def tables(report: OptimizeReport) -> Iterator[Table | str]:
     """Yield what was done, what nearly was, and whether the result computes the same."""
     yield from rewrite_tables(report.rewrite)
+    if report.check is not None and report.check.sites:
+        yield from checked_lines(report.check)
     if report.parity is None:
         yield "not verified"
     elif report.parity.passed:
         yield verdict(report.parity)
     if report.parity is None or report.parity.passed:
         yield f"written: {report.target}"
+
+
+def checked_lines(report: CheckReport) -> Iterator[str]:
+    """Yield how the fusions fared that were tried on their own."""
+    tried = report.sites - len(report.unchecked)
+    parts = units.count(report.distinct, "different part")
+    took = units.seconds(report.duration_s)
+    yield f"{tried} of {units.count(report.sites, 'fusion')} tried on {parts} in {took}"
+    yield from (
+        f"note: {one.rule} at {one.node} was not tried on its own: {one.reason}"
+        for one in report.unchecked
+    )
 
 
 def rewrite_tables(report: RewriteReport) -> Iterator[Table | str]:

@@ -12,11 +12,12 @@ from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest, answer
 from burnish.parity.verdict import verdict
 from burnish.rewrite.options import OptimizeOptions
-from burnish.rewrite.pipeline import Observer, optimize
 from burnish.rewrite.result import RewriteReport
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
+from burnish.study.check import CheckReport
+from burnish.study.trial import Trial, tried
 
 SCHEMA = 1
 
@@ -34,6 +35,8 @@ class OptimizeReport:
     rewrite: RewriteReport
     parity: VerifyReport | None
     """None: it was not asked for."""
+    check: CheckReport | None = None
+    """How the fusions fared that were tried on their own; None: it was not asked for."""
 
 
 class RejectedError(CheckFailedError):
@@ -50,15 +53,16 @@ def optimize_file(
     options: OptimizeOptions = OptimizeOptions(),  # noqa: B008  (frozen)
     *,
     request: VerifyRequest | None = None,
-    observer: Observer = lambda _stage, _model: None,
+    trial: Trial = Trial(),  # noqa: B008  (frozen)
     progress: Progress = SILENT,
 ) -> OptimizeReport:
     """Rewrite `model` into `target`; with a `request`, only if that finds no difference.
 
-    The request says with which inputs and tolerances; its models are filled in here.
+    The request says with which inputs and tolerances; its models are filled in here. `trial`
+    says which rules of the user's own take part, how each fusion is tried, and who watches.
     """
     source = onnx_files.read(model.onnx)
-    result = optimize(source, options, observer=observer)
+    result, check = tried(source, options, trial)
     progress.step("optimize", 1, 1, _summary(result.report))
     report = OptimizeReport(
         model=model.label,
@@ -67,6 +71,7 @@ def optimize_file(
         target_key=None,
         rewrite=result.report,
         parity=None,
+        check=check,
     )
     history = History(report.source_key, _steps(result.report))
     found: list[VerifyReport] = []

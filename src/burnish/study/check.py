@@ -1,0 +1,182 @@
+"""Try every replacement, on a part of the graph of its own, against what it replaces."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnx_ir as ir
+
+from burnish.core.arrays import Array
+from burnish.core.errors import BurnishError
+from burnish.engines.base import ENGINES, EngineOptions, Session
+from burnish.parity.compare import compare_tensor
+from burnish.parity.tolerances import Tolerances
+from burnish.rewrite import extract
+from burnish.rewrite.extract import Part
+from burnish.rewrite.facts import Facts, constant_tensor
+from burnish.rewrite.match import Proposal
+from burnish.rewrite.rule import Refusal
+from burnish.store.stored import StoredModel
+from burnish.study.check_feeds import Sample, samples
+from burnish.study.check_part import tight, wide
+
+JUDGE = "onnxruntime-cpu"
+_AS_WRITTEN = EngineOptions(threads=1, graph_level="off")
+_MOST_BYTES = 1 << 28
+"""A part with more weights than this is not tried on its own."""
+_MOST_NODES = 3000
+_REMEDY = "none needed: the model was left as it is here; report it with burnish distill"
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """A replacement that was applied although it could not be tried on its own."""
+
+    rule: str
+    node: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """How the replacements fared that were tried."""
+
+    sites: int
+    """Places where a rule wanted to fire."""
+    distinct: int
+    """Parts that were run: places of the same structure share one."""
+    undone: int
+    unchecked: tuple[Unchecked, ...]
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What trying one part gave; both empty: no difference was found."""
+
+    difference: str = ""
+    obstacle: str = ""
+
+
+@dataclass(slots=True)
+class RegionCheck:
+    """A check for `rewrite.optimize` that runs each replacement beside the original."""
+
+    folder: Path
+    sites: int = 0
+    undone: int = 0
+    duration_s: float = 0.0
+    unchecked: dict[str, Unchecked] = field(default_factory=dict)
+    outcomes: dict[str, _Outcome] = field(default_factory=dict)
+
+    def __call__(self, proposal: Proposal, facts: Facts) -> Refusal | None:
+        """Return how the two differ; None: they do not, or it could not be tried."""
+        began = time.perf_counter()
+        outcome = self._outcome(proposal, facts.model)
+        self.duration_s += time.perf_counter() - began
+        self.sites += 1
+        name = proposal.nodes[-1].name or ""
+        if outcome.obstacle:
+            self.unchecked[name] = Unchecked(proposal.rule, name, outcome.obstacle)
+        if not outcome.difference:
+            return None
+        self.undone += 1
+        output = proposal.match.output.name
+        return Refusal(f"tried on its own, {output!r} differs: {outcome.difference}", _REMEDY)
+
+    @property
+    def report(self) -> CheckReport:
+        """Return how all went."""
+        return CheckReport(
+            self.sites,
+            len(self.outcomes),
+            self.undone,
+            tuple(self.unchecked.values()),
+            self.duration_s,
+        )
+
+    def _outcome(self, proposal: Proposal, model: ir.Model) -> _Outcome:
+        """Try the smallest part; what fails there may still hold with all that leads to it."""
+        first = self._tried(tight(proposal), model, len(proposal.values))
+        if first == _Outcome():
+            return first
+        whole = wide(proposal)
+        obstacle = _too_large(whole)
+        if obstacle:
+            return first if first.difference else _Outcome(obstacle=first.obstacle or obstacle)
+        second = self._tried(whole, model, len(proposal.values))
+        return first if second.obstacle else second
+
+    def _tried(self, cut: Part, model: ir.Model, count: int) -> _Outcome:
+        key = extract.structure(cut)
+        if key not in self.outcomes:
+            self.outcomes[key] = _run(cut, model, count, self.folder)
+        return self.outcomes[key]
+
+
+@contextmanager
+def region_check() -> Iterator[RegionCheck]:
+    """Yield a check; its small files are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="burnish-check-") as folder:
+        yield RegionCheck(Path(folder))
+
+
+def _too_large(cut: Part) -> str:
+    tensors = [constant_tensor(value) for value in (*cut.weights, *cut.constants)]
+    weights = sum(tensor.nbytes for tensor in tensors if tensor is not None)
+    if weights > _MOST_BYTES or len(cut.nodes) > _MOST_NODES:
+        return f"all that leads to it is {len(cut.nodes)} nodes with {weights >> 20} MiB of weights"
+    return ""
+
+
+def _run(cut: Part, model: ir.Model, count: int, folder: Path) -> _Outcome:
+    """Return what running both ways of a part on all samples gives."""
+    small = extract.as_model(cut, model, "check")
+    _name_outputs(small)
+    path = folder / "part.onnx"
+    path.write_bytes(ir.serde.serialize_model(small).SerializeToString())
+    try:
+        with ENGINES[JUDGE].open(StoredModel(path, "part"), _AS_WRITTEN) as session:
+            return _compared(session, samples(cut, small), count)
+    except (BurnishError, ValueError, KeyError, ZeroDivisionError) as error:
+        return _Outcome(obstacle=f"it cannot be run on its own: {_first_line(error)}")
+
+
+def _name_outputs(model: ir.Model) -> None:
+    """Give every output a name of its own: results are told apart by name."""
+    for index, value in enumerate(model.graph.outputs):
+        if not value.is_graph_input() and not value.is_initializer():
+            value.name = f"result_{index}"
+
+
+def _compared(session: Session, given: Iterator[Sample], count: int) -> _Outcome:
+    obstacle, ran = "", 0
+    for sample in given:
+        try:
+            results = list(session.run(sample.arrays).values())
+        except BurnishError as error:
+            obstacle = obstacle or f"it cannot be run on its own: {_first_line(error)}"
+            continue
+        ran += 1
+        difference = _difference(results[:count], results[count:])
+        if difference:
+            sizes = ", ".join(f"{name} = {size}" for name, size in sample.sizes.items())
+            return _Outcome(difference=f"{difference} ({sample.kind} mask, {sizes or 'one size'})")
+    return _Outcome() if ran else _Outcome(obstacle=obstacle)
+
+
+def _difference(before: list[Array], after: list[Array]) -> str:
+    for old, new in zip(before, after, strict=True):
+        diff = compare_tensor("result", old, new, Tolerances())
+        if not diff.passed:
+            return diff.reason
+    return ""
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

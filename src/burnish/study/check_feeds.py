@@ -1,0 +1,135 @@
+"""Inputs for a part of a graph: random, with several sizes and several kinds of masks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.core.arrays import Array, Arrays
+from burnish.core.tensors import TensorSpec
+from burnish.feeds import dimension
+from burnish.rewrite.extract import Part
+from burnish.rewrite.facts import constant_tensor
+from burnish.store import onnx_files
+from burnish.store.element_types import numpy_type
+
+Kind = Literal["plain", "right", "left", "holes"]
+KINDS: tuple[Kind, ...] = ("plain", "right", "left", "holes")
+
+SIZES = ((2, 5, 3, 7, 4, 6, 8), (1, 3, 2, 4), (4,))
+"""Sizes for the symbols of a part, in the order in which they appear, again and again.
+
+Different ones, so that axes which are mixed up do not pass; small ones; and all equal, for
+parts with two names for one size.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One set of inputs, and what is special about it."""
+
+    kind: Kind
+    sizes: Mapping[str, int]
+    arrays: Arrays
+
+
+def samples(cut: Part, model: ir.Model, *, seed: int = 0) -> Iterator[Sample]:
+    """Yield inputs for a part that was cut out as `model`: every mask kind, several sizes."""
+    specs = onnx_files.interface(model).inputs
+    masked = any(_is_mask(spec) for spec in specs)
+    tried: list[Mapping[str, int]] = []
+    for number, cycle in enumerate(SIZES):
+        sizes = bind(specs, cycle)
+        if sizes in tried:
+            continue
+        tried.append(sizes)
+        for kind in KINDS if masked and number != 1 else KINDS[:1]:
+            random = np.random.default_rng([seed, number, KINDS.index(kind)])
+            yield filled(cut, specs, sizes, kind, random)
+
+
+def filled(
+    cut: Part,
+    specs: Sequence[TensorSpec],
+    sizes: Mapping[str, int],
+    kind: Kind,
+    random: np.random.Generator,
+) -> Sample:
+    """Return inputs of given sizes; weights are those of the model."""
+    weights = {value.name or "": constant_tensor(value) for value in cut.weights}
+    held = {name: tensor.numpy() for name, tensor in weights.items() if tensor is not None}
+    free = [spec for spec in specs if spec.name not in held]
+    made = {spec.name: _filled(spec, sizes, kind, random) for spec in free}
+    return Sample(kind, sizes, {**held, **made})
+
+
+def bind(specs: Sequence[TensorSpec], cycle: Sequence[int]) -> dict[str, int]:
+    """Return a size for every name in the shapes of some inputs."""
+    names = dict.fromkeys(
+        atom
+        for spec in specs
+        for size in spec.shape
+        if isinstance(size, str)
+        for atom in dimension.atoms(size)
+    )
+    return {name: cycle[index % len(cycle)] for index, name in enumerate(names)}
+
+
+def shape_of(spec: TensorSpec, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    """Return a shape in which every name has its size."""
+    return tuple(
+        size if isinstance(size, int) else max(dimension.evaluate(size, sizes), 0)
+        for size in spec.shape
+    )
+
+
+def _is_mask(spec: TensorSpec) -> bool:
+    """Return whether an input may say which positions count, or be added to scores."""
+    if len(spec.shape) < 2:
+        return False
+    return spec.dtype[0] in "bi" or _is_added(spec)
+
+
+def _is_added(spec: TensorSpec) -> bool:
+    return len(spec.shape) == 4 and 1 in spec.shape and spec.dtype[0] == "f"
+
+
+def _filled(
+    spec: TensorSpec, sizes: Mapping[str, int], kind: Kind, random: np.random.Generator
+) -> Array:
+    shape = shape_of(spec, sizes)
+    dtype = numpy_type(spec.dtype)
+    if spec.dtype == "bool":
+        return _kept(shape, kind, random)
+    if spec.dtype[0] in "iu":
+        if kind == "plain" and len(shape) > 1:
+            return np.broadcast_to(np.arange(shape[-1]), shape).astype(dtype)
+        return _kept(shape, kind, random).astype(dtype)
+    if kind != "plain" and _is_added(spec):
+        lowest = np.array(np.finfo(np.float32).min if dtype.itemsize >= 4 else -1e4)
+        return np.where(_kept(shape, kind, random), 0.0, lowest).astype(dtype)
+    return random.standard_normal(shape).astype(dtype)
+
+
+def _kept(shape: tuple[int, ...], kind: Kind, random: np.random.Generator) -> Array:
+    """Return which positions of the last axis count; every row keeps at least one."""
+    if not shape or 0 in shape:
+        return np.ones(shape, bool)
+    length = shape[-1]
+    steps = np.arange(length)
+    lengths = random.integers(1, length + 1, (*shape[:-1], 1))
+    kept: Array
+    match kind:
+        case "right":
+            kept = steps < lengths
+        case "left":
+            kept = steps >= length - lengths
+        case "holes":
+            kept = (random.integers(0, 2, shape) == 1) | (steps == lengths - 1)
+        case _:
+            kept = np.ones(shape, bool)
+    return kept

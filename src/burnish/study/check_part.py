@@ -1,0 +1,103 @@
+"""Choose the part of a graph on which a replacement is tried against what it replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import onnx_ir as ir
+
+from burnish.rewrite.extract import Part, part, reads
+from burnish.rewrite.facts import FLOATS, constant_tensor, sizes
+from burnish.rewrite.match import Proposal
+
+_MOST_NODES = 400
+"""How many nodes a tight part may grow by."""
+
+
+def tight(proposal: Proposal) -> Part:
+    """Return the smallest part that can be fed freely: both ways to compute, side by side.
+
+    What the replacement reads and the original does not (an input further up) is led to the
+    original through the nodes in between. Numbers that say how large something is are computed,
+    not made up.
+    """
+    old = set(proposal.match.nodes)
+    nodes = old | set(proposal.nodes)
+    before, after = _outside(old, nodes), _outside(proposal.nodes, nodes)
+    nodes |= _between(set(after) - set(before), before)
+    nodes |= _between(set(before) - set(after), [v for v in after if v not in before])
+    _grow(nodes)
+    stops = {value for value in _outside(nodes, nodes) if constant_tensor(value) is None}
+    return part(_results(proposal), stops)
+
+
+def wide(proposal: Proposal) -> Part:
+    """Return all that leads from the inputs of the graph to both results."""
+    return part(_results(proposal), ())
+
+
+def _results(proposal: Proposal) -> tuple[ir.Value, ...]:
+    return (*proposal.match.outputs, *proposal.values)
+
+
+def _outside(nodes: Iterable[ir.Node], inside: set[ir.Node]) -> list[ir.Value]:
+    """Return what nodes read that no node inside makes, each value once."""
+    return list(
+        dict.fromkeys(
+            value for node in nodes for value in reads(node) if value.producer() not in inside
+        )
+    )
+
+
+def _between(sources: set[ir.Value], targets: Iterable[ir.Value]) -> set[ir.Node]:
+    """Return the nodes on the ways from some values to others; few, or none are found."""
+    if not sources:
+        return set()
+    found: set[ir.Node] = set()
+    for target in targets:
+        above = _above(target)
+        leading: set[ir.Node] = set()
+        for node in reversed(above):
+            if any(v in sources or v.producer() in leading for v in reads(node)):
+                leading.add(node)
+        found |= leading
+    return found
+
+
+def _above(value: ir.Value) -> list[ir.Node]:
+    """Return the nodes that a value is computed by, up to a limit, the nearest first."""
+    found: dict[ir.Node, None] = {}
+    waiting = [value]
+    while waiting and len(found) < _MOST_NODES:
+        node = waiting.pop(0).producer()
+        if node is not None:
+            found.pop(node, None)
+            found[node] = None
+            waiting.extend(reads(node))
+    return list(found)
+
+
+def _grow(nodes: set[ir.Node]) -> None:
+    """Add the nodes above values that cannot be made up."""
+    limit = len(nodes) + _MOST_NODES
+    waiting = list(_makers(_outside(nodes, nodes)))
+    while waiting and len(nodes) < limit:
+        node = waiting.pop()
+        if node not in nodes:
+            nodes.add(node)
+            waiting.extend(_makers(reads(node)))
+
+
+def _makers(values: Iterable[ir.Value]) -> Iterator[ir.Node]:
+    for value in values:
+        node = value.producer()
+        if node is not None and not can_be_made_up(value):
+            yield node
+
+
+def can_be_made_up(value: ir.Value) -> bool:
+    """Return whether any values of the right type and shape will do for an input."""
+    known = sizes(value)
+    if known is None or value.dtype is None or None in known:
+        return False
+    return len(known) > 1 or (value.dtype in FLOATS and len(known) == 1)

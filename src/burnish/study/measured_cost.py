@@ -1,0 +1,127 @@
+"""Time every replacement against what it replaces, and keep only what is not slower."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.core.arrays import Arrays
+from burnish.core.errors import BurnishError
+from burnish.engines.base import ENGINES, EngineOptions
+from burnish.feeds import dimension
+from burnish.rewrite import extract
+from burnish.rewrite.costs import NOISE
+from burnish.rewrite.extract import Part
+from burnish.rewrite.facts import Facts
+from burnish.rewrite.match import Proposal
+from burnish.rewrite.options import Target
+from burnish.rewrite.rule import Refusal
+from burnish.store import onnx_files
+from burnish.store.stored import StoredModel
+from burnish.study.check_feeds import Sample, filled
+from burnish.study.check_part import tight
+
+_ENGINES: Mapping[Target, str] = {"cpu": "onnxruntime-cpu", "cuda": "onnxruntime-cuda"}
+_RUNS = 15
+_WARMUP = 2
+_LONG_AXIS = 128
+
+
+@dataclass(slots=True)
+class CostCheck:
+    """A check for `rewrite.optimize` that times each replacement against the original."""
+
+    target: Target
+    bindings: Mapping[str, int]
+    folder: Path
+    ratios: dict[str, float | None] = field(default_factory=dict)
+    """Time of the replacement over that of the original, by structure; None: not measurable."""
+
+    def __call__(self, proposal: Proposal, facts: Facts) -> Refusal | None:
+        """Return by how much the replacement is slower; None: it is not, or cannot be timed."""
+        both = tight(proposal)
+        key = extract.structure(both)
+        if key not in self.ratios:
+            self.ratios[key] = self._ratio(proposal, both, facts.model)
+        ratio = self.ratios[key]
+        if ratio is None or ratio < NOISE:
+            return None
+        return Refusal(
+            f"measured here, {proposal.match.output.name!r} takes {ratio:.1f}x the time when fused",
+            "fuse in spite of that: --cost off",
+        )
+
+    def _ratio(self, proposal: Proposal, both: Part, model: ir.Model) -> float | None:
+        stops = (*both.inputs, *both.weights)
+        before = extract.part(proposal.match.outputs, stops)
+        after = extract.part(proposal.values, stops)
+        whole = extract.as_model(both, model, "both")
+        arrays = _feeds(both, whole, self.bindings)
+        try:
+            return self._timed((before, after), model, arrays)
+        except BurnishError:
+            return None
+
+    def _timed(self, parts: tuple[Part, Part], model: ir.Model, arrays: Arrays) -> float:
+        with ExitStack() as stack:
+            runs: list[Callable[[], None]] = []
+            for number, cut in enumerate(parts):
+                path = self.folder / f"{number}.onnx"
+                small = extract.as_model(cut, model, "part")
+                path.write_bytes(ir.serde.serialize_model(small).SerializeToString())
+                engine = ENGINES[_ENGINES[self.target]]
+                stored = StoredModel(path, "part")
+                session = stack.enter_context(engine.open(stored, EngineOptions()))
+                read = {value.name: arrays[value.name or ""] for value in small.graph.inputs}
+                runs.append(session.prepare({name or "": array for name, array in read.items()}))
+            return ratio_of(*runs)
+
+
+def ratio_of(
+    before: Callable[[], None], after: Callable[[], None], *, rounds: int = _RUNS
+) -> float:
+    """Return the median over rounds of the time of one call over that of the other.
+
+    The two take turns, so that what slows the machine down slows both.
+    """
+    ratios = []
+    for number in range(_WARMUP + rounds):
+        if number % 2:
+            first, second = _seconds(before), _seconds(after)
+        else:
+            second, first = _seconds(after), _seconds(before)
+        ratios.append(second / first)
+    return statistics.median(ratios[_WARMUP:])
+
+
+def _seconds(call: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+@contextmanager
+def cost_check(target: Target, bindings: Mapping[str, int]) -> Iterator[CostCheck]:
+    """Yield a check; its small files are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="burnish-cost-") as folder:
+        yield CostCheck(target, bindings, Path(folder))
+
+
+def _feeds(cut: Part, model: ir.Model, bindings: Mapping[str, int]) -> Arrays:
+    """Return inputs at the asked sizes; else first axes have size 1, others 128."""
+    specs = onnx_files.interface(model).inputs
+    sizes: dict[str, int] = {}
+    for spec in specs:
+        for index, size in enumerate(spec.shape):
+            for atom in dimension.atoms(size) if isinstance(size, str) else ():
+                sizes.setdefault(atom, bindings.get(atom, _LONG_AXIS if index else 1))
+    sample: Sample = filled(cut, specs, sizes, "plain", np.random.default_rng(0))
+    return sample.arrays
