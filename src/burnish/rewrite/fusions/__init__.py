@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from burnish.rewrite.fusions import attention, gelu, layer_norm, rms_norm, sigmoid, skip_norm, swish
+from burnish.rewrite.fusions import (
+    attention,
+    bias_gelu,
+    gelu,
+    layer_norm,
+    rms_norm,
+    sigmoid,
+    skip_norm,
+    swish,
+)
 from burnish.rewrite.rule import Rule
 
 FUSIONS: tuple[Rule, ...] = (
@@ -10,6 +19,7 @@ FUSIONS: tuple[Rule, ...] = (
     *layer_norm.RULES,
     *rms_norm.RULES,
     *gelu.RULES,
+    *bias_gelu.RULES,  # after gelu, whose result it extends
     *sigmoid.RULES,
     *swish.RULES,
     *skip_norm.RULES,

@@ -154,6 +154,8 @@ def _operator_refusal(name: str, dtype: ir.DataType | None, facts: Facts) -> Ref
 
 def _replace(match: Match, builder: Builder) -> ir.Value:
     op_type = STANDARD if builder.facts.options.ops == "standard" else RUNTIME
+    if op_type == STANDARD:
+        builder.require_opset(FIRST_STANDARD_OPSET)
     axis, x = int(match.attributes["axis"]), match.values["x"]
     scale, _ = normalized.parameters(match, builder, normalized.inner_shape(x, axis))
     attributes = {"axis": axis, "epsilon": float(match.attributes["epsilon"])}

@@ -49,14 +49,16 @@ class _Residual:
 
 
 def _residual(norm: ir.Node) -> ir.Node | None:
-    """Return the node that adds two computed values, if a normalisation reads a sum."""
+    """Return the node that adds two values, if a normalisation reads a sum; a bias is none."""
     source = norm.inputs[0]
     node = None if source is None else source.producer()
     if node is None or not is_standard(node, "Add", "Sum") or len(node.inputs) != 2:
         return None
-    if any(value is None or constant_tensor(value) is not None for value in node.inputs):
-        return None
-    return node
+    return None if any(value is None or _is_bias(value) for value in node.inputs) else node
+
+
+def _is_bias(value: ir.Value) -> bool:
+    return constant_tensor(value) is not None and (rank(value) or 0) < 2
 
 
 def _find(norm: ir.Node, facts: Facts) -> Match | Refusal | None:
@@ -78,12 +80,12 @@ def _with_shapes(node: ir.Node, norm: ir.Node, facts: Facts) -> _Residual | Refu
         raise ValueError(f"{node.name} does not add two values")
     shapes = shapes_of(facts)
     for whole, other in ((left, right), (right, left)):
-        shape, part = shapes.of(whole), shapes.of(other)
-        if shape is None or part is None or len(shape) not in (2, 3):
-            continue
-        repeated = part in ((1, *shape[1:]), shape[1:]) and len(shape) == 3
-        if part == shape or repeated:
-            return _Residual(node, whole, other, part != shape)
+        for shape, part in ((sizes(whole), sizes(other)), (shapes.of(whole), shapes.of(other))):
+            if shape is None or part is None or None in shape or len(shape) not in (2, 3):
+                continue
+            repeated = part in ((1, *shape[1:]), shape[1:]) and len(shape) == 3
+            if part == shape or repeated:
+                return _Residual(node, whole, other, part != shape)
     return Refusal(
         f"{node.op_type} {node.name!r} adds {list(sizes(left) or ())} and"
         f" {list(sizes(right) or ())}, expected two equal shapes of 3 axes for {norm.name!r}",
