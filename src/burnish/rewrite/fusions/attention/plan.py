@@ -13,7 +13,7 @@ from burnish.rewrite.edit import ints, is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.attention import bias, scores, weighted
-from burnish.rewrite.fusions.attention.new_values import can_be_read
+from burnish.rewrite.fusions.new_values import can_be_read
 from burnish.rewrite.fusions.attention.operand import HEADS_LAST, Operand, without_repeats
 from burnish.rewrite.fusions.attention.scores import Scores
 from burnish.rewrite.fusions.attention.weighted import Weighted

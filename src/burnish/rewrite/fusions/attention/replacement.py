@@ -7,7 +7,7 @@ import onnx_ir as ir
 
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.fusions.attention import bias
-from burnish.rewrite.fusions.attention.new_values import Maker
+from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.fusions.attention.operand import HEADS_LAST, Operand, joined_heads
 from burnish.rewrite.fusions.attention.plan import STANDARD_OPSET, Plan
 from burnish.rewrite.rule import Builder, Match

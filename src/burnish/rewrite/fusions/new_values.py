@@ -38,7 +38,11 @@ class Maker:
         """Return the output of a new node."""
         like = ir.Value(type=ir.TensorType(dtype or self.dtype), shape=stated(shape))
         value = self.builder.node(
-            op_type, inputs, like=like, domain=domain, attributes=attributes  # type: ignore[arg-type]
+            op_type,
+            inputs,
+            like=like,
+            domain=domain,
+            attributes=attributes,  # type: ignore[arg-type]
         )
         self.shapes.state(value, shape)
         return value

@@ -1,0 +1,26 @@
+"""Fuse rotary position embeddings, whole or partial, of halves or of neighbours.
+
+rewrite:
+    x · cos + Concat(-second half of x, first half of x) · sin
+    -->
+    RotaryEmbedding(x, positions, cos, sin)
+
+The operator looks cosines and sines up by position. Here the rows that the model computed are
+the table, and their own numbers the positions, so nothing is assumed of how they came about.
+"""
+
+from __future__ import annotations
+
+from burnish.rewrite.fusions.rotary.plan import find
+from burnish.rewrite.fusions.rotary.replacement import replace
+from burnish.rewrite.rule import Rule
+
+RULES = (
+    Rule(
+        "rotary",
+        "x · cos + Concat(-x₂, x₁) · sin --> RotaryEmbedding(x, positions, cos, sin)",
+        anchors=frozenset({"Neg", "Sub"}),
+        find=find,
+        replace=replace,
+    ),
+)

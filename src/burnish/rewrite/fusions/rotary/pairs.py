@@ -1,0 +1,204 @@
+"""The two numbers of each pair that a rotary embedding turns: where they come from.
+
+A pair is made of a number in the first half of a row and its like in the second, or of two
+neighbours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.core.arrays import Array
+from burnish.rewrite.edit import is_standard
+from burnish.rewrite.facts import Facts
+from burnish.rewrite.symbolic.shapes import shapes_of
+
+Pairing = Literal["halves", "neighbours"]
+
+_DEEPEST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The first or second numbers of all pairs of a value."""
+
+    whole: ir.Value
+    pairing: Pairing
+    second: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A range of the last axis."""
+
+    source: ir.Value
+    start: int
+    end: int
+    step: int
+    width: int
+    """Of the source."""
+
+
+def cut(value: ir.Value | None, facts: Facts) -> Cut | None:
+    """Return which part of the last axis of another value a value is."""
+    node = None if value is None else value.producer()
+    source = None if node is None or not node.inputs else node.inputs[0]
+    shape = shapes_of(facts).of(source)
+    if value is None or node is None or source is None or not shape:
+        return None
+    width = shape[-1]
+    if not isinstance(width, int):
+        return None
+    if is_standard(node, "Slice"):
+        return _sliced(node, source, width, len(shape), facts)
+    if is_standard(node, "Split"):
+        return _split(node, value, source, width, facts)
+    return None
+
+
+def _sliced(node: ir.Node, source: ir.Value, width: int, rank: int, facts: Facts) -> Cut | None:
+    bounds = [facts.integers(given) for given in node.inputs[1:]]
+    starts, ends = bounds[:2] if len(bounds) > 1 else (None, None)
+    axes = bounds[2] if len(bounds) > 2 else (0,)
+    steps = bounds[3] if len(bounds) > 3 else (1,)
+    if starts is None or ends is None or axes is None or steps is None or len(starts) != 1:
+        return None
+    if axes[0] not in (-1, rank - 1) or steps[0] < 1:
+        return None
+    start, end, step = slice(starts[0], ends[0], steps[0]).indices(width)
+    return Cut(source, start, end, step, width)
+
+
+def _split(
+    node: ir.Node, value: ir.Value, source: ir.Value, width: int, facts: Facts
+) -> Cut | None:
+    shapes = shapes_of(facts)
+    rank = len(shapes.of(source) or ())
+    if node.attributes.get_int("axis", 0) not in (-1, rank - 1):
+        return None
+    start = 0
+    for output in node.outputs:
+        size = (shapes.of(output) or (None,))[-1]
+        if not isinstance(size, int):
+            return None
+        if output is value:
+            return Cut(source, start, start + size, 1, width)
+        start += size
+    return None
+
+
+def part(value: ir.Value | None, facts: Facts) -> Part | None:
+    """Return of which pairs a value holds the first or second numbers."""
+    found = cut(value, facts)
+    if found is None or found.width % 2:
+        return None
+    half = found.width // 2
+    match (found.start, found.end, found.step):
+        case (0, end, 1) if end == half:
+            return Part(found.source, "halves", False)
+        case (start, end, 1) if start == half and end == found.width:
+            return Part(found.source, "halves", True)
+        case (0 | 1 as start, end, 2) if end >= found.width - 1 + start:
+            return Part(found.source, "neighbours", bool(start))
+    return None
+
+
+def is_repeated(value: ir.Value | None, pairing: Pairing, facts: Facts, depth: int = 16) -> bool:
+    """Return whether both numbers of each pair are surely equal."""
+    if value is None or not depth:
+        return False
+    array = facts.array(value)
+    if array is not None:
+        return _equal_pairs(array, pairing)
+    node = value.producer()
+    if node is None or node.domain:
+        return False
+    match node.op_type:
+        case "Cos" | "Sin" | "Cast" | "Identity" | "Neg":
+            return is_repeated(node.inputs[0], pairing, facts, depth - 1)
+        case "Mul" | "Add" | "Div" | "Sub":
+            return all(
+                _is_column(source, facts) or is_repeated(source, pairing, facts, depth - 1)
+                for source in node.inputs
+            )
+        case "Unsqueeze" | "Squeeze" | "Expand" | "Reshape" | "Slice" | "Gather" | "Transpose":
+            return _rows_kept(node, facts) and is_repeated(
+                node.inputs[0], pairing, facts, depth - 1
+            ) or (node.op_type != "Slice" and _is_doubled(node, pairing, facts))  # fmt: skip
+        case "Concat":
+            return _is_doubled(node, pairing, facts)
+    return False
+
+
+def _equal_pairs(array: Array, pairing: Pairing) -> bool:
+    if array.ndim == 0 or array.shape[-1] == 1:
+        return True
+    half = array.shape[-1] // 2
+    if array.shape[-1] % 2:
+        return False
+    if pairing == "halves":
+        return bool(np.array_equal(array[..., :half], array[..., half:]))
+    return bool(np.array_equal(array[..., ::2], array[..., 1::2]))
+
+
+def _is_column(value: ir.Value | None, facts: Facts) -> bool:
+    shape = shapes_of(facts).of(value)
+    return shape is not None and (not shape or shape[-1] == 1)
+
+
+def _rows_kept(node: ir.Node, facts: Facts) -> bool:
+    """Return whether each row of a node's output is a row of its input, whole."""
+    shapes = shapes_of(facts)
+    before, after = shapes.of(node.inputs[0]), shapes.of(node.outputs[0])
+    if not before or not after or before[-1] != after[-1]:
+        return False
+    rank = len(before)
+    match node.op_type:
+        case "Transpose":
+            perm = node.attributes.get("perm")
+            return perm is not None and tuple(perm.as_ints())[-1] == rank - 1
+        case "Gather":
+            return (node.attributes.get_int("axis", 0) or 0) % rank != rank - 1
+        case "Unsqueeze" | "Squeeze":
+            longest = max(rank, len(after))
+            axes = facts.axes(node)
+            return bool(axes) and longest - 1 not in {axis % longest for axis in axes or ()}
+        case "Slice":
+            steps = facts.integers(node.inputs[4]) if len(node.inputs) > 4 else (1,)
+            return steps is not None and all(step > 0 for step in steps)
+    return True
+
+
+def _is_doubled(node: ir.Node, pairing: Pairing, facts: Facts) -> bool:
+    """Return whether a node puts two copies of a value into each row."""
+    if pairing == "halves":
+        return _is_concat_of_two(node, facts)
+    if is_standard(node, "Gather"):
+        at = facts.integers(node.inputs[1])
+        rank = len(shapes_of(facts).of(node.inputs[0]) or ())
+        last = (node.attributes.get_int("axis", 0) or 0) % max(rank, 1) == rank - 1
+        return last and at is not None and at[::2] == at[1::2]
+    if not is_standard(node, "Reshape") or node.inputs[0] is None:
+        return False
+    shapes = shapes_of(facts)
+    before, after = shapes.of(node.inputs[0]), shapes.of(node.outputs[0])
+    if not before or not after or before[-1] != 2 or not isinstance(after[-1], int):
+        return False
+    inner = node.inputs[0].producer()
+    if inner is None or after[-1] % 2 or (len(before) > 1 and before[-2] != after[-1] // 2):
+        return False
+    if is_standard(inner, "Expand", "Tile"):
+        return (shapes.of(inner.inputs[0]) or (0,))[-1] == 1
+    return _is_concat_of_two(inner, facts)
+
+
+def _is_concat_of_two(node: ir.Node, facts: Facts) -> bool:
+    rank = len(shapes_of(facts).of(node.outputs[0]) or ())
+    if not is_standard(node, "Concat") or len(node.inputs) != 2 or not rank:
+        return False
+    last = (node.attributes.get_int("axis", 0) or 0) % rank == rank - 1
+    return last and node.inputs[0] is node.inputs[1]

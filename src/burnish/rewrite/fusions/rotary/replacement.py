@@ -1,0 +1,100 @@
+"""Write a rotary embedding as one operator."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.rewrite.emission import CONTRIB
+from burnish.rewrite.fusions.attention.operand import HEADS_LAST, joined_heads, operand
+from burnish.rewrite.fusions.new_values import Maker
+from burnish.rewrite.fusions.rotary.plan import STANDARD_OPSET, Plan
+from burnish.rewrite.rule import Builder, Match
+from burnish.rewrite.symbolic.size import multiply
+
+
+def replace(match: Match, builder: Builder) -> ir.Value:
+    """Return what stands for the output of a plan."""
+    if not isinstance(match, Plan) or match.turn is None or match.x is None:
+        raise ValueError("this match is not one of a rotary embedding")
+    if match.standard:
+        builder.require_opset(STANDARD_OPSET)
+    make = Maker(builder, match.x.dtype or ir.DataType.FLOAT)
+    tables = [_table(value, match, make) for value in (match.turn.cos, match.turn.sin)]
+    positions = _positions(match, make)
+    x, joined = _input(match, make)
+    attributes: dict[str, int] = {}
+    if match.turn.pairing == "neighbours":
+        attributes["interleaved"] = 1
+    heads, width = match.shape[2 if match.heads_last else 1], match.shape[3]
+    if isinstance(heads, int) and (joined or match.width != width):
+        attributes["num_heads"] = heads
+    if match.width != width:
+        attributes["rotary_embedding_dim"] = match.width
+    inputs = [x, *tables, positions] if match.standard else [x, positions, *tables]
+    shape = make.shapes.of(x) or ()
+    domain = "" if match.standard else CONTRIB
+    result = make.node("RotaryEmbedding", inputs, shape, domain=domain, attributes=attributes)
+    return _output(match, result, joined, make)
+
+
+def _table(value: ir.Value, plan: Plan, make: Maker) -> ir.Value:
+    """Return cosines or sines as a table: one row for each position, one number for each pair."""
+    shape = make.shapes.of(value) or ()
+    half = plan.width // 2
+    if plan.turn is not None and plan.turn.doubled:
+        apart = plan.turn.pairing == "neighbours"
+        start, end, axes, steps = (
+            make.numbers([number])
+            for number in (0, plan.width if apart else half, len(shape) - 1, 2 if apart else 1)
+        )
+        cut = (*shape[:-1], half)
+        value = make.node("Slice", [value, start, end, axes, steps], cut)
+    length = plan.shape[1 if plan.heads_last else 2]
+    rows = multiply(plan.shape[0], length) if plan.per_sample else length
+    return make.node("Reshape", [value, make.numbers([-1, half])], (rows, half))
+
+
+def _positions(plan: Plan, make: Maker) -> ir.Value:
+    """Return the row of the table for each position: all in order."""
+    batch, length = plan.shape[0], plan.shape[1 if plan.heads_last else 2]
+    if not plan.per_sample and not plan.standard:
+        return make.numbers([0])
+    rows = multiply(batch, length) if plan.per_sample else length
+    whole = ir.DataType.INT64
+    bounds = [make.builder.constant("number", np.array(number, np.int64)) for number in (0, 1)]
+    count = make.shape((rows,))
+    limit = make.over_axes("Squeeze", count, [0], ())
+    order = make.node("Range", [bounds[0], limit, bounds[1]], (rows,), dtype=whole)
+    shape = make.shape((batch, length))
+    if plan.per_sample:
+        return make.node("Reshape", [order, shape], (batch, length), dtype=whole)
+    return make.node("Expand", [order, shape], (batch, length), dtype=whole)
+
+
+def _input(plan: Plan, make: Maker) -> tuple[ir.Value, bool]:
+    """Return x, and whether its heads are joined."""
+    if plan.x is None:
+        raise ValueError("a plan has an input")
+    if plan.heads_last:
+        batch, length, heads, size = plan.shape
+        shape = (batch, length, multiply(heads, size))
+        return make.node("Reshape", [plan.x, make.numbers([0, 0, -1])], shape), True
+    found = operand(plan.x, make.builder.facts)
+    whole = None
+    if found is not None and found.factor == 1.0 and isinstance(plan.shape[1], int):
+        whole = joined_heads(found, make.builder.facts)
+    return (plan.x, False) if whole is None else (whole, True)
+
+
+def _output(plan: Plan, result: ir.Value, joined: bool, make: Maker) -> ir.Value:
+    if not joined:
+        return result
+    sizes = plan.shape if plan.heads_last else tuple(plan.shape[axis] for axis in HEADS_LAST)
+    heads, size = sizes[2], sizes[3]
+    if not isinstance(heads, int) or not isinstance(size, int):
+        raise ValueError("joined heads are known by their number and size")
+    split = make.node("Reshape", [result, make.numbers([0, 0, heads, size])], sizes)
+    if plan.heads_last:
+        return split
+    return make.node("Transpose", [split], plan.shape, attributes={"perm": HEADS_LAST})
