@@ -8,6 +8,7 @@ from burnish.rewrite.fusions import (
     gelu,
     layer_norm,
     rms_norm,
+    rotary,
     sigmoid,
     skip_norm,
     swish,
@@ -15,6 +16,7 @@ from burnish.rewrite.fusions import (
 from burnish.rewrite.rule import Rule
 
 FUSIONS: tuple[Rule, ...] = (
+    *rotary.RULES,
     *attention.RULES,
     *layer_norm.RULES,
     *rms_norm.RULES,
