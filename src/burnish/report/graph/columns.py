@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from burnish.report.graph.layers import Layers
@@ -22,6 +23,7 @@ def columns(found: Layers, widths: Sequence[float], gap: float) -> list[float]:
         neighbours = found.above if down else found.below
         for row in found.rows if down else reversed(found.rows):
             _settle(row, neighbours, found.boxes, widths, gap, centres)
+    _straighten(found, widths, gap, centres)
     left = min((centres[v] - widths[v] / 2 for v in range(found.count)), default=0.0)
     return [centre - left for centre in centres]
 
@@ -82,3 +84,64 @@ def _wanted(
         total += centres[other] * pull
         weight += pull
     return total / weight, weight
+
+
+def _straighten(found: Layers, widths: Sequence[float], gap: float, centres: list[float]) -> None:
+    """Stand chains without a fork or a join, and lines, on one vertical as far as there is room."""
+    beside: dict[int, list[int | None]] = {}
+    for row in found.rows:
+        for place, vertex in enumerate(row):
+            right = row[place + 1] if place + 1 < len(row) else None
+            beside[vertex] = [row[place - 1] if place else None, right]
+    followers = [_follower(vertex, found) for vertex in range(found.count)]
+    followed = frozenset(followers)
+    for first in range(found.count):
+        if first in followed:
+            continue
+        run, room, vertex = list[int](), (-math.inf, math.inf), first
+        while vertex >= 0:
+            own = _room(vertex, beside[vertex], widths, gap, centres)
+            both = (max(room[0], own[0]), min(room[1], own[1]))
+            if both[0] > both[1]:
+                _align(run, room, centres)
+                run, both = [], own
+            run.append(vertex)
+            room, vertex = both, followers[vertex]
+        _align(run, room, centres)
+
+
+def _follower(vertex: int, found: Layers) -> int:
+    """Return who stands below in the same chain or line; -1: nobody."""
+    if vertex >= found.boxes:
+        return next((below for below in found.below[vertex] if below >= found.boxes), -1)
+    below = [other for other in found.below[vertex] if other < found.boxes]
+    if len(below) != 1:
+        return -1
+    above = [other for other in found.above[below[0]] if other < found.boxes]
+    return below[0] if len(above) == 1 else -1
+
+
+def _room(
+    vertex: int,
+    beside: Sequence[int | None],
+    widths: Sequence[float],
+    gap: float,
+    centres: Sequence[float],
+) -> tuple[float, float]:
+    """Return between which centres one may stand without touching its neighbours."""
+    left, right = beside
+    least, most = -math.inf, math.inf
+    if left is not None:
+        least = centres[left] + (widths[left] + widths[vertex]) / 2 + gap
+    if right is not None:
+        most = centres[right] - (widths[right] + widths[vertex]) / 2 - gap
+    # neighbours that touch leave no room but where it stands, rounding aside
+    return min(least, centres[vertex]), max(most, centres[vertex])
+
+
+def _align(run: Sequence[int], room: tuple[float, float], centres: list[float]) -> None:
+    if not run:
+        return
+    middle = sum(centres[vertex] for vertex in run) / len(run)
+    for vertex in run:
+        centres[vertex] = min(max(middle, room[0]), room[1])

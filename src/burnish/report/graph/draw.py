@@ -27,7 +27,7 @@ text{fill:var(--ink);font-size:12px;font-variant-numeric:tabular-nums}
 .box rect{stroke:var(--line);stroke-width:1}
 .box text{text-anchor:middle}
 .box .name{font-weight:600}
-.box .small{fill:inherit;opacity:.85}
+.box .small{opacity:.85}
 .box.group rect{stroke:var(--baseline);stroke-width:1.6}
 .box.input rect,.box.output rect{fill:var(--raised);stroke:var(--baseline)}
 .box.critical rect{stroke:var(--path);stroke-width:2.6}

@@ -90,9 +90,43 @@ function columns(found, widths) {
       settle(row, near, found.boxes, widths, centres);
     }
   }
+  straighten(found, widths, centres);
   let left = Infinity;
   centres.forEach((centre, v) => { left = Math.min(left, centre - widths[v] / 2); });
   return centres.map((centre) => centre - left);
+}
+
+function straighten(found, widths, centres) {
+  const { boxes, above, below, rows } = found, beside = [];
+  for (const row of rows) row.forEach((v, i) => { beside[v] = [row[i - 1], row[i + 1]]; });
+  const follower = centres.map((_, v) => {
+    if (v >= boxes) return below[v].find((other) => other >= boxes) ?? -1;
+    const next = below[v].filter((other) => other < boxes);
+    if (next.length !== 1) return -1;
+    return above[next[0]].filter((other) => other < boxes).length === 1 ? next[0] : -1;
+  });
+  const followed = new Set(follower);
+  const align = (run, [low, high]) => {
+    if (!run.length) return;
+    const middle = run.reduce((sum, v) => sum + centres[v], 0) / run.length;
+    for (const v of run) centres[v] = Math.min(Math.max(middle, low), high);
+  };
+  for (let first = 0; first < centres.length; first++) {
+    if (followed.has(first)) continue;
+    let run = [], room = [-Infinity, Infinity];
+    for (let v = first; v >= 0; v = follower[v]) {
+      const [left, right] = beside[v], width = (other) => (widths[other] + widths[v]) / 2 + GAP_ACROSS;
+      const own = [
+        left === undefined ? -Infinity : Math.min(centres[left] + width(left), centres[v]),
+        right === undefined ? Infinity : Math.max(centres[right] - width(right), centres[v]),
+      ];
+      let both = [Math.max(room[0], own[0]), Math.min(room[1], own[1])];
+      if (both[0] > both[1]) { align(run, room); run = []; both = own; }
+      run.push(v);
+      room = both;
+    }
+    align(run, room);
+  }
 }
 
 function settle(row, near, boxes, widths, centres) {
