@@ -17,6 +17,7 @@ def without_nodes(model: ir.Model, names: Collection[str], graph: GraphRecord) -
     """Return a copy without the named nodes, with the same interface.
 
     What a node gave is taken from an operand of the same type and shape, else from a constant.
+    What nobody reads any more becomes an output, so that nothing but the named nodes is spared.
     `graph` is the model's own, with the shapes of the inference that is to be measured.
     """
     work = model.clone()
@@ -27,8 +28,20 @@ def without_nodes(model: ir.Model, names: Collection[str], graph: GraphRecord) -
         for output in node.outputs:
             if output.uses() or output.is_graph_output():
                 _replace(work, node, output, _stand_in(work, node, output, graph))
-        work.graph.remove(node, safe=False)
+        operands = [operand for operand in node.inputs if operand is not None]
+        work.graph.remove(node, safe=True)
+        _keep_alive(work, operands, graph)
     return work
+
+
+def _keep_alive(model: ir.Model, operands: list[ir.Value], graph: GraphRecord) -> None:
+    for value in dict.fromkeys(operands):
+        made = value.producer() is not None and value.name not in graph.constants
+        known = graph.static(value.name or "")
+        if made and not value.uses() and not value.is_graph_output() and known is not None:
+            value.type = ir.TensorType(DATA_TYPES[known.dtype])
+            value.shape = ir.Shape([int(dim) for dim in known.shape])
+            model.graph.outputs.append(value)
 
 
 def _replace(model: ir.Model, node: ir.Node, output: ir.Value, stand_in: ir.Value) -> None:

@@ -21,7 +21,7 @@ from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.core import files
 from burnish.core.errors import BurnishError, MissingCapabilityError
 from burnish.engines import onnxruntime_executed as executed
-from burnish.engines.base import EngineOptions
+from burnish.engines.base import EngineOptions, GraphLevel
 from burnish.engines.onnxruntime_quantize import quantize_nodes
 from burnish.rewrite.drop import without_nodes
 from burnish.rewrite.fusions import FUSIONS
@@ -55,7 +55,8 @@ class _Made:
 
     before: Path
     after: Path
-    after_level: str = "off"
+    level: GraphLevel = "off"
+    """At which both are opened: the 8-bit form needs the engine to put its steps together."""
 
 
 class Checks:
@@ -143,7 +144,7 @@ class Checks:
                 hint=f"select one of {', '.join(_QUANTIZABLE)}",
             )
         quantize_nodes(before, after, names)
-        return _Made(before, after, after_level="extended")
+        return _Made(before, after, level="extended")
 
     def _fused(self, actions: Sequence[Action]) -> _Made:
         """Let the rules that fuse exactly the selected nodes do it, and nothing else."""
@@ -172,12 +173,9 @@ class Checks:
         return _Made(before, after)
 
     def _measure(self, scenario: Scenario, made: _Made) -> Checked | None:
-        options = dataclasses.replace(self._request.options, graph_level="off")
-        changed = dataclasses.replace(options, graph_level=made.after_level)
-        subjects = [
-            _subject("before", made.before, options),
-            _subject("after", made.after, changed),
-        ]
+        options = dataclasses.replace(self._request.options, graph_level=made.level)
+        files_of = {"before": made.before, "after": made.after}
+        subjects = [_subject(label, path, options) for label, path in files_of.items()]
         assert self._found.feeds is not None
         measured = bench(subjects, self._found.feeds, self._options.bench)
         failure = next((one.failure for one in measured.measurements if one.failure), None)

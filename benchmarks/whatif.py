@@ -1,0 +1,196 @@
+"""Predict what changes do to a model's latency, make them, measure them: how far off is it?
+
+Runs ONNX Runtime on the CPU over several models; every action is predicted from one profile and
+then measured in fresh processes. Fails above a median absolute error of 10 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from burnish.analyze import whatif as analysis
+from burnish.analyze.scenario import Action, Scenario
+from burnish.analyze.selector import Selector
+from burnish.analyze.whatif import Outcome
+from burnish.bench.probe import probe_cpu, toml_of
+from burnish.bench.subject import BenchOptions
+from burnish.core import units
+from burnish.core.errors import MissingCapabilityError
+from burnish.engines.base import EngineOptions, GraphLevel
+from burnish.store import layout
+from burnish.store.stored import StoredModel
+from burnish.study.timeline import Recorded, TimelineRequest, recorded
+from burnish.study.whatif_check import CheckOptions, Checks, fusion_scenario
+
+ALLOWED = 0.10
+ROOT = Path(__file__).parents[1]
+_PRODUCTS = ("MatMul", "Gemm")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A model, and what the engine may rewrite before anything is changed."""
+
+    name: str
+    layers: int | None = None
+    sequence: int | None = None
+    opset: int = 17
+    graph_level: GraphLevel = "all"
+    rules: tuple[str, ...] = ()
+    """Fusion rules to apply; these need a graph level at which the engine does not fuse."""
+
+
+CASES = (
+    Case("bert-mini"),
+    Case("distilbert", layers=2, sequence=64),
+    Case("electra", layers=2, sequence=64),
+    Case("gpt2", layers=2, sequence=64),
+    Case("vit-s32", layers=2),
+    Case("mobilenet-v2"),
+    Case("resnet18"),
+    Case("distilbert", layers=2, sequence=64, opset=16, graph_level="basic",
+         rules=("layer-norm", "gelu")),
+    Case("vit-s32", layers=2, opset=16, graph_level="basic", rules=("layer-norm", "gelu")),
+)  # fmt: skip
+
+
+def main() -> int:
+    """Run all cases, print a row per action and the error of all; fail if it is too large."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    asked = parser.parse_args()
+    began = time.monotonic()
+    found: list[tuple[str, Outcome]] = []
+    with tempfile.TemporaryDirectory(prefix="burnish-whatif-bench-") as name:
+        folder = Path(name)
+        (folder / "cpu.toml").write_text(toml_of(probe_cpu()))
+        for number, case in enumerate(CASES):
+            if asked.only in case.name:
+                model = written(case, folder / f"{number}")
+                found += [shown(case, one) for one in outcomes(case, model, folder, asked.rounds)]
+    return summary(found, time.monotonic() - began)
+
+
+def written(case: Case, folder: Path) -> StoredModel:
+    """Return the model of a case: from the examples, else exported with random weights."""
+    example = ROOT / "examples" / case.name / "dynamo" / f"{case.name}_dynamo.onnx"
+    if example.is_file():
+        return layout.stored(example)
+    import torch
+
+    from burnish.zoo.entry import MODELS, BuildOptions
+
+    choice = {"layers": case.layers, "sequence": case.sequence}
+    built = MODELS[case.name].build(BuildOptions(**choice, batch=1))
+    folder.mkdir()
+    path = folder / f"{case.name}.onnx"
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            built.module, tuple(built.inputs.values()), path, dynamo=False,
+            opset_version=case.opset, input_names=list(built.inputs),
+            output_names=list(built.output_names),
+        )  # fmt: skip
+    return StoredModel(path, case.name)
+
+
+def outcomes(case: Case, model: StoredModel, folder: Path, rounds: int) -> Iterator[Outcome]:
+    """Yield each action of a case, predicted and measured."""
+    request = TimelineRequest(
+        model=model,
+        # one thread: on a machine that others use too, two of them wait for each other
+        options=EngineOptions(threads=1, graph_level=case.graph_level),
+        hw=str(folder / "cpu.toml"),
+    )
+    found = recorded(request)
+    plan = BenchOptions(rounds=rounds, blocks=4, block_s=0.05, budget_s=120.0)
+    with Checks(request, found, CheckOptions(bench=plan)) as checks:
+        for scenario in scenarios(case, model, request, found):
+            yield checks.check(scenario, analysis.outcome(scenario, found.setting))
+
+
+def scenarios(
+    case: Case, model: StoredModel, request: TimelineRequest, found: Recorded
+) -> Iterator[Scenario]:
+    """Yield the actions of a case: fusions where it has rules, else removals and int8."""
+    for rule in case.rules:
+        try:
+            yield fusion_scenario(model, rule, request.options, found)
+        except MissingCapabilityError as error:
+            print(f"{case.name}: {error.problem}", flush=True)
+    if case.rules:
+        return
+    rows = sorted(analysis.sweep(found.setting), key=lambda row: -row.seconds_s)
+    for row in rows[:3]:
+        yield Scenario(f"all {row.op_type}", (Action("remove", (Selector("op", row.op_type),)),))
+    for name in longest(found, count=2):
+        yield Scenario("longest", (Action("remove", (Selector("name", name),)),))
+    products = longest(found, count=99, only=_PRODUCTS)
+    if products:
+        yield int8("int8 longest", products[:1])
+        yield int8("int8 all products", products)
+
+
+def int8(name: str, nodes: Sequence[str]) -> Scenario:
+    """Return the change of some products to 8-bit integers."""
+    return Scenario(name, (Action("precision", tuple(Selector("name", n) for n in nodes), "i8"),))
+
+
+def longest(found: Recorded, *, count: int, only: Sequence[str] = ()) -> list[str]:
+    """Return the nodes that take longest; products only if they have constant weights."""
+    setting = found.setting
+    record = setting.scene.record
+    assert record is not None
+    events = [setting.graph.events[place] for place in setting.graph.work]
+    if only:
+        weighted = {node.name for node in record.nodes if set(node.inputs[1:2]) & record.constants}
+        events = [e for e in events if e.op_type in only and set(e.nodes) & weighted]
+    ranked = sorted(events, key=lambda event: -event.duration_s)
+    return [event.name for event in ranked[:count]]
+
+
+def shown(case: Case, outcome: Outcome) -> tuple[str, Outcome]:
+    """Print one action and return it."""
+    label = f"{case.name} ({case.graph_level})"
+    if outcome.checked is None or outcome.error is None:
+        print(f"{label:22} {outcome.scenario:26} {'; '.join(outcome.notes)}", flush=True)
+    else:
+        print(
+            f"{label:22} {outcome.scenario:26} {units.seconds(outcome.checked.baseline_s):>8}  "
+            f"predicted {outcome.gain:.3f}×  measured {outcome.checked.ratio:.3f}×  "
+            f"error {100 * outcome.error:+.1f} %",
+            flush=True,
+        )
+    return case.name, outcome
+
+
+def summary(found: Sequence[tuple[str, Outcome]], elapsed_s: float) -> int:
+    """Print the error over all actions; return 1 if it is too large."""
+    checked = [(name, one.error) for name, one in found if one.error is not None]
+    if not checked:
+        print("nothing could be checked")
+        return 1
+    errors = sorted(abs(error) for _, error in checked)
+    middle = statistics.median(errors)
+    late = errors[int(0.9 * (len(errors) - 1))]
+    # what one would say who knows nothing: that nothing changes
+    idle = statistics.median(abs(one.checked.ratio - 1) for _, one in found if one.checked)
+    print(
+        f"{len(checked)} actions on {len({name for name, _ in checked})} models: median absolute "
+        f"error of the predicted total {units.share(middle)} (allowed {units.share(ALLOWED)}), "
+        f"90 % of them within {units.share(late)}; predicting no change would be off by "
+        f"{units.share(idle)}; took {elapsed_s:.0f} s"
+    )
+    return int(middle > ALLOWED)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,311 @@
+"""What to do next to a model, the largest expected gain first."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from burnish.analyze.event_graph import DEVICE, Event
+from burnish.analyze.roofline import Bound, roof
+from burnish.analyze.scenario import Action, Scenario
+from burnish.analyze.selector import Selector, operator_of
+from burnish.analyze.simulate import simulate
+from burnish.analyze.transform import Setting
+from burnish.analyze.whatif import Outcome, outcome, sweep
+from burnish.core import units
+
+SCHEMA = 1
+Confidence = Literal["simulated", "bound", "unknown"]
+"""`simulated`: the change itself was; `bound`: it cannot give more; `unknown`: measure it."""
+
+WORTH_IT = 1.01
+"""Gains below this drown in the noise of a measurement."""
+_FEW = 3
+_LAUNCH_BOUND = 0.3
+"""From this part of the wall on, starting work is what an inference is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One thing to do."""
+
+    what: str
+    gain: float | None
+    """How many times faster the whole gets; None: only a measurement can tell."""
+    confidence: Confidence
+    evidence: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A place where a fusion was refused."""
+
+    rule: str
+    node: str
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a model besides its timeline."""
+
+    model: str
+    """As one types it in a command."""
+    engine: str
+    fusions: tuple[tuple[str, Outcome], ...] = ()
+    """Rules that fire in the graph as it is executed, and what that would do."""
+    refusals: tuple[Refusal, ...] = ()
+    other_engines: tuple[str, ...] = ()
+    extra: str = ""
+    """Options that make a command about the same inference: `--shape batch=8`."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdviseReport:
+    """What to do next, and how much there is to be had at all."""
+
+    label: str
+    engine: str
+    baseline_s: float
+    limit_s: float | None
+    """The time of one inference with all work at the device's limit, and nothing between."""
+    device: str | None
+    advice: tuple[Advice, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def reached(self) -> float | None:
+        """Return the part of the limit that is reached; None: it is not known."""
+        return None if self.limit_s is None else self.limit_s / self.baseline_s
+
+
+def advise(setting: Setting, facts: Facts) -> tuple[Advice, ...]:
+    """Return what to do, the largest gain first; what only a measurement can tell comes last."""
+    found = [
+        *_fusions(facts),
+        *_refusals(setting, facts),
+        *_precision(setting, facts),
+        *_launching(setting, facts),
+        *_memory_bound(setting, facts),
+        *_far_from_limit(setting, facts),
+    ]
+    worth = [one for one in found if one.gain is not None and one.gain >= WORTH_IT]
+    worth.sort(key=lambda one: -(one.gain or 0.0))
+    rest = [] if worth else [_nothing_left(setting, facts)]
+    return (*worth, *rest, *_engines(facts))
+
+
+def limit_seconds(setting: Setting) -> float | None:
+    """Return all work at the limit of the device; None: some of it has no known limit."""
+    if setting.device is None:
+        return None
+    limits = []
+    for place in setting.graph.work:
+        event = setting.graph.events[place]
+        work = setting.work(event)
+        # what is not known is counted as it is: the limit may be lower, never higher
+        limits.append(
+            event.duration_s if work is None else roof(work, event.duration_s, setting.device).at(1)
+        )
+    return sum(limits)
+
+
+def _fusions(facts: Facts) -> Iterator[Advice]:
+    for rule, result in facts.fusions:
+        yield Advice(
+            what=f"fuse with {rule}: {units.count(len(result.actions), 'place')}",
+            gain=result.gain,
+            confidence="simulated",
+            evidence=f"the engine runs these apart, {units.seconds(result.events_s)} in all",
+            command=f"burnish optimize {shlex.quote(facts.model)} --only {rule} -o optimized.onnx",
+        )
+
+
+def _refusals(setting: Setting, facts: Facts) -> Iterator[Advice]:
+    """Yield refused fusions; the node where one was looked for bounds what it could give."""
+    for one in facts.refusals:
+        places = [
+            place
+            for place in setting.graph.work
+            if one.node in (*setting.graph.events[place].nodes, setting.graph.events[place].name)
+        ]
+        if places:
+            result = outcome(_about("remove", [setting.graph.events[places[0]].name]), setting)
+            yield Advice(
+                what=f"let {one.rule} fuse {one.node}: {one.remedy}",
+                gain=result.gain,
+                confidence="bound",
+                evidence=f"refused: {one.reason}",
+                command=f"burnish optimize {shlex.quote(facts.model)} --only {one.rule} --dump out",
+            )
+
+
+def _precision(setting: Setting, facts: Facts) -> Iterator[Advice]:
+    record, device = setting.scene.record, setting.device
+    if record is None or device is None:
+        return
+    weighted = {node.name for node in record.nodes if set(node.inputs) & record.constants}
+    for dtype in ("f16", "bf16", "i8"):
+        places = [
+            place
+            for place in setting.graph.work
+            if set(setting.graph.events[place].nodes) & weighted
+            and _gets_faster(setting.graph.events[place], setting, dtype)
+        ]
+        if not places:
+            continue
+        operators = _operators(setting, places)
+        chosen = tuple(Selector("name", setting.graph.events[place].name) for place in places)
+        result = outcome(Scenario(dtype, (Action("precision", chosen, dtype),)), setting)
+        asked = " ".join(f"--precision {shlex.quote(f'op:{name}={dtype}')}" for name in operators)
+        yield Advice(
+            what=f"compute {', '.join(operators)} in {dtype}",
+            gain=result.gain,
+            confidence="simulated",
+            evidence=f"{units.seconds(result.events_s)} are bound by arithmetic, and {device.name}"
+            f" computes {dtype} faster; check what it does to the results",
+            command=_whatif(facts, f"{asked} --check" if dtype == "i8" else asked),
+        )
+
+
+def _gets_faster(event: Event, setting: Setting, dtype: str) -> bool:
+    work, device = setting.work(event), setting.device
+    if work is None or device is None or not work.flops:
+        return False
+    rates = device.peak_flops_per_s
+    bound = roof(work, event.duration_s, device).bound
+    known = dtype in rates and work.dtype in rates
+    return bound is Bound.COMPUTE and known and rates[dtype] > rates[work.dtype]
+
+
+def _launching(setting: Setting, facts: Facts) -> Iterator[Advice]:
+    graph = setting.graph
+    wall_s = simulate(graph).wall_s
+    if any(event.kind in DEVICE for event in graph.events):
+        result = outcome(Scenario("graph", (Action("cuda-graph"),)), setting)
+        idle = 1 - min(1.0, graph.work_s / wall_s) if wall_s else 0.0
+        yield Advice(
+            what="launch everything at once with a CUDA graph",
+            gain=result.gain,
+            confidence="simulated",
+            evidence=f"the device is idle for {units.share(idle)} of {units.seconds(wall_s)}",
+            command=f"burnish bench {shlex.quote(facts.model)} --engine onnxruntime-cuda"
+            f" --cuda-graph {facts.extra}".strip(),
+        )
+        return
+    gaps_s = sum(graph.events[place].gap_s for place in graph.work)
+    if wall_s and gaps_s / wall_s > _LAUNCH_BOUND:
+        yield Advice(
+            what="have fewer nodes, or more work for each: fuse, or use a larger batch",
+            gain=wall_s / (wall_s - gaps_s) if wall_s > gaps_s else math.inf,
+            confidence="bound",
+            evidence=f"{units.share(gaps_s / wall_s)} of the time passes between"
+            f" {units.count(len(graph.work), 'node')}",
+            command=f"burnish optimize {shlex.quote(facts.model)} -o optimized.onnx",
+        )
+
+
+def _memory_bound(setting: Setting, facts: Facts) -> Iterator[Advice]:
+    """Yield chains of nodes that wait for memory and could hand each other their results."""
+    chains = sorted(
+        memory_chains(setting), key=lambda chain: -sum(event.duration_s for event in chain)
+    )
+    for chain in chains[:_FEW]:
+        names = [event.name for event in chain]
+        result = outcome(_about("fuse", names), setting)
+        written = ",".join(f"name:{name}" for name in names)
+        yield Advice(
+            what=f"fuse {'>'.join(str(operator_of(e, setting.nodes)) for e in chain)}",
+            gain=result.gain,
+            confidence="simulated",
+            evidence=f"each waits for memory; together {units.seconds(result.events_s)}",
+            command=_whatif(facts, f"--fuse {shlex.quote(written)}"),
+        )
+
+
+def memory_chains(setting: Setting) -> tuple[tuple[Event, ...], ...]:
+    """Return runs of neighbours that are bound by memory, each reading what the last one wrote."""
+    found: list[list[Event]] = []
+    for place in setting.graph.work:
+        event = setting.graph.events[place]
+        if not _waits_for_memory(event, setting):
+            continue
+        if found and _feeds(found[-1][-1], event, setting):
+            found[-1].append(event)
+        else:
+            found.append([event])
+    return tuple(tuple(chain) for chain in found if len(chain) > 1)
+
+
+def _waits_for_memory(event: Event, setting: Setting) -> bool:
+    work = setting.work(event)
+    if work is None or setting.device is None or not work.bytes_moved:
+        return False
+    return roof(work, event.duration_s, setting.device).bound is Bound.MEMORY
+
+
+def _feeds(first: Event, second: Event, setting: Setting) -> bool:
+    written = {out for name in first.nodes for out in setting.nodes[name].outputs}
+    return any(written & set(setting.nodes[name].inputs) for name in second.nodes)
+
+
+def _far_from_limit(setting: Setting, facts: Facts) -> Iterator[Advice]:
+    rows = [row for row in sweep(setting) if row.gain_at_roofline is not None]
+    for row in sorted(rows, key=lambda row: -(row.gain_at_roofline or 0.0))[:_FEW]:
+        device = setting.device.name if setting.device is not None else "the device"
+        yield Advice(
+            what=f"a faster kernel for {row.op_type}: another engine, layout or size",
+            gain=row.gain_at_roofline,
+            confidence="bound",
+            evidence=f"{units.seconds(row.seconds_s)} in {units.count(row.events, 'event')}, far"
+            f" from the limits of {device}",
+            command=_whatif(facts, f"--roofline {shlex.quote(f'op:{row.op_type}=80%')}"),
+        )
+
+
+def _nothing_left(setting: Setting, facts: Facts) -> Advice:
+    limit_s, wall_s = limit_seconds(setting), simulate(setting.graph).wall_s
+    known = limit_s is not None and wall_s > 0
+    evidence = (
+        f"within {units.share(1 - limit_s / wall_s)} of the limit of this device"
+        if known and limit_s is not None
+        else "no change that can be simulated gives 1 % or more"
+    )
+    return Advice(
+        what="nothing left that is worth it",
+        gain=None,
+        confidence="unknown",
+        evidence=evidence,
+        command=_whatif(facts, "--sweep"),
+    )
+
+
+def _engines(facts: Facts) -> Iterator[Advice]:
+    if facts.other_engines:
+        engines = ",".join((facts.engine, *facts.other_engines))
+        yield Advice(
+            what=f"try {', '.join(facts.other_engines)}",
+            gain=None,
+            confidence="unknown",
+            evidence="they work here and can run this model; only measuring tells",
+            command=f"burnish bench {shlex.quote(facts.model)} --engine {engines}"
+            f" {facts.extra}".rstrip(),
+        )
+
+
+def _about(do: str, names: Sequence[str]) -> Scenario:
+    return Scenario(do, (Action(do, tuple(Selector("name", name) for name in names)),))
+
+
+def _operators(setting: Setting, places: Sequence[int]) -> list[str]:
+    found = (operator_of(setting.graph.events[place], setting.nodes) for place in places)
+    return list(dict.fromkeys(name for name in found if name))
+
+
+def _whatif(facts: Facts, asked: str) -> str:
+    return " ".join(f"burnish whatif {shlex.quote(facts.model)} {asked} {facts.extra}".split())
