@@ -6,6 +6,7 @@ from burnish.rewrite.fusions import (
     attention,
     bias_gelu,
     gelu,
+    group_norm,
     layer_norm,
     rms_norm,
     rotary,
@@ -20,6 +21,7 @@ FUSIONS: tuple[Rule, ...] = (
     *attention.RULES,
     *layer_norm.RULES,
     *rms_norm.RULES,
+    *group_norm.RULES,
     *gelu.RULES,
     *bias_gelu.RULES,  # after gelu, whose result it extends
     *sigmoid.RULES,
