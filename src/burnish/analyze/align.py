@@ -21,21 +21,13 @@ Names = tuple[str, ...]
 
 def corresponding(baseline: GraphRecord, candidate: GraphRecord) -> dict[str, Names]:
     """Return the nodes of the baseline behind each node of the candidate; some have none."""
-    known = {node.name: node for node in baseline.nodes}
-    by_tensor = behind(baseline.nodes, candidate.nodes)
-    found = {
-        node.name: _said(node, known) or names
-        for node, names in zip(candidate.nodes, by_tensor, strict=True)
-    }
+    inputs = frozenset(spec.name for spec in baseline.inputs)
+    by_name = behind(baseline.nodes, candidate.nodes, inputs=inputs)
+    found = {node.name: names for node, names in zip(candidate.nodes, by_name, strict=True)}
     taken = {name for names in found.values() for name in names}
     left = [node for node in candidate.nodes if not found[node.name]]
     free = [node for node in baseline.nodes if node.name not in taken]
     return found | _by_structure(free, baseline, left, candidate)
-
-
-def _said(node: GraphNode, known: Mapping[str, GraphNode]) -> Names:
-    """Return what a node says it replaced, if the baseline has all of it."""
-    return node.replaced if node.replaced and all(n in known for n in node.replaced) else ()
 
 
 def _by_structure(

@@ -86,7 +86,7 @@ def _table(profile: Profile, breakdown: Breakdown, shown: Shown) -> Table:
 def _row(breakdown: Breakdown, row: Row, *, by: str) -> tuple[str, ...]:
     ceiling = breakdown.ceiling(row)
     return (
-        row.label,
+        _short(row.label),
         *((row.op_type or "",) if by == "node" else ()),
         count(row.count) if row.count else "",
         units.seconds(row.seconds_s),
@@ -94,6 +94,16 @@ def _row(breakdown: Breakdown, row: Row, *, by: str) -> tuple[str, ...]:
         units.share(breakdown.cumulative(row)) if row.count else "",
         units.ratio(ceiling) if math.isfinite(ceiling) else "∞",
     )
+
+
+def _short(label: str) -> str:
+    """Return the label of a set of nodes with its first members only."""
+    around, brace, inside = label.partition("{")
+    members = inside.removesuffix("}").split(", ") if brace else label.split(" + ")
+    if len(members) <= 3:
+        return label
+    first, more = ", ".join(members[:2]), len(members) - 2
+    return f"{around}{{{first} and {more} more}}" if brace else f"{first} and {more} more"
 
 
 def _remarks(profile: Profile) -> Iterator[str]:
@@ -150,7 +160,7 @@ def _furthest(found: Difference, top: int) -> list[DifferenceRow]:
 def _difference_row(found: Difference, row: DifferenceRow) -> tuple[str, ...]:
     share = found.share(row)
     return (
-        row.label,
+        _short(row.label),
         count(row.baseline_count),
         units.seconds(row.baseline_s),
         count(row.candidate_count),

@@ -6,30 +6,29 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-from burnish.store.graph_of import node_names
-
-Names = tuple[str, ...]
+from burnish.store.correspondence import Names, of_sizes
+from burnish.store.graph_of import nodes_of
 
 
 def with_absorbed(graph: ir.Graph, told: Mapping[str, Names]) -> dict[str, Names]:
     """Return the nodes behind each of an engine's, with those that it tells behind none.
 
-    Such a node was made part of the ones that read it. Constants have no work, and are left out.
+    Such a node was made part of the ones that read it. Constants and what is computed from sizes
+    alone are left out.
     """
-    names = dict(zip(graph, node_names(graph), strict=True))
-    nodes = {name: node for node, name in names.items()}
-    anywhere = frozenset(name for behind in told.values() for name in behind)
+    nodes = nodes_of(graph)
+    known = {node.name: node for node in nodes}
+    producer = {name: node.name for node in nodes for name in node.outputs if name}
+    small = of_sizes(nodes, {value.name or "" for value in graph.inputs})
+    elsewhere = small.union(*told.values())
     result = {}
     for key, behind in told.items():
-        found = {nodes[name] for name in behind if name in nodes}
+        found = {name for name in behind if name in known}
         waiting = list(found)
         while waiting:
-            for value in waiting.pop().inputs:
-                node = value.producer() if value is not None else None
-                if node is None or node in found or names.get(node, "") in anywhere:
-                    continue
-                if node.op_type != "Constant" and node in names:
-                    found.add(node)
-                    waiting.append(node)
-        result[key] = tuple(name for node, name in names.items() if node in found)
+            read = (producer.get(name, "") for name in known[waiting.pop()].inputs)
+            absorbed = {name for name in read if name} - elsewhere - found
+            found |= absorbed
+            waiting += absorbed
+        result[key] = tuple(node.name for node in nodes if node.name in found)
     return result

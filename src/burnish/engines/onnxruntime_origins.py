@@ -14,7 +14,8 @@ from burnish.trace.events import Trace
 
 def origins(model: ir.Model, optimized: ir.Model, trace: Trace) -> dict[str, Names]:
     """Return, for every node that the trace names, the model's nodes whose work it does."""
-    found = behind(nodes_of(model.graph), nodes_of(optimized.graph))
+    inputs = {value.name or "" for value in model.graph.inputs}
+    found = behind(nodes_of(model.graph), nodes_of(optimized.graph), inputs=inputs)
     pairs = list(zip(optimized.graph, found, strict=True))
     named = {node.name: names for node, names in pairs if node.name}
     return named | _nameless([(n.op_type, names) for n, names in pairs if not n.name], named, trace)
