@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,10 +22,11 @@ from burnish.rewrite.facts import Facts, constant_tensor
 from burnish.rewrite.match import Proposal
 from burnish.rewrite.rule import Refusal
 from burnish.store.stored import StoredModel
-from burnish.study.check_feeds import Sample, samples
+from burnish.study.check_feeds import Sample, samples, whole_samples
 from burnish.study.check_part import tight, wide
 
 JUDGE = "onnxruntime-cpu"
+Sampler = Callable[[Part, ir.Model], Iterator[Sample]]
 _AS_WRITTEN = EngineOptions(threads=1, graph_level="off")
 _MOST_BYTES = 1 << 28
 """A part with more weights than this is not tried on its own."""
@@ -102,20 +103,20 @@ class RegionCheck:
 
     def _outcome(self, proposal: Proposal, model: ir.Model) -> _Outcome:
         """Try the smallest part; what fails there may still hold with all that leads to it."""
-        first = self._tried(tight(proposal), model, len(proposal.values))
+        first = self._tried(tight(proposal), model, len(proposal.values), samples)
         if first == _Outcome():
             return first
         whole = wide(proposal)
         obstacle = _too_large(whole)
         if obstacle:
             return first if first.difference else _Outcome(obstacle=first.obstacle or obstacle)
-        second = self._tried(whole, model, len(proposal.values))
+        second = self._tried(whole, model, len(proposal.values), whole_samples)
         return first if second.obstacle else second
 
-    def _tried(self, cut: Part, model: ir.Model, count: int) -> _Outcome:
+    def _tried(self, cut: Part, model: ir.Model, count: int, make: Sampler) -> _Outcome:
         key = extract.structure(cut)
         if key not in self.outcomes:
-            self.outcomes[key] = _run(cut, model, count, self.folder)
+            self.outcomes[key] = _run(cut, model, count, make, self.folder)
         return self.outcomes[key]
 
 
@@ -134,24 +135,25 @@ def _too_large(cut: Part) -> str:
     return ""
 
 
-def _run(cut: Part, model: ir.Model, count: int, folder: Path) -> _Outcome:
+def _run(cut: Part, model: ir.Model, count: int, make: Sampler, folder: Path) -> _Outcome:
     """Return what running both ways of a part on all samples gives."""
     small = extract.as_model(cut, model, "check")
-    _name_outputs(small)
+    _rename(small)
     path = folder / "part.onnx"
     path.write_bytes(ir.serde.serialize_model(small).SerializeToString())
     try:
         with ENGINES[JUDGE].open(StoredModel(path, "part"), _AS_WRITTEN) as session:
-            return _compared(session, samples(cut, small), count)
+            return _compared(session, make(cut, small), count)
     except (BurnishError, ValueError, KeyError, ZeroDivisionError) as error:
         return _Outcome(obstacle=f"it cannot be run on its own: {_first_line(error)}")
 
 
-def _name_outputs(model: ir.Model) -> None:
-    """Give every output a name of its own: results are told apart by name."""
-    for index, value in enumerate(model.graph.outputs):
-        if not value.is_graph_input() and not value.is_initializer():
-            value.name = f"result_{index}"
+def _rename(model: ir.Model) -> None:
+    """Give every node and every result a name of its own: new nodes may still share theirs."""
+    for number, node in enumerate(model.graph):
+        node.name = f"{number}: {node.name}"
+        for index, value in enumerate(node.outputs):
+            value.name = value.name and f"value_{number}_{index}"
 
 
 def _compared(session: Session, given: Iterator[Sample], count: int) -> _Outcome:

@@ -12,6 +12,9 @@ import onnx_ir as ir
 from burnish.core.arrays import Array, Arrays
 from burnish.core.tensors import TensorSpec
 from burnish.feeds import dimension
+from burnish.feeds.bind import bind as bind_by_name
+from burnish.feeds.feed import Padding
+from burnish.feeds.make import make
 from burnish.rewrite.extract import Part
 from burnish.rewrite.facts import constant_tensor
 from burnish.store import onnx_files
@@ -26,6 +29,8 @@ SIZES = ((2, 5, 3, 7, 4, 6, 8), (1, 3, 2, 4), (4,))
 Different ones, so that axes which are mixed up do not pass; small ones; and all equal, for
 parts with two names for one size.
 """
+
+_SMALL = {"batch": 2, "sequence": 7, "past": 5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,21 @@ def samples(cut: Part, model: ir.Model, *, seed: int = 0) -> Iterator[Sample]:
         for kind in KINDS if masked and number != 1 else KINDS[:1]:
             random = np.random.default_rng([seed, number, KINDS.index(kind)])
             yield filled(cut, specs, sizes, kind, random)
+
+
+def whole_samples(cut: Part, model: ir.Model) -> Iterator[Sample]:
+    """Yield inputs for a part that begins at the inputs of its graph, by their names."""
+    names = {value.name for value in cut.inputs}
+    specs = [spec for spec in onnx_files.interface(model).inputs if spec.name in names]
+    meanings = bind_by_name(specs, {}).meanings
+    small = {name: _SMALL[known] for name, known in meanings.items() if known in _SMALL}
+    held = filled(cut, [], {}, "plain", np.random.default_rng(0)).arrays
+    paddings: tuple[tuple[Kind, Padding], ...] = (
+        ("right", "right"), ("left", "left"), ("plain", "none"),
+    )  # fmt: skip
+    for seed, (kind, padding) in enumerate(paddings):
+        feeds = make(model, bindings=small, seed=seed, padding=padding)
+        yield Sample(kind, feeds.bindings, {**feeds.arrays, **held})
 
 
 def filled(

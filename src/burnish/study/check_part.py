@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 
 import onnx_ir as ir
@@ -50,31 +51,30 @@ def _outside(nodes: Iterable[ir.Node], inside: set[ir.Node]) -> list[ir.Value]:
 
 
 def _between(sources: set[ir.Value], targets: Iterable[ir.Value]) -> set[ir.Node]:
-    """Return the nodes on the ways from some values to others; few, or none are found."""
+    """Return the nodes on the ways from some values to others, as far as they are near."""
     if not sources:
         return set()
+    above = _above(targets)
     found: set[ir.Node] = set()
-    for target in targets:
-        above = _above(target)
-        leading: set[ir.Node] = set()
-        for node in reversed(above):
-            if any(v in sources or v.producer() in leading for v in reads(node)):
-                leading.add(node)
-        found |= leading
+    waiting = list(sources)
+    while waiting:
+        for node, _ in waiting.pop().uses():
+            if node in above and node not in found:
+                found.add(node)
+                waiting.extend(node.outputs)
     return found
 
 
-def _above(value: ir.Value) -> list[ir.Node]:
-    """Return the nodes that a value is computed by, up to a limit, the nearest first."""
-    found: dict[ir.Node, None] = {}
-    waiting = [value]
+def _above(values: Iterable[ir.Value]) -> set[ir.Node]:
+    """Return the nodes that values are computed by, the nearest, up to a limit."""
+    found: set[ir.Node] = set()
+    waiting = deque(values)
     while waiting and len(found) < _MOST_NODES:
-        node = waiting.pop(0).producer()
-        if node is not None:
-            found.pop(node, None)
-            found[node] = None
+        node = waiting.popleft().producer()
+        if node is not None and node not in found:
+            found.add(node)
             waiting.extend(reads(node))
-    return list(found)
+    return found
 
 
 def _grow(nodes: set[ir.Node]) -> None:
