@@ -20,7 +20,9 @@ from burnish.zoo.exporting.stages import Outcome, StageTime, Workaround
 HEAD = '<ir_version: 10, opset_import: ["" : 20]>'
 MODEL = f"""{HEAD} g (float[batch, 8] x) => (float[batch, 8] y)
     <float[8, 8] w> {{ a = MatMul(x, w)  b = Identity(a)  y = Tanh(b) }}"""
-OUTCOME = Outcome(20, ("batch",), (Workaround("eager", "it failed"),), (), (StageTime("build", 1),))
+OUTCOME = Outcome(
+    "dynamo", 20, ("batch",), (Workaround("eager", "it failed"),), (), (StageTime("build", 1),)
+)
 REQUEST = ExportRequest(ZooSource("bert-mini"))
 
 

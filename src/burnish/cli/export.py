@@ -105,5 +105,8 @@ def _plan(asked: dict[str, Any]) -> ExportPlan:
 
 
 def _marks(asked: dict[str, Any]) -> dict[str, Any]:
-    names = ("exporter", "layers", "small", "past", "precision", "optimize")
-    return {name: asked[name] for name in names}
+    from burnish.zoo.exporting.name import writer_of
+
+    names = ("layers", "small", "past", "precision", "optimize")
+    exporter = writer_of(asked["source"], asked["exporter"])
+    return {"exporter": exporter, **{name: asked[name] for name in names}}

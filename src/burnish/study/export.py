@@ -166,7 +166,7 @@ def _report(
     return ExportReport(
         model=f"{work.plan.name}/{work.plan.variant}",
         onnx=place,
-        exporter=request.exporter,
+        exporter=outcome.exporter,
         opset=outcome.opset,
         precision="int8" if work.plan.int8 else request.options.precision,
         dynamic_axes=outcome.dynamic_axes,

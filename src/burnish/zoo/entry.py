@@ -12,6 +12,8 @@ Module = Any
 """A `torch.nn.Module`; torch is imported only when a model is built."""
 Tensors = dict[str, Any]
 """`torch.Tensor`s by input name, in the order in which the module takes them."""
+Graph = Any
+"""An `ir.Model`; onnx_ir is imported only when a graph is written."""
 Attention = Literal["sdpa", "eager"]
 Precision = Literal["fp32", "fp16", "bf16"]
 Choice = Literal["layers", "attention", "sequence", "past"]
@@ -56,6 +58,14 @@ class BuiltModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Spelling:
+    """A graph that is written here, as another framework's exporter would write it."""
+
+    style: str
+    write: Callable[[BuiltModel], Graph]
+
+
+@dataclass(frozen=True, slots=True)
 class ModelEntry:
     """A model that burnish can build from a configuration, without any download."""
 
@@ -72,6 +82,9 @@ class ModelEntry:
     build: Callable[[BuildOptions], BuiltModel]
     understands: frozenset[Choice] = frozenset()
     """Which choices it can follow beyond batch, precision, small and seed, which all models do."""
+
+    spelling: Spelling | None = None
+    """None: PyTorch's exporters write the graph."""
 
     @property
     def has_past(self) -> bool:

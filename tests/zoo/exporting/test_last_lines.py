@@ -2,17 +2,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from burnish.zoo.exporting.last_lines import first_cause, last_of, raised_at
 
 
 def _failed() -> Exception:
-    try:
-        try:
-            raise ValueError("Cannot view a tensor\nsecond\n\nthird\nfourth\nfifth")
-        except ValueError as error:
-            raise RuntimeError("step 1 of 3 failed") from error
-    except RuntimeError as error:
-        return error
+    cause = ValueError("Cannot view a tensor\nsecond\n\nthird\nfourth\nfifth")
+    with pytest.raises(RuntimeError) as raised:
+        raise RuntimeError("step 1 of 3 failed") from cause
+    return raised.value
 
 
 def test_the_first_cause_tells_why_in_a_few_lines() -> None:
@@ -29,7 +28,7 @@ def test_a_long_line_is_cut() -> None:
 
 
 def test_the_place_is_the_innermost() -> None:
-    assert raised_at(_failed()).endswith('raise RuntimeError("step 1 of 3 failed") from error')
+    assert raised_at(_failed()).endswith('raise RuntimeError("step 1 of 3 failed") from cause')
     assert raised_at(ValueError("never raised")) == ""
 
 

@@ -35,7 +35,9 @@ def test_a_stage_is_known_as_soon_as_it_begins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "outcome",
     [
-        Outcome(20, ("batch",), (Workaround("a", "b"),), ("n",), (StageTime("build", 1.5),)),
+        Outcome(
+            "dynamo", 20, ("batch",), (Workaround("a", "b"),), ("n",), (StageTime("build", 1.5),)
+        ),
         Failure("export", "", lines=("ValueError: no",)),
         Failure("build", "p", "h", "UsageError"),
     ],

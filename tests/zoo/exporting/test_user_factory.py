@@ -107,7 +107,7 @@ def test_what_a_factory_must_return_is_said(
 def test_a_place_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"gone\.py: no such file"):
         build_from_factory(str(tmp_path / "gone.py:make"))
-    with pytest.raises(UsageError, match="there is no module 'no_such_package.net'"):
+    with pytest.raises(UsageError, match=r"there is no module 'no_such_package\.net'"):
         build_from_factory("no_such_package.net:make")
     with pytest.raises(UsageError, match="'make' does not name a function"):
         build_from_factory("make")

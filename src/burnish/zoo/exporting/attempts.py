@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from burnish.core.errors import BurnishError
 from burnish.store.datasets import DataSet
-from burnish.zoo.entry import BuiltModel
+from burnish.zoo.entry import MODELS, BuiltModel
 from burnish.zoo.exporting import dynamo, torchscript
 from burnish.zoo.exporting.graph import Exported, require_types
 from burnish.zoo.exporting.last_lines import first_cause
-from burnish.zoo.exporting.request import ExportRequest
+from burnish.zoo.exporting.request import ExportRequest, ZooSource
 from burnish.zoo.exporting.sources import Built, build, follows_attention
 from burnish.zoo.exporting.stages import Workaround
 
@@ -59,6 +59,11 @@ def first_success(attempts: Iterator[Attempt] | Sequence[Attempt]) -> Success:
 
 
 def _attempts(request: ExportRequest, built: Built, data: Sequence[DataSet]) -> Iterator[Attempt]:
+    if isinstance(request.source, ZooSource):
+        spelling = MODELS[request.source.name].spelling
+        if spelling is not None:
+            yield Attempt(spelling.style, lambda: built, lambda m: Exported(spelling.write(m)))
+            return
     opset = request.chosen_opset
     shapes = [[array.shape for array in one.outputs.values()] for one in data[:2]]
 

@@ -23,6 +23,7 @@ from burnish.store.history import History, Step
 from burnish.zoo.entry import BuiltModel, Tensors
 from burnish.zoo.exporting import attempts, past
 from burnish.zoo.exporting.last_lines import first_cause, raised_at
+from burnish.zoo.exporting.name import writer_of
 from burnish.zoo.exporting.recording import recorded
 from burnish.zoo.exporting.request import ExportRequest
 from burnish.zoo.exporting.sources import build
@@ -67,6 +68,7 @@ def _export(request: ExportRequest, scratch: Path, target: Path, log: StageLog) 
             past.write(scratch, generation)
     axes = built.model.dynamic_axes.values()
     return Outcome(
+        exporter=writer_of(getattr(request.source, "name", None), request.exporter),
         opset=model.opset_imports[""],
         dynamic_axes=tuple(dict.fromkeys(symbol for named in axes for symbol in named.values())),
         workarounds=success.workarounds,

@@ -30,6 +30,12 @@ def source_named(name: str, *, trust_pickle: bool = False) -> Source:
     return ZooSource(MODELS[name].name)
 
 
+def writer_of(source: str | None, exporter: str) -> str:
+    """Return who writes the graph: the exporter, or the style of a graph that is written here."""
+    spelling = MODELS[source].spelling if source is not None and source in MODELS else None
+    return exporter if spelling is None else spelling.style
+
+
 def default_name(source: str) -> str:
     """Return a name for the store: the zoo's, the folder's, or that of the factory's file."""
     place, separator, _ = source.rpartition(":")

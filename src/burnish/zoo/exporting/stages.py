@@ -39,6 +39,7 @@ class Workaround:
 class Outcome:
     """What a child has done."""
 
+    exporter: str
     opset: int
     dynamic_axes: tuple[str, ...]
     """The names of the sizes that are only known when the model is fed."""

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from burnish.core.errors import ModelError, UsageError
+from burnish.zoo.entry import BuildOptions
+from burnish.zoo.exporting.local_folder import build_from_folder
+from burnish.zoo.exporting.sources import module_and_inputs
+
+pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+PLAIN = BuildOptions()
+SIZES = {"vocab_size": 99, "n_embd": 32, "n_layer": 1, "n_head": 2}
+
+
+@pytest.fixture
+def gpt2(tmp_path: Path) -> Path:
+    import transformers
+
+    config = transformers.GPT2Config(**SIZES, bos_token_id=1, eos_token_id=2)
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path / "own")
+    return tmp_path / "own"
+
+
+def _refused(folder: Path, *, trust_pickle: bool = False) -> str:
+    with pytest.raises((ModelError, UsageError)) as raised:
+        build_from_folder(folder, PLAIN, trust_pickle=trust_pickle)
+    assert raised.value.hint
+    return raised.value.problem
+
+
+def test_inputs_follow_the_configuration(gpt2: Path) -> None:
+    built = build_from_folder(gpt2, BuildOptions(batch=3, sequence=7), trust_pickle=False)
+    assert built.input_names == ("input_ids", "attention_mask")
+    assert built.inputs["input_ids"].shape == (3, 7)
+    assert built.inputs["input_ids"].max() < 99
+    assert built.output_names[0] == "logits"
+    assert built.dynamic_axes["input_ids"] == {0: "batch", 1: "sequence"}
+
+
+def test_a_decoder_takes_its_past(gpt2: Path) -> None:
+    built = build_from_folder(gpt2, BuildOptions(past=True), trust_pickle=False)
+    assert "past_key_0" in built.input_names
+    assert built.output_names == ("logits", "present_key_0", "present_value_0")
+
+
+def test_the_source_builds_the_same_module_again(gpt2: Path) -> None:
+    import torch
+
+    built = build_from_folder(gpt2, PLAIN, trust_pickle=False)
+    module, inputs = module_and_inputs(folder=str(gpt2))
+    assert torch.equal(module(**inputs)[0], built.module(**built.inputs)[0])
+
+
+def test_a_pickle_needs_trust_and_gives_the_same_weights(gpt2: Path) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    expected = build_from_folder(gpt2, PLAIN, trust_pickle=False)
+    weights = gpt2 / "model.safetensors"
+    torch.save(load_file(weights), gpt2 / "pytorch_model.bin")
+    weights.unlink()
+    assert "its weights are a pickle (pytorch_model.bin), which can run any code" in _refused(gpt2)
+    built = build_from_folder(gpt2, PLAIN, trust_pickle=True)
+    found, wanted = built.module(**built.inputs)[0], expected.module(**expected.inputs)[0]
+    assert torch.equal(found, wanted)
+
+
+def test_what_is_wrong_with_a_folder_is_said(gpt2: Path, tmp_path: Path) -> None:
+    assert "config.json: is not a readable configuration" in _refused(tmp_path)
+    config = json.loads((gpt2 / "config.json").read_text())
+    for names, problem in (
+        ([], "config.json: names no architecture"),
+        (["NoSuchModel"], "has no class 'NoSuchModel'"),
+        (["GPT2ForTokenClassification"], "lacks 2 weights of GPT2ForTokenClassification"),
+    ):
+        (gpt2 / "config.json").write_text(json.dumps({**config, "architectures": names}))
+        assert problem in _refused(gpt2)
+    (gpt2 / "model.safetensors").unlink()
+    assert "holds no weights" in _refused(gpt2)
+
+
+def test_only_decoders_have_a_past(tmp_path: Path) -> None:
+    import transformers
+
+    config = transformers.BertConfig(
+        vocab_size=99, hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=48,
+    )  # fmt: skip
+    transformers.BertModel(config).save_pretrained(tmp_path)
+    built = build_from_folder(tmp_path, PLAIN, trust_pickle=False)
+    assert built.input_names == ("input_ids", "attention_mask", "token_type_ids")
+    with pytest.raises(UsageError, match="BertModel cannot follow --past: it writes no text"):
+        build_from_folder(tmp_path, BuildOptions(past=True), trust_pickle=False)
