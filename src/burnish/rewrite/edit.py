@@ -140,6 +140,9 @@ def _named_tensor(name: str, content: Array | ir.TensorProtocol) -> ir.TensorPro
     """Return the content under a name of its own: tensors are shared with the caller's model."""
     if isinstance(content, np.ndarray):
         return ir.Tensor(content, name=name)
+    if isinstance(content, ir.LazyTensor):
+        content.name = name
+        return content
     if content.dtype == ir.DataType.STRING:
         return ir.StringTensor(content.numpy(), name=name, shape=ir.Shape(content.shape.numpy()))
     return ir.Tensor(content.numpy(), dtype=content.dtype, name=name)

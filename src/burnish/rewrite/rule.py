@@ -84,7 +84,7 @@ class Builder:
         *,
         like: ir.Value,
         domain: str = "",
-        attributes: Mapping[str, Scalar] | None = None,
+        attributes: Mapping[str, Scalar | ir.Attr] | None = None,
     ) -> ir.Value:
         """Return the output of a new node; it has the type and shape of `like`."""
         return self.outputs(op_type, inputs, likes=[like], domain=domain, attributes=attributes)[0]
@@ -96,13 +96,14 @@ class Builder:
         *,
         likes: Sequence[ir.Value | None],
         domain: str = "",
-        attributes: Mapping[str, Scalar] | None = None,
+        attributes: Mapping[str, Scalar | ir.Attr] | None = None,
     ) -> tuple[ir.Value, ...]:
         """Return the outputs of a new node, each with the type and shape of its like.
 
         An output without a like is left out: it has no name, as ONNX wants it.
         """
-        name = f"{self._stem}/{op_type}"
+        earlier = sum(node.op_type == op_type for node in self.nodes)
+        name = f"{self._stem}/{op_type}" + (f"_{earlier + 1}" if earlier else "")
         made = ir.node(
             op_type, inputs, attributes=dict(attributes or {}), domain=domain, name=name,
             num_outputs=len(likes),
@@ -119,12 +120,19 @@ class Builder:
 
     def constant(self, role: str, array: Array) -> ir.Value:
         """Return a new small constant."""
+        return self._add(role, np.ascontiguousarray(array))
+
+    def computed(self, role: str, tensor: ir.LazyTensor) -> ir.Value:
+        """Return a new constant of any size, which is computed when it is read or written."""
+        return self._add(role, tensor)
+
+    def _add(self, role: str, content: Array | ir.LazyTensor) -> ir.Value:
         name = stem = f"{self._stem}/{role}"
         number = 1
         while name in self._graph.initializers:
             number += 1
             name = f"{stem}_{number}"
-        value = edit.add_initializer(self._graph, name, np.ascontiguousarray(array))
+        value = edit.add_initializer(self._graph, name, content)
         self.constants.append(value)
         return value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from burnish.rewrite.fusions import (
     attention,
     bias_gelu,
+    folded_weights,
     gelu,
     group_norm,
     layer_norm,
@@ -27,4 +28,5 @@ FUSIONS: tuple[Rule, ...] = (
     *sigmoid.RULES,
     *swish.RULES,
     *skip_norm.RULES,
+    *folded_weights.RULES,
 )
