@@ -68,14 +68,21 @@ def _picture(model: str, asked: dict[str, Any]) -> Picture:
     from burnish.core import settings
     from burnish.engines.base import EngineOptions
     from burnish.store import layout
-    from burnish.study.picture import Inputs, Recording, change_of, picture
+    from burnish.study.picture import change_of, picture, request_of
+    from burnish.study.timeline import TimelineRequest
 
-    wanted = EngineOptions(threads=asked["threads"], allow_fallback=asked["allow_fallback"])
-    shapes = options.bindings(asked["shape"])
+    found = settings.read()
+    request = TimelineRequest(
+        options=EngineOptions(threads=asked["threads"], allow_fallback=asked["allow_fallback"]),
+        bindings=options.bindings(asked["shape"]),
+        data=asked["data"],
+        seed=asked["seed"],
+        padding=asked["padding"],
+        hw=asked["hw"],
+        cache=found.cache,
+    )
     return picture(
-        layout.resolve(model, asked["store"] or settings.read().store),
-        Recording(asked["engine"], asked["trace"], wanted),
-        inputs=Inputs(asked["data"], shapes, asked["seed"], asked["padding"]),
-        device=asked["hw"],
+        layout.resolve(model, asked["store"] or found.store),
+        request_of(asked["engine"], asked["trace"], request),
         change=change_of(asked["scale"], asked["scenario"]),
     )

@@ -2,75 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import dataclasses
 from pathlib import Path
 
 from burnish.analyze import scenario as scenarios
-from burnish.analyze.dependencies import as_executed
 from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.scenario import Action, Scenario
-from burnish.analyze.selector import Scene
-from burnish.analyze.transform import Setting, apply
-from burnish.core.errors import MissingCapabilityError, UsageError
-from burnish.engines.base import ENGINES, EngineOptions
+from burnish.analyze.transform import apply
+from burnish.core.errors import UsageError
 from burnish.feeds.choose import choose
-from burnish.feeds.feed import Feeds, Padding
-from burnish.hw import detect, spec
-from burnish.hw.spec import HardwareSpec
 from burnish.report.graph.picture import Picture, Timing
 from burnish.store import onnx_files
-from burnish.store.graph import GraphRecord
 from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
-from burnish.trace import formats
-from burnish.trace.attribute import attribute
-from burnish.trace.events import Trace
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What the model is fed."""
-
-    data: Path | None = None
-    bindings: Mapping[str, int] = field(default_factory=dict)
-    seed: int = 0
-    padding: Padding = "right"
-
-
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """Where the times come from: an engine that runs the model now, or a file; or nowhere."""
-
-    engine: str | None = None
-    trace: Path | None = None
-    options: EngineOptions = field(default_factory=EngineOptions)
-    warmup: int = 3
-    runs: int = 10
+from burnish.study.timeline import Recorded, TimelineRequest, recorded
 
 
 def picture(
-    model: StoredModel,
-    recording: Recording,
-    *,
-    inputs: Inputs = Inputs(),  # noqa: B008
-    device: str | None = None,
-    change: Scenario | None = None,
+    model: StoredModel, request: TimelineRequest | None, *, change: Scenario | None = None
 ) -> Picture:
-    """Return a model's graph with the time of its nodes, and what `change` would make of it."""
-    if recording.engine is not None and recording.trace is not None:
+    """Return a model's graph with the time of its nodes, and what `change` would make of it.
+
+    Without a request there are no times.
+    """
+    if request is None:
+        if change is not None:
+            raise UsageError("a change needs times", hint="add --engine onnxruntime-cpu")
+        return _untimed(model)
+    found = recorded(dataclasses.replace(request, model=model))
+    record = found.setting.scene.record
+    assert record is not None, "a model was given"
+    changed = apply(change, found.setting) if change else None
+    timing = Timing(
+        engine=request.engine if request.trace is None else found.source,
+        source=found.source,
+        setting=found.setting,
+        after=_same_events(found, changed.graph, change) if changed and change else None,
+        change=change.name if change else "",
+        confidences=found.confidences,
+    )
+    notes = (*found.notes, *(changed.notes if changed else ()))
+    return Picture(model.label, record, timing, notes)
+
+
+def request_of(
+    engine: str | None, trace: Path | None, request: TimelineRequest
+) -> TimelineRequest | None:
+    """Return what to record or to read; None: neither was asked for."""
+    if engine is not None and trace is not None:
         raise UsageError(
             "--engine and --trace both say where the times come from", hint="give one of them"
         )
-    feeds = _feeds(model, inputs)
-    shapes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
-    record = graph_of(onnx_files.read(model.onnx), feeds.bindings, shapes=shapes)
-    trace = _trace(model, recording, feeds)
-    if trace is None:
-        if change is not None:
-            raise UsageError("a change needs times", hint="add --engine onnxruntime-cpu")
-        return Picture(model.label, record)
-    return _timed(model.label, record, attribute(trace, record), recording, device, change)
+    if trace is not None:
+        return dataclasses.replace(request, trace=trace)
+    return dataclasses.replace(request, engine=engine) if engine is not None else None
 
 
 def change_of(scale: tuple[str, ...], scenario: Path | None) -> Scenario | None:
@@ -84,70 +69,18 @@ def change_of(scale: tuple[str, ...], scenario: Path | None) -> Scenario | None:
     return Scenario(", ".join(names), tuple(actions)) if actions else None
 
 
-def _feeds(model: StoredModel, inputs: Inputs) -> Feeds:
-    first, *_ = choose(
-        model,
-        data=inputs.data,
-        bindings=inputs.bindings,
-        seed=inputs.seed,
-        padding=inputs.padding,
+def _untimed(model: StoredModel) -> Picture:
+    feeds, *_ = choose(model, data=None, bindings={}, seed=0, padding="right")
+    shapes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
+    return Picture(
+        model.label, graph_of(onnx_files.read(model.onnx), feeds.bindings, shapes=shapes)
     )
-    return first
 
 
-def _trace(model: StoredModel, recording: Recording, feeds: Feeds) -> Trace | None:
-    if recording.trace is not None:
-        return formats.read_any(recording.trace)
-    if recording.engine is None:
-        return None
-    with ENGINES[recording.engine].open(model, recording.options) as session:
-        trace = session.trace(feeds.arrays, warmup=recording.warmup, runs=recording.runs)
-    if trace is None:
-        raise MissingCapabilityError(
-            f"{model.label}: the engine {recording.engine} records no timeline",
-            hint="use one that does: burnish graph MODEL --engine onnxruntime-cpu",
-        )
-    return trace
-
-
-def _timed(
-    label: str,
-    record: GraphRecord,
-    trace: Trace,
-    recording: Recording,
-    device: str | None,
-    change: Scenario | None,
-) -> Picture:
-    events = as_executed(trace)
-    setting = Setting(Scene(events, record), _device(device, recording.engine))
-    changed = apply(change, setting) if change else None
-    after = _same_events(events, changed.graph, change) if changed and change else None
-    timing = Timing(
-        engine=recording.engine or trace.source,
-        source=trace.source,
-        setting=setting,
-        after=after,
-        change=change.name if change else "",
-        confidences={span.name: span.confidence for span in trace.spans if span.nodes},
-    )
-    notes = (*trace.notes, *(changed.notes if changed else ()))
-    return Picture(label, record, timing, notes)
-
-
-def _same_events(before: EventGraph, after: EventGraph, change: Scenario) -> EventGraph:
-    if len(before.events) != len(after.events):
+def _same_events(found: Recorded, after: EventGraph, change: Scenario) -> EventGraph:
+    if len(found.setting.graph.events) != len(after.events):
         raise UsageError(
             f"{change.name!r} takes events away, and a drawing needs the same before and after",
             hint="make them free instead: --scale WHAT=inf",
         )
     return after
-
-
-def _device(name: str | None, engine: str | None) -> HardwareSpec | None:
-    """Return the device that was named, else the one that the engine runs on, where it is known."""
-    if name is not None:
-        return spec.load(name)
-    if engine in ("onnxruntime-cuda", "tensorrt"):
-        entries = [detect.gpu_entry(gpu.name) for gpu in detect.gpus()]
-        return next((spec.load(entry) for entry in entries if entry), None)
-    return detect.this_cpu(detect.cpu()) if engine else None

@@ -84,11 +84,17 @@ def as_csv(picture: Picture) -> str:
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(("node", "op_type", "module", "seconds", "after_seconds", "within", "known"))
     for row in found.rows:
-        facts = (row.seconds_s, row.after_s, row.within, row.confidence)
+        facts = (_number(row.seconds_s), _number(row.after_s), row.within, row.confidence)
         writer.writerow((row.node, row.op_type, row.module, *facts))
     if found.unattributed_s is not None:
-        writer.writerow(("unattributed", "", "", found.unattributed_s, None, None, None))
+        nobody_s = _number(found.unattributed_s)
+        writer.writerow(("unattributed", "", "", nobody_s, None, None, None))
     return written.getvalue()
+
+
+def _number(seconds_s: float | None) -> str:
+    """Return seconds with nine digits, more than any clock gives; nothing where not known."""
+    return "" if seconds_s is None else f"{seconds_s:.9g}"
 
 
 def as_json(picture: Picture) -> str:
