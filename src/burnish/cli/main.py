@@ -21,6 +21,7 @@ COMMANDS = {
     "export": "turn a PyTorch model into an ONNX model that computes the same",
     "run": "optimise, verify, measure, profile and report on a model, in one go",
     "optimize": "rewrite a model into a faster one that computes the same",
+    "explain": "say what is fused in a model, what nearly is, and what stands in the way",
     "verify": "check that two models, or two engines, compute the same",
     "bench": "measure models on engines, with intervals and a verdict",
     "profile": "say where the time goes, node by node",

@@ -20,6 +20,12 @@ logger = logging.getLogger(__name__)
 RULE_KEY = "burnish.rule"
 REPLACED_KEY = "burnish.replaced"
 
+_MOVING = frozenset(
+    {"Cast", "Concat", "Expand", "Gather", "Reshape", "Shape", "Slice", "Squeeze", "Transpose",
+     "Unsqueeze", "Where"}
+)  # fmt: skip
+"""Operators that only bring values into place: a fusion is not called after one of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Applied:
@@ -123,6 +129,8 @@ def _accept(proposal: Proposal) -> Fusion:
         node.metadata_props[RULE_KEY] = proposal.rule
         node.metadata_props[REPLACED_KEY] = json.dumps(replaced)
     edit.remove(doomed)
-    node = proposal.nodes[-1]
+    node = next(
+        (n for n in reversed(proposal.nodes) if n.op_type not in _MOVING), proposal.nodes[-1]
+    )
     op_type = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
     return Fusion(proposal.rule, node.name or "", op_type, replaced)

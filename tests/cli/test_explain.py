@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import onnx
+import onnx_ir as ir
+import pytest
+
+from burnish.cli.main import run
+from rewriting import SQRT2, Graph
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    graph = Graph(opset=17)
+    x = graph.input("x", ["batch", "sequence", 8])
+    curve = graph.op("Erf", graph.op("Div", x, SQRT2))
+    y = graph.op("Mul", graph.op("Mul", x, graph.op("Add", curve, 1.0)), 0.5)
+    near = graph.op("Mul", graph.op("Mul", x, graph.op("Add", graph.op("Erf", x), 1.0)), 0.5)
+    path = tmp_path / "model.onnx"
+    gate = graph.op("Sigmoid", x)
+    onnx.save(ir.serde.serialize_model(graph.model(y, near, gate)), path)
+    return path
+
+
+def test_fusions_misses_and_leftovers_are_told(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["-q", "explain", str(model), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["kind"], document["schema"]) == ("explain-report", 1)
+    (fusion,) = document["rewrite"]["fusions"]
+    assert fusion["rule"] == "gelu"
+    assert len(fusion["replaced"]) == 5
+    (miss,) = document["rewrite"]["misses"]
+    assert miss["rule"] == "gelu"
+    assert miss["remedy"]
+    (leftover,) = document["leftovers"]
+    assert leftover["op_type"] == "Sigmoid"
+    assert document["check"]["sites"] == 1
+
+
+def test_the_tables_end_with_the_command_that_acts(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["explain", str(model), "--target", "cuda", "--disable", "swish"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "with 1 fusion" in shown
+    assert "left alone, though it looked right" in shown
+    assert "left alone, because it is something else" in shown
+    assert f"do it: burnish optimize {model} -o model_optimized.onnx" in shown
+    assert shown.endswith("--target cuda --disable swish")
+    assert sorted(path.name for path in model.parent.iterdir()) == ["model.onnx"]
