@@ -9,6 +9,7 @@ from burnish.rewrite.fusions import (
     gelu,
     group_norm,
     layer_norm,
+    pad_conv,
     rms_norm,
     rotary,
     sigmoid,
@@ -28,5 +29,6 @@ FUSIONS: tuple[Rule, ...] = (
     *sigmoid.RULES,
     *swish.RULES,
     *skip_norm.RULES,
+    *pad_conv.RULES,
     *folded_weights.RULES,
 )

@@ -151,3 +151,12 @@ def _axis_sizes(
     if known is None or axes is None:
         return (None,) * count
     return tuple(known[axis] for axis in axes)
+
+
+def no_padding(node: ir.Node, facts: Facts) -> Same:
+    """Pad(x, zeros everywhere) --> x."""
+    attribute = ints(node, "pads")
+    given = node.inputs[1] if len(node.inputs) > 1 else None
+    pads = attribute if attribute is not None else facts.integers(given)
+    source = node.inputs[0]
+    return False if pads is None or source is None or any(pads) else source
