@@ -53,9 +53,16 @@ def test_what_changes_its_meaning_is_named(
 
 
 def test_unknown_versions_are_refused() -> None:
-    assert opsets.obstacle(model_of(17, "Relu"), 23) == (
-        "the model declares opset 17; burnish raises it to 20 at most"
+    assert opsets.obstacle(model_of(17, "Relu"), 24) == (
+        "the model declares opset 17; burnish raises it to 23 at most"
     )
+
+
+def test_group_normalization_of_groups_is_not_that_of_channels() -> None:
+    found = opsets.obstacle(model_of(18, "GroupNormalization", num_groups=2), 23)
+    assert found is not None
+    assert "GroupNormalization" in found
+    assert opsets.obstacle(model_of(20, "Relu"), 23) is None
 
 
 def test_split_sizes_become_an_input() -> None:

@@ -13,7 +13,6 @@ from burnish.rewrite.rule import Builder, Scalar
 from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 from burnish.rewrite.symbolic.size import Product, Size, Sum, named
 
-
 _AXES_AS_INPUT: Mapping[str, int] = {"ReduceMax": 18, "Squeeze": 13, "Unsqueeze": 13}
 
 

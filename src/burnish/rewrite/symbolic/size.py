@@ -103,7 +103,7 @@ def is_countable(size: Size) -> bool:
 
 def broadcast(left: Size, right: Size) -> Size | None:
     """Return the size of an axis that two operands share; None: it depends."""
-    if left == right or right == 1:
+    if right in (left, 1):
         return left
     if left == 1:
         return right

@@ -14,6 +14,7 @@ throughout come out as they did: a guard against them is kept, behind the fused 
 
 from __future__ import annotations
 
+from burnish.rewrite.fusions.attention import standard
 from burnish.rewrite.fusions.attention.plan import find
 from burnish.rewrite.fusions.attention.replacement import replace
 from burnish.rewrite.rule import Rule
@@ -24,6 +25,13 @@ RULES = (
         "Softmax(scale · query · key^T + mask) · value --> MultiHeadAttention(query, key, value)",
         anchors=frozenset({"Softmax"}),
         find=find,
+        replace=replace,
+    ),
+    Rule(
+        "attention-heads",
+        "Attention on split or repeated heads --> Attention on joined heads, keys not repeated",
+        anchors=frozenset({"Attention"}),
+        find=standard.find,
         replace=replace,
     ),
 )

@@ -9,8 +9,8 @@ import onnx_ir as ir
 
 from burnish.rewrite.edit import is_standard
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.fusions.attention.scores import Term
+from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.rule import Refusal
 from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 from burnish.rewrite.symbolic.size import Size

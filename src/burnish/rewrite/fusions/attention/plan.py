@@ -13,10 +13,10 @@ from burnish.rewrite.edit import ints, is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.attention import bias, scores, weighted
-from burnish.rewrite.fusions.new_values import can_be_read
 from burnish.rewrite.fusions.attention.operand import HEADS_LAST, Operand, without_repeats
 from burnish.rewrite.fusions.attention.scores import Scores
 from burnish.rewrite.fusions.attention.weighted import Weighted
+from burnish.rewrite.fusions.new_values import can_be_read
 from burnish.rewrite.region import in_order
 from burnish.rewrite.rule import Match, Refusal
 from burnish.rewrite.symbolic.shapes import Shape, shapes_of
@@ -48,6 +48,9 @@ class Plan(Match):
     """The bias is to be cut off at a number that the operator does not take for a mask."""
     layout: Layout = "heads"
     standard: bool = False
+    mask: ir.Value | None = None
+    """A mask that ONNX's Attention has had before, of any type."""
+    causal: bool = False
 
 
 def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
@@ -72,23 +75,32 @@ def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
     return _shaped(node, before, after, facts)
 
 
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """All that was found around a softmax."""
+
+    node: ir.Node
+    before: Scores
+    after: Weighted
+    fits: tuple[bias.Fit, ...]
+    product: Shape
+    facts: Facts
+
+
 def _shaped(node: ir.Node, before: Scores, after: Weighted, facts: Facts) -> Match | Refusal:
-    query, key, value = (part.shape(facts) for part in (before.query, before.key, after.value))
-    product = shapes_of(facts).of(before.product.outputs[0])
-    if query is None or key is None or value is None or product is None:
-        raise ValueError(f"the operands around {node.name} have no rank")
-    if len(product) not in (3, 4):
+    product = shapes_of(facts).of(before.product.outputs[0]) or ()
+    if len(product) not in (3, 4) or len(after.value.perm) != len(product):
         return Refusal(
             f"Softmax {node.name!r} is applied to scores of rank {len(product)}, expected 3 or 4",
             "merge the leading axes in the source",
         )
-    dtype = before.query.value.dtype
-    types = {part.value.dtype for part in (before.query, before.key, after.value)}
-    if types != {after.output.dtype} or any(
-        fit.value.dtype != dtype for fit in before.terms if fit.fill is None
-    ):
+    used = [part.value.dtype for part in (before.query, before.key, after.value)]
+    used += [term.value.dtype for term in before.terms if term.fill is None]
+    odd = next((dtype for dtype in used if dtype != after.output.dtype), None)
+    if odd is not None:
         return Refusal(
-            f"the operands of Softmax {node.name!r} have different types, expected one",
+            f"the attention of Softmax {node.name!r} reads {odd} and gives {after.output.dtype},"
+            " expected one type",
             "export the model in one floating type",
         )
     fits = []
@@ -97,112 +109,91 @@ def _shaped(node: ir.Node, before: Scores, after: Weighted, facts: Facts) -> Mat
         if isinstance(fitted, Refusal):
             return fitted
         fits.append(fitted)
-    return _chosen(node, before, after, tuple(fits), facts)
+    return _chosen(_Site(node, before, after, tuple(fits), product, facts))
 
 
-def _chosen(
-    node: ir.Node, before: Scores, after: Weighted, fits: tuple[bias.Fit, ...], facts: Facts
-) -> Match | Refusal:
+def _chosen(site: _Site) -> Match | Refusal:
     """Choose the operator: one that takes fewer heads of keys where those are repeated."""
+    before, after, facts = site.before, site.after, site.facts
     narrow = [without_repeats(part, facts) for part in (before.key, after.value)]
-    standard = _standard(node, before, after, fits, facts, grouped=narrow[0] is not None)
-    if not isinstance(standard, Refusal):
-        key, value = narrow
-        if key is None or value is None:
-            key, value = before.key, after.value
-        refusal = _heads_refusal(node, before.query, key, value, facts, grouped=True)
-        if refusal is None:
-            return _plan(node, before, after, fits, facts, key=key, value=value, clip=standard)
-    refusal = _heads_refusal(node, before.query, before.key, after.value, facts, grouped=False)
-    if refusal is not None:
-        return refusal
-    if before.softcap:
-        return standard if isinstance(standard, Refusal) else _no_cap(node)
+    key, value = narrow[0] or before.key, narrow[1] or after.value
+    grouped = _heads_fit(before.query, key, value, facts, grouped=True)
+    standard = _standard(site, grouped=grouped and key.shape(facts) != before.key.shape(facts))
+    if not isinstance(standard, Refusal) and grouped:
+        return _plan(site, key, value, clip=standard)
+    if not _heads_fit(before.query, before.key, after.value, facts, grouped=False):
+        return Refusal(
+            f"the number of heads of queries {before.query.value.name!r}, keys"
+            f" {before.key.value.name!r} and values {after.value.value.name!r} around Softmax"
+            f" {site.node.name!r}, or that their batch is one, cannot be proven",
+            "give the axes of the graph's inputs names, the same for the same size",
+        )
+    if before.softcap and isinstance(standard, Refusal):
+        return standard
     dtype = after.output.dtype
     refusal = emission.refusal("MultiHeadAttention", CONTRIB, dtype, facts.options)
-    return refusal or _plan(
-        node, before, after, fits, facts, key=before.key, value=after.value, clip=None
-    )
+    return refusal or _plan(site, before.key, after.value, clip=None)
 
 
-def _no_cap(node: ir.Node) -> Refusal:
-    return Refusal(
-        f"the scores of Softmax {node.name!r} are capped, and MultiHeadAttention cannot do that",
-        "let burnish write Attention of opset 23: --ops auto",
-    )
-
-
-def _standard(
-    node: ir.Node, before: Scores, after: Weighted, fits: tuple[bias.Fit, ...], facts: Facts,
-    *, grouped: bool,
-) -> bool | Refusal:  # fmt: skip
+def _standard(site: _Site, *, grouped: bool) -> bool | Refusal:
     """Return whether ONNX's Attention needs its bias cut off; a refusal: it cannot be used."""
-    shape = shapes_of(facts).of(before.product.outputs[0]) or ()
-    if not (facts.options.ops == "standard" or before.softcap or grouped) or len(shape) != 4:
-        return Refusal(f"Softmax {node.name!r} has no need of ONNX's Attention", "--ops standard")
+    terms, facts, name = site.before.terms, site.facts, site.node.name
+    wanted = facts.options.ops == "standard" or site.before.softcap or grouped
+    if not wanted or len(site.product) != 4:
+        return Refusal(f"Softmax {name!r} has no need of ONNX's Attention", "--ops standard")
     obstacle = facts.opset_obstacle(STANDARD_OPSET)
     if obstacle is not None:
         return Refusal(
             f"Attention needs opset {STANDARD_OPSET}: {obstacle}",
             "export the model with a newer opset",
         )
-    refusal = emission.refusal("Attention", "", after.output.dtype, facts.options)
+    refusal = emission.refusal("Attention", "", site.after.output.dtype, facts.options)
     if refusal is not None:
         return refusal
-    if bias.always_finite(before.terms, facts):
-        return any((bias.lowest(term, facts) or 0.0) < _LOWEST_BIAS for term in before.terms)
-    if after.guarded and all(bias.lowest(term, facts) == -np.inf for term in before.terms):
+    if bias.always_finite(terms, facts):
+        return any((bias.lowest(term, facts) or 0.0) < _LOWEST_BIAS for term in terms)
+    if site.after.guarded and all(bias.lowest(term, facts) == -np.inf for term in terms):
         return False
     return Refusal(
-        f"what rows of Softmax {node.name!r} give that are masked throughout cannot be proven to"
-        " be what Attention gives",
+        f"what rows of Softmax {name!r} give that are masked throughout cannot be proven to be"
+        " what Attention gives",
         "mask with -inf behind a guard, as torch's scaled_dot_product_attention does",
     )
 
 
-def _heads_refusal(
-    node: ir.Node, query: Operand, key: Operand, value: Operand, facts: Facts, *, grouped: bool
-) -> Refusal | None:
+def _heads_fit(
+    query: Operand, key: Operand, value: Operand, facts: Facts, *, grouped: bool
+) -> bool:
+    """Return whether batch and heads are proven to be equal, or heads to be groups of others."""
     shapes = [part.shape(facts) for part in (query, key, value)]
-    q, k, v = ((), (), ()) if None in shapes else shapes  # type: ignore[assignment]
-    names = "batch and heads" if len(q) == 4 else "batch"
-    if not grouped and q[:-2] == k[:-2] == v[:-2] and k[-2] == v[-2]:
-        known = len(q) == 3 or isinstance(q[1], int)
-        return None if known else Refusal(
-            f"the number of heads of {query.value.name!r} is not known, expected a number",
-            "state the number of heads as a constant in the source",
-        )  # fmt: skip
-    if grouped and len(q) == 4 and q[0] == k[0] == v[0] and k[1:3] == v[1:3]:
-        if isinstance(q[1], int) and isinstance(k[1], int) and q[1] % k[1] == 0:
-            return None
-    return Refusal(
-        f"{names} of queries {query.value.name!r}, keys {key.value.name!r} and values"
-        f" {value.value.name!r} around Softmax {node.name!r} cannot be proven to be equal",
-        "give the axes of the graph's inputs names, the same for the same size",
-    )
+    q, k, v = (shape or () for shape in shapes)
+    if k[-2] != v[-2] or k[:-2] != v[:-2] or q[0] != k[0]:
+        return False
+    if len(q) == 3:
+        return not grouped
+    heads, groups = q[1], k[1]
+    if not isinstance(heads, int) or not isinstance(groups, int):
+        return False
+    return heads % groups == 0 if grouped else heads == groups
 
 
-def _plan(
-    node: ir.Node, before: Scores, after: Weighted, fits: tuple[bias.Fit, ...], facts: Facts,
-    *, key: Operand, value: Operand, clip: bool | None,
-) -> Match | Refusal:  # fmt: skip
-    shapes = shapes_of(facts)
-    product = shapes.of(before.product.outputs[0]) or ()
+def _plan(site: _Site, key: Operand, value: Operand, *, clip: bool | None) -> Match | Refusal:
+    before, after, facts, fits = site.before, site.after, site.facts, site.fits
     head = value.shape(facts) or ()
-    unread = [size for fit in fits for size in (*fit.outer, *fit.inner)] + list(product[-2:])
-    if fits and not can_be_read(tuple(unread), facts.model.graph):
+    read = [size for fit in fits for size in (*fit.outer, *fit.inner)] + list(site.product[-2:])
+    if fits and not can_be_read(tuple(read), facts.model.graph):
         return Refusal(
-            f"a size of the scores of Softmax {node.name!r} is not that of any input",
+            f"a size of the scores of Softmax {site.node.name!r} is not that of any input",
             "declare the shapes of the graph's inputs",
         )
-    output, layout, tail = _absorbed(after.output, product, head, facts)
-    nodes = in_order(key.nodes, value.nodes, before.nodes, [node], after.nodes, tail)
+    output, layout, tail = absorbed(after.output, site.product, head, facts)
+    nodes = in_order(key.nodes, value.nodes, before.nodes, [site.node], after.nodes, tail)
     return Plan(
         nodes=nodes, output=output, values=_values(before, key, value, fits),
         query=before.query, key=key, value=value, scale=before.scale, softcap=before.softcap,
-        fits=fits, product=product, size=head[-1:],
+        fits=fits, product=site.product, size=head[-1:], layout=layout,
         guarded=after.guarded and not bias.always_finite(before.terms, facts),
-        clipped=bool(clip), layout=layout, standard=clip is not None,
+        clipped=bool(clip), standard=clip is not None,
     )  # fmt: skip
 
 
@@ -213,7 +204,7 @@ def _values(
     return {"query": before.query.value, "key": key.value, "value": value.value, **named}
 
 
-def _absorbed(
+def absorbed(
     output: ir.Value, product: Shape, head: Shape, facts: Facts
 ) -> tuple[ir.Value, Layout, tuple[ir.Node, ...]]:
     """Return the value to replace: behind the joining of heads, if nobody reads before it."""

@@ -7,9 +7,9 @@ import onnx_ir as ir
 
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.fusions.attention import bias
-from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.fusions.attention.operand import HEADS_LAST, Operand, joined_heads
 from burnish.rewrite.fusions.attention.plan import STANDARD_OPSET, Plan
+from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.rule import Builder, Match
 from burnish.rewrite.symbolic.shapes import Shape
 from burnish.rewrite.symbolic.size import multiply
@@ -55,17 +55,13 @@ def _multi_head(plan: Plan, added: tuple[ir.Value, Shape] | None, make: Maker) -
         inputs += [None, None, added[0]]
     whole = (batch, rows, multiply(heads, plan.size[0]))
     attributes = {"num_heads": _number(heads), "scale": plan.scale}
-    result = make.node(
-        "MultiHeadAttention", inputs, whole, domain=CONTRIB, attributes=attributes
-    )
+    result = make.node("MultiHeadAttention", inputs, whole, domain=CONTRIB, attributes=attributes)
     if plan.guarded and added is not None:
         result = _guarded(plan, result, added, make)
     return _laid_out(plan, result, make)
 
 
-def _guarded(
-    plan: Plan, result: ir.Value, added: tuple[ir.Value, Shape], make: Maker
-) -> ir.Value:
+def _guarded(plan: Plan, result: ir.Value, added: tuple[ir.Value, Shape], make: Maker) -> ir.Value:
     """Return a result with zeros in the rows that are masked throughout."""
     mask, shape = added
     rows = (*shape[:3], 1)
@@ -144,16 +140,27 @@ def _turned(part: Operand | None, make: Maker) -> ir.Value:
 
 
 def _standard(plan: Plan, added: tuple[ir.Value, Shape] | None, make: Maker) -> ir.Value:
-    """Write ONNX's own Attention on operands with split heads."""
+    """Write ONNX's own Attention, on operands with joined heads if all come so."""
     batch, heads, rows, _ = plan.product
-    inputs: list[ir.Value | None] = [_turned(p, make) for p in (plan.query, plan.key, plan.value)]
-    if added is not None:
-        inputs.append(added[0])
-    attributes: dict[str, float] = {"scale": plan.scale}
+    parts = [part for part in (plan.query, plan.key, plan.value) if part is not None]
+    facts = make.builder.facts
+    joined = [joined_heads(part, facts) for part in parts]
+    attributes: dict[str, int | float] = {"scale": plan.scale}
     if plan.softcap:
         attributes["softcap"] = plan.softcap
+    if plan.causal:
+        attributes["is_causal"] = 1
+    mask = plan.mask if added is None else added[0]
+    given = [] if mask is None else [mask]
+    if None not in joined:
+        groups = (parts[1].shape(facts) or ())[1]
+        attributes |= {"q_num_heads": _number(heads), "kv_num_heads": _number(groups)}
+        whole = (batch, rows, multiply(heads, plan.size[0]))
+        result = make.node("Attention", [*joined, *given], whole, attributes=attributes)
+        return _laid_out(plan, result, make)
+    turned = [_turned(part, make) for part in parts]
     shape = (batch, heads, rows, plan.size[0])
-    result = make.node("Attention", inputs, shape, attributes=attributes)
+    result = make.node("Attention", [*turned, *given], shape, attributes=attributes)
     if plan.layout == "heads":
         return result
     last = (batch, rows, heads, plan.size[0])
@@ -166,5 +173,5 @@ def _standard(plan: Plan, added: tuple[ir.Value, Shape] | None, make: Maker) -> 
 
 def _number(size: object) -> int:
     if not isinstance(size, int):
-        raise ValueError(f"{size} is not a number of heads")
+        raise TypeError(f"{size} is not a number of heads")
     return size

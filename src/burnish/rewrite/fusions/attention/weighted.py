@@ -64,7 +64,7 @@ def _guard(
     test = next((node for node in readers if is_standard(node, "IsNaN")), None)
     if test is None or len(readers) != 2 or len(test.outputs[0].uses()) != 1:
         return None
-    choice = test.outputs[0].uses()[0].node
+    choice = next(iter(test.outputs[0].uses())).node
     if not is_standard(choice, "Where") or choice not in readers:
         return None
     condition, zero, kept = choice.inputs

@@ -11,6 +11,7 @@ the table, and their own numbers the positions, so nothing is assumed of how the
 
 from __future__ import annotations
 
+from burnish.rewrite.fusions.rotary import table
 from burnish.rewrite.fusions.rotary.plan import find
 from burnish.rewrite.fusions.rotary.replacement import replace
 from burnish.rewrite.rule import Rule
@@ -21,6 +22,13 @@ RULES = (
         "x · cos + Concat(-x₂, x₁) · sin --> RotaryEmbedding(x, positions, cos, sin)",
         anchors=frozenset({"Neg", "Sub"}),
         find=find,
+        replace=replace,
+    ),
+    Rule(
+        "rotary-table",
+        "RotaryEmbedding(x, cos of one sample, sin) --> RotaryEmbedding(x, positions, cos, sin)",
+        anchors=frozenset({"RotaryEmbedding"}),
+        find=table.find,
         replace=replace,
     ),
 )

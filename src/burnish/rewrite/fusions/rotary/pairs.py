@@ -107,7 +107,9 @@ def part(value: ir.Value | None, facts: Facts) -> Part | None:
     return None
 
 
-def is_repeated(value: ir.Value | None, pairing: Pairing, facts: Facts, depth: int = 16) -> bool:
+def is_repeated(
+    value: ir.Value | None, pairing: Pairing, facts: Facts, depth: int = _DEEPEST
+) -> bool:
     """Return whether both numbers of each pair are surely equal."""
     if value is None or not depth:
         return False
@@ -126,9 +128,10 @@ def is_repeated(value: ir.Value | None, pairing: Pairing, facts: Facts, depth: i
                 for source in node.inputs
             )
         case "Unsqueeze" | "Squeeze" | "Expand" | "Reshape" | "Slice" | "Gather" | "Transpose":
-            return _rows_kept(node, facts) and is_repeated(
-                node.inputs[0], pairing, facts, depth - 1
-            ) or (node.op_type != "Slice" and _is_doubled(node, pairing, facts))  # fmt: skip
+            if node.op_type != "Slice" and _is_doubled(node, pairing, facts):
+                return True
+            source = node.inputs[0]
+            return _rows_kept(node, facts) and is_repeated(source, pairing, facts, depth - 1)
         case "Concat":
             return _is_doubled(node, pairing, facts)
     return False

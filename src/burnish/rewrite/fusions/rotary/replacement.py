@@ -93,7 +93,7 @@ def _output(plan: Plan, result: ir.Value, joined: bool, make: Maker) -> ir.Value
     sizes = plan.shape if plan.heads_last else tuple(plan.shape[axis] for axis in HEADS_LAST)
     heads, size = sizes[2], sizes[3]
     if not isinstance(heads, int) or not isinstance(size, int):
-        raise ValueError("joined heads are known by their number and size")
+        raise TypeError("joined heads are known by their number and size")
     split = make.node("Reshape", [result, make.numbers([0, 0, heads, size])], sizes)
     if plan.heads_last:
         return split

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -49,9 +49,7 @@ def by_negation(node: ir.Node, facts: Facts) -> Turn | Refusal | None:
             if refusal is not None:
                 return refusal
             order = (node, *nodes, product, straight, output)
-            return Turn(
-                second.whole, cos, sin, True, second.pairing, output.outputs[0], order
-            )
+            return Turn(second.whole, cos, sin, True, second.pairing, output.outputs[0], order)
     return Refusal(
         f"the turned halves {turned.name!r} of {second.whole.name!r} do not lead to"
         " x · cos + turned · sin",
@@ -109,7 +107,7 @@ def _on_last_axis(node: ir.Node, facts: Facts) -> bool:
     return node.attributes.get_int("axis", 0) in (-1, rank - 1)
 
 
-def by_difference(node: ir.Node, facts: Facts) -> Turn | Refusal | None:
+def by_difference(node: ir.Node, facts: Facts) -> Turn | None:
     """Read Concat(first · cos - second · sin, second · cos + first · sin), from its Sub."""
     factors = [_two_factors(value) for value in node.inputs]
     if len(factors) != 2 or factors[0] is None or factors[1] is None:
@@ -117,34 +115,28 @@ def by_difference(node: ir.Node, facts: Facts) -> Turn | Refusal | None:
     for first, cos in (factors[0], factors[0][::-1]):
         for second, sin in (factors[1], factors[1][::-1]):
             one, two = part(first, facts), part(second, facts)
-            if one is None or two is None or one.whole is not two.whole:
+            if one is None or one.second or one.pairing != "halves":
                 continue
-            if one.second or not two.second or one.pairing != two.pairing:
-                continue
-            return _completed(node, first, second, cos, sin, one, facts)
+            if two == Part(one.whole, one.pairing, True):
+                wanted = [{second, cos}, {first, sin}]
+                return _completed(node, wanted, Turn(
+                    one.whole, cos, sin, False, one.pairing, node.outputs[0], (node,)
+                ), facts)  # fmt: skip
     return None
 
 
-def _completed(
-    node: ir.Node, first: ir.Value, second: ir.Value, cos: ir.Value, sin: ir.Value, one: Part,
-    facts: Facts,
-) -> Turn | None:  # fmt: skip
+def _completed(node: ir.Node, wanted: list[set[ir.Value]], turn: Turn, facts: Facts) -> Turn | None:
+    """Return a turn with its other half, which is joined to the first."""
     for join in _readers(node.outputs[0], "Concat"):
         other = join.inputs[1].producer() if len(join.inputs) == 2 and join.inputs[1] else None
         if other is None or not is_standard(other, "Add") or not _on_last_axis(join, facts):
             continue
-        found = [_two_factors(value) for value in other.inputs]
-        wanted = [{second, cos}, {first, sin}]
-        if any(pair is None for pair in found) or one.pairing != "halves":
-            continue
-        sets = [set(pair) for pair in found if pair is not None]
-        if sets in (wanted, wanted[::-1]):
+        pairs = [_two_factors(value) for value in other.inputs]
+        found = [set(pair) for pair in pairs if pair is not None]
+        if join.inputs[0] is node.outputs[0] and found in (wanted, wanted[::-1]):
             products = [value.producer() for value in (*node.inputs, *other.inputs) if value]
             order = tuple(item for item in products if item is not None)
-            return Turn(
-                one.whole, cos, sin, False, one.pairing, join.outputs[0],
-                (*order, node, other, join),
-            )  # fmt: skip
+            return replace(turn, output=join.outputs[0], nodes=(*order, node, other, join))
     return None
 
 
