@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from burnish.analyze.event_graph import DEVICE, EventGraph
 from burnish.analyze.simulate import Timeline, simulate
 
+_MANY_DISPATCHES = 3
+"""A dispatch between nodes that differ costs up to so many times one between equal nodes."""
 _KINDS = ("work", "copy", "launch", "sync")
 """Whose time it is where several go on at once, the first first; else nobody's: idle."""
 
@@ -150,6 +152,23 @@ def unprofiled(
         for event in graph.events
     ]
     return EventGraph(tuple(events)), Correction(floor_s, factor, gap_s)
+
+
+def longest_unprofiled(graph: EventGraph, *, dispatch_s: float) -> float:
+    """Return how long an inference can take without profiling, as the profiled one tells.
+
+    Whoever measures more was disturbed. That is what the profiled one took less the floor of each
+    node; where a measurement exceeds it, only the nodes and their dispatch are left to believe.
+    """
+    nodes = [event for event in graph.events if event.kind == "node"]
+    profiled_s = simulate(graph).wall_s
+    if not nodes or any(event.kind in DEVICE for event in graph.events):
+        return profiled_s
+    floor_s = min(event.duration_s for event in nodes)
+    net_s = sum(event.duration_s - floor_s for event in nodes)
+    return min(
+        profiled_s - floor_s * len(nodes), net_s + _MANY_DISPATCHES * dispatch_s * len(nodes)
+    )
 
 
 def _fitted_host(graph: EventGraph, wall_s: float) -> EventGraph:

@@ -90,10 +90,27 @@ def _inference(trace: Trace, run: int) -> _Inference:
     begin_s = min((span.start_s for span in whole or [s for _, s in chosen]), default=0.0)
     end_s = max((span.end_s for span in whole or [s for _, s in chosen]), default=0.0)
     within = [(i, _cut(span, end_s)) for i, span in chosen if begin_s <= span.start_s <= end_s]
-    within.sort(key=lambda pair: (pair[1].start_s, -pair[1].duration_s))
+    on_device = [span for _, span in within if span.category in DEVICE]
+    within.sort(key=lambda pair: (_turn(pair[1], on_device, trace), -pair[1].duration_s))
     return _Inference(
         tuple(i for i, _ in within), tuple(span for _, span in within), begin_s, end_s
     )
+
+
+def _turn(span: Span, on_device: Sequence[Span], trace: Trace) -> tuple[float, bool]:
+    """Return when a span's turn is: its start, for waiting after the work that it waits for.
+
+    Work may begin after the host began to wait for it, if it was launched before.
+    """
+    if span.category != "sync":
+        return span.start_s, False
+    waited = [
+        each.start_s
+        for each in on_device
+        if each.end_s <= span.end_s
+        and (each.cause is None or trace.spans[each.cause].start_s <= span.start_s)
+    ]
+    return max([span.start_s, *waited]), True
 
 
 def _around(parents: Sequence[int | None], trace: Trace) -> set[int]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from burnish.analyze.amdahl import Correction, Denominators, denominators, unprofiled
+from burnish.analyze.amdahl import (
+    Correction,
+    Denominators,
+    denominators,
+    longest_unprofiled,
+    unprofiled,
+)
 from burnish.analyze.dependencies import as_executed
 from burnish.analyze.event_graph import DEVICE
 from burnish.analyze.selector import Scene
@@ -28,7 +33,7 @@ from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
 from burnish.study.observed import completed
 from burnish.trace.attribute import attribute
-from burnish.trace.events import Trace
+from burnish.trace.events import Confidence, Trace
 from burnish.trace.formats import read_any
 from burnish.trace.graph_units import GraphIndex
 from burnish.trace.graph_units import units as units_of
@@ -37,10 +42,10 @@ from burnish.trace.runs import last_runs
 
 _DISPATCH_S = 1e-6
 """What an engine spends between two nodes, where the device's file does not tell."""
-_FEWEST_BURSTS, _BURST = 3, 10
+_FEWEST = 20
 _DISTURBED = (
-    "inferences took {} without profiling and {} with it: something else was using the machine, "
-    "and the shorter time is taken"
+    "inferences without profiling took {}, more than with it less what profiling adds: something "
+    "else was using the machine; {} is taken, from the nodes alone"
 )
 _BATCH_NAMES = ("batch", "batch_size", "N")
 
@@ -82,6 +87,8 @@ class Recorded:
     correction: Correction | None
     notes: tuple[str, ...]
     feeds: Feeds | None = None
+    confidences: Mapping[str, Confidence] = field(default_factory=dict)
+    """By event: how its nodes are known."""
 
 
 def recorded(request: TimelineRequest) -> Recorded:
@@ -99,14 +106,14 @@ def recorded(request: TimelineRequest) -> Recorded:
     on_device = any(event.kind in DEVICE for event in raw.events)
     device = _device(request, on_device=on_device)
     found = denominators(raw, unprofiled_s=unprofiled_s)
-    notes = trace.notes
-    if unprofiled_s is not None and unprofiled_s > found.profiled_s:
-        notes += (_DISTURBED.format(units.seconds(unprofiled_s), units.seconds(found.profiled_s)),)
-        unprofiled_s = found.profiled_s
-        found = dataclasses.replace(found, unprofiled_s=unprofiled_s)
-    graph, correction = raw, None
+    graph, correction, notes = raw, None, trace.notes
     if unprofiled_s is not None:
         dispatch_s = device.launch_overhead_s if device is not None else _DISPATCH_S
+        most_s = longest_unprofiled(raw, dispatch_s=dispatch_s)
+        if most_s < unprofiled_s:
+            notes += (_DISTURBED.format(units.seconds(unprofiled_s), units.seconds(most_s)),)
+            unprofiled_s = most_s
+        found = dataclasses.replace(found, unprofiled_s=unprofiled_s)
         graph, correction = unprofiled(raw, wall_s=unprofiled_s, dispatch_s=dispatch_s)
     batches = {
         size: _graph(request, feeds, _batch(feeds, size)) for size in request.batches if feeds
@@ -119,6 +126,7 @@ def recorded(request: TimelineRequest) -> Recorded:
         correction=correction,
         notes=notes,
         feeds=feeds,
+        confidences={span.name: span.confidence for span in trace.spans if span.nodes},
     )
 
 
@@ -185,18 +193,23 @@ def plain_seconds(
     for_s: float,
     clock: Callable[[], float] = time.perf_counter,
 ) -> float:
-    """Return the median inference without profiling, of the burst that was disturbed least.
+    """Return an inference without profiling that was hardly disturbed: one in ten is faster.
 
-    Whoever shares the machine takes longer from a long measurement than from a short one; the
-    profiled inferences are a short one too.
+    On a machine that others use too, the median of whole inferences holds their time as well;
+    that of single nodes, which the profile gives, hardly does. On a quiet one they are the same.
     """
     call = session.prepare(feeds.arrays)
     for _ in range(warmup):
         call()
-    began, medians = clock(), list[float]()
-    while len(medians) < _FEWEST_BURSTS or clock() - began < for_s:
-        medians.append(statistics.median(_timed(call, clock) for _ in range(_BURST)))
-    return min(medians)
+    began, times = clock(), list[float]()
+    while len(times) < _FEWEST or clock() - began < for_s:
+        times.append(_timed(call, clock))
+    return undisturbed(times)
+
+
+def undisturbed(samples_s: Sequence[float]) -> float:
+    """Return the time that one in ten samples stays below."""
+    return sorted(samples_s)[len(samples_s) // 10]
 
 
 def _timed(call: Callable[[], None], clock: Callable[[], float]) -> float:

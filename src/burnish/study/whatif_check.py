@@ -32,7 +32,7 @@ from burnish.store.graph_of import graph_of
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
 from burnish.study.observed import completed
-from burnish.study.timeline import Recorded, TimelineRequest
+from burnish.study.timeline import Recorded, TimelineRequest, undisturbed
 from burnish.version import __version__
 
 HISTORY = "whatif-history.jsonl"
@@ -183,11 +183,11 @@ class Checks:
         if failure is not None or comparison.ratio is None:
             self.notes += (f"{scenario.name}: {failure or comparison.reason}",)
             return None
-        baseline_s = _typical(measured.measurement("before").samples_s)
+        before, after = (measured.measurement(label).samples_s for label in files_of)
         return Checked(
             action="; ".join(map(str, scenario.actions)),
-            baseline_s=baseline_s,
-            measured_s=baseline_s / comparison.ratio,
+            baseline_s=undisturbed(before),
+            measured_s=undisturbed(after),
             verdict=comparison.verdict.value,
             note=comparison.reason,
         )
@@ -200,10 +200,6 @@ _MAKERS: Mapping[str, Callable[[Checks, Sequence[Action]], _Made]] = {
 
 def _subject(label: str, path: Path, options: EngineOptions) -> BenchSubject:
     return BenchSubject(label, StoredModel(path, label), ENGINE, options)
-
-
-def _typical(samples: Sequence[float]) -> float:
-    return sorted(samples)[len(samples) // 2]
 
 
 def remember(history: Path, label: str, outcome: Outcome) -> None:
