@@ -15,8 +15,8 @@ def event(cat: str, name: str, ts: float, dur: float, *, pid: object = 9, tid: o
             "args": args}  # fmt: skip
 
 
-def op(name: str, ts: float, dur: float, *dims: list[int], **more: Any) -> Event:
-    return event("cpu_op", name, ts, dur, **{"Input Dims": list(dims)}, **more)
+def op(name: str, ts: float, dur: float, *dims: list[int], **more: object) -> Event:
+    return event("cpu_op", name, ts, dur, **{"Input Dims": list(dims), **more})
 
 
 def module(name: str, ts: float, dur: float) -> Event:

@@ -38,9 +38,9 @@ def nodes_of(found: Trace) -> dict[str, tuple[tuple[str, ...], str]]:
 
 
 def test_a_node_is_known_by_its_exact_name() -> None:
-    whole = trace(run(0, 90), span("fc1", 1, 30, op="MatMul"), span("fc1_nchwc", 40, 10))
+    whole = trace(run(0, 90), span("fc1", 1, 30, op="MatMul"), span("conv_nchwc", 40, 10))
     found = attribute(whole, chain("MatMul", names=["fc1"]))
-    assert nodes_of(found) == {"fc1": (("fc1",), "exact"), "fc1_nchwc": ((), "none")}
+    assert nodes_of(found) == {"fc1": (("fc1",), "exact"), "conv_nchwc": ((), "none")}
     assert by_origin(found).unattributed_s == pytest.approx(10 * US)
     assert by_operator(found) == by_operator(whole)
 
@@ -71,8 +71,10 @@ def test_a_trace_of_another_model_says_so() -> None:
     assert coverage(found).share == 0.0
     assert coverage(found).unattributed == 1
     assert found.notes == (
-        "no time is led back to the model's nodes: the trace may be of another model (it has for"
-        " instance 'conv1', the model 'fc1')",
+        (
+            "no time is led back to the model's nodes: the trace may be of another model (it has"
+            " for instance 'conv1', the model 'fc1')"
+        ),
     )
 
 
@@ -122,3 +124,20 @@ def test_busy_is_never_more_than_wall(whole: Trace) -> None:
     wall_s = sum(span.duration_s for span in whole.spans if span.category == "run")
     inside = [span for span in whole.spans if span.category == "node" and span.run >= 0]
     assert busy_seconds(inside) <= wall_s + 1e-12
+
+
+def test_names_that_onnx_runtime_made_from_others_lead_back_as_a_pattern() -> None:
+    nodes = ("/fc/MatMul", "/fc/Add", "/relu/Relu")
+    made = (
+        span("/fc/MatMul/MatMulAddFusion", 0, 1),
+        span("InsertedPrecisionFreeCast_t3", 2, 1),
+        span("/relu/Relu_nchwc", 4, 1),
+        span("ReduceMax_55", 6, 1),
+    )
+    found = attribute(trace(run(0, 9), *made), chain("MatMul", "Add", "Relu", names=nodes))
+    assert list(nodes_of(found).values()) == [
+        (("/fc/MatMul", "/fc/Add"), "pattern"),
+        (("/relu/Relu",), "pattern"),
+        (("/relu/Relu",), "pattern"),
+        ((), "none"),
+    ]

@@ -57,8 +57,10 @@ def test_a_damaged_event_is_left_out_and_counted_with_its_place(tmp_path: Path) 
     events, stream = taken(written(tmp_path / "t.json", text))
     assert [event["ts"] for event in events] == [1, 3]  # type: ignore[index]
     assert stream.notes == [
-        "1 event cannot be read and left out, the first at character 39 in line 2"
-        " (Expecting ',' delimiter)"
+        (
+            "1 event cannot be read and left out, the first at character 39 in line 2"
+            " (Expecting ',' delimiter)"
+        )
     ]
 
 

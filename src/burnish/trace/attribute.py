@@ -14,13 +14,11 @@ from dataclasses import dataclass, replace
 
 from burnish.store.graph import GraphRecord
 from burnish.trace.events import Confidence, Span, Trace
+from burnish.trace.graph_names import GraphNames
 from burnish.trace.graph_units import GraphIndex, units
 from burnish.trace.grouping import Library, library
-from burnish.trace.layer_names import nodes_of
 from burnish.trace.timed import timed
 from burnish.trace.torch_attribution import Owners, attribute_torch
-
-_ON_DEVICE = ("kernel", "copy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +49,7 @@ def attribute(trace: Trace, graph: GraphRecord, groups: Library | None = None) -
     back, a note says why.
     """
     known = groups or library()
-    positions = {node.name: at for at, node in enumerate(graph.nodes)}
-    owners = _by_name(trace, positions)
+    owners = _by_name(trace, GraphNames(graph))
     torch = attribute_torch(trace.spans, graph, known)
     owners = torch.owners | owners
     owners = _by_kernel(trace.spans, graph, known, owners) | owners if not torch.notes else owners
@@ -85,14 +82,14 @@ def _nothing(trace: Trace, graph: GraphRecord) -> str:
     )
 
 
-def _by_name(trace: Trace, positions: Mapping[str, int]) -> Owners:
+def _by_name(trace: Trace, names: GraphNames) -> Owners:
     """Return what names tell: of nodes, of ranges around launches, of layers and of tensors."""
     found: Owners = {}
     for at, span in enumerate(trace.spans):
         if span.category == "run":
             continue
         for name in (span.node, *_around(trace.spans, span)):
-            owner = _named(name, span, trace.origins, positions) if name else None
+            owner = names.owner(name, span, trace.origins) if name else None
             if owner is not None:
                 found[at] = owner
                 break
@@ -108,22 +105,6 @@ def _around(spans: Sequence[Span], span: Span) -> list[str]:
             names.append(spans[at].node or spans[at].name)
         at = spans[at].parent
     return names
-
-
-def _named(
-    name: str,
-    span: Span,
-    origins: Mapping[str, tuple[str, ...]],
-    positions: Mapping[str, int],
-) -> tuple[tuple[str, ...], Confidence] | None:
-    behind = tuple(node for node in origins.get(name, ()) if node in positions)
-    if name in positions and (not behind or behind == (name,)):
-        return (name,), "exact"
-    if behind:
-        return behind, "tensor"
-    metadata = str(span.attributes.get("metadata", "")) if name == span.node else ""
-    nodes, confidence = nodes_of(name, metadata, positions)
-    return (nodes, confidence) if nodes else None
 
 
 def _by_kernel(spans: Sequence[Span], graph: GraphRecord, known: Library, owners: Owners) -> Owners:

@@ -96,8 +96,10 @@ def test_kernels_without_a_launch_are_kept_and_told(tmp_path: Path) -> None:
     trace = read(written(tmp_path, *ONE_CALL, kernel("orphan", 1, 3, 999)))
     assert named(trace, "orphan").cause is None
     assert trace.notes == (
-        "1 of 2 kernels and copies have no launch in the trace: they were launched before it"
-        " began, or launches were not recorded",
+        (
+            "1 of 2 kernels and copies have no launch in the trace: they were launched before it"
+            " began, or launches were not recorded"
+        ),
     )
 
 
@@ -105,8 +107,7 @@ def test_kernels_of_a_cuda_graph_are_told(tmp_path: Path) -> None:
     graph = launch(1, 1, name="cudaGraphLaunch")
     trace = read(written(tmp_path, graph, kernel("a", 5, 1, 1), kernel("b", 7, 1, 1)))
     assert trace.notes == (
-        "2 kernels ran in 1 launch of CUDA graphs, which do not say which operator each kernel is"
-        " of",
+        "2 kernels ran in 1 CUDA graph, where nothing says which operator a kernel is of",
     )
 
 

@@ -201,8 +201,8 @@ def _notes(spans: tuple[Span, ...]) -> tuple[str, ...]:
     if in_graphs:
         launches = len({span.cause for span in in_graphs})
         notes.append(
-            f"{units.count(len(in_graphs), 'kernel')} ran in {units.count(launches, 'launch')} of"
-            " CUDA graphs, which do not say which operator each kernel is of"
+            f"{units.count(len(in_graphs), 'kernel')} ran in {units.count(launches, 'CUDA graph')},"
+            " where nothing says which operator a kernel is of"
         )
     return tuple(notes)
 

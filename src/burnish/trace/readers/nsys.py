@@ -191,8 +191,8 @@ def _notes(spans: tuple[Span, ...], graphs: int) -> tuple[str, ...]:
     notes = []
     if graphs:
         notes.append(
-            f"{units.count(graphs, 'launch')} of CUDA graphs are shown whole, without their"
-            " kernels: record again with nsys profile --cuda-graph-trace=node"
+            f"{units.count(graphs, 'CUDA graph')} shown whole, without kernels: record again with"
+            " nsys profile --cuda-graph-trace=node"
         )
     if not any(span.category in ("kernel", "copy") for span in spans):
         notes.append("the file holds no work of a device: record with nsys profile --trace=cuda")
