@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 @click.option("--past", is_flag=True, help="A decoder that takes and returns keys and values.")
 @click.option("--generation/--no-generation", default=True,
               help="With --past: compare 32 generated tokens.")  # fmt: skip
+@click.option("--functions/--inline", default=False,
+              help="Keep each module as a function of the ONNX model (dynamo only).")  # fmt: skip
 @click.option("--optimize", is_flag=True, help="Rewrite it as `burnish optimize` does.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of random weights.")
 @click.option("--trust-pickle", is_flag=True,
@@ -59,7 +61,8 @@ def command(as_json: bool, **asked: Any) -> None:  # noqa: ANN401  (one per opti
     from burnish.study.export import export
     from burnish.study.export_report import SCHEMA
 
-    request, plan = _request(asked), _plan(asked)
+    request = _request(asked)
+    plan = _plan(asked, request)
     with shown() as progress:
         report = export(request, plan, progress=progress)
     output.result(report, schema=SCHEMA, as_json=as_json, shown=tables(report, plan.store))
@@ -85,28 +88,22 @@ def _request(asked: dict[str, Any]) -> ExportRequest:
         exporter=asked["exporter"],
         opset=asked["opset"],
         dynamic=asked["dynamic"],
+        functions=asked["functions"],
     )
 
 
-def _plan(asked: dict[str, Any]) -> ExportPlan:
+def _plan(asked: dict[str, Any], request: ExportRequest) -> ExportPlan:
     from burnish.core import settings
     from burnish.study.export import ExportPlan
     from burnish.zoo.exporting.name import default_name, default_variant
 
+    int8, optimize = asked["precision"] == "int8", asked["optimize"]
     return ExportPlan(
         store=asked["store"] or settings.read().store,
         name=asked["name"] or default_name(asked["module"] or asked["source"]),
-        variant=asked["variant"] or default_variant(**_marks(asked)),
-        int8=asked["precision"] == "int8",
-        optimize=asked["optimize"],
+        variant=asked["variant"] or default_variant(request, int8=int8, optimize=optimize),
+        int8=int8,
+        optimize=optimize,
         generation=asked["generation"],
         time_limit_s=asked["time_limit"],
     )
-
-
-def _marks(asked: dict[str, Any]) -> dict[str, Any]:
-    from burnish.zoo.exporting.name import writer_of
-
-    names = ("layers", "small", "past", "precision", "optimize")
-    exporter = writer_of(asked["source"], asked["exporter"])
-    return {"exporter": exporter, **{name: asked[name] for name in names}}

@@ -22,6 +22,7 @@ COMMANDS = {
     "run": "optimise, verify, measure, profile and report on a model, in one go",
     "optimize": "rewrite a model into a faster one that computes the same",
     "explain": "say what is fused in a model, what nearly is, and what stands in the way",
+    "distill": "cut parts of a model out as small models with recorded data and a test",
     "verify": "check that two models, or two engines, compute the same",
     "bench": "measure models on engines, with intervals and a verdict",
     "profile": "say where the time goes, node by node",

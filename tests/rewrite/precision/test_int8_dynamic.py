@@ -7,6 +7,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
+from burnish.core.errors import ModelError
 from burnish.rewrite.precision.int8_dynamic import quantize
 from burnish.store import history, onnx_files
 
@@ -48,3 +49,28 @@ def test_weights_keep_a_bit_free_where_sums_would_saturate(
     ]
     found = max(int(np.abs(array.astype(int)).max()) for array in weights)
     assert largest - 1 <= found <= largest
+
+
+def _refused(path: Path) -> str:
+    before = path.read_bytes()
+    with pytest.raises(ModelError) as raised:
+        quantize(path, flags=("avx512_vnni",))
+    assert path.read_bytes() == before
+    return f"{raised.value.problem}; {raised.value.hint}"
+
+
+def test_a_model_in_which_nothing_is_quantised_is_refused(tmp_path: Path) -> None:
+    text = '<ir_version: 10, opset_import: ["" : 20]> g (float[2] x) => (float[2] y) {y = Tanh(x)}'
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    assert _refused(tmp_path / "m.onnx") == (
+        "nothing in the model can be quantised: it multiplies by no constant weights; "
+        "leave -p int8 away"
+    )
+
+
+def test_functions_are_refused(tmp_path: Path) -> None:
+    text = """<ir_version: 10, opset_import: ["" : 20, "a" : 1]>
+    g (float[2] x) => (float[2] y) {y = a.f(x)}
+    <domain: "a", opset_import: ["" : 20]> f (x) => (y) {y = Tanh(x)}"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    assert _refused(tmp_path / "m.onnx").endswith("look inside them; leave --functions away")

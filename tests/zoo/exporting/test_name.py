@@ -6,8 +6,14 @@ import pytest
 
 from burnish.core.errors import UsageError
 from burnish.store import layout
-from burnish.zoo.exporting.name import default_name, default_variant, source_named
-from burnish.zoo.exporting.request import FolderSource, ZooSource
+from burnish.zoo.entry import BuildOptions
+from burnish.zoo.exporting.name import (
+    default_name,
+    default_variant,
+    source_named,
+    writer_of,
+)
+from burnish.zoo.exporting.request import ExportRequest, FactorySource, FolderSource, ZooSource
 
 
 def test_a_name_of_the_zoo_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,11 +62,18 @@ def test_every_source_has_a_name_that_the_store_takes(source: str, name: str) ->
 
 
 def test_a_variant_names_all_that_sets_it_apart() -> None:
-    plain = {"layers": None, "small": False, "past": False, "precision": "fp32", "optimize": False}
-    assert default_variant(exporter="dynamo", **plain) == "dynamo"  # type: ignore[arg-type]
+    plain = ExportRequest(ZooSource("gpt2"))
+    assert default_variant(plain, int8=False, optimize=False) == "dynamo"
+    options = BuildOptions(layers=2, small=True, past=True)
+    full = ExportRequest(ZooSource("gpt2"), options, "torchscript", functions=True)
     assert (
-        default_variant(
-            exporter="torchscript", layers=2, small=True, past=True, precision="int8", optimize=True
-        )
-        == "torchscript_small_2layers_past_int8_optimized"
+        default_variant(full, int8=True, optimize=True)
+        == "torchscript_small_2layers_past_functions_int8_optimized"
     )
+    half = ExportRequest(ZooSource("gpt2"), BuildOptions(precision="fp16"))
+    assert default_variant(half, int8=False, optimize=False) == "dynamo_fp16"
+
+
+def test_a_graph_that_is_written_here_is_called_by_its_style() -> None:
+    assert writer_of(ExportRequest(ZooSource("bert_tf"))) == "tf2onnx-style"
+    assert writer_of(ExportRequest(FactorySource("a:b"), exporter="torchscript")) == "torchscript"

@@ -47,3 +47,10 @@ def test_an_opset_that_the_exporter_does_not_write_is_refused(
 @pytest.mark.parametrize("exporter", ["dynamo", "torchscript"])
 def test_the_default_opset_is_one_that_the_exporter_writes(exporter: Exporter) -> None:
     check(ExportRequest(ZooSource("gpt2"), exporter=exporter))
+
+
+def test_only_dynamo_knows_modules() -> None:
+    message = "the exporter torchscript does not say which module a node belongs to"
+    with pytest.raises(UsageError, match=message) as raised:
+        check(ExportRequest(ZooSource("gpt2"), exporter="torchscript", functions=True))
+    assert raised.value.hint == "use --exporter dynamo with --functions"

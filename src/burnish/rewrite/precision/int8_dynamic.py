@@ -7,9 +7,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from burnish.core.errors import ModelError
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
 
+_QUANTISED = frozenset({"MatMulInteger", "ConvInteger", "DynamicQuantizeLSTM", "DequantizeLinear"})
 _FULL_RANGE = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp")
 """Processor flags of instructions that add 8-bit products without running out of 16 bits."""
 
@@ -22,6 +24,7 @@ def quantize(path: Path, *, flags: Sequence[str]) -> Step:
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
+    _require_flat(path)
     reduce_range = not set(flags) & set(_FULL_RANGE)
     with tempfile.TemporaryDirectory() as folder, _quiet():
         draft = Path(folder) / path.name
@@ -33,9 +36,26 @@ def quantize(path: Path, *, flags: Sequence[str]) -> Step:
             reduce_range=reduce_range,
         )
         step = Step("quantize", f"int8 dynamic, per channel, {7 if reduce_range else 8} bits")
+        _require_quantised(draft)
         history = History(onnx_files.content_key(path), (step,))
         onnx_files.write(onnx_files.read(draft), path, history=history)
     return step
+
+
+def _require_flat(path: Path) -> None:
+    if onnx_files.read(path).functions:
+        raise ModelError(
+            "functions cannot be quantised: ONNX Runtime's quantiser does not look inside them",
+            hint="leave --functions away",
+        )
+
+
+def _require_quantised(path: Path) -> None:
+    if not any(node.op_type in _QUANTISED for node in onnx_files.read(path).graph):
+        raise ModelError(
+            "nothing in the model can be quantised: it multiplies by no constant weights",
+            hint="leave -p int8 away",
+        )
 
 
 class _quiet:  # noqa: N801  (used like a function: `with _quiet()`)

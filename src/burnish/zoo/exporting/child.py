@@ -22,6 +22,7 @@ from burnish.store.datasets import DataSet
 from burnish.store.history import History, Step
 from burnish.zoo.entry import BuiltModel, Tensors
 from burnish.zoo.exporting import attempts, past
+from burnish.zoo.exporting.functions import kept_as_functions
 from burnish.zoo.exporting.last_lines import first_cause, raised_at
 from burnish.zoo.exporting.name import writer_of
 from burnish.zoo.exporting.recording import recorded
@@ -61,6 +62,7 @@ def _export(request: ExportRequest, scratch: Path, target: Path, log: StageLog) 
         success = attempts.export(request, built, data)
     with log.stage("write"):
         model = success.exported.model
+        lost = kept_as_functions(model) if request.functions else ()
         onnx_files.write(model, target, history=_history(request))
         _write_data(target, data)
         layout.write_source(target, success.built.torch)
@@ -68,11 +70,11 @@ def _export(request: ExportRequest, scratch: Path, target: Path, log: StageLog) 
             past.write(scratch, generation)
     axes = built.model.dynamic_axes.values()
     return Outcome(
-        exporter=writer_of(getattr(request.source, "name", None), request.exporter),
+        exporter=writer_of(request),
         opset=model.opset_imports[""],
         dynamic_axes=tuple(dict.fromkeys(symbol for named in axes for symbol in named.values())),
         workarounds=success.workarounds,
-        notes=success.exported.notes,
+        notes=(*success.exported.notes, *lost),
         stages=log.times,
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from burnish.core.errors import UsageError
 from burnish.zoo.entry import MODELS
-from burnish.zoo.exporting.request import FolderSource, Source, ZooSource
+from burnish.zoo.exporting.request import ExportRequest, FolderSource, Source, ZooSource
 
 
 def source_named(name: str, *, trust_pickle: bool = False) -> Source:
@@ -30,10 +30,13 @@ def source_named(name: str, *, trust_pickle: bool = False) -> Source:
     return ZooSource(MODELS[name].name)
 
 
-def writer_of(source: str | None, exporter: str) -> str:
+def writer_of(request: ExportRequest) -> str:
     """Return who writes the graph: the exporter, or the style of a graph that is written here."""
-    spelling = MODELS[source].spelling if source is not None and source in MODELS else None
-    return exporter if spelling is None else spelling.style
+    match request.source:
+        case ZooSource(name) if (spelling := MODELS[name].spelling) is not None:
+            return spelling.style
+        case _:
+            return request.exporter
 
 
 def default_name(source: str) -> str:
@@ -44,15 +47,16 @@ def default_name(source: str) -> str:
     return re.sub(r"[^\w.+-]", "_", stem).lstrip("._-+") or "model"
 
 
-def default_variant(
-    *, exporter: str, layers: int | None, small: bool, past: bool, precision: str, optimize: bool
-) -> str:
-    """Return the exporter's name with everything that sets this export apart."""
+def default_variant(request: ExportRequest, *, int8: bool, optimize: bool) -> str:
+    """Return who writes the graph, with everything that sets this export apart."""
+    options = request.options
     marks = [
-        (small, "small"),
-        (layers is not None, f"{layers}layers"),
-        (past, "past"),
-        (precision != "fp32", precision),
+        (options.small, "small"),
+        (options.layers is not None, f"{options.layers}layers"),
+        (options.past, "past"),
+        (options.precision != "fp32", options.precision),
+        (request.functions, "functions"),
+        (int8, "int8"),
         (optimize, "optimized"),
     ]
-    return "_".join([exporter, *(mark for is_set, mark in marks if is_set)])
+    return "_".join([writer_of(request), *(mark for is_set, mark in marks if is_set)])

@@ -71,6 +71,9 @@ class ExportRequest:
     dynamic: bool | None = None
     """None: where the model says which axes are; True: or fail; False: no axis."""
 
+    functions: bool = False
+    """Keep each module of the network as a function of the ONNX model."""
+
     @property
     def chosen_opset(self) -> int:
         """Return the opset to write."""
@@ -90,4 +93,9 @@ def check(request: ExportRequest) -> None:
         raise UsageError(
             f"the exporter {request.exporter} does not write opset {opset}",
             hint=f"choose --opset {opsets.lowest} to {opsets.highest}{also}",
+        )
+    if request.functions and request.exporter != "dynamo":
+        raise UsageError(
+            f"the exporter {request.exporter} does not say which module a node belongs to",
+            hint="use --exporter dynamo with --functions",
         )
