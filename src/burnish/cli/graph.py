@@ -68,11 +68,12 @@ def _picture(model: str, asked: dict[str, Any]) -> Picture:
     from burnish.core import settings
     from burnish.engines.base import EngineOptions
     from burnish.store import layout
-    from burnish.study.picture import change_of, picture, request_of
+    from burnish.study.picture import change_of, picture
     from burnish.study.timeline import TimelineRequest
 
     found = settings.read()
     request = TimelineRequest(
+        model=layout.resolve(model, asked["store"] or found.store),
         options=EngineOptions(threads=asked["threads"], allow_fallback=asked["allow_fallback"]),
         bindings=options.bindings(asked["shape"]),
         data=asked["data"],
@@ -81,8 +82,5 @@ def _picture(model: str, asked: dict[str, Any]) -> Picture:
         hw=asked["hw"],
         cache=found.cache,
     )
-    return picture(
-        layout.resolve(model, asked["store"] or found.store),
-        request_of(asked["engine"], asked["trace"], request),
-        change=change_of(asked["scale"], asked["scenario"]),
-    )
+    change = change_of(asked["scale"], asked["scenario"])
+    return picture(request, engine=asked["engine"], trace=asked["trace"], change=change)

@@ -6,7 +6,6 @@ import dataclasses
 from pathlib import Path
 
 from burnish.analyze import scenario as scenarios
-from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.transform import apply
 from burnish.core.errors import UsageError
@@ -14,48 +13,42 @@ from burnish.feeds.choose import choose
 from burnish.report.graph.picture import Picture, Timing
 from burnish.store import onnx_files
 from burnish.store.graph_of import graph_of
-from burnish.store.stored import StoredModel
-from burnish.study.timeline import Recorded, TimelineRequest, recorded
+from burnish.study.timeline import TimelineRequest, recorded
 
 
 def picture(
-    model: StoredModel, request: TimelineRequest | None, *, change: Scenario | None = None
+    request: TimelineRequest,
+    *,
+    engine: str | None = None,
+    trace: Path | None = None,
+    change: Scenario | None = None,
 ) -> Picture:
     """Return a model's graph with the time of its nodes, and what `change` would make of it.
 
-    Without a request there are no times.
+    The times are recorded on `engine` or read from `trace`; with neither there are none.
     """
-    if request is None:
-        if change is not None:
-            raise UsageError("a change needs times", hint="add --engine onnxruntime-cpu")
-        return _untimed(model)
-    found = recorded(dataclasses.replace(request, model=model))
-    record = found.setting.scene.record
-    assert record is not None, "a model was given"
-    changed = apply(change, found.setting) if change else None
-    timing = Timing(
-        engine=request.engine if request.trace is None else found.source,
-        source=found.source,
-        setting=found.setting,
-        after=_same_events(found, changed.graph, change) if changed and change else None,
-        change=change.name if change else "",
-        confidences=found.confidences,
-    )
-    notes = (*found.notes, *(changed.notes if changed else ()))
-    return Picture(model.label, record, timing, notes)
-
-
-def request_of(
-    engine: str | None, trace: Path | None, request: TimelineRequest
-) -> TimelineRequest | None:
-    """Return what to record or to read; None: neither was asked for."""
     if engine is not None and trace is not None:
         raise UsageError(
             "--engine and --trace both say where the times come from", hint="give one of them"
         )
-    if trace is not None:
-        return dataclasses.replace(request, trace=trace)
-    return dataclasses.replace(request, engine=engine) if engine is not None else None
+    if engine is None and trace is None:
+        if change is not None:
+            raise UsageError("a change needs times", hint="add --engine onnxruntime-cpu")
+        return _untimed(request)
+    found = recorded(dataclasses.replace(request, engine=engine or request.engine, trace=trace))
+    record = found.setting.scene.record
+    assert record is not None, "a model was given"
+    changed = apply(change, found.setting) if change else None
+    timing = Timing(
+        engine=engine or found.source,
+        source=found.source,
+        setting=found.setting,
+        after=changed.graph if changed else None,
+        change=change.name if change else "",
+        confidences=found.confidences,
+    )
+    notes = (*found.notes, *(changed.notes if changed else ()))
+    return Picture(found.label, record, timing, notes)
 
 
 def change_of(scale: tuple[str, ...], scenario: Path | None) -> Scenario | None:
@@ -69,18 +62,16 @@ def change_of(scale: tuple[str, ...], scenario: Path | None) -> Scenario | None:
     return Scenario(", ".join(names), tuple(actions)) if actions else None
 
 
-def _untimed(model: StoredModel) -> Picture:
-    feeds, *_ = choose(model, data=None, bindings={}, seed=0, padding="right")
-    shapes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
-    return Picture(
-        model.label, graph_of(onnx_files.read(model.onnx), feeds.bindings, shapes=shapes)
+def _untimed(request: TimelineRequest) -> Picture:
+    model = request.model
+    assert model is not None, "there is no graph without a model"
+    feeds, *_ = choose(
+        model,
+        data=request.data,
+        bindings=request.bindings,
+        seed=request.seed,
+        padding=request.padding,
     )
-
-
-def _same_events(found: Recorded, after: EventGraph, change: Scenario) -> EventGraph:
-    if len(found.setting.graph.events) != len(after.events):
-        raise UsageError(
-            f"{change.name!r} takes events away, and a drawing needs the same before and after",
-            hint="make them free instead: --scale WHAT=inf",
-        )
-    return after
+    shapes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
+    record = graph_of(onnx_files.read(model.onnx), feeds.bindings, shapes=shapes)
+    return Picture(model.label, record)
