@@ -27,7 +27,7 @@ class Squared:
 
 
 def squared(value: ir.Value, facts: Facts) -> Squared | None:
-    """Return r if a value is r² by Pow(r, 2) or Mul(r, r)."""
+    """Return r if a value is r² by Pow(r, 2) or Mul(r, r), with r spelled in two ways or one."""
     nodes: list[ir.Node] = []
     while True:
         node = value.producer()
@@ -38,8 +38,16 @@ def squared(value: ir.Value, facts: Facts) -> Squared | None:
             value = node.inputs[0]
             continue
         by_power = is_standard(node, "Pow") and _is_plain_two(node, facts)
-        by_product = is_standard(node, "Mul") and node.inputs[0] is node.inputs[1]
+        by_product = is_standard(node, "Mul") and _are_equal(node.inputs[0], node.inputs[1], facts)
         return Squared(node.inputs[0], tuple(reversed(nodes))) if by_power or by_product else None
+
+
+def _are_equal(one: ir.Value, other: ir.Value | None, facts: Facts) -> bool:
+    """Return whether two values are the same, or the same sum spelled in two ways."""
+    if one is other or other is None:
+        return one is other
+    left, right = (algebra.expand(value, [], facts).polynomial for value in (one, other))
+    return len(left) > 1 and algebra.equal(left, right, 1e-9)
 
 
 def _is_plain_two(node: ir.Node, facts: Facts) -> bool:

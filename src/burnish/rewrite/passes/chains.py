@@ -145,3 +145,9 @@ def unsqueeze_of_reduction(node: ir.Node, facts: Facts) -> Outcome:
     inner.attributes["keepdims"] = ir.AttrInt64("keepdims", 1)
     kept.shape = node.outputs[0].shape
     return kept
+
+
+def negation_of_negation(node: ir.Node, _: Facts) -> Outcome:
+    """Neg(Neg(x)) --> x."""
+    inner = _producer(node, "Neg")
+    return False if inner is None else inner.inputs[0] or False

@@ -29,6 +29,7 @@ SIMPLIFIERS: Mapping[str, tuple[Simplifier, ...]] = {
     "Mean": (no_ops.single_input,),
     "Min": (no_ops.single_input,),
     "Mul": (no_ops.neutral_operand,),
+    "Neg": (chains.negation_of_negation,),
     "Pad": (no_ops.no_padding,),
     "Pow": (no_ops.neutral_operand,),
     "Reshape": (no_ops.same_size_reshape, chains.reshape_of_reshape),
