@@ -6,8 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.analyze.breakdown import Breakdown, by_node, by_operator
+from burnish.analyze.breakdown import (
+    Breakdown,
+    by_kernel,
+    by_layer,
+    by_node,
+    by_operator,
+    by_origin,
+    label_of,
+    without_gaps,
+)
 from burnish.core.errors import ModelError
+from burnish.store.graph import GraphNode, GraphRecord
 from burnish.trace.events import Trace
 from timelines import US, run, span, trace, traces
 
@@ -134,3 +144,49 @@ def test_without_overlap_the_rows_of_one_inference_are_its_wall_time(whole: Trac
 @given(whole=traces())
 def test_operators_and_nodes_split_the_same_total(breakdown: object, whole: Trace) -> None:
     assert by_operator(whole).total_s == pytest.approx(breakdown(whole).total_s)  # type: ignore[operator]
+
+
+def test_layers_are_the_innermost_modules_that_all_nodes_are_in() -> None:
+    nodes = {"a": ("net", "one"), "b": ("net", "two"), "c": ()}
+    made = tuple(GraphNode(name, "Add", "", (), (), scope=scope) for name, scope in nodes.items())
+    graph = GraphRecord("g", made, (), (), {}, frozenset())
+    spans = (
+        span("k1", 0, 5, nodes=("a",)), span("k2", 10, 7, nodes=("a", "b")),
+        span("k3", 20, 3, nodes=("c",)), span("k4", 30, 2),
+    )  # fmt: skip
+    found = by_layer(trace(run(0, 50), *spans), graph)
+    assert {row.label: round(row.seconds_s / US) for row in found.rows} == {
+        "net": 7, "net/one": 5, "outside of layers": 3, "unattributed": 2, "between nodes": 33,
+    }  # fmt: skip
+
+
+def test_one_kernel_of_several_nodes_is_one_row_by_kernel_and_several_by_node() -> None:
+    spans = (
+        span("gemm", 0, 5, nodes=("a",), node=None),
+        span("gemm", 10, 7, nodes=("b",), node=None),
+    )
+    whole = trace(run(0, 50), *spans)
+    assert [(row.label, row.count) for row in by_kernel(whole).rows[:1]] == [("gemm", 2)]
+    assert [row.label for row in by_origin(whole).rows[:2]] == ["b", "a"]
+
+
+def test_the_time_in_which_nothing_ran_can_be_left_out() -> None:
+    whole = by_operator(trace(run(0, 50), span("a", 0, 20)))
+    assert without_gaps(whole).wall_s == pytest.approx(20 * US)
+    assert "between nodes" not in {row.label for row in without_gaps(whole).rows}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "label"),
+    [
+        ((), ""),
+        (("/a/b",), "/a/b"),
+        (("/a/MatMul", "/a/Add"), "/a/{MatMul, Add}"),
+        (("/a/b/Mul", "/a/c/Add"), "/a/{b/Mul, c/Add}"),
+        (("Conv_1", "Relu_2"), "Conv_1 + Relu_2"),
+    ],
+)
+def test_nodes_that_ran_as_one_are_called_by_what_they_share(
+    nodes: tuple[str, ...], label: str
+) -> None:
+    assert label_of(nodes) == label

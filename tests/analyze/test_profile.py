@@ -12,7 +12,6 @@ from burnish.store.graph import GraphNode, GraphRecord
 from burnish.trace.events import Trace
 from timelines import run, span, trace
 
-
 GRAPH = GraphRecord(
     name="g",
     nodes=(GraphNode("a", "Add", "", ("x",), ("y",), scope=("layer",)),),
@@ -51,7 +50,7 @@ def profiled(timeline: Trace | None, *, label: str = "m", engine: str = "e") -> 
 
 
 def test_a_profile_has_both_breakdowns_and_the_time_without_profiling() -> None:
-    found = profiled(trace(run(0, 100), span("a", 0, 60), span("a_fused", 70, 20)))
+    found = profiled(trace(run(0, 100), span("a", 0, 60), span("made", 70, 20)))
     assert found.named_share == pytest.approx(0.75)
     assert (found.label, found.engine, found.source) == ("m", "e", "by hand")
     assert found.by_operator.rows[0].label == "Add"

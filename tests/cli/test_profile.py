@@ -87,3 +87,56 @@ def test_an_unknown_engine_names_the_known_ones(
 ) -> None:
     assert run(["profile", str(model), "--engine", "onnxruntime-gpu"]) == 2
     assert "unknown engine 'onnxruntime-gpu'" in capsys.readouterr().err
+
+
+TRACE = (
+    '{"schemaVersion": 1, "traceEvents": ['
+    '{"ph":"X","cat":"cpu_op","name":"aten::erf","pid":1,"tid":1,"ts":0,"dur":9},'
+    '{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":2,"dur":3,'
+    '"args":{"correlation":4}},'
+    '{"ph":"X","cat":"kernel","name":"erf_kernel","pid":0,"tid":7,"ts":20,"dur":5,'
+    '"args":{"correlation":4,"device":0,"stream":7}},'
+    '{"ph":"X","cat":"kernel","name":"stray","pid":0,"tid":7,"ts":60,"dur":1,'
+    '"args":{"correlation":9,"device":0,"stream":7}}]}'
+)
+
+
+def test_a_recording_made_elsewhere_is_led_back_to_the_models_nodes(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(TRACE)
+    assert run(["profile", str(model), "--trace", str(path), "--by", "node"]) == 0
+    told = capsys.readouterr().out
+    assert "tiny on torch profiler, 41.0 µs a run" in told
+    assert "the_erf" in told
+    assert "83.3 % of 6.00 µs of work is led back to the model's nodes: 83.3 % by what" in told
+    assert "1 span unattributed" in told
+    assert "Note: 1 of 2 kernels and copies have no launch in the trace" in told
+
+
+def test_small_rows_and_gaps_can_be_left_out(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(TRACE)
+    arguments = ["profile", str(model), "--trace", str(path), "--by", "kernel"]
+    assert run([*arguments, "--threshold", "20", "--kernel-time-only"]) == 0
+    told = capsys.readouterr().out
+    assert "6.00 µs of work" in told
+    assert "erf_kernel" in told
+    assert "stray" not in told
+    assert "between nodes" not in told
+
+
+def test_a_library_of_ones_own_is_used(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace, groups = tmp_path / "trace.json", tmp_path / "mine.toml"
+    trace.write_text(TRACE)
+    groups.write_text('[[group]]\nname = "mine"\nkernel = "stray"\nnodes = ["Mul"]\n')
+    arguments = ["profile", str(model), "--trace", str(trace), "--by", "node"]
+    assert run([*arguments, "--groups", str(groups)]) == 0
+    told = capsys.readouterr().out
+    assert "the_mul" in told
+    assert "16.7 % by what such work usually is" in told

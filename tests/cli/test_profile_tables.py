@@ -36,3 +36,11 @@ def test_notes_of_the_trace_and_of_a_busy_machine_are_told() -> None:
     told = written(report((noted,)), by="operator")
     assert "Note: runs were interrupted for most of their time; the machine is busy." in told
     assert "Note: the file ends early." in told
+
+
+def test_sets_of_many_nodes_are_shown_by_their_first() -> None:
+    one = profile(ORIGINAL, {"Add": (1, 10.0)})
+    row = replace(one.by_origin.rows[0], label="/layer/{Div, Erf, Add, Mul}")
+    rows = (row, *one.by_origin.rows[1:])
+    many = replace(one, by_origin=replace(one.by_origin, rows=rows))
+    assert "/layer/{Div, Erf and 2 more} | Add" in written(report((many,)), by="node")
