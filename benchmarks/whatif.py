@@ -27,6 +27,7 @@ from burnish.engines.base import EngineOptions, GraphLevel
 from burnish.store import layout
 from burnish.store.stored import StoredModel
 from burnish.study.timeline import Recorded, TimelineRequest, recorded
+from burnish.study.type_factors import with_type_factors
 from burnish.study.whatif_check import CheckOptions, Checks, fusion_scenario
 
 ALLOWED = 0.10
@@ -114,9 +115,11 @@ def outcomes(case: Case, model: StoredModel, folder: Path, rounds: int) -> Itera
         hw=str(folder / "cpu.toml"),
     )
     found = recorded(request)
+    asked = tuple(scenarios(case, model, request, found))
+    found = with_type_factors(found, asked, threads=1)
     plan = BenchOptions(rounds=rounds, blocks=4, block_s=0.05, budget_s=120.0)
     with Checks(request, found, CheckOptions(bench=plan)) as checks:
-        for scenario in scenarios(case, model, request, found):
+        for scenario in asked:
             yield checks.check(scenario, analysis.outcome(scenario, found.setting))
 
 
@@ -132,7 +135,7 @@ def scenarios(
     if case.rules:
         return
     rows = sorted(analysis.sweep(found.setting), key=lambda row: -row.seconds_s)
-    for row in rows[:3]:
+    for row in rows[:2]:
         yield Scenario(f"all {row.op_type}", (Action("remove", (Selector("op", row.op_type),)),))
     for name in longest(found, count=2):
         yield Scenario("longest", (Action("remove", (Selector("name", name),)),))

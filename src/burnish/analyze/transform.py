@@ -25,6 +25,8 @@ class Setting:
     device: HardwareSpec | None = None
     batches: Mapping[int, GraphRecord] = field(default_factory=dict)
     """The same graph at other batch sizes."""
+    type_factors: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """How many times faster an event is in another type, by name and type, where measured."""
     nodes: Mapping[str, GraphNode] = field(init=False)
     """The model's nodes by name."""
 
@@ -179,16 +181,23 @@ def _kept_traffic(members: Sequence[Event], setting: Setting) -> float | None:
 
 
 def _precision(graph: EventGraph, request: _Request) -> Changed:
-    device, _ = request.need_device(), request.need_record()
-    dtype = str(request.action.by)
+    """Compute in another type: as was measured for the very shape, else by the device's rates."""
+    setting, dtype = request.setting, str(request.action.by)
+    measured = [(request.before(p).name, dtype) in setting.type_factors for p in request.places]
+    device = setting.device if all(measured) else request.need_device()
+    if not all(measured):
+        request.need_record()
 
     def new_s(place: int) -> float | None:
         event = request.before(place)
-        work = request.setting.work(event)
-        factor = precision_factor(work, dtype, device) if work is not None else None
+        factor = setting.type_factors.get((event.name, dtype))
+        work = setting.work(event)
+        if factor is None and work is not None and device is not None:
+            factor = precision_factor(work, dtype, device)
         return event.duration_s / factor if factor else None
 
-    return _timed(graph, request, new_s, lacking=f"{device.name} tells no rate of {dtype} for them")
+    name = device.name if device is not None else ""
+    return _timed(graph, request, new_s, lacking=f"{name} tells no rate of {dtype} for them")
 
 
 def _roofline(graph: EventGraph, request: _Request) -> Changed:

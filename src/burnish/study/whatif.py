@@ -16,6 +16,7 @@ from burnish.core import files
 from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.study.timeline import Recorded, TimelineRequest, recorded
+from burnish.study.type_factors import with_type_factors
 from burnish.study.whatif_check import CheckOptions, Checks, fusion_scenario
 from burnish.trace import chrome
 
@@ -51,6 +52,9 @@ def whatif(request: WhatIfRequest, *, progress: Progress = SILENT) -> WhatIfRepo
     found = recorded(dataclasses.replace(request.timeline, batches=tuple(sorted(sizes))))
     progress.step("record", 1, 1, found.source)
     request = dataclasses.replace(request, scenarios=_scenarios(request, found))
+    threads = request.timeline.options.threads
+    if request.timeline.trace is None:
+        found = with_type_factors(found, request.scenarios, threads=threads)
     outcomes = [analysis.outcome(scenario, found.setting) for scenario in request.scenarios]
     if request.trace_out is not None:
         _write_timeline(request.trace_out, request.scenarios[:1], found)
