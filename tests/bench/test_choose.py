@@ -39,6 +39,20 @@ def test_without_engines_every_usable_one_is_taken_and_onnxruntime_comes_first()
     assert len(labels(PLAIN)) == len(usable) - len(torch)
 
 
+def test_a_model_without_source_is_left_out_of_pytorch_engines_and_that_is_said() -> None:
+    engines = ("onnxruntime-cpu", "torch-eager")
+    assert labels(WITH_SOURCE, PLAIN, engines=engines) == [
+        "bert/torchscript@onnxruntime-cpu", "bert/torchscript@torch-eager",
+        "bert/dynamo@onnxruntime-cpu",
+    ]  # fmt: skip
+    assert choose.left_out([WITH_SOURCE, PLAIN], engines) == (
+        "bert/dynamo was not measured on torch-eager, which runs PyTorch modules:"
+        " no source.json lies beside it",
+    )
+    assert labels(PLAIN, engines=("torch-eager",)) == ["bert/dynamo@torch-eager"]
+    assert choose.left_out([PLAIN], ("torch-eager",)) == ()
+
+
 def test_foreign_code_beside_a_model_runs_only_where_its_engine_is_asked_for() -> None:
     foreign = StoredModel(Path("b/m.onnx"), "m", None, (), TorchSource("their.package:f", {}))
     assert not any("torch" in label for label in labels(foreign))

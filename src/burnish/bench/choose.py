@@ -15,8 +15,13 @@ from burnish.store.stored import StoredModel, TorchSource
 def subjects(
     models: Sequence[StoredModel], engines: Sequence[str], options: EngineOptions
 ) -> tuple[BenchSubject, ...]:
-    """Return every model on every engine; without engines, on all that can run it here."""
+    """Return every model on every engine; without engines, on all that can run it here.
+
+    An engine that runs PyTorch modules gets the models that come with one; `left_out` says which
+    do not. If none does, all of them are kept, so that the engine can say what it misses.
+    """
     labels = Counter(model.label for model in models)
+    missing = set(_without_source(models, engines))
     return tuple(
         BenchSubject(
             label=f"{model.label if labels[model.label] == 1 else model.onnx}@{engine}",
@@ -26,7 +31,26 @@ def subjects(
         )
         for model in models
         for engine in (engines or _usable(model))
+        if (model, engine) not in missing
     )
+
+
+def left_out(models: Sequence[StoredModel], engines: Sequence[str]) -> tuple[str, ...]:
+    """Return a sentence for each model that an engine cannot be given."""
+    return tuple(
+        f"{model.label} was not measured on {engine}, which runs PyTorch modules:"
+        " no source.json lies beside it"
+        for model, engine in _without_source(models, engines)
+    )
+
+
+def _without_source(
+    models: Sequence[StoredModel], engines: Sequence[str]
+) -> list[tuple[StoredModel, str]]:
+    if not any(model.torch for model in models):
+        return []
+    torch = [engine for engine in engines if ENGINES[engine].needs_torch_source]
+    return [(model, engine) for model in models for engine in torch if model.torch is None]
 
 
 def baseline(among: Sequence[BenchSubject], asked: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,8 @@ def _measured(asked: dict[str, Any]) -> BenchReport:
     store = asked["store"] or settings.read().store
     models = [layout.resolve(name, store) for name in asked["models"]]
     same = {name: asked[name] for name in ("threads", "precision", "cuda_graph", "allow_fallback")}
-    subjects = choose.subjects(models, options.names(asked["engines"]), EngineOptions(**same))
+    engines = options.names(asked["engines"])
+    subjects = choose.subjects(models, engines, EngineOptions(**same))
     baseline = choose.baseline(subjects, asked["baseline"])
     plan = BenchOptions(
         rounds=asked["rounds"], blocks=asked["blocks"], baseline=baseline, seed=asked["seed"],
@@ -83,4 +85,6 @@ def _measured(asked: dict[str, Any]) -> BenchReport:
     rerun = again(click.get_current_context())
     with shown() as progress:
         judge = None if asked["no_verify"] else judge_of(subjects, baseline, feeds)
-        return bench(subjects, feeds, plan, judge=judge, rerun=rerun, progress=progress)
+        report = bench(subjects, feeds, plan, judge=judge, rerun=rerun, progress=progress)
+    notes = (*choose.left_out(models, engines), *report.notes)
+    return dataclasses.replace(report, notes=notes)

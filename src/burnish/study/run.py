@@ -179,10 +179,7 @@ def _measured(study: _Study, models: list[StoredModel]) -> BenchReport:
 
 
 def _subjects(study: _Study, models: list[StoredModel]) -> tuple[BenchSubject, ...]:
-    chosen = choose.subjects(models, study.options.engines, study.options.engine)
-    return tuple(
-        one for one in chosen if one.model.torch or not ENGINES[one.engine].needs_torch_source
-    )
+    return choose.subjects(models, study.options.engines, study.options.engine)
 
 
 def _rerun(study: _Study, models: list[StoredModel]) -> str:
