@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -80,6 +80,11 @@ def reads(node: ir.Node) -> Iterator[ir.Value]:
         for inner in body:
             yield from (value for value in reads(inner) if value not in own)
         yield from (value for value in body.outputs if value not in own)
+
+
+def with_weights(cut: Part) -> Part:
+    """Return a part that holds its weights, however large, instead of being fed them."""
+    return replace(cut, weights=(), constants=(*cut.constants, *cut.weights))
 
 
 def as_model(cut: Part, model: ir.Model, name: str) -> ir.Model:

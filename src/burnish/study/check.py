@@ -103,7 +103,7 @@ class RegionCheck:
 
     def _outcome(self, proposal: Proposal, model: ir.Model) -> _Outcome:
         """Try the smallest part; what fails there may still hold with all that leads to it."""
-        first = self._tried(tight(proposal), model, len(proposal.values), samples)
+        first = self._tried(tight(proposal, model), model, len(proposal.values), samples)
         if first == _Outcome():
             return first
         whole = wide(proposal)

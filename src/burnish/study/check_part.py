@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import onnx_ir as ir
 
+from burnish.feeds.dimension import atoms
 from burnish.rewrite.extract import Part, part, reads
 from burnish.rewrite.facts import FLOATS, constant_tensor, sizes
 from burnish.rewrite.match import Proposal
@@ -15,7 +16,7 @@ _MOST_NODES = 400
 """How many nodes a tight part may grow by."""
 
 
-def tight(proposal: Proposal) -> Part:
+def tight(proposal: Proposal, model: ir.Model) -> Part:
     """Return the smallest part that can be fed freely: both ways to compute, side by side.
 
     What the replacement reads and the original does not (an input further up) is led to the
@@ -27,9 +28,33 @@ def tight(proposal: Proposal) -> Part:
     before, after = _outside(old, nodes), _outside(proposal.nodes, nodes)
     nodes |= _between(set(after) - set(before), before)
     nodes |= _between(set(before) - set(after), [v for v in after if v not in before])
-    _grow(nodes)
-    stops = {value for value in _outside(nodes, nodes) if constant_tensor(value) is None}
-    return part(_results(proposal), stops)
+    _grow(nodes, size_names(model))
+    return part(_results(proposal), _stops(nodes))
+
+
+def original(proposal: Proposal, model: ir.Model) -> Part:
+    """Return what a replacement stands for, as a part that can be fed freely."""
+    nodes = set(proposal.match.nodes)
+    _grow(nodes, size_names(model))
+    return part(proposal.match.outputs, _stops(nodes))
+
+
+def around(nodes: set[ir.Node], model: ir.Model) -> Part:
+    """Return some nodes, and those above that say how large things are, as a part."""
+    inside = set(nodes)
+    _grow(inside, size_names(model))
+    outputs = [
+        value
+        for node in nodes
+        for value in node.outputs
+        if value.name
+        and (value.is_graph_output() or any(use.node not in inside for use in value.uses()))
+    ]
+    return part(outputs, _stops(inside))
+
+
+def _stops(nodes: set[ir.Node]) -> set[ir.Value]:
+    return {value for value in _outside(nodes, nodes) if constant_tensor(value) is None}
 
 
 def wide(proposal: Proposal) -> Part:
@@ -77,27 +102,35 @@ def _above(values: Iterable[ir.Value]) -> set[ir.Node]:
     return found
 
 
-def _grow(nodes: set[ir.Node]) -> None:
+def size_names(model: ir.Model) -> frozenset[str]:
+    """Return the names of sizes that the inputs of a model have; all others are computed."""
+    found = (size for value in model.graph.inputs for size in sizes(value) or ())
+    return frozenset(atom for size in found if isinstance(size, str) for atom in atoms(size))
+
+
+def _grow(nodes: set[ir.Node], names: frozenset[str]) -> None:
     """Add the nodes above values that cannot be made up."""
     limit = len(nodes) + _MOST_NODES
-    waiting = list(_makers(_outside(nodes, nodes)))
+    waiting = list(_makers(_outside(nodes, nodes), names))
     while waiting and len(nodes) < limit:
         node = waiting.pop()
         if node not in nodes:
             nodes.add(node)
-            waiting.extend(_makers(reads(node)))
+            waiting.extend(_makers(reads(node), names))
 
 
-def _makers(values: Iterable[ir.Value]) -> Iterator[ir.Node]:
+def _makers(values: Iterable[ir.Value], names: frozenset[str]) -> Iterator[ir.Node]:
     for value in values:
         node = value.producer()
-        if node is not None and not can_be_made_up(value):
+        if node is not None and not _can_be_made_up(value, names):
             yield node
 
 
-def can_be_made_up(value: ir.Value) -> bool:
+def _can_be_made_up(value: ir.Value, names: frozenset[str]) -> bool:
     """Return whether any values of the right type and shape will do for an input."""
     known = sizes(value)
-    if known is None or value.dtype is None or None in known:
+    if known is None or value.dtype is None:
+        return False
+    if not all(isinstance(s, int) or (s is not None and set(atoms(s)) <= names) for s in known):
         return False
     return len(known) > 1 or (value.dtype in FLOATS and len(known) == 1)

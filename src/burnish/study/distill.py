@@ -1,0 +1,194 @@
+"""Cut parts out of a model as small models with recorded inputs and outputs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnx_ir as ir
+
+from burnish.core.arrays import Arrays
+from burnish.core.errors import UsageError
+from burnish.core.files import write_text
+from burnish.engines.base import ENGINES, EngineOptions
+from burnish.feeds.choose import choose
+from burnish.parity.exposed import Exposed
+from burnish.rewrite import extract
+from burnish.rewrite.rule import Rule
+from burnish.store import datasets, layout, onnx_files
+from burnish.store.datasets import DataSet
+from burnish.store.history import History, Step
+from burnish.store.stored import StoredModel
+from burnish.study import distill_sites
+from burnish.study.distill_sites import Found, Site
+
+SCHEMA = 1
+VARIANT = "distilled"
+TEST_FILE = "test_distilled.py"
+_JUDGE = "onnxruntime-cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class DistillRequest:
+    """What to cut out of a model, and with which inputs to record it."""
+
+    folder: Path
+    function: str | None = None
+    """Calls of functions with this in their name; None: places of `pattern`."""
+    pattern: str | None = None
+    """The name of a fusion rule."""
+    failing: bool = False
+    """Where the rule refused, not where it fires."""
+    most: int = 4
+    bindings: Mapping[str, int] = field(default_factory=dict)
+    seed: int = 0
+    data: Path | None = None
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One small model."""
+
+    name: str
+    onnx: Path
+    node: str
+    """Where it was cut out."""
+    nodes: int
+    copies: int
+    """How many places of the model have this structure."""
+    reason: str
+    """Why the rule did not fire there; empty: it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class DistillReport:
+    """What was cut out of a model, and the test that tries it."""
+
+    model: str
+    pieces: tuple[Piece, ...]
+    test_file: Path
+    found: int
+    """How many places there are, those of the same structure and those beyond the limit too."""
+
+
+def distill(model: StoredModel, request: DistillRequest) -> DistillReport:
+    """Write small models, each with the inputs and outputs that it has in the whole model."""
+    source = onnx_files.read(model.onnx)
+    found = _found(source, request)
+    groups: dict[str, list[Site]] = {}
+    for site in found.sites:
+        groups.setdefault(extract.structure(site.part), []).append(site)
+    if not groups:
+        raise UsageError(
+            f"{model.label}: there is no such place", hint=f"see: burnish explain {model.onnx}"
+        )
+    chosen = list(groups.values())[: request.most]
+    values = _recorded(found.model, [group[0] for group in chosen], request)
+    key = onnx_files.content_key(model.onnx)
+    stem = request.function or request.pattern or ""
+    pieces = tuple(
+        _write(
+            group, found.model, f"{stem}_{number}", values, History(key, (_step(request),)), request
+        )
+        for number, group in enumerate(chosen)
+    )
+    test_file = request.folder / TEST_FILE
+    write_text(test_file, _test_text(pieces, model, request))
+    return DistillReport(model.label, pieces, test_file, len(found.sites))
+
+
+def _found(model: ir.Model, request: DistillRequest) -> Found:
+    if (request.function is None) == (request.pattern is None):
+        raise UsageError(
+            "distil either a function or a pattern",
+            hint="name one: --function NAME, or --pattern RULE",
+        )
+    if request.function is not None:
+        return distill_sites.called(model, request.function)
+    find = distill_sites.missed if request.failing else distill_sites.matched
+    return find(model, request.pattern or "", request.rules)
+
+
+def _step(request: DistillRequest) -> Step:
+    what = f"function {request.function}" if request.function else f"pattern {request.pattern}"
+    return Step("distill", what)
+
+
+def _recorded(model: ir.Model, sites: Sequence[Site], request: DistillRequest) -> Arrays:
+    """Return the values at the borders of all sites, from one run of the model."""
+    borders = [v for site in sites for v in (*site.part.inputs, *site.part.outputs)]
+    names = {value.name or "" for value in borders if not value.is_graph_input()}
+    with tempfile.TemporaryDirectory(prefix="burnish-distill-") as temporary:
+        folder = Path(temporary)
+        path = folder / "whole.onnx"
+        onnx_files.write(model, path, history=History("", ()))
+        whole = StoredModel(path, "whole")
+        (feeds, *_) = choose(whole, data=request.data, bindings=request.bindings, seed=request.seed)
+        home = folder / "exposed"
+        home.mkdir()
+        with Exposed(whole, home).giving(sorted(names)) as giving:
+            options = EngineOptions(graph_level="off")
+            with ENGINES[_JUDGE].open(giving, options) as session:
+                return {**feeds.arrays, **session.run(feeds.arrays)}
+
+
+def _write(
+    group: Sequence[Site],
+    model: ir.Model,
+    name: str,
+    values: Arrays,
+    history: History,
+    request: DistillRequest,
+) -> Piece:
+    site = group[0]
+    small = extract.as_model(extract.with_weights(site.part), model, name)
+    path = layout.place(request.folder, name, VARIANT)
+    onnx_files.write(small, path, history=history)
+    inputs = {value.name or "": values[value.name or ""] for value in site.part.inputs}
+    outputs = {value.name or "": values[value.name or ""] for value in site.part.outputs}
+    interface = onnx_files.interface(small)
+    datasets.write(path.parent / "test_data_set_0", DataSet(inputs, outputs), interface)
+    return Piece(name, path, site.node, len(site.part.nodes), len(group), site.reason)
+
+
+_TEST = '''"""Rewrite what was distilled from {model}, and check that it computes the same.
+
+Written by `burnish distill`; run it with `pytest {file}`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from burnish.study.distilled import rewritten
+
+STORE = Path(__file__).parent
+NAMES = {names}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rewriting_keeps_the_numbers(name: str) -> None:
+    assert rewritten(STORE / name).parity.passed
+'''
+_FIRING = """
+
+{mark}@pytest.mark.parametrize("name", NAMES)
+def test_the_rule_fires(name: str) -> None:
+    assert "{rule}" in rewritten(STORE / name).report.fusion_counts
+"""
+_XFAIL = '@pytest.mark.xfail(reason="what the rule should learn", strict=True)\n'
+
+
+def _test_text(pieces: Sequence[Piece], model: StoredModel, request: DistillRequest) -> str:
+    names = [str(piece.onnx.relative_to(request.folder)) for piece in pieces]
+    listed = "[\n" + "".join(f'    "{name}",\n' for name in names) + "]"
+    text = _TEST.format(model=model.label, file=TEST_FILE, names=listed)
+    if request.pattern is None or request.rules:
+        return text
+    mark = _XFAIL if request.failing else ""
+    return text + _FIRING.format(rule=request.pattern, mark=mark)

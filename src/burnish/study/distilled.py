@@ -1,0 +1,39 @@
+"""Try rewriting on a small model that `burnish distill` has written."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from burnish.parity.report import VerifyReport
+from burnish.parity.verify import Subject, verify_recorded
+from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.result import RewriteReport
+from burnish.store import layout, onnx_files
+from burnish.store.history import History
+from burnish.store.stored import StoredModel
+from burnish.study.trial import Trial, tried
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What rewriting did to a small model, and whether it still gives what was recorded."""
+
+    report: RewriteReport
+    parity: VerifyReport
+
+
+def rewritten(
+    path: Path,
+    options: OptimizeOptions = OptimizeOptions(),  # noqa: B008  (frozen)
+    trial: Trial = Trial(),  # noqa: B008  (frozen)
+) -> Rewritten:
+    """Return how rewriting fares with the model at `path` and the data beside it."""
+    model = layout.stored(path)
+    result, _ = tried(onnx_files.read(model.onnx), options, trial)
+    with tempfile.TemporaryDirectory(prefix="burnish-distilled-") as folder:
+        target = Path(folder) / path.name
+        onnx_files.write(result.model, target, history=History("", ()))
+        subject = Subject(StoredModel(target, model.name))
+        return Rewritten(result.report, verify_recorded(subject, model.data_sets))
