@@ -21,6 +21,7 @@ NAMES = GraphNames(GraphRecord("g", NODES, (), (), {}, frozenset()))
         ("/fc/MatMul/MatMulAddFusion", (("/fc/MatMul", "/fc/Add"), "pattern")),
         ("/fc/Add_new_reshape", (("/fc/Add",), "pattern")),
         ("InsertedPrecisionFreeCast_q", (("/fc/Add",), "pattern")),
+        ("InsertedCast_w", (("/fc/MatMul",), "pattern")),
         ("elsewhere", None),
     ],
 )
@@ -33,6 +34,10 @@ def test_what_the_engine_tells_goes_before_what_a_name_suggests() -> None:
     both = (("/fc/MatMul", "/fc/Add"), "tensor")
     assert NAMES.owner("/fc/Add", span("/fc/Add", 0, 1), told) == both
     assert NAMES.owner("other", span("other", 0, 1), told) == (("/fc/Add",), "tensor")
+
+
+def test_a_node_that_an_engine_made_is_not_taken_for_the_models_of_that_name() -> None:
+    assert NAMES.owner("/fc/Add", span("/fc/Add", 0, 1), {"other": ("/fc/MatMul",)}) is None
 
 
 def test_the_tensors_that_a_layer_writes_tell_its_nodes() -> None:

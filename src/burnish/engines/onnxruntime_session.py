@@ -79,19 +79,24 @@ def load(
     settings.log_severity_level = _QUIET
     settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     if profile_folder is not None:
-        settings.enable_profiling = True
-        settings.profile_file_prefix = str(profile_folder / "runs")
-        settings.optimized_model_filepath = str(profile_folder / OPTIMIZED)
-        # Beside the graph, not in it: one file cannot hold more than 2 GB.
-        entry = "session.optimized_model_external_initializers"
-        settings.add_session_config_entry(f"{entry}_file_name", "weights.bin")
-        settings.add_session_config_entry(f"{entry}_min_size_in_bytes", "1024")
+        _record(settings, profile_folder)
     with explained(model):
         session = onnxruntime.InferenceSession(
             str(model.onnx), settings, providers=[(provider.name, dict(provider.options))]
         )
     session.disable_fallback()
     return session
+
+
+def _record(settings: Any, folder: Path) -> None:  # noqa: ANN401  (its SessionOptions, untyped)
+    """Have a session record a profile, and write the graph that it runs."""
+    settings.enable_profiling = True
+    settings.profile_file_prefix = str(folder / "runs")
+    settings.optimized_model_filepath = str(folder / OPTIMIZED)
+    # Beside the graph, not in it: one file cannot hold more than 2 GB.
+    entry = "session.optimized_model_external_initializers"
+    settings.add_session_config_entry(f"{entry}_file_name", "weights.bin")
+    settings.add_session_config_entry(f"{entry}_min_size_in_bytes", "1024")
 
 
 @dataclass(frozen=True, slots=True)

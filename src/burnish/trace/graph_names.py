@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from burnish.store.graph import GraphRecord
@@ -10,7 +11,7 @@ from burnish.trace.layer_names import nodes_of
 
 Owner = tuple[tuple[str, ...], Confidence]
 
-_CAST = "InsertedPrecisionFreeCast_"
+_CAST = re.compile("Inserted(?:PrecisionFree)?Cast_(?P<tensor>.+)")
 _BIAS = "MatMulAddFusion"
 """How ONNX Runtime names a change of type for a tensor, and a product with the bias added."""
 
@@ -25,12 +26,13 @@ class GraphNames:
 
     def owner(self, name: str, span: Span, origins: Mapping[str, tuple[str, ...]]) -> Owner | None:
         """Return the nodes that a name on or around a span stands for; None: it tells nothing."""
-        behind = tuple(node for node in origins.get(name, ()) if node in self._at)
-        if name in self._at and (not behind or behind == (name,)):
-            return (name,), "exact"
-        if behind:
-            return behind, "tensor"
         own = name == span.node
+        if own and origins:
+            # an engine that tells its graph may call a node of its own as the model calls another
+            behind = tuple(node for node in origins.get(name, ()) if node in self._at)
+            return (behind, "exact" if behind == (name,) else "tensor") if behind else None
+        if name in self._at:
+            return (name,), "exact"
         metadata = str(span.attributes.get("metadata", "")) if own else ""
         nodes, confidence = nodes_of(name, metadata, self._at)
         if nodes:
@@ -47,14 +49,19 @@ class GraphNames:
 
     def _made_from(self, name: str) -> tuple[str, ...]:
         """Return the nodes behind a name that ONNX Runtime made by adding to one of the model's."""
-        if name.startswith(_CAST):
-            return self._writers([name.removeprefix(_CAST)])
+        if cast := _CAST.fullmatch(name):
+            return self._writers([cast["tensor"]]) or self._only_reader(cast["tensor"])
         base = name
         while base and base not in self._at:
             base = base[: max(base.rfind("/"), base.rfind("_"), 0)]
         if not base:
             return ()
         return (base, *self._bias(base)) if _BIAS in name else (base,)
+
+    def _only_reader(self, tensor: str) -> tuple[str, ...]:
+        """Return the one node that reads a weight; none where several do."""
+        readers = [node.name for node in self._graph.nodes if tensor in node.inputs]
+        return tuple(readers) if len(readers) == 1 else ()
 
     def _bias(self, product: str) -> tuple[str, ...]:
         written = self._graph.nodes[self._at[product]].outputs

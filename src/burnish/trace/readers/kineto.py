@@ -7,7 +7,7 @@ Python functions too may have process 0. Times are microseconds, whole up to tor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,20 +37,14 @@ class _Found:
     """A span, with what leads from it to others."""
 
     span: Span
-    begin_ns: int
     correlation: int | None
 
 
 def read(path: Path) -> Trace:
     """Return the timeline in a file; `notes` say what is missing and what has no cause."""
     stream = EventStream(path)
-    found = [each for event in stream if (each := _found(event)) is not None]
-    first_ns = min((each.begin_ns for each in found), default=0)
-    placed = [
-        replace(each, span=replace(each.span, start_s=(each.begin_ns - first_ns) * 1e-9))
-        for each in found
-    ]
-    spans, notes = _linked(placed)
+    found = list(_all_found(stream))
+    spans, notes = _linked(found)
     spans = with_inferences(spans)
     return Trace(
         spans=spans,
@@ -69,10 +63,21 @@ def _recognises(head: bytes) -> bool:
 FORMATS.register("kineto")(Format(recognises=_recognises, read=read))
 
 
-def _found(event: Event) -> _Found | None:
-    """Return an event as a span that begins at 0; None for what no one asks about."""
-    if event.get("ph") != "X" or "ts" not in event:
-        return None
+def _all_found(stream: EventStream) -> Iterator[_Found]:
+    """Yield the spans; their times count from the first of them, which may not be the earliest."""
+    first_ns: int | None = None
+    for event in stream:
+        if event.get("ph") != "X" or "ts" not in event:
+            continue
+        begin_ns = _nanoseconds(event["ts"])
+        first_ns = begin_ns if first_ns is None else first_ns
+        found = _found(event, (begin_ns - first_ns) * 1e-9)
+        if found is not None:
+            yield found
+
+
+def _found(event: Event, start_s: float) -> _Found | None:
+    """Return an event as a span; None for what no one asks about."""
     name, arguments = str(event.get("name", "")), event.get("args") or {}
     category = _category(str(event.get("cat", "")), name)
     if category is None:
@@ -85,7 +90,7 @@ def _found(event: Event) -> _Found | None:
     span = Span(
         name=_short(name),
         category=category,
-        start_s=0.0,
+        start_s=start_s,
         duration_s=_nanoseconds(event.get("dur", 0)) * 1e-9,
         track=f"GPU {device} stream {stream}" if on_device else f"thread {thread}",
         run=-1,
@@ -94,7 +99,7 @@ def _found(event: Event) -> _Found | None:
         stream=_number(stream) if on_device else None,
         attributes=_facts(category, arguments),
     )
-    return _Found(span, _nanoseconds(event["ts"]), _number(arguments.get("correlation")))
+    return _Found(span, _number(arguments.get("correlation")))
 
 
 def _category(kind: str, name: str) -> str | None:
@@ -160,9 +165,11 @@ def _linked(found: list[_Found]) -> tuple[tuple[Span, ...], tuple[str, ...]]:
     launching = {
         cause for span, cause in zip(spans, causes, strict=True) if span.category != "sync"
     }
+    earliest_s = spans[0].start_s if spans else 0.0
     linked = tuple(
         replace(
             span,
+            start_s=span.start_s - earliest_s,
             category=_settled(span, index in launching),
             parent=parent,
             cause=cause,
