@@ -104,6 +104,17 @@ def test_constants_and_sizes_appear_when_asked_for(opened: Browser) -> None:
     assert "Shape" in boxes(opened)
 
 
+def test_the_strip_shows_the_heat_of_the_whole_and_leads_there(opened: Browser) -> None:
+    assert opened.value("document.querySelectorAll('#strip .h5').length") >= 1
+    before = opened.value("burnish.app.canvas.view.y")
+    opened.value(
+        "document.querySelector('#strip').dispatchEvent(new PointerEvent('pointerdown',"
+        "{clientY: document.querySelector('#strip').getBoundingClientRect().bottom}))"
+    )
+    assert opened.value("burnish.app.canvas.view.y") < before
+    assert opened.complaints == []
+
+
 def test_the_theme_can_be_changed(opened: Browser) -> None:
     background = "getComputedStyle(document.documentElement).backgroundColor"
     light = opened.value(background)

@@ -11,7 +11,7 @@ from burnish.report import svg
 
 WIDTH, HEIGHT = 520, 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 16, 44
-_POWERS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_POWERS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def _roof(roof: Roof, across: _Axis, up: _Axis) -> list[str]:
     peak = up.place(roof.peak_flops_per_s)
     parts = []
     last = list(roof.bandwidths_bytes_per_s)[-1]
-    for name, bandwidth in roof.bandwidths_bytes_per_s.items():
+    for number, (name, bandwidth) in enumerate(roof.bandwidths_bytes_per_s.items()):
         first = max(10.0**across.low, 10.0**up.low / bandwidth)
         ridge = min(roof.peak_flops_per_s / bandwidth, 10.0**across.high)
         if first >= ridge:
@@ -126,7 +126,8 @@ def _roof(roof: Roof, across: _Axis, up: _Axis) -> list[str]:
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
         look = "roof" if name == last else "roof cache"
         parts.append(svg.element("polyline", points=points, class_=look))
-        parts.append(svg.text(name, x=foot[0] + 6, y=foot[1] - 8, class_="small"))
+        # side by side, for memories of nearly the same speed lie close to one another
+        parts.append(svg.text(name, x=foot[0] + 6 + 30 * number, y=foot[1] - 8, class_="small"))
     label = f"{roof.name}: {_rate(roof.peak_flops_per_s)}FLOP/s"
     parts.append(svg.text(label, x=across.end - 4, y=peak - 6, class_="small", anchor="end"))
     return parts

@@ -18,8 +18,9 @@ function shortened(text, limit) {
 
 // Each frame's name goes to the first of its corners where it lies over no other name.
 function labelled(frames) {
-  const taken = [];
-  for (const frame of frames) {
+  let taken = [];
+  for (const frame of [...frames].sort((a, b) => a.y - b.y)) {
+    taken = taken.filter((label) => label.y > frame.y - 40);
     const { x, y, w, h } = frame, long = 6.2 * (frame.path.split("/").pop().length + 2);
     const corners = [[x + 6, y - 4], [x + w - 6 - long, y - 4], [x + 6, y + h + 11], [x + w - 6 - long, y + h + 11], [x + w + 6, y + 10]];
     const free = corners.find(([cx, cy]) => !taken.some((t) => Math.abs(t.y - cy) < 11 && t.x < cx + long && t.x + t.long > cx)) ?? corners[0];
@@ -34,6 +35,7 @@ class Canvas {
     this.svg = svg;
     this.app = app;
     this.scene = svg.querySelector("g");
+    this.strip = document.querySelector("#strip");
     this.view = { x: 0, y: 0, k: 1 };
     this.listen();
   }
@@ -43,9 +45,9 @@ class Canvas {
     const { model, opened, showAll, leftToRight } = this.app.state;
     const view = folded(model, opened, showAll);
     for (const box of view.boxes) {
-      box.lines = this.app.lines(box).map((line) => shortened(line, LONGEST));
-      const longest = Math.max(...box.lines.map((line) => line.length));
-      box.size = [Math.max(76, longest * LETTER + 24), box.lines.length * LINE + 10];
+      const lines = this.app.lines(box), longest = Math.max(...lines.map((line) => Math.min(line.length, LONGEST)));
+      // Room for the longest time, before and after a change: sliders need no new plan then.
+      box.size = [Math.max(lines.length > 1 ? 132 : 76, longest * LETTER + 24), lines.length * LINE + 10];
     }
     const plan = layout(view.boxes.map((box) => box.size), view.edges, leftToRight);
     this.folded = view;
@@ -74,7 +76,17 @@ class Canvas {
         inside.get(path).add(i);
       }
     });
-    const frames = [];
+    const frames = [], tallest = places.reduce((most, p) => Math.max(most, p.h), 0);
+    const byTop = places.map((_, i) => i).sort((a, b) => places[a].y - places[b].y);
+    const foreign = (members, left, top, right, bottom) => {
+      let low = 0, high = byTop.length;
+      while (low < high) { const mid = (low + high) >> 1; if (places[byTop[mid]].y < top - tallest) low = mid + 1; else high = mid; }
+      for (; low < byTop.length && places[byTop[low]].y < bottom; low++) {
+        const p = places[byTop[low]];
+        if (!members.has(byTop[low]) && p.x < right && p.x + p.w > left && p.y + p.h > top) return true;
+      }
+      return false;
+    };
     for (const [path, members] of inside) {
       if (!opened.has(path) || members.size < 2 || members.size === boxes.length) continue;
       const depth = path.split("/").length, pad = Math.max(3, 10 - 1.6 * depth);
@@ -84,19 +96,19 @@ class Canvas {
         left = Math.min(left, p.x); top = Math.min(top, p.y);
         right = Math.max(right, p.x + p.w); bottom = Math.max(bottom, p.y + p.h);
       }
-      const foreign = places.some((p, i) => !members.has(i) && p.x < right && p.x + p.w > left && p.y < bottom && p.y + p.h > top);
-      if (!foreign) frames.push({ path, x: left - pad, y: top - pad, w: right - left + 2 * pad, h: bottom - top + 2 * pad });
+      if (!foreign(members, left, top, right, bottom)) frames.push({ path, x: left - pad, y: top - pad, w: right - left + 2 * pad, h: bottom - top + 2 * pad });
     }
     return labelled(frames);
   }
 
   // -- draw -------------------------------------------------------------------------------
-  redraw() { this.drawn = null; this.draw(); }
+  redraw() { this.drawn = null; this.fillStrip(); this.draw(); }
 
   draw() {
     const { x, y, k } = this.view;
     this.scene.setAttribute("transform", `translate(${x} ${y}) scale(${k})`);
     const { width, height } = this.svg.getBoundingClientRect();
+    this.mark(width, height);
     const sight = [-x / k, -y / k, (width - x) / k, (height - y) / k];
     const overview = k < OVERVIEW && this.folded.boxes.length > 300;
     const d = this.drawn;
@@ -148,8 +160,9 @@ class Canvas {
     const chosen = this.app.state.chosen === box.key ? " chosen" : "";
     const group = make("g", { class: `box ${kind} ${this.app.look(box)}${chosen}`, "data-box": i });
     group.append(make("rect", { x, y, width: w, height: h, rx: box.kind === 1 || box.kind === 2 ? h / 2 : 5 }));
-    const first = y + (h - box.lines.length * LINE) / 2 + 11;
-    box.lines.forEach((line, n) => {
+    const lines = this.app.lines(box).map((line) => shortened(line, LONGEST));
+    const first = y + (h - lines.length * LINE) / 2 + 11;
+    lines.forEach((line, n) => {
       const text = make("text", { x: x + w / 2, y: first + LINE * n, class: n ? "small" : "name" });
       text.textContent = line;
       group.append(text);
@@ -158,6 +171,35 @@ class Canvas {
     title.textContent = this.app.details(box);
     group.append(title);
     return group;
+  }
+
+  // -- strip ------------------------------------------------------------------------------
+  // The whole flow beside the drawing: how hot each part of it is, and which part is in sight.
+  get along() { return this.app.state.leftToRight ? ["x", "w", "width"] : ["y", "h", "height"]; }
+
+  fillStrip() {
+    const bins = 240, [at, long, size] = this.along, heat = new Array(bins).fill(-1);
+    this.folded.boxes.forEach((box, i) => {
+      const place = this.laid.places[i], bin = Math.min(bins - 1, Math.floor(((place[at] + place[long] / 2) / this.laid[size]) * bins));
+      heat[bin] = Math.max(heat[bin], this.app.step(box));
+    });
+    const rects = heat.flatMap((step, n) => (step < 0 ? [] : [make("rect", { x: 0, y: n, width: 10, height: 1.05, class: `h${step}` })]));
+    this.seen = make("rect", { x: 0.5, width: 9, class: "seen" });
+    this.strip.setAttribute("viewBox", `0 0 10 ${bins}`);
+    this.strip.replaceChildren(...rects, this.seen);
+  }
+
+  mark(width, height) {
+    const [at, , size] = this.along, { k } = this.view, room = at === "x" ? width : height;
+    const from = Math.max(0, -this.view[at] / k / this.laid[size]), to = Math.min(1, (room - this.view[at]) / k / this.laid[size]);
+    this.seen?.setAttribute("y", 240 * Math.min(from, 0.995));
+    this.seen?.setAttribute("height", Math.max(1.2, 240 * (to - from)));
+  }
+
+  goTo(part) {
+    const { width, height } = this.svg.getBoundingClientRect(), [at, , size] = this.along;
+    this.view = { ...this.view, [at]: (at === "x" ? width : height) / 2 - part * this.laid[size] * this.view.k };
+    this.draw();
   }
 
   // -- move -------------------------------------------------------------------------------
@@ -175,7 +217,9 @@ class Canvas {
 
   whole() {
     const { width, height } = this.svg.getBoundingClientRect();
-    const k = Math.min(1.25, (width - 40) / this.laid.width, (height - 40) / this.laid.height);
+    // A graph that is thousands of boxes long would be a hair: it stays as wide as can be seen.
+    const least = 40 / Math.min(this.laid.width, this.laid.height);
+    const k = Math.max(least, Math.min(1.25, (width - 40) / this.laid.width, (height - 40) / this.laid.height));
     this.view = { x: (width - this.laid.width * k) / 2, y: (height - this.laid.height * k) / 2, k };
     this.redraw();
   }
@@ -231,6 +275,13 @@ class Canvas {
       else return;
       event.preventDefault();
     });
+    const jump = (event) => {
+      if (event.type === "pointermove" && !event.buttons) return;
+      const { top, height } = this.strip.getBoundingClientRect();
+      this.goTo(Math.min(1, Math.max(0, (event.clientY - top) / height)));
+    };
+    this.strip.addEventListener("pointerdown", jump);
+    this.strip.addEventListener("pointermove", jump);
     addEventListener("resize", () => this.redraw());
   }
 

@@ -50,9 +50,13 @@ class App {
 
   look(box) {
     if (box.kind === 1 || box.kind === 2) return "";
-    const part = this.most ? this.time(box, this.result.durations) / this.most : 0;
-    const step = BOUNDS.filter((bound) => part > bound).length;
+    const step = this.step(box);
     return box.members.some((node) => this.pathNodes.has(node)) ? `h${step} critical` : `h${step}`;
+  }
+
+  step(box) {
+    const part = this.most ? this.time(box, this.result.durations) / this.most : 0;
+    return BOUNDS.filter((bound) => part > bound).length;
   }
 
   details(box) {
@@ -63,14 +67,16 @@ class App {
   }
 
   criticalEdges(view) {
+    if (this.known?.view === view && this.known.path === this.path) return this.known.edges;
     const found = new Set(), many = view.boxes.length, users = new Map();
-    for (const [a, b] of view.edges) users.set(a, [...(users.get(a) ?? []), b]);
+    for (const [a, b] of view.edges) { if (!users.has(a)) users.set(a, []); users.get(a).push(b); }
     const free = new Set(view.boxes.flatMap((box, i) => (this.eventsOf(box).length ? [] : [i])));
     const path = [...new Set(this.path.map((node) => view.boxOf[node]).filter((box) => box >= 0))];
     for (let n = 1; n < path.length; n++) {
       const way = wayBetween(path[n - 1], path[n], users, free);
       for (let i = 1; i < way.length; i++) found.add(way[i - 1] * many + way[i]);
     }
+    this.known = { view, path: this.path, edges: found };
     return found;
   }
 
@@ -101,7 +107,8 @@ class App {
   setFactor(key, factor) {
     if (factor === 1) this.factors.delete(key); else this.factors.set(key, factor);
     this.simulate();
-    this.replan();
+    this.measure();
+    this.canvas.redraw();
     this.show();
   }
 
@@ -112,11 +119,11 @@ class App {
   }
   toggle(box) { if (box?.kind === 3) this.open(box.label); }
   open(path) {
-    const anchor = this.canvas.byKey.get(`module ${path}`);
-    this.keep(anchor, () => this.state.opened.add(path), (view) => view.boxes.findIndex((box) => box.members.some((i) => this.state.model.scopes.get(path).nodes.includes(i))));
+    const anchor = this.canvas.byKey.get(`module ${path}`), [first] = this.state.model.scopes.get(path).nodes;
+    this.keep(anchor, () => this.state.opened.add(path), (view) => view.boxOf[first]);
   }
   close(path) {
-    const first = this.canvas.folded.boxes.findIndex((box) => this.state.model.scopes.get(path).nodes.includes(box.members[0]));
+    const first = this.canvas.folded.boxOf[this.state.model.scopes.get(path).nodes[0]];
     for (const other of [...this.state.opened]) if (other === path || other.startsWith(`${path}/`)) this.state.opened.delete(other);
     this.keep(first, () => {}, () => this.canvas.byKey.get(`module ${path}`));
     this.choose(`module ${path}`);
@@ -255,7 +262,7 @@ class App {
     on("#all", "change", (event) => { this.state.showAll = event.target.checked; this.replan(); this.canvas.fit(); });
     on("#open", "click", () => { for (const path of this.state.model.scopes.keys()) this.state.opened.add(path); this.replan(); this.canvas.fit(); });
     on("#close", "click", () => { this.state.opened = openedByDefault(this.state.model, 60); this.replan(); this.canvas.fit(); });
-    on("#reset", "click", () => { this.factors.clear(); this.simulate(); this.replan(); this.sliders(); this.show(); });
+    on("#reset", "click", () => { this.factors.clear(); this.simulate(); this.measure(); this.canvas.redraw(); this.sliders(); this.show(); });
     on("#closeall", "click", () => { this.state.opened.clear(); this.replan(); this.canvas.fit(); });
     on("#theme", "click", () => { const root = document.documentElement, dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches; root.dataset.theme = dark ? "light" : "dark"; });
     for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => this.tab(tab.dataset.tab));
