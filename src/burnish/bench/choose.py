@@ -21,7 +21,7 @@ def subjects(
     do not. If none does, all of them are kept, so that the engine can say what it misses.
     """
     labels = Counter(model.label for model in models)
-    missing = set(_without_source(models, engines))
+    missing = _without_source(models, engines)
     return tuple(
         BenchSubject(
             label=f"{model.label if labels[model.label] == 1 else model.onnx}@{engine}",
