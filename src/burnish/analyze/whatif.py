@@ -31,6 +31,7 @@ class Checked:
     baseline_s: float
     measured_s: float
     verdict: str
+    """Of a comparison in fresh processes; empty: there was none."""
     note: str = ""
 
     @property

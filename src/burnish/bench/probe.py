@@ -15,11 +15,14 @@ import numpy as np
 
 from burnish.bench import probe_models
 from burnish.bench.machine import usable_cores
+from burnish.bench.probe_gpu import probe_gpu
+from burnish.core import files
 from burnish.core.arrays import Arrays
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.hw import detect
 from burnish.hw.caches import Cache, caches
+from burnish.hw.choose import PROBED_CPU, PROBED_GPU
 from burnish.hw.spec import HardwareSpec, MemoryLevel
 from burnish.store.stored import StoredModel
 
@@ -38,6 +41,16 @@ class ProbeReport:
 
     device: HardwareSpec
     path: Path
+
+
+def probed(
+    kind: str, target: Path | None, cache: Path, *, progress: Progress = SILENT
+) -> ProbeReport:
+    """Measure this machine's processor or GPU, and write it where other commands find it."""
+    device = probe_gpu() if kind == "gpu" else probe_cpu(progress=progress)
+    path = target or cache / "hw" / (PROBED_GPU if kind == "gpu" else PROBED_CPU)
+    files.write_text(path, toml_of(device))
+    return ProbeReport(device, path)
 
 
 def probe_cpu(*, progress: Progress = SILENT) -> HardwareSpec:

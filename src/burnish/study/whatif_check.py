@@ -31,6 +31,7 @@ from burnish.store import onnx_files
 from burnish.store.graph_of import graph_of
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
+from burnish.study.alternate import alternating
 from burnish.study.observed import completed
 from burnish.study.timeline import Recorded, TimelineRequest, undisturbed
 from burnish.version import __version__
@@ -45,6 +46,9 @@ class CheckOptions:
     """How thoroughly to measure."""
 
     bench: BenchOptions = field(default_factory=lambda: BenchOptions(rounds=3, budget_s=20.0))
+    """In fresh processes, with a verdict."""
+    alternating_s: float | None = None
+    """Not so: call by call in this process, for so long, and without a verdict."""
     history: Path | None = None
     """Where predicted and measured go, a line each; None: nowhere."""
 
@@ -176,21 +180,21 @@ class Checks:
         options = dataclasses.replace(self._request.options, graph_level=made.level)
         files_of = {"before": made.before, "after": made.after}
         subjects = [_subject(label, path, options) for label, path in files_of.items()]
-        assert self._found.feeds is not None
-        measured = bench(subjects, self._found.feeds, self._options.bench)
+        feeds = self._found.feeds
+        assert feeds is not None
+        action = "; ".join(map(str, scenario.actions))
+        if self._options.alternating_s is not None:
+            pair = alternating(subjects, feeds, for_s=self._options.alternating_s)
+            return Checked(action, *map(undisturbed, pair), verdict="")
+        measured = bench(subjects, feeds, self._options.bench)
         failure = next((one.failure for one in measured.measurements if one.failure), None)
         comparison = measured.comparisons[0]
         if failure is not None or comparison.ratio is None:
             self.notes += (f"{scenario.name}: {failure or comparison.reason}",)
             return None
         before, after = (measured.measurement(label).samples_s for label in files_of)
-        return Checked(
-            action="; ".join(map(str, scenario.actions)),
-            baseline_s=undisturbed(before),
-            measured_s=undisturbed(after),
-            verdict=comparison.verdict.value,
-            note=comparison.reason,
-        )
+        verdict = comparison.verdict.value
+        return Checked(action, undisturbed(before), undisturbed(after), verdict, comparison.reason)
 
 
 _MAKERS: Mapping[str, Callable[[Checks, Sequence[Action]], _Made]] = {
