@@ -188,6 +188,7 @@ def _slice(node: ir.Node, known: Known) -> Sequence[Partial | None]:
 
 
 def _cut(whole: Size, start: Size | None, end: Size | None, step: int) -> Size | None:
+    """Return how much a slice leaves; the first of an axis can be cut off: none is empty."""
     if step != 1 or start is None or end is None:
         return None
     if isinstance(start, int) and start < 0:
@@ -196,7 +197,9 @@ def _cut(whole: Size, start: Size | None, end: Size | None, step: int) -> Size |
         end = size.add(whole, end)
     if (isinstance(end, int) and end >= _TO_THE_END) or end == whole:
         left = size.subtract(whole, start)
-        return left if size.is_countable(left) else None
+        return left if size.is_countable(left) or start == 1 else None
+    if start == 0 and size.subtract(whole, end) == 1:
+        return end
     if start == 0 and size.is_countable(end):
         return unknown(Least(whole, end))
     return None
@@ -240,7 +243,20 @@ def _channels(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     source, weight = known.of(node.inputs[0]), known.of(node.inputs[1])
     if source is None or weight is None:
         return [None]
-    return [(source[0], weight[0], *(None,) * (len(source) - 2))]
+    small = all(item == 1 for item in weight[2:]) and not any(ints(node, "pads") or ())
+    plain = small and all(step == 1 for step in ints(node, "strides") or ())
+    rest = source[2:] if plain else (None,) * (len(source) - 2)
+    return [(source[0], weight[0], *rest)]
+
+
+def _pad(node: ir.Node, known: Known) -> Sequence[Partial | None]:
+    source = known.of(node.inputs[0])
+    pads = known.facts.integers(node.inputs[1]) if len(node.inputs) > 1 else None
+    if source is None or pads is None or len(node.inputs) > 3:
+        return [None if source is None else (None,) * len(source)]
+    rank = len(source)
+    both = [before + after for before, after in zip(pads[:rank], pads[rank:], strict=True)]
+    return [tuple(size.add(item, more) for item, more in zip(source, both, strict=True))]
 
 
 def _multi_head(node: ir.Node, known: Known) -> Sequence[Partial | None]:
@@ -282,6 +298,7 @@ FOLLOWED: Mapping[str, Follower] = {
     "LayerNormalization": _all_first,
     "MatMul": _matmul,
     "MultiHeadAttention": _multi_head,
+    "Pad": _pad,
     "Range": _range,
     "Reshape": _reshape,
     "SkipLayerNormalization": _all_first,

@@ -13,7 +13,7 @@ from burnish.rewrite.fusions.attention.scores import Term
 from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.rule import Refusal
 from burnish.rewrite.symbolic.shapes import Shape, shapes_of
-from burnish.rewrite.symbolic.size import Size
+from burnish.rewrite.symbolic.size import Size, broadcast
 
 _HALF_OF_LOWEST = -1e38
 """Two numbers below this can add up to -inf."""
@@ -42,15 +42,17 @@ def fit(term: Term, product: Shape, facts: Facts) -> Fit | Refusal:
             f"the mask or bias {term.value.name!r} has rank {found}, expected {len(outer)} at most",
             "declare the shapes of the graph's inputs",
         )
-    shape = ((1,) * len(outer) + own)[-len(outer) :]
-    for axis, (mine, theirs) in enumerate(zip(shape, outer, strict=True)):
-        if mine not in (1, theirs):
+    shape = []
+    padded = ((1,) * len(outer) + own)[-len(outer) :]
+    for axis, (mine, theirs) in enumerate(zip(padded, outer, strict=True)):
+        if broadcast(mine, theirs) != theirs:
             return Refusal(
                 f"axis {axis - len(outer)} of the mask or bias {term.value.name!r} cannot be"
                 " proven to be 1 or that of the scores",
                 "give the axes of the graph's inputs names, the same for the same size",
             )
-    return Fit(term, shape, outer, inner)
+        shape.append(1 if mine == 1 else theirs)
+    return Fit(term, tuple(shape), outer, inner)
 
 
 def lowest(term: Term, facts: Facts) -> float | None:

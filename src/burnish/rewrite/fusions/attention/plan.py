@@ -67,7 +67,7 @@ def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
         return after
     shape = shapes_of(facts).of(node.inputs[0])
     axis = node.attributes.get_int("axis", -1)
-    if shape is None or axis not in (-1, len(shape) - 1):
+    if axis != -1 and (shape is None or axis != len(shape) - 1):
         return Refusal(
             f"Softmax {node.name!r} runs over axis {axis}, expected the last one",
             "none: attention is normalised over the keys",
@@ -109,6 +109,17 @@ def _shaped(node: ir.Node, before: Scores, after: Weighted, facts: Facts) -> Mat
         if isinstance(fitted, Refusal):
             return fitted
         fits.append(fitted)
+    if shapes_of(facts).of(after.weights) != product:
+        return Refusal(
+            f"the scores of Softmax {node.name!r} have another shape in the product"
+            f" {before.product.name!r} than where they weigh values, expected one",
+            "declare the shapes of the graph's inputs",
+        )
+    if before.floored and not bias.always_finite(before.terms, facts):
+        return Refusal(
+            f"the scores of Softmax {node.name!r} are limited from below, and may be -inf",
+            "mask with the lowest number once, not with -inf",
+        )
     return _chosen(_Site(node, before, after, tuple(fits), product, facts))
 
 
@@ -118,7 +129,8 @@ def _chosen(site: _Site) -> Match | Refusal:
     narrow = [without_repeats(part, facts) for part in (before.key, after.value)]
     key, value = narrow[0] or before.key, narrow[1] or after.value
     grouped = _heads_fit(before.query, key, value, facts, grouped=True)
-    standard = _standard(site, grouped=grouped and key.shape(facts) != before.key.shape(facts))
+    fewer = (key.shape(facts) or ())[:-2] != (before.query.shape(facts) or ())[:-2]
+    standard = _standard(site, grouped=grouped and fewer)
     if not isinstance(standard, Refusal) and grouped:
         return _plan(site, key, value, clip=standard)
     if not _heads_fit(before.query, before.key, after.value, facts, grouped=False):

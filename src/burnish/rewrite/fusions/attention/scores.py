@@ -42,6 +42,8 @@ class Scores:
     scale: float
     terms: tuple[Term, ...]
     softcap: float
+    floored: bool
+    """Scores below the lowest number are raised to it: nothing changes, unless some are -inf."""
     nodes: tuple[ir.Node, ...]
 
 
@@ -54,6 +56,7 @@ class _Path:
     terms: tuple[Term, ...] = ()
     softcap: float = 0.0
     nodes: tuple[ir.Node, ...] = ()
+    floored: bool = False
 
 
 def read(softmax: ir.Node, facts: Facts) -> Scores | Refusal | None:
@@ -110,7 +113,7 @@ def _step(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
         case "Mul" | "Div":
             scaled = scaled_value(node, facts)
             if scaled is not None:
-                tanh = _tanh(scaled[0], facts)
+                tanh = _tanh(scaled[0])
                 if tanh is not None:
                     return _capped(tanh, scaled[1], replace(path, nodes=nodes), facts)
                 value, factor = scaled
@@ -121,6 +124,8 @@ def _step(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
             return _filled(node, path, facts)
         case "Reshape":
             return _reshaped(node, path, facts)
+        case "Max":
+            return _floored(node, path, facts)
     return Refusal(
         f"{node.op_type} {node.name!r} stands between the product and the softmax,"
         " expected a scale, a mask or a bias",
@@ -211,7 +216,19 @@ def _reshaped(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
     return replace(path, value=source, terms=terms, nodes=(node, *path.nodes))
 
 
-def _tanh(value: ir.Value, facts: Facts) -> ir.Node | None:
+def _floored(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
+    """Read past Max(scores, lowest number)."""
+    for scores, floor in (node.inputs[:2], node.inputs[1::-1]):
+        number = None if floor is None else facts.scalar(floor)
+        if scores is not None and number is not None and number <= _lowest(scores.dtype):
+            return replace(path, value=scores, floored=True, nodes=(node, *path.nodes))
+    return Refusal(
+        f"Max {node.name!r} raises scores, expected at most the lowest number as its limit",
+        "none: a fused operator does not limit its scores",
+    )
+
+
+def _tanh(value: ir.Value) -> ir.Node | None:
     node = value.producer()
     return node if node is not None and is_standard(node, "Tanh") else None
 
@@ -248,4 +265,4 @@ def _scores(node: ir.Node, path: _Path, facts: Facts) -> Scores | Refusal:
         )
     scale = path.factor * alpha * query.factor * key.factor
     nodes = (*query.nodes, *key.nodes, node, *path.nodes)
-    return Scores(node, query, key, scale, path.terms, path.softcap, nodes)
+    return Scores(node, query, key, scale, path.terms, path.softcap, path.floored, nodes)

@@ -10,6 +10,7 @@ from burnish.rewrite.edit import is_standard
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.attention.operand import Operand, operand
 from burnish.rewrite.rule import Refusal
+from burnish.rewrite.symbolic.shapes import shapes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,8 @@ class Weighted:
 
     value: Operand
     output: ir.Value
+    weights: ir.Value
+    """The first factor."""
     guarded: bool
     """Rows without a number in them, as a softmax of nothing but -inf gives, are made zero."""
     nodes: tuple[ir.Node, ...]
@@ -36,13 +39,11 @@ def read(softmax: ir.Node, facts: Facts) -> Weighted | Refusal | None:
             nodes.extend(guard)
             weights = guard[-1].outputs[0]
             continue
-        cast = next((node for node in readers if is_standard(node, "Cast")), None)
-        if cast is None or cast.outputs[0].dtype not in FLOATS:
+        step = readers[0] if len(readers) == 1 else None
+        if step is None or not _passes(step, facts):
             break
-        if len(readers) > 1:
-            break
-        nodes.append(cast)
-        weights = cast.outputs[0]
+        nodes.append(step)
+        weights = step.outputs[0]
     product = next((node for node in readers if _multiplies(node, weights)), None)
     if product is None:
         return None
@@ -50,6 +51,17 @@ def read(softmax: ir.Node, facts: Facts) -> Weighted | Refusal | None:
     if refusal is not None:
         return refusal
     return _product(product, weights, guarded, tuple(nodes), facts)
+
+
+def _passes(node: ir.Node, facts: Facts) -> bool:
+    """Return whether a node only changes the type of the weights, or merges leading axes."""
+    if is_standard(node, "Cast"):
+        return node.outputs[0].dtype in FLOATS
+    shapes = shapes_of(facts)
+    before, after = shapes.of(node.inputs[0]), shapes.of(node.outputs[0])
+    if not is_standard(node, "Reshape") or before is None or after is None:
+        return False
+    return before[-2:] == after[-2:]
 
 
 def _multiplies(node: ir.Node, weights: ir.Value) -> bool:
@@ -103,4 +115,4 @@ def _product(
             " known rank, expected weights · values",
             "declare the shapes of the graph's inputs",
         )
-    return Weighted(found, node.outputs[0], guarded, (*nodes, *found.nodes, node))
+    return Weighted(found, node.outputs[0], weights, guarded, (*nodes, *found.nodes, node))
