@@ -23,7 +23,7 @@ from burnish.rewrite.match import Proposal
 from burnish.rewrite.rule import Refusal
 from burnish.store.stored import StoredModel
 from burnish.study.check_feeds import Sample, samples, whole_samples
-from burnish.study.check_part import tight, wide
+from burnish.study.check_part import size_names, tight, wide
 
 JUDGE = "onnxruntime-cpu"
 Sampler = Callable[[Part, ir.Model], Iterator[Sample]]
@@ -102,16 +102,14 @@ class RegionCheck:
         )
 
     def _outcome(self, proposal: Proposal, model: ir.Model) -> _Outcome:
-        """Try the smallest part; what fails there may still hold with all that leads to it."""
-        first = self._tried(tight(proposal, model), model, len(proposal.values), samples)
-        if first == _Outcome():
-            return first
-        whole = wide(proposal)
-        obstacle = _too_large(whole)
-        if obstacle:
-            return first if first.difference else _Outcome(obstacle=first.obstacle or obstacle)
-        second = self._tried(whole, model, len(proposal.values), whole_samples)
-        return first if second.obstacle else second
+        """Try ever larger parts: what fails on its own may hold with what leads to it."""
+        outcome = _Outcome(obstacle="it cannot be cut out")
+        for cut, make in _parts(proposal, model):
+            tried = self._tried(cut, model, len(proposal.values), make)
+            if tried == _Outcome():
+                return tried
+            outcome = tried if tried.difference or not outcome.difference else outcome
+        return outcome
 
     def _tried(self, cut: Part, model: ir.Model, count: int, make: Sampler) -> _Outcome:
         key = extract.structure(cut)
@@ -120,19 +118,21 @@ class RegionCheck:
         return self.outcomes[key]
 
 
+def _parts(proposal: Proposal, model: ir.Model) -> Iterator[tuple[Part, Sampler]]:
+    yield tight(proposal), samples
+    yield tight(proposal, size_names(model)), samples
+    whole = wide(proposal)
+    tensors = [constant_tensor(value) for value in (*whole.weights, *whole.constants)]
+    weights = sum(tensor.nbytes for tensor in tensors if tensor is not None)
+    if weights <= _MOST_BYTES and len(whole.nodes) <= _MOST_NODES:
+        yield whole, whole_samples
+
+
 @contextmanager
 def region_check() -> Iterator[RegionCheck]:
     """Yield a check; its small files are gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="burnish-check-") as folder:
         yield RegionCheck(Path(folder))
-
-
-def _too_large(cut: Part) -> str:
-    tensors = [constant_tensor(value) for value in (*cut.weights, *cut.constants)]
-    weights = sum(tensor.nbytes for tensor in tensors if tensor is not None)
-    if weights > _MOST_BYTES or len(cut.nodes) > _MOST_NODES:
-        return f"all that leads to it is {len(cut.nodes)} nodes with {weights >> 20} MiB of weights"
-    return ""
 
 
 def _run(cut: Part, model: ir.Model, count: int, make: Sampler, folder: Path) -> _Outcome:

@@ -88,7 +88,7 @@ def filled(
 
 
 def bind(specs: Sequence[TensorSpec], cycle: Sequence[int]) -> dict[str, int]:
-    """Return a size for every name in the shapes of some inputs."""
+    """Return a size for every name in the shapes of some inputs; a total is what it sums up."""
     names = dict.fromkeys(
         atom
         for spec in specs
@@ -96,7 +96,12 @@ def bind(specs: Sequence[TensorSpec], cycle: Sequence[int]) -> dict[str, int]:
         if isinstance(size, str)
         for atom in dimension.atoms(size)
     )
-    return {name: cycle[index % len(cycle)] for index, name in enumerate(names)}
+    found = {name: cycle[index % len(cycle)] for index, name in enumerate(names)}
+    by_meaning = {known: name for name, known in bind_by_name(specs, {}).meanings.items()}
+    if {"total", "past", "sequence"} <= by_meaning.keys():
+        parts = (by_meaning["past"], by_meaning["sequence"])
+        found[by_meaning["total"]] = sum(found[name] for name in parts)
+    return found
 
 
 def shape_of(spec: TensorSpec, sizes: Mapping[str, int]) -> tuple[int, ...]:

@@ -16,19 +16,19 @@ _MOST_NODES = 400
 """How many nodes a tight part may grow by."""
 
 
-def tight(proposal: Proposal, model: ir.Model) -> Part:
+def tight(proposal: Proposal, names: frozenset[str] | None = None) -> Part:
     """Return the smallest part that can be fed freely: both ways to compute, side by side.
 
     What the replacement reads and the original does not (an input further up) is led to the
     original through the nodes in between. Numbers that say how large something is are computed,
-    not made up.
+    not made up; with `names`, so is everything whose sizes have other names.
     """
     old = set(proposal.match.nodes)
     nodes = old | set(proposal.nodes)
     before, after = _outside(old, nodes), _outside(proposal.nodes, nodes)
     nodes |= _between(set(after) - set(before), before)
     nodes |= _between(set(before) - set(after), [v for v in after if v not in before])
-    _grow(nodes, size_names(model))
+    _grow(nodes, names)
     return part(_results(proposal), _stops(nodes))
 
 
@@ -108,7 +108,7 @@ def size_names(model: ir.Model) -> frozenset[str]:
     return frozenset(atom for size in found if isinstance(size, str) for atom in atoms(size))
 
 
-def _grow(nodes: set[ir.Node], names: frozenset[str]) -> None:
+def _grow(nodes: set[ir.Node], names: frozenset[str] | None) -> None:
     """Add the nodes above values that cannot be made up."""
     limit = len(nodes) + _MOST_NODES
     waiting = list(_makers(_outside(nodes, nodes), names))
@@ -119,18 +119,19 @@ def _grow(nodes: set[ir.Node], names: frozenset[str]) -> None:
             waiting.extend(_makers(reads(node), names))
 
 
-def _makers(values: Iterable[ir.Value], names: frozenset[str]) -> Iterator[ir.Node]:
+def _makers(values: Iterable[ir.Value], names: frozenset[str] | None) -> Iterator[ir.Node]:
     for value in values:
         node = value.producer()
         if node is not None and not _can_be_made_up(value, names):
             yield node
 
 
-def _can_be_made_up(value: ir.Value, names: frozenset[str]) -> bool:
+def _can_be_made_up(value: ir.Value, names: frozenset[str] | None) -> bool:
     """Return whether any values of the right type and shape will do for an input."""
     known = sizes(value)
-    if known is None or value.dtype is None:
+    if known is None or None in known or value.dtype is None:
         return False
-    if not all(isinstance(s, int) or (s is not None and set(atoms(s)) <= names) for s in known):
+    found = {atom for size in known if isinstance(size, str) for atom in atoms(size)}
+    if names is not None and not found <= names:
         return False
     return len(known) > 1 or (value.dtype in FLOATS and len(known) == 1)

@@ -47,7 +47,7 @@ class CostCheck:
 
     def __call__(self, proposal: Proposal, facts: Facts) -> Refusal | None:
         """Return by how much the replacement is slower; None: it is not, or cannot be timed."""
-        both = tight(proposal, facts.model)
+        both = tight(proposal)
         key = extract.structure(both)
         if key not in self.ratios:
             self.ratios[key] = self._ratio(proposal, both, facts.model)
