@@ -104,6 +104,26 @@ def test_constants_and_sizes_appear_when_asked_for(opened: Browser) -> None:
     assert "Shape" in boxes(opened)
 
 
+def test_nodes_of_one_kernel_become_one_box(opened: Browser) -> None:
+    opened.value("document.querySelector('#kernels').click()")
+    assert "value_fused" in boxes(opened)
+    opened.value("burnish.app.choose('node bias', true)")
+    said = opened.value("document.querySelector('#chosen').textContent")
+    assert "30.0 µs, 40.0 % of the time" in said
+    opened.value("burnish.app.setFactor(burnish.app.state.chosen, 2)")
+    assert opened.value("document.querySelector('#executed').textContent").startswith(
+        "75.0 µs → 60.0 µs"
+    )
+    assert opened.complaints == []
+
+
+def test_what_one_must_know_stands_above_the_numbers(tab: Browser, tmp_path: Path) -> None:
+    show(tab, replace(sample_picture(), notes=("the trace is of another model",)), tmp_path)
+    assert tab.value("document.querySelector('.notes').textContent").strip() == (
+        "the trace is of another model"
+    )
+
+
 def test_the_strip_shows_the_heat_of_the_whole_and_leads_there(opened: Browser) -> None:
     assert opened.value("document.querySelectorAll('#strip .h5').length") >= 1
     before = opened.value("burnish.app.canvas.view.y")

@@ -43,7 +43,7 @@ class Canvas {
   // -- plan -------------------------------------------------------------------------------
   plan() {
     const { model, opened, showAll, leftToRight } = this.app.state;
-    const view = folded(model, opened, showAll);
+    const view = folded(model, opened, showAll, this.app.state.byKernel ? this.app.kernels : null);
     for (const box of view.boxes) {
       const lines = this.app.lines(box), longest = Math.max(...lines.map((line) => Math.min(line.length, LONGEST)));
       // Room for the longest time, before and after a change: sliders need no new plan then.
@@ -64,6 +64,7 @@ class Canvas {
 
   // Frames around open modules, where no box of another module stands in between.
   containers() {
+    if (this.app.state.byKernel) return [];
     const { model, opened } = this.app.state, { boxes } = this.folded, { places } = this.laid;
     const inside = new Map();
     boxes.forEach((box, i) => {

@@ -43,11 +43,12 @@ function openedByDefault(model, most) {
   return opened;
 }
 
-function folded(model, opened, showAll) {
+// `kernels`, where given, says by node which of the kernels that do several nodes does it.
+function folded(model, opened, showAll, kernels) {
   const boxes = [], boxOf = new Array(model.nodes.length).fill(-1), groups = new Map();
   for (const node of model.nodes) {
     if (node.hidden && !showAll) continue;
-    const owner = ownerOf(model, node, opened);
+    const owner = kernels ? kernels.get(node.index) ?? null : ownerOf(model, node, opened);
     if (owner === null) {
       boxOf[node.index] = boxes.length;
       boxes.push({ key: `node ${node.name}`, label: node.kind ? node.name : node.op, kind: node.kind, members: [node.index] });
@@ -57,7 +58,9 @@ function folded(model, opened, showAll) {
     } else {
       boxOf[node.index] = boxes.length;
       groups.set(owner, boxes.length);
-      boxes.push({ key: `module ${owner}`, label: owner, kind: 3, members: [node.index] });
+      boxes.push(kernels
+        ? { key: `kernel ${owner}`, label: model.data.events[owner].n, kind: 3, kernel: true, members: [node.index] }
+        : { key: `module ${owner}`, label: owner, kind: 3, members: [node.index] });
     }
   }
   const seen = new Set(), links = [];

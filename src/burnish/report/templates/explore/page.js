@@ -20,9 +20,10 @@ class App {
   constructor(data) {
     const model = readModel(data);
     this.data = data;
-    this.state = { model, opened: openedByDefault(model, 60), showAll: false, leftToRight: false, chosen: null };
+    this.state = { model, opened: openedByDefault(model, 60), showAll: false, byKernel: false, leftToRight: false, chosen: null };
     this.factors = new Map();
     this.leads = new Map();
+    this.kernels = new Map(data.events.flatMap((event, i) => (event.w && event.m.length > 1 ? event.m.map((node) => [node, i]) : [])));
     data.events.forEach((event, i) => {
       if (event.w && event.m.length) this.leads.set(event.m[0], [...(this.leads.get(event.m[0]) ?? []), i]);
     });
@@ -97,6 +98,7 @@ class App {
 
   eventsFor(key) {
     const [kind, ...rest] = key.split(" "), name = rest.join(" "), { model } = this.state;
+    if (kind === "kernel") return [Number(name)];
     if (kind === "op") return this.data.events.flatMap((event, i) => (event.w && event.o === name ? [i] : []));
     const members = kind === "module" ? model.scopes.get(name)?.nodes ?? [] : [this.nodeIndex(name)];
     return members.flatMap((node) => this.leads.get(node) ?? []);
@@ -117,7 +119,7 @@ class App {
   measure() {
     this.most = this.canvas.folded.boxes.reduce((most, box) => Math.max(most, this.time(box, this.result.durations)), 0);
   }
-  toggle(box) { if (box?.kind === 3) this.open(box.label); }
+  toggle(box) { if (box?.kind === 3 && !box.kernel) this.open(box.label); }
   open(path) {
     const anchor = this.canvas.byKey.get(`module ${path}`), [first] = this.state.model.scopes.get(path).nodes;
     this.keep(anchor, () => this.state.opened.add(path), (view) => view.boxOf[first]);
@@ -153,7 +155,10 @@ class App {
     for (const part of node?.scope ? node.scope.split("/") : []) { path = path ? `${path}/${part}` : part; this.state.opened.add(path); }
     if (node?.hidden) this.state.showAll = document.querySelector("#all").checked = true;
     this.replan();
-    if (this.canvas.byKey.has(key)) this.canvas.centre(this.canvas.byKey.get(key));
+    const at = this.canvas.byKey.get(key) ?? (node ? this.canvas.folded.boxOf[node.index] : undefined);
+    if (at === undefined) return;
+    this.state.chosen = this.canvas.folded.boxes[at].key;
+    this.canvas.centre(at);
   }
 
   find(text) {
@@ -205,8 +210,8 @@ class App {
     const actions = document.createElement("p");
     actions.className = "actions";
     const action = (text, act) => { const b = document.createElement("button"); b.textContent = text; b.addEventListener("click", act); actions.append(b); };
-    if (box.kind === 3) action("Open", () => this.open(box.label));
-    const parent = box.kind === 3 ? box.label.split("/").slice(0, -1).join("/") : node.scope;
+    if (box.kind === 3 && !box.kernel) action("Open", () => this.open(box.label));
+    const parent = box.kernel ? "" : box.kind === 3 ? box.label.split("/").slice(0, -1).join("/") : node.scope;
     if (parent) action(`Close ${parent.split("/").pop()}`, () => this.close(parent));
     target.append(actions);
     const events = this.eventsOf(box);
@@ -258,6 +263,7 @@ class App {
     on("#search", "keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); this.next(event.shiftKey ? -1 : 1); event.target.focus(); } });
     on("#fit", "click", () => this.canvas.whole());
     on("#start", "click", () => this.canvas.fit());
+    on("#kernels", "change", (event) => { this.state.byKernel = event.target.checked; this.replan(); this.canvas.fit(); });
     on("#turn", "click", () => { this.state.leftToRight = !this.state.leftToRight; this.replan(); this.canvas.fit(); });
     on("#all", "change", (event) => { this.state.showAll = event.target.checked; this.replan(); this.canvas.fit(); });
     on("#open", "click", () => { for (const path of this.state.model.scopes.keys()) this.state.opened.add(path); this.replan(); this.canvas.fit(); });
