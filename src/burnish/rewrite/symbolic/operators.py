@@ -230,6 +230,14 @@ def _reduce(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     return [tuple(item for axis, item in enumerate(source) if axis not in over)]
 
 
+def _rank(node: ir.Node, known: Known) -> Sequence[Partial | None]:
+    source = known.of(node.inputs[0])
+    if source is None:
+        return [(None,)]
+    start, end = node.attributes.get_int("start", 0), node.attributes.get_int("end", None)
+    return [(len(source[start:end]),)]
+
+
 def _split(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     source = known.of(node.inputs[0])
     if source is None:
@@ -301,6 +309,7 @@ FOLLOWED: Mapping[str, Follower] = {
     "Pad": _pad,
     "Range": _range,
     "Reshape": _reshape,
+    "Shape": _rank,
     "SkipLayerNormalization": _all_first,
     "SkipSimplifiedLayerNormalization": _all_first,
     "Slice": _slice,

@@ -94,9 +94,9 @@ def _leads_to_product(value: ir.Value, facts: Facts, depth: int) -> bool:
         return False
     if _is_product(node):
         return all(source is not None and not source.is_initializer() for source in node.inputs)
-    if is_standard(node, "Cast", "Mul", "Div", "Sub", "Reshape", "Tanh", "Transpose"):
-        sources = node.inputs[:1] if node.op_type != "Mul" else node.inputs
-    elif is_standard(node, "Add", "Where", "Max", "Clip"):
+    if is_standard(node, "Cast", "Div", "Reshape", "Tanh", "Transpose", "Clip"):
+        sources = node.inputs[:1]
+    elif is_standard(node, "Add", "Mul", "Sub", "Where", "Max"):
         sources = node.inputs[1:] if node.op_type == "Where" else node.inputs
     else:
         return False

@@ -1,0 +1,444 @@
+"""Attention fuses in every spelling, and comes out the same, whatever is masked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx_ir as ir
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from burnish.rewrite.pipeline import optimize
+from rewriting import Graph, checked, op_types, run, samples
+
+HEADS, SIZE = 4, 8
+LOWEST = float(np.finfo(np.float32).min)
+BOOL = ir.DataType.BOOL
+Array = npt.NDArray[Any]
+Body = Callable[[Graph, ir.Value, ir.Value, ir.Value, ir.Value], ir.Value]
+SPLIT = np.array([0, 0, HEADS, SIZE], np.int64)
+JOIN = np.array([0, 0, HEADS * SIZE], np.int64)
+
+
+def heads(g: Graph, x: ir.Value) -> ir.Value:
+    return g.op("Transpose", g.op("Reshape", x, SPLIT), perm=[0, 2, 1, 3])
+
+
+def product(g: Graph, q: ir.Value, k: ir.Value) -> ir.Value:
+    return g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]))
+
+
+def scaled(g: Graph, q: ir.Value, k: ir.Value) -> ir.Value:
+    return g.op("Div", product(g, q, k), math.sqrt(SIZE))
+
+
+def masked(g: Graph, mask: ir.Value, fill: float = LOWEST) -> ir.Value:
+    return g.op("Where", mask, 0.0, fill)
+
+
+def weigh(g: Graph, scores: ir.Value, v: ir.Value) -> ir.Value:
+    return g.op("MatMul", g.op("Softmax", scores, axis=-1), v)
+
+
+def guarded(g: Graph, scores: ir.Value, v: ir.Value) -> ir.Value:
+    weights = g.op("Softmax", scores, axis=-1)
+    return g.op("MatMul", g.op("Where", g.op("IsNaN", weights), 0.0, weights), v)
+
+
+def joined(g: Graph, x: ir.Value) -> ir.Value:
+    return g.op("Reshape", g.op("Transpose", x, perm=[0, 2, 1, 3]), JOIN)
+
+
+def build(body: Body, *, mask: list[int | str] | None = None, opset: int = 17) -> ir.Model:
+    g = Graph(opset=opset)
+    parts = [heads(g, g.input(name, ["batch", length, HEADS * SIZE])) for name, length in
+             (("q", "rows"), ("k", "columns"), ("v", "columns"))]  # fmt: skip
+    m = g.input("mask", mask or ["batch", 1, 1, "columns"], BOOL)
+    return g.model(joined(g, body(g, parts[0], parts[1], parts[2], m)))
+
+
+def feeds(
+    shape: tuple[int, ...] = (2, 1, 1, 6), *, batch: int = 2, rows: int = 5
+) -> dict[str, Any]:
+    mask = np.random.default_rng(3).random(shape) > 0.4
+    mask.reshape(-1)[0] = False
+    mask[..., -1] = True
+    columns, width = shape[-1], HEADS * SIZE
+    return {"q": samples(batch, rows, width), "k": samples(batch, columns, width, seed=1),
+            "v": samples(batch, columns, width, seed=2), "mask": mask}  # fmt: skip
+
+
+SPELLINGS: dict[str, Body] = {
+    "divided, added": lambda g, q, k, v, m: weigh(g, g.op("Add", scaled(g, q, k), masked(g, m)), v),
+    "mask first": lambda g, q, k, v, m: weigh(g, g.op("Add", masked(g, m), scaled(g, q, k)), v),
+    "multiplied": lambda g, q, k, v, m: weigh(
+        g, g.op("Add", g.op("Mul", product(g, q, k), 0.25), masked(g, m)), v
+    ),
+    "scale first": lambda g, q, k, v, m: weigh(
+        g, g.op("Add", g.op("Mul", 0.25, product(g, q, k)), masked(g, m)), v
+    ),
+    "scale on q": lambda g, q, k, v, m: weigh(
+        g, g.op("Add", product(g, g.op("Div", q, 3.0), k), masked(g, m)), v
+    ),
+    "roots on q and k": lambda g, q, k, v, m: weigh(
+        g,
+        g.op(
+            "Add",
+            g.op(
+                "MatMul",
+                g.op("Mul", q, 0.6),
+                g.op("Mul", g.op("Transpose", k, perm=[0, 1, 3, 2]), 0.6),
+            ),
+            masked(g, m),
+        ),
+        v,
+    ),
+    "no scale": lambda g, q, k, v, m: weigh(g, g.op("Add", product(g, q, k), masked(g, m)), v),
+    "filled by Where": lambda g, q, k, v, m: weigh(g, g.op("Where", m, scaled(g, q, k), LOWEST), v),
+    "filled where not": lambda g, q, k, v, m: weigh(
+        g, g.op("Where", g.op("Not", m), LOWEST, scaled(g, q, k)), v
+    ),
+    "minus infinity": lambda g, q, k, v, m: weigh(
+        g, g.op("Add", scaled(g, q, k), masked(g, m, -math.inf)), v
+    ),
+    "guarded": lambda g, q, k, v, m: guarded(
+        g, g.op("Add", scaled(g, q, k), masked(g, m, -math.inf)), v
+    ),
+    "taken away": lambda g, q, k, v, m: weigh(
+        g, g.op("Sub", scaled(g, q, k), g.op("Where", m, 0.0, -LOWEST)), v
+    ),
+    "as TensorFlow": lambda g, q, k, v, m: weigh(
+        g,
+        g.op(
+            "Add",
+            g.op("Mul", product(g, q, k), 0.35),
+            g.op("Mul", g.op("Sub", 1.0, g.op("Cast", m, to=1)), -10000.0),
+        ),
+        v,
+    ),
+    "two biases": lambda g, q, k, v, m: weigh(
+        g,
+        g.op(
+            "Add",
+            g.op("Add", scaled(g, q, k), masked(g, m)),
+            g.constant(samples(1, HEADS, 5, 6, seed=9)),
+        ),
+        v,
+    ),
+    "positive axis": lambda g, q, k, v, m: g.op(
+        "MatMul", g.op("Softmax", g.op("Add", scaled(g, q, k), masked(g, m)), axis=3), v
+    ),
+    "floored": lambda g, q, k, v, m: weigh(
+        g, g.op("Max", g.op("Add", scaled(g, q, k), masked(g, m)), LOWEST), v
+    ),
+    "scaled after the mask": lambda g, q, k, v, m: weigh(
+        g, g.op("Mul", g.op("Add", product(g, q, k), masked(g, m, -1e35)), 0.3), v
+    ),
+    "no mask": lambda g, q, k, v, m: weigh(g, scaled(g, q, k), v),
+    "merged for the transpose": lambda g, q, k, v, m: weigh(
+        g,
+        g.op(
+            "MatMul",
+            q,
+            g.op(
+                "Reshape",
+                g.op(
+                    "Transpose",
+                    g.op("Reshape", k, np.array([-1, 6, SIZE], np.int64)),
+                    perm=[0, 2, 1],
+                ),
+                np.array([-1, HEADS, SIZE, 6], np.int64),
+            ),
+        ),
+        v,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_every_spelling_fuses_to_the_same_numbers(name: str) -> None:
+    model = build(SPELLINGS[name])
+    if name in ("merged for the transpose", "two biases"):
+        for value in model.graph.inputs:
+            value.shape = ir.Shape([{"rows": 5, "columns": 6}.get(str(d), d) for d in (
+                dim if isinstance(dim, int) else dim.value for dim in value.shape or ())])  # fmt: skip
+    result = checked(model, feeds())
+    assert "Softmax" not in op_types(result.model)
+    assert op_types(result.model).count("MultiHeadAttention") == 1
+    assert result.report.fusion_counts["attention"] == 1
+
+
+def test_heads_are_read_joined() -> None:
+    result = checked(build(SPELLINGS["no mask"]), feeds())
+    assert op_types(result.model) == ["MultiHeadAttention"]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [["batch", 1, "rows", "columns"], [1, 1, "rows", "columns"], ["rows", "columns"],
+     ["batch", HEADS, "rows", "columns"], ["columns"], [1, HEADS, 1, "columns"]],
+)  # fmt: skip
+@pytest.mark.parametrize("fill", [LOWEST, -math.inf])
+@pytest.mark.parametrize("guard", [False, True])
+def test_masks_of_all_shapes_keep_their_meaning(
+    shape: list[int | str], fill: float, guard: bool
+) -> None:
+    ending = guarded if guard else weigh
+    model = build(
+        lambda g, q, k, v, m: ending(g, g.op("Add", scaled(g, q, k), masked(g, m, fill)), v),
+        mask=shape,
+    )
+    sizes = tuple({"batch": 2, "rows": 5, "columns": 6}.get(str(size), size) for size in shape)
+    given = feeds(tuple(int(size) for size in sizes))
+    assert "MultiHeadAttention" in op_types(checked(model, given).model)
+
+
+@pytest.mark.parametrize("name", ["divided, added", "filled by Where", "guarded", "minus infinity"])
+def test_rows_that_are_masked_throughout_come_out_as_before(name: str) -> None:
+    model = build(SPELLINGS[name])
+    given = feeds()
+    given["mask"][1] = False
+    expected, found = run(model, given)[0], run(optimize(model).model, given)[0]
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
+    assert np.isnan(expected).any() == (name == "minus infinity")
+
+
+def _padded(side: str) -> Mapping[str, Array]:
+    given = feeds()
+    mask = np.ones((2, 1, 1, 6), bool)
+    mask[0, ..., {"left": slice(0, 2), "right": slice(4, 6), "hole": slice(2, 4)}[side]] = False
+    return {**given, "mask": mask}
+
+
+@pytest.mark.parametrize("side", ["left", "right", "hole"])
+def test_no_padding_side_is_assumed(side: str) -> None:
+    checked(build(SPELLINGS["guarded"]), _padded(side))
+
+
+def test_sizes_may_change_from_run_to_run() -> None:
+    model = build(SPELLINGS["divided, added"])
+    for batch, rows, columns in ((1, 1, 1), (3, 7, 2), (2, 1, 9)):
+        checked(model, feeds((batch, 1, 1, columns), batch=batch, rows=rows))
+
+
+def test_a_custom_scale_is_kept() -> None:
+    model = build(lambda g, q, k, v, m: weigh(g, g.op("Mul", product(g, q, k), 1.7), v))
+    fused = next(iter(checked(model, feeds()).model.graph))
+    assert fused.attributes["scale"].as_float() == pytest.approx(1.7)
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_random_respellings_fuse(data: st.DataObject) -> None:
+    flip = data.draw(st.lists(st.booleans(), min_size=4, max_size=4))
+    shares = data.draw(st.lists(st.floats(0.3, 3.0), min_size=3, max_size=3))
+
+    def both(g: Graph, op_type: str, a: ir.Value, b: Any, swap: bool) -> ir.Value:
+        return g.op(op_type, b, a) if swap else g.op(op_type, a, b)
+
+    def body(g: Graph, q: ir.Value, k: ir.Value, v: ir.Value, m: ir.Value) -> ir.Value:
+        turned = g.op("Transpose", k, perm=[0, 1, 3, 2])
+        scores = g.op("MatMul", both(g, "Mul", q, shares[0], flip[0]),
+                      both(g, "Mul", turned, shares[1], flip[1]))  # fmt: skip
+        scores = both(g, "Mul", scores, shares[2], flip[2])
+        return guarded(g, both(g, "Add", scores, masked(g, m, -math.inf), flip[3]), v)
+
+    result = checked(build(body), feeds(), tolerance=1e-4)
+    assert "MultiHeadAttention" in op_types(result.model)
+
+
+def repeated(g: Graph, x: ir.Value, length: str) -> ir.Value:
+    wide = g.op("Unsqueeze", x, np.array([2], np.int64))
+    wide = g.op("Expand", wide, np.array([1, 1, 2, 1, 1], np.int64))
+    return g.op("Reshape", wide, np.array([0, HEADS, -1, SIZE], np.int64))
+
+
+def grouped(fill: float, *, guard: bool, opset: int = 17) -> ir.Model:
+    g = Graph(opset=opset)
+    q = heads(g, g.input("q", ["batch", "rows", HEADS * SIZE]))
+    k, v = (g.input(name, ["batch", 2, "columns", SIZE]) for name in "kv")
+    mask = g.input("mask", ["batch", 1, 1, "columns"], BOOL)
+    scores = scaled(g, q, repeated(g, k, "columns"))
+    ending = guarded if guard else weigh
+    done = ending(g, g.op("Add", scores, masked(g, mask, fill)), repeated(g, v, "columns"))
+    return g.model(joined(g, done))
+
+
+@pytest.mark.parametrize(("fill", "guard"), [(LOWEST, False), (LOWEST, True), (-math.inf, True)])
+def test_keys_of_groups_are_not_repeated(fill: float, guard: bool) -> None:
+    model = grouped(fill, guard=guard)
+    given = {**feeds(), "k": samples(2, 2, 6, SIZE, seed=5), "v": samples(2, 2, 6, SIZE, seed=6)}
+    given["mask"][1] = False
+    expected = run(model, given)[0]
+    result = optimize(model)
+    found = run(result.model, given)[0]
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
+    assert "Attention" in op_types(result.model)
+    repeats = [node for node in result.model.graph if node.op_type == "Expand"
+               and len(node.outputs[0].shape or ()) == 5]  # fmt: skip
+    assert repeats == []
+
+
+def test_groups_whose_empty_rows_are_not_numbers_keep_them() -> None:
+    model = grouped(-math.inf, guard=False)
+    given = {**feeds(), "k": samples(2, 2, 6, SIZE, seed=5), "v": samples(2, 2, 6, SIZE, seed=6)}
+    given["mask"][1] = False
+    result = optimize(model)
+    assert "MultiHeadAttention" in op_types(result.model)
+    np.testing.assert_allclose(
+        run(result.model, given)[0], run(model, given)[0], rtol=2e-5, atol=2e-5
+    )
+
+
+def test_one_head_of_keys_serves_all() -> None:
+    g = Graph()
+    q = heads(g, g.input("q", ["batch", "rows", HEADS * SIZE]))
+    k, v = (g.input(name, ["batch", 1, "columns", SIZE]) for name in "kv")
+    model = g.model(joined(g, weigh(g, scaled(g, q, k), v)))
+    given = {"q": samples(2, 5, HEADS * SIZE), "k": samples(2, 1, 6, SIZE, seed=1),
+             "v": samples(2, 1, 6, SIZE, seed=2)}  # fmt: skip
+    assert "Attention" in op_types(checked(model, given).model)
+
+
+def test_a_cache_stays_an_output() -> None:
+    g = Graph()
+    q = heads(g, g.input("q", ["batch", "rows", HEADS * SIZE]))
+    past, new = (g.input(name, ["batch", HEADS, name, SIZE]) for name in ("past", "rows"))
+    key = g.op("Concat", past, new, axis=2)
+    model = g.model(joined(g, weigh(g, scaled(g, q, key), key)), key)
+    given = {"q": samples(2, 3, HEADS * SIZE), "past": samples(2, HEADS, 4, SIZE, seed=1),
+             "rows": samples(2, HEADS, 3, SIZE, seed=2)}  # fmt: skip
+    assert "MultiHeadAttention" in op_types(checked(model, given).model)
+
+
+def test_a_batch_of_single_heads_fuses() -> None:
+    g = Graph()
+    q, k, v = (g.input(name, ["batch", "length", SIZE]) for name in "qkv")
+    mask = g.input("mask", ["batch", 1, "length"], BOOL)
+    scores = g.op("Mul", g.op("MatMul", q, g.op("Transpose", k, perm=[0, 2, 1])), 0.2)
+    model = g.model(weigh(g, g.op("Where", mask, scores, LOWEST), v))
+    given = {name: samples(3, 4, SIZE, seed=i) for i, name in enumerate("qkv")}
+    result = checked(model, {**given, "mask": np.ones((3, 1, 4), bool)})
+    assert "MultiHeadAttention" in op_types(result.model)
+
+
+def test_windows_with_a_mask_for_each_fuse() -> None:
+    g = Graph()
+    q, k, v = (g.input(name, ["windows", HEADS, 6, SIZE]) for name in "qkv")
+    scores = g.op("Reshape", scaled(g, q, k), np.array([-1, 3, HEADS, 6, 6], np.int64))
+    scores = g.op("Add", scores, g.constant(samples(3, 1, 6, 6, seed=8)[None]))
+    scores = g.op("Reshape", scores, np.array([-1, HEADS, 6, 6], np.int64))
+    model = g.model(weigh(g, scores, v))
+    for value in model.graph.inputs:
+        value.shape = ir.Shape([6, HEADS, 6, SIZE])
+    given = {name: samples(6, HEADS, 6, SIZE, seed=i) for i, name in enumerate("qkv")}
+    assert "MultiHeadAttention" in op_types(checked(model, given).model)
+
+
+def test_the_standard_operator_is_written_when_asked_for() -> None:
+    result = checked(build(SPELLINGS["guarded"]), feeds(), ops="standard")
+    assert "Attention" in op_types(result.model)
+    assert all(node.domain == "" for node in result.model.graph)
+
+
+def test_a_soft_cap_is_kept() -> None:
+    model = build(
+        lambda g, q, k, v, m: weigh(
+            g,
+            g.op("Add", g.op("Mul", g.op("Tanh", g.op("Div", scaled(g, q, k), 2.0)), 2.0),
+                 masked(g, m)),
+            v,
+        )
+    )  # fmt: skip
+    result = checked(model, feeds())
+    fused = next(node for node in result.model.graph if node.op_type == "Attention")
+    assert fused.attributes["softcap"].as_float() == pytest.approx(2.0)
+
+
+NEAR_MISSES: dict[str, tuple[Body, str]] = {
+    "weights are read elsewhere": (
+        lambda g, q, k, v, m: (
+            lambda w: g.op("Add", g.op("MatMul", w, v), g.op("ReduceMax", w, axes=[-1]))
+        )(g.op("Softmax", scaled(g, q, k), axis=-1)),
+        "are read by MatMul",
+    ),
+    "softmax over another axis": (
+        lambda g, q, k, v, m: g.op("MatMul", g.op("Softmax", scaled(g, q, k), axis=2), v),
+        "runs over axis 2, expected the last one",
+    ),
+    "a mask that is too mild": (
+        lambda g, q, k, v, m: weigh(g, g.op("Where", m, scaled(g, q, k), -100.0), v),
+        "puts -100 in place of masked scores",
+    ),
+    "a fill that is computed": (
+        lambda g, q, k, v, m: weigh(
+            g, g.op("Where", m, scaled(g, q, k), g.op("ReduceMax", q)), v
+        ),
+        "expected a constant",
+    ),
+    "an activation in between": (
+        lambda g, q, k, v, m: weigh(g, g.op("Tanh", scaled(g, q, k)), v),
+        "stands between the product and the softmax",
+    ),
+    "negative scores": (
+        lambda g, q, k, v, m: weigh(g, g.op("Sub", masked(g, m), scaled(g, q, k)), v),
+        "takes the scores away",
+    ),
+    "a limit that matters": (
+        lambda g, q, k, v, m: weigh(g, g.op("Max", scaled(g, q, k), -1.0), v),
+        "raises scores",
+    ),
+    "a bias before the cap": (
+        lambda g, q, k, v, m: weigh(
+            g,
+            g.op("Mul", g.op("Tanh", g.op("Div", g.op("Add", product(g, q, k), masked(g, m)),
+                                          3.0)), 3.0),
+            v,
+        ),
+        "before they are capped",
+    ),
+    "a cap that is none": (
+        lambda g, q, k, v, m: weigh(
+            g, g.op("Mul", g.op("Tanh", g.op("Div", product(g, q, k), 3.0)), 2.0), v
+        ),
+        "expected cap · tanh(scores / cap)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NEAR_MISSES)
+def test_near_misses_stay_and_are_explained(name: str) -> None:
+    body, reason = NEAR_MISSES[name]
+    result = optimize(build(body))
+    assert "Softmax" in op_types(result.model)
+    reasons = [miss.reason for miss in result.report.misses if miss.rule == "attention"]
+    assert any(reason in found for found in reasons), reasons
+
+
+def test_a_mask_of_unknown_length_is_refused() -> None:
+    model = build(SPELLINGS["divided, added"], mask=["other", 1, 1, "elsewhere"])
+    result = optimize(model)
+    assert "Softmax" in op_types(result.model)
+    (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
+    assert "cannot be proven to be 1 or that of the scores" in miss.reason
+    assert miss.remedy == "give the axes of the graph's inputs names, the same for the same size"
+
+
+def test_queries_and_keys_of_different_batches_are_refused() -> None:
+    g = Graph()
+    q, k = (g.input(name, [f"{name}_batch", 2, "length", SIZE]) for name in "qk")
+    result = optimize(g.model(weigh(g, scaled(g, q, k), k)))
+    (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
+    assert "or that their batch is one, cannot be proven" in miss.reason
+
+
+def test_a_classifier_is_no_near_miss() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", SIZE])
+    result = optimize(g.model(g.op("Softmax", g.op("MatMul", x, np.ones((SIZE, 3))), axis=-1)))
+    assert [miss for miss in result.report.misses if miss.rule == "attention"] == []

@@ -1,0 +1,180 @@
+"""Rotary embeddings fuse, whole or partial, of halves or of neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx_ir as ir
+import pytest
+
+from burnish.rewrite.pipeline import optimize
+from rewriting import Graph, checked, op_types, samples
+
+HEADS, SIZE = 3, 8
+END = np.array([1 << 62], np.int64)
+INVERSE = 1 / 100 ** (np.arange(0, SIZE, 2) / SIZE)
+Angles = Callable[[Graph], ir.Value]
+
+
+def numbers(*items: int) -> npt.NDArray[Any]:
+    return np.array(items, np.int64)
+
+
+def cut(g: Graph, x: ir.Value, start: int, end: Any, step: int = 1) -> ir.Value:
+    return g.op("Slice", x, numbers(start), end, numbers(-1), numbers(step))
+
+
+def angles(g: Graph, *, batch: str | int = "batch") -> ir.Value:
+    positions = g.input("positions", [batch, "length", 1])
+    return g.op("Mul", positions, g.constant(INVERSE))
+
+
+def halves(g: Graph, x: ir.Value, width: int = SIZE) -> ir.Value:
+    first, second = cut(g, x, 0, numbers(width // 2)), cut(g, x, width // 2, END)
+    return g.op("Concat", g.op("Neg", second), first, axis=-1)
+
+
+def turned(g: Graph, x: ir.Value, *, batch: str | int = "batch", axis: int = 1) -> ir.Value:
+    once = angles(g, batch=batch)
+    both = g.op("Concat", once, once, axis=-1)
+    cos, sin = (g.op("Unsqueeze", g.op(name, both), numbers(axis)) for name in ("Cos", "Sin"))
+    return g.op("Add", g.op("Mul", x, cos), g.op("Mul", halves(g, x), sin))
+
+
+def feeds(*, batch: int = 2) -> dict[str, Any]:
+    positions = np.random.default_rng(4).integers(0, 50, (batch, 5, 1)).astype(np.float32)
+    return {"x": samples(2, HEADS, 5, SIZE), "positions": positions}
+
+
+def test_halves_are_turned() -> None:
+    g = Graph()
+    model = g.model(turned(g, g.input("x", ["batch", HEADS, "length", SIZE])))
+    result = checked(model, feeds())
+    assert op_types(result.model).count("RotaryEmbedding") == 1
+    assert "Neg" not in op_types(result.model)
+
+
+def test_one_row_of_angles_serves_all_samples() -> None:
+    g = Graph()
+    model = g.model(turned(g, g.input("x", ["batch", HEADS, "length", SIZE]), batch=1))
+    result = checked(model, feeds(batch=1))
+    assert "RotaryEmbedding" in op_types(result.model)
+    assert "Range" not in op_types(result.model)
+
+
+@pytest.mark.parametrize("batch", ["batch", 1])
+def test_the_standard_operator_is_written_when_asked_for(batch: str | int) -> None:
+    g = Graph()
+    model = g.model(turned(g, g.input("x", ["batch", HEADS, "length", SIZE]), batch=batch))
+    result = checked(model, feeds(batch=2 if batch == "batch" else 1), ops="standard")
+    assert "RotaryEmbedding" in op_types(result.model)
+    assert all(node.domain == "" for node in result.model.graph)
+
+
+def test_heads_may_come_last() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", "length", HEADS, SIZE])
+    result = checked(g.model(turned(g, x, axis=2)), {**feeds(), "x": samples(2, 5, HEADS, SIZE)})
+    assert "RotaryEmbedding" in op_types(result.model)
+
+
+def test_joined_heads_are_turned_as_they_are() -> None:
+    g = Graph()
+    whole = g.input("x", ["batch", "length", HEADS * SIZE])
+    split = g.op("Reshape", whole, numbers(0, 0, HEADS, SIZE))
+    result = turned(g, g.op("Transpose", split, perm=[0, 2, 1, 3]))
+    back = g.op("Reshape", g.op("Transpose", result, perm=[0, 2, 1, 3]), numbers(0, 0, -1))
+    found = checked(g.model(back), {**feeds(), "x": samples(2, 5, HEADS * SIZE)})
+    assert "Transpose" not in op_types(found.model)
+
+
+def test_what_is_passed_by_is_taken_in() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE + 4])
+    model = g.model(
+        g.op("Concat", turned(g, cut(g, x, 0, numbers(SIZE))), cut(g, x, SIZE, END), axis=-1)
+    )
+    result = checked(model, {**feeds(), "x": samples(2, HEADS, 5, SIZE + 4)})
+    fused = next(node for node in result.model.graph if node.op_type == "RotaryEmbedding")
+    assert fused.attributes["rotary_embedding_dim"].as_int() == SIZE
+    assert fused.inputs[0] is result.model.graph.inputs[0]
+
+
+def test_neighbours_are_turned() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    once = g.op("Unsqueeze", angles(g), numbers(-1))
+    wide = g.op("Reshape", g.op("Concat", once, once, axis=-1), numbers(0, 0, SIZE))
+    cos, sin = (g.op("Unsqueeze", g.op(name, wide), numbers(1)) for name in ("Cos", "Sin"))
+    first, second = cut(g, x, 0, END, 2), cut(g, x, 1, END, 2)
+    pair = [g.op("Unsqueeze", part, numbers(-1)) for part in (g.op("Neg", second), first)]
+    swapped = g.op("Reshape", g.op("Concat", *pair, axis=-1), numbers(0, 0, 0, SIZE))
+    model = g.model(g.op("Add", g.op("Mul", swapped, sin), g.op("Mul", cos, x)))
+    result = checked(model, feeds())
+    fused = next(node for node in result.model.graph if node.op_type == "RotaryEmbedding")
+    assert fused.attributes["interleaved"].as_int() == 1
+
+
+def test_halves_that_are_computed_apart_are_turned() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    once = angles(g)
+    cos, sin = (g.op("Unsqueeze", g.op(name, once), numbers(1)) for name in ("Cos", "Sin"))
+    first, second = g.ops("Split", x, numbers(SIZE // 2, SIZE // 2), outputs=2, axis=-1)
+    one = g.op("Sub", g.op("Mul", first, cos), g.op("Mul", second, sin))
+    two = g.op("Add", g.op("Mul", second, cos), g.op("Mul", sin, first))
+    result = checked(g.model(g.op("Concat", one, two, axis=-1)), feeds())
+    assert "RotaryEmbedding" in op_types(result.model)
+
+
+def test_different_angles_within_a_pair_are_refused() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    wide = g.input("angles", ["batch", 1, "length", SIZE])
+    cos, sin = g.op("Cos", wide), g.op("Sin", wide)
+    model = g.model(g.op("Add", g.op("Mul", x, cos), g.op("Mul", halves(g, x), sin)))
+    result = optimize(model)
+    assert "RotaryEmbedding" not in op_types(result.model)
+    (miss,) = [miss for miss in result.report.misses if miss.rule == "rotary"]
+    assert "cannot be proven to be turned by the same angle" in miss.reason
+    assert miss.remedy == "compute cosines and sines from Concat(angles, angles)"
+
+
+def test_a_row_for_each_head_is_refused() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    once = g.input("angles", ["batch", HEADS, "length", SIZE // 2])
+    both = g.op("Concat", once, once, axis=-1)
+    cos, sin = g.op("Cos", both), g.op("Sin", both)
+    model = g.model(g.op("Add", g.op("Mul", x, cos), g.op("Mul", halves(g, x), sin)))
+    (miss,) = [miss for miss in optimize(model).report.misses if miss.rule == "rotary"]
+    assert "the same for all heads" in miss.reason
+
+
+def test_another_use_of_turned_halves_is_refused() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    model = g.model(g.op("Mul", halves(g, x), 2.0))
+    (miss,) = [miss for miss in optimize(model).report.misses if miss.rule == "rotary"]
+    assert "do not lead to x · cos + turned · sin" in miss.reason
+
+
+def test_a_table_with_one_sample_is_made_to_run() -> None:
+    g = Graph(opset=23)
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    once = g.input("angles", [1, "length", SIZE // 2])
+    cos, sin = g.op("Cos", once), g.op("Sin", once)
+    model = g.model(g.op("RotaryEmbedding", x, cos, sin))
+    result = optimize(model)
+    assert result.report.fusion_counts == {"rotary-table": 1}
+    from rewriting import run
+
+    x_in, table = samples(2, HEADS, 5, SIZE), samples(1, 5, SIZE // 2, seed=2)
+    (found,) = run(result.model, {"x": x_in, "angles": table})
+    c, s = np.cos(table)[:, None], np.sin(table)[:, None]
+    a, b = x_in[..., : SIZE // 2], x_in[..., SIZE // 2 :]
+    expected = np.concatenate([a * c - b * s, b * c + a * s], -1)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
