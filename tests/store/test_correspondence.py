@@ -48,6 +48,16 @@ def test_a_tensor_of_another_type_and_a_node_of_the_same_name_are_known() -> Non
     assert found(*made) == {"mm": ("mm",), "bias": ("bias",), "rest": ("relu", "out")}
 
 
+def test_a_node_in_another_layout_is_named_after_the_tensor_that_it_computes() -> None:
+    made = (
+        node("r_nchwc", "Conv", "x w b", "reorder_1"), node("y_nchwc", "Conv", "reorder_1", "o"),
+        node("ReorderOutput", "ReorderOutput", "o", "y"),
+    )  # fmt: skip
+    assert found(*made) == {
+        "r_nchwc": ("mm", "bias", "relu"), "y_nchwc": ("out",), "ReorderOutput": ("out",),
+    }  # fmt: skip
+
+
 def test_what_a_node_says_it_replaced_is_believed_and_not_others_too() -> None:
     made = (
         node("fused", "Gemm", "x w b", "new", replaced="mm bias relu"),

@@ -21,6 +21,7 @@ NAMES = GraphNames(GraphRecord("g", NODES, (), (), {}, frozenset()))
         ("/fc/MatMul/MatMulAddFusion", (("/fc/MatMul", "/fc/Add"), "pattern")),
         ("/fc/Add_new_reshape", (("/fc/Add",), "pattern")),
         ("InsertedPrecisionFreeCast_q", (("/fc/Add",), "pattern")),
+        ("q_nchwc", (("/fc/Add",), "pattern")),
         ("InsertedCast_w", (("/fc/MatMul",), "pattern")),
         ("elsewhere", None),
     ],

@@ -106,6 +106,18 @@ def test_an_operator_outside_the_library_is_looked_into(tmp_path: Path) -> None:
     assert coverage(found).unattributed == 1
 
 
+def test_what_an_exporter_folded_into_weights_belongs_to_the_node_before(tmp_path: Path) -> None:
+    folded = graph(("/conv/Conv", "Conv", "x b", "p"), ("/Relu", "Relu", "p", "y"))
+    kinds = ("aten::conv2d", "aten::batch_norm", "aten::relu")
+    events = [made for at, kind in enumerate(kinds) for made in call(kind, 10 * at, at)]
+    found = led_back(attribute(read(written(tmp_path, *events)), folded))
+    assert found["k1"] == (("/conv/Conv",), "pattern")
+    kept = graph(("c", "Conv", "x b", "p"), ("n", "BatchNormalization", "p b b b b", "y"))
+    assert led_back(attribute(read(written(tmp_path, *events)), kept))["k1"] == (
+        ("n",), "correlation",
+    )  # fmt: skip
+
+
 def test_every_step_is_led_back(tmp_path: Path) -> None:
     from kineto_events import event
 

@@ -20,6 +20,8 @@ _MOST = 48
 _SMALL = ("Constant", "Shape", "Size")
 _OTHER_TYPE = "InsertedPrecisionFreeCast_"
 """What ONNX Runtime puts before the name of a tensor that it computes in another type."""
+_OTHER_LAYOUT = "_nchwc"
+"""What it puts after a tensor's name to name the node that computes it in blocks of channels."""
 
 
 def behind(
@@ -63,10 +65,13 @@ def _written(
 ) -> frozenset[str]:
     """Return the tensors of the original graph that a node of the other one computes.
 
-    A tensor is known by its name, also with the prefix that it gets where its type was changed;
-    a node with the name and operator of an original one computes what that one does.
+    A tensor is known by its name, also with the prefix that it gets where its type was changed,
+    or from the name of a node that was given another layout; a node with the name and operator
+    of an original one computes what that one does.
     """
     names = [name.removeprefix(_OTHER_TYPE) for name in node.outputs]
+    if node.name.endswith(_OTHER_LAYOUT):
+        names.append(node.name.removesuffix(_OTHER_LAYOUT))
     found = frozenset(name for name in names if name in producer)
     twin = _twin(node, known)
     if found or twin is None:

@@ -52,10 +52,10 @@ class GraphNames:
         if cast := _CAST.fullmatch(name):
             return self._writers([cast["tensor"]]) or self._only_reader(cast["tensor"])
         base = name
-        while base and base not in self._at:
+        while base and base not in self._at and base not in self._writer:
             base = base[: max(base.rfind("/"), base.rfind("_"), 0)]
-        if not base:
-            return ()
+        if base not in self._at:
+            return self._writers([base])
         return (base, *self._bias(base)) if _BIAS in name else (base,)
 
     def _only_reader(self, tensor: str) -> tuple[str, ...]:

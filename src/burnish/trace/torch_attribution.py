@@ -71,9 +71,10 @@ def _one_run(calls: Sequence[Call], tree: CallTree, index: GraphIndex, library: 
     again = _singles(index, library, {call.operator for call in inner}, free)
     more, _, _ = _paired(inner, again, index, library)
     owners |= more
+    owners |= _followers(calls, owners, library)
     telling = [call for call in calls if _tells(call, library)]
     found = sum(_is_owned(call, owners, tree, library) for call in telling)
-    return _Run(owners | _followers(calls, owners, library), found, len(telling))
+    return _Run(owners, found, len(telling))
 
 
 def _paired(
@@ -110,6 +111,8 @@ def _is_of(index: GraphIndex, at: int, group: Group) -> bool:
 
 
 def _tells(call: Call, library: Library) -> bool:
+    if call.operator in library.follows:
+        return False
     groups = [group for group in library.groups if call.operator in group.torch]
     return any(not group.parts[0].op_types <= library.views for group in groups)
 
