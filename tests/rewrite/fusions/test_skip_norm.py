@@ -86,9 +86,20 @@ def test_on_cuda_a_layer_norm_is_fused() -> None:
     assert op_types(result.model) == ["SkipLayerNormalization"]
 
 
-def test_on_a_cpu_an_rms_norm_is_fused() -> None:
+def test_on_a_cpu_an_rms_norm_stays_apart_as_it_is() -> None:
     result = checked(build(rms_norm), FEEDS)
-    assert op_types(result.model) == ["SkipSimplifiedLayerNormalization"]
+    assert op_types(result.model) == ["Add", "SimplifiedLayerNormalization"]
+    assert "SkipSimplifiedLayerNormalization takes" in result.report.misses[0].reason
+
+
+def test_a_sum_that_others_read_is_not_fused_by_the_runtime_and_stays() -> None:
+    result = checked(build(layer_norm, sum_is_read=True), FEEDS)
+    assert sorted(op_types(result.model)) == ["Add", "LayerNormalization", "Relu"]
+
+
+@pytest.mark.parametrize("norm", [layer_norm, rms_norm])
+def test_the_sum_joins_either_norm_if_cost_does_not_matter(norm: Norm) -> None:
+    assert len(checked(build(norm), FEEDS, **OFF).model.graph) == 1
 
 
 @pytest.mark.parametrize("norm", [layer_norm, rms_norm])

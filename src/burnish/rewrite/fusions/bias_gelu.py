@@ -46,7 +46,7 @@ def _fused_operator(node: ir.Node) -> str | None:
 def _is_bias(bias: ir.Value, x: ir.Value) -> bool:
     """Return whether a value has one axis, which is surely the last one of x."""
     length, shape = static_sizes(bias), sizes(x)
-    return length is not None and len(length) == 1 and bool(shape) and shape[-1:] == length
+    return length is not None and shape is not None and len(length) == 1 and shape[-1:] == length
 
 
 def _checked(node: ir.Node, match: Match, facts: Facts) -> Match | Refusal:

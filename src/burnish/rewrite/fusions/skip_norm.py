@@ -130,7 +130,7 @@ def _match(norm: ir.Node, residual: _Residual) -> Match | Refusal:
     }  # fmt: skip
     epsilon = {"epsilon": norm.attributes.get_float("epsilon", 1e-5)}
     nodes = (residual.node, norm)
-    if len(total.uses()) == 1 and not total.is_graph_output():
+    if _is_read_once(total):
         return Match(nodes, norm.outputs[0], values, epsilon)
     for role in ("scale", "bias"):
         value = values[role]
@@ -159,12 +159,15 @@ def _replace(match: Match, builder: Builder) -> ir.Value | tuple[ir.Value, ...]:
     return (made[0], made[3]) if match.more_outputs else made[0]
 
 
-def _find_apart(norm: ir.Node, facts: Facts) -> Match | Refusal | None:
-    """Find a residual Add that the runtime would fuse by itself, at a loss."""
+def _find_apart(norm: ir.Node, facts: Facts) -> Match | None:
+    """Find a residual Add that the runtime would fuse by itself, at a loss.
+
+    It does so for LayerNormalization, and where nobody else reads the sum.
+    """
     node = _residual(norm)
-    op_type, options = FUSED[norm.op_type], facts.options
-    if node is None or node.op_type != "Add" or not is_standard(norm, *FUSED):
+    if node is None or node.op_type != "Add" or not _is_read_once(node.outputs[0]):
         return None
+    op_type, options = FUSED[norm.op_type], facts.options
     ratio = costs.ratio(op_type, CONTRIB, norm.outputs[0].dtype, options.target)
     if options.cost == "off" or ratio is None or ratio < costs.NOISE:
         return None
@@ -173,6 +176,10 @@ def _find_apart(norm: ir.Node, facts: Facts) -> Match | Refusal | None:
         return None
     values = {"left": node.inputs[0], "right": node.inputs[1]}
     return Match((node,), node.outputs[0], values, {"ratio": ratio, "fused": op_type})
+
+
+def _is_read_once(value: ir.Value) -> bool:
+    return len(value.uses()) == 1 and not value.is_graph_output()
 
 
 def _replace_apart(match: Match, builder: Builder) -> ir.Value:
@@ -195,7 +202,7 @@ RULES = (
     Rule(
         "residual-sum",
         "LayerNormalization(Add(a, b), …) --> LayerNormalization(Sum(a, b), …)",
-        anchors=frozenset(FUSED),
+        anchors=frozenset({"LayerNormalization"}),
         find=_find_apart,
         replace=_replace_apart,
     ),
