@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from burnish.bench import probe
 from burnish.cli.main import run
 from burnish.engines.probes import examine
 from burnish.engines.probes.findings import DoctorReport, Finding, Group, Status
+from devices import LAPTOP
 
 WORKS = Finding(Group.ENGINE, "onnxruntime-cpu", Status.WORKS, "1.31.1", "cpu, f32, 2 threads")
 MISSING = Finding(
@@ -77,3 +80,20 @@ def test_one_engine_is_really_tried(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["-q", "doctor", "--engine", "onnxruntime-cpu", "--json"]) == 0
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert finding["status"] == "works"
+
+
+def test_a_probe_is_written_and_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(probe, "probe_cpu", lambda **_: LAPTOP)
+    target = tmp_path / "cpu.toml"
+    assert run(["doctor", "--probe", "cpu", "-o", str(target)]) == 0
+    out = capsys.readouterr().out
+    for text in ("products in f32", "100.0 GFLOP/s", "10.0 GB/s", "1.00 µs", str(target)):
+        assert text in out
+    assert 'name = "laptop"' in target.read_text()
+
+
+def test_a_target_without_a_probe_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["doctor", "-o", "x.toml"]) == 2
+    assert "hint: add --probe" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Time two models call by call in one process: less than a verdict, and enough for a figure."""
+"""Time two models in turn in one process: less than a verdict, and enough for a figure."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from burnish.feeds.feed import Feeds
 
 _WARMUP = 5
 _FEWEST = 30
+_TURN, _SETTLING = 8, 2
 
 
 def alternating(
@@ -21,9 +22,10 @@ def alternating(
     for_s: float,
     clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[tuple[float, ...], ...]:
-    """Return the seconds of each subject's calls, taken in turn for `for_s`.
+    """Return the seconds of each subject's calls, a few of each in turn for `for_s`.
 
-    Whatever else uses the machine disturbs neighbouring calls alike.
+    Whatever else uses the machine disturbs neighbours alike. The first calls of each turn only
+    bring back to the caches what the other subject has pushed out.
     """
     with ExitStack() as stack:
         sessions = [
@@ -37,7 +39,11 @@ def alternating(
         began = clock()
         while len(samples[0]) < _FEWEST or clock() - began < for_s:
             for call, own in zip(calls, samples, strict=True):
-                before = clock()
-                call()
-                own.append(clock() - before)
+                own += [_timed(call, clock) for _ in range(_TURN)][_SETTLING:]
     return tuple(map(tuple, samples))
+
+
+def _timed(call: Callable[[], None], clock: Callable[[], float]) -> float:
+    before = clock()
+    call()
+    return clock() - before

@@ -48,7 +48,7 @@ class CheckOptions:
     bench: BenchOptions = field(default_factory=lambda: BenchOptions(rounds=3, budget_s=20.0))
     """In fresh processes, with a verdict."""
     alternating_s: float | None = None
-    """Not so: call by call in this process, for so long, and without a verdict."""
+    """Not so: a few calls in turn in this process, for so long, and without a verdict."""
     history: Path | None = None
     """Where predicted and measured go, a line each; None: nowhere."""
 
@@ -184,8 +184,8 @@ class Checks:
         assert feeds is not None
         action = "; ".join(map(str, scenario.actions))
         if self._options.alternating_s is not None:
-            pair = alternating(subjects, feeds, for_s=self._options.alternating_s)
-            return Checked(action, *map(undisturbed, pair), verdict="")
+            before, after = alternating(subjects, feeds, for_s=self._options.alternating_s)
+            return Checked(action, undisturbed(before), undisturbed(after), verdict="")
         measured = bench(subjects, feeds, self._options.bench)
         failure = next((one.failure for one in measured.measurements if one.failure), None)
         comparison = measured.comparisons[0]

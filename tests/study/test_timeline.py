@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import parser
+
+from burnish.analyze.simulate import simulate
+from burnish.bench.probe import toml_of
+from burnish.engines.base import EngineOptions
+from burnish.store.stored import StoredModel
+from burnish.study.timeline import TimelineRequest, recorded, undisturbed
+from devices import LAPTOP
+
+MODEL = """
+<ir_version: 8, opset_import: ["" : 18]>
+tiny (float[batch, 64] x) => (float[A, B] y) {
+    [erf] curved = Erf(x)
+    [mul] y = Mul(curved, curved)
+}
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> StoredModel:
+    path = tmp_path / "tiny.onnx"
+    onnx.save(parser.parse_model(MODEL), path)
+    return StoredModel(path, "tiny")
+
+
+def request(model: StoredModel, tmp_path: Path, **more: object) -> TimelineRequest:
+    (tmp_path / "laptop.toml").write_text(toml_of(LAPTOP))
+    return TimelineRequest(
+        model=model, options=EngineOptions(threads=1), bindings={"batch": 64}, runs=3, plain_s=0.0,
+        hw=str(tmp_path / "laptop.toml"), **more,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def test_a_model_is_run_and_its_inference_takes_what_it_takes_without_profiling(
+    model: StoredModel, tmp_path: Path
+) -> None:
+    found = recorded(request(model, tmp_path))
+    graph = found.setting.graph
+    assert [graph.events[place].name for place in graph.work] == ["erf", "mul"]
+    assert found.denominators.unprofiled_s is not None
+    assert simulate(graph).wall_s == pytest.approx(found.denominators.unprofiled_s)
+    assert found.denominators.unprofiled_s <= found.denominators.profiled_s
+    assert found.correction is not None
+    works = [found.setting.work(graph.events[place]) for place in graph.work]
+    assert [work.flops for work in works if work] == [10 * 64 * 64, 64 * 64]
+
+
+def test_other_batches_have_other_shapes(model: StoredModel, tmp_path: Path) -> None:
+    found = recorded(request(model, tmp_path, batches=(128,)))
+    event = found.setting.graph.events[0]
+    large = found.setting.work(event, batch=128)
+    assert large is not None
+    assert large.flops == 10 * 128 * 64
+
+
+def test_a_timeline_of_a_file_has_no_unprofiled_time_and_no_first_inference(shared: Path) -> None:
+    path = shared / "data" / "traces" / "ort1.31.1_bert-mini_cpu.json"
+    found = recorded(TimelineRequest(trace=path))
+    assert found.denominators.unprofiled_s is None
+    assert found.setting.device is None
+    assert found.setting.scene.record is None
+    assert found.label == str(path)
+
+
+def test_one_in_ten_samples_is_faster_than_the_undisturbed_one() -> None:
+    assert undisturbed([5.0, *[float(n) for n in range(10, 29)]]) == 11.0
+    assert undisturbed([3.0]) == 3.0
