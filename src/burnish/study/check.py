@@ -17,7 +17,7 @@ from burnish.engines.base import ENGINES, EngineOptions, Session
 from burnish.parity.compare import compare_tensor
 from burnish.parity.tolerances import Tolerances
 from burnish.rewrite import extract
-from burnish.rewrite.extract import Part
+from burnish.rewrite.extract import Part, part
 from burnish.rewrite.facts import Facts, constant_tensor
 from burnish.rewrite.match import Proposal
 from burnish.rewrite.rule import Refusal
@@ -62,6 +62,8 @@ class _Outcome:
 
     difference: str = ""
     obstacle: str = ""
+    measured: bool = True
+    """False: the two were not compared, for the replacement does not run here."""
 
 
 @dataclass(slots=True)
@@ -79,6 +81,8 @@ class RegionCheck:
         """Return how the two differ; None: they do not, or it could not be tried."""
         began = time.perf_counter()
         outcome = self._outcome(proposal, facts.model)
+        if outcome.difference and facts.options.target != "cpu" and not outcome.measured:
+            outcome = _Outcome(obstacle=outcome.difference)
         self.duration_s += time.perf_counter() - began
         self.sites += 1
         name = proposal.nodes[-1].name or ""
@@ -109,10 +113,21 @@ class RegionCheck:
             if tried == _Outcome():
                 return tried
             outcome = tried if tried.difference or not outcome.difference else outcome
+        if outcome.obstacle and self._runs_without(proposal, model):
+            problem = f"only the original runs: {outcome.obstacle}"
+            return _Outcome(difference=problem, measured=False)
         return outcome
 
+    def _runs_without(self, proposal: Proposal, model: ir.Model) -> bool:
+        """Return whether the original can be run on its own, where the two together cannot."""
+        return any(
+            _run(original, model, 0, make, self.folder) == _Outcome()
+            for both, make in _parts(proposal, model)
+            for original in (part(proposal.match.outputs, (*both.inputs, *both.weights)),)
+        )
+
     def _tried(self, cut: Part, model: ir.Model, count: int, make: Sampler) -> _Outcome:
-        key = extract.structure(cut)
+        key = f"{extract.structure(cut)} {make is whole_samples}"
         if key not in self.outcomes:
             self.outcomes[key] = _run(cut, model, count, make, self.folder)
         return self.outcomes[key]
@@ -157,6 +172,7 @@ def _rename(model: ir.Model) -> None:
 
 
 def _compared(session: Session, given: Iterator[Sample], count: int) -> _Outcome:
+    """Return how the first `count` results differ from the last; 0: whether any sample runs."""
     obstacle, ran = "", 0
     for sample in given:
         try:
@@ -165,7 +181,7 @@ def _compared(session: Session, given: Iterator[Sample], count: int) -> _Outcome
             obstacle = obstacle or f"it cannot be run on its own: {_first_line(error)}"
             continue
         ran += 1
-        difference = _difference(results[:count], results[count:])
+        difference = _difference(results[:count], results[-count:]) if count else ""
         if difference:
             sizes = ", ".join(f"{name} = {size}" for name, size in sample.sizes.items())
             return _Outcome(difference=f"{difference} ({sample.kind} mask, {sizes or 'one size'})")

@@ -61,8 +61,10 @@ def whole_samples(cut: Part, model: ir.Model) -> Iterator[Sample]:
     """Yield inputs for a part that begins at the inputs of its graph, by their names."""
     names = {value.name for value in cut.inputs}
     specs = [spec for spec in onnx_files.interface(model).inputs if spec.name in names]
-    meanings = bind_by_name(specs, {}).meanings
-    small = {name: _SMALL[known] for name, known in meanings.items() if known in _SMALL}
+    sizes = bind(specs, SIZES[-1])
+    meanings = bind_by_name(specs, sizes).meanings
+    small = {name: _SMALL.get(meanings.get(name, ""), size) for name, size in sizes.items()}
+    small = {name: size for name, size in small.items() if meanings.get(name) != "total"}
     held = filled(cut, [], {}, "plain", np.random.default_rng(0)).arrays
     paddings: tuple[tuple[Kind, Padding], ...] = (
         ("right", "right"), ("left", "left"), ("plain", "none"),
@@ -97,7 +99,7 @@ def bind(specs: Sequence[TensorSpec], cycle: Sequence[int]) -> dict[str, int]:
         for atom in dimension.atoms(size)
     )
     found = {name: cycle[index % len(cycle)] for index, name in enumerate(names)}
-    by_meaning = {known: name for name, known in bind_by_name(specs, {}).meanings.items()}
+    by_meaning = {known: name for name, known in bind_by_name(specs, found).meanings.items()}
     if {"total", "past", "sequence"} <= by_meaning.keys():
         parts = (by_meaning["past"], by_meaning["sequence"])
         found[by_meaning["total"]] = sum(found[name] for name in parts)
