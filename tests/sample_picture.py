@@ -65,8 +65,9 @@ def events() -> EventGraph:
 def sample_picture(*, label: str = "sample") -> Picture:
     record = diamond()
     setting = Setting(Scene(events(), record), spec.load("x86-avx2"))
-    known = {"query": "exact", "value_fused": "tensor", "score": "exact", "soft": "exact"}
-    timing = Timing("onnxruntime-cpu", "by hand", setting, confidences=known)  # type: ignore[arg-type]
+    timing = Timing(
+        "onnxruntime-cpu", "by hand", setting, confidences={("value", "bias"): "tensor"}
+    )
     return Picture(label, record, timing)
 
 

@@ -87,8 +87,8 @@ class Recorded:
     correction: Correction | None
     notes: tuple[str, ...]
     feeds: Feeds | None = None
-    confidences: Mapping[str, Confidence] = field(default_factory=dict)
-    """By event: how its nodes are known."""
+    confidences: Mapping[tuple[str, ...], Confidence] = field(default_factory=dict)
+    """By the nodes of an event: how they are known."""
 
 
 def recorded(request: TimelineRequest) -> Recorded:
@@ -126,7 +126,7 @@ def recorded(request: TimelineRequest) -> Recorded:
         correction=correction,
         notes=notes,
         feeds=feeds,
-        confidences={span.name: span.confidence for span in trace.spans if span.nodes},
+        confidences={span.nodes: span.confidence for span in trace.spans if span.nodes},
     )
 
 

@@ -69,14 +69,18 @@ def _boxes(nodes: Sequence[GraphNode], depth: int) -> int:
     return len({owners.get(node.name, f" {node.name}") for node in nodes})
 
 
-def by_kernel(graph: GraphRecord, kernels: Mapping[str, Sequence[str]]) -> View:
-    """Return one box per kernel (name → the nodes that it does); other nodes stand alone."""
-    owners = {
-        node: kernel
-        for kernel, nodes in reversed(tuple(kernels.items()))
-        for node in nodes
-        if nodes[1:]
-    }
+def by_kernel(graph: GraphRecord, kernels: Iterable[tuple[str, Sequence[str]]]) -> View:
+    """Return one box per kernel (its name and the nodes that it does); other nodes stand alone.
+
+    Kernels of the same name are told apart by a number; a node that several do is in the first.
+    """
+    owners: dict[str, str] = {}
+    seen: dict[str, int] = {}
+    for name, nodes in kernels:
+        if len(nodes) > 1:
+            seen[name] = seen.get(name, 0) + 1
+            key = name if seen[name] == 1 else f"{name} #{seen[name]}"
+            owners = dict.fromkeys(nodes, key) | owners
     return folded(graph, owners, hidden=arithmetic_on_sizes(graph))
 
 

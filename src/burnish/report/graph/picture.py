@@ -30,8 +30,8 @@ class Timing:
     after: EventGraph | None = None
     """The same events after a change that was simulated."""
     change: str = ""
-    confidences: Mapping[str, Confidence] = field(default_factory=dict)
-    """By event: how its nodes are known."""
+    confidences: Mapping[tuple[str, ...], Confidence] = field(default_factory=dict)
+    """By the nodes of an event: how they are known."""
 
     @property
     def events(self) -> EventGraph:
@@ -74,7 +74,7 @@ def chosen(picture: Picture, name: str) -> View:
             return by_module(picture.graph)
         case "kernels":
             events = picture.timing.events.events if picture.timing else ()
-            return by_kernel(picture.graph, {e.name: e.nodes for e in events if e.nodes})
+            return by_kernel(picture.graph, [(event.name, event.nodes) for event in events])
         case "auto":
             simple = simplified(picture.graph)
             return simple if len(simple.boxes) <= _MOST_BOXES else by_module(picture.graph)

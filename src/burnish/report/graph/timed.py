@@ -27,12 +27,12 @@ def overlay_of(
     *,
     engine: str,
     after: EventGraph | None = None,
-    confidences: Mapping[str, Confidence] | None = None,
+    confidences: Mapping[tuple[str, ...], Confidence] | None = None,
 ) -> Overlay:
     """Return an inference as time on the nodes of `record`, and the path if branches ran at once.
 
-    `after` is the same inference after a change, event by event; `confidences` says by event
-    name how its nodes are known.
+    `after` is the same inference after a change, event by event; `confidences` says by
+    an event's nodes how they are known; by their names where it says nothing.
     """
     places = {node.name: place for place, node in enumerate(record.nodes)}
     first = shown_first(record)
@@ -45,7 +45,7 @@ def overlay_of(
             unattributed += event.duration_s
             continue
         after_s = changed.events[number].duration_s if after else None
-        sure = known.get(event.name, "exact")
+        sure = known.get(event.nodes, "exact")
         costs.append(Cost(event.name, nodes, event.duration_s, after_s, sure))
     side_by_side = if_parallel(changed, record)
     path = critical_path(side_by_side)
