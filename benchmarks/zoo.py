@@ -147,6 +147,7 @@ def _plan(only: list[str]) -> list[tuple[str, bool, Exporter]]:
     return [
         (name, past, exporter)
         for name in only or MODELS
+        if MODELS[name].spelling is None  # no exporter writes these graphs
         for past in ((False, True) if MODELS[name].has_past else (False,))
         for exporter in get_args(Exporter)
     ]

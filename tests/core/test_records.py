@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import jsonschema
 import pytest
@@ -134,3 +134,9 @@ def test_what_a_type_derives_is_written_for_readers_that_do_not_compute() -> Non
     assert records.json_schema(DrawingReport, schema=3)["properties"]["is_empty"] == {
         "type": "boolean"
     }
+
+
+def test_one_of_a_few_words_is_read_and_any_other_refused() -> None:
+    assert records.decode(Literal["dynamo", "torchscript"], "dynamo") == "dynamo"
+    with pytest.raises(TypeError, match="expected one of dynamo, torchscript, found 'jit'"):
+        records.decode(Literal["dynamo", "torchscript"], "jit")
