@@ -123,8 +123,8 @@ def page(cells: dict[str, Cell]) -> str:
             + ", ".join(f"{OPSETS[one].default} for {one}" for one in exporters)
             + ". A cell gives the largest relative error against PyTorch over all recorded "
             "shapes, the tokens that are written as PyTorch writes them, and the seconds of the "
-            "whole export, on a machine that may have been busy with other work: they tell an order "
-            "of magnitude. † marks a workaround that the tool applied by itself.",
+            "whole export, on a machine that may have been busy with other work: they tell an "
+            "order of magnitude. † marks a workaround that the tool applied by itself.",
             "",
             f"{units.count(len(either), 'model')} of {len(names)} exported by at least one; "
             + ", ".join(f"{one}: {sum(cell.exporter == one for cell in done)}" for one in exporters)
