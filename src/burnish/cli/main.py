@@ -24,6 +24,7 @@ COMMANDS = {
     "explain": "say what is fused in a model, what nearly is, and what stands in the way",
     "distill": "cut parts of a model out as small models with recorded data and a test",
     "verify": "check that two models, or two engines, compute the same",
+    "reduce": "shrink a model that does not compute the same to its smallest wrong part",
     "bench": "measure models on engines, with intervals and a verdict",
     "profile": "say where the time goes, node by node",
     "graph": "draw a model's graph with the time of its nodes, as a picture or a page",

@@ -1,0 +1,239 @@
+"""Shrink two models that do not compute the same to the smallest part that still does not."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnx_ir as ir
+
+from burnish.core.arrays import Array, Arrays
+from burnish.core.errors import UsageError
+from burnish.core.progress import SILENT, Progress
+from burnish.feeds.choose import choose
+from burnish.parity.compare import compare_tensor
+from burnish.parity.region import live_values
+from burnish.parity.report import TensorDiff
+from burnish.parity.scan import runs
+from burnish.parity.tolerances import Tolerances
+from burnish.parity.verify import JUDGE, Subject, judge, unoptimised
+from burnish.rewrite import extract
+from burnish.rewrite.extract import Part
+from burnish.rewrite.passes.shapes import InferShapes
+from burnish.store import datasets, onnx_files
+from burnish.store.datasets import DataSet
+from burnish.store.history import History, Step
+from burnish.store.stored import StoredModel
+
+SCHEMA = 1
+_MOST_TRIES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceRequest:
+    """What differs from what, and with which inputs."""
+
+    folder: Path
+    candidate: StoredModel | None = None
+    """None: the model itself, on `engine`."""
+    engine: str = JUDGE
+    bindings: Mapping[str, int] = field(default_factory=dict)
+    seed: int = 0
+    data: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceReport:
+    """The smallest part that was found."""
+
+    model: str
+    candidate: str
+    engine: str
+    nodes_before: int
+    nodes_after: int
+    """Of the reference."""
+    operators: tuple[str, ...]
+    """Of the candidate's part, in order."""
+    diff: TensorDiff
+    reference_file: Path
+    candidate_file: Path
+    """The same file where only the engine differs."""
+    command: str
+    """What shows the difference again."""
+
+
+@dataclass(slots=True)
+class _Search:
+    """Two graphs with values of the same names, and what the reference gives for them."""
+
+    models: tuple[ir.Model, ir.Model]
+    subjects: tuple[Subject, Subject]
+    folder: Path
+    recorded: dict[str, Array]
+    values: tuple[dict[str, ir.Value], dict[str, ir.Value]]
+
+    def parts(self, output: str, stops: Sequence[str]) -> tuple[Part, Part]:
+        """Return what leads from the stops to an output, in both graphs."""
+        found = [
+            extract.with_weights(extract.part([values[output]], [values[name] for name in stops]))
+            for values in self.values
+        ]
+        return found[0], found[1]
+
+    def diff(self, output: str, stops: Sequence[str]) -> TensorDiff:
+        """Return how far the two are apart when both start from the same recorded values."""
+        results = []
+        for number, cut in enumerate(self.parts(output, stops)):
+            path = self.folder / f"part_{number}.onnx"
+            small = extract.as_model(cut, self.models[number], "part")
+            onnx_files.write(small, path, history=History("", ()))
+            subject = self.subjects[number]
+            opened = Subject(StoredModel(path, "part"), subject.engine, subject.options)
+            with opened.open() as session:
+                results.append(session.run(inputs_of(cut, self.recorded))[output])
+        return compare_tensor(output, results[0], results[1], Tolerances())
+
+    def fails(self, output: str, stops: Sequence[str]) -> bool:
+        """Return whether the two differ although they start from the same values."""
+        return not self.diff(output, stops).passed
+
+
+def inputs_of(cut: Part, recorded: Arrays) -> dict[str, Array]:
+    """Return what a part is fed, from recorded values."""
+    return {value.name or "": recorded[value.name or ""] for value in cut.inputs}
+
+
+def reduce(
+    model: StoredModel, request: ReduceRequest, *, progress: Progress = SILENT
+) -> ReduceReport:
+    """Write the smallest part at which two models, or two engines, part."""
+    candidate = request.candidate or model
+    subjects = judge(model), Subject(candidate, request.engine)
+    if request.candidate is not None:
+        subjects = subjects[0], unoptimised(subjects[1])
+    models = _inferred(model), _inferred(candidate)
+    (feeds, *_) = choose(model, data=request.data, bindings=request.bindings, seed=request.seed)
+    shared = _shared(*models)
+    with tempfile.TemporaryDirectory(prefix="burnish-reduce-") as folder:
+        with runs(*subjects, feeds.arrays) as both:
+            recorded = both.values(0, shared)
+            given = both.values(1, shared)
+        progress.step("reduce", 1, 3, f"{len(shared)} values compared")
+        values = _by_name(*models)
+        _tell_types(values, recorded)
+        search = _Search(models, subjects, Path(folder), {**feeds.arrays, **recorded}, values)
+        output = _first_wrong(shared, recorded, given, search)
+        progress.step("reduce", 2, 3, f"they part at {output}")
+        stops = _nearest_stops(search, output, shared)
+        progress.step("reduce", 3, 3, f"{len(search.parts(output, stops)[0].nodes)} nodes left")
+        return _written(search, output, stops, request, model)
+
+
+def _inferred(model: StoredModel) -> ir.Model:
+    """Return a model that says of its inner values which types and shapes they have."""
+    read = onnx_files.read(model.onnx)
+    InferShapes()(read)
+    return read
+
+
+def _shared(reference: ir.Model, candidate: ir.Model) -> list[str]:
+    """Return the values that both graphs have, in the order in which the reference makes them."""
+    also = set(live_values(candidate))
+    return [name for name in live_values(reference) if name in also]
+
+
+def _by_name(*models: ir.Model) -> tuple[dict[str, ir.Value], dict[str, ir.Value]]:
+    found = [
+        {value.name: value for node in model.graph for value in node.outputs if value.name}
+        for model in models
+    ]
+    return found[0], found[1]
+
+
+def _tell_types(values: Iterable[Mapping[str, ir.Value]], recorded: Arrays) -> None:
+    """Give values the types and shapes they were seen with, where inference did not tell."""
+    for side in values:
+        for name, array in recorded.items():
+            if side[name].type is None:
+                side[name].type = ir.TensorType(ir.DataType.from_numpy(array.dtype))
+            if side[name].shape is None:
+                side[name].shape = ir.Shape(array.shape)
+
+
+def _first_wrong(shared: Sequence[str], recorded: Arrays, given: Arrays, search: _Search) -> str:
+    outputs = [value.name or "" for value in search.models[0].graph.outputs]
+    wrong = [
+        name
+        for name in shared
+        if not compare_tensor(name, recorded[name], given[name], Tolerances()).passed
+    ]
+    for name in (*wrong, *(name for name in outputs if name in shared)):
+        if search.fails(name, ()):
+            return name
+    raise UsageError(
+        "the two compute the same here: there is nothing to reduce",
+        hint="find inputs for which they differ: burnish verify, with --shape, --seed or --data",
+    )
+
+
+def _nearest_stops(search: _Search, output: str, shared: Sequence[str]) -> list[str]:
+    """Return the values nearest to `output` from which the two still part.
+
+    First by halving what lies before it, then by trying the values in between one by one.
+    """
+    before = _ancestors(search.values[0][output], shared)
+    low, high = 0, len(before)
+    if search.fails(output, before):
+        return before
+    while high - low > 1:
+        middle = (low + high) // 2
+        if search.fails(output, before[:middle]):
+            low = middle
+        else:
+            high = middle
+    stops = before[:low]
+    for name in reversed(before[low:][-_MOST_TRIES:]):
+        if search.fails(output, [*stops, name]):
+            stops.append(name)
+    return stops
+
+
+def _ancestors(value: ir.Value, shared: Sequence[str]) -> list[str]:
+    above = extract.part([value], ()).nodes
+    made = {output.name for node in above for output in node.outputs} - {value.name}
+    return [name for name in shared if name in made]
+
+
+def _written(
+    search: _Search, output: str, stops: Sequence[str], request: ReduceRequest, model: StoredModel
+) -> ReduceReport:
+    diff = search.diff(output, stops)
+    reference, candidate = search.parts(output, stops)
+    key = onnx_files.content_key(model.onnx)
+    files = [request.folder / "reference.onnx"]
+    if request.candidate is not None:
+        files.append(request.folder / "candidate.onnx")
+    for file, cut, whole in zip(files, (reference, candidate), search.models, strict=False):
+        small = extract.as_model(cut, whole, "reduced")
+        onnx_files.write(small, file, history=History(key, (Step("reduce", output),)))
+    interface = onnx_files.interface(extract.as_model(reference, search.models[0], "reduced"))
+    data = DataSet(inputs_of(reference, search.recorded), {output: search.recorded[output]})
+    folder = request.folder / "test_data_set_0"
+    datasets.write(folder, data, interface)
+    where = shlex.quote(str(folder))
+    named = " ".join(shlex.quote(str(file)) for file in files)
+    return ReduceReport(
+        model=model.label,
+        candidate=(request.candidate or model).label,
+        engine=request.engine,
+        nodes_before=len(search.models[0].graph),
+        nodes_after=len(reference.nodes),
+        operators=tuple(node.op_type for node in candidate.nodes),
+        diff=diff,
+        reference_file=files[0],
+        candidate_file=files[-1],
+        command=f"burnish verify {named} --engine {request.engine} --data {where}",
+    )
