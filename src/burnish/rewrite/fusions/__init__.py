@@ -5,6 +5,7 @@ from __future__ import annotations
 from burnish.rewrite.fusions import (
     attention,
     bias_gelu,
+    einsum,
     folded_weights,
     gelu,
     group_norm,
@@ -19,6 +20,7 @@ from burnish.rewrite.fusions import (
 from burnish.rewrite.rule import Rule
 
 FUSIONS: tuple[Rule, ...] = (
+    *einsum.RULES,
     *rotary.RULES,
     *attention.RULES,
     *layer_norm.RULES,

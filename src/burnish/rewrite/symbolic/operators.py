@@ -168,6 +168,31 @@ def _gather(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     return [(*data[:axis], *indices, *data[axis + 1 :])]
 
 
+def _gather_elements(node: ir.Node, known: Known) -> Sequence[Partial | None]:
+    return [known.of(node.inputs[1])]
+
+
+def _gather_nd(node: ir.Node, known: Known) -> Sequence[Partial | None]:
+    data, indices = known.of(node.inputs[0]), known.of(node.inputs[1])
+    if not data or not indices or node.attributes.get_int("batch_dims", 0):
+        return [None]
+    depth = indices[-1]
+    return [(*indices[:-1], *data[depth:]) if isinstance(depth, int) else None]
+
+
+def _einsum(node: ir.Node, known: Known) -> Sequence[Partial | None]:
+    attribute = node.attributes.get("equation")
+    left, _, right = ("" if attribute is None else attribute.as_string()).partition("->")
+    sizes: dict[str, Size] = {}
+    for letters, value in zip(left.split(","), node.inputs, strict=False):
+        shape, letters = known.of(value), letters.strip()
+        if shape is None or len(shape) != len(letters) or not letters.isalpha():
+            return [None]
+        for letter, item in zip(letters, shape, strict=True):
+            sizes[letter] = item if sizes.get(letter, 1) == 1 else sizes[letter]
+    return [tuple(sizes.get(letter) for letter in right.strip())] if right else [None]
+
+
 def _slice(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     source = known.of(node.inputs[0])
     if source is None or len(node.inputs) < 3:
@@ -277,6 +302,12 @@ def _all_first(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     return [source, *[None] * (len(node.outputs) - 1)]
 
 
+def _with_sum(node: ir.Node, known: Known) -> Sequence[Partial | None]:
+    """Follow the result and the fourth output, the sum, of a skip normalisation."""
+    source = known.of(node.inputs[0])
+    return [source, None, None, source][: len(node.outputs)]
+
+
 _UNARY = (
     "Abs", "Cast", "CastLike", "Ceil", "Clip", "Cos", "CumSum", "Elu", "Erf", "Exp", "FastGelu",
     "Floor", "Gelu", "HardSigmoid", "HardSwish", "Identity", "IsInf", "IsNaN", "LeakyRelu", "Log",
@@ -301,7 +332,10 @@ FOLLOWED: Mapping[str, Follower] = {
     "Expand": _expand,
     "Flatten": _flatten,
     "FusedMatMul": _matmul,
+    "Einsum": _einsum,
     "Gather": _gather,
+    "GatherElements": _gather_elements,
+    "GatherND": _gather_nd,
     "Gemm": _gemm,
     "LayerNormalization": _all_first,
     "MatMul": _matmul,
@@ -310,8 +344,8 @@ FOLLOWED: Mapping[str, Follower] = {
     "Range": _range,
     "Reshape": _reshape,
     "Shape": _rank,
-    "SkipLayerNormalization": _all_first,
-    "SkipSimplifiedLayerNormalization": _all_first,
+    "SkipLayerNormalization": _with_sum,
+    "SkipSimplifiedLayerNormalization": _with_sum,
     "Slice": _slice,
     "Split": _split,
     "Squeeze": _squeeze,

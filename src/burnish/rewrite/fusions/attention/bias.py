@@ -32,9 +32,13 @@ class Fit:
     """Of the product."""
 
 
-def fit(term: Term, product: Shape, facts: Facts) -> Fit | Refusal:
-    """Return how a term is added to the product, if it stretches nothing."""
-    outer, inner = term.inside or (product, product)
+def fit(term: Term, product: Shape, merged: Shape, facts: Facts) -> Fit | Refusal:
+    """Return how a term is added to the product, if it stretches nothing.
+
+    `merged` is the shape of the product as the operator sees it.
+    """
+    outer = product if term.inside is None else term.inside[0]
+    inner = merged
     own = shapes_of(facts).of(term.value)
     if own is None or len(own) > len(outer):
         found = "unknown" if own is None else f"{len(own)}"

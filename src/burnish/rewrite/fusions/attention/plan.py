@@ -20,7 +20,7 @@ from burnish.rewrite.fusions.new_values import can_be_read
 from burnish.rewrite.region import in_order
 from burnish.rewrite.rule import Match, Refusal
 from burnish.rewrite.symbolic.shapes import Shape, shapes_of
-from burnish.rewrite.symbolic.size import multiply
+from burnish.rewrite.symbolic.size import multiply, total
 
 STANDARD_OPSET = 23
 _LOWEST_BIAS = -1e30
@@ -43,6 +43,8 @@ class Plan(Match):
     """The shape of the scores: (batch, heads, rows, columns), or without heads."""
     size: Shape = ()
     """Of one head's result."""
+    split: Shape = ()
+    """The leading axes of the scores, where those are merged for the operator."""
     guarded: bool = False
     clipped: bool = False
     """The bias is to be cut off at a number that the operator does not take for a mask."""
@@ -84,16 +86,19 @@ class _Site:
     after: Weighted
     fits: tuple[bias.Fit, ...]
     product: Shape
+    merged: Shape
     facts: Facts
 
 
 def _shaped(node: ir.Node, before: Scores, after: Weighted, facts: Facts) -> Match | Refusal:
     product = shapes_of(facts).of(before.product.outputs[0]) or ()
-    if len(product) not in (3, 4) or len(after.value.perm) != len(product):
+    if len(product) < 3 or len(after.value.perm) != len(product):
         return Refusal(
-            f"Softmax {node.name!r} is applied to scores of rank {len(product)}, expected 3 or 4",
-            "merge the leading axes in the source",
+            f"Softmax {node.name!r} is applied to scores of rank {len(product)}, expected 3 or more"
+            " and values of the same",
+            "declare the shapes of the graph's inputs",
         )
+    merged = product if len(product) < 5 else (total(product[:-2]), *product[-2:])
     used = [part.value.dtype for part in (before.query, before.key, after.value)]
     used += [term.value.dtype for term in before.terms if term.fill is None]
     odd = next((dtype for dtype in used if dtype != after.output.dtype), None)
@@ -105,7 +110,7 @@ def _shaped(node: ir.Node, before: Scores, after: Weighted, facts: Facts) -> Mat
         )
     fits = []
     for term in before.terms:
-        fitted = bias.fit(term, product, facts)
+        fitted = bias.fit(term, product, merged, facts)
         if isinstance(fitted, Refusal):
             return fitted
         fits.append(fitted)
@@ -120,7 +125,7 @@ def _shaped(node: ir.Node, before: Scores, after: Weighted, facts: Facts) -> Mat
             f"the scores of Softmax {node.name!r} are limited from below, and may be -inf",
             "mask with the lowest number once, not with -inf",
         )
-    return _chosen(_Site(node, before, after, tuple(fits), product, facts))
+    return _chosen(_Site(node, before, after, tuple(fits), product, merged, facts))
 
 
 def _chosen(site: _Site) -> Match | Refusal:
@@ -181,8 +186,8 @@ def _heads_fit(
     q, k, v = (shape or () for shape in shapes)
     if k[-2] != v[-2] or k[:-2] != v[:-2] or q[0] != k[0]:
         return False
-    if len(q) == 3:
-        return not grouped
+    if len(q) != 4:
+        return not grouped and q[:-2] == k[:-2]
     heads, groups = q[1], k[1]
     if not isinstance(heads, int) or not isinstance(groups, int):
         return False
@@ -193,7 +198,9 @@ def _plan(site: _Site, key: Operand, value: Operand, *, clip: bool | None) -> Ma
     before, after, facts, fits = site.before, site.after, site.facts, site.fits
     head = value.shape(facts) or ()
     read = [size for fit in fits for size in (*fit.outer, *fit.inner)] + list(site.product[-2:])
-    if fits and not can_be_read(tuple(read), facts.model.graph):
+    if len(site.product) > 4:
+        read += [*site.product, *head]
+    if (fits or len(site.product) > 4) and not can_be_read(tuple(read), facts.model.graph):
         return Refusal(
             f"a size of the scores of Softmax {site.node.name!r} is not that of any input",
             "declare the shapes of the graph's inputs",
@@ -203,7 +210,8 @@ def _plan(site: _Site, key: Operand, value: Operand, *, clip: bool | None) -> Ma
     return Plan(
         nodes=nodes, output=output, values=_values(before, key, value, fits),
         query=before.query, key=key, value=value, scale=before.scale, softcap=before.softcap,
-        fits=fits, product=site.product, size=head[-1:], layout=layout,
+        fits=fits, product=site.merged, size=head[-1:], layout=layout,
+        split=site.product[:-2] if len(site.product) > 4 else (),
         guarded=after.guarded and not bias.always_finite(before.terms, facts),
         clipped=bool(clip), standard=clip is not None,
     )  # fmt: skip

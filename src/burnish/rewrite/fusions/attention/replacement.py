@@ -12,7 +12,7 @@ from burnish.rewrite.fusions.attention.plan import STANDARD_OPSET, Plan
 from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.rule import Builder, Match
 from burnish.rewrite.symbolic.shapes import Shape
-from burnish.rewrite.symbolic.size import multiply
+from burnish.rewrite.symbolic.size import multiply, total
 
 _ABOVE_ANY_MASK = -1e30
 """ONNX Runtime's Attention takes the lowest number for a mask that leaves nothing, not this."""
@@ -91,6 +91,9 @@ def _heads_of(plan: Plan, result: ir.Value, make: Maker) -> ir.Value:
 
 def _laid_out(plan: Plan, result: ir.Value, make: Maker) -> ir.Value:
     """Return (batch, length, heads · size) in the layout that the graph goes on with."""
+    if plan.split:
+        whole = (*plan.split, plan.product[-2], plan.size[0])
+        return make.node("Reshape", [result, make.shape(whole)], whole)
     if plan.layout == "joined":
         return result
     split = _heads_of(plan, result, make)
@@ -120,6 +123,10 @@ def _joined(part: Operand | None, make: Maker) -> ir.Value:
         raise ValueError("a plan has all operands")
     if len(part.perm) == 3:
         return _turned(part, make)
+    if len(part.perm) > 4:
+        shape = part.shape(make.builder.facts) or ()
+        merged = (total(shape[:-2]), *shape[-2:])
+        return make.node("Reshape", [_turned(part, make), make.shape(merged)], merged)
     whole = joined_heads(part, make.builder.facts)
     if whole is not None:
         return whole

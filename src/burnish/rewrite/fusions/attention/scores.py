@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from burnish.rewrite.fusions.attention.operand import Operand, operand, scaled_v
 from burnish.rewrite.rule import Refusal
 from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 
-_DEEPEST = 12
+_MOST_VALUES = 48
 _LOWEST_FILL = -1e30
 """A score plus this is this, for every score that a model can have; so filling is adding."""
 
@@ -62,7 +63,7 @@ class _Path:
 def read(softmax: ir.Node, facts: Facts) -> Scores | Refusal | None:
     """Return the parts of the scores; None: no product leads to this softmax."""
     source = softmax.inputs[0]
-    if source is None or not _leads_to_product(source, facts, _DEEPEST):
+    if source is None or not _leads_to_product(source):
         return None
     path: _Path | Refusal = _Path(source)
     while isinstance(path, _Path):
@@ -87,22 +88,30 @@ def _is_product(node: ir.Node) -> bool:
     return fused or is_standard(node, "MatMul")
 
 
-def _leads_to_product(value: ir.Value, facts: Facts, depth: int) -> bool:
+def _leads_to_product(value: ir.Value) -> bool:
     """Return whether a value is a product of two computed values, but for what is added to it."""
-    node = value.producer()
-    if node is None or not depth:
-        return False
-    if _is_product(node):
-        return all(source is not None and not source.is_initializer() for source in node.inputs)
+    waiting, seen = [value], {value}
+    while waiting and len(seen) <= _MOST_VALUES:
+        node = waiting.pop(0).producer()
+        if node is None:
+            continue
+        if _is_product(node):
+            if not any(source is None or source.is_initializer() for source in node.inputs):
+                return True
+            continue
+        fresh = [item for item in _passed(node) if item is not None and item not in seen]
+        seen.update(fresh)
+        waiting.extend(fresh)
+    return False
+
+
+def _passed(node: ir.Node) -> Sequence[ir.Value | None]:
+    """Return the inputs of a node that scores may come from."""
     if is_standard(node, "Cast", "Div", "Reshape", "Tanh", "Transpose", "Clip"):
-        sources = node.inputs[:1]
-    elif is_standard(node, "Add", "Mul", "Sub", "Where", "Max"):
-        sources = node.inputs[1:] if node.op_type == "Where" else node.inputs
-    else:
-        return False
-    return any(
-        source is not None and _leads_to_product(source, facts, depth - 1) for source in sources
-    )
+        return node.inputs[:1]
+    if is_standard(node, "Where"):
+        return node.inputs[1:]
+    return node.inputs if is_standard(node, "Add", "Mul", "Sub", "Max") else ()
 
 
 def _step(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
@@ -119,7 +128,7 @@ def _step(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
                 value, factor = scaled
                 return replace(path, value=value, factor=path.factor * factor, nodes=nodes)
         case "Add" | "Sub":
-            return _added(node, path, facts)
+            return _added(node, path)
         case "Where":
             return _filled(node, path, facts)
         case "Reshape":
@@ -144,12 +153,12 @@ def _cast(node: ir.Node, path: _Path) -> _Path | Refusal:
     return replace(path, value=source, nodes=(node, *path.nodes))
 
 
-def _added(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
+def _added(node: ir.Node, path: _Path) -> _Path | Refusal:
     left, right = node.inputs[0], node.inputs[1]
     if left is None or right is None:
         raise ValueError(f"{node.name} does not add two values")
     nodes = (node, *path.nodes)
-    if _leads_to_product(left, facts, _DEEPEST):
+    if _leads_to_product(left):
         factor = path.factor if node.op_type == "Add" else -path.factor
         term = Term(right, factor)
         return replace(path, value=left, terms=(term, *path.terms), nodes=nodes)
@@ -167,7 +176,7 @@ def _filled(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
     condition, chosen, other = node.inputs
     if condition is None or chosen is None or other is None:
         raise ValueError(f"{node.name} lacks an input")
-    filled = _leads_to_product(other, facts, _DEEPEST)
+    filled = _leads_to_product(other)
     scores, filler = (other, chosen) if filled else (chosen, other)
     fill = _fill_number(filler, facts)
     if fill is None:

@@ -1,0 +1,61 @@
+"""Sums over one index become matrix products."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+
+from burnish.rewrite.pipeline import optimize
+from rewriting import Graph, checked, op_types, samples
+
+SIZES = {"b": 2, "h": 3, "q": 4, "k": 5, "d": 6}
+
+
+def build(equation: str) -> ir.Model:
+    g = Graph()
+    left, right = equation.split("->")[0].split(",")
+    factors = [g.input(name, list(letters)) for name, letters in (("l", left), ("r", right))]
+    return g.model(g.op("Einsum", *factors, equation=equation))
+
+
+def feeds(equation: str) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float32]]]:
+    left, right = equation.split("->")[0].split(",")
+    return {
+        "l": samples(*(SIZES[c] for c in left)),
+        "r": samples(*(SIZES[c] for c in right), seed=1),
+    }
+
+
+@pytest.mark.parametrize(
+    "equation",
+    ["bhqd,bhkd->bhqk", "bqhd,bkhd->bhqk", "bhqk,bkhd->bqhd", "qd,kd->qk", "qd,dk->kq",
+     "qbhd,kbhd->bhqk", "bhqk,bhkd->bhqd"],
+)  # fmt: skip
+def test_products_are_found(equation: str) -> None:
+    result = checked(build(equation), feeds(equation))
+    assert "Einsum" not in op_types(result.model)
+    assert op_types(result.model).count("MatMul") == 1
+
+
+@pytest.mark.parametrize("equation", ["bqd,bkd->bq", "bhd,bhd->bh", "bd,hd->bhd"])
+def test_other_sums_stay(equation: str) -> None:
+    result = optimize(build(equation))
+    assert op_types(result.model) == ["Einsum"]
+
+
+def test_what_is_no_product_is_explained() -> None:
+    (miss,) = [m for m in optimize(build("bhqd,bhkd->bqk")).report.misses if m.rule == "einsum"]
+    assert "expected one index that is summed" in miss.reason
+    assert miss.remedy == "none: this is not one matrix product"
+
+
+def test_attention_is_found_between_two_sums() -> None:
+    g = Graph()
+    q, k, v = (g.input(name, ["batch", "length", 4, 8]) for name in "qkv")
+    scores = g.op("Mul", g.op("Einsum", q, k, equation="bqhd,bkhd->bhqk"), 0.3)
+    weights = g.op("Softmax", scores, axis=-1)
+    result = g.op("Einsum", weights, v, equation="bhqk,bkhd->bqhd")
+    model = g.model(g.op("Reshape", result, np.array([0, 0, 32], np.int64)))
+    given = {name: samples(2, 5, 4, 8, seed=i) for i, name in enumerate("qkv")}
+    assert "MultiHeadAttention" in op_types(checked(model, given).model)
