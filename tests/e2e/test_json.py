@@ -30,10 +30,13 @@ CALLS = {
     "verify": ("{model}",),
     "bench": ("{model}", "--engine", "onnxruntime-cpu", "--rounds", "1", "--budget", "1"),
     "profile": ("{model}",),
+    "whatif": ("{model}", "--sweep"),
+    "advise": ("{model}",),
     "inputs": ("{model}", "-o", "x.npz"),
     "model list": ("--store", "{store}"),
     "model show": ("{model}",),
     "doctor": ("--engine", "onnxruntime-cpu"),
+    "doctor --probe": ("cpu", "-o", "cpu.toml"),
     "zoo list": (),
     "zoo show": ("bert-base",),
 }

@@ -27,6 +27,7 @@ DOCUMENTS = {
     "model list": "burnish.store.summary:StoreListing",
     "model show": "burnish.store.summary:ModelSummary",
     "doctor": "burnish.engines.probes.findings:DoctorReport",
+    "doctor --probe": "burnish.bench.probe:ProbeReport",
 }
 """What each command prints with `--json`; the module holds the type and its SCHEMA number."""
 
