@@ -23,6 +23,7 @@ from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
 from burnish.study import distill_sites
 from burnish.study.distill_sites import Found, Site
+from burnish.study.seen_types import tell_types
 
 SCHEMA = 1
 VARIANT = "distilled"
@@ -144,6 +145,7 @@ def _write(
     request: DistillRequest,
 ) -> Piece:
     site = group[0]
+    tell_types((*site.part.inputs, *site.part.outputs), values)
     small = extract.as_model(extract.with_weights(site.part), model, name)
     path = layout.place(request.folder, name, VARIANT)
     onnx_files.write(small, path, history=history)

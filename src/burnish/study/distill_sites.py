@@ -15,6 +15,7 @@ from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions import FUSIONS
 from burnish.rewrite.match import Proposal
 from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.passes.shapes import InferShapes
 from burnish.rewrite.pipeline import optimize
 from burnish.rewrite.rule import Refusal, Rule
 from burnish.study.check_part import around, original
@@ -75,6 +76,7 @@ def called(model: ir.Model, name: str) -> Found:
         )
     copy = model.clone()
     InlinePass(lambda function: function.identifier() not in wanted)(copy)
+    InferShapes()(copy)
     sites = [
         Site(node.name or "", around({node}, copy))
         for node in copy.graph

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from burnish.store import datasets, onnx_files
 from burnish.store.datasets import DataSet
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
+from burnish.study.seen_types import tell_types
 
 SCHEMA = 1
 _MOST_TRIES = 64
@@ -123,7 +124,7 @@ def reduce(
             given = both.values(1, shared)
         progress.step("reduce", 1, 3, f"{len(shared)} values compared")
         values = _by_name(*models)
-        _tell_types(values, recorded)
+        tell_types([value for side in values for value in side.values()], recorded)
         search = _Search(models, subjects, Path(folder), {**feeds.arrays, **recorded}, values)
         output = _first_wrong(shared, recorded, given, search)
         progress.step("reduce", 2, 3, f"they part at {output}")
@@ -151,16 +152,6 @@ def _by_name(*models: ir.Model) -> tuple[dict[str, ir.Value], dict[str, ir.Value
         for model in models
     ]
     return found[0], found[1]
-
-
-def _tell_types(values: Iterable[Mapping[str, ir.Value]], recorded: Arrays) -> None:
-    """Give values the types and shapes they were seen with, where inference did not tell."""
-    for side in values:
-        for name, array in recorded.items():
-            if side[name].type is None:
-                side[name].type = ir.TensorType(ir.DataType.from_numpy(array.dtype))
-            if side[name].shape is None:
-                side[name].shape = ir.Shape(array.shape)
 
 
 def _first_wrong(shared: Sequence[str], recorded: Arrays, given: Arrays, search: _Search) -> str:
