@@ -302,6 +302,25 @@ def _all_first(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     return [source, *[None] * (len(node.outputs) - 1)]
 
 
+def _resize(node: ir.Node, known: Known) -> Sequence[Partial | None]:
+    """Follow axes that are not resized, or by a whole number, or to a size that is known."""
+    source = known.of(node.inputs[0])
+    scales = known.facts.array(node.inputs[2]) if len(node.inputs) > 2 else None
+    wanted = known.elements(node.inputs[3]) if len(node.inputs) > 3 else None
+    if source is None or {"axes", "keep_aspect_ratio_policy"} & node.attributes.keys():
+        return [None]
+    if wanted is not None and len(wanted) == len(source):
+        return [wanted]
+    if scales is None or scales.size != len(source):
+        return [None]
+    return [
+        tuple(
+            size.multiply(own, int(scale)) if scale == int(scale) else None
+            for own, scale in zip(source, scales.reshape(-1).tolist(), strict=True)
+        )
+    ]
+
+
 def _with_sum(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     """Follow the result and the fourth output, the sum, of a skip normalisation."""
     source = known.of(node.inputs[0])
@@ -343,6 +362,7 @@ FOLLOWED: Mapping[str, Follower] = {
     "Pad": _pad,
     "Range": _range,
     "Reshape": _reshape,
+    "Resize": _resize,
     "Shape": _rank,
     "SkipLayerNormalization": _with_sum,
     "SkipSimplifiedLayerNormalization": _with_sum,
