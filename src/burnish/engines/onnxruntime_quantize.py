@@ -7,6 +7,12 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+import onnx
+
+from burnish.core.errors import ModelError
+
+_INTEGER = ("MatMulInteger", "ConvInteger")
+
 
 def quantize_nodes(source: Path, target: Path, nodes: Sequence[str]) -> None:
     """Write `source` to `target` with the weights of `nodes` as int8.
@@ -15,6 +21,8 @@ def quantize_nodes(source: Path, target: Path, nodes: Sequence[str]) -> None:
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
+    # the tool first turns a Gemm into a MatMul and an Add, under other names
+    names = [name for node in nodes for name in (node, f"{node}_MatMul")]
     root = logging.getLogger()
     level = root.level
     # the tool advises on pre-processing through the root logger, at every call
@@ -22,8 +30,13 @@ def quantize_nodes(source: Path, target: Path, nodes: Sequence[str]) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            quantize_dynamic(
-                source, target, nodes_to_quantize=list(nodes), weight_type=QuantType.QInt8
-            )
+            quantize_dynamic(source, target, nodes_to_quantize=names, weight_type=QuantType.QInt8)
     finally:
         root.setLevel(level)
+    made = sum(node.op_type in _INTEGER for node in onnx.load(target).graph.node)
+    made -= sum(node.op_type in _INTEGER for node in onnx.load(source).graph.node)
+    if made < len(set(nodes)):
+        raise ModelError(
+            f"{made} of {len(set(nodes))} nodes could be turned into 8-bit integers",
+            hint="select products and convolutions with constant weights",
+        )
