@@ -73,6 +73,13 @@ def feeds(
             "v": samples(batch, columns, width, seed=2), "mask": mask}  # fmt: skip
 
 
+def fix(model: ir.Model, sizes: Mapping[str, int]) -> None:
+    """Give numbers to some of the named axes of the inputs."""
+    for value in model.graph.inputs:
+        names = [dim if isinstance(dim, int) else dim.value for dim in value.shape or ()]
+        value.shape = ir.Shape([sizes.get(str(name), name) for name in names])
+
+
 SPELLINGS: dict[str, Body] = {
     "divided, added": lambda g, q, k, v, m: weigh(g, g.op("Add", scaled(g, q, k), masked(g, m)), v),
     "mask first": lambda g, q, k, v, m: weigh(g, g.op("Add", masked(g, m), scaled(g, q, k)), v),
@@ -164,9 +171,7 @@ SPELLINGS: dict[str, Body] = {
 def test_every_spelling_fuses_to_the_same_numbers(name: str) -> None:
     model = build(SPELLINGS[name])
     if name in ("merged for the transpose", "two biases"):
-        for value in model.graph.inputs:
-            value.shape = ir.Shape([{"rows": 5, "columns": 6}.get(str(d), d) for d in (
-                dim if isinstance(dim, int) else dim.value for dim in value.shape or ())])  # fmt: skip
+        fix(model, {"rows": 5, "columns": 6})
     result = checked(model, feeds())
     assert "Softmax" not in op_types(result.model)
     assert op_types(result.model).count("MultiHeadAttention") == 1
@@ -238,7 +243,7 @@ def test_random_respellings_fuse(data: st.DataObject) -> None:
     flip = data.draw(st.lists(st.booleans(), min_size=4, max_size=4))
     shares = data.draw(st.lists(st.floats(0.3, 3.0), min_size=3, max_size=3))
 
-    def both(g: Graph, op_type: str, a: ir.Value, b: Any, swap: bool) -> ir.Value:
+    def both(g: Graph, op_type: str, a: ir.Value, b: ir.Value | float, swap: bool) -> ir.Value:
         return g.op(op_type, b, a) if swap else g.op(op_type, a, b)
 
     def body(g: Graph, q: ir.Value, k: ir.Value, v: ir.Value, m: ir.Value) -> ir.Value:
@@ -327,6 +332,32 @@ def test_a_batch_of_single_heads_fuses() -> None:
     assert "MultiHeadAttention" in op_types(result.model)
 
 
+def test_leading_axes_are_merged() -> None:
+    g = Graph()
+    q, k, v = (g.input(name, ["batch", 3, HEADS, 6, SIZE]) for name in "qkv")
+    scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 2, 4, 3]))
+    scores = g.op("Add", scores, g.constant(samples(3, 1, 6, 6, seed=8)))
+    model = g.model(weigh(g, scores, v))
+    given = {name: samples(2, 3, HEADS, 6, SIZE, seed=i) for i, name in enumerate("qkv")}
+    assert "MultiHeadAttention" in op_types(checked(model, given).model)
+
+
+def test_heads_merged_into_the_batch_fuse() -> None:
+    g = Graph()
+    q, k, v = (g.input(name, ["batch", HEADS, "length", SIZE]) for name in "qkv")
+    mask = g.input("mask", ["batch", 1, 1, "length"], BOOL)
+    merged = [g.op("Reshape", x, np.array([-1, 6, SIZE], np.int64)) for x in (q, k, v)]
+    scores = g.op("MatMul", merged[0], g.op("Transpose", merged[1], perm=[0, 2, 1]))
+    scores = g.op("Reshape", scores, np.array([-1, HEADS, 6, 6], np.int64))
+    weights = g.op("Softmax", g.op("Add", scores, masked(g, mask)), axis=-1)
+    weights = g.op("Reshape", weights, np.array([-1, 6, 6], np.int64))
+    model = g.model(g.op("MatMul", weights, merged[2]))
+    fix(model, {"length": 6})
+    given = {name: samples(2, HEADS, 6, SIZE, seed=i) for i, name in enumerate("qkv")}
+    result = checked(model, {**given, "mask": _padded("left")["mask"]})
+    assert "MultiHeadAttention" in op_types(result.model)
+
+
 def test_windows_with_a_mask_for_each_fuse() -> None:
     g = Graph()
     q, k, v = (g.input(name, ["windows", HEADS, 6, SIZE]) for name in "qkv")
@@ -340,8 +371,10 @@ def test_windows_with_a_mask_for_each_fuse() -> None:
     assert "MultiHeadAttention" in op_types(checked(model, given).model)
 
 
-def test_the_standard_operator_is_written_when_asked_for() -> None:
-    result = checked(build(SPELLINGS["guarded"]), feeds(), ops="standard")
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_the_standard_operator_is_written_when_asked_for(target: str) -> None:
+    result = checked(build(SPELLINGS["guarded"]), feeds(), ops="standard", target=target)
+    assert ("Where" in op_types(result.model)[-1:]) == (target == "cuda")
     assert "Attention" in op_types(result.model)
     assert all(node.domain == "" for node in result.model.graph)
 

@@ -23,7 +23,7 @@ def numbers(*items: int) -> npt.NDArray[Any]:
     return np.array(items, np.int64)
 
 
-def cut(g: Graph, x: ir.Value, start: int, end: Any, step: int = 1) -> ir.Value:
+def cut(g: Graph, x: ir.Value, start: int, end: npt.NDArray[Any], step: int = 1) -> ir.Value:
     return g.op("Slice", x, numbers(start), end, numbers(-1), numbers(step))
 
 

@@ -63,8 +63,12 @@ def lowest(term: Term, facts: Facts) -> float | None:
     """Return what a term adds where it masks; None: not known."""
     if term.fill is not None:
         return term.fill
+    constant = facts.array(term.value)
+    if constant is not None and constant.size:
+        ends = (float(constant.min()) * term.factor, float(constant.max()) * term.factor)
+        return min(ends)
     node = term.value.producer()
-    while node is not None and is_standard(node, "Expand", "Unsqueeze", "Slice", "Cast"):
+    while node is not None and is_standard(node, "Expand", "Unsqueeze", "Slice"):
         node = None if node.inputs[0] is None else node.inputs[0].producer()
     if node is None or not is_standard(node, "Where") or term.factor != 1.0:
         return None

@@ -46,6 +46,8 @@ class Plan(Match):
     split: Shape = ()
     """The leading axes of the scores, where those are merged for the operator."""
     guarded: bool = False
+    """Rows that are masked throughout are to be made zero behind the operator; ONNX's Attention
+    does that itself on the CPU, and is not known to elsewhere."""
     clipped: bool = False
     """The bias is to be cut off at a number that the operator does not take for a mask."""
     layout: Layout = "heads"
@@ -167,7 +169,8 @@ def _standard(site: _Site, *, grouped: bool) -> bool | Refusal:
     refusal = emission.refusal("Attention", "", site.after.output.dtype, facts.options)
     if refusal is not None:
         return refusal
-    if bias.always_finite(terms, facts):
+    single = site.after.output.dtype == ir.DataType.FLOAT
+    if bias.always_finite(terms, facts) and (single or not terms):
         return any((bias.lowest(term, facts) or 0.0) < _LOWEST_BIAS for term in terms)
     if site.after.guarded and all(bias.lowest(term, facts) == -np.inf for term in terms):
         return False
@@ -212,7 +215,9 @@ def _plan(site: _Site, key: Operand, value: Operand, *, clip: bool | None) -> Ma
         query=before.query, key=key, value=value, scale=before.scale, softcap=before.softcap,
         fits=fits, product=site.merged, size=head[-1:], layout=layout,
         split=site.product[:-2] if len(site.product) > 4 else (),
-        guarded=after.guarded and not bias.always_finite(before.terms, facts),
+        guarded=after.guarded
+        and not bias.always_finite(before.terms, facts)
+        and (clip is None or facts.options.target != "cpu"),
         clipped=bool(clip), standard=clip is not None,
     )  # fmt: skip
 

@@ -61,14 +61,20 @@ def _multi_head(plan: Plan, added: tuple[ir.Value, Shape] | None, make: Maker) -
     return _laid_out(plan, result, make)
 
 
-def _guarded(plan: Plan, result: ir.Value, added: tuple[ir.Value, Shape], make: Maker) -> ir.Value:
-    """Return a result with zeros in the rows that are masked throughout."""
+def _empty_rows(added: tuple[ir.Value, Shape], make: Maker) -> ir.Value:
+    """Return which rows are masked throughout: (batch, heads, rows, 1)."""
     mask, shape = added
     rows = (*shape[:3], 1)
     highest = make.over_axes("ReduceMax", mask, [-1], rows)
-    nothing = make.scalar(-np.inf)
-    empty = make.node("Equal", [highest, nothing], rows, dtype=ir.DataType.BOOL)
+    return make.node("Equal", [highest, make.scalar(-np.inf)], rows, dtype=ir.DataType.BOOL)
+
+
+def _guarded(plan: Plan, result: ir.Value, added: tuple[ir.Value, Shape], make: Maker) -> ir.Value:
+    """Return a result with zeros in the rows that are masked throughout."""
+    empty, shape = _empty_rows(added, make), added[1]
     whole = make.shapes.of(result) or ()
+    if len(whole) == 4:
+        return make.node("Where", [empty, make.scalar(0.0), result], whole)
     if shape[1] == 1:
         empty = make.over_axes("Squeeze", empty, [1], (shape[0], shape[2], 1))
         return make.node("Where", [empty, make.scalar(0.0), result], whole)
@@ -76,10 +82,8 @@ def _guarded(plan: Plan, result: ir.Value, added: tuple[ir.Value, Shape], make: 
     split = _heads_of(plan, result, make)
     turned = make.node("Transpose", [split], parts, attributes={"perm": HEADS_LAST})
     kept = make.node("Where", [empty, make.scalar(0.0), turned], parts)
-    back = make.node(
-        "Transpose", [kept], (parts[0], parts[2], parts[1], parts[3]),
-        attributes={"perm": HEADS_LAST},
-    )  # fmt: skip
+    last = (parts[0], parts[2], parts[1], parts[3])
+    back = make.node("Transpose", [kept], last, attributes={"perm": HEADS_LAST})
     return make.node("Reshape", [back, make.numbers([0, 0, -1])], whole)
 
 
@@ -164,10 +168,14 @@ def _standard(plan: Plan, added: tuple[ir.Value, Shape] | None, make: Maker) -> 
         attributes |= {"q_num_heads": _number(heads), "kv_num_heads": _number(groups)}
         whole = (batch, rows, multiply(heads, plan.size[0]))
         result = make.node("Attention", [*joined, *given], whole, attributes=attributes)
+        if plan.guarded and added is not None:
+            result = _guarded(plan, result, added, make)
         return _laid_out(plan, result, make)
     turned = [_turned(part, make) for part in parts]
     shape = (batch, heads, rows, plan.size[0])
     result = make.node("Attention", [*turned, *given], shape, attributes=attributes)
+    if plan.guarded and added is not None:
+        result = _guarded(plan, result, added, make)
     if plan.layout == "heads":
         return result
     last = (batch, rows, heads, plan.size[0])
