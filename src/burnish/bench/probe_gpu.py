@@ -104,7 +104,7 @@ def _launch_overhead(torch: Torch) -> float:
 def _median(torch: Torch, call: Callable[[], object]) -> float:
     for _ in range(3):
         call()
-    times = []
+    times: list[float] = []
     for _ in range(_REPEATS):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
