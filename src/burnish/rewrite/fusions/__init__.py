@@ -9,6 +9,7 @@ from burnish.rewrite.fusions import (
     folded_weights,
     gelu,
     group_norm,
+    group_norm_parts,
     layer_norm,
     pad_conv,
     rms_norm,
@@ -26,6 +27,7 @@ FUSIONS: tuple[Rule, ...] = (
     *layer_norm.RULES,
     *rms_norm.RULES,
     *group_norm.RULES,
+    *group_norm_parts.RULES,
     *gelu.RULES,
     *bias_gelu.RULES,  # after gelu, whose result it extends
     *sigmoid.RULES,
