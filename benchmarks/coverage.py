@@ -1,0 +1,116 @@
+"""How much of each architecture is fused: run the shared coverage tool, and print its counts.
+
+python benchmarks/coverage.py WORK [--tool DIR] [--model GLOB] [--variant ts17,dynamo20]
+
+WORK holds what `export.py` of the tool has written. Two ways to optimise are measured: as the
+command does by default, and with `--cost off`, where also fusions that are slower on this target
+are applied. Prints nothing and succeeds where the tool is not there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+TOOL = Path(__file__).parents[2] / "shared" / "tools" / "coverage"
+KINDS = ("attention", "layernorm", "rmsnorm", "groupnorm", "gelu", "silu", "rope", "skip")
+WAYS = {"default": "", "cost-off": "--cost off"}
+PEERS = ("onnxsim", "onnxslim")
+BAD = ("wrong", "invalid", "crash", "drift")
+
+Row = Mapping[str, str]
+
+
+def measure(tool: Path, work: Path, models: str) -> Path:
+    """Run both ways over all models; rows that are there already are kept. Return the CSV."""
+    command = f"{sys.executable} -m burnish -q optimize {{src}} -o {{dst}} --no-verify"
+    out = work / "burnish.csv"
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.pathsep.join([*_stand_ins(Path(folder)), os.environ.get("PYTHONPATH", "")])
+        for name, options in WAYS.items():
+            subprocess.run(
+                [
+                    sys.executable, str(tool / "measure.py"), str(work), "--model", models,
+                    "--out", str(out), "--cli", f"{name}={command} {options}",
+                ],
+                check=True, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": path},
+            )  # fmt: skip
+    return out
+
+
+def _stand_ins(folder: Path) -> list[str]:
+    """Return a folder with empty modules for peers that are not installed, nor measured here."""
+    missing = [name for name in PEERS if importlib.util.find_spec(name) is None]
+    for name in missing:
+        (folder / f"{name}.py").touch()
+    return [str(folder)] if missing else []
+
+
+def table(rows: Sequence[Row]) -> Iterable[str]:
+    """Yield the table: one line for each way and variant, found of expected for each kind."""
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        eager = " eager" if row["impl"] == "eager" else ""
+        groups[row["optimizer"], f"{row['exporter']}{row['opset']}{eager}"].append(row)
+    yield "| way | variant | models | " + " | ".join(KINDS) + " | bad | worst relative |"
+    yield "|" + " --- |" * (len(KINDS) + 5)
+    for (way, variant), found in sorted(groups.items()):
+        cells = [_share(found, kind) for kind in KINDS]
+        outcomes = Counter(row["outcome"] for row in found)
+        bad = ", ".join(f"{outcomes[name]} {name}" for name in BAD if outcomes[name]) or "0"
+        line = " | ".join([way, variant, str(len(found)), *cells, bad, _worst(found)])
+        yield f"| {line} |"
+
+
+def _share(rows: Sequence[Row], kind: str) -> str:
+    pairs = [(int(row[f"n_{kind}"] or 0), int(row[f"exp_{kind}"] or 0)) for row in rows]
+    expected = sum(want for _, want in pairs)
+    return f"{sum(min(n, want) for n, want in pairs)}/{expected}" if expected else "-"
+
+
+def _worst(rows: Sequence[Row]) -> str:
+    found = [float(row[key]) for row in rows for key in ("rel_a", "rel_b", "rel_c") if row[key]]
+    return f"{max(found):.1e}" if found else "-"
+
+
+def shortfalls(rows: Sequence[Row]) -> Iterable[str]:
+    """Yield what is missing, model by model."""
+    for row in rows:
+        missing = [
+            f"{kind} {row[f'n_{kind}'] or 0}/{row[f'exp_{kind}']}"
+            for kind in KINDS
+            if int(row[f"exp_{kind}"] or 0) > int(row[f"n_{kind}"] or 0)
+        ]
+        if missing or row["outcome"] in BAD:
+            problem = f" {row['outcome']}: {row['error']}" if row["outcome"] in BAD else ""
+            yield f"{row['optimizer']} {row['key']}: {', '.join(missing)}{problem}"
+
+
+def main() -> int:
+    """Measure, print the table and what is missing."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--tool", type=Path, default=TOOL)
+    parser.add_argument("--model", default="*")
+    asked = parser.parse_args()
+    if not (asked.tool / "measure.py").is_file():
+        print(f"{asked.tool}: not there, nothing is measured", file=sys.stderr)
+        return 0
+    with measure(asked.tool, asked.work, asked.model).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    print("\n".join(table(rows)))
+    print()
+    print("\n".join(shortfalls(rows)))
+    return int(any(row["outcome"] in BAD for row in rows))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
