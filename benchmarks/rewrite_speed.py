@@ -1,21 +1,30 @@
 """How the time of rewriting grows with the graph: CPU seconds and the log-log slope.
 
-python benchmarks/rewrite_speed.py [--largest 20000]
+python benchmarks/rewrite_speed.py [--largest 50000] [--peers]
+
+With --peers, one graph of about 2,400 nodes is also given to ONNX Runtime's Python optimizer
+(level 0) and to onnxscript's `optimize_for_ort`, in the same run, and burnish's checks are timed.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import tempfile
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import onnx_ir as ir
 
+from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.pipeline import optimize
+from burnish.study.trial import Trial, tried
 
 HIDDEN = 16
 NODES_PER_LAYER = 98
+STEEPEST = 1.15
 
 
 class _Encoder:
@@ -101,12 +110,16 @@ def encoder(layers: int) -> ir.Model:
     return ir.Model(graph, ir_version=8)
 
 
-def main() -> None:
-    """Print one row per size, then the slope."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--largest", type=int, default=20_000)
+def cpu_seconds(call: Callable[[], object]) -> float:
+    """Return the CPU time of one call, threads included."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
+def growth(largest: int) -> float:
+    """Print one row for each size; return the log-log slope."""
     sizes = (300, 600, 1200, 2400, 5000, 10_000, 20_000, 50_000)
-    largest = parser.parse_args().largest
     points = []
     optimize(encoder(1))
     print(f"{'nodes':>8} {'after':>8} {'CPU s':>8} {'µs/node':>8}")
@@ -119,9 +132,47 @@ def main() -> None:
         points.append((math.log(nodes), math.log(seconds)))
         per_node = 1e6 * seconds / nodes
         print(f"{nodes:>8,} {result.report.nodes_after:>8,} {seconds:>8.3f} {per_node:>8.1f}")
-    slope = np.polyfit(*zip(*points, strict=True), 1)[0]
-    print(f"log-log slope: {slope:.2f}")
+    return float(np.polyfit(*zip(*points, strict=True), 1)[0])
+
+
+def peers(nodes: int = 2400) -> None:
+    """Print the CPU seconds of burnish, with and without checks, and of its peers."""
+    import onnx
+    from onnxruntime.transformers import optimizer
+    from onnxscript.rewriter.ort_fusions import optimize_for_ort
+
+    model = encoder(nodes // NODES_PER_LAYER)
+    print(f"\n{len(model.graph):,} nodes, CPU s")
+    ours = cpu_seconds(lambda: optimize(model))
+    print(f"{'burnish, checks off':<40} {ours:>8.2f}")
+    checked = cpu_seconds(lambda: tried(model, OptimizeOptions(), Trial()))
+    print(f"{'burnish, every fusion checked':<40} {checked:>8.2f} {checked / ours:>6.1f}x")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.onnx"
+        onnx.save(ir.serde.serialize_model(model), path)
+        theirs = cpu_seconds(
+            lambda: optimizer.optimize_model(
+                str(path), model_type="bert", num_heads=2, hidden_size=HIDDEN, opt_level=0
+            )
+        )
+        print(f"{'onnxruntime.transformers, level 0':<40} {theirs:>8.2f} {theirs / ours:>6.1f}x")
+        copy = ir.serde.deserialize_model(onnx.load(path))
+        theirs = cpu_seconds(lambda: optimize_for_ort(copy))
+        print(f"{'onnxscript optimize_for_ort':<40} {theirs:>8.2f} {theirs / ours:>6.1f}x")
+
+
+def main() -> int:
+    """Print the sizes, the slope and, if asked for, the peers; fail above the slope allowed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--largest", type=int, default=20_000)
+    parser.add_argument("--peers", action="store_true")
+    asked = parser.parse_args()
+    slope = growth(asked.largest)
+    print(f"log-log slope: {slope:.2f} (at most {STEEPEST})")
+    if asked.peers:
+        peers()
+    return int(slope > STEEPEST)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
