@@ -48,3 +48,16 @@ def test_a_node_that_stays_as_it_is_is_not_passed_over(tmp_path: Path) -> None:
     )
     with pytest.raises(ModelError, match="0 of 1 nodes could be turned into 8-bit integers"):
         quantize_nodes(source, tmp_path / "b.onnx", ["none"])
+
+
+def test_what_the_tool_cannot_do_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime.quantization
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("odd types")
+
+    monkeypatch.setattr(onnxruntime.quantization, "quantize_dynamic", fail)
+    with pytest.raises(ModelError) as caught:
+        quantize_nodes(tmp_path / "a.onnx", tmp_path / "b.onnx", ["a"])
+    assert caught.value.problem == "a.onnx: cannot be quantised (odd types)"
+    assert caught.value.hint == "select other nodes, or start from --graph-level basic"

@@ -13,7 +13,7 @@ from burnish.analyze.event_graph import EventGraph, changed
 from burnish.analyze.parallel import if_parallel
 from burnish.analyze.scenario import Scenario
 from burnish.analyze.selector import operator_of
-from burnish.analyze.simulate import simulate
+from burnish.analyze.simulate import Timeline, simulate
 from burnish.analyze.transform import Setting, apply, roofline_s
 
 SCHEMA = 1
@@ -135,17 +135,19 @@ def outcome(scenario: Scenario, setting: Setting) -> Outcome:
         baseline_s=before.wall_s,
         ceiling=None
         if any(action.do in _STRUCTURAL for action in scenario.actions)
-        else ceiling(
-            _removable_s(setting.graph, result.places), wall_s=before.wall_s, busy_s=before.busy_s
-        ),
+        else _ceiling(setting.graph, result.places, before),
         notes=result.notes,
     )
 
 
-def _removable_s(graph: EventGraph, places: Iterable[int]) -> float:
-    """Return what goes with events that are gone: on the host, the gap before each too."""
+def _ceiling(graph: EventGraph, places: Iterable[int], before: Timeline) -> Ceiling:
+    """Return the most that events can give; on the host, the gap before each goes with it."""
     events = [graph.events[place] for place in places]
-    return sum(e.duration_s + (e.gap_s if e.kind == "node" else 0.0) for e in events)
+    work_s = sum(event.duration_s for event in events)
+    gaps_s = sum(event.gap_s for event in events if event.kind == "node")
+    of_wall = ceiling(work_s + gaps_s, wall_s=before.wall_s, busy_s=before.busy_s)
+    of_busy = ceiling(work_s, wall_s=before.wall_s, busy_s=before.busy_s)
+    return Ceiling(of_wall.against_wall, of_busy.against_busy)
 
 
 def sweep(setting: Setting) -> tuple[SweepRow, ...]:
@@ -154,26 +156,21 @@ def sweep(setting: Setting) -> tuple[SweepRow, ...]:
     for place in setting.graph.work:
         groups[operator_of(setting.graph.events[place], setting.nodes) or _UNNAMED].append(place)
     before = simulate(setting.graph)
-    rows = [
-        _row(setting, op_type, places, before.wall_s, before.busy_s)
-        for op_type, places in groups.items()
-    ]
+    rows = [_row(setting, op_type, places, before) for op_type, places in groups.items()]
     # gains that differ by rounding only are equal
     return tuple(
         sorted(rows, key=lambda r: (-round(r.gain_at_infinity, 6), -r.seconds_s, r.op_type))
     )
 
 
-def _row(
-    setting: Setting, op_type: str, places: Sequence[int], wall_s: float, busy_s: float
-) -> SweepRow:
+def _row(setting: Setting, op_type: str, places: Sequence[int], before: Timeline) -> SweepRow:
     events = setting.graph.events
     seconds_s = sum(events[place].duration_s for place in places)
 
     def gain(times: Sequence[float]) -> float:
         changes = {p: replace(events[p], duration_s=t) for p, t in zip(places, times, strict=True)}
         after_s = simulate(changed(setting.graph, changes)).wall_s
-        return wall_s / after_s if after_s else math.inf
+        return before.wall_s / after_s if after_s else math.inf
 
     limits = [roofline_s(events[place], setting) for place in places]
     known = [limit for limit in limits if limit is not None]
@@ -186,7 +183,7 @@ def _row(
         gain_at_2=gain(faster),
         gain_at_roofline=gain(known) if len(known) == len(limits) else None,
         gain_at_infinity=gain([0.0] * len(places)),
-        ceiling=ceiling(_removable_s(setting.graph, places), wall_s=wall_s, busy_s=busy_s),
+        ceiling=_ceiling(setting.graph, places, before),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from burnish.analyze.amdahl import Denominators
 from burnish.analyze.whatif import Outcome, SweepRow, WhatIfReport
 from burnish.cli.output import Table
@@ -112,6 +114,8 @@ def _swept(row: SweepRow) -> tuple[str, ...]:
 
 def gain(value: float) -> str:
     """Return a speed-up with the digits that small gains need: `1.005×`."""
+    if math.isinf(value):
+        return "∞"
     return f"{value:.3f}×" if value < 2 else units.ratio(value)
 
 

@@ -30,7 +30,19 @@ def quantize_nodes(source: Path, target: Path, nodes: Sequence[str]) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            quantize_dynamic(source, target, nodes_to_quantize=names, weight_type=QuantType.QInt8)
+            quantize_dynamic(
+                source,
+                target,
+                nodes_to_quantize=names,
+                weight_type=QuantType.QInt8,
+                # what ONNX Runtime's own operators give has no type that ONNX could infer
+                extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
+            )
+    except (RuntimeError, ValueError) as error:
+        raise ModelError(
+            f"{source.name}: cannot be quantised ({error})",
+            hint="select other nodes, or start from --graph-level basic",
+        ) from error
     finally:
         root.setLevel(level)
     made = sum(node.op_type in _INTEGER for node in onnx.load(target).graph.node)

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import math
+
+from burnish.analyze.amdahl import Ceiling, Correction, Denominators
+from burnish.analyze.whatif import Checked, Outcome, Paths, SweepRow, WhatIfReport
+from burnish.cli.output import Table
+from burnish.cli.whatif_tables import gain, tables
+
+REPORT = WhatIfReport(
+    label="m",
+    source="onnxruntime 1.31.1",
+    baseline_s=10e-3,
+    denominators=Denominators(10e-3, 15e-3, 9e-3, 9e-3, 0.0, 0.0, 0.0, 6e-3),
+    correction=Correction(8e-6, 0.9, 1e-6),
+    paths=Paths(10e-3, None),
+    attributed=0.973,
+    device="laptop",
+    outcomes=(
+        Outcome("one", ("scale A 2.00×",), 3, 4e-3, 8e-3, 10e-3, Ceiling(5 / 3, 1.8), ("odd",)),
+        Outcome(
+            "two", tuple(f"remove n{i}" for i in range(5)), 5, 5e-3, 5e-3, 10e-3, None,
+            checked=Checked("remove", 10e-3, 4e-3, "faster"),
+        ),
+    ),
+    sweep=(SweepRow("A", 3, 4e-3, 1.1, 1.25, None, math.inf, Ceiling(math.inf, 1.8)),),
+    notes=("noisy",),
+)  # fmt: skip
+
+
+def test_the_lengths_the_outcomes_and_the_sweep_are_tables_with_all_that_must_be_known() -> None:
+    lengths, outcomes, sweep, *lines = tables(REPORT)
+    assert isinstance(lengths, Table)
+    assert ("  added by profiling", "5.00 ms") in lengths.rows
+    assert ("longest path, if only data were waited for", "–") in lengths.rows
+    assert isinstance(outcomes, Table)
+    assert list(outcomes.rows[0][5:]) == ["1.250×", "1.667×", "1.800×", "–", "–"]
+    assert outcomes.rows[1][1] == "remove n0; remove n1; remove n2; and 2 more"
+    assert list(outcomes.rows[1][5:]) == ["2.00×", "–", "–", "2.50×", "25.0 %"]
+    assert isinstance(sweep, Table)
+    assert list(sweep.rows[0]) == [
+        "A", "3", "4.00 ms", "1.100×", "1.250×", "unknown", "∞", "∞", "1.800×",
+    ]  # fmt: skip
+    assert lines == [
+        "attributed: 97.3 % of the work belongs to known nodes",
+        "corrected: 8.00 µs of profiling off each node, times 0.90, 1.00 µs before each",
+        "limits: laptop",
+        "note: noisy",
+        "note: odd",
+    ]
+
+
+def test_small_gains_have_the_digits_to_be_told_apart() -> None:
+    assert gain(1.005) == "1.005×"
+    assert gain(22.66) == "22.66×"
