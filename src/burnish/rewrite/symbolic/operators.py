@@ -174,7 +174,8 @@ def _gather_elements(node: ir.Node, known: Known) -> Sequence[Partial | None]:
 
 def _gather_nd(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     data, indices = known.of(node.inputs[0]), known.of(node.inputs[1])
-    if not data or not indices or node.attributes.get_int("batch_dims", 0):
+    batched = node.attributes.get("batch_dims")
+    if not data or not indices or (batched is not None and batched.as_int()):
         return [None]
     depth = indices[-1]
     return [(*indices[:-1], *data[depth:]) if isinstance(depth, int) else None]
@@ -214,7 +215,11 @@ def _slice(node: ir.Node, known: Known) -> Sequence[Partial | None]:
 
 def _cut(whole: Size, start: Size | None, end: Size | None, step: int) -> Size | None:
     """Return how much a slice leaves; the first of an axis can be cut off: none is empty."""
-    if step != 1 or start is None or end is None:
+    if start is None or end is None:
+        return None
+    if isinstance(whole, int) and isinstance(start, int) and isinstance(end, int) and step > 0:
+        return len(range(*slice(start, end, step).indices(whole)))
+    if step != 1:
         return None
     if isinstance(start, int) and start < 0:
         start = size.add(whole, start)
@@ -268,8 +273,12 @@ def _split(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     if source is None:
         return [None] * len(node.outputs)
     axis = (node.attributes.get_int("axis", 0) or 0) % len(source)
-    part = tuple(None if i == axis else item for i, item in enumerate(source))
-    return [part] * len(node.outputs)
+    given = ints(node, "split") or known.facts.integers(node.inputs[1] if len(node.inputs) > 1
+                                                        else None)  # fmt: skip
+    count = len(node.outputs)
+    even = size.divide(source[axis], count) if given is None else None
+    parts: Sequence[Size | None] = given or [even] * count
+    return [(*source[:axis], part, *source[axis + 1 :]) for part in parts]
 
 
 def _channels(node: ir.Node, known: Known) -> Sequence[Partial | None]:

@@ -422,6 +422,14 @@ NEAR_MISSES: dict[str, tuple[Body, str]] = {
         lambda g, q, k, v, m: weigh(g, g.op("Sub", masked(g, m), scaled(g, q, k)), v),
         "takes the scores away",
     ),
+    "weights that weigh nothing": (
+        lambda g, q, k, v, m: g.op(
+            "MatMul",
+            g.op("Relu", g.op("Softmax", scaled(g, q, k), axis=-1)),
+            v,
+        ),
+        "are read by Relu",
+    ),
     "a limit that matters": (
         lambda g, q, k, v, m: weigh(g, g.op("Max", scaled(g, q, k), -1.0), v),
         "raises scores",

@@ -61,11 +61,13 @@ def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
     """Return the attention around a softmax."""
     if not is_standard(node, "Softmax") or node.outputs[0].dtype not in FLOATS:
         return None
+    before = scores.read(node, facts)
+    if before is None:
+        return None
     after = weighted.read(node, facts)
     if after is None:
-        return None
-    before = scores.read(node, facts)
-    if before is None or isinstance(before, Refusal):
+        return _unweighted(node)
+    if isinstance(before, Refusal):
         return before
     if isinstance(after, Refusal):
         return after
@@ -77,6 +79,15 @@ def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
             "none: attention is normalised over the keys",
         )
     return _shaped(node, before, after, facts)
+
+
+def _unweighted(node: ir.Node) -> Refusal:
+    readers = [f"{use.node.op_type} {use.node.name!r}" for use in node.outputs[0].uses()]
+    return Refusal(
+        f"the weights of Softmax {node.name!r} are read by"
+        f" {' and '.join(readers) or 'nobody in the graph'}, expected a product with values",
+        "give the axes of the graph's inputs names, so that reshapes can be followed",
+    )
 
 
 @dataclass(frozen=True, slots=True)
