@@ -10,6 +10,7 @@ from burnish.rewrite.fusions import (
     gelu,
     group_norm,
     group_norm_parts,
+    hard_sigmoid,
     layer_norm,
     pad_conv,
     rms_norm,
@@ -32,6 +33,7 @@ FUSIONS: tuple[Rule, ...] = (
     *bias_gelu.RULES,  # after gelu, whose result it extends
     *sigmoid.RULES,
     *swish.RULES,
+    *hard_sigmoid.RULES,
     *skip_norm.RULES,
     *pad_conv.RULES,
     *folded_weights.RULES,
