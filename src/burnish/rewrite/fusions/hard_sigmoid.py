@@ -42,7 +42,9 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
         if limit is not None and (answer := _cut(node, line, limit, facts)) is not None
     ]
     matches = [answer for answer in answers if isinstance(answer, Match)]
-    return next(iter(matches or answers), None)
+    if matches:
+        return max(matches, key=lambda match: len(match.nodes))
+    return next(iter(answers), None)
 
 
 def _limit(node: ir.Node, facts: Facts) -> float | None:
