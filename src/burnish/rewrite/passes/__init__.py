@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.passes.branches import ChooseBranches
 from burnish.rewrite.passes.common_expressions import ShareExpressions
 from burnish.rewrite.passes.constants import LiftConstants, ShareConstants
 from burnish.rewrite.passes.counted import InPlacePass, step_name
@@ -29,7 +30,7 @@ def inferring() -> tuple[InPlacePass, ...]:
 def folding(options: OptimizeOptions, facts: Facts) -> tuple[InPlacePass, ...]:
     """Return the steps that compute what is known."""
     fold = FoldConstants(facts, options.fold_input_bytes, options.fold_growth_bytes)
-    return (FoldShapes(facts), fold)
+    return (FoldShapes(facts), fold, ChooseBranches(facts))
 
 
 def tidying(facts: Facts) -> tuple[InPlacePass, ...]:
@@ -46,8 +47,8 @@ STEPS: tuple[str, ...] = tuple(
     dict.fromkeys(
         step_name(kind)
         for kind in (
-            InlineFunctions, LiftConstants, InferShapes, FoldShapes, FoldConstants, Simplify,
-            ShareConstants, ShareExpressions, DropDeadCode, SortNodes, FixNames,
+            InlineFunctions, LiftConstants, InferShapes, FoldShapes, FoldConstants, ChooseBranches,
+            Simplify, ShareConstants, ShareExpressions, DropDeadCode, SortNodes, FixNames,
         )
     )
 )  # fmt: skip

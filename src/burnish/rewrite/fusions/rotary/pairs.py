@@ -61,7 +61,7 @@ def cut(value: ir.Value | None, facts: Facts) -> Cut | None:
 
 
 def _sliced(node: ir.Node, source: ir.Value, width: int, rank: int, facts: Facts) -> Cut | None:
-    bounds = [facts.integers(given) for given in node.inputs[1:]]
+    bounds = [_numbers(given, facts) for given in node.inputs[1:]]
     starts, ends = bounds[:2] if len(bounds) > 1 else (None, None)
     axes = bounds[2] if len(bounds) > 2 else (0,)
     steps = bounds[3] if len(bounds) > 3 else (1,)
@@ -71,6 +71,14 @@ def _sliced(node: ir.Node, source: ir.Value, width: int, rank: int, facts: Facts
         return None
     start, end, step = slice(starts[0], ends[0], steps[0]).indices(width)
     return Cut(source, start, end, step, width)
+
+
+def _numbers(value: ir.Value | None, facts: Facts) -> tuple[int, ...] | None:
+    """Return the elements of an integer value, if all are known though not all are constants."""
+    found = shapes_of(facts).elements(value)
+    if found is None or not all(isinstance(item, int) for item in found):
+        return None
+    return tuple(item for item in found if isinstance(item, int))
 
 
 def _split(
