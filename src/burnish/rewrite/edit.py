@@ -26,7 +26,10 @@ def graphs(model: ir.Model) -> Iterator[ir.Graph]:
     while waiting:
         graph = waiting.pop(0)
         yield graph
-        waiting.extend(body for node in graph if may_hold_bodies(node) for body in bodies(node))
+        for node in graph:
+            # As `may_hold_bodies`, without the call: this line is run for every node, and often.
+            if node.op_type in _WITH_BODIES or node.domain not in STANDARD_DOMAINS:
+                waiting.extend(bodies(node))
 
 
 def nodes(model: ir.Model) -> Iterator[ir.Node]:

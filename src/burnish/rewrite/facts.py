@@ -140,8 +140,10 @@ def _tensor_of_constant_node(node: ir.Node) -> ir.TensorProtocol | None:
     if attribute is None or attribute.is_ref():
         return None
     match attribute.name:
-        case "value":
-            return attribute.as_tensor()
+        case "value" if attribute.type == ir.AttributeType.TENSOR:
+            # Not `as_tensor()`, which looks at every method that a tensor must have.
+            tensor: ir.TensorProtocol = attribute.value
+            return tensor
         case "value_int":
             return ir.Tensor(np.array(attribute.as_int(), np.int64))
         case "value_ints":

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from burnish.rewrite import edit
-from burnish.rewrite.facts import Facts
+from burnish.rewrite.facts import Facts, sizes
 from burnish.rewrite.region import removable
 from burnish.rewrite.result import Fusion, Miss
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
@@ -34,6 +34,8 @@ class Applied:
     fusions: tuple[Fusion, ...]
     misses: tuple[Miss, ...]
     notes: tuple[str, ...]
+    shapeless: bool = False
+    """Whether new values have no shape yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ def apply_rules(
     fusions: list[Fusion] = []
     refused: list[tuple[ir.Node, Miss]] = []
     notes: dict[str, None] = {}
+    made: list[ir.Node] = []
     for rule in rules:
         anchors = [node for op_type in sorted(rule.anchors) for node in index.get(op_type, ())]
         for anchor in anchors:
@@ -82,11 +85,16 @@ def apply_rules(
                     refused.append((anchor, _miss(rule, anchor, objection)))
                     continue
                 fusions.append(_accept(proposal))
+                made.extend(builder.nodes)
                 notes.update(dict.fromkeys(builder.notes))
                 for node in builder.nodes:
                     index.setdefault(node.op_type, []).append(node)
     misses = tuple(miss for anchor, miss in refused if anchor.graph is not None)
-    return Applied(tuple(fusions), misses, tuple(notes))
+    return Applied(tuple(fusions), misses, tuple(notes), any(map(_is_shapeless, made)))
+
+
+def _is_shapeless(node: ir.Node) -> bool:
+    return any(value.name and None in (sizes(value) or (None,)) for value in node.outputs)
 
 
 def _nodes_by_operator(model: ir.Model) -> dict[str, list[ir.Node]]:

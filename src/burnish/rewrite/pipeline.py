@@ -125,9 +125,11 @@ class _Work:
 
 def _to_rest(work: _Work, rules: tuple[Rule, ...]) -> Applied:
     """Tidy and fuse in turn until neither changes anything; return the last round of fusing."""
-    applied = Applied((), (), ())
+    applied = Applied((), (), (), shapeless=True)
     for _ in range(_MOST_ROUNDS):
         facts = Facts(work.model, work.options)
+        if applied.shapeless:
+            work.run(inferring())
         _tidy(work, facts)
         applied = work.apply(rules, facts)
         if not applied.fusions:
@@ -138,7 +140,6 @@ def _to_rest(work: _Work, rules: tuple[Rule, ...]) -> Applied:
 
 def _tidy(work: _Work, facts: Facts) -> None:
     """Run the tidying steps until none changes anything; shapes only when folding gave news."""
-    work.run(inferring())
     folded = 0
     for _ in range(_MOST_ROUNDS):
         if folded:
