@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 
 from burnish.parity.report import Bisection, Culprit
@@ -37,6 +38,10 @@ def test_a_rule_that_broke_the_model_is_left_out_by_a_command() -> None:
 def test_an_unclear_verdict_comes_with_a_longer_measurement() -> None:
     report = sample_run(ratio=1.0)
     assert commands(report)[0] == f"{report.bench.rerun} --rounds 15 --budget 300"
+    short = dataclasses.replace(report.bench, rerun="burnish bench a.onnx --rounds 3 --seed 1")
+    assert commands(dataclasses.replace(report, bench=short))[0] == (
+        "burnish bench a.onnx --seed 1 --rounds 15 --budget 300"
+    )
     unsaid = replace(report, bench=replace(report.bench, rerun=""))
     assert commands(unsaid)[0] == f"burnish bench {ORIGINAL} {OPTIMIZED} --rounds 15 --budget 300"
 

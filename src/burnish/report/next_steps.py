@@ -41,7 +41,14 @@ def _if_unsure(report: RunReport) -> tuple[NextStep, ...]:
     if comparison is None or comparison.verdict in (Verdict.FASTER, Verdict.SLOWER):
         return ()
     models = ["burnish", "bench", report.original, report.optimized]
-    command = f"{report.bench.rerun or shlex.join(models)} --rounds 15 --budget 300"
+    words = shlex.split(report.bench.rerun) or models
+    longer = {"--rounds": "15", "--budget": "300"}
+    kept = [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if word not in longer and before not in longer
+    ]
+    command = shlex.join([*kept, *(word for option in longer.items() for word in option)])
     return (NextStep("Measure longer, to tell smaller differences", command),)
 
 
