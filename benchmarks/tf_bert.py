@@ -1,0 +1,280 @@
+"""Export a small BERT from TensorFlow with tf2onnx, and compare the file with TensorFlow.
+
+Two spellings are written: `google`, with the operations of google-research/bert, and `keras`, with
+Keras's own layers. Each is exported, run by ONNX Runtime with nothing optimised at two shapes with
+padding, compared with TensorFlow, and stored with what TensorFlow gave as `test_data_set_0`, `_1`.
+
+TensorFlow must not share an environment with Burnish; give it its own:
+
+    python3 -m venv /tmp/tfvenv
+    /tmp/tfvenv/bin/pip install tensorflow-cpu tf2onnx onnxruntime
+    /tmp/tfvenv/bin/python benchmarks/tf_bert.py models
+    burnish optimize models/tf_bert_google/tf2onnx/tf_bert_google_tf2onnx.onnx -o out
+
+Without TensorFlow the script says so and ends with success. It ends with failure if ONNX Runtime
+and TensorFlow differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import math
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+NEEDED = ("tensorflow", "tf2onnx", "onnxruntime", "onnx")
+OPSET = 17
+VOCABULARY, POSITIONS, KINDS = 1000, 64, 2
+HIDDEN, HEADS, INNER, LAYERS = 64, 4, 256, 2
+HEAD = HIDDEN // HEADS
+EPSILON = 1e-12
+SHAPES = ((2, 12), (3, 20))
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+OUTPUTS = ("last_hidden_state", "pooler_output")
+LIMIT = 1e-4
+"""Outputs may differ by this share of their greatest value."""
+
+Network = Callable[[Any, Any, Any], tuple[Any, Any]]
+
+
+class Answer(NamedTuple):
+    """Inputs, and what TensorFlow gives for them."""
+
+    inputs: Mapping[str, Any]
+    outputs: Mapping[str, Any]
+
+
+def main() -> None:
+    """Export both spellings, and print how far they are from TensorFlow."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="where models are stored")
+    folder = parser.parse_args().folder
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"skipped: {', '.join(missing)} not installed; see the top of {__file__}")
+        return
+    print("  ".join(versions()))
+    print(f"{'spelling':<10}{'nodes':>7}{'max rel':>10}")
+    worst = 0.0
+    for name, build in (("google", google_bert), ("keras", keras_bert)):
+        nodes, error = export(name, build(), folder)
+        worst = max(worst, error)
+        print(f"{name:<10}{nodes:>7}{error:>10.1e}", flush=True)
+    if not worst <= LIMIT:
+        sys.exit(f"ONNX Runtime and TensorFlow differ by more than {LIMIT}")
+
+
+def versions() -> list[str]:
+    """Return what takes part, with versions."""
+    from importlib.metadata import version
+
+    import tensorflow as tf
+
+    names = ("keras", "tf2onnx", "onnx", "onnxruntime")
+    return [f"tensorflow {tf.__version__}", *(f"{name} {version(name)}" for name in names)]
+
+
+def export(name: str, network: Network, folder: Path) -> tuple[int, float]:
+    """Store a network as ONNX; return its nodes and its greatest relative error."""
+    import onnx
+    import tensorflow as tf
+    import tf2onnx
+
+    signature = [tf.TensorSpec([None, None], tf.int32, name=name) for name in INPUTS]
+    traced = tf.function(network, input_signature=signature)
+    model, _ = tf2onnx.convert.from_function(traced, input_signature=signature, opset=OPSET)
+    for value, output in zip(model.graph.output, OUTPUTS, strict=True):
+        rename(model.graph, value.name, output)
+    onnx.checker.check_model(model, full_check=True)
+    answers = [answer(traced, batch, length) for batch, length in SHAPES]
+    place = folder / f"tf_bert_{name}" / "tf2onnx"
+    place.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, place / f"tf_bert_{name}_tf2onnx.onnx")
+    for index, known in enumerate(answers):
+        store(place / f"test_data_set_{index}", known)
+    return len(model.graph.node), max(error(model, known) for known in answers)
+
+
+def rename(graph: Any, old: str, new: str) -> None:
+    """Give a value of a graph another name."""
+    for node in graph.node:
+        for names in (node.input, node.output):
+            names[:] = [new if name == old else name for name in names]
+    for value in (*graph.output, *graph.value_info):
+        value.name = new if value.name == old else value.name
+
+
+def answer(network: Network, batch: int, length: int) -> Answer:
+    """Return what TensorFlow gives for random tokens, of which each row has fewer than the last."""
+    chance = np.random.default_rng(length)
+    mask = (np.arange(length) < (length - 3 * np.arange(batch))[:, None]).astype(np.int32)
+    ids = chance.integers(0, VOCABULARY, (batch, length), dtype=np.int32)
+    kinds = chance.integers(0, KINDS, (batch, length), dtype=np.int32)
+    inputs = dict(zip(INPUTS, (ids, mask, kinds), strict=True))
+    outputs = [output.numpy() for output in network(ids, mask, kinds)]
+    return Answer(inputs, dict(zip(OUTPUTS, outputs, strict=True)))
+
+
+def store(folder: Path, known: Answer) -> None:
+    """Write inputs and outputs as ONNX tensors."""
+    from onnx import numpy_helper
+
+    folder.mkdir(exist_ok=True)
+    for role, arrays in (("input", known.inputs), ("output", known.outputs)):
+        for index, (name, array) in enumerate(arrays.items()):
+            tensor = numpy_helper.from_array(array, name)
+            (folder / f"{role}_{index}.pb").write_bytes(tensor.SerializeToString())
+
+
+def error(model: Any, known: Answer) -> float:
+    """Return how far ONNX Runtime is from TensorFlow, as a share of the greatest value."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    given = session.run(list(known.outputs), dict(known.inputs))
+    return max(
+        float(np.abs(ours - theirs).max() / np.abs(theirs).max())
+        for ours, theirs in zip(given, known.outputs.values(), strict=True)
+    )
+
+
+class Variables:
+    """Seeded weights, made when first asked for: none is zero or one, so that a lost one shows."""
+
+    def __init__(self) -> None:
+        self._chance = np.random.default_rng(0)
+        self._known: dict[str, Any] = {}
+
+    def __call__(self, name: str, *shape: int, around: float = 0.0) -> Any:
+        """Return the variable of a name, of this shape."""
+        import tensorflow as tf
+
+        if name not in self._known:
+            spread = shape[0] ** -0.5 if len(shape) > 1 and "embeddings" not in name else 0.3
+            array = self._chance.normal(around, spread, shape).astype(np.float32)
+            self._known[name] = tf.Variable(array, name=name.replace("/", "_"))
+        return self._known[name]
+
+
+def google_bert() -> Network:
+    """Return BERT with the operations that google-research/bert uses, in its order."""
+    import tensorflow as tf
+
+    variables = Variables()
+
+    def sizes(x: Any) -> list[Any]:
+        known = x.shape.as_list()
+        shape = tf.shape(x)
+        return [shape[axis] if size is None else size for axis, size in enumerate(known)]
+
+    def norm(x: Any, name: str) -> Any:
+        mean, variance = tf.nn.moments(x, [-1], keepdims=True)
+        beta = variables(f"{name}/beta", HIDDEN)
+        gamma = variables(f"{name}/gamma", HIDDEN, around=1.0)
+        return tf.nn.batch_normalization(x, mean, variance, beta, gamma, EPSILON)
+
+    def gelu(x: Any) -> Any:
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * tf.pow(x, 3))
+        return x * (0.5 * (1.0 + tf.tanh(inner)))
+
+    def dense(x: Any, name: str, size: int) -> Any:
+        kernel = variables(f"{name}/kernel", x.shape[-1], size)
+        return tf.nn.bias_add(tf.matmul(x, kernel), variables(f"{name}/bias", size))
+
+    def embeddings(ids: Any, kinds: Any) -> Any:
+        batch, length = sizes(ids)
+        table = variables("embeddings/word", VOCABULARY, HIDDEN)
+        words = tf.reshape(tf.gather(table, tf.reshape(ids, [-1])), [batch, length, HIDDEN])
+        one_hot = tf.one_hot(tf.reshape(kinds, [-1]), depth=KINDS)
+        kind = tf.matmul(one_hot, variables("embeddings/kind", KINDS, HIDDEN))
+        places = tf.slice(variables("embeddings/position", POSITIONS, HIDDEN), [0, 0], [length, -1])
+        x = words + tf.reshape(kind, [batch, length, HIDDEN])
+        return norm(x + tf.reshape(places, [1, length, HIDDEN]), "embeddings/norm")
+
+    def heads(x: Any, name: str, batch: Any, length: Any) -> Any:
+        x = tf.reshape(dense(x, name, HIDDEN), [batch, length, HEADS, HEAD])
+        return tf.transpose(x, [0, 2, 1, 3])
+
+    def attention(x: Any, mask: Any, name: str) -> Any:
+        batch, length, _ = sizes(mask)
+        query, key, value = (
+            heads(x, f"{name}/{part}", batch, length) for part in ("query", "key", "value")
+        )
+        scores = tf.matmul(query, key, transpose_b=True) * (1.0 / math.sqrt(HEAD))
+        adder = (1.0 - tf.cast(tf.expand_dims(mask, [1]), tf.float32)) * -10000.0
+        answer = tf.matmul(tf.nn.softmax(scores + adder), value)
+        return tf.reshape(tf.transpose(answer, [0, 2, 1, 3]), [batch * length, HIDDEN])
+
+    def layer(x: Any, mask: Any, name: str) -> Any:
+        attended = dense(attention(x, mask, f"{name}/self"), f"{name}/attended", HIDDEN)
+        attended = norm(attended + x, f"{name}/attended/norm")
+        inner = gelu(dense(attended, f"{name}/inner", INNER))
+        return norm(dense(inner, f"{name}/outer", HIDDEN) + attended, f"{name}/outer/norm")
+
+    def network(ids: Any, attention_mask: Any, kinds: Any) -> tuple[Any, Any]:
+        batch, length = sizes(ids)
+        row = tf.cast(tf.reshape(attention_mask, [batch, 1, length]), tf.float32)
+        mask = tf.ones([batch, length, 1]) * row
+        x = tf.reshape(embeddings(ids, kinds), [-1, HIDDEN])
+        for index in range(LAYERS):
+            x = layer(x, mask, f"layer_{index}")
+        hidden = tf.reshape(x, [batch, length, HIDDEN])
+        first = tf.squeeze(hidden[:, 0:1, :], axis=1)
+        return hidden, tf.tanh(dense(first, "pooler", HIDDEN))
+
+    return network
+
+
+def keras_bert() -> Network:
+    """Return BERT made of Keras's own layers: LayerNormalization, MultiHeadAttention, Dense."""
+    import keras
+    import tensorflow as tf
+
+    def gelu(x: Any) -> Any:
+        # not "gelu": TensorFlow writes that with Erfc, which tf2onnx cannot convert
+        return 0.5 * x * (1.0 + tf.math.erf(x / math.sqrt(2.0)))
+
+    def norm(x: Any) -> Any:
+        return keras.layers.LayerNormalization(epsilon=EPSILON)(x)
+
+    ids, mask, kinds = (keras.Input([None], dtype="int32", name=name) for name in INPUTS)
+    places = keras.layers.Lambda(
+        lambda ids: keras.ops.arange(keras.ops.shape(ids)[1])[None, :], output_shape=(None,)
+    )(ids)
+    x = keras.layers.Embedding(VOCABULARY, HIDDEN)(ids)
+    x = x + keras.layers.Embedding(KINDS, HIDDEN)(kinds)
+    x = norm(x + keras.layers.Embedding(POSITIONS, HIDDEN)(places))
+    rows = keras.layers.Lambda(lambda row: row[:, None, :], output_shape=(1, None))(mask)
+    for _ in range(LAYERS):
+        attention = keras.layers.MultiHeadAttention(HEADS, HEAD)
+        attended = norm(x + attention(x, x, attention_mask=rows))
+        inner = keras.layers.Dense(INNER, activation=gelu)(attended)
+        x = norm(attended + keras.layers.Dense(HIDDEN)(inner))
+    first = keras.layers.Lambda(lambda x: x[:, 0], output_shape=(HIDDEN,))(x)
+    pooled = keras.layers.Dense(HIDDEN, activation="tanh")(first)
+    model = keras.Model([ids, mask, kinds], [x, pooled])
+    chance = np.random.default_rng(0)
+    for variable in model.weights:
+        around = 1.0 if variable.name == "gamma" else 0.0
+        wide = len(variable.shape) > 1 and variable.name != "embeddings"
+        spread = HIDDEN**-0.5 if wide else 0.3
+        variable.assign(chance.normal(around, spread, variable.shape).astype(np.float32))
+
+    def network(ids: Any, attention_mask: Any, kinds: Any) -> tuple[Any, Any]:
+        hidden, pooled = model([ids, attention_mask, kinds])
+        return tf.identity(hidden), tf.identity(pooled)
+
+    return network
+
+
+if __name__ == "__main__":
+    main()
