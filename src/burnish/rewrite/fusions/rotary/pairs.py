@@ -140,7 +140,7 @@ def is_repeated(
                 return True
             source = node.inputs[0]
             return _rows_kept(node, facts) and is_repeated(source, pairing, facts, depth - 1)
-        case "Concat":
+        case "Concat" | "Tile":
             return _is_doubled(node, pairing, facts)
     return False
 
@@ -186,6 +186,9 @@ def _rows_kept(node: ir.Node, facts: Facts) -> bool:
 
 def _is_doubled(node: ir.Node, pairing: Pairing, facts: Facts) -> bool:
     """Return whether a node puts two copies of a value into each row."""
+    if pairing == "halves" and is_standard(node, "Tile"):
+        repeats = _numbers(node.inputs[1], facts)
+        return bool(repeats) and repeats is not None and repeats[-1] == 2
     if pairing == "halves":
         return _is_concat_of_two(node, facts)
     if is_standard(node, "Gather"):
