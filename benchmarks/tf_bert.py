@@ -39,14 +39,17 @@ OUTPUTS = ("last_hidden_state", "pooler_output")
 LIMIT = 1e-4
 """Outputs may differ by this share of their greatest value."""
 
-Network = Callable[[Any, Any, Any], tuple[Any, Any]]
+Tensor = Any
+"""Of TensorFlow, which may not be there."""
+Proto = Any
+Network = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 class Answer(NamedTuple):
     """Inputs, and what TensorFlow gives for them."""
 
-    inputs: Mapping[str, Any]
-    outputs: Mapping[str, Any]
+    inputs: Mapping[str, Tensor]
+    outputs: Mapping[str, Tensor]
 
 
 def main() -> None:
@@ -61,7 +64,7 @@ def main() -> None:
     print("  ".join(versions()))
     print(f"{'spelling':<10}{'nodes':>7}{'max rel':>10}")
     worst = 0.0
-    for name, build in (("google", google_bert), ("keras", keras_bert)):
+    for name, build in (("google", lambda: GoogleBert().network), ("keras", keras_bert)):
         nodes, error = export(name, build(), folder)
         worst = max(worst, error)
         print(f"{name:<10}{nodes:>7}{error:>10.1e}", flush=True)
@@ -100,7 +103,7 @@ def export(name: str, network: Network, folder: Path) -> tuple[int, float]:
     return len(model.graph.node), max(error(model, known) for known in answers)
 
 
-def rename(graph: Any, old: str, new: str) -> None:
+def rename(graph: Proto, old: str, new: str) -> None:
     """Give a value of a graph another name."""
     for node in graph.node:
         for names in (node.input, node.output):
@@ -131,7 +134,7 @@ def store(folder: Path, known: Answer) -> None:
             (folder / f"{role}_{index}.pb").write_bytes(tensor.SerializeToString())
 
 
-def error(model: Any, known: Answer) -> float:
+def error(model: Proto, known: Answer) -> float:
     """Return how far ONNX Runtime is from TensorFlow, as a share of the greatest value."""
     import onnxruntime
 
@@ -152,9 +155,9 @@ class Variables:
 
     def __init__(self) -> None:
         self._chance = np.random.default_rng(0)
-        self._known: dict[str, Any] = {}
+        self._known: dict[str, Tensor] = {}
 
-    def __call__(self, name: str, *shape: int, around: float = 0.0) -> Any:
+    def __call__(self, name: str, *shape: int, around: float = 0.0) -> Tensor:
         """Return the variable of a name, of this shape."""
         import tensorflow as tf
 
@@ -165,73 +168,79 @@ class Variables:
         return self._known[name]
 
 
-def google_bert() -> Network:
-    """Return BERT with the operations that google-research/bert uses, in its order."""
-    import tensorflow as tf
+class GoogleBert:
+    """BERT with the operations that google-research/bert uses, in its order."""
 
-    variables = Variables()
+    def __init__(self) -> None:
+        import tensorflow
 
-    def sizes(x: Any) -> list[Any]:
-        known = x.shape.as_list()
-        shape = tf.shape(x)
-        return [shape[axis] if size is None else size for axis, size in enumerate(known)]
+        self._tf = tensorflow
+        self._variables = Variables()
 
-    def norm(x: Any, name: str) -> Any:
-        mean, variance = tf.nn.moments(x, [-1], keepdims=True)
-        beta = variables(f"{name}/beta", HIDDEN)
-        gamma = variables(f"{name}/gamma", HIDDEN, around=1.0)
-        return tf.nn.batch_normalization(x, mean, variance, beta, gamma, EPSILON)
+    def network(self, ids: Tensor, mask: Tensor, kinds: Tensor) -> tuple[Tensor, Tensor]:
+        """Return hidden states and the pooled first one."""
+        tf = self._tf
+        batch, length = self._sizes(ids)
+        row = tf.cast(tf.reshape(mask, [batch, 1, length]), tf.float32)
+        square = tf.ones([batch, length, 1]) * row
+        x = tf.reshape(self._embeddings(ids, kinds), [-1, HIDDEN])
+        for index in range(LAYERS):
+            x = self._layer(x, square, f"layer_{index}")
+        hidden = tf.reshape(x, [batch, length, HIDDEN])
+        first = tf.squeeze(hidden[:, 0:1, :], axis=1)
+        return hidden, tf.tanh(self._dense(first, "pooler", HIDDEN))
 
-    def gelu(x: Any) -> Any:
-        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * tf.pow(x, 3))
-        return x * (0.5 * (1.0 + tf.tanh(inner)))
-
-    def dense(x: Any, name: str, size: int) -> Any:
-        kernel = variables(f"{name}/kernel", x.shape[-1], size)
-        return tf.nn.bias_add(tf.matmul(x, kernel), variables(f"{name}/bias", size))
-
-    def embeddings(ids: Any, kinds: Any) -> Any:
-        batch, length = sizes(ids)
-        table = variables("embeddings/word", VOCABULARY, HIDDEN)
+    def _embeddings(self, ids: Tensor, kinds: Tensor) -> Tensor:
+        tf, (batch, length) = self._tf, self._sizes(ids)
+        table = self._variables("embeddings/word", VOCABULARY, HIDDEN)
         words = tf.reshape(tf.gather(table, tf.reshape(ids, [-1])), [batch, length, HIDDEN])
         one_hot = tf.one_hot(tf.reshape(kinds, [-1]), depth=KINDS)
-        kind = tf.matmul(one_hot, variables("embeddings/kind", KINDS, HIDDEN))
-        places = tf.slice(variables("embeddings/position", POSITIONS, HIDDEN), [0, 0], [length, -1])
-        x = words + tf.reshape(kind, [batch, length, HIDDEN])
-        return norm(x + tf.reshape(places, [1, length, HIDDEN]), "embeddings/norm")
+        kind = tf.matmul(one_hot, self._variables("embeddings/kind", KINDS, HIDDEN))
+        table = self._variables("embeddings/position", POSITIONS, HIDDEN)
+        places = tf.reshape(tf.slice(table, [0, 0], [length, -1]), [1, length, HIDDEN])
+        added = words + tf.reshape(kind, [batch, length, HIDDEN])
+        return self._norm(added + places, "embeddings/norm")
 
-    def heads(x: Any, name: str, batch: Any, length: Any) -> Any:
-        x = tf.reshape(dense(x, name, HIDDEN), [batch, length, HEADS, HEAD])
-        return tf.transpose(x, [0, 2, 1, 3])
+    def _layer(self, x: Tensor, mask: Tensor, name: str) -> Tensor:
+        heads = self._attention(x, mask, f"{name}/self")
+        attended = self._dense(heads, f"{name}/attended", HIDDEN)
+        attended = self._norm(attended + x, f"{name}/attended/norm")
+        inner = self._gelu(self._dense(attended, f"{name}/inner", INNER))
+        outer = self._dense(inner, f"{name}/outer", HIDDEN)
+        return self._norm(outer + attended, f"{name}/outer/norm")
 
-    def attention(x: Any, mask: Any, name: str) -> Any:
-        batch, length, _ = sizes(mask)
+    def _attention(self, x: Tensor, mask: Tensor, name: str) -> Tensor:
+        tf, (batch, length, _) = self._tf, self._sizes(mask)
         query, key, value = (
-            heads(x, f"{name}/{part}", batch, length) for part in ("query", "key", "value")
+            tf.transpose(
+                tf.reshape(self._dense(x, f"{name}/{part}", HIDDEN), [batch, length, HEADS, HEAD]),
+                [0, 2, 1, 3],
+            )
+            for part in ("query", "key", "value")
         )
         scores = tf.matmul(query, key, transpose_b=True) * (1.0 / math.sqrt(HEAD))
         adder = (1.0 - tf.cast(tf.expand_dims(mask, [1]), tf.float32)) * -10000.0
         answer = tf.matmul(tf.nn.softmax(scores + adder), value)
         return tf.reshape(tf.transpose(answer, [0, 2, 1, 3]), [batch * length, HIDDEN])
 
-    def layer(x: Any, mask: Any, name: str) -> Any:
-        attended = dense(attention(x, mask, f"{name}/self"), f"{name}/attended", HIDDEN)
-        attended = norm(attended + x, f"{name}/attended/norm")
-        inner = gelu(dense(attended, f"{name}/inner", INNER))
-        return norm(dense(inner, f"{name}/outer", HIDDEN) + attended, f"{name}/outer/norm")
+    def _norm(self, x: Tensor, name: str) -> Tensor:
+        mean, variance = self._tf.nn.moments(x, [-1], keepdims=True)
+        beta = self._variables(f"{name}/beta", HIDDEN)
+        gamma = self._variables(f"{name}/gamma", HIDDEN, around=1.0)
+        return self._tf.nn.batch_normalization(x, mean, variance, beta, gamma, EPSILON)
 
-    def network(ids: Any, attention_mask: Any, kinds: Any) -> tuple[Any, Any]:
-        batch, length = sizes(ids)
-        row = tf.cast(tf.reshape(attention_mask, [batch, 1, length]), tf.float32)
-        mask = tf.ones([batch, length, 1]) * row
-        x = tf.reshape(embeddings(ids, kinds), [-1, HIDDEN])
-        for index in range(LAYERS):
-            x = layer(x, mask, f"layer_{index}")
-        hidden = tf.reshape(x, [batch, length, HIDDEN])
-        first = tf.squeeze(hidden[:, 0:1, :], axis=1)
-        return hidden, tf.tanh(dense(first, "pooler", HIDDEN))
+    def _gelu(self, x: Tensor) -> Tensor:
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * self._tf.pow(x, 3))
+        return x * (0.5 * (1.0 + self._tf.tanh(inner)))
 
-    return network
+    def _dense(self, x: Tensor, name: str, size: int) -> Tensor:
+        product = self._tf.matmul(x, self._variables(f"{name}/kernel", x.shape[-1], size))
+        return self._tf.nn.bias_add(product, self._variables(f"{name}/bias", size))
+
+    def _sizes(self, x: Tensor) -> list[Tensor]:
+        shape = self._tf.shape(x)
+        known = enumerate(x.shape.as_list())
+        return [shape[axis] if size is None else size for axis, size in known]
 
 
 def keras_bert() -> Network:
@@ -239,11 +248,11 @@ def keras_bert() -> Network:
     import keras
     import tensorflow as tf
 
-    def gelu(x: Any) -> Any:
+    def gelu(x: Tensor) -> Tensor:
         # not "gelu": TensorFlow writes that with Erfc, which tf2onnx cannot convert
         return 0.5 * x * (1.0 + tf.math.erf(x / math.sqrt(2.0)))
 
-    def norm(x: Any) -> Any:
+    def norm(x: Tensor) -> Tensor:
         return keras.layers.LayerNormalization(epsilon=EPSILON)(x)
 
     ids, mask, kinds = (keras.Input([None], dtype="int32", name=name) for name in INPUTS)
@@ -269,7 +278,7 @@ def keras_bert() -> Network:
         spread = HIDDEN**-0.5 if wide else 0.3
         variable.assign(chance.normal(around, spread, variable.shape).astype(np.float32))
 
-    def network(ids: Any, attention_mask: Any, kinds: Any) -> tuple[Any, Any]:
+    def network(ids: Tensor, attention_mask: Tensor, kinds: Tensor) -> tuple[Tensor, Tensor]:
         hidden, pooled = model([ids, attention_mask, kinds])
         return tf.identity(hidden), tf.identity(pooled)
 
