@@ -215,6 +215,42 @@ def test_a_square_that_adds_an_axis_is_no_candidate() -> None:
     assert "LayerNormalization" not in op_types(checked(build(body), FEEDS).model)
 
 
+IMAGES = {"x": samples(2, 6, 3, 5)}
+IMAGE = ("batch", 6, 3, 5)
+
+
+@pytest.mark.parametrize("shape", [(6, 1, 1), (1, 6, 1, 1)])
+def test_channels_are_normalised_on_the_last_axis_with_their_own_bias(
+    shape: tuple[int, ...],
+) -> None:
+    scale, bias = samples(*shape, seed=1), samples(*shape, seed=2)
+    model = build(lambda g, x: affine(g, normalised(g, x, axes=(1,)), scale, bias), shape=IMAGE)
+    result = checked(model, IMAGES)
+    assert op_types(result.model) == ["Transpose", "LayerNormalization", "Transpose"]
+    assert result.report.misses == ()
+
+
+def test_channels_without_scale_and_bias_fuse_as_well() -> None:
+    result = checked(build(lambda g, x: normalised(g, x, axes=(1,)), shape=IMAGE), IMAGES)
+    assert op_types(result.model) == ["Transpose", "LayerNormalization", "Transpose"]
+
+
+def test_a_scale_over_positions_stays_outside_of_channels() -> None:
+    model = build(
+        lambda g, x: g.op("Mul", normalised(g, x, axes=(1,)), samples(5, seed=1)), shape=IMAGE
+    )
+    result = checked(model, IMAGES)
+    assert op_types(result.model) == ["Transpose", "LayerNormalization", "Transpose", "Mul"]
+
+
+def test_rows_of_an_image_are_no_channels() -> None:
+    result = checked(build(lambda g, x: normalised(g, x, axes=(2,)), shape=IMAGE), IMAGES)
+    assert "LayerNormalization" not in op_types(result.model)
+    assert [miss.reason for miss in result.report.misses] == [
+        "ReduceMean 'reducemean_0' averages over axes (2,) of 4, expected the last ones"
+    ]
+
+
 def test_a_residual_is_not_taken_for_a_bias() -> None:
     model = build(lambda g, x: g.op("Add", g.op("Mul", normalised(g, x), SCALE), x))
     result = checked(model, FEEDS)

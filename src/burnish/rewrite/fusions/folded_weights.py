@@ -139,12 +139,10 @@ def _find_affine(node: ir.Node, facts: Facts) -> Match | None:
 
 
 def _per_channel(value: ir.Value, linear: _Linear, facts: Facts) -> Array | None:
-    """Return a constant as one number for each channel, if it varies over nothing else."""
-    array, axes = facts.array(value), rank(linear.node.outputs[0])
-    if array is None or axes is None or array.ndim not in (axes - 1, axes):
+    axes = rank(linear.node.outputs[0])
+    if axes is None:
         return None
-    wanted = (1,) * (array.ndim - axes + 1) + (linear.channels,) + (1,) * (axes - 2)
-    return array.reshape(-1) if array.shape == wanted else None
+    return normalized.per_channel(value, linear.channels, axes, facts)
 
 
 def _replace_affine(match: Match, builder: Builder) -> ir.Value:

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from burnish.core.arrays import Array
 from burnish.rewrite import algebra
 from burnish.rewrite.algebra import Polynomial, expand, power, product
 from burnish.rewrite.edit import is_standard
@@ -133,17 +132,15 @@ def _affine(found: Polynomial, restored: ir.Value) -> Affine | None:
 
 
 def _fits(affine: Affine, site: _Site, facts: Facts) -> bool:
-    values = (affine.scale, affine.bias)
-    return all(value is None or _per_channel(value, site, facts) is not None for value in values)
-
-
-def _per_channel(value: ir.Value, site: _Site, facts: Facts) -> Array | None:
-    """Return a constant as one number for each channel, if it varies over nothing else."""
-    array, axes = facts.array(value), len(sizes(site.x) or ())
-    if array is None or array.ndim not in (axes - 1, axes) or value.dtype != site.x.dtype:
-        return None
-    wanted = (1,) * (array.ndim - axes + 1) + (site.channels,) + (1,) * (axes - 2)
-    return array.reshape(-1) if array.shape == wanted else None
+    axes = len(sizes(site.x) or ())
+    return all(
+        value is None
+        or (
+            value.dtype == site.x.dtype
+            and normalized.per_channel(value, site.channels, axes, facts) is not None
+        )
+        for value in (affine.scale, affine.bias)
+    )
 
 
 def _match(site: _Site, output: ir.Value, affine: Affine, nodes: tuple[ir.Node, ...]) -> Match:

@@ -6,6 +6,13 @@ rewrite:
     -->
     LayerNormalization(x, scale, bias)
 
+Over the channels of an image, axis 1 of four or more, the axis is moved to the end and back:
+
+    Transpose(LayerNormalization(Transpose(x), scale, bias))
+
+which takes 504 µs where the parts take 720, for (1, 64, 56, 56), and 126 for 230, for
+(1, 384, 14, 14) (ONNX Runtime 1.31.1, x86-64, one thread, medians of 40 runs in turns).
+
 All spellings of it give x·s^-½·scale - m·s^-½·scale + bias with s = v + epsilon, TensorFlow's
 x·(r·scale) + (bias - m·(r·scale)) among them.
 """
@@ -14,18 +21,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import onnx_ir as ir
 
 from burnish.rewrite import algebra
 from burnish.rewrite.algebra import Polynomial, expand, power, product
 from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import FLOATS, Facts, rank
+from burnish.rewrite.facts import FLOATS, Facts, rank, sizes
 from burnish.rewrite.fusions import normalized
 from burnish.rewrite.fusions.normalized import Affine
 from burnish.rewrite.region import in_order, other_reader
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 FIRST_OPSET = 17
+FEWEST_AXES = 4
+"""From which axis 1 counts as the channels of an image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,8 @@ class _Site:
     epsilon: float
     nodes: tuple[ir.Node, ...]
     """What computes `shifted` from x."""
+    channels: int | None
+    """The size of axis 1, if that is the normalised one; None: the last axes are."""
 
 
 def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
@@ -61,15 +73,28 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
             "none: this is not the variance of one value",
         )
     refusal = normalized.axes_refusal((mean_node, node), x, facts)
-    if refusal is not None:
+    channels = None if refusal is None else _channels((mean_node, node), x, facts)
+    if refusal is not None and channels is None:
         return refusal
     nodes = in_order([mean_node], centred.nodes, squaring.nodes, [node])
     shifted = normalized.with_epsilon(node, "variance", facts)
     if isinstance(shifted, Refusal):
         return shifted
     nodes = in_order(nodes, shifted.nodes)
-    site = _Site(x, mean, node, shifted.value, shifted.epsilon, nodes)
+    site = _Site(x, mean, node, shifted.value, shifted.epsilon, nodes, channels)
     return _normalised(site, facts)
+
+
+def _channels(averages: tuple[ir.Node, ...], x: ir.Value, facts: Facts) -> int | None:
+    """Return the size of axis 1, if all averages are over it and more axes follow."""
+    known = sizes(x) or ()
+    if len(known) < FEWEST_AXES or not isinstance(known[1], int):
+        return None
+    for node in averages:
+        kept = node.attributes.get_int("keepdims", 1)
+        if not kept or normalized.reduced_axes(node, len(known), facts) != (1,):
+            return None
+    return known[1]
 
 
 def _is_difference(found: Polynomial, x: ir.Value, mean: ir.Value) -> bool:
@@ -147,7 +172,10 @@ def _checked(
     if refusal is not None:
         return refusal
     axes = normalized.reduced_axes(site.variance, rank(site.x) or 0, facts) or ()
-    refusal = normalized.affine_refusal(affine, site.x, len(axes), output, facts)
+    if site.channels is not None:
+        refusal = _channel_refusal(site, affine, output, facts)
+    else:
+        refusal = normalized.affine_refusal(affine, site.x, len(axes), output, facts)
     if refusal is not None:
         return refusal
     reader = other_reader(nodes, output, site.variance)
@@ -158,18 +186,61 @@ def _checked(
         )
     values = {"x": x, "scale": affine.scale, "bias": affine.bias}
     numbers = {"factor": affine.factor, "offset": affine.offset}
-    return Match(nodes, output, values, {"axis": -len(axes), "epsilon": site.epsilon, **numbers})
+    axis = -len(axes) if site.channels is None else 1
+    return Match(nodes, output, values, {"axis": axis, "epsilon": site.epsilon, **numbers})
+
+
+def _channel_refusal(site: _Site, affine: Affine, output: ir.Value, facts: Facts) -> Refusal | None:
+    axes, channels = rank(site.x) or 0, site.channels or 0
+    for role, value in (("scale", affine.scale), ("bias", affine.bias)):
+        if value is None:
+            continue
+        fits = normalized.per_channel(value, channels, axes, facts) is not None
+        if not fits or value.dtype != output.dtype:
+            return Refusal(
+                f"the {role} {value.name!r} of {output.name!r} is"
+                f" {value.dtype}{list(sizes(value) or ())}, expected a constant of"
+                f" {output.dtype}{[channels, *[1] * (axes - 2)]}",
+                f"store the {role} with the shape of the normalised axis",
+            )
+    return None
 
 
 def _replace(match: Match, builder: Builder) -> ir.Value:
     builder.require_opset(FIRST_OPSET)
     axis = int(match.attributes["axis"])
+    if axis == 1:
+        return _replace_over_channels(match, builder)
     x = match.values["x"]
     inner = normalized.inner_shape(x, axis)
     scale, bias = normalized.parameters(match, builder, inner)
     attributes = {"axis": axis, "epsilon": float(match.attributes["epsilon"])}
     inputs = [x, scale] if bias is None else [x, scale, bias]
     return builder.node("LayerNormalization", inputs, like=match.output, attributes=attributes)
+
+
+def _replace_over_channels(match: Match, builder: Builder) -> ir.Value:
+    x, dtype = match.values["x"], match.output.dtype
+    known = () if x is None else sizes(x) or ()
+    if x is None or dtype is None or not isinstance(known[1], int):
+        raise ValueError(f"the channels of {match.output.name} are not known")
+    parameters = []
+    for role, number in (("scale", "factor"), ("bias", "offset")):
+        value, same = match.values[role], np.full(known[1], match.attributes[number])
+        array = None if value is None else builder.facts.array(value)
+        content = same if array is None else array.reshape(-1)
+        parameters.append(builder.constant(role, content.astype(dtype.numpy())))
+    there = [0, *range(2, len(known)), 1]
+    back = [0, len(known) - 1, *range(1, len(known) - 1)]
+    like = ir.Value(type=x.type, shape=ir.Shape([known[axis] for axis in there]))
+    moved = builder.node("Transpose", [x], like=like, attributes={"perm": _perm(there)})
+    attributes = {"axis": -1, "epsilon": float(match.attributes["epsilon"])}
+    y = builder.node("LayerNormalization", [moved, *parameters], like=like, attributes=attributes)
+    return builder.node("Transpose", [y], like=match.output, attributes={"perm": _perm(back)})
+
+
+def _perm(axes: list[int]) -> ir.Attr:
+    return ir.AttrInt64s("perm", axes)
 
 
 RULES = (

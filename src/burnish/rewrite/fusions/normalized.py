@@ -271,6 +271,18 @@ def _as_shape(array: Array, shape: tuple[int, ...]) -> Array | None:
         return None
 
 
+def per_channel(value: ir.Value, channels: int, axis_count: int, facts: Facts) -> Array | None:
+    """Return a constant as one number for each channel, on axis 1 of a value of `axis_count` axes.
+
+    None: it is not constant, or varies over something else.
+    """
+    array = facts.array(value)
+    if array is None or array.ndim not in (axis_count - 1, axis_count):
+        return None
+    wanted = (1,) * (array.ndim - axis_count + 1) + (channels,) + (1,) * (axis_count - 2)
+    return array.reshape(-1) if array.shape == wanted else None
+
+
 def inner_shape(x: ir.Value | None, axis: int) -> tuple[int, ...]:
     """Return the sizes of the normalised axes, which a match has proven to be known."""
     known = () if x is None else sizes(x) or ()
