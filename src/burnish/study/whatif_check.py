@@ -97,11 +97,10 @@ class Checks:
     def check(self, scenario: Scenario, predicted: Outcome) -> Outcome:
         """Return the prediction with what was measured, or with a note why nothing was."""
         try:
-            made = self._make(scenario)
+            checked = self._measure(scenario, self._make(scenario))
         except BurnishError as error:
             note = f"not checked: {error.problem}"
             return dataclasses.replace(predicted, notes=(*predicted.notes, note))
-        checked = self._measure(scenario, made)
         outcome = dataclasses.replace(predicted, checked=checked)
         if self._options.history is not None and checked is not None:
             remember(self._options.history, self._found.label, outcome)
