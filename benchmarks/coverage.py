@@ -4,7 +4,8 @@ python benchmarks/coverage.py WORK [--tool DIR] [--model GLOB] [--variant ts17,d
 
 WORK holds what `export.py` of the tool has written. Two ways to optimise are measured: as the
 command does by default, and with `--cost off`, where also fusions that are slower on this target
-are applied. Neither checks each fusion: the tool compares the whole models. Prints nothing and succeeds where the tool is not there.
+are applied. Neither checks each fusion: the tool compares the whole models. Where the tool is not
+there, nothing is measured.
 """
 
 from __future__ import annotations
