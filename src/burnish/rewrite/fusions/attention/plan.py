@@ -24,6 +24,7 @@ from burnish.rewrite.symbolic.size import multiply, total
 
 STANDARD_OPSET = 23
 _LOWEST_BIAS = -1e30
+_FEW_ROWS = 256
 
 Layout = Literal["heads", "split", "joined"]
 """(batch, heads, length, size), (batch, length, heads, size), (batch, length, heads · size)."""
@@ -168,7 +169,7 @@ def _chosen(site: _Site) -> Match | Refusal:
 def _standard(site: _Site, *, grouped: bool) -> bool | Refusal:
     """Return whether ONNX's Attention needs its bias cut off; a refusal: it cannot be used."""
     terms, facts, name = site.before.terms, site.facts, site.node.name
-    wanted = facts.options.ops == "standard" or site.before.softcap or grouped
+    wanted = facts.options.ops == "standard" or site.before.softcap or grouped or _faster(site)
     if not wanted or len(site.product) != 4:
         return Refusal(f"Softmax {name!r} has no need of ONNX's Attention", "--ops standard")
     obstacle = facts.opset_obstacle(STANDARD_OPSET)
@@ -190,6 +191,17 @@ def _standard(site: _Site, *, grouped: bool) -> bool | Refusal:
         " what Attention gives",
         "mask with -inf behind a guard, as torch's scaled_dot_product_attention does",
     )
+
+
+def _faster(site: _Site) -> bool:
+    """Return whether ONNX's Attention is known to be faster than MultiHeadAttention.
+
+    Measured with ONNX Runtime 1.31 on an x86-64 CPU: with a bias it takes 0.5 to 1.05 times as
+    long, without one 0.65 to 0.95 times up to 200 rows, and 1.1 to 1.2 times from 512 rows on.
+    """
+    options, rows = site.facts.options, site.product[-2]
+    short = isinstance(rows, int) and rows <= _FEW_ROWS
+    return options.target == "cpu" and options.ops == "auto" and (bool(site.fits) or short)
 
 
 def _heads_fit(
