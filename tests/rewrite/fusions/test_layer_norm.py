@@ -251,6 +251,22 @@ def test_rows_of_an_image_are_no_channels() -> None:
     ]
 
 
+@pytest.mark.parametrize("shape", [("batch", 6, 3, 5), ("batch", 6, "height", "width")])
+def test_positions_with_parameters_for_each_channel_are_an_instance_norm(
+    shape: tuple[int | str, ...],
+) -> None:
+    scale, bias = samples(6, 1, 1, seed=1), samples(6, 1, 1, seed=2)
+    model = build(lambda g, x: affine(g, normalised(g, x, axes=(2, 3)), scale, bias), shape=shape)
+    result = checked(model, IMAGES)
+    assert op_types(result.model) == ["InstanceNormalization"]
+
+
+def test_positions_with_parameters_for_each_position_are_a_layer_norm() -> None:
+    scale, bias = samples(3, 5, seed=1), samples(3, 5, seed=2)
+    model = build(lambda g, x: affine(g, normalised(g, x, axes=(2, 3)), scale, bias), shape=IMAGE)
+    assert op_types(checked(model, IMAGES).model) == ["LayerNormalization"]
+
+
 def test_a_residual_is_not_taken_for_a_bias() -> None:
     model = build(lambda g, x: g.op("Add", g.op("Mul", normalised(g, x), SCALE), x))
     result = checked(model, FEEDS)
