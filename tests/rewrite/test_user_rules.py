@@ -2,10 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx_ir as ir
 import pytest
 
 from burnish.core.errors import UsageError
 from burnish.rewrite import user_rules
+from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.rule import Rule
+from burnish.study.trial import Trial, tried
+from rewriting import Graph, op_types
 
 RULE = (
     "from burnish.rewrite.rule import Rule\n"
@@ -40,3 +45,34 @@ def test_a_file_that_gives_no_rules_is_refused(tmp_path: Path, text: str, proble
 def test_what_is_no_python_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not a Python file"):
         user_rules.load(tmp_path / "rules.txt")
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "user-rules.md"
+
+
+def softsign(*, numerator: str) -> ir.Model:
+    graph = Graph()
+    x, y = graph.input("x", ["n", 8]), graph.input("y", ["n", 8])
+    shifted = graph.op("Add", 1.0, graph.op("Abs", x))
+    result = graph.op("Mul", {"x": x, "y": y}[numerator], graph.op("Reciprocal", shifted))
+    return graph.model(result)
+
+
+@pytest.fixture
+def documented(tmp_path: Path) -> tuple[Rule, ...]:
+    path = tmp_path / "my_rules.py"
+    path.write_text(PAGE.read_text().split("```python\n")[1].split("```")[0])
+    return user_rules.load(path)
+
+
+def test_the_documented_rule_fires_and_is_right(documented: tuple[Rule, ...]) -> None:
+    result, check = tried(softsign(numerator="x"), OptimizeOptions(), Trial(rules=documented))
+    assert op_types(result.model) == ["Softsign"]
+    assert check is not None
+    assert (check.sites, check.undone, check.unchecked) == (1, 0, ())
+
+
+def test_the_documented_rule_says_why_not(documented: tuple[Rule, ...]) -> None:
+    result, _ = tried(softsign(numerator="y"), OptimizeOptions(), Trial(rules=documented))
+    (miss,) = result.report.misses
+    assert "plus 1 divides something else than 'x'" in miss.reason
