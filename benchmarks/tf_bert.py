@@ -172,9 +172,9 @@ class GoogleBert:
     """BERT with the operations that google-research/bert uses, in its order."""
 
     def __init__(self) -> None:
-        import tensorflow
+        import tensorflow as tf
 
-        self._tf = tensorflow
+        self._tf = tf
         self._variables = Variables()
 
     def network(self, ids: Tensor, mask: Tensor, kinds: Tensor) -> tuple[Tensor, Tensor]:

@@ -45,11 +45,22 @@ class Weights:
         return np.ascontiguousarray(self._arrays[f"{name}.weight"].T)
 
 
+@dataclass(frozen=True, slots=True)
+class NormWeights:
+    """The names of a layer norm's weights, and its epsilon."""
+
+    gamma: str
+    beta: str
+    epsilon: float
+
+
 class Style(Protocol):
     """How one exporter spells the parts of BERT."""
 
     opset: int
     producer: str
+    rank: int
+    """Of the hidden states between layers."""
 
     def embeddings(self, write: Writer, weights: Weights, sizes: Sizes) -> str:
         """Return the sum of the three embeddings, before its norm."""
@@ -57,8 +68,11 @@ class Style(Protocol):
     def mask(self, write: Writer) -> str:
         """Return what is added to attention scores."""
 
-    def norm(self, write: Writer, x: str, names: tuple[str, str], epsilon: float) -> str:
-        """Return the layer norm of `x` with the weights of these names."""
+    def norm(self, write: Writer, x: str, rank: int, weights: NormWeights) -> str:
+        """Return the layer norm of `x`, which has `rank` axes, over the last one."""
+
+    def enter(self, write: Writer, x: str, sizes: Sizes) -> str:
+        """Return the embeddings as layers take them."""
 
     def gelu(self, write: Writer, x: str) -> str:
         """Return the activation."""
@@ -94,7 +108,8 @@ def write_bert(built: BuiltModel, style: Style) -> ir.Model:
     weights, write = Weights(built), Writer(opset=style.opset, producer=style.producer)
     mask = style.mask(write)
     x = style.embeddings(write, weights, sizes)
-    x = _norm(write, style, weights, "embeddings.LayerNorm", x, sizes)
+    norm = _norm_weights(write, weights, "embeddings.LayerNorm", sizes)
+    x = style.enter(write, style.norm(write, x, 3, norm), sizes)
     for index in range(sizes.layers):
         x = _layer(write, style, weights, f"encoder.layer.{index}", x, mask, sizes)
     hidden = style.finish(write, x, sizes)
@@ -120,14 +135,16 @@ def _layer(  # noqa: PLR0913, PLR0917  (what a layer is made of)
     heads = style.attention(write, x, mask, part)
     answer = style.dense(write, heads, weights, f"{name}.attention.output.dense")
     attended = write.op("Add", answer, x)
-    attended = _norm(write, style, weights, f"{name}.attention.output.LayerNorm", attended, sizes)
+    norm = _norm_weights(write, weights, f"{name}.attention.output.LayerNorm", sizes)
+    attended = style.norm(write, attended, style.rank, norm)
     inner = style.dense(write, attended, weights, f"{name}.intermediate.dense")
     outer = style.dense(write, style.gelu(write, inner), weights, f"{name}.output.dense")
     added = write.op("Add", outer, attended)
-    return _norm(write, style, weights, f"{name}.output.LayerNorm", added, sizes)
+    norm = _norm_weights(write, weights, f"{name}.output.LayerNorm", sizes)
+    return style.norm(write, added, style.rank, norm)
 
 
-def _norm(write: Writer, style: Style, weights: Weights, name: str, x: str, sizes: Sizes) -> str:
+def _norm_weights(write: Writer, weights: Weights, name: str, sizes: Sizes) -> NormWeights:
     gamma = write.weight(f"{name}/gamma", weights[f"{name}.weight"])
     beta = write.weight(f"{name}/beta", weights[f"{name}.bias"])
-    return style.norm(write, x, (gamma, beta), sizes.epsilon)
+    return NormWeights(gamma, beta, sizes.epsilon)

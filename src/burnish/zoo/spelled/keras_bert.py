@@ -6,7 +6,7 @@ import numpy as np
 from onnx import TensorProto
 
 from burnish.core.arrays import Array
-from burnish.zoo.spelled.bert import Part, Sizes, Weights
+from burnish.zoo.spelled.bert import NormWeights, Part, Sizes, Weights
 from burnish.zoo.spelled.writer import Writer
 
 
@@ -15,6 +15,7 @@ class KerasStyle:
 
     opset = 12
     producer = "keras2onnx-style"
+    rank = 3
 
     def embeddings(self, write: Writer, weights: Weights, sizes: Sizes) -> str:
         """Gather all three; positions come from a range over the sequence."""
@@ -39,15 +40,19 @@ class KerasStyle:
         row = write.op("Cast", row, to=TensorProto.FLOAT)
         return write.op("Mul", write.op("Sub", write.number(1.0), row), write.number(-10000.0))
 
-    def norm(self, write: Writer, x: str, names: tuple[str, str], epsilon: float) -> str:
+    def enter(self, write: Writer, x: str, sizes: Sizes) -> str:
+        """Return the embeddings as they are."""
+        return x
+
+    def norm(self, write: Writer, x: str, rank: int, weights: NormWeights) -> str:
         """Write (x - m) · (1/√(v + ε)) · γ + β, with the square as a power."""
-        gamma, beta = names
-        apart = write.op("Sub", x, write.op("ReduceMean", x, axes=[2], keepdims=1))
+        axes = [rank - 1]
+        apart = write.op("Sub", x, write.op("ReduceMean", x, axes=axes, keepdims=1))
         square = write.op("Pow", apart, write.number(2.0))
-        variance = write.op("ReduceMean", square, axes=[2], keepdims=1)
-        root = write.op("Sqrt", write.op("Add", variance, write.number(epsilon)))
-        scaled = write.op("Mul", write.op("Mul", apart, write.op("Reciprocal", root)), gamma)
-        return write.op("Add", scaled, beta)
+        variance = write.op("ReduceMean", square, axes=axes, keepdims=1)
+        root = write.op("Sqrt", write.op("Add", variance, write.number(weights.epsilon)))
+        normal = write.op("Mul", apart, write.op("Reciprocal", root))
+        return write.op("Add", write.op("Mul", normal, weights.gamma), weights.beta)
 
     def gelu(self, write: Writer, x: str) -> str:
         """Write 0.5·x·(1 + erf(x / √2)), with the root computed in the graph."""

@@ -1,11 +1,14 @@
-"""How tf2onnx spells the BERT of TensorFlow 1: two-dimensional tensors, shapes in int32."""
+"""How tf2onnx spells the BERT of TensorFlow 1: two-dimensional tensors, shapes in int32.
+
+Compared with what tf2onnx 1.17 writes for the same operations: benchmarks/tf_bert.py.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from onnx import TensorProto
 
-from burnish.zoo.spelled.bert import Part, Sizes, Weights
+from burnish.zoo.spelled.bert import NormWeights, Part, Sizes, Weights
 from burnish.zoo.spelled.writer import Writer
 
 
@@ -14,6 +17,7 @@ class Tf2OnnxStyle:
 
     opset = 13
     producer = "tf2onnx-style"
+    rank = 2
 
     def embeddings(self, write: Writer, weights: Weights, sizes: Sizes) -> str:
         """Gather words, take token types by a one-hot product, and slice positions."""
@@ -30,27 +34,37 @@ class Tf2OnnxStyle:
         table = write.weight(
             "bert/embeddings/position", weights["embeddings.position_embeddings.weight"]
         )
-        end = write.op("Unsqueeze", self._size(write, 1), write.whole([0]))
-        end = write.op("Cast", end, to=TensorProto.INT64)
-        places = write.op("Slice", table, write.whole([0]), end, write.whole([0]))
-        places = write.op("Unsqueeze", places, write.whole([0]))
+        places = write.op("Slice", table, write.whole([0, 0], np.int32), self._ends(write))
+        shape = write.op("Concat", write.whole([1], np.int32), self._size(write, 1),
+                         write.whole([sizes.hidden], np.int32), axis=0)  # fmt: skip
+        places = write.op("Reshape", places, write.op("Cast", shape, to=TensorProto.INT64))
         return write.op("Add", write.op("Add", words, kind), places)
 
-    def mask(self, write: Writer) -> str:
-        """Subtract the mask from one, and multiply by -10000."""
-        row = write.op("Unsqueeze", "attention_mask", write.whole([1, 2]))
-        row = write.op("Cast", write.op("Cast", row, to=TensorProto.INT32), to=TensorProto.FLOAT)
-        return write.op("Mul", write.op("Sub", write.number(1.0), row), write.number(-10000.0))
+    def enter(self, write: Writer, x: str, sizes: Sizes) -> str:
+        """Merge batch and sequence, once for all layers."""
+        return write.op("Reshape", x, write.whole([-1, sizes.hidden]))
 
-    def norm(self, write: Writer, x: str, names: tuple[str, str], epsilon: float) -> str:
-        """Write batch normalisation's form: x·(r·γ) + (β - m·(r·γ))."""
-        gamma, beta = names
-        mean = write.op("ReduceMean", x, axes=[-1], keepdims=1)
+    def mask(self, write: Writer) -> str:
+        """Spread the mask over all rows by a product with ones, and multiply by -10000."""
+        one = write.whole([1], np.int32)
+        batch, length = self._size(write, 0), self._size(write, 1)
+        shape = write.op("Concat", batch, one, length, axis=0)
+        row = write.op("Reshape", "attention_mask", write.op("Cast", shape, to=TensorProto.INT64))
+        row = write.op("Cast", write.op("Cast", row, to=TensorProto.INT32), to=TensorProto.FLOAT)
+        shape = write.op("Concat", batch, length, one, axis=0)
+        shape = write.op("Cast", shape, to=TensorProto.INT64)
+        ones = write.op("Expand", write.number(1.0), shape)
+        square = write.op("Unsqueeze", write.op("Mul", ones, row), write.whole([1]))
+        return write.op("Mul", write.op("Sub", write.number(1.0), square), write.number(-10000.0))
+
+    def norm(self, write: Writer, x: str, rank: int, weights: NormWeights) -> str:
+        """Write batch normalisation's form: x·(r·γ) + (β - m·(r·γ)); three axes are pooled."""
+        mean = self._mean(write, x, rank)
         apart = write.op("Sub", x, mean)
-        variance = write.op("ReduceMean", write.op("Mul", apart, apart), axes=[-1], keepdims=1)
-        shifted = write.op("Add", variance, write.number(epsilon))
-        scale = write.op("Mul", write.op("Reciprocal", write.op("Sqrt", shifted)), gamma)
-        moved = write.op("Sub", beta, write.op("Mul", mean, scale))
+        variance = self._mean(write, write.op("Mul", apart, apart), rank)
+        shifted = write.op("Add", variance, write.number(weights.epsilon))
+        scale = write.op("Mul", write.op("Reciprocal", write.op("Sqrt", shifted)), weights.gamma)
+        moved = write.op("Sub", weights.beta, write.op("Mul", mean, scale))
         return write.op("Add", write.op("Mul", x, scale), moved)
 
     def gelu(self, write: Writer, x: str) -> str:
@@ -68,15 +82,14 @@ class Tf2OnnxStyle:
         return write.op("Add", product, write.weight(f"{name}/bias", weights[f"{name}.bias"]))
 
     def attention(self, write: Writer, x: str, mask: str, part: Part) -> str:
-        """Flatten, multiply, and cut into heads by shapes that the graph computes."""
+        """Multiply, and cut into heads by shapes that the graph computes."""
         sizes = part.sizes
-        flat = write.op("Reshape", x, write.whole([-1, sizes.hidden]))
         heads = {
             name: write.op(
                 "Transpose",
                 write.op(
                     "Reshape",
-                    self.dense(write, flat, part.weights, f"{part.name}.{name}"),
+                    self.dense(write, x, part.weights, f"{part.name}.{name}"),
                     self._shape(write, [sizes.heads, sizes.head]),
                 ),
                 perm=perm,
@@ -92,23 +105,42 @@ class Tf2OnnxStyle:
         shares = write.op("Softmax", write.op("Add", scores, mask), axis=-1)
         answer = write.op("MatMul", shares, heads["value"])
         answer = write.op("Transpose", answer, perm=[0, 2, 1, 3])
-        return write.op("Reshape", answer, self._shape(write, [sizes.hidden]))
+        return write.op("Reshape", answer, self._rows(write, sizes.hidden))
 
     def finish(self, write: Writer, x: str, sizes: Sizes) -> str:
-        """Reshape to batch, sequence and hidden once more, as the original does."""
-        flat = write.op("Reshape", x, write.whole([-1, sizes.hidden]))
-        return write.op("Reshape", flat, self._shape(write, [sizes.hidden]))
+        """Reshape to batch, sequence and hidden."""
+        return write.op("Reshape", x, self._shape(write, [sizes.hidden]))
+
+    def _mean(self, write: Writer, x: str, rank: int) -> str:
+        if rank == 3:
+            return write.op("GlobalAveragePool", x)
+        return write.op("ReduceMean", x, axes=[rank - 1], keepdims=1)
 
     def _size(self, write: Writer, axis: int) -> str:
-        """Return batch or sequence as TensorFlow's strided slice gives it: a scalar in int32."""
+        """Return batch or sequence as one element in int32."""
         shape = write.op("Cast", write.op("Shape", "input_ids"), to=TensorProto.INT32)
-        cut = write.op(
+        return write.op(
             "Slice", shape, write.whole([axis]), write.whole([axis + 1]), write.whole([0])
         )
-        return write.op("Squeeze", cut, write.whole([0]))
 
     def _shape(self, write: Writer, rest: list[int]) -> str:
-        """Return [batch, sequence, *rest], packed from int32 scalars and cast for Reshape."""
-        axes = [write.op("Unsqueeze", self._size(write, axis), write.whole([0])) for axis in (0, 1)]
+        """Return [batch, sequence, *rest], packed in int32 and cast for Reshape."""
+        axes = [self._size(write, axis) for axis in (0, 1)]
         packed = write.op("Concat", *axes, write.whole(rest, np.int32), axis=0)
         return write.op("Cast", packed, to=TensorProto.INT64)
+
+    def _rows(self, write: Writer, hidden: int) -> str:
+        """Return [batch · sequence, hidden], multiplied as scalars in int32."""
+        first = write.whole([0])
+        batch, length = (write.op("Squeeze", self._size(write, axis), first) for axis in (0, 1))
+        rows = write.op("Unsqueeze", write.op("Mul", batch, length), first)
+        packed = write.op("Concat", rows, write.whole([hidden], np.int32), axis=0)
+        return write.op("Cast", packed, to=TensorProto.INT64)
+
+    def _ends(self, write: Writer) -> str:
+        """Return where a slice of [sequence, all] ends: -1 stands for all, and becomes large."""
+        wanted = write.op("Concat", self._size(write, 1), write.whole([-1], np.int32), axis=0)
+        is_all = write.op("Equal", write.whole([-1], np.int32), wanted)
+        is_all = write.op("Cast", is_all, to=TensorProto.INT32)
+        far = write.op("Mul", write.whole([2**31 - 1], np.int32), is_all)
+        return write.op("Add", wanted, far)
