@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.pipeline import optimize
 from rewriting import SQRT2, Graph, checked, op_types, samples
 
@@ -355,6 +356,35 @@ def spellings(draw: st.DrawFn) -> ir.Model:
 
 
 @settings(max_examples=60, deadline=None)
+def spelled(g: Graph, x: ir.Value) -> ir.Value:
+    return outer(g, x, erf(g, x))
+
+
+@pytest.mark.parametrize(("opset", "ops", "domain", "declared"), [
+    (17, "auto", "com.microsoft", 17), (17, "contrib", "com.microsoft", 17),
+    (17, "standard", "", 20),
+    (20, "auto", "", 20), (20, "contrib", "com.microsoft", 20), (20, "standard", "", 20),
+])  # fmt: skip
+def test_the_operator_is_of_the_kind_that_is_wanted(
+    opset: int, ops: str, domain: str, declared: int
+) -> None:
+    result = checked(build(spelled, opset=opset), {"x": samples(2, 4, 8)}, ops=ops)
+    assert op_types(result.model) == ["Gelu"]
+    assert result.model.graph.node(0).domain == domain
+    assert result.model.opset_imports[""] == declared
+
+
+def test_an_opset_that_may_not_be_raised_is_said() -> None:
+    options = OptimizeOptions(ops="standard", raise_opset=False)
+    result = optimize(build(spelled), options)
+    assert [miss.reason for miss in result.report.misses] == [
+        (
+            "Gelu for Erf 'erf_1' needs opset 20: the model declares opset 17, and raising it was"
+            " not allowed"
+        )
+    ]
+
+
 @given(spellings())
 def test_random_spellings_fuse(model: ir.Model) -> None:
     result = checked(model, {"x": samples(2, 4, 8)})

@@ -44,6 +44,9 @@ SPELLINGS: dict[str, tuple[Body, float]] = {
     "x over one plus the exponential": (
         lambda g, x: g.op("Div", x, g.op("Add", 1.0, g.op("Exp", g.op("Mul", x, -1.0)))), 1.0,
     ),
+    "negative factor in the exponent": (
+        lambda g, x: g.op("Div", x, g.op("Add", 1.0, g.op("Exp", g.op("Mul", x, -1.702)))), 1.702,
+    ),
     "reciprocal": (
         lambda g, x: g.op(
             "Mul", g.op("Reciprocal", g.op("Add", 1.0, g.op("Exp", g.op("Neg", x)))), x

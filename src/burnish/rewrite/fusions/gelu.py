@@ -10,7 +10,8 @@ rewrite:
     Gelu(x, approximate = "tanh")
 
 ONNX has Gelu from opset 20 on. Below that ONNX Runtime's own com.microsoft.Gelu and FastGelu
-are written, which it has kernels for on CPU and CUDA.
+are written, which it has kernels for on CPU and CUDA; if only ONNX's operators are wanted, the
+opset is raised.
 """
 
 from __future__ import annotations
@@ -104,12 +105,27 @@ def _around(node: ir.Node, half: _Half, facts: Facts) -> Match | Refusal:
         if value.dtype != x.dtype:
             continue
         if algebra.equal(found.polynomial, expected, algebra.tolerance(x)):
-            return _checked(node, x, value, in_order(half.nodes, [node], found.nodes))
+            nodes = in_order(half.nodes, [node], found.nodes)
+            return _opset_refusal(node, facts) or _checked(node, x, value, nodes)
     reading = "" if nearest is None else algebra.text(nearest[1], names)
     at = "nothing that could be GELU" if nearest is None else f"{nearest[0].name!r} = {reading}"
     return Refusal(
         f"{node.op_type} {node.name!r} leads to {at}, expected {algebra.text(expected, names)}",
         _CONSTANTS,
+    )
+
+
+def _opset_refusal(node: ir.Node, facts: Facts) -> Refusal | None:
+    """Return why ONNX's own Gelu, if nothing else is wanted, cannot be written; None: it can."""
+    if facts.options.ops != "standard":
+        return None
+    obstacle = facts.opset_obstacle(FIRST_OPSET)
+    if obstacle is None:
+        return None
+    return Refusal(
+        f"Gelu for {node.op_type} {node.name!r} needs opset {FIRST_OPSET}: {obstacle}",
+        f"export the model with opset {FIRST_OPSET} or later, or allow ONNX Runtime's own"
+        " operators: --ops auto",
     )
 
 
@@ -155,7 +171,10 @@ def _only(polynomial: Polynomial, x: ir.Value) -> bool:
 
 def _replace(match: Match, builder: Builder) -> ir.Value:
     x, approximate = match.values["x"], match.attributes["approximate"]
-    if builder.opset >= FIRST_OPSET:
+    wanted = builder.facts.options.ops
+    if wanted == "standard":
+        builder.require_opset(FIRST_OPSET)
+    if builder.opset >= FIRST_OPSET and wanted != "contrib":
         attributes = {} if approximate == "none" else {"approximate": approximate}
         return builder.node("Gelu", [x], like=match.output, attributes=attributes)
     op_type = "Gelu" if approximate == "none" else "FastGelu"

@@ -1,13 +1,16 @@
 """Fuse the logistic function where it is spelled with an exponential.
 
 rewrite:
-    n / (1 + Exp(-z))
+    n / (1 + Exp(-a·z))
     -->
-    n · Sigmoid(z)          Sigmoid(z) alone if n is 1
+    n · Sigmoid(a·z)        Sigmoid alone if n is 1
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
 import onnx_ir as ir
 
 from burnish.rewrite import algebra
@@ -46,8 +49,7 @@ def _checked(
             " expected one that is negated, -z, so that 1 / (1 + exp(-z)) is the logistic function",
             "write it as sigmoid(z) in the source",
         )
-    z, minus = negated
-    nodes = in_order(minus, nodes)
+    nodes = in_order(negated.nodes, nodes)
     output = division.outputs[0]
     reader = other_reader(nodes, output, node)
     if reader is not None:
@@ -57,19 +59,29 @@ def _checked(
         )
     by_division = is_standard(division, "Div") and facts.scalar(division.inputs[0]) != 1
     numerator = division.inputs[0] if by_division else None
-    return Match(nodes, output, {"z": z, "numerator": numerator})
+    return Match(nodes, output, {"z": negated.z, "numerator": numerator}, {"slope": negated.slope})
 
 
-def _negated(node: ir.Node, facts: Facts) -> tuple[ir.Value, tuple[ir.Node, ...]] | None:
-    """Return z if the exponent is -z, with the node that negates it."""
-    exponent = node.inputs[0]
-    if exponent is None:
-        return None
-    for z in algebra.sources(exponent):
-        found = expand(exponent, [z], facts)
-        if z is not exponent and dict(found.polynomial) == {power(z): -1.0}:
-            return z, found.nodes
-    return None
+@dataclass(frozen=True, slots=True)
+class _Negated:
+    """An exponent that is -slope·z."""
+
+    z: ir.Value
+    slope: float
+    nodes: tuple[ir.Node, ...]
+
+
+def _negated(node: ir.Node, facts: Facts) -> _Negated | None:
+    """Return what an exponent is a negative multiple of; -z itself is the best."""
+    exponent, found = node.inputs[0], []
+    for z in () if exponent is None else algebra.sources(exponent):
+        expansion = expand(exponent, [z], facts) if exponent is not None else None
+        if expansion is None or z is exponent or facts.scalar(z) is not None:
+            continue
+        slope = -expansion.polynomial.get(power(z), 0.0)
+        if len(expansion.polynomial) == 1 and slope > 0:
+            found.append(_Negated(z, slope, expansion.nodes))
+    return min(found, key=lambda negated: negated.slope != 1, default=None)
 
 
 def _reading(node: ir.Node, facts: Facts) -> str:
@@ -78,7 +90,11 @@ def _reading(node: ir.Node, facts: Facts) -> str:
 
 
 def _replace(match: Match, builder: Builder) -> ir.Value:
-    curve = builder.node("Sigmoid", [match.values["z"]], like=match.output)
+    z, slope = match.values["z"], float(match.attributes["slope"])
+    if slope != 1 and z is not None and z.dtype is not None:
+        number = builder.constant("slope", np.array(slope, z.dtype.numpy()))
+        z = builder.node("Mul", [z, number], like=z)
+    curve = builder.node("Sigmoid", [z], like=z or match.output)
     numerator = match.values["numerator"]
     if numerator is None:
         return curve
