@@ -59,7 +59,6 @@ CASES = (
     Case("distilbert", layers=1, sequence=32, opset=16, graph_level="basic",
          rules=("layer-norm", "gelu")),
     Case("vit-s32", layers=2, opset=16, graph_level="basic", rules=("layer-norm", "gelu")),
-    Case("bert-mini", graph_level="basic", rules=("gelu", "skip-norm")),
 )  # fmt: skip
 """Inferences of a few milliseconds: longer ones are always disturbed where others work too.
 
