@@ -17,7 +17,7 @@ def chosen_options(asked: dict[str, Any]) -> OptimizeOptions:
 
     return OptimizeOptions(
         disable=options.names(asked["disable"]),
-        only=options.names(asked["only"]),
+        only=options.names(asked.get("only", ())),
         keep_functions=asked.get("keep_functions", False),
         raise_opset=not asked.get("keep_opset", False),
         target=asked["target_device"],

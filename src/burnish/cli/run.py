@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 @click.option("--samples", type=click.IntRange(min=1), default=3, show_default=True,
               help="Made inputs to verify with, which differ in seed and padding.")  # fmt: skip
 @click.option("--disable", metavar="NAME,…", multiple=True, help="Fusions and steps to leave out.")
+@options.target_option
+@options.ops_option
+@options.cost_option
+@options.check_option
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
               help="Fresh processes per subject; three are the fewest for a verdict.")  # fmt: skip
 @click.option("--budget", type=click.FloatRange(min=1), metavar="SECONDS",
@@ -57,8 +61,8 @@ def command(model: str, target: Path, as_json: bool, **asked: Any) -> None:  # n
 
 def _options(asked: dict[str, Any]) -> RunOptions:
     from burnish.bench.subject import BenchOptions
+    from burnish.cli.rewriting import chosen_options
     from burnish.engines.base import EngineOptions
-    from burnish.rewrite.options import OptimizeOptions
     from burnish.study.run import RunOptions
 
     same = {name: asked[name] for name in ("data", "seed", "padding", "samples")}
@@ -66,7 +70,8 @@ def _options(asked: dict[str, Any]) -> RunOptions:
         engines=options.names(asked["engines"]),
         bindings=options.bindings(asked["shape"]),
         engine=EngineOptions(threads=asked["threads"], allow_fallback=asked["allow_fallback"]),
-        optimize=OptimizeOptions(disable=options.names(asked["disable"])),
+        optimize=chosen_options(asked),
+        check=asked["check"],
         bench=BenchOptions(rounds=asked["rounds"]),
         budget_s=asked["budget"],
         **same,

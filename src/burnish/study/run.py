@@ -32,6 +32,7 @@ from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
 from burnish.study.judge import judge_of
 from burnish.study.optimize import OptimizeReport, RejectedError, optimize_file
+from burnish.study.trial import Trial
 from burnish.version import __version__
 
 PAGE = "report.html"
@@ -52,6 +53,8 @@ class RunOptions:
     samples: int = 3
     engine: EngineOptions = field(default_factory=EngineOptions)
     optimize: OptimizeOptions = field(default_factory=OptimizeOptions)
+    check: bool = True
+    """Try each fusion on its own against what it replaces."""
     bench: BenchOptions = field(default_factory=BenchOptions)
     budget_s: float | None = None
     """About how long to measure; None: as long as the number of subjects calls for."""
@@ -140,13 +143,14 @@ def _optimized(study: _Study) -> OptimizeReport:
     def make() -> OptimizeReport:
         try:
             return optimize_file(
-                study.model, study.target, options.optimize,
-                request=request, progress=study.progress,
+                study.model, study.target, options.optimize, request=request,
+                trial=Trial(check=options.check, bindings=options.bindings),
+                progress=study.progress,
             )  # fmt: skip
         except RejectedError as error:
             return error.report
 
-    key = study.key(options.optimize, request)
+    key = study.key(options.optimize, options.check, request)
     return study.log.once("optimize", make, key=key, kind=OptimizeReport, holds=_is_there)
 
 
