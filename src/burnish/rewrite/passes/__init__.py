@@ -14,6 +14,7 @@ from burnish.rewrite.passes.inline import InlineFunctions
 from burnish.rewrite.passes.names import FixNames, SortNodes
 from burnish.rewrite.passes.shapes import FoldShapes, InferShapes
 from burnish.rewrite.passes.simplify import Simplify
+from burnish.rewrite.passes.sizes import ReadSizes
 
 
 def preparing(options: OptimizeOptions) -> tuple[InPlacePass, ...]:
@@ -35,7 +36,7 @@ def folding(options: OptimizeOptions, facts: Facts) -> tuple[InPlacePass, ...]:
 
 def tidying(facts: Facts) -> tuple[InPlacePass, ...]:
     """Return the steps that run, with folding, until none of them changes anything."""
-    return (Simplify(facts), ShareConstants(), ShareExpressions(), DropDeadCode())
+    return (Simplify(facts), ReadSizes(facts), ShareConstants(), ShareExpressions(), DropDeadCode())
 
 
 def finishing() -> tuple[InPlacePass, ...]:
@@ -48,7 +49,8 @@ STEPS: tuple[str, ...] = tuple(
         step_name(kind)
         for kind in (
             InlineFunctions, LiftConstants, InferShapes, FoldShapes, FoldConstants, ChooseBranches,
-            Simplify, ShareConstants, ShareExpressions, DropDeadCode, SortNodes, FixNames,
+            Simplify, ReadSizes, ShareConstants, ShareExpressions, DropDeadCode, SortNodes,
+            FixNames,
         )
     )
 )  # fmt: skip

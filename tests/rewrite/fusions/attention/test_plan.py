@@ -426,6 +426,12 @@ NEAR_MISSES: dict[str, tuple[Body, str]] = {
         )(g.op("Softmax", scaled(g, q, k), axis=-1)),
         "are read by MatMul",
     ),
+    "scores are read elsewhere": (
+        lambda g, q, k, v, m: (
+            lambda s: g.op("Add", weigh(g, s, v), g.op("ReduceMax", s, axes=[-1]))
+        )(product(g, q, k)),
+        "must stay: the value",
+    ),
     "softmax over another axis": (
         lambda g, q, k, v, m: g.op("MatMul", g.op("Softmax", scaled(g, q, k), axis=2), v),
         "runs over axis 2, expected the last one",

@@ -17,7 +17,7 @@ from burnish.rewrite.fusions.attention.operand import HEADS_LAST, Operand, witho
 from burnish.rewrite.fusions.attention.scores import Scores
 from burnish.rewrite.fusions.attention.weighted import Weighted
 from burnish.rewrite.fusions.new_values import can_be_read
-from burnish.rewrite.region import in_order
+from burnish.rewrite.region import in_order, other_reader
 from burnish.rewrite.rule import Match, Refusal
 from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 from burnish.rewrite.symbolic.size import multiply, total
@@ -233,6 +233,12 @@ def _plan(site: _Site, key: Operand, value: Operand, *, clip: bool | None) -> Ma
         )
     output, layout, tail = absorbed(after.output, site.product, head, facts)
     nodes = in_order(key.nodes, value.nodes, before.nodes, [site.node], after.nodes, tail)
+    reader = other_reader(nodes, output, before.product)
+    if reader is not None:
+        return Refusal(
+            f"{before.product.op_type} {before.product.name!r} must stay: {reader}",
+            "nothing to gain here, unless the other reader can go",
+        )
     return Plan(
         nodes=nodes, output=output, values=_values(before, key, value, fits),
         query=before.query, key=key, value=value, scale=before.scale, softcap=before.softcap,

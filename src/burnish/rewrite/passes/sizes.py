@@ -1,0 +1,113 @@
+"""Read sizes from the graph's inputs, not from what is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.rewrite import edit
+from burnish.rewrite.facts import Facts, sizes
+from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
+from burnish.rewrite.symbolic.shapes import Shapes
+from burnish.rewrite.symbolic.size import Sum
+
+
+@dataclass(frozen=True)
+class ReadSizes(InPlacePass):
+    """Ask an input for its size instead of a value that has the same.
+
+    rewrite:
+        d = Gather(Shape(scores), 0)      with scores: float[batch, 12, length, length]
+        -->
+        d = Gather(Shape(input_ids), 0)   with input_ids: int64[batch, length]
+
+    So no value is kept for its shape alone, and equal sizes become one.
+    """
+
+    facts: Facts
+
+    def call(self, model: ir.Model) -> Counted:
+        """Look at every size that is read in the main graph."""
+        graph = model.graph
+        read = [node for node in graph if _measured(node) is not None]
+        if self.facts.memory.get(ReadSizes) == len(read):
+            return counted(model, 0)
+        inputs = _named_axes(graph)
+        shapes = Shapes(self.facts)
+        known: dict[ir.Value, ir.Value] = {}
+        count = 0
+        for node in read:
+            element = shapes.elements(node.outputs[0])
+            name = None if element is None or len(element) != 1 else _name(element[0])
+            found = inputs.get(name or "")
+            if found is None or found[0] is _measured(node):
+                continue
+            self._redirect(node, found, graph, known)
+            count += 1
+        self.facts.memory[ReadSizes] = len(read)
+        return counted(model, count)
+
+    def _redirect(
+        self,
+        node: ir.Node,
+        found: tuple[ir.Value, int],
+        graph: ir.Graph,
+        known: dict[ir.Value, ir.Value],
+    ) -> None:
+        value, axis = found
+        index = self.facts.array(node.inputs[1])
+        if value not in known:
+            known[value] = _shape_of(value, graph)
+        at = np.full(() if index is None else index.shape, axis, np.int64)
+        name = f"{node.outputs[0].name}/axis"
+        node.replace_input_with(0, known[value])
+        node.replace_input_with(1, edit.add_initializer(graph, name, at))
+
+
+def _measured(node: ir.Node) -> ir.Value | None:
+    """Return the value one of whose sizes a node reads, if that is all it does."""
+    if not edit.is_standard(node, "Gather") or node.attributes.get_int("axis", 0) != 0:
+        return None
+    source, index = node.inputs[0], node.inputs[1]
+    shape = None if source is None else source.producer()
+    single = index is not None and index.is_initializer() and index.shape is not None
+    if shape is None or not single or not edit.is_standard(shape, "Shape"):
+        return None
+    return None if shape.attributes else shape.inputs[0]
+
+
+def _named_axes(graph: ir.Graph) -> dict[str, tuple[ir.Value, int]]:
+    """Return where each name of an axis is to be found among the inputs, the first of each."""
+    found: dict[str, tuple[ir.Value, int]] = {}
+    for value in graph.inputs:
+        for axis, size in enumerate(sizes(value) or ()):
+            if isinstance(size, str):
+                found.setdefault(size, (value, axis))
+    return found
+
+
+def _name(size: object) -> str | None:
+    if not isinstance(size, Sum) or len(size.terms) != 1:
+        return None
+    ((product, count),) = size.terms
+    keys = [key for key, power in product if power == 1]
+    alone = count == 1 and len(product) == 1 and len(keys) == 1
+    return keys[0] if alone and isinstance(keys[0], str) else None
+
+
+def _shape_of(value: ir.Value, graph: ir.Graph) -> ir.Value:
+    """Return the shape of an input, computed before all else."""
+    for use in value.uses():
+        if edit.is_standard(use.node, "Shape") and not use.node.attributes:
+            node = use.node
+            graph.remove(node)
+            graph.insert_before(graph[0], node)
+            return node.outputs[0]
+    node = ir.node("Shape", [value], name=f"{value.name}/Shape")
+    node.outputs[0].name = f"{value.name}/shape"
+    node.outputs[0].type = ir.TensorType(ir.DataType.INT64)
+    node.outputs[0].shape = ir.Shape([len(sizes(value) or ())])
+    graph.insert_before(graph[0], node)
+    return node.outputs[0]

@@ -1,0 +1,54 @@
+"""Sizes are read from the graph's inputs."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.pipeline import optimize
+from rewriting import Graph, checked, op_types, samples
+
+
+def build(axis: int, *, names: tuple[str, str] = ("batch", "batch")) -> ir.Model:
+    g = Graph()
+    x = g.input("x", [names[0], "length", 4])
+    other = g.input("other", [names[1], 4, 4])
+    product = g.op("MatMul", x, g.op("Relu", other))
+    size = g.op("Gather", g.op("Shape", product), np.array(axis, np.int64), axis=0)
+    return g.model(g.op("Mul", x, g.op("Cast", size, to=1)))
+
+
+def feeds() -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float32]]]:
+    return {"x": samples(2, 3, 4), "other": samples(2, 4, 4, seed=1)}
+
+
+def test_nothing_is_computed_for_its_shape_alone() -> None:
+    for axis in (0, 1, -2):
+        result = checked(build(axis), feeds())
+        assert op_types(result.model) == ["Shape", "Gather", "Cast", "Mul"]
+
+
+def test_a_size_that_no_input_states_is_left_alone() -> None:
+    result = optimize(build(0, names=("one", "other")))
+    assert "MatMul" in op_types(result.model)
+
+
+def test_equal_sizes_become_one() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", "length", 4])
+    sizes = [
+        g.op("Gather", g.op("Shape", g.op(op_type, x)), np.array([0], np.int64), axis=0)
+        for op_type in ("Relu", "Abs", "Neg")
+    ]
+    model = g.model(g.op("Reshape", x, g.op("Concat", *sizes[:1], np.array([-1]), axis=0)),
+                    g.op("Expand", g.constant(np.ones((1, 4))),
+                         g.op("Concat", sizes[1], np.array([4]), axis=0)))  # fmt: skip
+    result = checked(model, {"x": samples(2, 3, 4)})
+    assert op_types(result.model).count("Shape") == 1
+    assert op_types(result.model).count("Gather") == 1
+
+
+def test_the_step_can_be_disabled() -> None:
+    result = optimize(build(0), OptimizeOptions(disable=("read-sizes",)))
+    assert "MatMul" in op_types(result.model)
