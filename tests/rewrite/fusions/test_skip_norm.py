@@ -215,3 +215,17 @@ def test_a_bias_is_no_residual() -> None:
     result = checked(graph.model(layer_norm(graph, total)), {"a": FEEDS["a"]}, **OFF)
     assert op_types(result.model) == ["Add", "LayerNormalization"]
     assert result.report.misses == ()
+
+
+def test_a_scale_of_three_axes_stays_and_says_why() -> None:
+    graph = Graph()
+    total = graph.op("Add", graph.input("a", SHAPE), graph.input("b", SHAPE))
+    y = graph.op("LayerNormalization", total, SCALE.reshape(1, 1, 8))
+    result = optimize(graph.model(y), OptimizeOptions(cost="off"))
+    assert op_types(result.model) == ["Add", "LayerNormalization"]
+    assert [miss.reason for miss in result.report.misses] == [
+        (
+            "the parameter 'c0' of 'layernormalization_1' has shape [1, 1, 8], expected one axis"
+            " of known size"
+        )
+    ]
