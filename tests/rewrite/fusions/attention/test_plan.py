@@ -251,6 +251,20 @@ def test_no_padding_side_is_assumed(side: str) -> None:
     checked(build(SPELLINGS["guarded"]), _padded(side))
 
 
+@pytest.mark.parametrize("fill", [-65504.0, -math.inf])
+def test_half_precision_keeps_rows_that_are_masked_throughout(fill: float) -> None:
+    g = Graph(dtype=ir.DataType.FLOAT16)
+    q, k, v = (g.input(name, ["batch", HEADS, "length", SIZE]) for name in "qkv")
+    mask = g.input("mask", ["batch", 1, 1, "length"], BOOL)
+    scores = g.op("Add", g.op("Mul", product(g, q, k), 0.35), masked(g, mask, fill))
+    model = g.model(guarded(g, scores, v))
+    given: dict[str, Any] = {
+        name: samples(2, HEADS, 5, SIZE, seed=i, dtype=np.float16) for i, name in enumerate("qkv")
+    }
+    given["mask"] = np.array([[True, True, False, True, True], [False] * 5])[:, None, None]
+    assert fused(checked(model, given, tolerance=4e-3).model) == 1
+
+
 def test_sizes_may_change_from_run_to_run() -> None:
     model = build(SPELLINGS["divided, added"])
     for batch, rows, columns in ((1, 1, 1), (3, 7, 2), (2, 1, 9)):
