@@ -93,6 +93,7 @@ def export(name: str, network: Network, folder: Path) -> tuple[int, float]:
     model, _ = tf2onnx.convert.from_function(traced, input_signature=signature, opset=OPSET)
     for value, output in zip(model.graph.output, OUTPUTS, strict=True):
         rename(model.graph, value.name, output)
+    name_axes(model.graph)
     onnx.checker.check_model(model, full_check=True)
     answers = [answer(traced, batch, length) for batch, length in SHAPES]
     place = folder / f"tf_bert_{name}" / "tf2onnx"
@@ -110,6 +111,13 @@ def rename(graph: Proto, old: str, new: str) -> None:
             names[:] = [new if name == old else name for name in names]
     for value in (*graph.output, *graph.value_info):
         value.name = new if value.name == old else value.name
+
+
+def name_axes(graph: Proto) -> None:
+    """Say that all inputs have the same batch and length, of which tf2onnx keeps no note."""
+    for value in graph.input:
+        for dim, name in zip(value.type.tensor_type.shape.dim, ("batch", "length"), strict=True):
+            dim.dim_param = name
 
 
 def answer(network: Network, batch: int, length: int) -> Answer:

@@ -26,6 +26,12 @@ COUNTED_TOKENS = """
     m = Mul(c, whole) p = Add(m, one) y = Gather(table, p)
 """
 CUT_BUFFER = "p = Slice(buffer, start, end, axes) y = Gather(table, p)"
+CUT_TABLE = """
+    all = Constant<value_ints = [-1]>() both = Concat<axis = 0>(end, all) zeros = Sub(both, both)
+    y = Slice(table, zeros, both)
+"""
+CUT_COLUMNS = "y = Slice(table, start, end, axes)"
+CUT_BY_NUMBERS = "y = Slice(table, start, axes)"
 RELATIVE = """
     r = Range(zero, length, one) column = Unsqueeze(r, axes) d = Sub(r, column)
     a = Abs(d) y = Gather(table, a)
@@ -48,9 +54,11 @@ def model_from(body: str) -> ir.Model:
     for node in model.graph:
         for index, value in enumerate(node.inputs):
             if value is not None and value.name in arrays:
+                tensor = ir.tensor(arrays[value.name], name=value.name)
                 constant = ir.Value(
-                    name=value.name, const_value=ir.tensor(arrays[value.name], name=value.name)
-                )
+                    name=value.name, const_value=tensor, type=ir.TensorType(tensor.dtype),
+                    shape=tensor.shape,
+                )  # fmt: skip
                 model.graph.register_initializer(constant)
                 node.replace_input_with(index, constant)
     return model
@@ -58,13 +66,16 @@ def model_from(body: str) -> ir.Model:
 
 @pytest.mark.parametrize(
     ("body", "longest"),
-    [(RANGE, 64), (SHIFTED_RANGE, 62), (COUNTED_TOKENS, 62), (CUT_BUFFER, 50)],
+    [(RANGE, 64), (SHIFTED_RANGE, 62), (COUNTED_TOKENS, 62), (CUT_BUFFER, 50), (CUT_TABLE, 64)],
 )
 def test_tables_of_positions_limit_the_sequence(body: str, longest: int) -> None:
     assert longest_sequence(model_from(body)) == longest
 
 
-@pytest.mark.parametrize("body", [RELATIVE, DIFFERENCE, "y = Gather(table, input_ids)"])
+@pytest.mark.parametrize(
+    "body",
+    [RELATIVE, DIFFERENCE, CUT_COLUMNS, CUT_BY_NUMBERS, "y = Gather(table, input_ids)"],
+)
 def test_other_tables_do_not(body: str) -> None:
     assert longest_sequence(model_from(body)) is None
 

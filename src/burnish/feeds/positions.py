@@ -14,6 +14,9 @@ _FOLLOWED_OPERANDS: Mapping[str, tuple[int, ...]] = {
     "Add": (0, 1), "Mul": (0, 1), "Where": (1, 2),
 }  # fmt: skip
 """Operators through which positions reach a look-up; a difference of positions is none."""
+_NUMBERS = (ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16, ir.DataType.DOUBLE)
+_MOST_NODES = 16
+"""How many nodes up from the end of a slice its length is looked for."""
 _LAST_INDEX: Mapping[str, int] = {"Range": -1, "NonZero": -1, "CumSum": 0}
 """Operators that count along a sequence: the last index for a length of n is n plus this."""
 
@@ -26,6 +29,8 @@ def longest_sequence(model: ir.Model) -> int | None:
 
 def _limits(node: ir.Node) -> Iterator[int]:
     """Yield the longest sequences that a look-up by position allows."""
+    if node.op_type == "Slice" and not node.domain:
+        yield from _cut_table(node)
     if node.op_type != "Gather" or node.domain or _axis(node) != 0:
         return
     rows = size_along(node.inputs[0], 0)
@@ -39,6 +44,35 @@ def _limits(node: ir.Node) -> Iterator[int]:
             known = constant(source)
             if known is not None and known.ndim > 0:
                 yield min(known.shape[-1], rows - shift)
+
+
+def _cut_table(node: ir.Node) -> Iterator[int]:
+    """Yield the rows of a table of numbers of which the first ones are taken, by a length."""
+    table = node.inputs[0]
+    if table is None or not table.is_initializer() or table.dtype not in _NUMBERS:
+        return
+    axes = constant(node.inputs[3]) if len(node.inputs) > 3 else None
+    rows = size_along(table, 0)
+    by_row = axes is None or 0 in axes.reshape(-1).tolist()
+    is_table = table.shape is not None and len(table.shape) == 2 and by_row
+    if is_table and isinstance(rows, int) and len(node.inputs) > 2 and _measures(node.inputs[2]):
+        yield rows
+
+
+def _measures(value: ir.Value | None) -> bool:
+    """Return whether a value is computed from the shape of another."""
+    waiting = [value]
+    seen: set[ir.Node] = set()
+    while waiting and len(seen) < _MOST_NODES:
+        item = waiting.pop()
+        node = None if item is None else item.producer()
+        if node is None or node in seen:
+            continue
+        if node.op_type == "Shape":
+            return True
+        seen.add(node)
+        waiting.extend(node.inputs)
+    return False
 
 
 def _sources(indices: ir.Value | None) -> Iterator[tuple[ir.Value, int, bool]]:

@@ -129,7 +129,7 @@ def _to_rest(work: _Work, rules: tuple[Rule, ...]) -> Applied:
     for _ in range(_MOST_ROUNDS):
         facts = Facts(work.model, work.options)
         if applied.shapeless:
-            work.run(inferring())
+            work.run(inferring(facts))
         _tidy(work, facts)
         applied = work.apply(rules, facts)
         if not applied.fusions:
@@ -143,7 +143,7 @@ def _tidy(work: _Work, facts: Facts) -> None:
     folded = 0
     for _ in range(_MOST_ROUNDS):
         if folded:
-            work.run(inferring())
+            work.run(inferring(facts))
         folded = work.run(folding(work.options, facts))
         if not work.run(tidying(facts)) + folded:
             return

@@ -58,4 +58,47 @@ def test_attention_is_found_between_two_sums() -> None:
     result = g.op("Einsum", weights, v, equation="bhqk,bkhd->bqhd")
     model = g.model(g.op("Reshape", result, np.array([0, 0, 32], np.int64)))
     given = {name: samples(2, 5, 4, 8, seed=i) for i, name in enumerate("qkv")}
-    assert "MultiHeadAttention" in op_types(checked(model, given).model)
+    assert "attention" in {fusion.rule for fusion in checked(model, given).report.fusions}
+
+
+@pytest.mark.parametrize(
+    "equation",
+    ["bqd,dhk->bqhk", "bqhd,hdk->bqk", "dhk,bqd->bqhk", "bqd,dk->bqk", "bqd,dhk->bhqk",
+     "qd,hkd->hkq"],
+)  # fmt: skip
+def test_projections_over_several_axes_are_products(equation: str) -> None:
+    g = Graph()
+    left, right = equation.split("->")[0].split(",")
+    sizes = [["batch" if c == "b" else "rows" if c == "q" else SIZES[c] for c in letters]
+             for letters in (left, right)]  # fmt: skip
+    factors = [g.input(name, shape) for name, shape in zip("lr", sizes, strict=True)]
+    model = g.model(g.op("Einsum", *factors, equation=equation))
+    result = checked(model, feeds(equation))
+    assert "Einsum" not in op_types(result.model)
+    assert op_types(result.model).count("MatMul") == 1
+
+
+def test_merged_axes_of_unknown_size_are_explained() -> None:
+    g = Graph()
+    x, w = g.input("x", ["b", "q", 6]), g.input("w", [6, "h", "k"])
+    model = g.model(g.op("Einsum", x, w, equation="bqd,dhk->bqhk"))
+    (miss,) = optimize(model).report.misses
+    assert "expected numbers where several axes are merged" in miss.reason
+
+
+def test_a_stretched_axis_is_explained() -> None:
+    g = Graph()
+    x, w = g.input("x", [2, 3, 1]), g.input("w", [6, 4])
+    model = g.model(g.op("Einsum", x, w, equation="bqd,dk->bqk"))
+    (miss,) = optimize(model).report.misses
+    assert "stretches axis d of one factor" in miss.reason
+
+
+def test_keys_in_front_of_queries_need_no_turned_scores() -> None:
+    g = Graph()
+    q, k, v = (g.input(name, ["batch", "length", 4, 8]) for name in "qkv")
+    scores = g.op("Mul", g.op("Einsum", k, q, equation="aecd,abcd->acbe"), 0.3)
+    weights = g.op("Softmax", scores, axis=3)
+    model = g.model(g.op("Relu", g.op("Einsum", weights, v, equation="acbe,aecd->abcd")))
+    given = {name: samples(2, 5, 4, 8, seed=i) for i, name in enumerate("qkv")}
+    assert "attention" in {fusion.rule for fusion in checked(model, given).report.fusions}

@@ -100,3 +100,14 @@ def test_a_window_of_a_shape_is_folded() -> None:
     wanted = graph.op("Concat", window, np.array([-1]), axis=0)
     result = checked(graph.model(graph.op("Reshape", x, wanted)), {"x": samples(3, 4, 8)})
     assert op_types(result.model) == ["Reshape"]
+
+
+def test_products_and_maxima_of_known_sizes_are_folded() -> None:
+    graph = Graph()
+    x = graph.input("x", ["batch", 4, 8])
+    sizes = graph.op("Gather", graph.op("Shape", x), np.array([1, 2]))
+    largest = graph.op("Max", sizes, np.array([5, 5]))
+    product = graph.op("ReduceProd", largest, keepdims=1)
+    y = graph.op("Expand", x, graph.op("Div", product, np.array([5])))
+    result = checked(graph.model(graph.op("Relu", y)), {"x": samples(2, 4, 8)})
+    assert op_types(result.model) == ["Relu"]

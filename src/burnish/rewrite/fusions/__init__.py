@@ -12,9 +12,11 @@ from burnish.rewrite.fusions import (
     group_norm_parts,
     hard_sigmoid,
     layer_norm,
+    merged_axes,
     pad_conv,
     rms_norm,
     rotary,
+    select,
     sigmoid,
     skip_norm,
     swish,
@@ -23,8 +25,10 @@ from burnish.rewrite.rule import Rule
 
 FUSIONS: tuple[Rule, ...] = (
     *einsum.RULES,
+    *select.RULES,
     *rotary.RULES,
     *attention.RULES,
+    *merged_axes.RULES,  # after attention, which reads most merged axes as they are
     *layer_norm.RULES,
     *rms_norm.RULES,
     *group_norm.RULES,

@@ -1,15 +1,20 @@
-"""Write a sum over one index of two factors as the matrix product that it is.
+"""Write a sum of products of two factors as the matrix product that it is.
 
 rewrite:
     Einsum(a, b, "bqhd,bkhd->bhqk")
     -->
     MatMul(Transpose(a), Transpose(b))
 
+    Einsum(x, w, "abc,cde->abde")
+    -->
+    Reshape(MatMul(x, Reshape(w)))
+
 Transposes meet others and vanish, and attention is found in products.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -18,7 +23,8 @@ from burnish.rewrite.edit import is_standard
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
-from burnish.rewrite.symbolic.shapes import shapes_of
+from burnish.rewrite.symbolic.shapes import Shape, shapes_of
+from burnish.rewrite.symbolic.size import total
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +46,15 @@ class _Letters:
         return "".join(c for c in self.left if c in self.right and c not in self.result)
 
     def own(self, letters: str) -> str:
-        """Return those that one factor brings into the result alone."""
+        """Return those that one factor brings into the result alone, in the result's order."""
         other = self.right if letters == self.left else self.left
-        return "".join(c for c in letters if c in self.result and c not in other)
+        return "".join(c for c in self.result if c in letters and c not in other)
+
+    @property
+    def is_backward(self) -> bool:
+        """Return whether the result has what the right factor brings in front of the left's."""
+        one, two = self.own(self.left), self.own(self.right)
+        return bool(one and two) and self.result.index(one[0]) > self.result.index(two[0])
 
 
 def _read(node: ir.Node) -> _Letters | None:
@@ -65,23 +77,53 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
     letters = _read(node)
     if letters is None or letters.left == letters.right:
         return None
+    left, right = node.inputs[0], node.inputs[1]
+    if letters.is_backward:
+        letters, left, right = _Letters(letters.right, letters.left, letters.result), right, left
     parts = (letters.own(letters.left), letters.own(letters.right), letters.summed)
     whole = set(letters.batch + "".join(parts))
-    if any(len(part) != 1 for part in parts) or whole != {*letters.left, *letters.right}:
+    several = any(len(part) > 1 for part in parts)
+    if not all(parts) or whole != {*letters.left, *letters.right} or (several and letters.batch):
         return Refusal(
             f"Einsum {node.name!r} computes {letters.left},{letters.right}->{letters.result},"
-            " expected one index that is summed and one that each factor has alone",
+            " expected one index that is summed and one that each factor has alone,"
+            " or none that both factors and the result have",
             "none: this is not one matrix product",
         )
+    refusal = _sizes_refusal(node, letters, {"left": left, "right": right}, facts)
+    if refusal is not None:
+        return refusal
+    texts = {"left": letters.left, "right": letters.right, "result": letters.result}
+    return Match((node,), node.outputs[0], {"left": left, "right": right}, texts)
+
+
+def _sizes_refusal(
+    node: ir.Node, letters: _Letters, factors: Mapping[str, ir.Value | None], facts: Facts
+) -> Refusal | None:
+    """Return which ranks or sizes are not known; None: all that are needed are."""
     shapes = shapes_of(facts)
-    if any(shapes.of(value) is None for value in node.inputs):
+    one, two = factors["left"], factors["right"]
+    left, right = shapes.of(one), shapes.of(two)
+    if one is None or two is None or left is None or right is None:
         return Refusal(
             f"the factors of Einsum {node.name!r} have no known rank",
             "declare the shapes of the graph's inputs",
         )
-    values = {"left": node.inputs[0], "right": node.inputs[1]}
-    texts = {"left": letters.left, "right": letters.right, "result": letters.result}
-    return Match((node,), node.outputs[0], values, texts)
+    for letter in letters.summed:
+        sizes = {left[letters.left.index(letter)], right[letters.right.index(letter)]}
+        if 1 in sizes and len(sizes) > 1:
+            return Refusal(
+                f"Einsum {node.name!r} stretches axis {letter} of one factor, expected equal sizes",
+                "none: this is not one matrix product",
+            )
+    merged = len(letters.summed) > 1 or len(letters.own(letters.right)) > 1
+    if merged and not all(isinstance(size, int) for size in right):
+        return Refusal(
+            f"the sizes of {two.name!r}, a factor of Einsum {node.name!r}, are not"
+            " known, expected numbers where several axes are merged",
+            "declare the shapes of the graph's inputs",
+        )
+    return None
 
 
 def _replace(match: Match, builder: Builder) -> ir.Value:
@@ -89,13 +131,33 @@ def _replace(match: Match, builder: Builder) -> ir.Value:
     letters = _Letters(texts["left"], texts["right"], texts["result"])
     make = Maker(builder, match.output.dtype or ir.DataType.FLOAT)
     one, two = letters.own(letters.left), letters.own(letters.right)
-    left = _ordered(match.values["left"], letters.left, letters.batch + one + letters.summed, make)
-    right = _ordered(
-        match.values["right"], letters.right, letters.batch + letters.summed + two, make
-    )
-    shapes = make.shapes.of(left) or (), make.shapes.of(right) or ()
-    product = make.node("MatMul", [left, right], (*shapes[0][:-1], shapes[1][-1]))
-    return _ordered(product, letters.batch + one + two, letters.result, make)
+    batch, summed = letters.batch, letters.summed
+    left = _ordered(match.values["left"], letters.left, batch + one + summed, make)
+    right = _ordered(match.values["right"], letters.right, batch + summed + two, make)
+    split = make.shapes.of(right) or ()
+    if len(summed) > 1:
+        left = _reshaped(left, (*(make.shapes.of(left) or ())[: -len(summed)],
+                                total(split[: len(summed)])), make)  # fmt: skip
+    if len(summed) > 1 or len(two) > 1:
+        inner = len(split) - len(two)
+        right = _reshaped(right, (*split[: inner - len(summed)],
+                                  total(split[inner - len(summed) : inner]),
+                                  total(split[inner:])), make)  # fmt: skip
+    rows, columns = make.shapes.of(left) or (), make.shapes.of(right) or ()
+    product = make.node("MatMul", [left, right], (*rows[:-1], columns[-1]))
+    if len(two) > 1:
+        product = _reshaped(product, (*rows[:-1], *split[-len(two) :]), make)
+    return _ordered(product, batch + one + two, letters.result, make)
+
+
+def _reshaped(value: ir.Value, wanted: Shape, make: Maker) -> ir.Value:
+    """Return a value with its last axes merged or split; those in front are copied."""
+    have = make.shapes.of(value) or ()
+    same = 0
+    while same < min(len(have), len(wanted)) and have[same] == wanted[same]:
+        same += 1
+    sizes = [size if isinstance(size, int) else -1 for size in wanted[same:]]
+    return make.node("Reshape", [value, make.numbers([0] * same + sizes)], wanted)
 
 
 def _ordered(value: ir.Value | None, have: str, want: str, make: Maker) -> ir.Value:

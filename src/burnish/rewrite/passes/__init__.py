@@ -15,6 +15,7 @@ from burnish.rewrite.passes.names import FixNames, SortNodes
 from burnish.rewrite.passes.shapes import FoldShapes, InferShapes
 from burnish.rewrite.passes.simplify import Simplify
 from burnish.rewrite.passes.sizes import ReadSizes
+from burnish.rewrite.passes.stated_shapes import StateShapes
 
 
 def preparing(options: OptimizeOptions) -> tuple[InPlacePass, ...]:
@@ -23,9 +24,9 @@ def preparing(options: OptimizeOptions) -> tuple[InPlacePass, ...]:
     return (*inline, LiftConstants(), DropDeadCode(), FixNames())
 
 
-def inferring() -> tuple[InPlacePass, ...]:
-    """Return the step that runs first, and again whenever folding has made shapes known."""
-    return (InferShapes(),)
+def inferring(facts: Facts) -> tuple[InPlacePass, ...]:
+    """Return the steps that run first, and again whenever folding has made shapes known."""
+    return (InferShapes(), StateShapes(facts))
 
 
 def folding(options: OptimizeOptions, facts: Facts) -> tuple[InPlacePass, ...]:
@@ -48,9 +49,9 @@ STEPS: tuple[str, ...] = tuple(
     dict.fromkeys(
         step_name(kind)
         for kind in (
-            InlineFunctions, LiftConstants, InferShapes, FoldShapes, FoldConstants, ChooseBranches,
-            Simplify, ReadSizes, ShareConstants, ShareExpressions, DropDeadCode, SortNodes,
-            FixNames,
+            InlineFunctions, LiftConstants, InferShapes, StateShapes, FoldShapes, FoldConstants,
+            ChooseBranches, Simplify, ReadSizes, ShareConstants, ShareExpressions, DropDeadCode,
+            SortNodes, FixNames,
         )
     )
 )  # fmt: skip

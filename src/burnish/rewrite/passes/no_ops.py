@@ -14,8 +14,8 @@ from burnish.rewrite.facts import Facts, constant_tensor, keeps_shape, rank, siz
 
 Same = ir.Value | Literal[False]
 
-_BEYOND_ANY_AXIS = (1 << 31) - 1
-"""Exporters write an end at or above this for "to the end"; no axis is that long."""
+_BEYOND_ANY_AXIS = 10**9
+"""Exporters write an end at or above this for "to the end", tf2onnx this; no axis is that long."""
 
 
 def identity(node: ir.Node, _: Facts) -> Same:

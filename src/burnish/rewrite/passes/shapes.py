@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -211,6 +212,8 @@ def _cast(node: ir.Node, sizes_of: _Sizes) -> Elements | None:
 
 def _arithmetic(operation: Callable[[int, int], int]) -> Callable[[ir.Node, _Sizes], Any]:
     def follow(node: ir.Node, sizes_of: _Sizes) -> Elements | None:
+        if len(node.inputs) != 2:
+            return None
         left, right = (sizes_of.of(value) for value in node.inputs)
         if left is None or right is None:
             return None
@@ -231,6 +234,13 @@ def _elementwise(
     return tuple(None if a is None or b is None else operation(a, b) for a, b in pairs)
 
 
+def _product(node: ir.Node, sizes_of: _Sizes) -> Elements | None:
+    """Follow a ReduceProd over all elements."""
+    elements = sizes_of.constant(node.inputs[0])
+    does_nothing = node.attributes.get_int("noop_with_empty_axes", 0)
+    return None if elements is None or does_nothing else (math.prod(elements),)
+
+
 def _stretched(elements: Elements, length: int) -> Sequence[int | None]:
     return elements * length if len(elements) == 1 else elements
 
@@ -245,7 +255,9 @@ _FOLLOWED: Mapping[str, Callable[[ir.Node, _Sizes], Elements | None]] = {
     "Concat": _concat,
     "Gather": _gather,
     "Identity": _same,
+    "Max": _arithmetic(max),
     "Mul": _arithmetic(lambda a, b: a * b),
+    "ReduceProd": _product,
     "Shape": _shape,
     "Slice": _slice,
     "Squeeze": _same_if_one,

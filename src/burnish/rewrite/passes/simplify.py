@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.passes import chains, no_ops
+from burnish.rewrite.passes import chains, no_ops, spellings
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
 Simplifier = Callable[[ir.Node, Facts], "ir.Value | bool"]
@@ -24,6 +24,7 @@ SIMPLIFIERS: Mapping[str, tuple[Simplifier, ...]] = {
     "Div": (no_ops.neutral_operand,),
     "Dropout": (no_ops.dropout,),
     "Expand": (no_ops.same_size_expand,),
+    "GlobalAveragePool": (spellings.mean_of_last_axis,),
     "Identity": (no_ops.identity,),
     "Max": (no_ops.single_input,),
     "Mean": (no_ops.single_input,),

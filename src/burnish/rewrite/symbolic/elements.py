@@ -81,6 +81,8 @@ def _same(node: ir.Node, known: Known) -> Elements | None:
 
 def _arithmetic(operation: Callable[[Size, Size], Size | None]) -> Reader:
     def read(node: ir.Node, known: Known) -> Elements | None:
+        if len(node.inputs) != 2:
+            return None
         left, right = known.elements(node.inputs[0]), known.elements(node.inputs[1])
         if left is None or right is None:
             return None
@@ -91,6 +93,12 @@ def _arithmetic(operation: Callable[[Size, Size], Size | None]) -> Reader:
         return tuple(None if a is None or b is None else operation(a, b) for a, b in pairs)
 
     return read
+
+
+def _larger(left: Size, right: Size) -> Size | None:
+    if isinstance(left, int) and isinstance(right, int):
+        return max(left, right)
+    return left if left == right else None
 
 
 def _long(items: Elements, length: int) -> Elements:
@@ -151,6 +159,7 @@ READ: Mapping[str, Reader] = {
     "Div": _arithmetic(size.divide),
     "Gather": _gather,
     "Identity": _same,
+    "Max": _arithmetic(_larger),
     "Mul": _arithmetic(size.multiply),
     "ReduceProd": _reduce_product,
     "Reshape": _same,

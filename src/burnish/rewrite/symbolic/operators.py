@@ -14,7 +14,8 @@ from burnish.rewrite.symbolic.size import Least, Size, unknown
 Partial = tuple[Size | None, ...]
 Follower = Callable[[ir.Node, Known], "Sequence[Partial | None] | None"]
 
-_TO_THE_END = (1 << 31) - 1
+_TO_THE_END = 10**9
+"""No axis is that long."""
 
 
 def _first(node: ir.Node, known: Known) -> Sequence[Partial | None]:

@@ -1,0 +1,142 @@
+"""Undo the merging of axes that only a product was written with, as tf2onnx does for Einsum.
+
+rewrite:
+    Reshape(MatMul(Reshape(a), Reshape(b)), (batch, heads, rows, columns))
+    -->
+    MatMul(a, b)        with a: (batch, heads, rows, inner), b: (batch, heads, inner, columns)
+
+    Reshape(Transpose(Unsqueeze(x, 1), (0, 3, 1, 2, 4)), shape)
+    -->
+    Reshape(Transpose(x, (0, 2, 1, 3)), shape)
+
+Attention is found in products over batch and heads.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from burnish.rewrite.edit import is_standard
+from burnish.rewrite.facts import FLOATS, Facts
+from burnish.rewrite.fusions.new_values import Maker
+from burnish.rewrite.rule import Builder, Match, Rule
+from burnish.rewrite.symbolic.axes import Origin, origin
+from burnish.rewrite.symbolic.shapes import shapes_of
+
+
+def _product(node: ir.Node, facts: Facts) -> Match | None:
+    left, right = node.inputs[0], node.inputs[1]
+    split = _only_reader(node.outputs[0], "Reshape")
+    if not is_standard(node, "MatMul") or split is None or left is None or right is None:
+        return None
+    if node.outputs[0].dtype not in FLOATS or not _may_be_merged(left, facts):
+        return None
+    one, two = origin(left, facts), origin(right, facts)
+    if not _is_batched(one, two, facts):
+        return None
+    rows, columns = shapes_of(facts).of(one.source) or (), shapes_of(facts).of(two.source) or ()
+    batch = tuple(rows[axis] for axis in one.groups[0])
+    wanted = (*batch, rows[one.groups[1][0]], columns[two.groups[2][0]])
+    squeeze = _only_reader(split.outputs[0], "Squeeze")
+    for last in (split, squeeze):
+        if last is not None and shapes_of(facts).of(last.outputs[0]) == wanted:
+            ends = (node, split) if last is split else (node, split, last)
+            values = {"left": one.source, "right": two.source}
+            return Match((*one.nodes, *two.nodes, *ends), last.outputs[0], values)
+    return None
+
+
+def _may_be_merged(value: ir.Value, facts: Facts) -> bool:
+    node, shape = value.producer(), shapes_of(facts).of(value)
+    return shape is not None and len(shape) == 3 and node is not None and is_standard(
+        node, "Reshape", "Transpose"
+    )  # fmt: skip
+
+
+def _is_batched(one: Origin, two: Origin, facts: Facts) -> bool:
+    """Return whether both factors have the same several axes merged in their first."""
+    if len(one.groups) != 3 or len(two.groups) != 3 or len(one.groups[0]) < 2:
+        return False
+    if any(len(group) != 1 for group in (*one.groups[1:], *two.groups[1:])):
+        return False
+    sizes = [shapes_of(facts).of(part.source) or () for part in (one, two)]
+    batches = [[size[axis] for axis in part.groups[0]] for size, part in
+               zip(sizes, (one, two), strict=True)]  # fmt: skip
+    return batches[0] == batches[1]
+
+
+def _multiply(match: Match, builder: Builder) -> ir.Value:
+    make = Maker(builder, match.output.dtype or ir.DataType.FLOAT)
+    product = next(node for node in match.nodes if node.op_type == "MatMul")
+    factors = []
+    for value in product.inputs:
+        if value is None:
+            raise ValueError("both factors are given")
+        factors.append(_ordered(origin(value, builder.facts), make))
+    shape = make.shapes.of(match.output) or ()
+    return make.node("MatMul", factors, shape)
+
+
+def _ordered(found: Origin, make: Maker) -> ir.Value:
+    if found.order == tuple(range(len(found.order))):
+        return found.source
+    sizes = make.shapes.of(found.source) or ()
+    shape = tuple(sizes[axis] for axis in found.order)
+    dtype = found.source.dtype
+    attributes = {"perm": found.order}
+    return make.node("Transpose", [found.source], shape, dtype=dtype, attributes=attributes)
+
+
+def _detour(node: ir.Node, facts: Facts) -> Match | None:
+    """Look for a Transpose that also moves axes of size 1, which the Reshape behind it drops."""
+    source = node.inputs[0]
+    turn = None if source is None else source.producer()
+    if source is None or turn is None or not is_standard(turn, "Transpose"):
+        return None
+    before = None if turn.inputs[0] is None else turn.inputs[0].producer()
+    if before is None or not is_standard(before, "Unsqueeze") or not is_standard(node, "Reshape"):
+        return None
+    wanted = shapes_of(facts).elements(node.inputs[1])
+    if wanted is None or any(size is None or size == 0 for size in wanted):
+        return None
+    found = origin(source, facts)
+    if found.source is source or before not in found.nodes or () not in found.groups:
+        return None
+    values = {"x": found.source, "shape": node.inputs[1]}
+    return Match((*found.nodes, node), node.outputs[0], values)
+
+
+def _straight(match: Match, builder: Builder) -> ir.Value:
+    make = Maker(builder, match.output.dtype or ir.DataType.FLOAT)
+    source = match.nodes[-1].inputs[0]
+    if source is None:
+        raise ValueError("a Reshape has an input")
+    turned = _ordered(origin(source, builder.facts), make)
+    shape = make.shapes.of(match.output) or ()
+    return make.node("Reshape", [turned, match.values["shape"]], shape)
+
+
+def _only_reader(value: ir.Value, op_type: str) -> ir.Node | None:
+    readers = [use.node for use in value.uses() if not is_standard(use.node, "Shape")]
+    if value.is_graph_output() or len(readers) != 1:
+        return None
+    node = readers[0]
+    return node if is_standard(node, op_type) and node.inputs[0] is value else None
+
+
+RULES = (
+    Rule(
+        "merged-product",
+        "Reshape(MatMul(Reshape(a), Reshape(b))) --> MatMul(a, b)",
+        anchors=frozenset({"MatMul"}),
+        find=_product,
+        replace=_multiply,
+    ),
+    Rule(
+        "unit-axes",
+        "Reshape(Transpose(Unsqueeze(x))) --> Reshape(Transpose(x))",
+        anchors=frozenset({"Reshape"}),
+        find=_detour,
+        replace=_straight,
+    ),
+)
