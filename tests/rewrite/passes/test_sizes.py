@@ -49,6 +49,27 @@ def test_equal_sizes_become_one() -> None:
     assert op_types(result.model).count("Gather") == 1
 
 
+def _two_sizes(g: Graph, x: ir.Value, other: ir.Value) -> ir.Model:
+    turned = g.op("Transpose", g.op("MatMul", x, g.op("Relu", other)), perm=[1, 0, 2])
+    both = g.op("Gather", g.op("Shape", turned), np.array([0, 1]), axis=0)
+    shape = g.op("Concat", both, np.array([1]), axis=0)
+    return g.model(g.op("Expand", g.constant(np.ones((1, 1, 2))), shape))
+
+
+def test_several_sizes_are_read_at_once() -> None:
+    g = Graph()
+    x, other = g.input("x", ["batch", "length", 4]), g.input("other", ["batch", 4, 4])
+    result = checked(_two_sizes(g, x, other), feeds())
+    assert op_types(result.model) == ["Shape", "Gather", "Concat", "Expand"]
+
+
+def test_sizes_of_different_inputs_are_left_alone() -> None:
+    g = Graph()
+    x, other = g.input("x", ["length", 4]), g.input("other", ["batch", 4, 4])
+    result = checked(_two_sizes(g, x, other), {"x": samples(3, 4), "other": samples(2, 4, 4)})
+    assert "MatMul" in op_types(result.model)
+
+
 def test_the_step_can_be_disabled() -> None:
     result = optimize(build(0), OptimizeOptions(disable=("read-sizes",)))
     assert "MatMul" in op_types(result.model)

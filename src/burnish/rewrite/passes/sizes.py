@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ import onnx_ir as ir
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts, sizes
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
+from burnish.rewrite.symbolic.elements import Elements
 from burnish.rewrite.symbolic.shapes import Shapes
 from burnish.rewrite.symbolic.size import Sum
 
@@ -39,9 +41,7 @@ class ReadSizes(InPlacePass):
         known: dict[ir.Value, ir.Value] = {}
         count = 0
         for node in read:
-            element = shapes.elements(node.outputs[0])
-            name = None if element is None or len(element) != 1 else _name(element[0])
-            found = inputs.get(name or "")
+            found = _place(shapes.elements(node.outputs[0]), inputs)
             if found is None or found[0] is _measured(node):
                 continue
             self._redirect(node, found, graph, known)
@@ -52,22 +52,22 @@ class ReadSizes(InPlacePass):
     def _redirect(
         self,
         node: ir.Node,
-        found: tuple[ir.Value, int],
+        found: tuple[ir.Value, tuple[int, ...]],
         graph: ir.Graph,
         known: dict[ir.Value, ir.Value],
     ) -> None:
-        value, axis = found
+        value, axes = found
         index = self.facts.array(node.inputs[1])
         if value not in known:
             known[value] = _shape_of(value, graph)
-        at = np.full(() if index is None else index.shape, axis, np.int64)
+        at = np.array(axes, np.int64).reshape(() if index is None else index.shape)
         name = f"{node.outputs[0].name}/axis"
         node.replace_input_with(0, known[value])
         node.replace_input_with(1, edit.add_initializer(graph, name, at))
 
 
 def _measured(node: ir.Node) -> ir.Value | None:
-    """Return the value one of whose sizes a node reads, if that is all it does."""
+    """Return the value some of whose sizes a node reads, if that is all it does."""
     if not edit.is_standard(node, "Gather") or node.attributes.get_int("axis", 0) != 0:
         return None
     source, index = node.inputs[0], node.inputs[1]
@@ -86,6 +86,20 @@ def _named_axes(graph: ir.Graph) -> dict[str, tuple[ir.Value, int]]:
             if isinstance(size, str):
                 found.setdefault(size, (value, axis))
     return found
+
+
+def _place(
+    elements: Elements | None, inputs: Mapping[str, tuple[ir.Value, int]]
+) -> tuple[ir.Value, tuple[int, ...]] | None:
+    """Return an input and those of its axes that have the sizes which are read, in their order."""
+    names = [_name(element) for element in elements or ()]
+    first = inputs.get(names[0] or "") if names else None
+    if first is None:
+        return None
+    have = sizes(first[0]) or ()
+    if any(name is None or name not in have for name in names):
+        return None
+    return first[0], tuple(have.index(name) for name in names)
 
 
 def _name(size: object) -> str | None:
