@@ -46,8 +46,10 @@ def test_a_model_without_source_is_left_out_of_pytorch_engines_and_that_is_said(
         "bert/dynamo@onnxruntime-cpu",
     ]  # fmt: skip
     assert choose.left_out([WITH_SOURCE, PLAIN], engines) == (
-        ("bert/dynamo was not measured on torch-eager, which runs PyTorch modules:"
-        " no source.json lies beside it"),
+        (
+            "bert/dynamo was not measured on torch-eager, which runs PyTorch modules:"
+            " no source.json lies beside it"
+        ),
     )
     assert labels(PLAIN, engines=("torch-eager",)) == ["bert/dynamo@torch-eager"]
     assert choose.left_out([PLAIN], ("torch-eager",)) == ()
