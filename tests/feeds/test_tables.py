@@ -37,6 +37,7 @@ def table_of(model: ir.Model) -> int | str | None:
         "c = Cast<to = 6>(ids) y = Gather(table, c)",
         "shape = Constant<value_ints = [-1]>() r = Reshape(ids, shape) y = Gather(table, r)",
         "m = Less(ids, ids) w = Where(m, ids, ids) y = Gather(table, w)",
+        "m = Less(ids, ids) w = Cast<to = 7>(m) p = Mul(ids, w) y = Gather(table, p)",
         "i = Identity(table) y = Gather(i, ids)",
         "t = Transpose<perm = [1, 0]>(table) u = Transpose<perm = [1, 0]>(t) y = Gather(u, ids)",
     ],
@@ -46,7 +47,13 @@ def test_the_table_is_found_through_what_carries_values(body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["y = Identity(ids)", "m = Mod(ids, ids) y = Gather(table, m)", "y = Cast<to = 1>(ids)"]
+    "body",
+    [
+        "y = Identity(ids)",
+        "m = Mod(ids, ids) y = Gather(table, m)",
+        "y = Cast<to = 1>(ids)",
+        "m = Mul(ids, ids) y = Gather(table, m)",
+    ],
 )
 def test_without_a_look_up_there_is_no_table(body: str) -> None:
     assert table_of(model_from(body)) is None
@@ -68,6 +75,15 @@ def test_the_smallest_of_several_tables_counts() -> None:
 def test_a_constant_shift_is_taken_into_account(operator: str, rows: int) -> None:
     body = f"two = Constant<value_int = 2>() s = {operator}(ids, two) y = Gather(table, s)"
     assert table_of(model_from(body)) == rows
+
+
+def test_counting_from_the_end_is_no_shift() -> None:
+    body = """
+        zero = Constant<value_int = 0>() all = Constant<value_int = 50>()
+        below = Less(ids, zero) end = Add(ids, all) i = Where(below, end, ids)
+        y = Gather(table, i)
+    """
+    assert table_of(model_from(body)) == 50
 
 
 def test_one_hot_counts_its_depth() -> None:

@@ -17,6 +17,10 @@ _CARRIED_OPERANDS: Mapping[str, tuple[int, ...]] = {
     "Add": (0, 1), "Max": (0, 1), "Min": (0, 1), "Where": (1, 2), "Concat": tuple(range(64)),
 }  # fmt: skip
 """Operators whose output holds the values of these operands, perhaps shifted by a constant."""
+_TRUTHS = frozenset(
+    {"And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or", "Xor"}
+)
+"""Operators that give true or false; a product with that holds the other factor's values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,9 @@ def smallest_table(value: ir.Value, model: ir.Model) -> Dim | None:
     for found, node, operand in _uses(value, model):
         for size in _rows(found, node, operand):
             if isinstance(size, int):
-                rows.append(max(size - found.shift, 1))
+                # Shifted by all rows: indices below zero are made to count from the end.
+                if found.shift != size:
+                    rows.append(max(size - found.shift, 1))
             elif found.shift == 0:
                 symbols.append(size)
     return min(rows) if rows else next(iter(symbols), None)
@@ -90,10 +96,20 @@ def _carried(found: _Found, node: ir.Node, operand: int, model: ir.Model) -> Ite
     if function is not None:
         call = _Call(node, function, found.call)
         yield _Found(function.inputs[operand], found.shift, call)
-    elif operand in _CARRIED_OPERANDS.get(node.op_type, ()):
+    elif operand in _CARRIED_OPERANDS.get(node.op_type, ()) or _is_masked(node, operand):
         shift = found.shift + _constant_shift(node, operand)
         for output in node.outputs:
             yield _Found(output, shift, found.call)
+
+
+def _is_masked(node: ir.Node, operand: int) -> bool:
+    """Return whether a node multiplies an operand by zeros and ones."""
+    other = node.inputs[1 - operand] if node.op_type == "Mul" else None
+    cast = None if other is None else other.producer()
+    if cast is None or cast.op_type != "Cast" or cast.inputs[0] is None:
+        return False
+    truth = cast.inputs[0].producer()
+    return truth is not None and truth.op_type in _TRUTHS
 
 
 def _returned(found: _Found) -> Iterator[_Found]:
