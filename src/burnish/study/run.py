@@ -15,7 +15,7 @@ from burnish.bench.measure import BenchReport
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.core import files, records
-from burnish.core.errors import MissingCapabilityError
+from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.core.hashing import value_key
 from burnish.core.progress import SILENT, Progress
 from burnish.core.steps import StepLog
@@ -158,7 +158,10 @@ def _is_there(report: OptimizeReport) -> bool:
     """Return whether the model that a finished step wrote is still what it was."""
     if report.target_key is None:
         return True
-    return report.target.exists() and onnx_files.content_key(report.target) == report.target_key
+    try:
+        return onnx_files.content_key(report.target) == report.target_key
+    except ModelError:
+        return False
 
 
 def _measured(study: _Study, models: list[StoredModel]) -> BenchReport:
