@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from burnish.cli import options, output
 from burnish.cli.again import again
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
 def command(model: str, target: Path, as_json: bool, **asked: Any) -> None:  # noqa: ANN401  (one per option)
     """Optimise MODEL, prove it, measure it, profile it, and write a report.
 
-    An interrupted run goes on where it stopped when the same command is given again.
+    An interrupted run goes on where it stopped when the same command is given again. If only
+    engines on GPUs are asked for, the model is rewritten for them.
     """
     from burnish.cli.run_tables import shown_report
     from burnish.core import settings
@@ -66,8 +68,11 @@ def _options(asked: dict[str, Any]) -> RunOptions:
     from burnish.study.run import RunOptions
 
     same = {name: asked[name] for name in ("data", "seed", "padding", "samples")}
+    engines = options.names(asked["engines"])
+    if _only_on_gpus(engines) and not _given("target_device"):
+        asked = {**asked, "target_device": "cuda"}
     return RunOptions(
-        engines=options.names(asked["engines"]),
+        engines=engines,
         bindings=options.bindings(asked["shape"]),
         engine=EngineOptions(threads=asked["threads"], allow_fallback=asked["allow_fallback"]),
         optimize=chosen_options(asked),
@@ -76,6 +81,15 @@ def _options(asked: dict[str, Any]) -> RunOptions:
         budget_s=asked["budget"],
         **same,
     )
+
+
+def _only_on_gpus(engines: tuple[str, ...]) -> bool:
+    return bool(engines) and set(engines) <= {"onnxruntime-cuda", "tensorrt"}
+
+
+def _given(parameter: str) -> bool:
+    source = click.get_current_context().get_parameter_source(parameter)
+    return source is ParameterSource.COMMANDLINE
 
 
 def _require_sound(report: RunReport, folder: Path) -> None:

@@ -80,6 +80,7 @@ def load(
     settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     if profile_folder is not None:
         _record(settings, profile_folder)
+    onnxruntime.set_default_logger_severity(_QUIET)
     with explained(model):
         session = onnxruntime.InferenceSession(
             str(model.onnx), settings, providers=[(provider.name, dict(provider.options))]
