@@ -75,8 +75,9 @@ def commands(source: Path, folder: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield what is measured; each writes one model, which the next one replaces."""
     target = str(folder / "out" / "model.onnx")
     yield "read and write", [sys.executable, "-c", READ_AND_WRITE, str(source), target]
-    optimize = ["-m", "burnish", "-q", "optimize", str(source), "-o", target, "--no-verify"]
-    yield "optimize", [sys.executable, *optimize]
+    optimize = [sys.executable, "-m", "burnish", "-q", "optimize", str(source), "-o", target]
+    yield "optimize", [*optimize, "--no-verify"]
+    yield "optimize, verify", optimize
 
 
 def measure(what: str, command: list[str], source: Path) -> Measured:
