@@ -84,7 +84,18 @@ def test_another_engine_alone_is_no_other_model() -> None:
         bench(), baseline=base.subject, measurements=(base, engine),
         comparisons=compare(base, [engine]),
     )  # fmt: skip
-    assert speed(replace(sample_run(), bench=found)).answer == "speed not compared"
+    said = speed(replace(sample_run(), bench=found))
+    assert (said.answer, said.facts) == ("speed not compared", "only one model was measured")
+
+
+def test_a_model_that_was_not_rewritten_is_said_to_be_the_same() -> None:
+    base = measurement(ORIGINAL, "onnxruntime-cpu", 1e-3, key="a")
+    same = measurement(OPTIMIZED, "onnxruntime-cpu", 1e-3, key="a")
+    found = replace(
+        bench(), baseline=ORIGINAL, measurements=(base, same), comparisons=compare(base, [same])
+    )
+    said = speed(replace(sample_run(), bench=found))
+    assert said.facts == "nothing was rewritten: both files hold the same model"
 
 
 def test_the_same_engine_is_compared_before_others() -> None:

@@ -68,7 +68,7 @@ def speed(report: RunReport) -> Finding:
     question = "Faster?"
     comparison = like_for_like(report)
     if comparison is None:
-        return Finding(Tone.UNSURE, question, "speed not compared", "only one model was measured")
+        return Finding(Tone.UNSURE, question, "speed not compared", _why_not_compared(report))
     engine = report.bench.measurement(comparison.candidate).engine
     if comparison.verdict is Verdict.NOT_ENOUGH or comparison.ratio is None:
         return Finding(
@@ -125,6 +125,13 @@ def work(report: RunReport) -> Finding:
     tone = Tone.PLAIN if changed else Tone.UNSURE
     facts = f"{fused}, {missed}" if changed else f"nothing was found to rewrite; {missed}"
     return Finding(tone, "What was done?", answer, facts)
+
+
+def _why_not_compared(report: RunReport) -> str:
+    measured = [(one.model_key, one.engine) for one in report.bench.measurements]
+    if len(set(measured)) < len(measured):
+        return "nothing was rewritten: both files hold the same model"
+    return "only one model was measured"
 
 
 def like_for_like(report: RunReport) -> Comparison | None:
