@@ -26,7 +26,8 @@ from burnish.rewrite import algebra
 from burnish.rewrite.algebra import Polynomial, expand, power, product
 from burnish.rewrite.edit import STANDARD_DOMAINS
 from burnish.rewrite.facts import FLOATS, Facts
-from burnish.rewrite.region import in_order, narrowing, other_reader
+from burnish.rewrite.fusions import refusals
+from burnish.rewrite.region import in_order
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 FIRST_OPSET = 20
@@ -132,19 +133,9 @@ def _opset_refusal(node: ir.Node, facts: Facts) -> Refusal | None:
 def _checked(
     node: ir.Node, x: ir.Value, output: ir.Value, nodes: tuple[ir.Node, ...]
 ) -> Match | Refusal:
-    reader = other_reader(nodes, output, node)
-    if reader is not None:
-        return Refusal(
-            f"{node.op_type} {node.name!r} must stay: {reader}",
-            "nothing to gain here, unless the other reader can go",
-        )
-    narrow = narrowing(nodes, x.dtype or ir.DataType.FLOAT)
-    if narrow is not None:
-        return Refusal(
-            f"{narrow.op_type} {narrow.name!r} computes in {narrow.outputs[0].dtype},"
-            f" expected nothing narrower than {x.dtype}, the type of {x.name!r}",
-            "export the model in one floating type",
-        )
+    refusal = refusals.still_read(node, nodes, output) or refusals.narrower_than(x, nodes)
+    if refusal is not None:
+        return refusal
     approximate = "none" if node.op_type == "Erf" else "tanh"
     return Match(nodes, output, {"x": x}, {"approximate": approximate})
 

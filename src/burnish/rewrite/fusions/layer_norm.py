@@ -31,9 +31,9 @@ from burnish.rewrite import algebra, emission
 from burnish.rewrite.algebra import Polynomial, expand, power, product
 from burnish.rewrite.edit import is_standard
 from burnish.rewrite.facts import FLOATS, Facts, rank, sizes
-from burnish.rewrite.fusions import normalized
+from burnish.rewrite.fusions import normalized, refusals
 from burnish.rewrite.fusions.normalized import Affine
-from burnish.rewrite.region import in_order, other_reader
+from burnish.rewrite.region import in_order
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 Over = Literal["last", "channels", "positions"]
@@ -201,12 +201,9 @@ def _checked(
         refusal = normalized.affine_refusal(affine, site.x, len(axes), output, facts)
     if refusal is not None:
         return refusal
-    reader = other_reader(nodes, output, site.variance)
-    if reader is not None:
-        return Refusal(
-            f"ReduceMean {name!r} must stay: {reader}",
-            "nothing to gain here, unless the other reader can go",
-        )
+    refusal = refusals.still_read(site.variance, nodes, output)
+    if refusal is not None:
+        return refusal
     values = {"x": x, "scale": affine.scale, "bias": affine.bias}
     numbers = {"factor": affine.factor, "offset": affine.offset}
     attributes = {"axis": -len(axes), "epsilon": site.epsilon, "over": site.over, **numbers}

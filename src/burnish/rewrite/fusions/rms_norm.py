@@ -21,9 +21,9 @@ from burnish.rewrite import algebra, emission
 from burnish.rewrite.algebra import Polynomial, expand, power, product
 from burnish.rewrite.edit import is_standard
 from burnish.rewrite.facts import FLOATS, Facts, rank
-from burnish.rewrite.fusions import normalized
+from burnish.rewrite.fusions import normalized, refusals
 from burnish.rewrite.fusions.normalized import Affine
-from burnish.rewrite.region import in_order, other_reader
+from burnish.rewrite.region import in_order
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 FIRST_STANDARD_OPSET = 23
@@ -129,12 +129,9 @@ def _checked(
     )
     if refusal is not None:
         return refusal
-    reader = other_reader(nodes, output, site.average)
-    if reader is not None:
-        return Refusal(
-            f"ReduceMean {name!r} must stay: {reader}",
-            "nothing to gain here, unless the other reader can go",
-        )
+    refusal = refusals.still_read(site.average, nodes, output)
+    if refusal is not None:
+        return refusal
     values = {"x": x, "scale": affine.scale, "bias": None}
     numbers = {"factor": affine.factor, "offset": 0.0}
     return Match(nodes, output, values, {"axis": -len(axes), "epsilon": site.epsilon, **numbers})

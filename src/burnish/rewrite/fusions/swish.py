@@ -20,7 +20,8 @@ from burnish.rewrite.algebra import Monomial, Polynomial, expand, power, product
 from burnish.rewrite.edit import is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
-from burnish.rewrite.region import in_order, narrowing, other_reader
+from burnish.rewrite.fusions import refusals
+from burnish.rewrite.region import in_order
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 
@@ -104,19 +105,9 @@ def _checked(node: ir.Node, found: _Product, facts: Facts) -> Match | Refusal:
     refusal = emission.refusal("QuickGelu", CONTRIB, x.dtype, facts.options)
     if refusal is not None:
         return refusal
-    reader = other_reader(nodes, found.value, node)
-    if reader is not None:
-        return Refusal(
-            f"Sigmoid {node.name!r} must stay: {reader}",
-            "nothing to gain here, unless the other reader can go",
-        )
-    narrow = narrowing(nodes, x.dtype or ir.DataType.FLOAT)
-    if narrow is not None:
-        return Refusal(
-            f"{narrow.op_type} {narrow.name!r} computes in {narrow.outputs[0].dtype},"
-            f" expected nothing narrower than {x.dtype}, the type of {x.name!r}",
-            "export the model in one floating type",
-        )
+    refusal = refusals.still_read(node, nodes, found.value) or refusals.narrower_than(x, nodes)
+    if refusal is not None:
+        return refusal
     values = {"x": x, "factor": found.factor}
     return Match(nodes, found.value, values, {"alpha": found.argument.alpha})
 
