@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
 
 from burnish.parity.arithmetic import arithmetic_of, quantised_values, weakest
+from burnish.parity.compare import compare
+from burnish.parity.tolerances import DYNAMIC_INT8, Tolerances
 
 HEAD = '<ir_version: 10, opset_import: ["" : 20]>'
 
@@ -44,3 +47,18 @@ def test_quantised_values_are_followed_through_what_only_moves_them() -> None:
         )
     )
     assert found == {"q", "y"}
+
+
+def test_dynamic_int8_is_found_in_the_graph_and_still_refuses_what_is_wrong() -> None:
+    model = ir.from_onnx_text(
+        """<ir_version: 8, opset_import: ["": 17]>
+        g (float[4, 4] x) => (uint8[4, 4] y, float s, uint8 z) {
+            y, s, z = DynamicQuantizeLinear (x)
+        }"""
+    )
+    assert arithmetic_of(model) == DYNAMIC_INT8
+    reference = {"y": np.random.default_rng(0).normal(size=4096).astype(np.float32)}
+    for error, passed in ((0.1, True), (0.5, False)):
+        candidate = {"y": reference["y"] + np.float32(error)}
+        (diff,) = compare(reference, candidate, Tolerances(arithmetic=DYNAMIC_INT8))
+        assert diff.passed is passed
