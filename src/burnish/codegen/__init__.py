@@ -1,0 +1,1 @@
+"""Kernels from tile-graphs and schedules, and the plan that runs them."""

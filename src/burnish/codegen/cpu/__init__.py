@@ -1,0 +1,1 @@
+"""Kernels for CPUs: LLVM IR, made and compiled in this process."""

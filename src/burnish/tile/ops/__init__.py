@@ -1,0 +1,1 @@
+"""The meaning of ONNX operators as loop nests: one family per file."""

@@ -1,0 +1,196 @@
+"""NumPy execution of a tile-graph: the judge, slow and obvious."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from burnish.core.arrays import Array, Arrays
+from burnish.store.element_types import numpy_type
+from burnish.tile.expr import (
+    Accumulated,
+    Argument,
+    Call,
+    Constant,
+    Coordinate,
+    Expr,
+    Guard,
+    Inside,
+)
+from burnish.tile.functions import FUNCTIONS
+from burnish.tile.graph import Read, TileGraph, TileOp
+from burnish.tile.index import Axis, Div, Fetch, Index, Mod
+
+POINTS_AT_ONCE = 1 << 22
+"""Grids are cut into pieces of about this many points, so that memory stays bounded."""
+
+Value = Any
+"""An array: NumPy's operators are not typed for one of any element type."""
+
+Ranges = Mapping[Axis, tuple[int, int]]
+"""Which part of each axis, as a half-open range."""
+
+_COMBINE: Mapping[str, Callable[[Array, Array], Array]] = {
+    "sum": np.add, "max": np.maximum, "min": np.minimum, "prod": np.multiply,
+}  # fmt: skip
+_REDUCE: Mapping[str, Callable[..., Array]] = {
+    "sum": np.sum, "max": np.max, "min": np.min, "prod": np.prod,
+}  # fmt: skip
+
+
+def evaluate(graph: TileGraph, inputs: Arrays) -> dict[str, Array]:
+    """Return the outputs of a tile-graph for these inputs."""
+    values: dict[str, Array] = {**graph.constants, **inputs}
+    for op in graph.ops:
+        values[op.output] = evaluate_op(op, values)
+    return {name: np.asarray(values[name]) for name in graph.outputs}
+
+
+def evaluate_op(op: TileOp, values: Arrays, box: Sequence[tuple[int, int]] | None = None) -> Array:
+    """Return the output of one nest, or of a box of it (half-open range per dimension)."""
+    box = tuple(box or ((0, axis.extent) for axis in op.spatial))
+    result = np.empty([high - low for low, high in box], dtype=numpy_type(op.dtype))
+    for piece in _pieces(op, box):
+        ranges = dict(zip(op.spatial, piece, strict=True))
+        place = tuple(slice(a - low, b - low) for (a, b), (low, _) in zip(piece, box, strict=True))
+        with np.errstate(all="ignore"):
+            result[place] = _piece(op, ranges, values)
+    return result
+
+
+def identity(combine: str, dtype: str) -> bool | int | float:
+    """Return what combining starts with."""
+    kind: Any = np.dtype(numpy_type(dtype))
+    if combine in ("sum", "prod"):
+        return int(combine == "prod")
+    if kind == np.bool_:
+        return combine == "min"
+    if np.issubdtype(kind, np.integer):
+        limits = np.iinfo(kind)
+        return int(limits.min if combine == "max" else limits.max)
+    return -math.inf if combine == "max" else math.inf
+
+
+def _piece(op: TileOp, ranges: Ranges, values: Arrays) -> Array:
+    shape = [high - low for low, high in ranges.values()]
+    if op.combine is None:
+        grid = _Grid(op, ranges, op.spatial, values)
+        return np.broadcast_to(grid.value(op.body), shape)
+    dtype = numpy_type(op.body.dtype)
+    total = np.full(shape, identity(op.combine, op.body.dtype), dtype=dtype)
+    for part in _reduction_pieces(op, math.prod(shape)):
+        all_ranges = {**ranges, **dict(zip(op.reduced, part, strict=True))}
+        grid = _Grid(op, all_ranges, (*op.spatial, *op.reduced), values)
+        extents = [high - low for low, high in part]
+        body = np.broadcast_to(grid.value(op.body), (*shape, *extents))
+        over = tuple(range(len(shape), len(shape) + len(extents)))
+        reduced = _REDUCE[op.combine](body, axis=over).astype(dtype)
+        total = _COMBINE[op.combine](total, reduced)
+    if op.finish is None:
+        return total
+    grid = _Grid(op, ranges, op.spatial, values, accumulated=total)
+    return np.broadcast_to(grid.value(op.finish), shape)
+
+
+class _Grid:
+    """Evaluates expressions at all points of some axes' ranges at once."""
+
+    def __init__(
+        self,
+        op: TileOp,
+        ranges: Ranges,
+        axes: Sequence[Axis],
+        values: Arrays,
+        accumulated: Value | None = None,
+    ) -> None:
+        self._op = op
+        self._values = values
+        self._accumulated = accumulated
+        self._axes = {
+            axis: np.arange(*ranges[axis]).reshape([-1 if a == axis else 1 for a in axes])
+            for axis in axes
+        }
+
+    def value(self, expr: Expr) -> Value:
+        match expr:
+            case Constant(number, dtype):
+                return np.asarray(number, dtype=numpy_type(dtype))
+            case Argument(position, _):
+                return self._read(self._op.reads[position])
+            case Accumulated():
+                assert self._accumulated is not None
+                return self._accumulated
+            case Coordinate(index, _):
+                return self._index(index)
+            case Inside(guards, _):
+                return self._inside(guards)
+            case Call("cast", (inner,), dtype):
+                return self.value(inner).astype(numpy_type(dtype))
+            case Call(function, arguments, dtype):
+                called = FUNCTIONS[function].numpy(*(self.value(each) for each in arguments))
+                return np.asarray(called).astype(numpy_type(dtype), copy=False)
+
+    def _read(self, read: Read) -> Value:
+        tensor = np.asarray(self._values[read.tensor])
+        if not read.guards:
+            return tensor[tuple(self._index(index) for index in read.index)]
+        inside = self._inside(read.guards)
+        places = (self._index(index) for index in read.index)
+        safe = tuple(np.where(inside, place, 0) for place in places)
+        if 0 in tensor.shape:
+            return np.broadcast_to(np.asarray(read.otherwise, dtype=tensor.dtype), inside.shape)
+        return np.where(inside, tensor[safe], np.asarray(read.otherwise, dtype=tensor.dtype))
+
+    def _inside(self, guards: Sequence[Guard]) -> Value:
+        result = np.asarray(True)
+        for guard in guards:
+            index = self._index(guard.index)
+            result = result & (index >= guard.low) & (index < guard.high)
+        return result
+
+    def _index(self, index: Index) -> Value:
+        result = np.asarray(index.constant)
+        for atom, factor in index.terms:
+            result = result + self._atom(atom) * factor
+        return result
+
+    def _atom(self, atom: Axis | Div | Mod | Fetch) -> Value:
+        match atom:
+            case Axis():
+                return self._axes[atom]
+            case Div(of, by):
+                return self._index(of) // by
+            case Mod(of, by):
+                return self._index(of) % by
+            case Fetch(tensor, inner, extent):
+                found = np.asarray(self._values[tensor])[tuple(map(self._index, inner))]
+                found = found.astype(np.int64)
+                return np.where(found < 0, found + extent, found)
+
+
+def _pieces(op: TileOp, box: Sequence[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], ...]]:
+    per_element = min(math.prod(axis.extent for axis in op.reduced), POINTS_AT_ONCE)
+    return _cut(box, max(POINTS_AT_ONCE // max(per_element, 1), 1))
+
+
+def _reduction_pieces(op: TileOp, outputs: int) -> Iterator[tuple[tuple[int, int], ...]]:
+    box = tuple((0, axis.extent) for axis in op.reduced)
+    return _cut(box, max(POINTS_AT_ONCE // max(outputs, 1), 1))
+
+
+def _cut(box: Sequence[tuple[int, int]], most: int) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Yield boxes of about `most` points that together are `box`; none where it is empty."""
+    steps: list[int] = []
+    room = most
+    for low, high in reversed(box):
+        steps.append(max(min(high - low, room), 1))
+        room = max(room // max(high - low, 1), 1)
+    ranges = (
+        [(start, min(start + step, high)) for start in range(low, high, step)]
+        for (low, high), step in zip(box, reversed(steps), strict=True)
+    )
+    return product(*ranges)
