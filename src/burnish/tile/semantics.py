@@ -2,7 +2,7 @@
 
 A meaning is a function of a `Builder` and a `Node`. It declares each output of the node as nests
 over the node's inputs; everything else (execution, cost, kernels) is read off these nests. Where a
-form of the operator is not covered it raises `NotCoveredError` with the reason, and the node stays with
+form of it is not covered it raises `NotCoveredError` with the reason, and the node stays with
 the library.
 """
 
