@@ -1,0 +1,188 @@
+"""Which part of every tensor one tile needs: tile shapes and origins, pushed from outputs to inputs.
+
+A tile of the anchor is numbered by one counter per axis. The part of a dimension that it needs is
+a `Span`: its origin is an index over the counters (which carries alignment: `8·u` is a multiple of
+eight), its size a constant. Origins may lie before zero and ends behind the extent, where a read is
+guarded: whoever walks a span clamps it (`low ≤ i < high` of the tensor) at run time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from burnish.tile.graph import TileOp, expression_indices
+from burnish.tile.group import Group
+from burnish.tile.index import (
+    Axis,
+    Div,
+    Fetch,
+    Index,
+    Mod,
+    at,
+    bounds,
+    fetches_of,
+    floor_divide,
+    number,
+    remainder,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of one dimension."""
+
+    origin: Index
+    size: int
+
+    def clamped(self, extent: int) -> Span:
+        """Return the whole dimension where the span is at least as long."""
+        return Span(Index(), extent) if self.size >= extent else self
+
+
+Box = tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TileMap:
+    """What one tile of a group needs of each tensor that the group reads or writes."""
+
+    counters: tuple[Axis, ...]
+    """One per axis of the anchor; its extent is the number of tiles along that axis."""
+    boxes: Mapping[str, Box]
+
+    @property
+    def tiles(self) -> int:
+        """Return how many tiles there are."""
+        return math.prod(counter.extent for counter in self.counters)
+
+    def elements(self, tensor: str) -> int:
+        """Return how many elements of a tensor one tile needs, at most."""
+        return math.prod(span.size for span in self.boxes[tensor])
+
+    def redundancy(self, op: TileOp) -> float:
+        """Return how often each element of a nest's output is computed on average; at least 1."""
+        total = math.prod(op.shape)
+        return max(self.tiles * self.elements(op.output) / total, 1.0) if total else 1.0
+
+
+def propagate(group: Group, tile: tuple[int, ...]) -> TileMap:
+    """Return what each tile of the anchor needs, for tiles of this shape."""
+    anchor = group.anchor
+    counters = tuple(
+        Axis(f"u{position}", max(-(-axis.extent // size), 0))
+        for position, (axis, size) in enumerate(zip(anchor.spatial, tile, strict=True))
+    )
+    boxes: dict[str, Box] = {
+        anchor.output: tuple(
+            Span(at(counter) * size, size).clamped(axis.extent)
+            for counter, size, axis in zip(counters, tile, anchor.spatial, strict=True)
+        )
+    }
+    for op in reversed(group.ops):
+        _push(op, boxes, group)
+    return TileMap(counters, boxes)
+
+
+def partitioned(box: Box, shape: tuple[int, ...], counters: tuple[Axis, ...]) -> bool:
+    """Say whether the tiles' boxes cover a tensor of this shape with every element in one box."""
+    used: list[Axis] = []
+    for span, extent in zip(box, shape, strict=True):
+        match span.origin:
+            case Index((), 0) if span.size >= extent:
+                continue
+            case Index(((Axis() as counter, factor),), 0) if factor == span.size:
+                used.append(counter)
+                if counter.extent != -(-extent // span.size):
+                    return False
+            case _:
+                return False
+    needed = {counter for counter in counters if counter.extent > 1}
+    return len(set(used)) == len(used) and needed <= set(used)
+
+
+def span_of(index: Index, spans: Mapping[Axis, Span]) -> Span:
+    """Return the values that an index takes while its axes run over their spans."""
+    origin, size = number(index.constant), 1
+    for atom, factor in index.terms:
+        part = _atom_span(atom, spans)
+        last = part.size - 1
+        origin = origin + (part.origin if factor > 0 else part.origin + last) * factor
+        size += abs(factor) * last
+    return Span(origin, size)
+
+
+def axis_spans(op: TileOp, box: Box) -> dict[Axis, Span]:
+    """Return the span of every axis of a nest when it computes this box of its output."""
+    spans = dict(zip(op.spatial, box, strict=True))
+    return spans | {axis: Span(Index(), axis.extent) for axis in op.reduced}
+
+
+def _push(op: TileOp, boxes: dict[str, Box], group: Group) -> None:
+    if op.output not in boxes:
+        # an output that no nest of the group reads: its tile follows from nobody, so it is whole
+        boxes[op.output] = tuple(Span(Index(), extent) for extent in op.shape)
+    spans = axis_spans(op, boxes[op.output])
+    extents = _extents(group)
+    for tensor, index in _accesses(op):
+        box = tuple(span_of(part, spans) for part in index)
+        merged = box
+        if tensor in boxes:
+            pairs = zip(boxes[tensor], box, strict=True)
+            merged = tuple(_merged(old, new) for old, new in pairs)
+        if tensor in extents:
+            shape = extents[tensor]
+            merged = tuple(s.clamped(e) for s, e in zip(merged, shape, strict=True))
+        boxes[tensor] = merged
+
+
+def _extents(group: Group) -> dict[str, tuple[int, ...]]:
+    return {op.output: op.shape for op in group.ops}
+
+
+def _accesses(op: TileOp) -> Iterable[tuple[str, tuple[Index, ...]]]:
+    indices = expression_indices(op.body) + (expression_indices(op.finish) if op.finish else [])
+    for read in op.reads:
+        yield read.tensor, read.index
+        indices += read.indices
+    for index in indices:
+        for fetch in fetches_of(index):
+            yield fetch.tensor, fetch.index
+
+
+def _merged(a: Span, b: Span) -> Span:
+    difference = b.origin - a.origin
+    if difference.terms:
+        return _around(a, b)
+    shift = difference.constant
+    low = min(0, shift)
+    high = max(a.size, shift + b.size)
+    return Span(a.origin + low, high - low)
+
+
+def _around(a: Span, b: Span) -> Span:
+    """Return a span that holds both for every tile: it starts at a constant."""
+    ends = [bounds(span.origin) for span in (a, b)]
+    low = min(end[0] for end in ends)
+    high = max(end[1] + span.size for end, span in zip(ends, (a, b), strict=True))
+    return Span(number(low), high - low)
+
+
+def _atom_span(atom: Axis | Div | Mod | Fetch, spans: Mapping[Axis, Span]) -> Span:
+    match atom:
+        case Axis():
+            return spans[atom]
+        case Div(of, by):
+            inner = span_of(of, spans)
+            start = remainder(inner.origin, by)
+            offset = start.constant if not start.terms else bounds(start)[1]
+            return Span(floor_divide(inner.origin, by), (offset + inner.size - 1) // by + 1)
+        case Mod(of, by):
+            inner = span_of(of, spans)
+            start = remainder(inner.origin, by)
+            if bounds(start)[1] + inner.size <= by:
+                return Span(start, inner.size)
+            return Span(Index(), by)
+        case Fetch(_, _, extent):
+            return Span(Index(), extent)
