@@ -1,0 +1,121 @@
+"""Loads and stores of vectors: side by side, masked, strided, gathered and scattered."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from burnish.codegen.cpu.types import (
+    Value,
+    from_memory,
+    load,
+    memory_type,
+    register_type,
+    size_in_bytes,
+    to_memory,
+)
+
+I32, I64, POINTER = ir.IntType(32), ir.IntType(64), ir.PointerType()
+_SUFFIX = {"f32": "f32", "f64": "f64", "bool": "i8", "f16": "i16", "bf16": "i16"}
+
+
+def element(builder: Value, base: Value, offset: Value, dtype: str) -> Value:
+    """Return the address of the element `offset` elements behind `base`."""
+    return builder.gep(base, [offset], source_etype=memory_type(dtype))
+
+
+def masked_load(builder: Value, pointer: Value, dtype: str, mask: Value, otherwise: Value) -> Value:
+    """Return neighbouring elements where the mask is set, `otherwise` elsewhere."""
+    width = int(mask.type.count)
+    kind = memory_type(dtype, width)
+    name = f"llvm.masked.load.v{width}{_suffix(dtype)}.p0"
+    function = _intrinsic(builder, name, kind, [POINTER, I32, mask.type, kind])
+    align = I32(size_in_bytes(dtype))
+    given = to_memory(builder, otherwise, dtype)
+    return from_memory(builder, builder.call(function, [pointer, align, mask, given]), dtype)
+
+
+def masked_store(builder: Value, value: Value, pointer: Value, dtype: str, mask: Value) -> None:
+    """Store the elements whose mask is set side by side."""
+    width = int(mask.type.count)
+    kind = memory_type(dtype, width)
+    name = f"llvm.masked.store.v{width}{_suffix(dtype)}.p0"
+    function = _intrinsic(builder, name, ir.VoidType(), [kind, POINTER, I32, mask.type])
+    align = I32(size_in_bytes(dtype))
+    builder.call(function, [to_memory(builder, value, dtype), pointer, align, mask])
+
+
+def gather(
+    builder: Value, base: Value, offsets: Value, dtype: str, mask: Value, otherwise: Value
+) -> Value:
+    """Return the elements at a vector of offsets where the mask is set."""
+    width = int(mask.type.count)
+    kind = memory_type(dtype, width)
+    addresses = _addresses(builder, base, offsets, dtype)
+    name = f"llvm.masked.gather.v{width}{_suffix(dtype)}.v{width}p0"
+    function = _intrinsic(builder, name, kind, [addresses.type, I32, mask.type, kind])
+    align = I32(size_in_bytes(dtype))
+    given = to_memory(builder, otherwise, dtype)
+    return from_memory(builder, builder.call(function, [addresses, align, mask, given]), dtype)
+
+
+def scatter(
+    builder: Value, value: Value, base: Value, offsets: Value, dtype: str, mask: Value
+) -> None:
+    """Store the elements whose mask is set at a vector of offsets."""
+    width = int(mask.type.count)
+    kind = memory_type(dtype, width)
+    addresses = _addresses(builder, base, offsets, dtype)
+    name = f"llvm.masked.scatter.v{width}{_suffix(dtype)}.v{width}p0"
+    function = _intrinsic(builder, name, ir.VoidType(), [kind, addresses.type, I32, mask.type])
+    align = I32(size_in_bytes(dtype))
+    builder.call(function, [to_memory(builder, value, dtype), addresses, align, mask])
+
+
+def strided_load(builder: Value, pointer: Value, dtype: str, width: int, stride: int) -> Value:
+    """Return every `stride`-th element; reads up to `stride` - 1 elements beyond the last."""
+    wide = load(builder, pointer, dtype, width * stride)
+    lanes = ir.Constant(ir.VectorType(I32, width), [lane * stride for lane in range(width)])
+    return builder.shuffle_vector(wide, ir.Constant(wide.type, ir.Undefined), lanes)
+
+
+def splat(builder: Value, scalar: Value, width: int) -> Value:
+    """Return a vector with the same number in all lanes."""
+    if width == 1:
+        return scalar
+    kind = ir.VectorType(scalar.type, width)
+    empty = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(empty, scalar, I32(0))
+    return builder.shuffle_vector(first, empty, ir.Constant(ir.VectorType(I32, width), None))
+
+
+def all_set(width: int) -> Value:
+    """Return the mask that is set in all lanes."""
+    return ir.Constant(ir.VectorType(ir.IntType(1), width), [1] * width)
+
+
+def lane_numbers(width: int) -> Value:
+    """Return 0, 1, 2 … as a vector of i32."""
+    return ir.Constant(ir.VectorType(I32, width), list(range(width)))
+
+
+def zero(dtype: str, width: int) -> Value:
+    """Return a vector of zeros."""
+    return ir.Constant(register_type(dtype, width), None)
+
+
+def _addresses(builder: Value, base: Value, offsets: Value, dtype: str) -> Value:
+    addresses = builder.gep(base, [offsets], source_etype=memory_type(dtype))
+    # llvmlite takes every gep for a scalar
+    addresses.type = ir.VectorType(POINTER, int(offsets.type.count))
+    return addresses
+
+
+def _suffix(dtype: str) -> str:
+    return _SUFFIX.get(dtype, f"i{8 * size_in_bytes(dtype)}")
+
+
+def _intrinsic(builder: Value, name: str, result: Value, arguments: list[Value]) -> Value:
+    module = builder.module
+    if name in module.globals:
+        return module.globals[name]
+    return ir.Function(module, ir.FunctionType(result, arguments), name)
