@@ -1,0 +1,103 @@
+"""Convolutions of any rank: Conv, and the contrib operator FusedConv."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from burnish.tile.expr import Expr, call
+from burnish.tile.graph import Read
+from burnish.tile.index import Axis, Index, at, floor_divide
+from burnish.tile.ops.contraction import Finish, contract, widened
+from burnish.tile.ops.parameters import required
+from burnish.tile.ops.windows import padded_for, seen, sides, window_axes
+from burnish.tile.pointwise import above, below, like
+from burnish.tile.semantics import SEMANTICS, Builder, Node, NotCoveredError
+
+
+@SEMANTICS.register("Conv")
+def conv(builder: Builder, node: Node) -> None:
+    """Sum over channels and taps, after a nest that pads.
+
+    out[n, m, o] = bias[m] + Σ_c,t padded[n, first(m) + c, o·stride + t·dilation] · weight[m, c, t]
+    """
+    _convolution(builder, node, lambda total: total)
+
+
+@SEMANTICS.register("com.microsoft.FusedConv")
+def fused_conv(builder: Builder, node: Node) -> None:
+    """Convolution, then the sum with an optional fourth input, then an activation."""
+    _convolution(builder, node, _activation(node))
+
+
+def _convolution(builder: Builder, node: Node, activation: Finish) -> None:
+    data, weight = required(node, 0), required(node, 1)
+    batch, channels, *sizes = builder.type(data).shape
+    maps, in_group, *kernel = builder.type(weight).shape
+    groups = int(node.attributes.get("group", 1))
+    if in_group * groups != channels or maps % groups:
+        raise NotCoveredError(f"{channels} channels and {maps} maps are not cut into {groups}")
+    windows = sides(node, sizes, kernel)
+    outputs, taps = window_axes(windows)
+    padded = padded_for(builder, data, windows, 0)
+    n, m, c = Axis("n", batch), Axis("m", maps), Axis("c", in_group)
+    channel = group_start(m, groups, in_group) + at(c)
+    spatial = (n, m, *outputs)
+    reads = [
+        Read(padded, (at(n), channel, *seen(windows, outputs, taps))),
+        Read(weight, (at(m), at(c), *map(at, taps))),
+    ]
+    if (bias := node.input(2)) is not None:
+        reads.append(Read(bias, (at(m),)))
+    if (other := node.input(3)) is not None:
+        reads.append(Read(other, tuple(map(at, spatial))))
+
+    def finish(total: Expr) -> Expr:
+        for position in range(2, len(reads)):
+            total = call("add", total, widened(builder, reads[position], position))
+        return activation(total)
+
+    contract(builder, node.outputs[0], spatial, reads, (c, *taps), finish)
+
+
+def group_start(maps: Axis, groups: int, in_group: int) -> Index:
+    """Return the first channel of the group that a map belongs to."""
+    if groups == 1:
+        return Index()
+    return floor_divide(at(maps), maps.extent // groups) * in_group
+
+
+def _activation(node: Node) -> Finish:
+    name = node.attributes.get("activation") or ""
+    parameters = [float(each) for each in node.attributes.get("activation_params") or ()]
+    if not name:
+        return lambda total: total
+    if name not in _ACTIVATIONS:
+        raise NotCoveredError(f"its activation is {name!r}")
+    return lambda total: _ACTIVATIONS[name](total, *parameters)
+
+
+def _relu(x: Expr) -> Expr:
+    return above(x, like(x, 0.0))
+
+
+def _leaky_relu(x: Expr, alpha: float = 0.01) -> Expr:
+    return call("where", call("less", x, like(x, 0.0)), call("multiply", x, like(x, alpha)), x)
+
+
+def _clip(x: Expr, low: float, high: float) -> Expr:
+    return below(above(x, like(x, low)), like(x, high))
+
+
+def _hard_sigmoid(x: Expr, alpha: float = 0.2, beta: float = 0.5) -> Expr:
+    line = call("add", call("multiply", x, like(x, alpha)), like(x, beta))
+    return _clip(line, 0.0, 1.0)
+
+
+_ACTIVATIONS: Mapping[str, Callable[..., Expr]] = {
+    "Relu": _relu,
+    "LeakyRelu": _leaky_relu,
+    "Clip": _clip,
+    "HardSigmoid": _hard_sigmoid,
+    "Sigmoid": lambda x: call("sigmoid", x),
+    "Tanh": lambda x: call("tanh", x),
+}

@@ -1,0 +1,145 @@
+"""Matrix products: MatMul, Gemm and the contrib operator FusedMatMul."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+
+from burnish.tile.expr import Expr, call
+from burnish.tile.graph import Read
+from burnish.tile.index import Axis, Index, at
+from burnish.tile.ops.contraction import Finish, contract, widened
+from burnish.tile.ops.parameters import required
+from burnish.tile.pointwise import like
+from burnish.tile.semantics import (
+    SEMANTICS,
+    Builder,
+    Node,
+    NotCoveredError,
+    axes_for,
+    broadcast_index,
+)
+
+Part = TypeVar("Part")
+
+
+@SEMANTICS.register("MatMul")
+def matmul(builder: Builder, node: Node) -> None:
+    """Product of the last two dimensions, the others broadcast; vectors count as a row, a column.
+
+    out[…, m, n] = Σ_k a[…, m, k] · b[…, k, n]
+    """
+    _product(builder, node.outputs[0], _row_first(builder, node), _column_last(builder, node))
+
+
+@SEMANTICS.register("com.microsoft.FusedMatMul")
+def fused_matmul(builder: Builder, node: Node) -> None:
+    """Product of matrices that may be stored transposed, also across their batch, and scaled."""
+    flags = node.attributes
+    first = _transposed(
+        builder, required(node, 0), flags.get("transA", 0), flags.get("transBatchA", 0)
+    )
+    second = _transposed(
+        builder, required(node, 1), flags.get("transB", 0), flags.get("transBatchB", 0)
+    )
+    _product(builder, node.outputs[0], first, second, _scaled(flags.get("alpha", 1.0)))
+
+
+@SEMANTICS.register("Gemm")
+def gemm(builder: Builder, node: Node) -> None:
+    """Return alpha · A' · B' + beta · C, where the primes are optional transpositions."""
+    flags = node.attributes
+    a, b, c = required(node, 0), required(node, 1), node.input(2)
+    m, k = _ordered(builder.type(a).shape, flags.get("transA", 0))
+    _, n = _ordered(builder.type(b).shape, flags.get("transB", 0))
+    rows, columns, inner = Axis("m", m), Axis("n", n), Axis("k", k)
+    reads = [
+        Read(a, _ordered((at(rows), at(inner)), flags.get("transA", 0))),
+        Read(b, _ordered((at(inner), at(columns)), flags.get("transB", 0))),
+    ]
+    alpha, beta = float(flags.get("alpha", 1.0)), float(flags.get("beta", 1.0))
+    scale = _scaled(alpha)
+    if c is None or beta == 0:
+        contract(builder, node.outputs[0], (rows, columns), reads, [inner], scale)
+        return
+    reads.append(Read(c, broadcast_index(builder.type(c).shape, (rows, columns))))
+
+    def finish(total: Expr) -> Expr:
+        return call("add", scale(total), _scaled(beta)(widened(builder, reads[2], 2)))
+
+    contract(builder, node.outputs[0], (rows, columns), reads, [inner], finish)
+
+
+class _Matrices:
+    """An operand of a product: its batch, its matrix, and where an element of them is stored."""
+
+    def __init__(self, tensor: str, shape: tuple[int, ...], order: tuple[int, ...]) -> None:
+        self.tensor = tensor
+        self.order = order
+        """Which dimension of the tensor each dimension of the operand is; -1: one that is added."""
+        self.shape = tuple(1 if place < 0 else shape[place] for place in order)
+
+    def read(self, batch: tuple[Axis, ...], matrix: tuple[Axis, Axis]) -> Read:
+        index = (*broadcast_index(self.shape[:-2], batch), *(at(axis) for axis in matrix))
+        places: dict[int, Index] = dict(zip(self.order, index, strict=True))
+        return Read(self.tensor, tuple(places[place] for place in sorted(places) if place >= 0))
+
+
+def _row_first(builder: Builder, node: Node) -> _Matrices:
+    name = required(node, 0)
+    shape = builder.type(name).shape
+    return _Matrices(name, shape, (-1, 0) if len(shape) == 1 else tuple(range(len(shape))))
+
+
+def _column_last(builder: Builder, node: Node) -> _Matrices:
+    name = required(node, 1)
+    shape = builder.type(name).shape
+    return _Matrices(name, shape, (0, -1) if len(shape) == 1 else tuple(range(len(shape))))
+
+
+def _transposed(builder: Builder, name: str, last_two: int, batch: int) -> _Matrices:
+    shape = builder.type(name).shape
+    rank = len(shape)
+    if rank < 2:
+        raise NotCoveredError("a vector is an operand")
+    order = list(range(rank))
+    if batch and rank > 2:
+        order = [*range(1, rank - 1), 0, rank - 1]
+    if last_two:
+        order[-2:] = order[:-3:-1]
+    return _Matrices(name, shape, tuple(order))
+
+
+def _product(
+    builder: Builder,
+    output: str,
+    first: _Matrices,
+    second: _Matrices,
+    finish: Finish = lambda total: total,
+) -> None:
+    batch = axes_for(np.broadcast_shapes(first.shape[:-2], second.shape[:-2]), "b")
+    rows, inner = Axis("m", first.shape[-2]), Axis("k", first.shape[-1])
+    columns = Axis("n", second.shape[-1])
+    spatial = batch
+    spatial += (rows,) if -1 not in first.order else ()
+    spatial += (columns,) if -1 not in second.order else ()
+    reads = [first.read(batch, (rows, inner)), second.read(batch, (inner, columns))]
+    contract(builder, output, spatial, reads, [inner], finish)
+
+
+def _scaled(factor: float) -> Finish:
+    """Return multiplication by a number, in the type of what is multiplied."""
+
+    def scale(value: Expr) -> Expr:
+        if factor == 1:
+            return value
+        if not value.dtype.startswith(("f", "b")):
+            raise NotCoveredError(f"integers are scaled by {factor}")
+        return call("multiply", value, like(value, factor))
+
+    return scale
+
+
+def _ordered(pair: tuple[Part, ...], swapped: int) -> tuple[Part, ...]:
+    return (pair[1], pair[0]) if swapped else pair
