@@ -16,8 +16,8 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.engines import onnxruntime_values as values
 from burnish.engines.base import EngineOptions, Placement
-from burnish.engines.feeding import check_feeds
 from burnish.engines.onnxruntime_errors import explained
+from burnish.feeds.check import check_feeds
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace

@@ -22,9 +22,9 @@ from burnish.core.tensors import TensorSpec
 from burnish.engines.absorbed import with_absorbed
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
 from burnish.engines.fallback import accepted, level_notes, no_cuda_graph, precision_notes, require
-from burnish.engines.feeding import check_feeds
 from burnish.engines.installed import version_of
 from burnish.engines.model_facts import arithmetic_type, node_of_name
+from burnish.feeds.check import check_feeds
 from burnish.store import onnx_files
 from burnish.store.element_types import numpy_type
 from burnish.store.stored import StoredModel

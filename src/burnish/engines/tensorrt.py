@@ -18,11 +18,11 @@ from burnish.core.files import write_bytes
 from burnish.engines import tensorrt_build
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
 from burnish.engines.fallback import level_notes, no_cuda_graph, require
-from burnish.engines.feeding import check_feeds
 from burnish.engines.installed import has_nvidia_gpu, version_of
 from burnish.engines.model_facts import arithmetic_type
 from burnish.engines.tensorrt_build import BuildPlan, Shapes
 from burnish.engines.torch_values import Tensor, array_of, tensor_of, torch_type
+from burnish.feeds.check import check_feeds
 from burnish.store import onnx_files
 from burnish.store.interface import Interface
 from burnish.store.stored import StoredModel

@@ -15,9 +15,9 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.core.tensors import FLOATS, TensorSpec
 from burnish.engines.base import EngineOptions, Placement
-from burnish.engines.feeding import check_feeds
 from burnish.engines.torch_source import ExampleInputs, TorchModule, module_and_inputs
 from burnish.engines.torch_values import TORCH_NAMES, Tensor, array_of, tensor_of, torch_type
+from burnish.feeds.check import check_feeds
 from burnish.store import onnx_files
 from burnish.store.interface import Interface
 from burnish.store.stored import StoredModel

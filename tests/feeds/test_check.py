@@ -8,7 +8,7 @@ import pytest
 
 from burnish.core.errors import UsageError
 from burnish.core.tensors import TensorSpec
-from burnish.engines.feeding import check_feeds
+from burnish.feeds.check import check_feeds
 
 INPUTS = (TensorSpec("ids", "i64", ("batch", 4)), TensorSpec("scale", "bf16", ()))
 

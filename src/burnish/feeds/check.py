@@ -1,4 +1,4 @@
-"""Check what is fed to a model before an engine sees it."""
+"""Check what is fed to a model before anything runs it."""
 
 from __future__ import annotations
 
