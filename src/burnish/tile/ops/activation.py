@@ -1,0 +1,226 @@
+"""Activation functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from burnish.tile.expr import Expr, call
+from burnish.tile.pointwise import (
+    above,
+    below,
+    elementwise,
+    like,
+    pointwise,
+    present,
+)
+from burnish.tile.semantics import SEMANTICS, Builder, Meaning, Node, NotCoveredError
+
+Attributes = dict[str, float]
+Activation = Callable[[Expr, Attributes], Expr]
+"""The activated value, from a value and the node's numbers."""
+
+_DEFAULTS: dict[str, Attributes] = {
+    "LeakyRelu": {"alpha": 0.01},
+    "Elu": {"alpha": 1.0},
+    "Celu": {"alpha": 1.0},
+    "Selu": {"alpha": 1.67326319217681884765625, "gamma": 1.05070102214813232421875},
+    "ThresholdedRelu": {"alpha": 1.0},
+    "HardSigmoid": {"alpha": 0.2, "beta": 0.5},
+    "Shrink": {"lambd": 0.5, "bias": 0.0},
+    "Swish": {"alpha": 1.0},
+    "com.microsoft.QuickGelu": {"alpha": 1.702},
+}
+
+
+def relu(x: Expr) -> Expr:
+    """Return x where it is not negative, else zero."""
+    return above(x, like(x, 0))
+
+
+def leaky_relu(x: Expr, alpha: float) -> Expr:
+    """Return x, scaled where it is negative."""
+    return call("where", _negative(x), call("multiply", like(x, alpha), x), x)
+
+
+def hard_sigmoid(x: Expr, alpha: float, beta: float) -> Expr:
+    """Return a line between the limits zero and one."""
+    line = call("add", call("multiply", like(x, alpha), x), like(x, beta))
+    return below(above(line, like(x, 0.0)), like(x, 1.0))
+
+
+def gelu(x: Expr) -> Expr:
+    """Return x · Φ(x), by the error function."""
+    inner = call("erf", call("multiply", x, like(x, math.sqrt(0.5))))
+    half = call("multiply", like(x, 0.5), x)
+    return call("multiply", half, call("add", like(x, 1.0), inner))
+
+
+def gelu_by_tanh(x: Expr) -> Expr:
+    """Return x · Φ(x), approximated by a hyperbolic tangent."""
+    cube = call("multiply", call("multiply", x, x), x)
+    inner = call("add", x, call("multiply", like(x, 0.044715), cube))
+    turned = call("tanh", call("multiply", like(x, math.sqrt(2 / math.pi)), inner))
+    half = call("multiply", like(x, 0.5), x)
+    return call("multiply", half, call("add", like(x, 1.0), turned))
+
+
+def swish(x: Expr, alpha: float) -> Expr:
+    """Return x · sigmoid(alpha · x)."""
+    scaled = x if alpha == 1.0 else call("multiply", like(x, alpha), x)
+    return call("multiply", x, call("sigmoid", scaled))
+
+
+def softplus(x: Expr) -> Expr:
+    """Return log(1 + exp(x)), without overflow."""
+    tail = call("exp", call("negative", call("absolute", x)))
+    return call("add", relu(x), call("log", call("add", like(x, 1.0), tail)))
+
+
+def _elu(x: Expr, given: Attributes) -> Expr:
+    return call("where", _negative(x), _exponential(x, given["alpha"]), x)
+
+
+def _selu(x: Expr, given: Attributes) -> Expr:
+    return call("multiply", like(x, given["gamma"]), _elu(x, given))
+
+
+def _celu(x: Expr, given: Attributes) -> Expr:
+    alpha = given["alpha"]
+    curve = _exponential(call("divide", x, like(x, alpha)), alpha)
+    return call("add", relu(x), below(curve, like(x, 0.0)))
+
+
+def _exponential(x: Expr, alpha: float) -> Expr:
+    less_one = call("subtract", call("exp", x), like(x, 1.0))
+    return less_one if alpha == 1.0 else call("multiply", like(x, alpha), less_one)
+
+
+def _thresholded(x: Expr, given: Attributes) -> Expr:
+    return call("where", call("less", like(x, given["alpha"]), x), x, like(x, 0.0))
+
+
+def _softsign(x: Expr, _: Attributes) -> Expr:
+    return call("divide", x, call("add", like(x, 1.0), call("absolute", x)))
+
+
+def _hard_swish(x: Expr, _: Attributes) -> Expr:
+    return call("multiply", x, hard_sigmoid(x, 1 / 6, 0.5))
+
+
+def _mish(x: Expr, _: Attributes) -> Expr:
+    return call("multiply", x, call("tanh", softplus(x)))
+
+
+def _shrink(x: Expr, given: Attributes) -> Expr:
+    limit, bias = given["lambd"], given["bias"]
+    raised = call("add", x, _number(x, bias))
+    lowered = call("subtract", x, _number(x, bias))
+    high = call("where", call("less", _number(x, limit), x), lowered, like(x, 0))
+    return call("where", call("less", x, _number(x, -limit)), raised, high)
+
+
+_ACTIVATIONS: dict[str, Activation] = {
+    "Relu": lambda x, _: relu(x),
+    "LeakyRelu": lambda x, given: leaky_relu(x, given["alpha"]),
+    "Elu": _elu,
+    "Selu": _selu,
+    "Celu": _celu,
+    "ThresholdedRelu": _thresholded,
+    "Softplus": lambda x, _: softplus(x),
+    "Softsign": _softsign,
+    "HardSigmoid": lambda x, given: hard_sigmoid(x, given["alpha"], given["beta"]),
+    "HardSwish": _hard_swish,
+    "Mish": _mish,
+    "Shrink": _shrink,
+    "Swish": lambda x, given: swish(x, given["alpha"]),
+    "com.microsoft.Gelu": lambda x, _: gelu(x),
+    "com.microsoft.QuickGelu": lambda x, given: swish(x, given["alpha"]),
+}
+
+
+def _activation(operator: str, function: Activation) -> Meaning:
+    def meaning(builder: Builder, node: Node) -> None:
+        given = {**_DEFAULTS.get(operator, {}), **node.attributes}
+        elementwise(builder, node, lambda x: function(x, given))
+
+    return meaning
+
+
+for _operator, _function in _ACTIVATIONS.items():
+    SEMANTICS.register(_operator)(_activation(_operator, _function))
+
+
+@SEMANTICS.register("Gelu")
+def gelu_node(builder: Builder, node: Node) -> None:
+    """Add the exact or the approximated form, as the node says."""
+    approximate = node.attributes.get("approximate", "none")
+    if approximate not in ("none", "tanh"):
+        raise NotCoveredError(f"the approximation {approximate!r}")
+    elementwise(builder, node, gelu if approximate == "none" else gelu_by_tanh)
+
+
+@SEMANTICS.register("com.microsoft.BiasGelu")
+def bias_gelu(builder: Builder, node: Node) -> None:
+    """Add the exact form of a sum."""
+    elementwise(builder, node, lambda x, bias: gelu(call("add", x, bias)))
+
+
+@SEMANTICS.register("com.microsoft.FastGelu")
+def fast_gelu(builder: Builder, node: Node) -> None:
+    """Add the approximated form of a value, or of a sum."""
+    operands = [name for name in node.inputs if name]
+    pointwise(
+        builder,
+        node.outputs[0],
+        operands,
+        lambda x, *bias: gelu_by_tanh(call("add", x, *bias) if bias else x),
+    )
+
+
+@SEMANTICS.register("PRelu")
+def parametric_relu(builder: Builder, node: Node) -> None:
+    """Add x, multiplied by the slope where it is negative."""
+    if node.opset < 7:
+        raise NotCoveredError("its slope is broadcast as before opset 7")
+    elementwise(
+        builder,
+        node,
+        lambda x, slope: call("where", _negative(x), call("multiply", slope, x), x),
+    )
+
+
+@SEMANTICS.register("Clip")
+def clip(builder: Builder, node: Node) -> None:
+    """Add the value between two limits; the upper one wins, and a limit that is NaN is none."""
+    if node.opset < 11:
+        limits = (node.attributes.get("min", -math.inf), node.attributes.get("max", math.inf))
+        elementwise(
+            builder, node, lambda x: below(above(x, like(x, limits[0])), like(x, limits[1]))
+        )
+        return
+    low, high = node.input(1), node.input(2)
+    given = [name for name in (low, high) if name is not None]
+    _refuse_large(builder, given)
+
+    def scalar(x: Expr, *limits: Expr) -> Expr:
+        left = list(limits)
+        raised = above(x, left.pop(0)) if low is not None else x
+        return below(raised, left.pop(0)) if high is not None else raised
+
+    pointwise(builder, node.outputs[0], present([node.inputs[0], *given]), scalar)
+
+
+def _refuse_large(builder: Builder, limits: list[str]) -> None:
+    for name in limits:
+        if builder.type(name).size != 1:
+            raise NotCoveredError("a limit that is not a single number")
+
+
+def _negative(x: Expr) -> Expr:
+    return call("less", x, like(x, 0))
+
+
+def _number(x: Expr, value: float) -> Expr:
+    """Return a number in the type of x; whole where x is."""
+    return like(x, value if x.dtype[0] in "fb" else int(value))
