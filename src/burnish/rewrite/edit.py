@@ -33,9 +33,13 @@ def graphs(model: ir.Model) -> Iterator[ir.Graph]:
 
 
 def nodes(model: ir.Model) -> Iterator[ir.Node]:
-    """Yield the nodes of the main graph and of every body in it."""
-    for graph in graphs(model):
-        yield from graph
+    """Yield the nodes of the main graph and of every body in it; nobody may change it meanwhile."""
+    waiting = [model.graph]
+    while waiting:
+        for node in waiting.pop(0):
+            yield node
+            if node.op_type in _WITH_BODIES or node.domain not in STANDARD_DOMAINS:
+                waiting.extend(bodies(node))
 
 
 def may_hold_bodies(node: ir.Node) -> bool:
@@ -171,6 +175,9 @@ def weights_as_inputs(graph: ir.Graph) -> Iterator[None]:
         and value.const_value is not None
         and value.const_value.nbytes > LARGEST_SERIALISED
     ]
+    if not weights:
+        yield
+        return
     inputs = tuple(graph.inputs)
     order = tuple(graph.initializers.values())
     for value in weights:

@@ -175,10 +175,7 @@ def sizes(value: ir.Value) -> tuple[int | str | None, ...] | None:
     """Return the size of each axis: a number, a name, or None; None for all: rank unknown."""
     if value.shape is None:
         return None
-    return tuple(
-        dim if isinstance(dim, int) else (dim.value if isinstance(dim.value, str) else None)
-        for dim in value.shape
-    )
+    return tuple([dim if isinstance(dim, int) else dim.value for dim in value.shape.dims])
 
 
 def static_sizes(value: ir.Value) -> tuple[int, ...] | None:

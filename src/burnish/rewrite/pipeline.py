@@ -64,14 +64,15 @@ def optimize(
         work.run(preparing(options))
         applied = _to_rest(work, rules)
         work.run(finishing())
+        after = operators(work.model)
         report = RewriteReport(
             fusions=tuple(work.fusions),
             misses=applied.misses,
             steps=tuple(StepCount(step, work.counts.get(step, 0)) for step in STEPS),
             nodes_before=sum(before.values()),
-            nodes_after=sum(operators(work.model).values()),
+            nodes_after=sum(after.values()),
             operators_before=before,
-            operators_after=operators(work.model),
+            operators_after=after,
             notes=(*dict.fromkeys(work.notes), *_kept_notes(work.model, options)),
         )
     return RewriteResult(work.model, report)
@@ -79,11 +80,9 @@ def optimize(
 
 def operators(model: ir.Model) -> dict[str, int]:
     """Return how often each operator occurs in a model and its bodies, by name."""
-    counts = Counter(
-        f"{node.domain}::{node.op_type}" if node.domain else node.op_type
-        for node in edit.nodes(model)
-    )
-    return dict(sorted(counts.items()))
+    counts = Counter([(node.domain, node.op_type) for node in edit.nodes(model)])
+    named = {f"{domain}::{kind}" if domain else kind: n for (domain, kind), n in counts.items()}
+    return dict(sorted(named.items()))
 
 
 @dataclass(slots=True)

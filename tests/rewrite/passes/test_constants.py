@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from burnish.rewrite.facts import Facts
 from burnish.rewrite.passes.constants import ShareConstants
 from rewriting import Graph, checked, samples
 
@@ -25,7 +26,7 @@ def test_constants_that_differ_in_one_element_shape_or_type_are_not_shared() -> 
     other[1234] = 1
     arrays = (base, other, base.reshape(1, 5000), base.astype(np.int32), -base)
     model = graph.model(*(graph.op("Relu", array) for array in arrays))
-    result = ShareConstants()(model)
+    result = ShareConstants(Facts(model))(model)
     assert not result.modified
 
 
@@ -35,7 +36,7 @@ def test_a_default_for_an_input_is_not_shared() -> None:
     one, other = graph.constant(2.0, "one"), graph.constant(2.0, "other")
     model = graph.model(graph.op("Mul", graph.op("Mul", x, one), other))
     model.graph.inputs.append(one)
-    ShareConstants()(model)
+    ShareConstants(Facts(model))(model)
     assert set(model.graph.initializers) == {"one", "other"}
 
 

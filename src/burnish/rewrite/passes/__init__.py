@@ -37,7 +37,13 @@ def folding(options: OptimizeOptions, facts: Facts) -> tuple[InPlacePass, ...]:
 
 def tidying(facts: Facts) -> tuple[InPlacePass, ...]:
     """Return the steps that run, with folding, until none of them changes anything."""
-    return (Simplify(facts), ReadSizes(facts), ShareConstants(), ShareExpressions(), DropDeadCode())
+    return (
+        Simplify(facts),
+        ReadSizes(facts),
+        ShareConstants(facts),
+        ShareExpressions(),
+        DropDeadCode(),
+    )
 
 
 def finishing() -> tuple[InPlacePass, ...]:

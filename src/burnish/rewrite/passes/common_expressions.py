@@ -36,14 +36,22 @@ class ShareExpressions(InPlacePass):
 
 
 def _share(graph: ir.Graph) -> int:
-    first: dict[Hashable, ir.Node] = {}
+    """Find nodes that read the same values, and look closer only where there are several."""
+    alike: dict[Hashable, ir.Node] = {}
+    same: dict[Hashable, ir.Node] = {}
     doomed = []
     for node in graph:
-        key = _key(node)
-        if key is None:
+        if node.domain not in _PURE_DOMAINS or node.op_type in RANDOM:
             continue
-        twin = first.setdefault(key, node)
-        if twin is not node and _redirect_all(node, twin):
+        reads = (node.op_type, *map(id, node.inputs))
+        other = alike.setdefault(reads, node)
+        if other is node:
+            continue
+        key, others = _key(node), _key(other)
+        if others is not None:
+            same.setdefault((reads, others), other)
+        twin = None if key is None else same.setdefault((reads, key), node)
+        if twin not in (None, node) and _redirect_all(node, twin):
             doomed.append(node)
     edit.remove(doomed)
     return len(doomed)
@@ -58,9 +66,7 @@ def _redirect_all(node: ir.Node, twin: ir.Node) -> bool:
 
 
 def _key(node: ir.Node) -> Hashable:
-    """Return what two nodes must have in common to compute the same; None: never shared."""
-    if node.domain not in _PURE_DOMAINS or node.op_type in RANDOM:
-        return None
+    """Return what two nodes on the same inputs must have in common; None: never shared."""
     attributes: list[tuple[str, Hashable]] = []
     for name, attribute in node.attributes.items():
         value = _attribute_key(attribute)
@@ -69,7 +75,6 @@ def _key(node: ir.Node) -> Hashable:
         attributes.append((name, value))
     return (
         node.op_identifier(),
-        tuple(map(id, node.inputs)),
         tuple(bool(output.name) for output in node.outputs),
         tuple(sorted(attributes, key=lambda pair: pair[0])),
     )

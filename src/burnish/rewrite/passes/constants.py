@@ -10,7 +10,7 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.rewrite import edit
-from burnish.rewrite.facts import constant_tensor
+from burnish.rewrite.facts import Facts, constant_tensor
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
 _FIRST_IR_WITH_CONSTANTS = 4
@@ -60,9 +60,12 @@ def _drop_constants_from_inputs(model: ir.Model) -> int:
 def _move_weights_out_of_bodies(model: ir.Model) -> int:
     """Make weights of branches and loops weights of the main graph, where their name is free."""
     moved = 0
+    inner = tuple(edit.graphs(model))[1:]
+    if not inner:
+        return 0
     taken = {value.name for node in edit.nodes(model) for value in node.outputs}
     taken |= {value.name for graph in edit.graphs(model) for value in graph.inputs}
-    for graph in tuple(edit.graphs(model))[1:]:
+    for graph in inner:
         for name, value in tuple(graph.initializers.items()):
             tensor = value.const_value
             fixed = value.is_graph_input() or value.is_graph_output() or name in taken
@@ -83,21 +86,34 @@ class ShareConstants(InPlacePass):
     and reading all weights of a large model takes longer than everything else.
     """
 
+    facts: Facts
+
     def call(self, model: ir.Model) -> Counted:
         """Redirect the readers of every initializer that equals an earlier one."""
-        return counted(model, sum(_share(graph) for graph in edit.graphs(model)))
+        known = self.facts.memory.setdefault(ShareConstants, {})
+        keys = known if isinstance(known, dict) else {}
+        return counted(model, sum(_share(graph, keys) for graph in edit.graphs(model)))
 
 
-def _share(graph: ir.Graph) -> int:
+_Keys = dict[ir.TensorProtocol, tuple[object, ...]]
+"""What is known of tensors, which do not change; text has none."""
+
+
+def _share(graph: ir.Graph, keys: _Keys) -> int:
     seen: dict[tuple[object, ...], list[ir.Value]] = {}
     count = 0
     for value in tuple(graph.initializers.values()):
         tensor = value.const_value
         fixed = value.is_graph_input() or value.is_graph_output()
-        if fixed or tensor is None or tensor.dtype == ir.DataType.STRING or value.name is None:
+        if fixed or tensor is None or value.name is None:
             continue
-        twins = seen.setdefault((tensor.dtype, tuple(tensor.shape), _glimpse(tensor)), [])
-        twin = next((other for other in twins if _equal(other.const_value, tensor)), None)
+        key = keys.get(tensor)
+        if key is None:
+            if tensor.dtype == ir.DataType.STRING:
+                continue
+            key = keys[tensor] = (tensor.dtype, tensor.shape.numpy(), _glimpse(tensor))
+        twins = seen.setdefault(key, [])
+        twin = next((one for one in twins if _equal(one.const_value, tensor)), None)
         if twin is None:
             twins.append(value)
             continue
@@ -111,7 +127,9 @@ _GLIMPSE_BYTES = 512
 
 
 def _glimpse(tensor: ir.TensorProtocol) -> bytes:
-    """Return a digest of the first, middle and last bytes."""
+    """Return all bytes of a small tensor, else a digest of the first, middle and last ones."""
+    if tensor.nbytes <= 3 * _GLIMPSE_BYTES:
+        return tensor.numpy().tobytes()
     flat = _bytes_of(tensor)
     middle = len(flat) // 2
     digest = hashlib.blake2b(digest_size=16)

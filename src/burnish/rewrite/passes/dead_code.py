@@ -46,6 +46,8 @@ def _drop_initializers(graph: ir.Graph) -> int:
 
 
 def _drop_functions(model: ir.Model) -> int:
+    if not model.functions:
+        return 0
     called: set[ir.OperatorIdentifier] = set()
     waiting = list(edit.nodes(model))
     while waiting:
@@ -60,6 +62,8 @@ def _drop_functions(model: ir.Model) -> int:
 
 
 def _drop_imports(model: ir.Model) -> int:
+    if all(name in edit.STANDARD_DOMAINS for name in model.opset_imports):
+        return 0
     used = {node.domain for node in edit.nodes(model)}
     used |= {node.domain for function in model.functions.values() for node in function.all_nodes()}
     doomed = [name for name in model.opset_imports if name not in {*used, *edit.STANDARD_DOMAINS}]

@@ -14,11 +14,9 @@ import onnx_ir as ir
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts, sizes
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
+from burnish.rewrite.passes.inference_proto import Proto, inference_proto
 
 logger = logging.getLogger(__name__)
-
-Proto = Any
-"""A protobuf message of onnx, which has no type information."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +31,7 @@ class InferShapes(InPlacePass):
         """Infer once over the whole model."""
         import onnx
 
-        with edit.weights_as_inputs(model.graph):
-            proto = ir.serde.serialize_model(model)
+        proto = inference_proto(model)
         try:
             inferred = onnx.shape_inference.infer_shapes(proto, data_prop=True)
         except (onnx.shape_inference.InferenceError, RuntimeError, ValueError) as error:
@@ -47,13 +44,15 @@ def _merge(graph: ir.Graph, inferred: Proto, *, keep: set[ir.Value]) -> int:
     """Copy what was inferred to values that are less known; return how many got better."""
     found = {info.name: info.type.tensor_type for info in inferred.value_info}
     count = 0
-    for node, proto in zip(graph, inferred.node, strict=True):
+    for index, node in enumerate(graph):
         for output in node.outputs:
             if output.name in found and output not in keep:
                 count += _improve(output, found[output.name])
-        bodies = [attribute.g for attribute in proto.attribute if attribute.HasField("g")]
-        for body, inner in zip(edit.bodies(node), bodies, strict=False):
-            count += _merge(body, inner, keep=set())
+        if edit.may_hold_bodies(node):
+            given = inferred.node[index].attribute
+            bodies = [attribute.g for attribute in given if attribute.HasField("g")]
+            for body, inner in zip(edit.bodies(node), bodies, strict=False):
+                count += _merge(body, inner, keep=set())
     return count
 
 

@@ -37,6 +37,9 @@ class ReadSizes(InPlacePass):
         if self.facts.memory.get(ReadSizes) == len(read):
             return counted(model, 0)
         inputs = _named_axes(graph)
+        if all(self._in_place(node, inputs) for node in read):
+            self.facts.memory[ReadSizes] = len(read)
+            return counted(model, 0)
         shapes = Shapes(self.facts)
         known: dict[ir.Value, ir.Value] = {}
         count = 0
@@ -48,6 +51,15 @@ class ReadSizes(InPlacePass):
             count += 1
         self.facts.memory[ReadSizes] = len(read)
         return counted(model, count)
+
+    def _in_place(self, node: ir.Node, inputs: Mapping[str, tuple[ir.Value, int]]) -> bool:
+        """Return whether a node surely reads from the right input already, or a plain number."""
+        value, at = _measured(node), self.facts.integers(node.inputs[1])
+        have = None if value is None or not value.is_graph_input() else sizes(value)
+        if not have or not at or not -len(have) <= at[0] < len(have):
+            return False
+        first = have[at[0]]
+        return isinstance(first, int) or (first is not None and inputs[first][0] is value)
 
     def _redirect(
         self,

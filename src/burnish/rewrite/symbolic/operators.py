@@ -32,12 +32,13 @@ def _broadcast(node: ir.Node, known: Known) -> Sequence[Partial | None]:
 
 def stretched(left: Partial, right: Partial) -> Partial:
     """Return the shape that two operands give together."""
-    rank = max(len(left), len(right))
-    ones: Partial = (1,) * rank
-    left, right = (ones + left)[-rank:] if rank else (), (ones + right)[-rank:] if rank else ()
+    missing = len(left) - len(right)
+    left, right = (1,) * -missing + left, (1,) * missing + right
     return tuple(
-        None if a is None or b is None else size.broadcast(a, b)
-        for a, b in zip(left, right, strict=True)
+        [
+            None if a is None or b is None else size.broadcast(a, b)
+            for a, b in zip(left, right, strict=True)
+        ]
     )
 
 

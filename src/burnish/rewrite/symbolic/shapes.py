@@ -90,17 +90,19 @@ def _declared(value: ir.Value, computed: operators.Partial | None) -> Shape | No
     if stated is None or (computed is not None and len(stated) != len(computed)):
         stated = (None,) * len(computed or ())
     partial = computed if computed is not None else (None,) * len(stated)
+    best = [
+        one if isinstance(one, int) else other for one, other in zip(stated, partial, strict=True)
+    ]
     return tuple(
-        _best(value, axis, one, other)
-        for axis, (one, other) in enumerate(zip(stated, partial, strict=True))
+        [
+            _called(value, axis, stated[axis]) if size is None else size
+            for axis, size in enumerate(best)
+        ]
     )
 
 
-def _best(value: ir.Value, axis: int, stated: int | str | None, computed: Size | None) -> Size:
-    if isinstance(stated, int):
-        return stated
-    if computed is not None:
-        return computed
+def _called(value: ir.Value, axis: int, stated: int | str | None) -> Size:
+    """Return a size that is known by its name at best."""
     if isinstance(stated, str) and not stated.startswith(_INVENTED):
         return named(stated)
     return unknown((value, axis))
