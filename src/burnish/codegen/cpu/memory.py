@@ -14,7 +14,7 @@ from burnish.codegen.cpu.types import (
     to_memory,
 )
 
-I32, I64, POINTER = ir.IntType(32), ir.IntType(64), ir.PointerType()
+I8, I32, I64, POINTER = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.PointerType()
 _SUFFIX = {"f32": "f32", "f64": "f64", "bool": "i8", "f16": "i16", "bf16": "i16"}
 
 

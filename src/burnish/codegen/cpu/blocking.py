@@ -1,0 +1,187 @@
+"""Which axis of a nest becomes the vector, which is kept in registers, and how much of each.
+
+The innermost code of every nest is a block: `rows` steps of one axis times `vectors` vectors of
+another, all accumulators in registers. Matrix products, convolutions, pooling, reductions and
+element-wise nests differ only in which axes these are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from burnish.codegen.cpu.form import Access, NestForm, Range
+from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.types import size_in_bytes
+from burnish.tile.graph import arguments_of
+from burnish.tile.index import Axis
+
+GATHER = 10.0
+"""What reading a vector one element at a time costs, in plain vector loads."""
+LATENCY = 8
+"""Accumulators that keep two multiply-add units of four cycles busy."""
+WRITTEN_OUT = 512
+"""Evaluations of the body that may be written out one after the other."""
+MOST_ROWS, MOST_VECTORS = 16, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Blocking:
+    """The innermost block of a nest."""
+
+    width: int
+    """Lanes of a vector; 1 for scalar code."""
+    vector: Axis | None
+    horizontal: bool
+    """Whether the vector runs along a reduced axis, so that lanes are combined at the end."""
+    vectors: int
+    block: Axis | None
+    rows: int
+    written_out: tuple[Axis, ...]
+    """Reduced axes without a loop: their steps follow one another in the code."""
+
+
+def choose(nest: NestForm, target: Target) -> Blocking:
+    """Return the block that should run fastest."""
+    width = _width(nest, target)
+    found = vector_axis(nest, width)
+    if found is None:
+        return Blocking(1, None, False, 1, None, 1, ())
+    horizontal = found in nest.reduced
+    block = _block_axis(nest, found)
+    rows, vectors = _shape(nest, found, block, target, width)
+    written_out = _written_out(nest, found if horizontal else None, rows * vectors)
+    return Blocking(
+        width,
+        found.axis,
+        horizontal,
+        vectors,
+        block.axis if block and rows > 1 else None,
+        rows if block else 1,
+        written_out,
+    )
+
+
+def vector_axis(nest: NestForm, width: int) -> Range | None:
+    """Return the range that vectors should run along; None where there is nothing to walk."""
+    candidates = [
+        *((vector_cost(nest, each, width), each) for each in reversed(nest.spatial)),
+        *((vector_cost(nest, each, width), each) for each in reversed(nest.reduced)),
+    ]
+    best = min(candidates, key=lambda pair: pair[0], default=None)
+    return best[1] if best else None
+
+
+def vector_cost(nest: NestForm, along: Range, width: int) -> float:
+    """Return about how many vector operations one evaluation of the body costs."""
+    horizontal = along in nest.reduced
+    inner = math.prod(each.size for each in nest.reduced)
+    in_body = set(arguments_of(nest.op.body))
+    cost = 1.0
+    for position, read in enumerate(nest.reads):
+        if not (horizontal and position not in in_body):
+            share = 1.0 if position in in_body or not nest.reduced else 1 / max(inner, 1)
+            cost += share * _read_cost(read, along.axis)
+    if horizontal:
+        cost += 2 * width / max(inner, 1)
+    else:
+        stride = nest.output.stride(along.axis)
+        cost += (0.0 if stride == 1 else GATHER) / max(inner, 1)
+    filled = along.size / (math.ceil(along.size / width) * width) if along.size else 1.0
+    return cost / filled
+
+
+def _read_cost(read: Access, along: Axis) -> float:
+    if not read.offset.steady(along):
+        return GATHER
+    stride = read.offset.stride(along)
+    if stride in (0, 1):
+        return 0.0
+    return 2.0 if 2 <= stride <= 4 and read.slack and not read.guards else GATHER
+
+
+def _width(nest: NestForm, target: Target) -> int:
+    sizes = [size_in_bytes(read.dtype) for read in nest.reads]
+    sizes += [size_in_bytes(nest.op.body.dtype), size_in_bytes(nest.op.dtype)]
+    return target.lanes // 2 if max(sizes) > 4 else target.lanes
+
+
+def _block_axis(nest: NestForm, along: Range) -> Range | None:
+    """Return the axis whose steps share the most of what they read."""
+    if not nest.reduced:
+        return None
+    scored = [
+        (_shared(nest, each, along), each.size, -position, each)
+        for position, each in enumerate(nest.spatial)
+        if each is not along and each.size > 1
+    ]
+    best = max(scored, key=lambda item: item[:3], default=None)
+    return best[3] if best and best[0] > 0 else None
+
+
+def _shared(nest: NestForm, candidate: Range, along: Range) -> float:
+    total = 0.0
+    reduced = [each.axis for each in nest.reduced]
+    for position in arguments_of(nest.op.body):
+        offset = nest.reads[position].offset
+        if not offset.depends(candidate.axis):
+            total += 4.0 if offset.depends(along.axis) else 1.0
+        elif any(offset.stride(axis) == offset.stride(candidate.axis) for axis in reduced):
+            # a stencil: the next row reads what this one has just read
+            total += 1.0
+    return total
+
+
+def _shape(
+    nest: NestForm, along: Range, block: Range | None, target: Target, width: int
+) -> tuple[int, int]:
+    """Return rows and vectors of the block: most work per load, least waste at the ends."""
+    rows = range(1, min(MOST_ROWS, block.size) + 1) if block else range(1, 2)
+    most = max(1, min(MOST_VECTORS, math.ceil(along.size / width)))
+    found = [
+        (_block_cost(nest, along, block, (r, v, width)), -r * v, r, v)
+        for r in rows
+        for v in range(1, most + 1)
+        if r * v + v + 2 <= target.registers
+    ]
+    _, _, best_rows, best_vectors = min(found, default=(0.0, 0, 1, 1))
+    if not nest.reduced:
+        best_vectors = min(best_vectors, 2)
+    return best_rows, best_vectors
+
+
+def _block_cost(
+    nest: NestForm, along: Range, block: Range | None, shape: tuple[int, int, int]
+) -> float:
+    """Return cycles per useful evaluation of the body, were every load to hit the first cache."""
+    rows, vectors, width = shape
+    accumulators = rows * vectors
+    loads = 0
+    for position in arguments_of(nest.op.body):
+        offset = nest.reads[position].offset
+        by_row = rows if block and offset.depends(block.axis) else 1
+        loads += by_row * (vectors if offset.depends(along.axis) else 1)
+    cycles = max(max(accumulators, LATENCY if nest.reduced else 1) / 2, loads / 2)
+    useful = _useful(along.size, vectors * width) * (_useful(block.size, rows) if block else 1.0)
+    return cycles / (accumulators * useful)
+
+
+def _useful(size: int, step: int) -> float:
+    """Return the share of useful steps; what is left over is done in single steps."""
+    if size < step:
+        return size / step
+    left = size % step
+    return size / (size + 0.5 * left)
+
+
+def _written_out(nest: NestForm, along: Range | None, block: int) -> tuple[Axis, ...]:
+    return tuple(_unrolled(nest, along, WRITTEN_OUT // max(block, 1)))
+
+
+def _unrolled(nest: NestForm, along: Range | None, room: int) -> Iterator[Axis]:
+    for each in sorted(nest.reduced, key=lambda item: item.size):
+        if each is along or each.size > min(room, 16):
+            return
+        room //= each.size
+        yield each.axis

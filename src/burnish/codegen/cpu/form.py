@@ -1,0 +1,163 @@
+"""A nest as the code generator sees it: ranges of axes, and accesses as offsets into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import gcd
+
+from burnish.codegen.cpu.linear import Linear, linear, merged
+from burnish.tile.expr import Guard, Number
+from burnish.tile.graph import TileOp, expression_indices
+from burnish.tile.index import Axis, at, axes_of, bounds
+from burnish.tile.region import Box, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The part of an axis that one tile walks."""
+
+    axis: Axis
+    size: int
+    """At most; exactly, where it is fixed."""
+    fixed: bool
+    parts: tuple[Axis, ...]
+    """The nest's own axes that are walked as this one, outermost first."""
+    step: int = 0
+    """Every tile starts at a multiple of this; 0: at zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One read of the nest."""
+
+    tensor: str
+    dtype: str
+    offset: Linear
+    guards: tuple[Guard, ...]
+    otherwise: Number
+    slack: bool
+    """Whether a vector's worth of memory may be read behind the tensor."""
+    packed: Packing | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """A constant whose elements lie in panels: `width` steps of `axis` side by side."""
+
+    axis: Axis
+    width: int
+    panel: int
+    """Elements from one panel to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class NestForm:
+    """Loops and accesses of one nest over one box."""
+
+    op: TileOp
+    spatial: tuple[Range, ...]
+    reduced: tuple[Range, ...]
+    reads: tuple[Access, ...]
+    output: Linear
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a tensor's elements are: strides in elements, for the tensor's own dimensions."""
+
+    dtype: str
+    strides: tuple[int, ...]
+    in_scratch: bool
+
+
+def form(op: TileOp, box: Box, places: Mapping[str, Place]) -> NestForm:
+    """Return the nest with neighbouring axes walked as one wherever memory allows."""
+    pairs = zip(op.spatial, box, strict=True)
+    # an axis with one point is always zero, and needs no loop
+    spatial = tuple(_range(axis, span) for axis, span in pairs if axis.extent != 1)
+    reduced = tuple(Range(a, a.extent, True, (a,)) for a in op.reduced if a.extent != 1)
+    reads = tuple(
+        Access(
+            read.tensor,
+            places[read.tensor].dtype,
+            linear(read.index, places[read.tensor].strides),
+            read.guards,
+            read.otherwise,
+            places[read.tensor].in_scratch,
+        )
+        for read in op.reads
+    )
+    identity = tuple(at(axis) for axis in op.spatial)
+    output = linear(identity, places[op.output].strides)
+    result = NestForm(op, spatial, reduced, reads, output)
+    return _collapsed(result)
+
+
+def named_axes(op: TileOp) -> frozenset[Axis]:
+    """Return the axes whose coordinates the nest itself needs: in conditions and as values."""
+    indices = [guard.index for read in op.reads for guard in read.guards]
+    indices += expression_indices(op.body)
+    indices += expression_indices(op.finish) if op.finish else []
+    return frozenset(axis for index in indices for axis in axes_of(index))
+
+
+def _range(axis: Axis, span: Span) -> Range:
+    low, high = bounds(span.origin)
+    fixed = low >= 0 and high + span.size <= axis.extent
+    factors = (factor for _, factor in span.origin.terms)
+    step = gcd(span.origin.constant, *factors)
+    return Range(axis, min(span.size, axis.extent), fixed, (axis,), step)
+
+
+def _collapsed(nest: NestForm) -> NestForm:
+    kept_apart = named_axes(nest.op)
+    changed = True
+    while changed:
+        changed = False
+        for which in ("spatial", "reduced"):
+            ranges = nest.spatial if which == "spatial" else nest.reduced
+            for outer, inner in pairwise(ranges):
+                found = _joined(nest, outer, inner, kept_apart)
+                if found is not None:
+                    nest, changed = found, True
+                    break
+    return nest
+
+
+def _joined(
+    nest: NestForm, outer: Range, inner: Range, kept_apart: frozenset[Axis]
+) -> NestForm | None:
+    if kept_apart & {*outer.parts, *inner.parts}:
+        return None
+    if not inner.fixed or inner.size != inner.axis.extent:
+        return None
+    name = f"{outer.axis.name}.{inner.axis.name}"
+    joint = Axis(name, outer.axis.extent * inner.axis.extent)
+    reads = [merged(read.offset, outer.axis, inner.axis, joint) for read in nest.reads]
+    output = merged(nest.output, outer.axis, inner.axis, joint)
+    if output is None or any(read is None for read in reads):
+        return None
+    step = outer.step * inner.axis.extent
+    size = outer.size * inner.size
+    both = Range(joint, size, outer.fixed, (*outer.parts, *inner.parts), step)
+    accesses = tuple(
+        replace(access, offset=offset)
+        for access, offset in zip(nest.reads, reads, strict=True)
+        if offset is not None
+    )
+    return replace(
+        nest,
+        reads=accesses,
+        output=output,
+        spatial=_with_joint(nest.spatial, outer, both),
+        reduced=_with_joint(nest.reduced, outer, both),
+    )
+
+
+def _with_joint(ranges: tuple[Range, ...], outer: Range, both: Range) -> tuple[Range, ...]:
+    if outer not in ranges:
+        return ranges
+    position = ranges.index(outer)
+    return (*ranges[:position], both, *ranges[position + 2 :])

@@ -1,0 +1,133 @@
+"""Where the tensors of a group are: layouts of scratch buffers follow the vectors of their readers.
+
+Nests are visited from the anchor back. Each chooses the axis its vectors run along; what it reads
+from scratch is laid out with that dimension innermost, so that those vectors are side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from burnish.codegen.cpu.blocking import vector_axis
+from burnish.codegen.cpu.form import Place, form
+from burnish.codegen.cpu.target import Target
+from burnish.tile.graph import TensorType, TileOp
+from burnish.tile.group import Group
+from burnish.tile.index import Axis, coefficient
+from burnish.tile.region import Box, TileMap
+
+LINE = 16
+"""Elements to which rows of scratch buffers are rounded: one cache line of f32."""
+
+
+def places(
+    group: Group,
+    tiles: TileMap,
+    types: Mapping[str, TensorType],
+    layouts: Mapping[str, tuple[int, ...]],
+    target: Target,
+) -> dict[str, Place]:
+    """Return where every tensor that the group touches is."""
+    result = {
+        name: Place(types[name].dtype, strides_of(types[name].shape, layouts.get(name)), False)
+        for name in (*group.inputs, *group.outputs)
+    }
+    innermost: dict[str, int] = {}
+    scratch = set(group.scratch)
+    for op in reversed(group.ops):
+        box = tiles.boxes[op.output]
+        if op.output in scratch:
+            inner = innermost.get(op.output)
+            if inner is None:
+                inner = _own_wish(op, box, result, scratch, target)
+            result[op.output] = Place(op.dtype, scratch_strides(box, inner), True)
+        for name, dimension in _wishes(op, box, result, scratch, target):
+            innermost.setdefault(name, dimension)
+    return result
+
+
+def strides_of(shape: tuple[int, ...], layout: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    """Return the strides of a dense tensor whose dimensions lie in this order, outermost first."""
+    order = layout or tuple(range(len(shape)))
+    strides = [0] * len(shape)
+    step = 1
+    for dimension in reversed(order):
+        strides[dimension] = step
+        step *= shape[dimension]
+    return tuple(strides)
+
+
+def scratch_strides(box: Box, inner: int) -> tuple[int, ...]:
+    """Return strides with `inner` innermost, and the outer ones an odd number of cache lines.
+
+    Rows a power of two apart would all fall into a few sets of the first cache.
+    """
+    order = [dimension for dimension in range(len(box)) if dimension != inner]
+    strides = [0] * len(box)
+    step = 1
+    dense = [inner, *order[::-1][:1]] if inner == len(box) - 1 else [inner]
+    for dimension in (inner, *reversed(order)):
+        if dimension not in dense and box[dimension].size > 1:
+            step = _odd_lines(step)
+        strides[dimension] = step
+        step *= box[dimension].size
+    return tuple(strides)
+
+
+def scratch_elements(box: Box, strides: tuple[int, ...]) -> int:
+    """Return how many elements a scratch buffer spans."""
+    return 1 + sum((span.size - 1) * step for span, step in zip(box, strides, strict=True))
+
+
+def _odd_lines(step: int) -> int:
+    lines = math.ceil(step / LINE)
+    if step < LINE * 4:
+        return step
+    return LINE * (lines if lines % 2 else lines + 1)
+
+
+def _guess(
+    op: TileOp, box: Box, known: Mapping[str, Place], scratch: set[str], own: Place
+) -> dict[str, Place]:
+    """Return places for one nest, with what is not placed yet assumed to suit it."""
+    guessed = dict(known)
+    guessed[op.output] = known.get(op.output, own)
+    for read in op.reads:
+        if read.tensor not in guessed:
+            strides = tuple(1 for _ in read.index)
+            guessed[read.tensor] = Place("f32", strides, read.tensor in scratch)
+    return guessed
+
+
+def _vector(
+    op: TileOp, box: Box, known: Mapping[str, Place], scratch: set[str], target: Target
+) -> Axis | None:
+    # while the output has no place, writing along any axis is as good
+    own = Place(op.dtype, tuple(1 for _ in op.spatial), True)
+    nest = form(op, box, _guess(op, box, known, scratch, own))
+    found = vector_axis(nest, target.lanes)
+    return found.parts[-1] if found else None
+
+
+def _own_wish(
+    op: TileOp, box: Box, known: Mapping[str, Place], scratch: set[str], target: Target
+) -> int:
+    axis = _vector(op, box, known, scratch, target)
+    return op.spatial.index(axis) if axis in op.spatial else max(len(op.spatial) - 1, 0)
+
+
+def _wishes(
+    op: TileOp, box: Box, known: Mapping[str, Place], scratch: set[str], target: Target
+) -> list[tuple[str, int]]:
+    """Return the dimension of each scratch tensor that the nest's vectors run along."""
+    axis = _vector(op, box, known, scratch, target)
+    if axis is None:
+        return []
+    return [
+        (read.tensor, dimension)
+        for read in op.reads
+        if read.tensor in scratch
+        for dimension, index in enumerate(read.index)
+        if coefficient(index, axis) == 1
+    ]

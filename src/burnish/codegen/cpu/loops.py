@@ -1,0 +1,159 @@
+"""Loops and index arithmetic in LLVM IR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from burnish.codegen.cpu.memory import I32, I64, element, splat
+from burnish.codegen.cpu.types import Value, load
+from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod
+
+
+@contextmanager
+def counted(builder: Value, low: Value, high: Value, step: int) -> Iterator[Value]:
+    """Write a loop: the block runs for low, low + step … below high; it yields the counter."""
+    function = builder.function
+    before = builder.block
+    head = function.append_basic_block("loop")
+    body = function.append_basic_block("body")
+    after = function.append_basic_block("after")
+    builder.branch(head)
+    builder.position_at_end(head)
+    counter = builder.phi(I64)
+    counter.add_incoming(low, before)
+    builder.cbranch(builder.icmp_signed("<", counter, high), body, after)
+    builder.position_at_end(body)
+    yield counter
+    following = builder.add(counter, I64(step), flags=("nsw",))
+    counter.add_incoming(following, builder.block)
+    builder.branch(head)
+    builder.position_at_end(after)
+
+
+def least(builder: Value, a: Value, b: Value) -> Value:
+    """Return the lesser of two i64."""
+    return builder.select(builder.icmp_signed("<", a, b), a, b)
+
+
+def greatest(builder: Value, a: Value, b: Value) -> Value:
+    """Return the greater of two i64."""
+    return builder.select(builder.icmp_signed(">", a, b), a, b)
+
+
+class Arithmetic:
+    """Evaluates index expressions: as one i64, or one i32 per lane of a vector along an axis."""
+
+    def __init__(
+        self, builder: Value, bases: Mapping[str, Value], types: Mapping[str, str]
+    ) -> None:
+        """Fetched indices are read from `bases`; they must be contiguous there."""
+        self._builder = builder
+        self._bases = bases
+        self._types = types
+        self.strides: dict[str, tuple[int, ...]] = {}
+
+    def scalar(self, index: Index, at: Mapping[Axis, Value]) -> Value:
+        """Return the value of an index for these coordinates."""
+        return self._sum(index, lambda atom: self._scalar_atom(atom, at), I64)
+
+    def scalar_atom(self, atom: Atom, at: Mapping[Axis, Value]) -> Value:
+        """Return the value of one atom for these coordinates."""
+        return self._scalar_atom(atom, at)
+
+    def lanes(self, index: Index, at: Mapping[Axis, Value], along: Axis, steps: Value) -> Value:
+        """Return an index per lane; `steps` are the lanes' coordinates on the axis `along`."""
+        width = int(steps.type.count)
+        kind = ir.VectorType(I32, width)
+        return self._sum(index, lambda atom: self._lane_atom(atom, at, along, steps), kind)
+
+    def lane_atom(self, atom: Atom, at: Mapping[Axis, Value], along: Axis, steps: Value) -> Value:
+        """Return one atom per lane."""
+        return self._lane_atom(atom, at, along, steps)
+
+    def _sum(self, index: Index, value: object, kind: Value) -> Value:
+        builder = self._builder
+        total = _constant(kind, index.constant)
+        for atom, factor in index.terms:
+            part = value(atom)  # type: ignore[operator]
+            if factor != 1:
+                part = builder.mul(part, _constant(kind, factor))
+            total = builder.add(total, part)
+        return total
+
+    def _scalar_atom(self, atom: Atom, at: Mapping[Axis, Value]) -> Value:
+        match atom:
+            case Axis():
+                return at[atom]
+            case Div(of, by):
+                return self._divided(self.scalar(of, at), by, I64)
+            case Mod(of, by):
+                return self._rest(self.scalar(of, at), by, I64)
+            case Fetch(tensor, inner, extent):
+                offset = I64(0)
+                for part, stride in zip(inner, self.strides[tensor], strict=True):
+                    step = self._builder.mul(self.scalar(part, at), I64(stride))
+                    offset = self._builder.add(offset, step)
+                return self._fetched(tensor, offset, extent)
+
+    def _lane_atom(self, atom: Atom, at: Mapping[Axis, Value], along: Axis, steps: Value) -> Value:
+        width = int(steps.type.count)
+        kind = ir.VectorType(I32, width)
+        match atom:
+            case Axis():
+                return steps if atom == along else self._spread(at[atom], width)
+            case Div(of, by):
+                return self._divided(self.lanes(of, at, along, steps), by, kind)
+            case Mod(of, by):
+                return self._rest(self.lanes(of, at, along, steps), by, kind)
+            case Fetch(tensor, inner, extent):
+                offsets = _constant(kind, 0)
+                for part, stride in zip(inner, self.strides[tensor], strict=True):
+                    lanes = self.lanes(part, at, along, steps)
+                    step = self._builder.mul(lanes, _constant(kind, stride))
+                    offsets = self._builder.add(offsets, step)
+                return self._fetched_lanes(tensor, offsets, extent)
+
+    def _fetched(self, tensor: str, offset: Value, extent: int) -> Value:
+        builder = self._builder
+        dtype = self._types[tensor]
+        found = load(builder, element(builder, self._bases[tensor], offset, dtype), dtype)
+        if dtype != "i64":
+            found = builder.sext(found, I64) if dtype[0] == "i" else builder.zext(found, I64)
+        behind = builder.add(found, I64(extent))
+        return builder.select(builder.icmp_signed("<", found, I64(0)), behind, found)
+
+    def _fetched_lanes(self, tensor: str, offsets: Value, extent: int) -> Value:
+        builder = self._builder
+        width = int(offsets.type.count)
+        result = ir.Constant(ir.VectorType(I32, width), ir.Undefined)
+        for lane in range(width):
+            offset = builder.sext(builder.extract_element(offsets, I32(lane)), I64)
+            found = builder.trunc(self._fetched(tensor, offset, extent), I32)
+            result = builder.insert_element(result, found, I32(lane))
+        return result
+
+    def _spread(self, value: Value, width: int) -> Value:
+        return splat(self._builder, self._builder.trunc(value, I32), width)
+
+    def _divided(self, value: Value, by: int, kind: Value) -> Value:
+        """Return the quotient rounded down, for negative values too."""
+        builder = self._builder
+        quotient = builder.sdiv(value, _constant(kind, by))
+        rest = builder.sub(value, builder.mul(quotient, _constant(kind, by)))
+        below = builder.icmp_signed("<", rest, _constant(kind, 0))
+        return builder.select(below, builder.sub(quotient, _constant(kind, 1)), quotient)
+
+    def _rest(self, value: Value, by: int, kind: Value) -> Value:
+        builder = self._builder
+        rest = builder.srem(value, _constant(kind, by))
+        below = builder.icmp_signed("<", rest, _constant(kind, 0))
+        return builder.select(below, builder.add(rest, _constant(kind, by)), rest)
+
+
+def _constant(kind: Value, number: int) -> Value:
+    if isinstance(kind, ir.VectorType):
+        return ir.Constant(kind, [number] * int(kind.count))
+    return ir.Constant(kind, number)

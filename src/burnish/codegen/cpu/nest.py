@@ -1,0 +1,357 @@
+"""One nest as LLVM IR: loops around a block whose accumulators stay in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import product
+
+from llvmlite import ir
+
+from burnish.codegen.cpu.blocking import Blocking
+from burnish.codegen.cpu.expression import emit
+from burnish.codegen.cpu.form import NestForm, Range
+from burnish.codegen.cpu.loops import Arithmetic, counted
+from burnish.codegen.cpu.memory import (
+    I32,
+    I64,
+    element,
+    lane_numbers,
+    masked_store,
+    scatter,
+    splat,
+)
+from burnish.codegen.cpu.reading import Coordinates, Reader, Spot, number
+from burnish.codegen.cpu.types import Value, register_type, store
+from burnish.tile.expr import (
+    Accumulated,
+    Argument,
+    Call,
+    Coordinate,
+    Expr,
+    Inside,
+)
+from burnish.tile.index import Axis, axes_of
+from burnish.tile.reference import identity
+
+Limits = Mapping[Axis, tuple[Value, Value]]
+"""Where the tile's part of each spatial axis begins and ends."""
+
+_COMBINE = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+
+
+class NestWriter:
+    """Writes the code of one nest over one tile."""
+
+    def __init__(
+        self,
+        builder: Value,
+        nest: NestForm,
+        blocking: Blocking,
+        bases: Mapping[str, Value],
+        arithmetic: Arithmetic,
+        limits: Limits,
+    ) -> None:
+        self._builder = builder
+        self._nest = nest
+        self._blocking = blocking
+        self._arithmetic = arithmetic
+        self._limits = limits
+        self._output = bases[nest.op.output]
+        self._reader = Reader(builder, nest, blocking, bases, arithmetic)
+        self._by_axis = {each.axis: each for each in (*nest.spatial, *nest.reduced)}
+
+    def write(self) -> None:
+        """Write all loops of the nest."""
+        inner = {self._blocking.block, self._blocking.vector}
+        outer = [each for each in self._nest.spatial if each.axis not in inner]
+        self._outer(outer, {})
+
+    def _outer(self, ranges: Sequence[Range], at: Coordinates) -> None:
+        if not ranges:
+            self._vectors(at)
+            return
+        low, high = self._limits_of(ranges[0])
+        with counted(self._builder, low, high, 1) as counter:
+            self._outer(ranges[1:], {**at, ranges[0].axis: counter})
+
+    def _vectors(self, at: Coordinates) -> None:
+        blocking = self._blocking
+        if blocking.vector is None or blocking.horizontal:
+            self._rows(at, blocking.vectors, None)
+            return
+        for start, vectors, mask in self._cut(self._by_axis[blocking.vector]):
+            with start as counter:
+                lanes = mask(counter) if mask else None
+                self._rows({**at, blocking.vector: counter}, vectors, lanes)
+
+    def _cut(self, along: Range) -> Iterator[tuple[Value, int, Value]]:
+        """Yield the loops along the vector axis: whole blocks, whole vectors, the last lanes."""
+        builder, width = self._builder, self._blocking.width
+        low, high = self._limits_of(along)
+        step = self._blocking.vectors * width
+        if along.fixed:
+            whole = along.size // step * step
+            after = along.size // width * width
+            if whole:
+                end = builder.add(low, I64(whole))
+                yield counted(builder, low, end, step), self._blocking.vectors, None
+            if after > whole:
+                start = builder.add(low, I64(whole))
+                yield _once(start), (after - whole) // width, None
+            if along.size > after:
+                start = builder.add(low, I64(after))
+                yield _once(start), 1, self._lanes_below(high)
+            return
+        count = builder.sub(high, low)
+        end = builder.add(low, builder.mul(builder.sdiv(count, I64(step)), I64(step)))
+        yield counted(builder, low, end, step), self._blocking.vectors, None
+        yield counted(builder, end, high, width), 1, self._lanes_below(high)
+
+    def _lanes_below(self, high: Value) -> Value:
+        def mask(start: Value) -> Value:
+            builder, width = self._builder, self._blocking.width
+            left = builder.trunc(builder.sub(high, start), I32)
+            return builder.icmp_signed("<", lane_numbers(width), splat(builder, left, width))
+
+        return mask
+
+    def _rows(self, at: Coordinates, vectors: int, mask: Value | None) -> None:
+        blocking, builder = self._blocking, self._builder
+        if blocking.block is None:
+            self._block(at, 1, vectors, mask)
+            return
+        along = self._by_axis[blocking.block]
+        low, high = self._limits_of(along)
+        step = blocking.rows
+        if along.fixed:
+            whole = I64(along.size // step * step)
+        else:
+            count = builder.sub(high, low)
+            whole = builder.mul(builder.sdiv(count, I64(step)), I64(step))
+        end = builder.add(low, whole)
+        with counted(builder, low, end, step) as counter:
+            self._block({**at, blocking.block: counter}, step, vectors, mask)
+        if along.fixed and along.size % step:
+            self._block({**at, blocking.block: end}, along.size % step, vectors, mask)
+        elif not along.fixed:
+            with counted(builder, end, high, 1) as counter:
+                self._block({**at, blocking.block: counter}, 1, vectors, mask)
+
+    def _block(self, at: Coordinates, rows: int, vectors: int, mask: Value | None) -> None:
+        op = self._nest.op
+        if self._blocking.horizontal:
+            vectors = 1
+        spots = [Spot(row, v, mask) for row in range(rows) for v in range(vectors)]
+        if op.combine is None:
+            self._reader.move(at, {})
+            for spot in spots:
+                self._store(self._value(op.body, spot), at, spot)
+            return
+        if self._blocking.horizontal:
+            totals = self._horizontal(at, rows)
+        else:
+            totals = self._reduced(at, spots)
+        self._reader.move(dict(at), {})
+        for spot in spots:
+            total = totals[spot.row, spot.vector]
+            finished = self._value(op.finish, spot, total) if op.finish else total
+            if self._blocking.horizontal:
+                self._store_scalar(finished, at, spot)
+            else:
+                self._store(finished, at, spot)
+
+    def _reduced(self, at: Coordinates, spots: Sequence[Spot]) -> dict[tuple[int, int], Value]:
+        """Return the finished reduction of each spot."""
+        accumulators = {(spot.row, spot.vector): self._accumulator() for spot in spots}
+        looped = [r for r in self._nest.reduced if r.axis not in self._blocking.written_out]
+        with self._loops(looped, at) as inner:
+            for constants in self._steps():
+                self._reader.move(inner, constants)
+                for spot in spots:
+                    self._accumulate(accumulators[spot.row, spot.vector], spot)
+        return {key: self._builder.load(slot) for key, slot in accumulators.items()}
+
+    def _horizontal(self, at: Coordinates, rows: int) -> dict[tuple[int, int], Value]:
+        """Return the finished reduction of each row, whose lanes lie along a reduced axis."""
+        blocking, builder = self._blocking, self._builder
+        assert blocking.vector is not None
+        along = self._by_axis[blocking.vector]
+        slots = {(r, v): self._accumulator() for r in range(rows) for v in range(blocking.vectors)}
+        others = [
+            each for each in self._nest.reduced
+            if each.axis not in blocking.written_out and each is not along
+        ]  # fmt: skip
+        with self._loops(others, at) as inner:
+            for start, vectors, mask in self._cut(along):
+                with start as counter:
+                    lanes = mask(counter) if mask else None
+                    here = {**inner, blocking.vector: counter}
+                    for constants in self._steps():
+                        self._reader.move(here, constants)
+                        for row, v in product(range(rows), range(vectors)):
+                            self._accumulate(slots[row, v], Spot(row, v, lanes))
+        totals = {}
+        for row in range(rows):
+            lanes = builder.load(slots[row, 0])
+            for v in range(1, blocking.vectors):
+                lanes = self._combined(lanes, builder.load(slots[row, v]), blocking.width)
+            totals[row, 0] = self._across(lanes)
+        return totals
+
+    def _across(self, lanes: Value) -> Value:
+        """Return all lanes combined into one number, halves first."""
+        builder, width = self._builder, self._blocking.width
+        while width > 1:
+            width //= 2
+            kind = ir.VectorType(I32, width)
+            halves = [
+                builder.shuffle_vector(
+                    lanes,
+                    ir.Constant(lanes.type, ir.Undefined),
+                    ir.Constant(kind, [first + lane for lane in range(width)]),
+                )
+                for first in (0, width)
+            ]
+            if width == 1:
+                halves = [builder.extract_element(half, I32(0)) for half in halves]
+            lanes = self._combined(halves[0], halves[1], width)
+        return lanes
+
+    @contextmanager
+    def _loops(self, ranges: Sequence[Range], at: Coordinates) -> Iterator[Coordinates]:
+        if not ranges:
+            yield dict(at)
+            return
+        first = ranges[0]
+        with (
+            counted(self._builder, I64(0), I64(first.size), 1) as counter,
+            self._loops(ranges[1:], {**at, first.axis: counter}) as inner,
+        ):
+            yield inner
+
+    def _steps(self) -> Iterator[Mapping[Axis, int]]:
+        axes = self._blocking.written_out
+        for values in product(*(range(axis.extent) for axis in axes)):
+            yield dict(zip(axes, values, strict=True))
+
+    def _accumulator(self) -> Value:
+        op = self._nest.op
+        assert op.combine is not None
+        width, dtype = self._blocking.width, op.body.dtype
+        with self._builder.goto_entry_block():
+            slot = self._builder.alloca(register_type(dtype, width))
+        start = number(identity(op.combine, dtype), dtype, width)
+        self._builder.store(start, slot)
+        return slot
+
+    def _accumulate(self, slot: Value, spot: Spot) -> None:
+        builder, op = self._builder, self._nest.op
+        assert op.combine is not None
+        value = self._value(op.body, spot)
+        if self._blocking.horizontal and spot.mask is not None:
+            start = number(identity(op.combine, op.body.dtype), op.body.dtype, self._blocking.width)
+            value = builder.select(spot.mask, value, start)
+        total = self._combined(builder.load(slot), value, self._blocking.width)
+        builder.store(total, slot)
+
+    def _combined(self, total: Value, value: Value, width: int) -> Value:
+        op = self._nest.op
+        assert op.combine is not None
+        dtype = op.body.dtype
+        expr = Call(_COMBINE[op.combine], (Accumulated(dtype), Argument(0, dtype)), dtype)
+
+        def leaf(part: Expr) -> Value:
+            return total if isinstance(part, Accumulated) else value
+
+        return emit(self._builder, expr, width, leaf)
+
+    def _value(self, expr: Expr, spot: Spot, total: Value | None = None) -> Value:
+        scalar = total is not None and self._blocking.horizontal
+        width = 1 if scalar else self._blocking.width
+
+        def leaf(part: Expr) -> Value:
+            match part:
+                case Argument(position, _):
+                    found = self._reader.read(position, spot)
+                    return self._first(found) if scalar else found
+                case Accumulated():
+                    return total
+                case Coordinate():
+                    return self._coordinate(part, spot, width)
+                case Inside(guards, _):
+                    found = self._reader.inside(guards, spot)
+                    return self._first(found) if scalar else found
+                case _:
+                    raise TypeError(f"{part} is no leaf")
+
+        return emit(self._builder, expr, width, leaf)
+
+    def _first(self, value: Value) -> Value:
+        if isinstance(value.type, ir.VectorType):
+            return self._builder.extract_element(value, I32(0))
+        return value
+
+    def _coordinate(self, part: Coordinate, spot: Spot, width: int) -> Value:
+        builder = self._builder
+        at = self._reader.coordinates(spot)
+        vector = self._blocking.vector
+        if width > 1 and vector in axes_of(part.index):
+            assert vector is not None
+            lanes = self._arithmetic.lanes(part.index, at, vector, self._reader.steps(spot))
+            return builder.sext(lanes, ir.VectorType(I64, width))
+        return splat(builder, self._arithmetic.scalar(part.index, at), width)
+
+    def _store(self, value: Value, at: Coordinates, spot: Spot) -> None:
+        builder, blocking, dtype = self._builder, self._blocking, self._nest.op.dtype
+        pointer = self._target(at, spot)
+        if blocking.width == 1:
+            store(builder, value, pointer, dtype)
+            return
+        stride = self._nest.output.stride(blocking.vector)
+        if stride != 1:
+            self._scattered(value, pointer, spot, stride)
+        elif spot.mask is None:
+            store(builder, value, pointer, dtype)
+        else:
+            masked_store(builder, value, pointer, dtype, spot.mask)
+
+    def _scattered(self, value: Value, pointer: Value, spot: Spot, stride: int) -> None:
+        width = self._blocking.width
+        kind = ir.VectorType(I32, width)
+        offsets = ir.Constant(kind, [lane * stride for lane in range(width)])
+        mask = spot.mask
+        if mask is None:
+            mask = ir.Constant(ir.VectorType(ir.IntType(1), width), [1] * width)
+        scatter(self._builder, value, pointer, offsets, self._nest.op.dtype, mask)
+
+    def _store_scalar(self, value: Value, at: Coordinates, spot: Spot) -> None:
+        store(self._builder, value, self._target(at, spot), self._nest.op.dtype)
+
+    def _target(self, at: Coordinates, spot: Spot) -> Value:
+        """Return where the first lane of a spot is written."""
+        builder, output = self._builder, self._nest.output
+        offset = I64(output.constant)
+        for axis, stride in output.strides.items():
+            step = builder.mul(at[axis], I64(stride), flags=("nsw",))
+            offset = builder.add(offset, step, flags=("nsw",))
+        shift = spot.row * output.stride(self._blocking.block)
+        if not self._blocking.horizontal:
+            shift += spot.vector * self._blocking.width * output.stride(self._blocking.vector)
+        start = element(builder, self._output, offset, self._nest.op.dtype)
+        return element(builder, start, I64(shift), self._nest.op.dtype)
+
+    def _limits_of(self, along: Range) -> tuple[Value, Value]:
+        """Return where the tile's part of a range begins and ends."""
+        if along in self._nest.reduced:
+            return I64(0), I64(along.size)
+        builder = self._builder
+        low, high = self._limits[along.parts[0]]
+        for part in along.parts[1:]:
+            low, high = (builder.mul(end, I64(part.extent)) for end in (low, high))
+        return low, high
+
+
+@contextmanager
+def _once(start: Value) -> Iterator[Value]:
+    yield start
