@@ -1,0 +1,180 @@
+"""Candidate schedules of a group: tile shapes visited best-first, the most promising ones first."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from burnish.tile.cost import Cost, carried_tensors, estimate
+from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
+from burnish.tile.machine import Machine
+from burnish.tile.region import partitioned, propagate
+from burnish.tile.schedule import Schedule
+from burnish.tile.workload import Workload, workload
+
+Walk = Literal["independent", "carried"]
+"""Tiles that share nothing, or tiles walked in order that keep what neighbours share."""
+
+Tile = tuple[int, ...]
+
+_SPACING = 1.4
+"""Neighbouring sizes of an axis differ by about this factor: closer ones cost the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """How far to look: schedules to return, tiles to estimate, ways to walk them."""
+
+    top: int = 20
+    visits: int = 150
+    walks: tuple[Walk, ...] = ("independent",)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A schedule and its predicted cost."""
+
+    schedule: Schedule
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The best candidates, and why there is none where there is none."""
+
+    candidates: tuple[Candidate, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    candidate: Candidate
+    fault: str
+    """Why this schedule cannot be used; empty: it can."""
+
+
+def candidates(
+    group: Group,
+    graph: TileGraph,
+    machine: Machine,
+    space: Space = Space(),  # noqa: B008  # frozen
+    seeds: Iterable[Tile] = (),
+) -> Ranking:
+    """Return the schedules of a group with the least predicted cost, the best first.
+
+    `seeds` are tiles from which to look as well; sizes beyond an axis are cut off.
+    """
+    work = workload(group, graph)
+    visits = tuple(_visit_best_first(work, machine, space, seeds))
+    usable = [visit.candidate for visit in visits if not visit.fault]
+    ranked = sorted(usable, key=lambda one: (one.cost.seconds, one.schedule.tile))[: space.top]
+    if ranked:
+        return Ranking(tuple(ranked))
+    best = min(visits, key=lambda visit: visit.candidate.cost.scratch_bytes, default=None)
+    return Ranking((), best.fault if best is not None else "its output has no element")
+
+
+def axis_sizes(extent: int, lanes: int = 1) -> tuple[int, ...]:
+    """Return the tile sizes to try along an axis, growing; `lanes` favours whole vectors."""
+    if extent <= 1:
+        return (max(extent, 1),)
+    divisors = {size for size in range(1, math.isqrt(extent) + 1) if extent % size == 0}
+    divisors |= {extent // size for size in divisors}
+    powers = {1 << bit for bit in range(extent.bit_length()) if 1 << bit <= extent}
+    vectors = {size for size in powers | divisors if size % lanes == 0}
+    orders = ({1, extent}, vectors & divisors, vectors, divisors, powers)
+    chosen: set[int] = set()
+    for sizes in orders:
+        for size in sorted(sizes, reverse=True):
+            if all(max(size, other) >= _SPACING * min(size, other) for other in chosen - {size}):
+                chosen.add(size)
+    return tuple(sorted(chosen))
+
+
+def _visit_best_first(
+    work: Workload, machine: Machine, space: Space, seeds: Iterable[Tile]
+) -> Iterator[_Visit]:
+    anchor = work.group.anchor
+    if not math.prod(anchor.shape):
+        return
+    lanes = machine.lanes(anchor.dtype)
+    last = len(anchor.shape) - 1
+    sizes = [axis_sizes(e, lanes if k == last else 1) for k, e in enumerate(anchor.shape)]
+    seen: set[Tile] = set()
+    queue: list[tuple[float, Tile]] = []
+    visited = 0
+    waiting = list(dict.fromkeys([*_clamped(seeds, anchor.shape), *_starts(anchor.shape, sizes)]))
+    while (waiting or queue) and visited < space.visits:
+        tile = waiting.pop(0) if waiting else None
+        if tile is None:
+            _, expanded = heapq.heappop(queue)
+            waiting = [near for near in _neighbours(expanded, sizes) if near not in seen]
+            continue
+        seen.add(tile)
+        visited += 1
+        visits = tuple(_visits(work, tile, machine, space))
+        yield from visits
+        urgency = min((_key(visit, machine) for visit in visits), default=math.inf)
+        heapq.heappush(queue, (urgency, tile))
+
+
+def _visits(work: Workload, tile: Tile, machine: Machine, space: Space) -> Iterator[_Visit]:
+    for walk in space.walks:
+        axes = range(len(tile)) if walk == "carried" else (None,)
+        for axis in axes:
+            schedule = Schedule(tile, carried=axis)
+            tile_map = propagate(work.group, tile)
+            if axis is not None and not carried_tensors(tile_map, schedule) & work.group.written:
+                continue
+            cost = estimate(work, schedule, machine)
+            yield _Visit(Candidate(schedule, cost), _fault(work.group, schedule, cost, machine))
+
+
+def _fault(group: Group, schedule: Schedule, cost: Cost, machine: Machine) -> str:
+    tile_map = propagate(group, schedule.tile)
+    shapes = {op.output: op.shape for op in group.ops}
+    for name in group.outputs[:-1]:
+        if not partitioned(tile_map.boxes[name], shapes[name], tile_map.counters):
+            return f"{name!r} is needed outside, and tiles would compute parts of it twice"
+    if cost.scratch_bytes > machine.scratch_bytes:
+        return (
+            f"its least scratch is {cost.scratch_bytes:,} bytes, "
+            f"and {machine.hw.name} has room for {machine.scratch_bytes:,}"
+        )
+    return ""
+
+
+def _key(visit: _Visit, machine: Machine) -> float:
+    """Return what orders the search: seconds, more where the schedule cannot be used yet."""
+    cost = visit.candidate.cost
+    excess = max(cost.scratch_bytes / machine.scratch_bytes, 1.0)
+    return cost.seconds * excess * (2.0 if visit.fault else 1.0)
+
+
+def _starts(shape: Tile, sizes: list[tuple[int, ...]]) -> Iterator[Tile]:
+    """Yield the whole output, and contiguous blocks of it of several lengths."""
+    yield shape
+    for position in range(len(shape)):
+        choices = sizes[position]
+        middle = choices[len(choices) // 2]
+        if middle not in (1, shape[position]):
+            yield (*(1 for _ in shape[:position]), middle, *shape[position + 1 :])
+
+
+def _neighbours(tile: Tile, sizes: list[tuple[int, ...]]) -> Iterator[Tile]:
+    """Yield the tiles with one axis a step shorter or longer."""
+    for position in reversed(range(len(tile))):
+        shorter = [size for size in sizes[position] if size < tile[position]][-1:]
+        longer = [size for size in sizes[position] if size > tile[position]][:1]
+        for size in (*shorter, *longer):
+            yield (*tile[:position], size, *tile[position + 1 :])
+
+
+def _clamped(seeds: Iterable[Tile], shape: Tile) -> Iterator[Tile]:
+    for seed in seeds:
+        if len(seed) == len(shape):
+            yield tuple(max(min(s, e), 1) for s, e in zip(seed, shape, strict=True))

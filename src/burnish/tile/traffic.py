@@ -1,0 +1,146 @@
+"""How many bytes a group moves between memory and its tiles, and how much it computes twice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from burnish.core.tensors import BITS
+from burnish.hw.spec import HardwareSpec
+from burnish.tile.graph import TensorType, TileGraph
+from burnish.tile.group import Group
+from burnish.tile.index import axes_of, bounds
+from burnish.tile.region import Box, TileMap
+
+
+@dataclass(frozen=True, slots=True)
+class Transactions:
+    """The least bytes that a device moves at once."""
+
+    read_bytes: int
+    write_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """What the tiles of a group move of one tensor that lies in memory."""
+
+    tensor: str
+    direction: Literal["read", "write"]
+    box_bytes: float
+    """Of the elements that one tile needs."""
+    moved_bytes: float
+    """Per tile, what is moved along with them included."""
+    distinct_bytes: float
+    """Of the elements that any tile needs, each counted once."""
+    counters: frozenset[int]
+    """The counters that decide which part it is, by position; other tiles share it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What a group moves and computes when it is cut into tiles."""
+
+    tiles: int
+    movements: tuple[Movement, ...]
+    redundancy: Mapping[str, float]
+    """How often each element of a nest's output is computed on average, by tensor."""
+    operations: float
+    """Scalar operations of all tiles, those done more than once counted as often."""
+
+    @property
+    def tile_bytes(self) -> float:
+        """Return what one tile moves."""
+        return sum(movement.moved_bytes for movement in self.movements)
+
+    @property
+    def total_bytes(self) -> float:
+        """Return what all tiles move if nothing is kept between them."""
+        return self.tiles * self.tile_bytes
+
+
+def transactions(hw: HardwareSpec) -> Transactions:
+    """Return a device's transaction sizes: lines of a CPU's cache, sectors of a GPU's."""
+    return Transactions(128, 32) if hw.kind == "gpu" else Transactions(64, 64)
+
+
+def traffic(group: Group, tile_map: TileMap, graph: TileGraph, sizes: Transactions) -> Traffic:
+    """Return what a group of `graph` moves and computes under a tile map.
+
+    Constants are laid out when compiling, so that their tiles are always contiguous.
+    """
+    reads = [
+        movement(name, "read", tile_map, graph.tensors[name],
+                 1 if name in graph.constants else sizes.read_bytes)
+        for name in group.inputs
+    ]  # fmt: skip
+    writes = [
+        movement(name, "write", tile_map, graph.tensors[name], sizes.write_bytes)
+        for name in group.outputs
+    ]
+    redundancy = {op.output: tile_map.redundancy(op) for op in group.ops}
+    return Traffic(
+        tiles=tile_map.tiles,
+        movements=(*reads, *writes),
+        redundancy=redundancy,
+        operations=sum(op.work * redundancy[op.output] for op in group.ops),
+    )
+
+
+def movement(
+    tensor: str,
+    direction: Literal["read", "write"],
+    tile_map: TileMap,
+    kind: TensorType,
+    transaction_bytes: int,
+) -> Movement:
+    """Return what the tiles move of one tensor, in transactions of this many bytes."""
+    box = tile_map.boxes[tensor]
+    shape = tuple(min(span.size, extent) for span, extent in zip(box, kind.shape, strict=True))
+    width = BITS[kind.dtype] / 8
+    return Movement(
+        tensor=tensor,
+        direction=direction,
+        box_bytes=math.prod(shape) * width,
+        moved_bytes=moved_elements(shape, kind.shape, transaction_bytes / width) * width,
+        distinct_bytes=_distinct(box, kind.shape) * width,
+        counters=_counters(box, tile_map),
+    )
+
+
+def contiguous_run(part: tuple[int, ...], whole: tuple[int, ...]) -> int:
+    """Return how many elements of a part lie side by side in the row-major whole."""
+    run = 1
+    for size, extent in zip(reversed(part), reversed(whole), strict=True):
+        run *= size
+        if size < extent:
+            break
+    return run
+
+
+def moved_elements(part: tuple[int, ...], whole: tuple[int, ...], transaction: float) -> float:
+    """Return the elements that are moved for a part, in transactions of this many elements."""
+    if not math.prod(part):
+        return 0.0
+    run = contiguous_run(part, whole)
+    return math.prod(part) * max(transaction / run, 1.0)
+
+
+def _distinct(box: Box, shape: tuple[int, ...]) -> int:
+    """Return how many elements lie in the box of at least one tile, at most."""
+    result = 1
+    for span, extent in zip(box, shape, strict=True):
+        low, high = bounds(span.origin)
+        tiles = math.prod(counter.extent for counter in axes_of(span.origin))
+        covered = min(high + span.size, extent) - max(low, 0)
+        result *= max(min(covered, span.size * tiles), 0)
+    return result
+
+
+def _counters(box: Box, tile_map: TileMap) -> frozenset[int]:
+    used = {counter for span in box for counter in axes_of(span.origin)}
+    return frozenset(
+        position for position, counter in enumerate(tile_map.counters) if counter in used
+    )
