@@ -12,15 +12,17 @@ from burnish.core import settings
 from burnish.version import __version__
 
 if TYPE_CHECKING:
+    from burnish.codegen.load import load
     from burnish.core.errors import BurnishError
 
 settings.force()
 
 _HOMES = {
     "BurnishError": "burnish.core.errors",
+    "load": "burnish.codegen.load",
 }
 
-__all__ = ["BurnishError", "__version__"]
+__all__ = ["BurnishError", "__version__", "load"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (any of the public names)

@@ -1,0 +1,23 @@
+"""What compiling gives, before it is written down: a plan, and what it refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import onnx_ir as ir
+
+from burnish.codegen.plan import Plan
+from burnish.core.arrays import Arrays
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A plan for one choice of sizes; where its constants lie is settled when it is written."""
+
+    plan: Plan
+    kernels: Mapping[str, str] = field(default_factory=dict)
+    """LLVM IR of each function, by name."""
+    constants: Arrays = field(default_factory=dict)
+    libraries: Mapping[str, ir.Model] = field(default_factory=dict)
+    """The library's parts, by the file names in the plan's steps."""

@@ -1,0 +1,167 @@
+"""Load a compiled model and run it: `burnish.load(FOLDER).run(feeds)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from burnish.codegen import folder as folders
+from burnish.codegen import library
+from burnish.codegen.cpu import compile as machine_code
+from burnish.codegen.cpu.compile import Compiled
+from burnish.codegen.cpu.target import Target, by_name
+from burnish.codegen.cpu.team import Bytes
+from burnish.codegen.executable import Executable, Program
+from burnish.codegen.folder import CompiledModel
+from burnish.codegen.plan import Plan
+from burnish.core.arrays import Array, Arrays
+from burnish.core.errors import MissingCapabilityError, UsageError
+from burnish.core.tensors import TensorSpec
+from burnish.feeds import dimension
+from burnish.feeds.check import check_feeds
+from burnish.hw import detect
+
+
+def load(folder: Path | str, *, threads: int | None = None) -> LoadedModel:
+    """Return the compiled model in a folder, after checking its files and this CPU.
+
+    `threads`: None takes all cores that this process may use.
+    """
+    path = Path(folder)
+    folders.read(path)
+    folders.check_files(path)
+    return open_folder(path, threads=threads)
+
+
+def open_folder(path: Path, *, threads: int | None = None) -> LoadedModel:
+    """Return the compiled model in a folder that was just written or checked."""
+    compiled = folders.read(path)
+    check_cpu(compiled, path, host_features())
+    return LoadedModel(compiled, path, threads or detect.cpu().usable_cores)
+
+
+def host_features() -> frozenset[str]:
+    """Return what this CPU can do, in LLVM's names."""
+    import llvmlite.binding as llvm
+
+    return frozenset(name for name, there in llvm.get_host_cpu_features().items() if there)
+
+
+def check_cpu(compiled: CompiledModel, folder: Path, present: Collection[str]) -> None:
+    """Raise if the kernels need something that this CPU lacks."""
+    for plan in compiled.plans:
+        missing = [feature for feature in plan.cpu_features if feature not in present]
+        if missing:
+            raise MissingCapabilityError(
+                f"{folder}: its kernels are for {plan.target} (compiled on {compiled.about.cpu}),"
+                f" and this CPU lacks {', '.join(missing)}",
+                hint=f"compile it again here: {compiled.command(folder)}",
+            )
+
+
+class LoadedModel:
+    """A compiled model; the plan is chosen by the shapes that it is fed."""
+
+    def __init__(self, compiled: CompiledModel, folder: Path, threads: int) -> None:
+        self.compiled = compiled
+        self.threads = threads
+        self._folder = folder
+        self._constants: Bytes = np.memmap(folder / folders.CONSTANTS, np.uint8, mode="r")
+        self._code: dict[str, Compiled] = {}
+        self._executables: dict[int, Executable] = {}
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """Return what the model takes; names in shapes are sizes that differ between plans."""
+        return self.compiled.about.inputs
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """Return what the model gives."""
+        return self.compiled.about.outputs
+
+    def run(self, feeds: Arrays) -> dict[str, Array]:
+        """Run once; the outputs are new arrays."""
+        return self.executable(feeds).run(feeds)
+
+    def prepare(self, feeds: Arrays) -> Callable[[], None]:
+        """Return one run on these inputs, with outputs whose memory stays."""
+        return self.executable(feeds).prepare(feeds)
+
+    def executable(self, feeds: Arrays) -> Executable:
+        """Return what runs inputs of these shapes."""
+        check_feeds(feeds, self.inputs)
+        for number, plan in enumerate(self.compiled.plans):
+            if all(feeds[name].shape == plan.tensors[name].shape for name in plan.inputs):
+                return self._executable(number)
+        raise self._no_plan(feeds)
+
+    def close(self) -> None:
+        """End all threads."""
+        for executable in self._executables.values():
+            executable.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _executable(self, number: int) -> Executable:
+        if number not in self._executables:
+            program = self._program(self.compiled.plans[number])
+            self._executables[number] = Executable(program, self.threads)
+        return self._executables[number]
+
+    def _program(self, plan: Plan) -> Program:
+        target = by_name(plan.target)
+        code = {name: self._loaded(name, target) for name in plan.kernels}
+        return Program(
+            plan=plan,
+            target=target,
+            addresses={name: loaded.address(name) for name, loaded in code.items()},
+            constants=self._constants,
+            sessions={
+                step.file: library.load(self._folder / step.file, self.threads)
+                for step in plan.library_steps
+            },
+            kept=tuple(code.values()),
+        )
+
+    def _loaded(self, name: str, target: Target) -> Compiled:
+        if name not in self._code:
+            content = folders.kernel_path(self._folder, name).read_bytes()
+            self._code[name] = machine_code.load(content, target)
+        return self._code[name]
+
+    def _no_plan(self, feeds: Arrays) -> UsageError:
+        asked = ", ".join(
+            f"{spec.name}: {list(feeds[spec.name].shape)}" for spec in self.inputs if spec.symbols
+        )
+        known = "; ".join(_text(plan.sizes) for plan in self.compiled.plans)
+        return UsageError(
+            f"{self._folder}: was compiled for {known}, and is fed {asked}",
+            hint=f"compile it for these, too: {self._command(feeds)}",
+        )
+
+    def _command(self, feeds: Arrays) -> str:
+        sizes = {
+            dim: size
+            for spec in self.inputs
+            for dim, size in zip(spec.shape, feeds[spec.name].shape, strict=True)
+            if isinstance(dim, str) and dimension.atoms(dim) == (dim,)
+        }
+        return self.compiled.command(self._folder, sizes)
+
+
+def _text(sizes: Mapping[str, Any]) -> str:
+    return ",".join(f"{name}={size}" for name, size in sizes.items()) or "fixed sizes"

@@ -1,0 +1,158 @@
+"""What an executable does, as data: tensors, where they live, and the steps in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from burnish.core.tensors import BITS
+
+SCHEMA = 1
+
+Home = Literal["input", "output", "arena", "constant", "value"]
+"""Where a tensor's memory is.
+
+`input`: the caller's array. `output`: the array that is handed back. `arena`: memory that steps
+share. `constant`: the plan's constants. `value`: whatever the library allocated, for text and for
+what has no size before it is computed; only library steps can read or write it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTensor:
+    """A tensor that some step reads or writes in memory."""
+
+    dtype: str
+    shape: tuple[int, ...] | None
+    """None: only known when it has been computed."""
+    home: Home
+    offset: int = 0
+    """In the arena or among the constants, in bytes."""
+    layout: tuple[int, ...] | None = None
+    """Its dimensions from the outermost to the innermost in memory; None: ONNX's order."""
+
+    @property
+    def bytes(self) -> int | None:
+        """Return how much memory it takes; None: it has no fixed size."""
+        if self.shape is None or self.dtype not in BITS:
+            return None
+        return math.prod(self.shape) * (-(-BITS[self.dtype] // 8))
+
+
+@dataclass(frozen=True, slots=True)
+class KernelStep:
+    """One generated kernel, over all its tiles."""
+
+    kernel: str
+    """The function; steps that do the same with other tensors share it."""
+    arguments: tuple[str, ...]
+    """Tensors in the order in which the function takes their addresses."""
+    outputs: tuple[str, ...]
+    """Those of the arguments that it writes."""
+    tiles: int
+    scratch_bytes: int
+    """Memory of its own that each thread needs."""
+    nodes: tuple[str, ...]
+    """The ONNX nodes whose work it does."""
+    tile: tuple[int, ...] = ()
+    """The shape of a tile of its last output."""
+    predicted_s: float | None = None
+    predicted_bytes: float | None = None
+    """Predicted traffic between memory and the caches."""
+    measured_s: float | None = None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return the tensors that it reads, constants included."""
+        return tuple(name for name in self.arguments if name not in self.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryStep:
+    """A part of the model that ONNX Runtime runs."""
+
+    file: str
+    """The part as a model of its own."""
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    nodes: tuple[str, ...]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why each node is with the library, by node."""
+    measured_s: float | None = None
+
+
+Step = KernelStep | LibraryStep
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that is known before a model is fed; sizes are fixed."""
+
+    target: str
+    """For which kind of CPU its kernels are: `avx512`, `avx2`, `portable`."""
+    cpu_features: tuple[str, ...]
+    """What its kernels need of a CPU, as the kernel of the system names it."""
+    tensors: Mapping[str, PlanTensor]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    steps: tuple[Step, ...]
+    arena_bytes: int
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """The size of each symbolic dimension of the model."""
+    operators: Mapping[str, str] = field(default_factory=dict)
+    """The operator of each node, by node."""
+    origins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The nodes of the model as it was given that each node stands for, by node."""
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Return the functions that the plan calls, each once."""
+        return tuple(dict.fromkeys(step.kernel for step in self.kernel_steps))
+
+    @property
+    def kernel_steps(self) -> tuple[KernelStep, ...]:
+        """Return the generated part of the plan."""
+        return tuple(step for step in self.steps if isinstance(step, KernelStep))
+
+    @property
+    def library_steps(self) -> tuple[LibraryStep, ...]:
+        """Return the part that the library runs."""
+        return tuple(step for step in self.steps if isinstance(step, LibraryStep))
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Return the memory of its own that each thread needs."""
+        return max((step.scratch_bytes for step in self.kernel_steps), default=0)
+
+
+def findings(plan: Plan) -> Iterator[str]:
+    """Yield what is wrong with a plan; a plan with findings must not be run."""
+    known = {*plan.inputs, *(n for n, t in plan.tensors.items() if t.home == "constant")}
+    for number, step in enumerate(plan.steps):
+        for name in (*step.inputs, *step.outputs):
+            if name not in plan.tensors:
+                yield f"step {number} uses {name!r}, which is no tensor of the plan"
+                return
+        for name in step.inputs:
+            if name not in known:
+                yield f"step {number} reads {name!r} before it is written"
+        for name in step.outputs:
+            if name in known:
+                yield f"step {number} writes {name!r}, which is already there"
+        yield from _home_findings(plan, number, step)
+        known |= set(step.outputs)
+    for name in plan.outputs:
+        if name not in known:
+            yield f"output {name!r} is never written"
+
+
+def _home_findings(plan: Plan, number: int, step: Step) -> Iterator[str]:
+    for name in (*step.inputs, *step.outputs):
+        tensor = plan.tensors[name]
+        if isinstance(step, KernelStep):
+            if tensor.home == "value" or tensor.bytes is None:
+                yield f"step {number} is a kernel, and {name!r} has no fixed size"
+        elif tensor.layout not in (None, tuple(range(len(tensor.shape or ())))):
+            yield f"step {number} is the library's, and {name!r} is not in ONNX's order"

@@ -1,0 +1,152 @@
+"""A compiled folder gives what was compiled, or says why it cannot."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import burnish
+from burnish.codegen import folder as folders
+from burnish.codegen.built import Built
+from burnish.codegen.cpu.compile import compile_module
+from burnish.codegen.cpu.target import TARGETS
+from burnish.codegen.load import check_cpu, load
+from burnish.core.errors import CheckFailedError, MissingCapabilityError, ModelError, UsageError
+from codegen.hand_written import ABOUT, built, expected
+
+
+def compile_object(text: str) -> bytes:
+    return compile_module(text, TARGETS["portable"]).object_code
+
+
+def write(target: Path, *each: Built) -> Path:
+    folders.write(target, ABOUT, each, compile_object)
+    return target
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(tmp_path / "compiled", built(4), built(9))
+
+
+def test_it_runs_as_it_was_compiled(folder: Path) -> None:
+    with burnish.load(folder, threads=2) as model:
+        x = np.arange(9, dtype=np.float32)
+        np.testing.assert_array_equal(model.run({"x": x})["y"], expected(x))
+        model.prepare({"x": x})()
+
+
+def test_it_tells_what_it_takes_and_gives(folder: Path) -> None:
+    with load(folder) as model:
+        assert [str(spec) for spec in model.inputs] == ["x: f32[n]"]
+        assert [str(spec) for spec in model.outputs] == ["y: f32[n]"]
+
+
+def test_the_plan_is_chosen_by_the_shapes(folder: Path) -> None:
+    with load(folder) as model:
+        for size in (4, 9, 4):
+            x = np.ones(size, np.float32)
+            assert model.executable({"x": x}).plan.sizes == {"n": size}
+            np.testing.assert_array_equal(model.run({"x": x})["y"], expected(x))
+
+
+def test_it_can_be_moved(folder: Path, tmp_path: Path) -> None:
+    shutil.move(folder, tmp_path / "elsewhere")
+    with load(tmp_path / "elsewhere") as model:
+        np.testing.assert_array_equal(
+            model.run({"x": np.ones(4, np.float32)})["y"], expected(np.ones(4, np.float32))
+        )
+
+
+def test_another_size_is_refused_with_the_command_that_adds_it(folder: Path) -> None:
+    with load(folder) as model, pytest.raises(UsageError) as found:
+        model.run({"x": np.ones(5, np.float32)})
+    assert found.value.problem == f"{folder}: was compiled for n=4; n=9, and is fed x: [5]"
+    assert found.value.hint == (
+        "compile it for these, too: burnish compile tiny.onnx --shape n=4 --shape n=9 --shape n=5"
+        f" -o {folder}"
+    )
+
+
+def test_bad_feeds_are_named(folder: Path) -> None:
+    with load(folder) as model, pytest.raises(UsageError, match="input 'x' is missing"):
+        model.run({})
+
+
+def test_constants_that_two_plans_share_are_there_once(tmp_path: Path) -> None:
+    one = write(tmp_path / "one", built(9)) / folders.CONSTANTS
+    two = write(tmp_path / "two", built(9), built(9)) / folders.CONSTANTS
+    assert one.stat().st_size == two.stat().st_size
+
+
+def test_another_cpu_is_refused_with_what_it_lacks(folder: Path) -> None:
+    compiled = folders.read(folder)
+    with pytest.raises(MissingCapabilityError) as found:
+        check_cpu(compiled, folder, {"avx2"})
+    assert found.value.problem == (
+        f"{folder}: its kernels are for portable (compiled on a CPU), and this CPU lacks sse4.2"
+    )
+    assert found.value.hint.startswith("compile it again here: burnish compile tiny.onnx")
+    check_cpu(compiled, folder, {"sse4.2", "avx2"})
+
+
+@pytest.mark.parametrize("name", [folders.CONSTANTS, folders.PLAN, "kernels/sum.o"])
+def test_a_damaged_file_is_refused(folder: Path, name: str) -> None:
+    content = bytearray((folder / name).read_bytes())
+    content[content.rindex(b"\0") if b"\0" in content else content.index(b"tiny")] ^= 1
+    (folder / name).write_bytes(content)
+    with pytest.raises(ModelError, match=r"is damaged \(its content is not what was compiled\)"):
+        load(folder)
+
+
+@pytest.mark.parametrize("name", [folders.CONSTANTS, folders.SUMS])
+def test_a_missing_file_is_named(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(ModelError, match=f"{name} is missing") as found:
+        load(folder)
+    assert found.value.hint.endswith("compile it again with burnish compile")
+
+
+def test_any_other_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"is not a compiled model \(it has no plan.json\)") as e:
+        load(tmp_path)
+    assert e.value.hint == f"make one: burnish compile MODEL -o {tmp_path}"
+
+
+def test_a_plan_of_another_version_is_refused(folder: Path) -> None:
+    path = folder / folders.PLAN
+    path.write_text(path.read_text().replace('"schema": 1', '"schema": 0'))
+    with pytest.raises(ModelError, match="holds compiled-model with schema 0, not"):
+        load(folder)
+
+
+def test_what_is_not_accepted_is_not_written(folder: Path) -> None:
+    before = (folder / folders.SUMS).read_text()
+
+    def refuse(_draft: Path) -> str:
+        raise CheckFailedError("no", hint="")
+
+    with pytest.raises(CheckFailedError):
+        folders.write(folder, ABOUT, [built(5)], compile_object, accept=refuse)
+    assert (folder / folders.SUMS).read_text() == before
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+
+
+def test_the_proof_of_a_draft_is_written_with_it(tmp_path: Path) -> None:
+    def prove(draft: Path) -> str:
+        with load(draft) as model:
+            model.run({"x": np.ones(4, np.float32)})
+        return "{}\n"
+
+    folders.write(tmp_path / "c", ABOUT, [built(4)], compile_object, accept=prove)
+    assert (tmp_path / "c" / folders.PROOF).read_text() == "{}\n"
+    load(tmp_path / "c")
+
+
+def test_two_kernels_of_one_name_are_a_mistake(tmp_path: Path) -> None:
+    other = Built(built(4).plan, {"sum": "; another"}, built(4).constants)
+    with pytest.raises(ValueError, match="two kernels are called 'sum'"):
+        write(tmp_path / "c", built(4), other)
