@@ -66,13 +66,18 @@ def copy(builder: Builder, output: str, source: str) -> str:
     return builder.view(output, source, [at(axis) for axis in axes], axes)
 
 
+def copy_as(builder: Builder, output: str, source: str, dtype: str) -> str:
+    """Add the nest `output = source`, in another element type."""
+    kind = builder.type(source)
+    axes = axes_for(kind.shape)
+    read = Read(source, tuple(at(axis) for axis in axes))
+    return builder.add(output, axes, [read], cast(Argument(0, kind.dtype), dtype))
+
+
 def _convert(builder: Builder, node: Node, kind: str) -> None:
-    source = builder.type(node.inputs[0])
     if kind not in ELEMENT_TYPES:
-        raise NotCoveredError(f"the conversion from {source.dtype} to {kind}")
-    axes = axes_for(source.shape)
-    read = Read(node.inputs[0], tuple(at(axis) for axis in axes))
-    builder.add(node.outputs[0], axes, [read], cast(Argument(0, source.dtype), kind))
+        raise NotCoveredError(f"the conversion to {kind}")
+    copy_as(builder, node.outputs[0], node.inputs[0], kind)
 
 
 def _value(node: Node) -> Array:
