@@ -22,9 +22,9 @@ def slices(builder: Builder, node: Node) -> None:
     axes = integers(builder, node, 3, "axes") or tuple(range(len(starts)))
     steps = integers(builder, node, 4, "steps") or (1,) * len(starts)
     ranges = [range(extent) for extent in shape]
-    for axis, *bounds in zip(axes, starts, ends, steps, strict=True):
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         place = positive_axis(axis, len(shape))
-        ranges[place] = _range(*bounds, shape[place])
+        ranges[place] = _range(start, end, step, shape[place])
     _part(builder, node.outputs[0], source, ranges)
 
 

@@ -1,0 +1,42 @@
+"""Make a tile-graph simpler: the steps, in the order in which they are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from burnish.tile.graph import TileGraph
+from burnish.tile.steps.finish import inline_finish
+from burnish.tile.steps.moves import inline_moves
+from burnish.tile.steps.unused import drop_unused, share
+
+Fusion = Literal["none", "element-wise"]
+Step = Callable[[TileGraph], TileGraph]
+
+_PLAIN: tuple[Step, ...] = (
+    drop_unused,
+    share,
+    inline_moves,
+)
+_STEPS: Mapping[Fusion, tuple[Step, ...]] = {
+    "none": _PLAIN,
+    "element-wise": (*_PLAIN, inline_finish, share),
+}
+
+MOST_ROUNDS = 20
+"""Steps make way for each other; real models settle after two or three rounds."""
+
+
+def simplify(graph: TileGraph, *, fusion: Fusion = "element-wise") -> TileGraph:
+    """Return a graph with the same inputs, outputs and results, and fewer, plainer nests.
+
+    With `fusion="none"` each nest that computes stays one: only movements, repetitions and
+    constants go. Simplifying twice changes nothing more.
+    """
+    for _ in range(MOST_ROUNDS):
+        before = graph.ops
+        for step in _STEPS[fusion]:
+            graph = step(graph)
+        if graph.ops == before:
+            break
+    return graph

@@ -1,0 +1,1 @@
+"""Steps that make a tile-graph simpler and keep what it computes; `simplify` has their order."""

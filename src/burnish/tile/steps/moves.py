@@ -1,0 +1,113 @@
+"""Nests that only move elements disappear into the nests that read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import gcd
+
+from burnish.tile.graph import Read, TileGraph, TileOp
+from burnish.tile.index import (
+    Axis,
+    Div,
+    Fetch,
+    Index,
+    Mod,
+    fetched,
+    fetches_of,
+    flatten,
+    substitute,
+)
+from burnish.tile.steps.substitution import (
+    index_mapped,
+    inlined,
+    is_elementwise,
+    is_move,
+    is_safe,
+    kept_fetch,
+    op_mapped,
+    varies_with_all,
+)
+from burnish.tile.steps.tidy import Tensors, tidy
+from burnish.tile.steps.unused import regraph
+
+
+def inline_moves(graph: TileGraph) -> TileGraph:
+    """Return the graph with what movements move read from where it was.
+
+    out[i] = move[f(i)], move[j] = x[g(j)]  -->  out[i] = x[g(f(i))]
+
+    A movement with guards (padding) goes into element-wise nests only: a reduction reads each of
+    its elements often, and is fast where it has nothing to ask.
+    """
+    moves: dict[str, TileOp] = {}
+    ops: list[TileOp] = []
+    for original in graph.ops:
+        op = tidy(_following(original, moves, graph.tensors), graph.tensors)
+        if is_move(op):
+            moves[op.output] = op
+        ops.append(op)
+    return regraph(graph, ops)
+
+
+def is_reshape(op: TileOp, tensors: Tensors) -> bool:
+    """Return whether the nest gives the same elements in the same row-major order."""
+    if not is_move(op) or op.reads[0].guards:
+        return False
+    source = tensors[op.reads[0].tensor]
+    if source.size != tensors[op.output].size:
+        return False
+    own = flatten(
+        (Index(((axis, 1),)) if axis.extent > 1 else Index() for axis in op.spatial), op.shape
+    )
+    return flatten(op.reads[0].index, source.shape) == own
+
+
+def _following(op: TileOp, moves: Mapping[str, TileOp], tensors: Tensors) -> TileOp:
+    if not any(name in moves for name in op.inputs):
+        return op
+    for position, read in enumerate(op.reads):
+        move = moves.get(read.tensor)
+        if move is not None and is_safe(read, move) and _may_follow(op, read, move):
+            op = inlined(op, position, move)
+    return op_mapped(op, lambda index: index_mapped(index, lambda fetch: _fetch(fetch, moves)))
+
+
+def _may_follow(op: TileOp, read: Read, move: TileOp) -> bool:
+    """Return whether the reader stays as fast when it reads through the movement."""
+    if is_elementwise(op):
+        return True
+    source = move.reads[0]
+    if source.guards:
+        return False
+    if any(fetches_of(index) for index in source.index):
+        return varies_with_all(read, op)
+    values = dict(zip(move.spatial, read.index, strict=True))
+    return all(_splits_away(substitute(index, values)) for index in source.index)
+
+
+def _splits_away(index: Index) -> bool:
+    """Return whether splitting axes removes all division and remainder from the index."""
+    return all(_atom_splits_away(atom) for atom, _ in index.terms)
+
+
+def _atom_splits_away(atom: object) -> bool:
+    match atom:
+        case Div(Index(((Axis(_, extent), factor),), 0), by):
+            return extent % (by // gcd(by, factor)) == 0
+        case Mod(Index(((Axis(_, extent), factor),), 0), by):
+            return extent % (by // gcd(by, factor)) == 0
+        case Div(Index(((inner, 1),), 0), _) | Mod(Index(((inner, 1),), 0), _):
+            return _atom_splits_away(inner)
+    return isinstance(atom, Axis)
+
+
+def _fetch(fetch: Fetch, moves: Mapping[str, TileOp]) -> Index:
+    """Return the fetched index, fetched from where a movement had it from."""
+    move = moves.get(fetch.tensor)
+    if move is None or move.reads[0].guards:
+        return kept_fetch(fetch)
+    values = dict(zip(move.spatial, fetch.index, strict=True))
+    source = move.reads[0]
+    return fetched(
+        source.tensor, (substitute(index, values) for index in source.index), fetch.extent
+    )
