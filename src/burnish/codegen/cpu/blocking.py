@@ -23,6 +23,7 @@ LATENCY = 8
 """Accumulators that keep two multiply-add units of four cycles busy."""
 WRITTEN_OUT = 512
 """Evaluations of the body that may be written out one after the other."""
+LONGEST_WRITTEN_OUT = 8
 MOST_ROWS, MOST_VECTORS = 16, 6
 
 
@@ -181,7 +182,7 @@ def _written_out(nest: NestForm, along: Range | None, block: int) -> tuple[Axis,
 
 def _unrolled(nest: NestForm, along: Range | None, room: int) -> Iterator[Axis]:
     for each in sorted(nest.reduced, key=lambda item: item.size):
-        if each is along or each.size > min(room, 16):
+        if each is along or each.size > min(room, LONGEST_WRITTEN_OUT):
             return
         room //= each.size
         yield each.axis

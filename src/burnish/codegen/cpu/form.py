@@ -74,6 +74,11 @@ class Place:
 
 def form(op: TileOp, box: Box, places: Mapping[str, Place]) -> NestForm:
     """Return the nest with neighbouring axes walked as one wherever memory allows."""
+    return _collapsed(uncollapsed(op, box, places))
+
+
+def uncollapsed(op: TileOp, box: Box, places: Mapping[str, Place]) -> NestForm:
+    """Return the nest with a range for each of its axes."""
     pairs = zip(op.spatial, box, strict=True)
     # an axis with one point is always zero, and needs no loop
     spatial = tuple(_range(axis, span) for axis, span in pairs if axis.extent != 1)
@@ -91,8 +96,7 @@ def form(op: TileOp, box: Box, places: Mapping[str, Place]) -> NestForm:
     )
     identity = tuple(at(axis) for axis in op.spatial)
     output = linear(identity, places[op.output].strides)
-    result = NestForm(op, spatial, reduced, reads, output)
-    return _collapsed(result)
+    return NestForm(op, spatial, reduced, reads, output)
 
 
 def named_axes(op: TileOp) -> frozenset[Axis]:

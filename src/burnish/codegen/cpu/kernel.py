@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 from llvmlite import ir
 
+from burnish.codegen.cpu.alias import Padding, border, paddings
 from burnish.codegen.cpu.blocking import Blocking, choose
 from burnish.codegen.cpu.form import NestForm, Place, form
 from burnish.codegen.cpu.layout import places, scratch_elements
 from burnish.codegen.cpu.loops import Arithmetic, counted, greatest, least
 from burnish.codegen.cpu.memory import I8, I64, POINTER
-from burnish.codegen.cpu.nest import NestWriter
+from burnish.codegen.cpu.nest import Limits, NestWriter
 from burnish.codegen.cpu.pack import pack
 from burnish.codegen.cpu.reading import SPARE
 from burnish.codegen.cpu.target import Target
@@ -45,6 +46,16 @@ class Kernel:
     """Constants in another layout, by the names they have among the arguments."""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One nest of a kernel as it will be written."""
+
+    nest: NestForm
+    blocking: Blocking
+    border: int | None = None
+    """Only what lies before and behind a padding's source along this dimension; None: all."""
+
+
 def generate(
     group: Group,
     schedule: Schedule,
@@ -57,44 +68,60 @@ def generate(
     """Return the kernel of a group; `layouts` orders the dimensions of tensors in memory."""
     tiles = propagate(group, schedule.tile)
     where = places(group, tiles, graph.tensors, layouts or {}, target)
-    nests: list[tuple[NestForm, Blocking]] = []
+    without_copy = paddings(group)
+    parts: list[Part] = []
     packed: dict[str, Array] = {}
     for op in group.ops:
-        nest = form(op, tiles.boxes[op.output], where)
+        box = tiles.boxes[op.output]
+        if op.output in without_copy:
+            parts += [
+                Part(nest, choose(nest, target), dimension)
+                for nest, dimension in border(without_copy[op.output], box, where)
+            ]
+            continue
+        nest = form(op, box, where)
         blocking = choose(nest, target)
         nest, more = pack(nest, blocking, graph.constants)
-        nests.append((nest, blocking))
+        parts.append(Part(nest, blocking))
         packed |= more
-    arguments = _arguments(group, nests)
-    offsets, scratch_bytes = _scratch(group, tiles, where)
-    writer = _KernelWriter(group, tiles, where, name)
-    text = writer.write(nests, arguments, offsets)
+    arguments = _arguments(group, parts)
+    offsets, scratch_bytes = _scratch(group, tiles, where, without_copy)
+    writer = _KernelWriter(group, tiles, where, without_copy, name)
+    text = writer.write(parts, arguments, offsets)
     return Kernel(name, text, arguments, tiles.tiles, scratch_bytes, group.nodes, packed)
 
 
-def _arguments(group: Group, nests: list[tuple[NestForm, Blocking]]) -> tuple[str, ...]:
+def _arguments(group: Group, parts: list[Part]) -> tuple[str, ...]:
     inside = set(group.scratch)
-    read = [access.tensor for nest, _ in nests for access in nest.reads]
-    fetched = [n for nest, _ in nests for n in nest.op.inputs if n not in _plainly_read(nest.op)]
+    nests = [part.nest for part in parts]
+    read = [access.tensor for nest in nests for access in nest.reads]
+    fetched = [name for nest in nests for name in nest.op.inputs if name not in _read(nest.op)]
     names = dict.fromkeys((*read, *fetched, *group.outputs))
     return tuple(name for name in names if name not in inside)
 
 
-def _plainly_read(op: TileOp) -> set[str]:
+def _read(op: TileOp) -> set[str]:
     return {read.tensor for read in op.reads}
 
 
 def _scratch(
-    group: Group, tiles: TileMap, where: Mapping[str, Place]
+    group: Group, tiles: TileMap, where: Mapping[str, Place], without_copy: Mapping[str, Padding]
 ) -> tuple[dict[str, int], int]:
     """Return the offset of each scratch buffer, and the bytes of all."""
     last = {name: position for position, op in enumerate(group.ops) for name in op.inputs}
+    first = {padded: padding.source for padded, padding in without_copy.items()}
+    begun = {op.output: position for position, op in enumerate(group.ops)}
+    order = sorted(
+        (op for op in group.ops if op.output not in first.values()),
+        key=lambda op: begun[first.get(op.output, op.output)],
+    )
     live: list[tuple[int, int, int]] = []
     offsets: dict[str, int] = {}
     total = ALIGNMENT
-    for position, op in enumerate(group.ops):
+    for op in order:
         if op.output not in group.scratch:
             continue
+        position = begun[first.get(op.output, op.output)]
         live = [item for item in live if item[2] >= position]
         place = where[op.output]
         elements = scratch_elements(tiles.boxes[op.output], place.strides)
@@ -119,10 +146,18 @@ def _first_fit(live: list[tuple[int, int, int]], size: int) -> int:
 class _KernelWriter:
     """Writes the function of one kernel."""
 
-    def __init__(self, group: Group, tiles: TileMap, where: Mapping[str, Place], name: str) -> None:
+    def __init__(
+        self,
+        group: Group,
+        tiles: TileMap,
+        where: Mapping[str, Place],
+        without_copy: Mapping[str, Padding],
+        name: str,
+    ) -> None:
         self._group = group
         self._tiles = tiles
         self._where = where
+        self._without_copy = without_copy
         self._module = ir.Module(name=name)
         kind = ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, POINTER])
         self._function = ir.Function(self._module, kind, name=name)
@@ -130,7 +165,7 @@ class _KernelWriter:
 
     def write(
         self,
-        nests: list[tuple[NestForm, Blocking]],
+        parts: list[Part],
         arguments: tuple[str, ...],
         offsets: Mapping[str, int],
     ) -> str:
@@ -147,30 +182,59 @@ class _KernelWriter:
         builder.branch(start)
         builder.position_at_end(start)
         with counted(builder, begin, end, 1) as tile:
-            self._tile(tile, nests, pointers)
+            self._tile(tile, parts, pointers)
         builder.ret_void()
         return str(self._module)
 
-    def _tile(
-        self, tile: Value, nests: list[tuple[NestForm, Blocking]], pointers: Mapping[str, Value]
-    ) -> None:
+    def _tile(self, tile: Value, parts: list[Part], pointers: Mapping[str, Value]) -> None:
         builder = self._builder
-        types = {name: place.dtype for name, place in self._where.items()}
         counting = Arithmetic(builder, {}, {})
         at = self._counters(tile)
-        bases = dict(pointers)
-        for name in self._group.scratch:
-            bases[name] = self._shifted(name, pointers[name], counting, at)
+        bases = self._bases(pointers, counting, at)
+        types = {name: place.dtype for name, place in self._where.items()}
         arithmetic = Arithmetic(builder, bases, types)
         arithmetic.strides = {name: place.strides for name, place in self._where.items()}
-        for nest, blocking in nests:
-            limits = {
-                axis: self._limits(axis, span, counting, at)
-                for axis, span in zip(
-                    nest.op.spatial, self._tiles.boxes[nest.op.output], strict=True
-                )
-            }
-            NestWriter(builder, nest, blocking, bases, arithmetic, limits).write()
+        for part in parts:
+            op = part.nest.op
+            spans = zip(op.spatial, self._tiles.boxes[op.output], strict=True)
+            whole = {axis: self._limits(axis, span, counting, at) for axis, span in spans}
+            for limits in self._parts_of(part, whole):
+                NestWriter(builder, part.nest, part.blocking, bases, arithmetic, limits).write()
+
+    def _parts_of(self, part: Part, whole: Limits) -> list[Limits]:
+        """Return where the nest runs: everywhere, or before and behind what is padded."""
+        if part.border is None:
+            return [whole]
+        builder, op = self._builder, part.nest.op
+        padding = self._without_copy[op.output]
+        axis = op.spatial[part.border]
+        low, high = whole[axis]
+        begin = padding.shifts[part.border]
+        end = begin + padding.extents[part.border]
+        parts: list[Limits] = []
+        if begin > 0:
+            parts.append({**whole, axis: (low, least(builder, high, I64(begin)))})
+        if end < axis.extent:
+            parts.append({**whole, axis: (greatest(builder, low, I64(end)), high)})
+        return parts
+
+    def _bases(
+        self, pointers: Mapping[str, Value], counting: Arithmetic, at: Mapping[Axis, Value]
+    ) -> dict[str, Value]:
+        """Return where element zero of each tensor is, or would be, were it in memory whole."""
+        builder = self._builder
+        bases = dict(pointers)
+        sources = {padding.source: padding for padding in self._without_copy.values()}
+        for name in self._group.scratch:
+            if name not in sources:
+                bases[name] = self._shifted(name, pointers[name], counting, at)
+        for name, padding in sources.items():
+            place = self._where[name]
+            steps = zip(padding.shifts, place.strides, strict=True)
+            shift = sum(by * stride for by, stride in steps) * size_in_bytes(place.dtype)
+            padded = bases[padding.op.output]
+            bases[name] = builder.gep(padded, [I64(shift)], source_etype=I8)
+        return bases
 
     def _counters(self, tile: Value) -> dict[Axis, Value]:
         """Return each axis's tile number; the last axis varies fastest."""

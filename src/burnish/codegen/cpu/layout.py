@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from burnish.codegen.cpu.alias import paddings
 from burnish.codegen.cpu.blocking import vector_axis
 from burnish.codegen.cpu.form import Place, form
 from burnish.codegen.cpu.target import Target
@@ -35,9 +36,12 @@ def places(
     }
     innermost: dict[str, int] = {}
     scratch = set(group.scratch)
+    inside = {padding.source: padded for padded, padding in paddings(group).items()}
     for op in reversed(group.ops):
         box = tiles.boxes[op.output]
-        if op.output in scratch:
+        if op.output in inside:
+            result[op.output] = result[inside[op.output]]
+        elif op.output in scratch:
             inner = innermost.get(op.output)
             if inner is None:
                 inner = _own_wish(op, box, result, scratch, target)
