@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from burnish.tile.graph import TileGraph
+from burnish.tile.steps.elementwise import inline_elementwise
 from burnish.tile.steps.finish import inline_finish
+from burnish.tile.steps.fold import fold
 from burnish.tile.steps.moves import inline_moves
+from burnish.tile.steps.refine import refine
 from burnish.tile.steps.unused import drop_unused, share
 
 Fusion = Literal["none", "element-wise"]
@@ -16,11 +19,13 @@ Step = Callable[[TileGraph], TileGraph]
 _PLAIN: tuple[Step, ...] = (
     drop_unused,
     share,
+    fold,
     inline_moves,
+    refine,
 )
 _STEPS: Mapping[Fusion, tuple[Step, ...]] = {
     "none": _PLAIN,
-    "element-wise": (*_PLAIN, inline_finish, share),
+    "element-wise": (*_PLAIN, inline_finish, inline_elementwise),
 }
 
 MOST_ROUNDS = 20
