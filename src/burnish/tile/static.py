@@ -41,7 +41,10 @@ _NOT_FOLDED = frozenset(
 )  # fmt: skip
 """Operators that give something else each time."""
 
-_INFERENCE_ERRORS = (onnx.shape_inference.InferenceError, RuntimeError, ValueError, KeyError)
+_INFERENCE_ERRORS = (
+    onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError, ValueError,
+    KeyError,
+)  # fmt: skip
 
 
 def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:

@@ -64,14 +64,14 @@ def moments(
 @SEMANTICS.register("LayerNormalization")
 def layer_normalization(builder: Builder, node: Node) -> None:
     """Add the mean, the deviation, and the scaled and shifted difference."""
-    _add_layer_norm(builder, node, node.inputs[0], [node.input(1), node.input(2)], (1, 2))
+    add_layer_norm(builder, node, node.inputs[0], [node.input(1), node.input(2)], (1, 2))
 
 
 @SEMANTICS.register("com.microsoft.SkipLayerNormalization")
 def skip_layer_normalization(builder: Builder, node: Node) -> None:
     """Add a sum, its mean and deviation, and the scaled and shifted difference."""
     source = _skip_sum(builder, node, [node.input(0), node.input(1), node.input(4)])
-    _add_layer_norm(builder, node, source, [node.input(2), node.input(3)], (1, 2))
+    add_layer_norm(builder, node, source, [node.input(2), node.input(3)], (1, 2))
 
 
 @SEMANTICS.register("RMSNormalization")
@@ -91,17 +91,17 @@ def skip_rms_normalization(builder: Builder, node: Node) -> None:
     _add_rms_norm(builder, node, source, node.input(2), 2)
 
 
-def _add_layer_norm(
+def add_layer_norm(
     builder: Builder,
     node: Node,
     source: str,
     parameters: list[str | None],
-    places: tuple[int, int],
+    places: tuple[int, int] | None,
 ) -> None:
-    """Add the normalisation; `places` are the node's outputs for mean and deviation."""
-    output, dtype = node.outputs[0], builder.type(node.inputs[0]).dtype
+    """Add the normalisation; `places` are the node's outputs for mean and deviation, if any."""
+    output, (scale, shift) = node.outputs[0], parameters
+    dtype = builder.type(scale or source).dtype
     found = moments(builder, source, _last_dims(builder, node, source), _epsilon(node), output)
-    scale, shift = parameters
     operands = [source, found.mean, found.inverse, *filter(None, (scale, shift))]
 
     def scalar(x: Expr, mean: Expr, inverse: Expr, *given: Expr) -> Expr:
@@ -111,8 +111,8 @@ def _add_layer_norm(
         return result if shift is None else call("add", result, left.pop(0))
 
     pointwise(builder, output, operands, scalar, dtype)
-    for place_, tensor in zip(places, (found.mean, found.inverse), strict=True):
-        _give_out(builder, node.output(place_), tensor)
+    for output_place, tensor in zip(places or (), (found.mean, found.inverse), strict=False):
+        _give_out(builder, node.output(output_place), tensor)
 
 
 def _add_rms_norm(
@@ -161,5 +161,5 @@ def _last_dims(builder: Builder, node: Node, source: str) -> tuple[int, ...]:
 
 
 def _epsilon(node: Node) -> float:
-    skips = node.op_type.startswith("Skip")
-    return float(node.attributes.get("epsilon", 1e-12 if skips else 1e-5))
+    contrib = node.op_type.startswith(("Skip", "Embed"))
+    return float(node.attributes.get("epsilon", 1e-12 if contrib else 1e-5))
