@@ -83,7 +83,8 @@ def vector_cost(nest: NestForm, along: Range, width: int) -> float:
     for position, read in enumerate(nest.reads):
         if not (horizontal and position not in in_body):
             share = 1.0 if position in in_body or not nest.reduced else 1 / max(inner, 1)
-            cost += share * _read_cost(read, along.axis)
+            if not (read.constant and nest.reduced and not horizontal):
+                cost += share * _read_cost(read, along.axis)
     if horizontal:
         cost += 2 * width / max(inner, 1)
     else:

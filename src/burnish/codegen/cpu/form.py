@@ -39,6 +39,8 @@ class Access:
     otherwise: Number
     slack: bool
     """Whether a vector's worth of memory may be read behind the tensor."""
+    constant: bool = False
+    """Whether it may be laid out anew when compiling."""
     packed: Packing | None = None
 
 
@@ -70,6 +72,7 @@ class Place:
     dtype: str
     strides: tuple[int, ...]
     in_scratch: bool
+    constant: bool = False
 
 
 def form(op: TileOp, box: Box, places: Mapping[str, Place]) -> NestForm:
@@ -91,6 +94,7 @@ def uncollapsed(op: TileOp, box: Box, places: Mapping[str, Place]) -> NestForm:
             read.guards,
             read.otherwise,
             places[read.tensor].in_scratch,
+            places[read.tensor].constant,
         )
         for read in op.reads
     )

@@ -16,6 +16,7 @@ from burnish.codegen.cpu.memory import I8, I64, POINTER
 from burnish.codegen.cpu.nest import Limits, NestWriter
 from burnish.codegen.cpu.pack import pack
 from burnish.codegen.cpu.reading import SPARE
+from burnish.codegen.cpu.stage import staged
 from burnish.codegen.cpu.target import Target
 from burnish.codegen.cpu.types import Value, size_in_bytes
 from burnish.core.arrays import Array
@@ -66,8 +67,11 @@ def generate(
     layouts: Mapping[str, tuple[int, ...]] | None = None,
 ) -> Kernel:
     """Return the kernel of a group; `layouts` orders the dimensions of tensors in memory."""
+    orders = layouts or {}
+    innermost = {name: order[-1] for name, order in orders.items() if order}
+    group = staged(group, graph.tensors, innermost, graph.constants.keys())
     tiles = propagate(group, schedule.tile)
-    where = places(group, tiles, graph.tensors, layouts or {}, target)
+    where = places(group, tiles, graph.tensors, orders, graph.constants.keys(), target)
     without_copy = paddings(group)
     parts: list[Part] = []
     packed: dict[str, Array] = {}

@@ -7,13 +7,13 @@ from scratch is laid out with that dimension innermost, so that those vectors ar
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from burnish.codegen.cpu.alias import paddings
 from burnish.codegen.cpu.blocking import vector_axis
 from burnish.codegen.cpu.form import Place, form
 from burnish.codegen.cpu.target import Target
-from burnish.tile.graph import TensorType, TileOp
+from burnish.tile.graph import TensorType, TileOp, arguments_of
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, coefficient
 from burnish.tile.region import Box, TileMap
@@ -27,13 +27,14 @@ def places(
     tiles: TileMap,
     types: Mapping[str, TensorType],
     layouts: Mapping[str, tuple[int, ...]],
+    constants: Collection[str],
     target: Target,
 ) -> dict[str, Place]:
     """Return where every tensor that the group touches is."""
-    result = {
-        name: Place(types[name].dtype, strides_of(types[name].shape, layouts.get(name)), False)
-        for name in (*group.inputs, *group.outputs)
-    }
+    result = {}
+    for name in (*group.inputs, *group.outputs):
+        strides = strides_of(types[name].shape, layouts.get(name))
+        result[name] = Place(types[name].dtype, strides, False, name in constants)
     innermost: dict[str, int] = {}
     scratch = set(group.scratch)
     inside = {padding.source: padded for padded, padding in paddings(group).items()}
@@ -128,9 +129,11 @@ def _wishes(
     axis = _vector(op, box, known, scratch, target)
     if axis is None:
         return []
+    in_body = set(arguments_of(op.body))
+    ordered = sorted(enumerate(op.reads), key=lambda pair: pair[0] not in in_body)
     return [
         (read.tensor, dimension)
-        for read in op.reads
+        for _, read in ordered
         if read.tensor in scratch
         for dimension, index in enumerate(read.index)
         if coefficient(index, axis) == 1
