@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from burnish.tile.cost import Cost, carried_tensors, estimate
+from burnish.tile.cost import Cost, carried_tensors, estimate_tiles
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine
-from burnish.tile.region import partitioned, propagate
+from burnish.tile.region import TileMap, partitioned, propagate
 from burnish.tile.schedule import Schedule
 from burnish.tile.workload import Workload, workload
 
@@ -123,29 +123,38 @@ def _visit_best_first(
 
 
 def _visits(work: Workload, tile: Tile, machine: Machine, space: Space) -> Iterator[_Visit]:
-    for walk in space.walks:
-        axes = range(len(tile)) if walk == "carried" else (None,)
-        for axis in axes:
+    tile_map = propagate(work.group, tile)
+    fault = _written_twice(work.group, tile_map)
+    for schedule in _walks(work.group, tile, tile_map, space):
+        cost = estimate_tiles(work, tile_map, schedule, machine)
+        yield _Visit(Candidate(schedule, cost), fault or _too_large(cost, machine))
+
+
+def _walks(group: Group, tile: Tile, tile_map: TileMap, space: Space) -> Iterator[Schedule]:
+    if "independent" in space.walks:
+        yield Schedule(tile)
+    if "carried" in space.walks:
+        for axis, counter in enumerate(tile_map.counters):
             schedule = Schedule(tile, carried=axis)
-            tile_map = propagate(work.group, tile)
-            if axis is not None and not carried_tensors(tile_map, schedule) & work.group.written:
-                continue
-            cost = estimate(work, schedule, machine)
-            yield _Visit(Candidate(schedule, cost), _fault(work.group, schedule, cost, machine))
+            if counter.extent > 1 and carried_tensors(tile_map, schedule) & group.written:
+                yield schedule
 
 
-def _fault(group: Group, schedule: Schedule, cost: Cost, machine: Machine) -> str:
-    tile_map = propagate(group, schedule.tile)
+def _written_twice(group: Group, tile_map: TileMap) -> str:
     shapes = {op.output: op.shape for op in group.ops}
     for name in group.outputs[:-1]:
         if not partitioned(tile_map.boxes[name], shapes[name], tile_map.counters):
             return f"{name!r} is needed outside, and tiles would compute parts of it twice"
-    if cost.scratch_bytes > machine.scratch_bytes:
-        return (
-            f"its least scratch is {cost.scratch_bytes:,} bytes, "
-            f"and {machine.hw.name} has room for {machine.scratch_bytes:,}"
-        )
     return ""
+
+
+def _too_large(cost: Cost, machine: Machine) -> str:
+    if cost.scratch_bytes <= machine.scratch_bytes:
+        return ""
+    return (
+        f"its least scratch is {cost.scratch_bytes:,} bytes, "
+        f"and {machine.hw.name} has room for {machine.scratch_bytes:,}"
+    )
 
 
 def _key(visit: _Visit, machine: Machine) -> float:
