@@ -14,6 +14,7 @@ from burnish.codegen.buffers import (
     most_live,
     padded,
 )
+from burnish.codegen.cpu import call, kernel
 
 
 @st.composite
@@ -71,3 +72,7 @@ def test_a_tensor_that_no_step_uses_has_no_place() -> None:
 def test_nothing_needs_no_memory() -> None:
     assert arena([], {}).bytes == 0
     assert most_live([]) == 0
+
+
+def test_there_is_as_much_slack_as_kernels_ask_for() -> None:
+    assert max(kernel.SLACK_BYTES, call.SLACK_BYTES) <= SLACK_BYTES

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 ALIGNMENT = 64
 """A cache line, and the widest vector."""
 
-SLACK_BYTES = 64
-"""Behind every buffer: a kernel may load a whole vector where the last elements are."""
+SLACK_BYTES = 256
+"""Behind every buffer: a kernel may load whole vectors, also with a stride, where it ends."""
 
 
 @dataclass(frozen=True, slots=True)

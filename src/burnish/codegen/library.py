@@ -31,18 +31,26 @@ def cut(model: ir.Model, nodes: Sequence[ir.Node], name: str) -> ir.Model:
     It takes what they read from elsewhere and gives what is read elsewhere or is an output of the
     model, under the same names; constants become its own.
     """
+    return as_model(_part(nodes), model, name)
+
+
+def border(nodes: Sequence[ir.Node]) -> tuple[ir.Value, ...]:
+    """Return what these nodes would take and give as a part."""
+    part = _part(nodes)
+    return (*part.inputs, *part.outputs)
+
+
+def _part(nodes: Sequence[ir.Node]) -> Part:
     own = dict.fromkeys([*_constant_nodes(nodes), *nodes])
     made = {value for node in own for value in node.outputs}
     read = dict.fromkeys(value for node in own for value in reads(node) if value not in made)
-    constants = tuple(value for value in read if value.is_initializer())
-    part = Part(
+    return Part(
         nodes=tuple(own),
         inputs=tuple(value for value in read if not value.is_initializer()),
         weights=(),
-        constants=constants,
+        constants=tuple(value for value in read if value.is_initializer()),
         outputs=tuple(_given(nodes)),
     )
-    return as_model(part, model, name)
 
 
 def _constant_nodes(nodes: Sequence[ir.Node]) -> list[ir.Node]:

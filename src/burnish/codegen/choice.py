@@ -1,0 +1,28 @@
+"""What was chosen for a group of nests: a kernel with its tiles, or the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
+from burnish.tile.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How one group is run."""
+
+    group: Group
+    schedule: Schedule | None
+    """None: the library runs the nodes of this group."""
+    predicted_s: float | None = None
+    predicted_bytes: float | None = None
+    measured_s: float | None = None
+    reason: str = ""
+    """Why it is the library's."""
+
+
+Choose = Callable[[TileGraph], Sequence[Choice]]
+"""Groups of a simplified graph, in an order in which they can run, and what was chosen."""
