@@ -1,0 +1,112 @@
+"""LLVM IR text to machine code in this process; no compiler need be installed.
+
+Kernels are vectorised where they are written, so LLVM's own vectorisers and its loop unroller are
+off. What a kernel calls of `library` is defined and inlined here, for the target at hand.
+llvmlite takes a lock around each of its calls, so compiling from several threads is safe (and one
+at a time).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import count
+
+import llvmlite.binding as llvm
+
+from burnish.codegen.cpu import definitions, library, math_system
+from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.types import Value
+
+_NUMBERS = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """Machine code, loaded; it stays loaded as long as this object lives."""
+
+    target: Target
+    object_code: bytes = field(repr=False)
+    """What `load` makes the same of again, also in another process."""
+    _library: str = field(repr=False, compare=False)
+    _keeps_loaded: Value = field(repr=False, compare=False)
+
+    def address(self, name: str) -> int:
+        """Return where the function of this name is."""
+        try:
+            found = _linker().lookup(self._library, name)
+        except RuntimeError:
+            raise KeyError(f"the compiled module has no function {name!r}") from None
+        # what a lookup gives back would unload the code when it goes
+        found.detach()
+        return int(found[name])
+
+
+def compile_module(ir_text: str, target: Target) -> Compiled:
+    """Return the machine code of a module, optimised for the target and loaded."""
+    machine = _target_machine(target)
+    module = _optimized(ir_text, target, machine)
+    return load(machine.emit_object(module), target)
+
+
+def assembly(ir_text: str, target: Target) -> str:
+    """Return what `compile_module` makes of a module, as assembly text to look at."""
+    machine = _target_machine(target)
+    return str(machine.emit_assembly(_optimized(ir_text, target, machine)))
+
+
+def load(object_code: bytes, target: Target) -> Compiled:
+    """Return object code that `compile_module` made for this target, loaded again."""
+    name = f"burnish-{next(_NUMBERS)}"
+    parts = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
+    return Compiled(target, object_code, name, parts.link(_linker(), name))
+
+
+def _optimized(ir_text: str, target: Target, machine: Value) -> Value:
+    context = llvm.create_context()
+    module = llvm.parse_assembly(ir_text, context=context)
+    for name in _wanted(module):
+        text = definitions.definition(name, target)
+        module.link_in(llvm.parse_assembly(text, context=context))
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = False
+    tuning.slp_vectorization = False
+    tuning.loop_interleaving = False
+    tuning.loop_unrolling = False
+    passes = llvm.create_pass_builder(machine, tuning)
+    passes.getModulePassManager().run(module, passes)
+    return module
+
+
+def _wanted(module: Value) -> list[str]:
+    return [
+        function.name
+        for function in module.functions
+        if function.is_declaration and function.name.startswith(library.PREFIX)
+    ]
+
+
+@lru_cache(maxsize=1)
+def _linker() -> Value:
+    _initialize()
+    # the older of LLVM's linkers ends the process where this one raises
+    return llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
+
+
+@lru_cache(maxsize=1)
+def _initialize() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    for name in math_system.SYSTEM_FUNCTIONS:
+        if llvm.address_of_symbol(name) is None:
+            llvm.load_library_permanently("libm.so.6")
+
+
+def _target_machine(target: Target) -> Value:
+    _initialize()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="small", jit=True
+    )

@@ -1,0 +1,83 @@
+"""The instruction sets that kernels are compiled for, and which of them this machine has."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from burnish.core.errors import MissingCapabilityError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An instruction set: what code generation needs to know of it."""
+
+    name: Literal["avx512", "avx2", "portable"]
+    lanes: int
+    """f32 numbers in one vector register."""
+    registers: int
+    cpu: str
+    """What LLVM calls a machine with exactly these instructions."""
+    features: str
+    """What LLVM is told in addition."""
+    required: tuple[str, ...]
+    """LLVM's names of the features that a machine must have to run the code."""
+
+
+_V2 = ("sse4.1", "sse4.2", "ssse3", "popcnt")
+_V3 = (*_V2, "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt")
+_V4 = (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
+
+TARGETS: Mapping[str, Target] = MappingProxyType(
+    {
+        # LLVM prefers halves of these registers unless told otherwise
+        "avx512": Target("avx512", 16, 32, "x86-64-v4", "-prefer-256-bit", _V4),
+        "avx2": Target("avx2", 8, 16, "x86-64-v3", "", _V3),
+        "portable": Target("portable", 4, 16, "x86-64-v2", "", _V2),
+    }
+)
+"""Fastest first. `portable` is SSE4.2 on x86, and the processor family's base line elsewhere."""
+
+_ELSEWHERE = Target("portable", 4, 32, "generic", "", ())
+
+
+def by_name(name: str) -> Target:
+    """Return the target of this name, as it is on this processor family."""
+    if name not in TARGETS:
+        raise UsageError(
+            f"{name!r} is not a CPU target", hint=f"there are: {', '.join(sorted(TARGETS))}"
+        )
+    return TARGETS[name] if _is_x86() or name != "portable" else _ELSEWHERE
+
+
+def available() -> tuple[Target, ...]:
+    """Return the targets that this machine can run, fastest first."""
+    if not _is_x86():
+        return (_ELSEWHERE,)
+    import llvmlite.binding as llvm
+
+    present = llvm.get_host_cpu_features()
+    return tuple(
+        target
+        for target in TARGETS.values()
+        if all(present.get(feature, False) for feature in target.required)
+    )
+
+
+def detect() -> Target:
+    """Return the fastest target that this machine can run."""
+    found = available()
+    if not found:
+        raise MissingCapabilityError(
+            f"this processor ({platform.processor() or platform.machine()}) lacks SSE4.2, "
+            "which generated kernels need at least",
+            hint="run the model on another engine: burnish bench --engine onnxruntime-cpu",
+        )
+    return found[0]
+
+
+def _is_x86() -> bool:
+    return platform.machine().lower() in ("x86_64", "amd64")
