@@ -19,7 +19,8 @@ from burnish.tile.lower import cover, lower
 from burnish.tile.static import static
 
 CONSTANT_INPUTS: Mapping[str, tuple[int, ...]] = {
-    "CenterCropPad": (1,), "ConstantOfShape": (0,), "Dropout": (1, 2), "Expand": (1,),
+    "CenterCropPad": (1,), "ConstantOfShape": (0,), "CumProd": (1,), "CumSum": (1,),
+    "Dropout": (1, 2), "Expand": (1,),
     "OneHot": (1,), "Pad": (1, 3), "Range": (0, 1, 2), "ReduceL1": (1,),
     "ReduceL2": (1,), "ReduceLogSum": (1,), "ReduceLogSumExp": (1,), "ReduceMax": (1,),
     "ReduceMean": (1,), "ReduceMin": (1,), "ReduceProd": (1,), "ReduceSum": (1,),

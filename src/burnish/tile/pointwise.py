@@ -25,7 +25,7 @@ def pointwise(
 ) -> str:
     """Add the nest `output = scalar(*operands)`, of type `dtype` (default: the first operand's)."""
     shapes = [builder.type(name).shape for name in operands]
-    axes = axes_for(np.broadcast_shapes(*shapes))
+    axes = axes_for(_together(shapes))
     reads: list[Read] = []
     arguments: list[Expr] = []
     for name, shape in zip(operands, shapes, strict=True):
@@ -36,6 +36,14 @@ def pointwise(
         arguments.append(wide(found))
     result = cast(scalar(*arguments), dtype or builder.type(operands[0]).dtype)
     return builder.add(output, axes, reads, result)
+
+
+def _together(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = ", ".join(map(str, shapes))
+        raise NotCoveredError(f"operands of the shapes {listed} do not fit together") from None
 
 
 def elementwise(builder: Builder, node: Node, scalar: Scalar, dtype: str | None = None) -> None:

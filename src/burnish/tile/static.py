@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from burnish.feeds import dimension
 from burnish.store import onnx_files
 from burnish.store.element_types import DATA_TYPES, SHORT_NAMES
 from burnish.store.interface import ANY_RANK
+from burnish.tile.branches import take_branch
 from burnish.tile.graph import TensorType
 from burnish.tile.lower import STANDARD_DOMAINS, add, constant, tensor_type
 from burnish.tile.semantics import Builder, NotCoveredError
@@ -32,6 +34,10 @@ LARGEST_FOLDED = 1 << 16
 
 _LARGEST_SEEN = 1024
 """Elements; larger constants are weights: inference reads no size or axis from them."""
+
+_FIRST_WITH_DEFAULTS = 4
+"""Before this IR version every initializer had to be an input, too; since then that means that it
+is a default which callers may override."""
 
 _NOT_FOLDED = frozenset(
     {
@@ -57,12 +63,27 @@ def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:
     copy = model.clone()
     if copy.functions:
         common_passes.InlinePass()(copy)
+    if copy.ir_version < _FIRST_WITH_DEFAULTS:
+        common_passes.RemoveInitializersFromInputsPass()(copy)
     common_passes.NameFixPass()(copy)
     copy.graph.sort()
     _bind_inputs(copy, sizes)
-    for node in list(copy.graph):
-        _settle(node, copy, sizes)
+    waiting = deque(copy.graph)
+    while waiting:
+        node = waiting.popleft()
+        condition = _condition(node)
+        if condition is None:
+            _settle(node, copy, sizes)
+        else:
+            waiting.extendleft(reversed(take_branch(node, condition)))
     return copy
+
+
+def _condition(node: ir.Node) -> Array | None:
+    """Return the condition of an If that is known; None for all other nodes."""
+    if node.op_type != "If" or node.domain not in STANDARD_DOMAINS or node.inputs[0] is None:
+        return None
+    return constant(node.inputs[0])
 
 
 def _bind_inputs(model: ir.Model, sizes: Mapping[str, int]) -> None:
