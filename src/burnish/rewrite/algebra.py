@@ -55,6 +55,9 @@ def power(value: ir.Value, exponent: float = 1.0) -> Monomial:
 
 def product(*parts: Monomial) -> Monomial:
     """Return the product of monomials."""
+    parts = tuple([part for part in parts if part])
+    if len(parts) < 2:
+        return parts[0] if parts else ONE
     powers: dict[ir.Value, float] = {}
     for part in parts:
         for value, exponent in part:
@@ -233,7 +236,7 @@ def _raised(polynomial: Polynomial | None, exponent: float) -> Polynomial | None
     whole = exponent == int(exponent)
     if not whole and (coefficient < 0 or not _is_single_root(term)):
         return None
-    powers = frozenset((value, own * exponent) for value, own in term)
+    powers = frozenset((value, own * exponent) for value, own in term) if exponent else ONE
     try:
         return {powers: float(coefficient**exponent)}
     except (OverflowError, ZeroDivisionError):

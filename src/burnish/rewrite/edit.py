@@ -155,14 +155,19 @@ def _named_tensor(name: str, content: Array | ir.TensorProtocol) -> ir.TensorPro
     return ir.Tensor(content.numpy(), dtype=content.dtype, name=name)
 
 
-def replace_by_constant(value: ir.Value, content: Array | ir.TensorProtocol) -> None:
-    """Make a node's output, which is not an output of its graph, a constant of the same name."""
+def replace_by_constant(value: ir.Value, content: Array | ir.TensorProtocol) -> ir.Value:
+    """Return a constant that takes the place and name of a node's output.
+
+    The output must not be one of its graph.
+    """
     graph = value.graph
     if graph is None or value.name is None or value.is_graph_output():
         raise ValueError(f"{value.name} cannot become a constant")
     name = value.name
     value.name = None
-    value.replace_all_uses_with(add_initializer(graph, name, content))
+    constant = add_initializer(graph, name, content)
+    value.replace_all_uses_with(constant)
+    return constant
 
 
 @contextmanager

@@ -21,6 +21,7 @@ x·(r·scale) + (bias - m·(r·scale)) among them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -131,19 +132,19 @@ def _normalised(site: _Site, facts: Facts) -> Match | Refusal:
     atoms = (site.x, site.mean, site.shifted)
     matches: list[Match] = []
     refusals: list[Refusal] = []
-    nearest = ""
+    expansions: dict[ir.Value, algebra.Expansion] = {}
+    nearest: ir.Value | None = None
 
     def go_on(value: ir.Value) -> bool:
-        terms = expand(value, atoms, facts).polynomial
+        terms = expansions[value].polynomial
         others = {atom for term in terms for atom, _ in term} - set(atoms)
         return len(terms) <= 3 and len(others) <= 2
 
     for value in algebra.results(site.shifted, go_on):
-        found = expand(value, atoms, facts)
+        found = expansions[value] = expand(value, atoms, facts)
         affine = _affine(found.polynomial, site)
         if affine is None:
-            names = {site.x: "x", site.mean: "mean", site.shifted: "s"}
-            nearest = f"{value.name!r} = {algebra.text(found.polynomial, names)}"
+            nearest = value
             continue
         answer = _checked(site, value, affine, in_order(site.nodes, found.nodes), facts)
         (matches if isinstance(answer, Match) else refusals).append(answer)  # type: ignore[arg-type]
@@ -151,8 +152,18 @@ def _normalised(site: _Site, facts: Facts) -> Match | Refusal:
         return max(matches, key=lambda match: len(match.nodes))
     if refusals:
         return refusals[0]
+    return _led_astray(site, nearest, expansions)
+
+
+def _led_astray(
+    site: _Site, nearest: ir.Value | None, expansions: Mapping[ir.Value, algebra.Expansion]
+) -> Refusal:
+    names = {site.x: "x", site.mean: "mean", site.shifted: "s"}
+    found = "nothing"
+    if nearest is not None:
+        found = f"{nearest.name!r} = {algebra.text(expansions[nearest].polynomial, names)}"
     return Refusal(
-        f"the variance in {site.variance.name!r} leads to {nearest or 'nothing'}"
+        f"the variance in {site.variance.name!r} leads to {found}"
         f" (s is {site.shifted.name!r}), expected x·s^-0.5 - mean·s^-0.5",
         "none: this is not a layer normalisation",
     )

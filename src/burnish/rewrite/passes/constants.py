@@ -16,6 +16,7 @@ from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 _FIRST_IR_WITH_CONSTANTS = 4
 """Before it, every initializer had to be listed as an input, although nobody could feed it."""
 _MODERN_IR = 8
+_GLIMPSE_BYTES = 512
 
 
 @dataclass(frozen=True)
@@ -26,23 +27,39 @@ class LiftConstants(InPlacePass):
         c = Constant[value = 2.0](); y = Pow(x, c)
         -->
         y = Pow(x, c)   with the initializer c = 2.0
+
+    Equal small ones, of which exporters write thousands, become one.
     """
 
     def call(self, model: ir.Model) -> Counted:
         """Lift all constants but text, sparse ones, and those that are outputs."""
         count = _drop_constants_from_inputs(model) + _move_weights_out_of_bodies(model)
         for graph in edit.graphs(model):
-            doomed = []
-            for node in graph:
-                if not edit.is_standard(node, "Constant") or node.outputs[0].is_graph_output():
-                    continue
-                tensor = constant_tensor(node.outputs[0])
-                if tensor is not None and node.outputs[0].name not in graph.initializers:
-                    edit.replace_by_constant(node.outputs[0], tensor)
-                    doomed.append(node)
+            known: dict[tuple[object, ...], ir.Value] = {}
+            doomed = [node for node in graph if _lift(node, graph, known)]
             edit.remove(doomed)
             count += len(doomed)
         return counted(model, count)
+
+
+def _lift(node: ir.Node, graph: ir.Graph, known: dict[tuple[object, ...], ir.Value]) -> bool:
+    """Make the readers of a Constant read an initializer; return whether they do now."""
+    if not edit.is_standard(node, "Constant") or node.outputs[0].is_graph_output():
+        return False
+    output = node.outputs[0]
+    tensor = constant_tensor(output)
+    if tensor is None or output.name in graph.initializers:
+        return False
+    small = tensor.dtype != ir.DataType.STRING and tensor.nbytes <= _GLIMPSE_BYTES
+    key = (tensor.dtype, tensor.shape.numpy(), _glimpse(tensor)) if small else ()
+    twin = known.get(key)
+    if twin is not None:
+        output.replace_all_uses_with(twin)
+        return True
+    lifted = edit.replace_by_constant(output, tensor)
+    if small:
+        known[key] = lifted
+    return True
 
 
 def _drop_constants_from_inputs(model: ir.Model) -> int:
@@ -121,9 +138,6 @@ def _share(graph: ir.Graph, keys: _Keys) -> int:
         del graph.initializers[value.name]
         count += 1
     return count
-
-
-_GLIMPSE_BYTES = 512
 
 
 def _glimpse(tensor: ir.TensorProtocol) -> bytes:

@@ -15,7 +15,7 @@ from burnish.rewrite import edit
 Proto = Any
 """A protobuf message of onnx, which has no type information."""
 
-_FLOAT_BYTES = 64
+_FLOAT_BYTES = 48
 """Floating constants that shapes depend on are a few scales of a Resize, or ends of a Range."""
 _INDEX_TYPES = frozenset({ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL})
 

@@ -110,17 +110,18 @@ class FoldShapes(InPlacePass):
         count = 0
         for graph in edit.graphs(model):
             known: dict[ir.Value, Elements] = {}
-            doomed = [node for node in graph if self._fold(node, known)]
+            sizes_of = _Sizes(self.facts, known)
+            doomed = [node for node in graph if self._fold(node, known, sizes_of)]
             edit.remove(doomed)
             count += len(doomed)
         return counted(model, count)
 
-    def _fold(self, node: ir.Node, known: dict[ir.Value, Elements]) -> bool:
+    def _fold(self, node: ir.Node, known: dict[ir.Value, Elements], sizes_of: _Sizes) -> bool:
         follow = _FOLLOWED.get(node.op_type)
         if follow is None or node.domain not in edit.STANDARD_DOMAINS or len(node.outputs) != 1:
             return False
         output = node.outputs[0]
-        elements = follow(node, _Sizes(self.facts, known))
+        elements = follow(node, sizes_of)
         if elements is None:
             return False
         known[output] = elements
