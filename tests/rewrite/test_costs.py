@@ -36,13 +36,13 @@ def test_the_ratio_is_the_geometric_mean_over_the_measured_shapes() -> None:
 
 def test_what_was_never_measured_has_no_ratio() -> None:
     assert costs.ratio("Gelu", "", ir.DataType.FLOAT16, "cpu") is None
-    assert costs.table("cuda").costs == ()
+    assert costs.ratio("Gelu", "", ir.DataType.FLOAT16, "cuda") is None
 
 
 def test_every_measured_operator_is_one_that_the_target_runs() -> None:
     from burnish.rewrite import kernels
 
-    for cost in costs.table("cpu").costs:
+    for cost in costs.table("cpu").costs:  # on a GPU, operators are there that no rule writes
         dtype = kernels.TYPES[cost.dtype]
         assert kernels.support(cost.operator, cost.domain, dtype, "cpu") is not None
 

@@ -8,6 +8,7 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
+from burnish.rewrite.extract import LARGE_BYTES
 from burnish.rewrite.match import Check
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.pipeline import RewriteResult, optimize
@@ -155,3 +156,23 @@ def test_the_files_are_gone_afterwards() -> None:
         assert isinstance(check, RegionCheck)
         assert check.folder.is_dir()
     assert not check.folder.exists()
+
+
+def test_a_constant_that_is_computed_from_large_weights_is_tried_with_those_weights() -> None:
+    width = 160
+    weight = np.random.default_rng(0).normal(size=(width, width)).astype(np.float32)
+    graph = Graph()
+    x = graph.op("MatMul", graph.input("x", ["n", width]), graph.constant(weight))
+
+    def doubled(match: Match, builder: Builder) -> ir.Value:
+        (node,) = match.nodes
+        twice = builder.constant("twice", 2 * weight)
+        double = builder.node("MatMul", [node.inputs[0], twice], like=match.output)
+        half = builder.constant("half", np.array(0.5, np.float32))
+        return builder.node("Mul", [double, half], like=match.output)
+
+    with region_check() as check:
+        result = rewritten(graph.model(x), rule("MatMul", doubled), check)
+    assert weight.nbytes > LARGE_BYTES
+    assert operators(result) == ["MatMul", "Mul"]
+    assert (check.report.undone, check.report.unchecked) == (0, ())

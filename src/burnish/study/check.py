@@ -134,13 +134,20 @@ class RegionCheck:
 
 
 def _parts(proposal: Proposal, model: ir.Model) -> Iterator[tuple[Part, Sampler]]:
-    yield tight(proposal), samples
+    near = tight(proposal)
+    yield near, samples
     yield tight(proposal, size_names(model)), samples
+    if near.weights and _bytes(near) <= _MOST_BYTES:
+        # New constants may be computed from weights, which then cannot be made up.
+        yield extract.with_weights(near), samples
     whole = wide(proposal)
-    tensors = [constant_tensor(value) for value in (*whole.weights, *whole.constants)]
-    weights = sum(tensor.nbytes for tensor in tensors if tensor is not None)
-    if weights <= _MOST_BYTES and len(whole.nodes) <= _MOST_NODES:
+    if _bytes(whole) <= _MOST_BYTES and len(whole.nodes) <= _MOST_NODES:
         yield whole, whole_samples
+
+
+def _bytes(cut: Part) -> int:
+    tensors = [constant_tensor(value) for value in (*cut.weights, *cut.constants)]
+    return sum(tensor.nbytes for tensor in tensors if tensor is not None)
 
 
 @contextmanager

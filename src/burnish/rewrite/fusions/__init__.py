@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from burnish.rewrite.fusions import (
     attention,
+    bias_apart,
     bias_gelu,
     einsum,
     folded_weights,
@@ -18,6 +19,7 @@ from burnish.rewrite.fusions import (
     rotary,
     select,
     sigmoid,
+    skip_bias,
     skip_norm,
     swish,
 )
@@ -39,6 +41,8 @@ FUSIONS: tuple[Rule, ...] = (
     *swish.RULES,
     *hard_sigmoid.RULES,
     *skip_norm.RULES,
+    *skip_bias.RULES,  # after skip-norm, whose result it extends
     *pad_conv.RULES,
     *folded_weights.RULES,
+    *bias_apart.RULES,  # last: no rule looks for biases in this form
 )

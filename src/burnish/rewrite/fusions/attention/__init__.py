@@ -14,7 +14,7 @@ throughout come out as they did: a guard against them is kept, behind the fused 
 
 from __future__ import annotations
 
-from burnish.rewrite.fusions.attention import standard
+from burnish.rewrite.fusions.attention import key_bias, standard, value_bias
 from burnish.rewrite.fusions.attention.plan import find
 from burnish.rewrite.fusions.attention.replacement import replace
 from burnish.rewrite.rule import Rule
@@ -34,4 +34,6 @@ RULES = (
         find=standard.find,
         replace=replace,
     ),
+    *key_bias.RULES,
+    *value_bias.RULES,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -116,6 +117,12 @@ def joined_heads(found: Operand, facts: Facts) -> ir.Value | None:
     if source is None or whole is None or parts is None or len(whole) != 3:
         return None
     return source if whole == (*parts[:2], multiply(parts[2], parts[3])) else None
+
+
+def splits(parts: Iterable[Operand], facts: Facts) -> tuple[ir.Node, ...]:
+    """Return the nodes that cut operands from joined heads, which need not be cut any more."""
+    cut = (part.value.producer() for part in parts if joined_heads(part, facts) is not None)
+    return tuple(node for node in cut if node is not None)
 
 
 def without_repeats(found: Operand, facts: Facts) -> Operand | None:

@@ -13,7 +13,7 @@ from burnish.rewrite.edit import ints, is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.attention import bias, scores, weighted
-from burnish.rewrite.fusions.attention.operand import HEADS_LAST, Operand, without_repeats
+from burnish.rewrite.fusions.attention.operand import HEADS_LAST, Operand, splits, without_repeats
 from burnish.rewrite.fusions.attention.scores import Scores
 from burnish.rewrite.fusions.attention.weighted import Weighted
 from burnish.rewrite.fusions.new_values import can_be_read
@@ -232,7 +232,8 @@ def _plan(site: _Site, key: Operand, value: Operand, *, clip: bool | None) -> Ma
             "declare the shapes of the graph's inputs",
         )
     output, layout, tail = absorbed(after.output, site.product, head, facts)
-    nodes = in_order(key.nodes, value.nodes, before.nodes, [site.node], after.nodes, tail)
+    cuts = splits((before.query, key, value), facts)
+    nodes = in_order(cuts, key.nodes, value.nodes, before.nodes, [site.node], after.nodes, tail)
     reader = other_reader(nodes, output, before.product)
     if reader is not None:
         return Refusal(

@@ -18,6 +18,7 @@ from burnish.rewrite.fusions.attention.operand import (
     Operand,
     joined_heads,
     operand,
+    splits,
     without_repeats,
 )
 from burnish.rewrite.fusions.attention.plan import Plan, absorbed
@@ -79,8 +80,9 @@ def _plan(
     output, layout, tail = absorbed(node.outputs[0], product, v, facts)
     size = q[3] if isinstance(q[3], int) else 1
     mask = node.inputs[3] if len(node.inputs) > 3 else None
+    nodes = in_order(splits(operands, facts), key.nodes, value.nodes, query.nodes, [node], tail)
     return Plan(
-        nodes=in_order(key.nodes, value.nodes, query.nodes, [node], tail), output=output,
+        nodes=nodes, output=output,
         values={"query": query.value, "key": key.value, "value": value.value, "mask": mask},
         query=query, key=key, value=value, product=product, size=v[-1:], layout=layout,
         scale=node.attributes.get_float("scale", 1 / math.sqrt(size)) or 1 / math.sqrt(size),
