@@ -15,6 +15,7 @@ from burnish.codegen.cpu.compile import compile_module
 from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.load import check_cpu, load
 from burnish.core.errors import CheckFailedError, MissingCapabilityError, ModelError, UsageError
+from burnish.store.compiled import PLAN, SUMS
 from codegen.hand_written import ABOUT, built, expected
 
 
@@ -93,7 +94,7 @@ def test_another_cpu_is_refused_with_what_it_lacks(folder: Path) -> None:
     check_cpu(compiled, folder, {"sse4.2", "avx2"})
 
 
-@pytest.mark.parametrize("name", [folders.CONSTANTS, folders.PLAN, "kernels/sum.o"])
+@pytest.mark.parametrize("name", [folders.CONSTANTS, PLAN, "kernels/sum.o"])
 def test_a_damaged_file_is_refused(folder: Path, name: str) -> None:
     content = bytearray((folder / name).read_bytes())
     content[content.rindex(b"\0") if b"\0" in content else content.index(b"tiny")] ^= 1
@@ -102,7 +103,7 @@ def test_a_damaged_file_is_refused(folder: Path, name: str) -> None:
         load(folder)
 
 
-@pytest.mark.parametrize("name", [folders.CONSTANTS, folders.SUMS])
+@pytest.mark.parametrize("name", [folders.CONSTANTS, SUMS])
 def test_a_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(ModelError, match=f"{name} is missing") as found:
@@ -117,21 +118,21 @@ def test_any_other_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_plan_of_another_version_is_refused(folder: Path) -> None:
-    path = folder / folders.PLAN
+    path = folder / PLAN
     path.write_text(path.read_text().replace('"schema": 1', '"schema": 0'))
     with pytest.raises(ModelError, match="holds compiled-model with schema 0, not"):
         load(folder)
 
 
 def test_what_is_not_accepted_is_not_written(folder: Path) -> None:
-    before = (folder / folders.SUMS).read_text()
+    before = (folder / SUMS).read_text()
 
     def refuse(_draft: Path) -> str:
         raise CheckFailedError("no", hint="")
 
     with pytest.raises(CheckFailedError):
         folders.write(folder, ABOUT, [built(5)], compile_object, accept=refuse)
-    assert (folder / folders.SUMS).read_text() == before
+    assert (folder / SUMS).read_text() == before
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
 

@@ -28,15 +28,14 @@ from burnish.core.files import folder_written_beside
 from burnish.core.hashing import file_key
 from burnish.core.tensors import TensorSpec
 from burnish.store import onnx_files
+from burnish.store.compiled import PLAN, SUMS
 from burnish.store.history import History
 
 SCHEMA = 1
 
-PLAN = "plan.json"
 CONSTANTS = "constants.bin"
 KERNELS = "kernels"
 PROOF = "proof.json"
-SUMS = "SHA256SUMS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +111,6 @@ def read(folder: Path) -> CompiledModel:
             hint=f"make one: burnish compile MODEL -o {folder}",
         )
     return records.read_document(CompiledModel, folder / PLAN, schema=SCHEMA)
-
-
-def is_compiled(folder: Path) -> bool:
-    """Say whether this is the folder of a compiled model."""
-    return (folder / PLAN).is_file() and (folder / SUMS).is_file()
 
 
 def check_files(folder: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from burnish.core import records
 from burnish.core.errors import UsageError
 from burnish.core.files import write_text
 from burnish.core.nearest import suggestion
+from burnish.store import compiled
 from burnish.store.stored import StoredModel, TorchSource
 
 SOURCE_FILE = "source.json"
@@ -21,11 +23,14 @@ _DATA_SET = re.compile(r"test_data_set_(\d+)")
 def resolve(name: str, store: Path) -> StoredModel:
     """Return the model that `name` means: a file, a folder, or a name in the store.
 
-    A folder, and a name without a variant, will do where there is only one model to mean.
+    A folder, and a name without a variant, will do where there is only one model to mean. The
+    folder of a compiled model means the model that it was made from, and itself.
     """
     path = Path(name)
     if path.is_file():
         return stored(path)
+    if compiled.is_compiled(path):
+        return replace(stored(compiled.source_of(path)), compiled=path)
     candidates = _in_folder(path) if path.is_dir() else _in_store(name, store)
     if len(candidates) == 1:
         return candidates[0]

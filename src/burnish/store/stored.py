@@ -30,6 +30,8 @@ class StoredModel:
     data_sets: tuple[Path, ...] = ()
     """The `test_data_set_N` folders beside the file, by number."""
     torch: TorchSource | None = None
+    compiled: Path | None = None
+    """The folder of `burnish compile` that was made from it, where that was named instead."""
 
     @property
     def label(self) -> str:
