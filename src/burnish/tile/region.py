@@ -67,9 +67,20 @@ class TileMap:
         return max(self.tiles * self.elements(op.output) / total, 1.0) if total else 1.0
 
 
-def propagate(group: Group, tile: tuple[int, ...]) -> TileMap:
+Accesses = Mapping[str, tuple[tuple[str, tuple[Index, ...]], ...]]
+"""By output of a nest, every tensor that it reads and where."""
+
+
+def accesses(group: Group) -> Accesses:
+    """Return what the nests of a group read; whoever propagates many tiles asks once."""
+    return {op.output: tuple(_accesses(op)) for op in group.ops}
+
+
+def propagate(group: Group, tile: tuple[int, ...], reads: Accesses | None = None) -> TileMap:
     """Return what each tile of the anchor needs, for tiles of this shape."""
     anchor = group.anchor
+    extents = {op.output: op.shape for op in group.ops}
+    found = reads if reads is not None else accesses(group)
     counters = tuple(
         Axis(f"u{position}", max(-(-axis.extent // size), 0))
         for position, (axis, size) in enumerate(zip(anchor.spatial, tile, strict=True))
@@ -81,7 +92,7 @@ def propagate(group: Group, tile: tuple[int, ...]) -> TileMap:
         )
     }
     for op in reversed(group.ops):
-        _push(op, boxes, group)
+        _push(op, boxes, extents, found[op.output])
     return TileMap(counters, boxes)
 
 
@@ -104,6 +115,9 @@ def partitioned(box: Box, shape: tuple[int, ...], counters: tuple[Axis, ...]) ->
 
 def span_of(index: Index, spans: Mapping[Axis, Span]) -> Span:
     """Return the values that an index takes while its axes run over their spans."""
+    match index:
+        case Index(((Axis() as axis, 1),), 0):
+            return spans[axis]
     origin, size = number(index.constant), 1
     for atom, factor in index.terms:
         part = _atom_span(atom, spans)
@@ -119,13 +133,17 @@ def axis_spans(op: TileOp, box: Box) -> dict[Axis, Span]:
     return spans | {axis: Span(Index(), axis.extent) for axis in op.reduced}
 
 
-def _push(op: TileOp, boxes: dict[str, Box], group: Group) -> None:
+def _push(
+    op: TileOp,
+    boxes: dict[str, Box],
+    extents: Mapping[str, tuple[int, ...]],
+    reads: Iterable[tuple[str, tuple[Index, ...]]],
+) -> None:
     if op.output not in boxes:
         # an output that no nest of the group reads: its tile follows from nobody, so it is whole
         boxes[op.output] = tuple(Span(Index(), extent) for extent in op.shape)
     spans = axis_spans(op, boxes[op.output])
-    extents = _extents(group)
-    for tensor, index in _accesses(op):
+    for tensor, index in reads:
         box = tuple(span_of(part, spans) for part in index)
         merged = box
         if tensor in boxes:
@@ -135,10 +153,6 @@ def _push(op: TileOp, boxes: dict[str, Box], group: Group) -> None:
             shape = extents[tensor]
             merged = tuple(s.clamped(e) for s, e in zip(merged, shape, strict=True))
         boxes[tensor] = merged
-
-
-def _extents(group: Group) -> dict[str, tuple[int, ...]]:
-    return {op.output: op.shape for op in group.ops}
 
 
 def _accesses(op: TileOp) -> Iterable[tuple[str, tuple[Index, ...]]]:
@@ -152,6 +166,8 @@ def _accesses(op: TileOp) -> Iterable[tuple[str, tuple[Index, ...]]]:
 
 
 def _merged(a: Span, b: Span) -> Span:
+    if a == b:
+        return a
     difference = b.origin - a.origin
     if difference.terms:
         return _around(a, b)
