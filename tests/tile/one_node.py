@@ -77,7 +77,8 @@ def by_runtime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> dict[str,
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(names, dict(inputs)), strict=True))
+    fed = {name: np.asarray(array) for name, array in inputs.items()}
+    return dict(zip(names, session.run(names, fed), strict=True))
 
 
 def assert_as_runtime(

@@ -292,23 +292,22 @@ def _sum(terms: Iterable[tuple[Atom, int]], constant: int) -> Index:
             quotient = floor_divide(atom.of, atom.by)
             joined = _joined(factors, atom, quotient)
             if joined is not None:
-                return _sum(joined, constant)
+                return _sum(joined.terms, constant + joined.constant)
     kept = ((atom, factor) for atom, factor in factors.items() if factor)
     return Index(tuple(sorted(kept, key=_order)), constant)
 
 
-def _joined(
-    factors: Mapping[Atom, int], atom: Mod, quotient: Index
-) -> list[tuple[Atom, int]] | None:
+def _joined(factors: Mapping[Atom, int], atom: Mod, quotient: Index) -> Index | None:
     """Return the terms with `k·(x % c) + k·c·(x // c)` written as `k·x`, where they are there."""
     factor = factors[atom]
-    if quotient.constant or not quotient.terms or atom.of.constant:
+    if not quotient.terms:
         return None
     wanted = {part: each * atom.by * factor for part, each in quotient.terms}
     if any(factors.get(part) != each for part, each in wanted.items()):
         return None
     rest = [(part, each) for part, each in factors.items() if part != atom and part not in wanted]
-    return rest + [(part, each * factor) for part, each in atom.of.terms]
+    whole = [(part, each * factor) for part, each in atom.of.terms]
+    return Index((*rest, *whole), factor * (atom.of.constant - atom.by * quotient.constant))
 
 
 def _order(term: tuple[Atom, int]) -> tuple[int, str]:

@@ -37,15 +37,19 @@ def depth_to_space(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("SpaceToDepth")
 def space_to_depth(builder: Builder, node: Node) -> None:
-    """Blocks of pixels become channels, the pixel's place before the channel."""
+    """Blocks of pixels become channels; the pixel's place comes before the channel, or after it."""
     source = required(node, 0)
-    block = int(node.attributes["blocksize"])
+    block, mode = int(node.attributes["blocksize"]), node.attributes.get("mode", "DCR")
+    if mode not in ("DCR", "CRD"):
+        raise NotCoveredError(f"its mode is {mode!r}")
     batch, channels, height, width = builder.type(source).shape
     n, c, h, w = axes_for((batch, channels * block * block, height // block, width // block))
-    place = floor_divide(at(c), channels)
+    place, channel = floor_divide(at(c), channels), remainder(at(c), channels)
+    if mode == "CRD":
+        place, channel = remainder(at(c), block * block), floor_divide(at(c), block * block)
     index = (
         at(n),
-        remainder(at(c), channels),
+        channel,
         at(h) * block + floor_divide(place, block),
         at(w) * block + remainder(place, block),
     )
