@@ -21,6 +21,8 @@ COMMANDS = {
     "export": "turn a PyTorch model into an ONNX model that computes the same",
     "run": "optimise, verify, measure, profile and report on a model, in one go",
     "optimize": "rewrite a model into a faster one that computes the same",
+    "compile": "turn a model into kernels of its own, in a folder that runs by itself",
+    "exec": "run a compiled folder on inputs from a file",
     "explain": "say what is fused in a model, what nearly is, and what stands in the way",
     "distill": "cut parts of a model out as small models with recorded data and a test",
     "verify": "check that two models, or two engines, compute the same",

@@ -17,6 +17,8 @@ DOCUMENTS = {
     "export": "burnish.study.export_report:ExportReport",
     "run": "burnish.report.record:RunReport",
     "optimize": "burnish.study.optimize:OptimizeReport",
+    "compile": "burnish.study.compile_report:CompileReport",
+    "exec": "burnish.study.execute:ExecReport",
     "explain": "burnish.study.explain:ExplainReport",
     "distill": "burnish.study.distill:DistillReport",
     "verify": "burnish.parity.report:VerifyReport",

@@ -41,12 +41,17 @@ def _write_npz(feeds: Sequence[Feeds], target: Path) -> Path:
             f"{target}: an .npz file holds one sample, not {len(feeds)}",
             hint=f"name a folder instead: -o {target.with_suffix('')}",
         )
-    # Not numpy.savez: it takes the inputs as keywords, and an input may be called `file`.
+    write_npz(feeds[0].arrays, target)
+    return target
+
+
+def write_npz(arrays: Arrays, target: Path) -> None:
+    """Write tensors by name into an .npz file: all of it, or nothing."""
+    # Not numpy.savez: it takes the tensors as keywords, and one may be called `file`.
     with written_beside(target) as folder, zipfile.ZipFile(folder / target.name, "w") as archive:
-        for name, array in feeds[0].arrays.items():
+        for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, _plain(array), allow_pickle=False)
-    return target
 
 
 def _plain(array: Array) -> Array:

@@ -1,0 +1,59 @@
+"""Each kernel of a compiled folder in files that people read: facts, LLVM IR, assembly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from burnish.codegen import folder as folders
+from burnish.codegen.cpu.compile import assembly
+from burnish.codegen.cpu.target import by_name
+from burnish.core import files, units
+from burnish.study.compile_report import CompileReport, PlanReport, StepRow
+
+
+def dump(report: CompileReport, target: Path) -> None:
+    """Write one folder per plan, and in it three files per kernel: .txt, .ll and .s."""
+    for number, plan in enumerate(report.plans):
+        for step in plan.steps:
+            stem = target / f"plan_{number}" / f"{step.number:03d}_{step.name}"
+            files.write_text(stem.with_name(f"{stem.name}.txt"), facts(step, plan))
+            if step.kind == "kernel":
+                text = folders.kernel_path(report.folder, step.name).with_suffix(".ll").read_text()
+                files.write_text(stem.with_name(f"{stem.name}.ll"), text)
+                code = assembly(text, by_name(report.target))
+                files.write_text(stem.with_name(f"{stem.name}.s"), code)
+
+
+def facts(step: StepRow, plan: PlanReport) -> str:
+    """Return what is known of a step, one fact per line."""
+    sizes = ", ".join(f"{name}={size}" for name, size in plan.sizes.items()) or "fixed"
+    lines = [f"step       {step.number} ({step.kind}) {step.name}", f"sizes      {sizes}"]
+    lines += [f"node       {node}{_why(step, node)}" for node in step.nodes]
+    if step.kind == "kernel":
+        lines += [
+            f"tile       {' × '.join(map(str, step.tile)) or 'one'}, {step.tiles:,} of them",
+            f"scratch    {units.size(step.scratch_bytes)} per thread",
+        ]
+    lines += [
+        f"predicted  {_seconds(step.predicted_s)}, traffic {_size(step.predicted_bytes)}",
+        f"measured   {_seconds(step.measured_s)}{_rate(step)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _why(step: StepRow, node: str) -> str:
+    return f": {step.reasons[node]}" if node in step.reasons else ""
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else units.seconds(value)
+
+
+def _size(value: float | None) -> str:
+    return "–" if value is None else units.size(value)
+
+
+def _rate(step: StepRow) -> str:
+    if not step.measured_s or not step.predicted_bytes:
+        return ""
+    return f", so {units.size(step.predicted_bytes / step.measured_s)}/s of the predicted traffic"
