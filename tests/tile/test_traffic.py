@@ -13,6 +13,7 @@ from burnish.tile.traffic import (
     traffic,
     transactions,
 )
+from burnish.tile.workload import workload
 from tile_samples import Sketch, feed_forward, scores, whole
 from tile_strategies import chains, tiles
 
@@ -28,7 +29,7 @@ def test_the_papers_example_moves_what_the_paper_says(
     graph = scores(98304, 64, 128)
     group = whole(graph)
     sizes = transactions(load("nvidia-v100"))
-    found = traffic(group, propagate(group, tile), graph, sizes)
+    found = traffic(workload(group, graph), propagate(group, tile), sizes)
     assert found.tile_bytes == kib_per_tile * 2**10
     assert found.total_bytes == mib * 2**20
     assert set(found.redundancy.values()) == {1.0}
@@ -54,7 +55,7 @@ def test_devices_differ_in_what_they_move_at_once() -> None:
 def test_constants_are_laid_out_for_the_reader() -> None:
     graph = scores(64, 64, 128)
     group = whole(graph)
-    found = traffic(group, propagate(group, (4, 128)), graph, Transactions(1 << 20, 1))
+    found = traffic(workload(group, graph), propagate(group, (4, 128)), Transactions(1 << 20, 1))
     weight = next(each for each in found.movements if each.tensor.startswith("weight"))
     assert weight.moved_bytes == 64 * 128 * 4
     assert weight.counters == frozenset()
@@ -63,7 +64,7 @@ def test_constants_are_laid_out_for_the_reader() -> None:
 def test_a_halo_is_moved_and_computed_again() -> None:
     graph = feed_forward(4, 8, 16)
     group = whole(graph)
-    found = traffic(group, propagate(group, (1, 4, 4, 16)), graph, EXACT)
+    found = traffic(workload(group, graph), propagate(group, (1, 4, 4, 16)), EXACT)
     assert found.redundancy["depthwise$0"] == 1.0
     assert found.redundancy["padded$0"] == pytest.approx(4 * 6 / 18)
     assert found.redundancy["convolved$0"] == pytest.approx(4 * 6 / 16)
@@ -77,7 +78,7 @@ def test_a_halo_is_moved_and_computed_again() -> None:
 def test_elements_that_no_tile_needs_are_not_counted() -> None:
     sketch = Sketch(x=(1, 8, 4, 4))
     graph = sketch.graph(sketch.gate("x"))
-    found = traffic(whole(graph), propagate(whole(graph), (1, 4, 4, 4)), graph, EXACT)
+    found = traffic(workload(whole(graph), graph), propagate(whole(graph), (1, 4, 4, 4)), EXACT)
     assert found.movements[0].distinct_bytes == 8 * 4 * 4 * 4
 
 
@@ -86,7 +87,7 @@ def test_elements_that_no_tile_needs_are_not_counted() -> None:
 def test_a_whole_output_as_one_tile_does_nothing_twice(data: st.DataObject) -> None:
     graph = data.draw(chains())
     group = whole(graph)
-    found = traffic(group, propagate(group, graph.ops[-1].shape), graph, EXACT)
+    found = traffic(workload(group, graph), propagate(group, graph.ops[-1].shape), EXACT)
     assert found.tiles == 1
     assert found.operations == sum(op.work for op in graph.ops)
 
@@ -97,6 +98,6 @@ def test_what_is_moved_is_never_less_than_what_is_distinct(data: st.DataObject) 
     graph = data.draw(chains())
     group = whole(graph)
     tile_map = propagate(group, data.draw(tiles(graph.ops[-1].shape)))
-    for each in traffic(group, tile_map, graph, Transactions(64, 64)).movements:
+    for each in traffic(workload(group, graph), tile_map, Transactions(64, 64)).movements:
         assert each.box_bytes <= each.moved_bytes
         assert each.distinct_bytes <= tile_map.tiles * each.box_bytes

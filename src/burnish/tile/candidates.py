@@ -66,7 +66,8 @@ def candidates(
 ) -> Ranking:
     """Return the schedules of a group with the least predicted cost, the best first.
 
-    `seeds` are tiles from which to look as well; sizes beyond an axis are cut off.
+    `seeds` are the tiles from which to look, with sizes beyond an axis cut off; without any that
+    fits, those are the whole output and contiguous blocks of it.
     """
     work = workload(group, graph)
     visits = tuple(_visit_best_first(work, machine, space, seeds))
@@ -107,7 +108,8 @@ def _visit_best_first(
     seen: set[Tile] = set()
     queue: list[tuple[float, Tile]] = []
     visited = 0
-    waiting = list(dict.fromkeys([*_clamped(seeds, anchor.shape), *_starts(anchor.shape, sizes)]))
+    given = list(dict.fromkeys(_clamped(seeds, anchor.shape)))
+    waiting = given or list(dict.fromkeys(_starts(anchor.shape, sizes)))
     while (waiting or queue) and visited < space.visits:
         tile = waiting.pop(0) if waiting else None
         if tile is None:
@@ -123,7 +125,7 @@ def _visit_best_first(
 
 
 def _visits(work: Workload, tile: Tile, machine: Machine, space: Space) -> Iterator[_Visit]:
-    tile_map = propagate(work.group, tile)
+    tile_map = propagate(work.group, tile, work.accesses)
     fault = _written_twice(work.group, tile_map)
     for schedule in _walks(work.group, tile, tile_map, space):
         cost = estimate_tiles(work, tile_map, schedule, machine)

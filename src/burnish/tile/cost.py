@@ -9,18 +9,23 @@ slowest part as a whole.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from burnish.hw.spec import MemoryLevel
-from burnish.tile.footprint import footprint, scratch_sizes
-from burnish.tile.index import Axis
+from burnish.tile.footprint import Lifetime, element_bytes, placed
 from burnish.tile.machine import Machine
 from burnish.tile.region import TileMap, propagate
 from burnish.tile.schedule import Schedule
-from burnish.tile.traffic import Movement, Traffic, traffic
-from burnish.tile.workload import FLOPS_PER_OPERATION, NestFacts, ReadFacts, Workload
+from burnish.tile.traffic import Traffic, traffic
+from burnish.tile.workload import (
+    FLOPS_PER_OPERATION,
+    NestFacts,
+    ReadFacts,
+    VectorChoice,
+    Workload,
+)
 
 PEAK_SHARE = 0.85
 """Of the peak rate that a register-blocked sum of products reaches when its operands are near; with
@@ -67,22 +72,20 @@ class _NestSeconds:
 
 def estimate(work: Workload, schedule: Schedule, machine: Machine) -> Cost:
     """Return the predicted cost of a group under a schedule."""
-    return estimate_tiles(work, propagate(work.group, schedule.tile), schedule, machine)
+    tile_map = propagate(work.group, schedule.tile, work.accesses)
+    return estimate_tiles(work, tile_map, schedule, machine)
 
 
 def estimate_tiles(work: Workload, tile_map: TileMap, schedule: Schedule, machine: Machine) -> Cost:
     """Return the predicted cost of a group whose tiles are known already."""
-    group = work.group
-    moved = traffic(group, tile_map, work.graph, machine.transactions)
-    kept = carried_tensors(tile_map, schedule)
-    scratch = footprint(group, scratch_sizes(group, tile_map), kept).bytes
+    moved = traffic(work, tile_map, machine.transactions)
+    scratch = _scratch_bytes(work, tile_map, schedule)
     behind = _Behind(machine, tile_map, moved, scratch)
-    done: set[str] = set()
-    nests = []
-    for facts in work.nests:
-        volume = computed_elements(tile_map, schedule, facts.op.output)
-        nests.append(_nest_seconds(facts, tile_map, volume, behind, done))
-        done |= {facts.op.output, *(read.tensor for read in facts.reads)}
+    nests = [
+        _nest_seconds(facts, tile_map, schedule, behind)
+        for facts in work.nests
+        if not facts.in_place
+    ]
     return _total(nests, tile_map, schedule, machine, scratch, moved)
 
 
@@ -113,6 +116,15 @@ def carried_tensors(tile_map: TileMap, schedule: Schedule) -> frozenset[str]:
     )
 
 
+def _scratch_bytes(work: Workload, tile_map: TileMap, schedule: Schedule) -> int:
+    lives = dict(work.lifetimes)
+    for name in carried_tensors(tile_map, schedule) & lives.keys():
+        lives[name] = Lifetime(0, len(work.nests) - 1)
+    types = work.graph.tensors
+    sizes = {name: element_bytes(types[name].dtype, tile_map.elements(name)) for name in lives}
+    return placed(lives, sizes).bytes
+
+
 class _Behind:
     """Answers how many bytes must come from behind each level of the memory."""
 
@@ -121,12 +133,13 @@ class _Behind:
     ) -> None:
         self.machine = machine
         self._tiles = tile_map.tiles
-        self._extents = [counter.extent for counter in tile_map.counters]
         self._movements = {movement.tensor: movement for movement in moved.movements}
         self._scratch = scratch_bytes
         self._distinct = sum(movement.distinct_bytes for movement in moved.movements)
-        self._distances = [self._distance(position) for position in range(len(self._extents))]
-        self._wave = min(machine.units, self._tiles) * self._distance(len(self._extents))
+        counters = enumerate(tile_map.counters)
+        self._extents = {k: counter.extent for k, counter in counters if counter.extent != 1}
+        self._distances = {position: self._distance(position) for position in self._extents}
+        self._wave = min(machine.units, self._tiles) * self._distance(len(tile_map.counters))
 
     def of_memory(self, tensor: str, level: MemoryLevel) -> float:
         """Return the bytes of a tensor in memory that the level does not hold, over all tiles."""
@@ -136,7 +149,7 @@ class _Behind:
             # a block's own memory is empty when it starts
             return result * self._tiles
         split = self.machine.units if level.per_unit else 1
-        for position, extent in enumerate(self._extents):
+        for position, extent in self._extents.items():
             if position in movement.counters:
                 result *= extent
             else:
@@ -149,8 +162,8 @@ class _Behind:
         if level.per_unit:
             return result
         # what was written by the last kernel, and weights of the last run, may still be there
-        first = self._first_touch(movement, level)
-        return max(result - min(movement.distinct_bytes, result), 0.0) + first
+        first = movement.distinct_bytes * _excess(self._distinct, level)
+        return max(result - movement.distinct_bytes, 0.0) + first
 
     def of_scratch(self, total_bytes: float, level: MemoryLevel) -> float:
         """Return the bytes of scratch accesses that the level does not hold."""
@@ -161,16 +174,16 @@ class _Behind:
         """Say whether a tensor lies in memory, not in scratch."""
         return tensor in self._movements
 
-    def _first_touch(self, movement: Movement, level: MemoryLevel) -> float:
-        return movement.distinct_bytes * _excess(self._distinct, level)
-
     def _distance(self, position: int) -> float:
         """Return the bytes that are touched while the counters behind this one run once."""
-        inner = range(position + 1, len(self._extents))
         result = float(self._scratch)
+        inner = [(k, extent) for k, extent in self._extents.items() if k > position]
         for movement in self._movements.values():
-            repeats = math.prod(self._extents[k] for k in inner if k in movement.counters)
-            result += min(movement.box_bytes * repeats, movement.distinct_bytes)
+            box = movement.box_bytes
+            for k, extent in inner:
+                if k in movement.counters:
+                    box *= extent
+            result += min(box, movement.distinct_bytes)
         return result
 
 
@@ -180,92 +193,74 @@ def _excess(needed_bytes: float, level: MemoryLevel) -> float:
 
 
 def _nest_seconds(
-    facts: NestFacts, tile_map: TileMap, elements: int, behind: _Behind, done: set[str]
+    facts: NestFacts, tile_map: TileMap, schedule: Schedule, behind: _Behind
 ) -> _NestSeconds:
-    machine = behind.machine
-    choices = [
-        _vectorised(facts, tile_map, position, machine)
-        for position in range(len(facts.vector_axes))
-    ]
-    flops, near_bytes = min(choices, default=(_plain_flops(facts), _plain_bytes(facts)))
-    near = elements * near_bytes
-    memory = [near / machine.levels[0].bandwidth_bytes_per_s]
-    repeat = elements / max(tile_map.tiles * tile_map.elements(facts.op.output), 1)
-    for level, following in zip(machine.levels, machine.levels[1:], strict=False):
-        missed = _missed(facts, tile_map, level, behind, done) * repeat
-        memory.append(missed / following.bandwidth_bytes_per_s)
+    machine, output = behind.machine, facts.op.output
+    elements = computed_elements(tile_map, schedule, output)
+    every = tile_map.tiles * tile_map.elements(output)
+    flops, near = _near(facts, tile_map, machine)
+    memory = [elements * near / machine.levels[0].bandwidth_bytes_per_s]
+    outside = [*facts.first_reads, *([output] if behind.is_outside(output) else [])]
+    inside = sum(tile_map.elements(name) * width for name, width in facts.again) * tile_map.tiles
+    for level, following in pairwise(machine.levels):
+        missed = sum(behind.of_memory(name, level) for name in outside)
+        missed += behind.of_scratch(inside, level)
+        memory.append(missed * elements / max(every, 1) / following.bandwidth_bytes_per_s)
     share = PEAK_SHARE if facts.contracts else 1.0
     compute = elements * flops / (machine.peak_flops_per_s(facts.rate_dtype) * share)
     return _NestSeconds(compute, tuple(memory))
 
 
-def _missed(
-    facts: NestFacts, tile_map: TileMap, level: MemoryLevel, behind: _Behind, done: set[str]
-) -> float:
-    """Return the bytes that a nest takes from behind a level, over all tiles."""
-    result = 0.0
-    widths = {read.tensor: read.width_bytes for read in facts.reads if read.tensor not in done}
-    again = {read.tensor: read.width_bytes for read in facts.reads if read.tensor in done}
-    for tensor in widths:
-        result += behind.of_memory(tensor, level)
-    output = facts.op.output
-    if behind.is_outside(output):
-        result += behind.of_memory(output, level)
-    else:
-        again[output] = facts.output_bytes
-    for tensor, width in again.items():
-        total = tile_map.tiles * tile_map.elements(tensor) * width
-        result += behind.of_scratch(total, level)
-    return result
+def _near(facts: NestFacts, tile_map: TileMap, machine: Machine) -> tuple[float, float]:
+    """Return flops and bytes of the nearest memory per element, with the best vectors."""
+    lanes = machine.lanes(facts.op.body.dtype)
+    sizes = [span.size for span in tile_map.boxes[facts.op.output]]
+    found = [_vectorised(facts, choice, sizes, lanes) for choice in facts.choices]
+    scalar = (facts.flops, facts.output_bytes + sum(r.count * r.width_bytes for r in facts.reads))
+    return min(found, default=scalar)
 
 
 def _vectorised(
-    facts: NestFacts, tile_map: TileMap, position: int, machine: Machine
+    facts: NestFacts, choice: VectorChoice, sizes: Sequence[int], lanes: int
 ) -> tuple[float, float]:
-    """Return flops and near bytes per output element with vectors along one of the axes."""
-    axis = facts.vector_axes[position]
-    lanes = machine.lanes(facts.op.body.dtype)
-    sizes = _axis_sizes(facts, tile_map)
-    length = sizes[axis]
-    padding = -(-length // lanes) * lanes / max(length, 1)
-    points = math.prod(each.extent for each in facts.op.reduced)
-    flops = (facts.point_flops * points + facts.element_flops) * padding
-    if axis in facts.op.reduced:
+    length = _length(facts, choice, sizes)
+    flops = facts.flops * (-(-length // lanes) * lanes / max(length, 1))
+    if not choice.positions:
         # the lanes of each sum are added up in the end
         flops += FLOPS_PER_OPERATION * lanes
     near = facts.output_bytes
-    for read in facts.reads:
-        count = points if read.in_body else 1
-        stride = read.strides[position]
-        if stride == 0:
-            near += count * read.width_bytes / lanes
-        elif stride == 1:
-            near += count * read.width_bytes / _reuse(read, sizes, facts)
-        else:
+    for read, lying in zip(facts.reads, choice.lying, strict=True):
+        if lying == "same":
+            near += read.count * read.width_bytes / lanes
+            continue
+        served = _served(read, sizes)
+        near += read.count * read.width_bytes / served
+        if lying == "apart":
             # element by element: as many loads as a vector has lanes
-            flops += FLOPS_PER_OPERATION * count * lanes / _reuse(read, sizes, facts)
-            near += count * read.width_bytes / _reuse(read, sizes, facts)
+            flops += FLOPS_PER_OPERATION * read.count * lanes / served
+    if choice.output_apart:
+        flops += FLOPS_PER_OPERATION * lanes
     return flops, near
 
 
-def _reuse(read: ReadFacts, sizes: Mapping[Axis, int], facts: NestFacts) -> int:
+def _length(facts: NestFacts, choice: VectorChoice, sizes: Sequence[int]) -> int:
+    """Return how far vectors run: over outer axes too, while the inner ones are whole."""
+    if not choice.positions:
+        return choice.reduced_length
+    length = 1
+    for position in choice.positions:
+        length *= sizes[position]
+        if sizes[position] != facts.op.spatial[position].extent:
+            break
+    return length
+
+
+def _served(read: ReadFacts, sizes: Sequence[int]) -> int:
     """Return how many outputs in registers one load serves."""
-    free = [sizes[axis] for axis in facts.op.spatial if axis not in read.axes]
-    return min(math.prod(free), REGISTER_ROWS) if read.in_body and facts.op.reduced else 1
-
-
-def _axis_sizes(facts: NestFacts, tile_map: TileMap) -> dict[Axis, int]:
-    box = tile_map.boxes[facts.op.output]
-    sizes = {axis: span.size for axis, span in zip(facts.op.spatial, box, strict=True)}
-    return sizes | {axis: axis.extent for axis in facts.op.reduced}
-
-
-def _plain_flops(facts: NestFacts) -> float:
-    return facts.point_flops + facts.element_flops
-
-
-def _plain_bytes(facts: NestFacts) -> float:
-    return facts.output_bytes + sum(read.width_bytes for read in facts.reads)
+    result = 1
+    for position in read.free:
+        result *= sizes[position]
+    return min(result, REGISTER_ROWS)
 
 
 def _overlapped(parts: Sequence[float]) -> float:

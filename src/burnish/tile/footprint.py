@@ -34,20 +34,24 @@ class Lifetime:
 
 
 def footprint(group: Group, sizes: Mapping[str, int], kept: Collection[str] = ()) -> Footprint:
-    """Return offsets such that no two tensors share bytes while both are needed.
+    """Return where a group's scratch tensors lie.
 
     `sizes` has the bytes of every scratch tensor's tile, as `scratch_sizes` or a back end that
     pads rows tells them. `kept` tensors are needed from one tile to the next.
     """
-    lives = lifetimes(group, kept)
-    placed: dict[str, int] = {}
+    return placed(lifetimes(group, kept), sizes)
+
+
+def placed(lives: Mapping[str, Lifetime], sizes: Mapping[str, int]) -> Footprint:
+    """Return offsets such that no two tensors share bytes while both are needed."""
+    offsets: dict[str, int] = {}
     # the largest first: small ones then fill what lies between
     for name in sorted(lives, key=lambda each: (-sizes[each], lives[each].first)):
-        rivals = [other for other in placed if lives[other].overlaps(lives[name])]
-        taken = sorted((placed[other], placed[other] + _aligned(sizes[other])) for other in rivals)
-        placed[name] = _first_gap(taken, _aligned(sizes[name]))
-    end = max((placed[name] + _aligned(sizes[name]) for name in placed), default=0)
-    return Footprint(end, {name: placed[name] for name in lives})
+        rivals = [other for other in offsets if lives[other].overlaps(lives[name])]
+        taken = sorted((offsets[each], offsets[each] + _aligned(sizes[each])) for each in rivals)
+        offsets[name] = _first_gap(taken, _aligned(sizes[name]))
+    end = max((offsets[name] + _aligned(sizes[name]) for name in offsets), default=0)
+    return Footprint(end, {name: offsets[name] for name in lives})
 
 
 def lifetimes(group: Group, kept: Collection[str] = ()) -> dict[str, Lifetime]:

@@ -1,9 +1,8 @@
 """Cutting a tile-graph into groups: which nests share a kernel, by predicted or measured gain.
 
-Three steps. Dynamic programming along the order of the nests finds the best cut into consecutive
-runs, where no early choice can stand in the way of a better later one. Greedy merging joins
-whatever still gains, neighbours in the graph that are none in the order included. The same merging
-from single nests competes, and the cheaper result is kept.
+Two steps. Dynamic programming along the order of the nests finds the best cut into consecutive
+runs, where no early choice can stand in the way of a better later one. Greedy merging then joins
+whatever still gains, neighbours in the graph that are none in the order included.
 """
 
 from __future__ import annotations
@@ -79,15 +78,11 @@ def partition(
         return Partition(singles(graph))
     predict = predictor or Predictions(graph, machine)
     wires = wiring(graph)
-    results = []
-    for start in (_consecutive(wires, predict, limits), [(k,) for k in range(len(graph.ops))]):
-        merging = _Merging(wires, predict, limits)
-        for members in start:
-            merging.add(members)
-        merging.run()
-        results.append(merging)
-    best = min(results, key=lambda merging: merging.seconds)
-    return Partition(in_order(best.groups), tuple(best.rejections()))
+    merging = _Merging(wires, predict, limits)
+    for members in _consecutive(wires, predict, limits):
+        merging.add(members)
+    merging.run()
+    return Partition(in_order(merging.groups), tuple(merging.rejections()))
 
 
 def chain_order(wires: Wiring) -> tuple[int, ...]:
@@ -182,10 +177,6 @@ class _Merging:
     @property
     def groups(self) -> tuple[Group, ...]:
         return tuple(self._groups.values())
-
-    @property
-    def seconds(self) -> float:
-        return sum(self._price.values())
 
     def add(self, members: Iterable[int]) -> int:
         """Make these nests a group, in place of the groups that they were in."""

@@ -32,7 +32,9 @@ class Predictions:
 
     graph: TileGraph
     machine: Machine
-    space: Space = Space(top=4, visits=32)  # noqa: RUF009  # frozen
+    space: Space = Space(top=4, visits=24)  # noqa: RUF009  # frozen
+    again: Space = Space(top=4, visits=10)  # noqa: RUF009  # frozen
+    """How far to look from the tile of a smaller group with the same anchor."""
     _answers: dict[str, _Answer] = field(default_factory=dict)
     _tiles: dict[str, Tile] = field(default_factory=dict)
 
@@ -50,8 +52,10 @@ class Predictions:
     def _search(self, group: Group) -> _Answer:
         # a larger group with the same anchor mostly wants a tile like the smaller one's
         known = self._tiles.get(group.anchor.output)
-        seeds = [known] if known is not None else []
-        ranking = candidates(group, self.graph, self.machine, self.space, seeds)
+        if known is None:
+            ranking = candidates(group, self.graph, self.machine, self.space)
+        else:
+            ranking = candidates(group, self.graph, self.machine, self.again, [known])
         if not ranking.candidates:
             return _Answer(0.0, ranking.reason, None)
         work = sum(op.work for op in group.ops)

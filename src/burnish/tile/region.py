@@ -1,4 +1,4 @@
-"""Which part of every tensor one tile needs: tile shapes and origins, pushed from outputs to inputs.
+"""Which part of every tensor one tile needs: tile shapes and origins, pushed from output to inputs.
 
 A tile of the anchor is numbered by one counter per axis. The part of a dimension that it needs is
 a `Span`: its origin is an index over the counters (which carries alignment: `8·u` is a multiple of

@@ -9,10 +9,10 @@ from typing import Literal
 
 from burnish.core.tensors import BITS
 from burnish.hw.spec import HardwareSpec
-from burnish.tile.graph import TensorType, TileGraph
-from burnish.tile.group import Group
+from burnish.tile.graph import TensorType
 from burnish.tile.index import axes_of, bounds
 from burnish.tile.region import Box, TileMap
+from burnish.tile.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +66,27 @@ def transactions(hw: HardwareSpec) -> Transactions:
     return Transactions(128, 32) if hw.kind == "gpu" else Transactions(64, 64)
 
 
-def traffic(group: Group, tile_map: TileMap, graph: TileGraph, sizes: Transactions) -> Traffic:
-    """Return what a group of `graph` moves and computes under a tile map.
+def traffic(work: Workload, tile_map: TileMap, sizes: Transactions) -> Traffic:
+    """Return what a group moves and computes under a tile map.
 
     Constants are laid out when compiling, so that their tiles are always contiguous.
     """
+    types, constants = work.graph.tensors, work.graph.constants
     reads = [
-        movement(name, "read", tile_map, graph.tensors[name],
-                 1 if name in graph.constants else sizes.read_bytes)
-        for name in group.inputs
-    ]  # fmt: skip
-    writes = [
-        movement(name, "write", tile_map, graph.tensors[name], sizes.write_bytes)
-        for name in group.outputs
+        movement(name, "read", tile_map, types[name], 1 if name in constants else sizes.read_bytes)
+        for name in work.inputs
     ]
-    redundancy = {op.output: tile_map.redundancy(op) for op in group.ops}
-    return Traffic(
-        tiles=tile_map.tiles,
-        movements=(*reads, *writes),
-        redundancy=redundancy,
-        operations=sum(op.work * redundancy[op.output] for op in group.ops),
-    )
+    writes = [
+        movement(name, "write", tile_map, types[name], sizes.write_bytes)
+        for name in work.group.outputs
+    ]
+    redundancy: dict[str, float] = {}
+    done = 0.0
+    for nest in work.nests:
+        computed, elements = tile_map.tiles * tile_map.elements(nest.op.output), nest.elements
+        redundancy[nest.op.output] = max(computed / elements, 1.0) if elements else 1.0
+        done += nest.work * elements * redundancy[nest.op.output]
+    return Traffic(tile_map.tiles, (*reads, *writes), redundancy, done)
 
 
 def movement(

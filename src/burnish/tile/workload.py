@@ -3,48 +3,75 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
 
 from burnish.core.tensors import BITS, FLOATS
 from burnish.tile.expr import Argument, Call, operations, walk
-from burnish.tile.graph import Read, TensorType, TileGraph, TileOp, arguments_of, expression_indices
+from burnish.tile.footprint import Lifetime, lifetimes
+from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of, expression_indices
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, axes_of, coefficient, fetches_of
+from burnish.tile.region import Accesses, accesses
 
 FLOPS_PER_OPERATION = 2
 """A multiply-add counts two in a device's peak rate, and every other operation takes its place."""
 
+Lying = Literal["same", "side by side", "apart"]
+"""How a read's elements for neighbouring lanes of a vector lie."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReadFacts:
-    """One read of a nest: how wide, along which axes, and whether neighbours lie side by side."""
+    """One read of a nest."""
 
     tensor: str
     width_bytes: float
-    axes: frozenset[Axis]
-    strides: tuple[int | None, ...]
-    """Elements between neighbours along each vector axis of the nest; None: not even."""
-    in_body: bool
+    count: int
+    """Elements per element of the output."""
+    free: tuple[int, ...]
+    """Spatial axes that it does not depend on, by position: one load serves several outputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorChoice:
+    """A way to lay vectors: along spatial axes that are walked as one, or along a reduced axis."""
+
+    positions: tuple[int, ...]
+    """The spatial axes, the innermost first; empty: a reduced axis."""
+    reduced_length: int
+    lying: tuple[Lying, ...]
+    """For each read."""
+    output_apart: bool
 
 
 @dataclass(frozen=True, slots=True)
 class NestFacts:
-    """One nest: its work per point and per element, and its reads."""
+    """One nest: its work per element of the output, its vectors and its reads."""
 
     op: TileOp
-    point_flops: float
-    """Per point of the nest, in units of the peak rate."""
-    element_flops: float
-    """Per element of the output, after the reduction."""
+    elements: int
+    """Of the whole output."""
+    flops: float
+    """Per element, in units of the peak rate."""
+    work: float
+    """Scalar operations per element."""
     contracts: bool
     """Whether it is a sum of products, which multiply-add units do at once."""
     rate_dtype: str
     """The element type whose peak rate applies."""
-    vector_axes: tuple[Axis, ...]
-    """Along which a vector may lie: the innermost spatial and the innermost reduced axis."""
+    choices: tuple[VectorChoice, ...]
     reads: tuple[ReadFacts, ...]
     output_bytes: float
     """Of one element."""
+    first_reads: tuple[str, ...]
+    """Tensors in memory that no nest before it has read or written."""
+    again: tuple[tuple[str, float], ...]
+    """What it reads or writes in scratch, or reads once more: tensor and bytes per element."""
+    in_place: bool
+    """Whether it only pads, and its source is written straight into its middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +81,41 @@ class Workload:
     group: Group
     graph: TileGraph
     nests: tuple[NestFacts, ...]
+    inputs: tuple[str, ...]
+    accesses: Accesses
+    lifetimes: Mapping[str, Lifetime]
+    """Of the scratch tensors that take memory of their own."""
 
 
 def workload(group: Group, graph: TileGraph) -> Workload:
     """Return what the nests of a group of `graph` do per element."""
-    return Workload(group, graph, tuple(_facts(op, graph) for op in group.ops))
+    inside = padded_in_place(group)
+    lives = lifetimes(group)
+    for source, padded in inside.items():
+        begun = lives.pop(source)
+        lives[padded] = Lifetime(begun.first, lives[padded].last)
+    nests = []
+    known: set[str] = set()
+    scratch = frozenset(group.scratch)
+    for op in group.ops:
+        nests.append(_facts(op, graph, scratch, known, op.output in inside.values()))
+        known |= {op.output, *op.inputs}
+    return Workload(group, graph, tuple(nests), group.inputs, accesses(group), lives)
+
+
+def padded_in_place(group: Group) -> dict[str, str]:
+    """Return the scratch tensors that are written into the middle of their padded copy, with it."""
+    scratch = set(group.scratch)
+    readers: dict[str, list[TileOp]] = {name: [] for name in scratch}
+    for op in group.ops:
+        for name in op.inputs:
+            if name in scratch:
+                readers[name].append(op)
+    return {
+        op.reads[0].tensor: op.output
+        for op in group.ops
+        if _only_pads(op) and op.output in scratch and readers.get(op.reads[0].tensor) == [op]
+    }
 
 
 def is_contraction(op: TileOp) -> bool:
@@ -69,80 +126,153 @@ def is_contraction(op: TileOp) -> bool:
     return False
 
 
-def _facts(op: TileOp, graph: TileGraph) -> NestFacts:
+def _only_pads(op: TileOp) -> bool:
+    if op.reduced or len(op.reads) != 1 or not isinstance(op.body, Argument):
+        return False
+    read = op.reads[0]
+    shifted = zip(op.spatial, read.index, strict=False)
+    same_rank = len(op.spatial) == len(read.index)
+    return bool(read.guards) and same_rank and all(coefficient(i, a) in (0, 1) for a, i in shifted)
+
+
+def _facts(
+    op: TileOp, graph: TileGraph, scratch: frozenset[str], known: set[str], in_place: bool
+) -> NestFacts:
     contracts = is_contraction(op)
-    spared = 1 if contracts else 0
-    combining = 1 if op.reduced else 0
-    vector_axes = _vector_axes(op)
-    after = set(arguments_of(op.finish)) if op.finish else set()
-    inside = set(arguments_of(op.body))
+    points = math.prod(axis.extent for axis in op.reduced)
+    per_point = operations(op.body) + bool(op.reduced)
+    after = operations(op.finish) if op.finish else 0
+    reads = _used_reads(op)
+    widths = {read.tensor: BITS[graph.tensors[read.tensor].dtype] / 8 for read, _ in reads}
+    output_bytes = BITS[op.dtype] / 8
+    again = {name: width for name, width in widths.items() if name in known}
+    if op.output in scratch:
+        again[op.output] = output_bytes
     return NestFacts(
         op=op,
-        point_flops=FLOPS_PER_OPERATION * (operations(op.body) - spared + combining),
-        element_flops=FLOPS_PER_OPERATION * (operations(op.finish) if op.finish else 0),
+        elements=math.prod(op.shape),
+        flops=FLOPS_PER_OPERATION * ((per_point - contracts) * points + after),
+        work=per_point * points + after,
         contracts=contracts,
         rate_dtype=_rate_dtype(op, graph),
-        vector_axes=vector_axes,
+        choices=_choices(op, [read for read, _ in reads], graph, scratch),
         reads=tuple(
-            _read_facts(read, graph, vector_axes, position in inside)
-            for position, read in enumerate((*op.reads, *_fetching(op)))
-            if position in inside or position in after or position >= len(op.reads)
+            ReadFacts(
+                read.tensor,
+                widths[read.tensor],
+                points if in_body else 1,
+                _free(read, op) if in_body and op.reduced else (),
+            )
+            for read, in_body in reads
         ),
-        output_bytes=BITS[op.dtype] / 8,
+        output_bytes=output_bytes,
+        first_reads=tuple(name for name in widths if name not in known),
+        again=tuple(again.items()),
+        in_place=in_place,
     )
 
 
-def _fetching(op: TileOp) -> list[Read]:
-    """Return the reads of tensors that hold indices."""
+def _used_reads(op: TileOp) -> list[tuple[Read, bool]]:
+    """Return the reads that expressions use, and those of fetched indices; whether in the body."""
+    inside = set(arguments_of(op.body))
+    after = set(arguments_of(op.finish)) if op.finish else set()
+    used = [(op.reads[k], k in inside) for k in sorted(inside | after)]
     indices = [index for read in op.reads for index in read.indices]
     indices += expression_indices(op.body)
     indices += expression_indices(op.finish) if op.finish else []
-    found = [fetch for index in indices for fetch in fetches_of(index)]
-    return [Read(fetch.tensor, fetch.index) for fetch in dict.fromkeys(found)]
-
-
-def _vector_axes(op: TileOp) -> tuple[Axis, ...]:
-    longer = [axis for axis in op.spatial if axis.extent > 1][-1:]
-    return (*longer, *[axis for axis in op.reduced if axis.extent > 1][-1:])
+    found = dict.fromkeys(fetch for index in indices for fetch in fetches_of(index))
+    return used + [(Read(fetch.tensor, fetch.index), True) for fetch in found]
 
 
 def _rate_dtype(op: TileOp, graph: TileGraph) -> str:
     """Return the type that the units multiply: the operands', where a body only widens them."""
     if is_contraction(op):
-        operands = [_operand(part, op) for part in walk(op.body) if isinstance(part, Argument)]
+        operands = [op.reads[part.position] for part in walk(op.body) if isinstance(part, Argument)]
         types = {graph.tensors[read.tensor].dtype for read in operands}
         if len(types) == 1 and (only := types.pop()) in FLOATS:
             return only
     return op.body.dtype
 
 
-def _operand(part: Argument, op: TileOp) -> Read:
-    return op.reads[part.position]
+def _free(read: Read, op: TileOp) -> tuple[int, ...]:
+    used = {axis for index in read.indices for axis in axes_of(index)}
+    return tuple(position for position, axis in enumerate(op.spatial) if axis not in used)
 
 
-def _read_facts(
-    read: Read, graph: TileGraph, vector_axes: tuple[Axis, ...], in_body: bool
-) -> ReadFacts:
-    kind = graph.tensors[read.tensor]
-    packed = read.tensor in graph.constants
-    return ReadFacts(
-        tensor=read.tensor,
-        width_bytes=BITS[kind.dtype] / 8,
-        axes=frozenset(axis for index in read.indices for axis in axes_of(index)),
-        strides=tuple(_stride(read, kind, axis, packed) for axis in vector_axes),
-        in_body=in_body,
+def _choices(
+    op: TileOp, reads: list[Read], graph: TileGraph, scratch: frozenset[str]
+) -> tuple[VectorChoice, ...]:
+    longer = [position for position, axis in enumerate(op.spatial) if axis.extent > 1]
+    result: list[VectorChoice] = []
+    if longer:
+        joined = _joined(op, longer[::-1], reads, graph)
+        result.append(_along(op, joined, reads, graph, scratch))
+    if op.output in scratch and longer[:-1]:
+        # scratch may be laid out with any axis innermost
+        longest = max(longer[:-1], key=lambda position: op.spatial[position].extent)
+        result.append(_along(op, (longest,), reads, graph, scratch))
+    if inner := [axis for axis in op.reduced if axis.extent > 1][-1:]:
+        lying = tuple(_lying(read, inner[0], graph, scratch) for read in reads)
+        result.append(VectorChoice((), inner[0].extent, lying, output_apart=False))
+    return tuple(result)
+
+
+def _along(
+    op: TileOp,
+    positions: tuple[int, ...],
+    reads: list[Read],
+    graph: TileGraph,
+    scratch: frozenset[str],
+) -> VectorChoice:
+    axis = op.spatial[positions[0]]
+    lying = tuple(_lying(read, axis, graph, scratch) for read in reads)
+    innermost = all(each.extent == 1 for each in op.spatial[positions[0] + 1 :])
+    return VectorChoice(
+        positions, 0, lying, output_apart=not innermost and op.output not in scratch
     )
 
 
-def _stride(read: Read, kind: TensorType, axis: Axis, packed: bool) -> int | None:
-    steps = [coefficient(index, axis) for index in read.index]
-    if packed and None not in steps:
-        # a constant is laid out for its reader when compiling
-        return 1 if any(steps) else 0
-    inner = [math.prod(kind.shape[position + 1 :]) for position in range(len(kind.shape))]
+def _joined(
+    op: TileOp, positions: list[int], reads: list[Read], graph: TileGraph
+) -> tuple[int, ...]:
+    """Return the innermost axes that can be walked as one.
+
+    Each step of the outer axis is as long in memory as all of the inner one, for every read.
+    """
+    result = positions[:1]
+    for inner, outer in pairwise(positions):
+        extent = op.spatial[inner].extent
+        for read in reads:
+            steps = [_stride(read, op.spatial[position], graph) for position in (inner, outer)]
+            if read.guards or None in steps or steps[1] != (steps[0] or 0) * extent:
+                return tuple(result)
+        result.append(outer)
+    return tuple(result)
+
+
+def _lying(read: Read, axis: Axis, graph: TileGraph, scratch: frozenset[str]) -> Lying:
+    if read.tensor in scratch or read.tensor in graph.constants:
+        # laid out for its reader
+        steps = [coefficient(index, axis) for index in read.index]
+        if all(step == 0 for step in steps):
+            return "same"
+        return "side by side" if [step for step in steps if step != 0] == [1] else "apart"
+    match _stride(read, axis, graph):
+        case 0:
+            return "same"
+        case 1:
+            return "side by side"
+        case _:
+            return "apart"
+
+
+def _stride(read: Read, axis: Axis, graph: TileGraph) -> int | None:
+    """Return how many elements further in memory a step along the axis reads; None: not even."""
+    shape = graph.tensors[read.tensor].shape
     total = 0
-    for step, elements in zip(steps, inner, strict=True):
+    for position, index in enumerate(read.index):
+        step = coefficient(index, axis)
         if step is None:
             return None
-        total += step * elements
+        total += step * math.prod(shape[position + 1 :])
     return total
