@@ -1,0 +1,140 @@
+"""Tuning results on disk: one SQLite file that several processes may use at once.
+
+Every operation opens the file anew, so nothing is held across forks or threads. A file that is
+damaged is set aside; where the folder cannot be written, results are kept for this process only.
+Neither stops anybody: what happened is in `notes`.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from burnish.codegen.tune.key import Key
+from burnish.codegen.tune.trial import Tuned
+from burnish.core import records
+
+SCHEMA = 1
+WAIT_S = 30.0
+"""How long to wait for another process that is writing."""
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS results (
+    key TEXT PRIMARY KEY,
+    signature TEXT NOT NULL,
+    device TEXT NOT NULL,
+    target TEXT NOT NULL,
+    threads INTEGER NOT NULL,
+    burnish TEXT NOT NULL,
+    generator TEXT NOT NULL,
+    seconds REAL,
+    result TEXT NOT NULL,
+    made_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+)
+"""
+_INSERT = """
+INSERT OR REPLACE INTO results
+    (key, signature, device, target, threads, burnish, generator, seconds, result)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+R = TypeVar("R")
+
+
+class TuningCache:
+    """Results by key. `path` None: nothing is read, and nothing outlives the object."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.notes: list[str] = []
+        self._path = path
+        self._own: dict[str, Tuned] = {}
+
+    def get(self, key: Key) -> Tuned | None:
+        """Return what was found for this key; None: nobody has looked."""
+        if key.text in self._own:
+            return self._own[key.text]
+        row = self._tried(lambda connection: _read(connection, key))
+        if row is None:
+            return None
+        found = _decoded(row)
+        if found is None:
+            self._note(f"{self._path}: the result of {key.signature[:12]} is not readable")
+        return found
+
+    def put(self, key: Key, result: Tuned) -> None:
+        """Keep a result; one that stands there is replaced."""
+        self._own[key.text] = result
+        self._tried(lambda connection: _write(connection, key, result))
+
+    def _tried(self, action: Callable[[sqlite3.Connection], R]) -> R | None:
+        """Return what an action gives; None where the file does not let it."""
+        if self._path is None:
+            return None
+        try:
+            with _connected(self._path) as connection:
+                return action(connection)
+        except (OSError, sqlite3.OperationalError) as error:
+            self._note(f"{self._path}: tuning results are not kept ({error})")
+        except sqlite3.DatabaseError as error:
+            self._set_aside(self._path, error)
+        return None
+
+    def _set_aside(self, path: Path, error: Exception) -> None:
+        aside = next(
+            name
+            for number in range(1, 10_000)
+            if not (name := path.with_name(f"{path.name}.damaged-{number}")).exists()
+        )
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        try:
+            path.rename(aside)
+        except OSError as problem:
+            self._note(f"{path}: is damaged and cannot be moved ({problem})")
+            return
+        self._note(f"{path}: was damaged ({error}); it is now {aside.name}, and a new one begins")
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+def default_path(cache: Path) -> Path:
+    """Return where results lie in the folder for results that can be made again."""
+    return cache / "tuning" / f"results-{SCHEMA}.sqlite"
+
+
+@contextmanager
+def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path, timeout=WAIT_S)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(_TABLE)
+        with connection:
+            yield connection
+
+
+def _read(connection: sqlite3.Connection, key: Key) -> str | None:
+    row = connection.execute("SELECT result FROM results WHERE key = ?", (key.text,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _write(connection: sqlite3.Connection, key: Key, result: Tuned) -> None:
+    found = key.conditions
+    columns = (
+        key.text, key.signature, found.device, found.target, found.threads, found.burnish,
+        found.generator, result.seconds, json.dumps(records.encode(result)),
+    )  # fmt: skip
+    connection.execute(_INSERT, columns)
+
+
+def _decoded(text: str) -> Tuned | None:
+    try:
+        found: Tuned = records.decode(Tuned, json.loads(text))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return found

@@ -1,0 +1,316 @@
+"""What a group must compute, judged by NumPy: parts of its outputs, and how far off is right.
+
+Small outputs are judged whole; of large ones corners, lines along every axis and boxes inside. Only
+what these parts need is evaluated, so the judge's slowness does not matter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from burnish.codegen.tune.inputs import fetches, group_inputs
+from burnish.core.arrays import Array, Arrays
+from burnish.core.tensors import FLOATS
+from burnish.core.units import error as error_text
+from burnish.tile.expr import Call, walk
+from burnish.tile.graph import TensorType, TileGraph, TileOp
+from burnish.tile.group import Group
+from burnish.tile.index import Axis, Index, bounds
+from burnish.tile.reference import evaluate_op
+
+Box = tuple[tuple[int, int], ...]
+"""A half-open range per dimension."""
+
+WHOLE_POINTS = 1 << 20
+"""Outputs that take no more evaluations than this are judged whole."""
+BOX_POINTS = 1 << 20
+"""A part of an output is made shorter until it takes no more evaluations than this."""
+_CORNERS = 6
+_INSIDE = 4
+_EDGE = 3
+"""Elements along each axis of a corner or of a box inside."""
+
+_RELATIVE: Mapping[str, float] = {"f64": 1e-12, "f32": 1e-4, "f16": 1e-2, "bf16": 8e-2}
+"""Of an element's size, and of the usual size of the tensor's elements. Sums are reassociated and
+exp, tanh and erf approximated: 1,000 roundings of f32 and f64, 20 of 16-bit results (as the parity
+of whole models allows). A kernel that is wrong is off by much more."""
+
+_TIES = 0.01
+"""Of integers and truth values that come from numbers which were rounded, as many may differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedPart:
+    """What a part of an output must hold."""
+
+    box: Box
+    values: Array
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedOutput:
+    """What an output must hold, and how far off elements may be."""
+
+    parts: tuple[ExpectedPart, ...]
+    relative: float
+    """0: integers, which are exact."""
+    scale: float
+    """The usual size of an element."""
+    ties: float = 0.0
+    """The share of elements that may differ, where they are exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Inputs of a group, and what its outputs must hold."""
+
+    inputs: Mapping[str, Array]
+    outputs: Mapping[str, ExpectedOutput]
+
+
+def case(group: Group, graph: TileGraph, *, seed: int = 0) -> Case:
+    """Return a case to try kernels of a group with."""
+    first = _case(group, graph, group_inputs(group, graph, seed=seed), seed)
+    if _share_finite(first) > 0.9:
+        return first
+    # roots or logarithms of negative numbers: NaN everywhere would prove nothing
+    inputs = group_inputs(group, graph, seed=seed, sign="positive")
+    second = _case(group, graph, inputs, seed)
+    return max(first, second, key=_share_finite)
+
+
+def finding(name: str, found: Array, expected: ExpectedOutput) -> str:
+    """Return what is wrong with an output; empty: nothing."""
+    off, judged, worst = 0, 0, 0.0
+    place: tuple[int, ...] = ()
+    for part in expected.parts:
+        here = found[tuple(slice(low, high) for low, high in part.box)]
+        wrong, size = _wrong(here, part.values, expected)
+        judged += wrong.size
+        off += int(np.count_nonzero(wrong))
+        if wrong.any() and (size > worst or not place):
+            spot = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+            place = tuple(int(s) + low for s, (low, _) in zip(spot, part.box, strict=True))
+            worst = max(worst, size)
+    if off <= expected.ties * judged:
+        return ""
+    where = ", ".join(map(str, place))
+    return (
+        f"{name}: {off:,} of {judged:,} elements are wrong, "
+        f"for instance [{where}], by up to {error_text(worst)}"
+    )
+
+
+def parts_to_judge(group: Group, graph: TileGraph, output: str, *, seed: int) -> tuple[Box, ...]:
+    """Return the parts of an output that are judged; none where it has no element."""
+    shape = graph.tensors[output].shape
+    if 0 in shape:
+        return ()
+    whole = tuple((0, extent) for extent in shape)
+    if _points(group, graph, output, whole) <= WHOLE_POINTS:
+        return (whole,)
+    rng = np.random.default_rng(seed)
+    boxes = (*_corners(shape, rng), *_lines(shape, rng), *_inner(shape, rng))
+    return tuple(dict.fromkeys(_shortened(group, graph, output, box, rng) for box in boxes))
+
+
+def needed(group: Group, graph: TileGraph, output: str, box: Box) -> dict[str, Box]:
+    """Return the box of each tensor that the group's nests must compute for a box of an output."""
+    result = {output: box}
+    for op in reversed(group.ops):
+        if op.output not in result:
+            continue
+        pairs = zip(op.spatial, result[op.output], strict=True)
+        ranges = {axis: (low, high - 1) for axis, (low, high) in pairs}
+        for read in op.reads:
+            if read.tensor in group.written:
+                part = _clamped(read.index, ranges, graph.tensors[read.tensor].shape)
+                result[read.tensor] = _around(result.get(read.tensor), part)
+        for fetch in fetches(op):
+            if fetch.tensor in group.written:
+                # indices are few, and which of them are read may hang on other indices
+                result[fetch.tensor] = tuple((0, e) for e in graph.tensors[fetch.tensor].shape)
+    return result
+
+
+def _case(group: Group, graph: TileGraph, inputs: Arrays, seed: int) -> Case:
+    judge = _Judge(group, graph, inputs)
+    outputs = {}
+    for name in group.outputs:
+        boxes = parts_to_judge(group, graph, name, seed=seed)
+        parts = tuple(ExpectedPart(box, judge.values(name, box)) for box in boxes)
+        outputs[name] = _expected(group, graph.tensors[name], parts)
+    return Case(dict(inputs), outputs)
+
+
+class _Judge:
+    """Evaluates boxes of a group's outputs, nothing twice."""
+
+    def __init__(self, group: Group, graph: TileGraph, inputs: Arrays) -> None:
+        self._group = group
+        self._graph = graph
+        self._inputs = inputs
+        self._known: dict[str, list[ExpectedPart]] = {op.output: [] for op in group.ops}
+
+    def values(self, output: str, box: Box) -> Array:
+        """Return what the output holds in this box."""
+        wanted = needed(self._group, self._graph, output, box)
+        found: dict[str, ExpectedPart] = {}
+        for op in self._group.ops:
+            if op.output in wanted:
+                found[op.output] = self._part(op, wanted[op.output], found)
+        part = found[output]
+        pairs = zip(box, part.box, strict=True)
+        return np.array(part.values[tuple(slice(a - c, b - c) for (a, b), (c, _) in pairs)])
+
+    def _part(self, op: TileOp, box: Box, found: Mapping[str, ExpectedPart]) -> ExpectedPart:
+        known = next((part for part in self._known[op.output] if _holds(part.box, box)), None)
+        if known is None:
+            values = {**self._inputs, **{name: part.values for name, part in found.items()}}
+            origins = {name: [low for low, _ in part.box] for name, part in found.items()}
+            known = ExpectedPart(box, evaluate_op(_shifted(op, origins), values, box))
+            self._known[op.output].append(known)
+        return known
+
+
+def _shifted(op: TileOp, origins: Mapping[str, Sequence[int]]) -> TileOp:
+    """Return the nest reading parts of tensors whose first elements these are."""
+    reads = []
+    for read in op.reads:
+        origin = origins.get(read.tensor, [0] * len(read.index))
+        index = tuple(part - low for part, low in zip(read.index, origin, strict=True))
+        reads.append(replace(read, index=index))
+    return replace(op, reads=tuple(reads))
+
+
+def _expected(group: Group, kind: TensorType, parts: tuple[ExpectedPart, ...]) -> ExpectedOutput:
+    if kind.dtype not in FLOATS:
+        return ExpectedOutput(parts, 0.0, 0.0, _TIES if _rounds(group) else 0.0)
+    values = [part.values.astype(np.float64).reshape(-1) for part in parts]
+    numbers = np.concatenate(values) if values else np.zeros(0)
+    finite = numbers[np.isfinite(numbers)]
+    scale = float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0
+    weakest = max((_RELATIVE.get(t, 0.0) for t in _float_types(group)), default=0.0)
+    return ExpectedOutput(parts, max(weakest, _RELATIVE.get(kind.dtype, 1.0)), scale)
+
+
+def _rounds(group: Group) -> bool:
+    """Say whether integers or truth values may hang on the rounding of numbers."""
+    return bool(_float_types(group))
+
+
+def _float_types(group: Group) -> set[str]:
+    exprs = [e for op in group.ops for e in (op.body, op.finish) if e is not None]
+    types = {part.dtype for expr in exprs for part in walk(expr) if isinstance(part, Call)}
+    return types & FLOATS
+
+
+def _wrong(found: Array, wanted: Array, expected: ExpectedOutput) -> tuple[Array, float]:
+    """Return which elements are wrong, and the greatest difference."""
+    if not expected.relative:
+        wrong = found != wanted
+        apart = np.abs(found.astype(np.float64) - wanted.astype(np.float64))
+        return wrong, float(apart.max(initial=0.0))
+    a, b = found.astype(np.float64), wanted.astype(np.float64)
+    with np.errstate(all="ignore"):
+        apart = np.abs(a - b)
+        allowed = expected.relative * (np.abs(b) + expected.scale)
+        same = (a == b) | (np.isnan(a) & np.isnan(b)) | (apart <= allowed)
+    finite = apart[~same & np.isfinite(apart)]
+    return ~same, float(finite.max(initial=0.0)) if same.all() or finite.size else math.inf
+
+
+def _share_finite(found: Case) -> float:
+    values = [
+        np.isfinite(part.values.astype(np.float64)).mean()
+        for output in found.outputs.values()
+        for part in output.parts
+        if part.values.size
+    ]
+    return float(np.mean(values)) if values else 1.0
+
+
+def _points(group: Group, graph: TileGraph, output: str, box: Box) -> int:
+    """Return how many evaluations the judge needs for a box."""
+    wanted = needed(group, graph, output, box)
+    return sum(
+        math.prod(high - low for low, high in wanted[op.output])
+        * math.prod(axis.extent for axis in op.reduced)
+        for op in group.ops
+        if op.output in wanted
+    )
+
+
+def _shortened(
+    group: Group, graph: TileGraph, output: str, box: Box, rng: np.random.Generator
+) -> Box:
+    while _points(group, graph, output, box) > BOX_POINTS:
+        lengths = [high - low for low, high in box]
+        longest = int(np.argmax(lengths))
+        if lengths[longest] == 1:
+            return box
+        low, high = box[longest]
+        half = (high - low + 1) // 2
+        start = _kept_end(low, high, half, graph.tensors[output].shape[longest], rng)
+        box = (*box[:longest], (start, start + half), *box[longest + 1 :])
+    return box
+
+
+def _kept_end(low: int, high: int, half: int, extent: int, rng: np.random.Generator) -> int:
+    """Return where half of a range begins: what lies at an end of the axis stays there."""
+    if (low == 0) != (high == extent):
+        return low if low == 0 else high - half
+    return (low, high - half)[int(rng.integers(0, 2))]
+
+
+def _corners(shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[Box]:
+    ends = [((0, min(_EDGE, e)), (max(e - _EDGE, 0), e)) for e in shape]
+    corners = list(product(*ends)) if len(shape) <= 8 else []
+    first, *others = [*corners[:1], *corners[-1:], *corners[1:-1]] or [tuple(e[0] for e in ends)]
+    yield first
+    yield from others[:1]
+    rest = others[1:]
+    chosen = rng.permutation(len(rest))[: _CORNERS - 2]
+    yield from (rest[int(k)] for k in chosen)
+
+
+def _lines(shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[Box]:
+    """Yield the whole length of each axis: it crosses every seam between tiles."""
+    for position, extent in enumerate(shape):
+        if extent > _EDGE:
+            spot = [int(rng.integers(0, e)) for e in shape]
+            line = [(s, s + 1) for s in spot]
+            line[position] = (0, extent)
+            yield tuple(line)
+
+
+def _inner(shape: tuple[int, ...], rng: np.random.Generator) -> Iterator[Box]:
+    for _ in range(_INSIDE):
+        spot = [int(rng.integers(0, max(e - _EDGE, 0) + 1)) for e in shape]
+        yield tuple((s, min(s + _EDGE, e)) for s, e in zip(spot, shape, strict=True))
+
+
+def _clamped(
+    index: tuple[Index, ...], ranges: Mapping[Axis, tuple[int, int]], shape: tuple[int, ...]
+) -> Box:
+    ends = [bounds(part, ranges) for part in index]
+    # a guarded read may lie outside altogether: it then needs nothing, and element zero will do
+    return tuple(
+        (min(max(low, 0), max(e - 1, 0)), max(min(high + 1, e), min(e, 1)))
+        for (low, high), e in zip(ends, shape, strict=True)
+    )
+
+
+def _around(known: Box | None, part: Box) -> Box:
+    if known is None:
+        return part
+    return tuple((min(a, c), max(b, d)) for (a, b), (c, d) in zip(known, part, strict=True))
+
+
+def _holds(outer: Box, inner: Box) -> bool:
+    return all(a <= c and d <= b for (a, b), (c, d) in zip(outer, inner, strict=True))

@@ -1,0 +1,76 @@
+"""Under which key a tuning result is kept: everything that could make it another one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from burnish.codegen.cpu.target import Target
+from burnish.core.hashing import value_key
+from burnish.hw.detect import Cpu
+from burnish.version import __version__
+
+_PACKAGE = Path(__file__).parents[2]
+_GENERATOR = ("codegen/cpu", "tile")
+"""What turns a group and a schedule into code. How nests come to be is not part of it: a group's
+signature holds what they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Where and with what a group was tuned."""
+
+    device: str
+    """The processor's name."""
+    features: tuple[str, ...]
+    target: str
+    """For which instruction set the kernels are."""
+    threads: int
+    burnish: str
+    generator: str
+    """A hash of the sources that write kernels."""
+    compiler: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What one result belongs to."""
+
+    signature: str
+    """Of the group; equal for repeated layers."""
+    conditions: Conditions
+    layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Dimensions of tensors in another order, by position among what the group reads and writes."""
+
+    @property
+    def text(self) -> str:
+        """Return a text that only equal keys share."""
+        return value_key(asdict(self))
+
+
+def conditions(cpu: Cpu, target: Target, threads: int) -> Conditions:
+    """Return the conditions under which this process would tune."""
+    import llvmlite
+
+    return Conditions(
+        device=cpu.model,
+        features=tuple(sorted(cpu.flags)),
+        target=target.name,
+        threads=threads,
+        burnish=__version__,
+        generator=generator_version(),
+        compiler=f"llvmlite {llvmlite.__version__}",
+    )
+
+
+@lru_cache(maxsize=1)
+def generator_version() -> str:
+    """Return a hash of the sources that write kernels."""
+    digest = hashlib.sha256()
+    for folder in _GENERATOR:
+        for path in sorted((_PACKAGE / folder).glob("*.py")):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]

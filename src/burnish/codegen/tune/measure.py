@@ -1,0 +1,244 @@
+"""Trying schedules for real: kernels are generated, compiled, proved and timed side by side.
+
+Everything but generating happens in a measuring process, which is started anew after a crash or a
+timeout; the kernel at fault becomes a row that says so. All kernels of a group are compiled before
+the first is timed, so that nothing else runs then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from burnish.codegen.cpu.kernel import Kernel, generate
+from burnish.codegen.cpu.target import Target
+from burnish.codegen.tune.check import case
+from burnish.codegen.tune.messages import (
+    Compile,
+    Image,
+    LoadLibrary,
+    Place,
+    Prove,
+    Request,
+    Tensor,
+    Time,
+)
+from burnish.codegen.tune.process import (
+    START_LIMIT_S,
+    RequestRefusedError,
+    WorkerDiedError,
+    WorkerProcess,
+)
+from burnish.codegen.tune.race import Rules, race
+from burnish.codegen.tune.trial import Trial
+from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
+from burnish.tile.schedule import Schedule
+
+FUNCTION = "kernel"
+_LIBRARY = "library"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A group to be tried, in its graph."""
+
+    group: Group
+    graph: TileGraph
+    layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Tensors whose dimensions lie in another order, outermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPart:
+    """A part of the model that does a group's work in ONNX Runtime."""
+
+    model: bytes = field(repr=False)
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds for every trial."""
+
+    target: Target
+    threads: int
+    rules: Rules = Rules()  # noqa: RUF009  # frozen
+    limit_s: float = 20.0
+    """A kernel that takes longer to be proved, or to be timed once, is given up."""
+
+
+class _FailedError(Exception):
+    """A subject cannot be tried any further; the text says why."""
+
+
+class Bench:
+    """Tries schedules; to be closed, as it keeps a process."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        *,
+        start: Callable[[], WorkerProcess] = WorkerProcess,
+        write: Callable[..., Kernel] = generate,
+    ) -> None:
+        self._terms = terms
+        self._start = start
+        self._write = write
+        self._worker: WorkerProcess | None = None
+        self._place: Place | None = None
+        self._loading: dict[str, Request] = {}
+        self._loaded: set[str] = set()
+        self._failures: dict[str, str] = {}
+
+    def try_all(
+        self, task: Task, schedules: Sequence[Schedule], library: LibraryPart | None = None
+    ) -> tuple[Trial, ...]:
+        """Return one trial per schedule, in order, and one of the library if it takes part."""
+        self._place = None
+        self._loading, self._loaded, self._failures = {}, set(), {}
+        self._build(task, schedules)
+        if library is not None:
+            self._loading[_LIBRARY] = LoadLibrary(
+                _LIBRARY, library.model, library.inputs, library.outputs
+            )
+        if self._loading:
+            self._take_up(task)
+        proved = [key for key in self._loading if self._succeeds(key, partial(self._load, key))]
+        samples = race(proved, self._timed, self._terms.rules, always=(_LIBRARY,))
+        trials = [self._trial(str(n), each, samples) for n, each in enumerate(schedules)]
+        if library is not None:
+            trials.append(self._trial(_LIBRARY, None, samples))
+        return tuple(trials)
+
+    def close(self) -> None:
+        """End the measuring process."""
+        if self._worker is not None:
+            self._worker.end()
+            self._worker = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _build(self, task: Task, schedules: Sequence[Schedule]) -> None:
+        """Generate and compile; one goes on here while the other does in the other process."""
+        known: dict[str, Schedule] = {}
+        waiting: tuple[str, Kernel] | None = None
+        for number, schedule in enumerate(schedules):
+            kernel = self._written(str(number), task, schedule)
+            if kernel is None:
+                continue
+            if (twin := known.setdefault(kernel.ir_text, schedule)) is not schedule:
+                tile = "×".join(map(str, twin.tile))
+                self._failures[str(number)] = f"the same kernel as with tile {tile}"
+                continue
+            self._collect(waiting)
+            request = Compile(kernel.ir_text, self._terms.target.name)
+            sent = self._succeeds(str(number), partial(self._send, request))
+            waiting = (str(number), kernel) if sent else None
+        self._collect(waiting)
+
+    def _written(self, key: str, task: Task, schedule: Schedule) -> Kernel | None:
+        target = self._terms.target
+        try:
+            return self._write(
+                task.group, schedule, task.graph, target, name=FUNCTION, layouts=task.layouts
+            )
+        except Exception as error:
+            # whatever the generator cannot write is a row, and the next schedule may do
+            self._failures[key] = f"cannot be generated ({type(error).__name__}: {error})"
+            return None
+
+    def _collect(self, waiting: tuple[str, Kernel] | None) -> None:
+        if waiting is None:
+            return
+        key, kernel = waiting
+
+        def receive() -> None:
+            code = self._process().receive(self._terms.limit_s + START_LIMIT_S)
+            self._loading[key] = Prove(
+                key,
+                Image(
+                    kernel.name, code, kernel.arguments, kernel.tiles, kernel.scratch_bytes,
+                    kernel.packed,
+                ),
+            )  # fmt: skip
+
+        self._succeeds(key, receive)
+
+    def _take_up(self, task: Task) -> None:
+        """Give the measuring process the tensors of a group; one started later gets them too."""
+        found = case(task.group, task.graph)
+        kinds = {
+            name: Tensor(kind.dtype, kind.shape, task.layouts.get(name))
+            for name, kind in task.graph.tensors.items()
+        }
+        self._place = Place(
+            case=found,
+            inputs={name: kinds[name] for name in found.inputs},
+            outputs={name: kinds[name] for name in task.group.outputs},
+            target=self._terms.target.name,
+            threads=self._terms.threads,
+        )
+        if self._worker is not None:
+            self._worker.ask(self._place, START_LIMIT_S)
+
+    def _send(self, request: Request) -> None:
+        self._process().send(request)
+
+    def _load(self, key: str) -> None:
+        if key not in self._loaded:
+            if wrong := self._process().ask(self._loading[key], self._terms.limit_s):
+                raise _FailedError(f"wrong: {wrong}")
+            self._loaded.add(key)
+
+    def _timed(self, key: str, runs: int, settling: int) -> float | None:
+        found: list[float] = []
+
+        def measure() -> None:
+            self._load(key)
+            request = Time(key, runs, settling)
+            found.append(self._process().ask(request, self._terms.limit_s))
+
+        return found[0] if self._succeeds(key, measure) else None
+
+    def _succeeds(self, key: str, action: Callable[[], Any]) -> bool:
+        """Do something for a subject; what goes wrong is its failure, and nobody else's."""
+        try:
+            action()
+        except WorkerDiedError as died:
+            self._worker = None
+            self._loaded.clear()
+            self._failures[key] = str(died)
+        except RequestRefusedError as refused:
+            self._failures[key] = f"cannot be run ({refused})"
+        except _FailedError as failed:
+            self._failures[key] = str(failed)
+        else:
+            return True
+        return False
+
+    def _trial(
+        self, key: str, schedule: Schedule | None, samples: Mapping[str, tuple[float, ...]]
+    ) -> Trial:
+        failure = self._failures.get(key, "")
+        return Trial(schedule, () if failure else samples[key], failure)
+
+    def _process(self) -> WorkerProcess:
+        if self._worker is None:
+            self._worker = self._start()
+            if self._place is not None:
+                self._worker.ask(self._place, START_LIMIT_S)
+        return self._worker

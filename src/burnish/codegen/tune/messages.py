@@ -1,0 +1,95 @@
+"""What the tuner and its measuring process say to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from burnish.codegen.tune.check import Case
+from burnish.core.arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor in memory."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    layout: tuple[int, ...] | None = None
+    """Its dimensions from the outermost to the innermost; None: in their own order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A compiled kernel, and what it needs to be called."""
+
+    name: str
+    object_code: bytes = field(repr=False)
+    arguments: tuple[str, ...]
+    tiles: int
+    scratch_bytes: int
+    packed: Mapping[str, Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Compile:
+    """Make machine code; the answer is the object code."""
+
+    ir_text: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Take these tensors in place of those before; kernels that were loaded are forgotten."""
+
+    case: Case
+    inputs: Mapping[str, Tensor]
+    outputs: Mapping[str, Tensor]
+    target: str
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prove:
+    """Load a kernel and see that it is right; the answer is what is wrong, or nothing."""
+
+    key: str
+    image: Image
+
+
+@dataclass(frozen=True, slots=True)
+class LoadLibrary:
+    """Load a part of the model into ONNX Runtime; the answer is what is wrong, or nothing."""
+
+    key: str
+    model: bytes = field(repr=False)
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """Run something that was loaded this often; the answer is the seconds of one run."""
+
+    key: str
+    runs: int
+    settling: int = 1
+    """Runs before that are not counted: the caches hold what was timed before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Unload this."""
+
+    key: str
+
+
+Request = Compile | Place | Prove | LoadLibrary | Time | Forget
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The request could not be served; the process goes on."""
+
+    reason: str

@@ -1,0 +1,132 @@
+"""What the measuring process does when asked: one method per message."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from burnish.codegen.cpu.compile import compile_module, load
+from burnish.codegen.cpu.target import by_name
+from burnish.codegen.cpu.team import Team, address_of
+from burnish.codegen.library import BoundPart
+from burnish.codegen.library import load as load_session
+from burnish.codegen.plan import LibraryStep, PlanTensor
+from burnish.codegen.tune.check import finding
+from burnish.codegen.tune.memory import GuardedMemory, PlannedMemory, as_array, copied, fill
+from burnish.codegen.tune.messages import (
+    Compile,
+    Forget,
+    Image,
+    LoadLibrary,
+    Place,
+    Prove,
+    Time,
+)
+from burnish.codegen.tune.proof import Proof
+from burnish.codegen.tune.steps import StepTable
+
+Run = Callable[[int], None]
+"""Runs something this often."""
+
+
+class Workshop:
+    """Tensors of one group, and the kernels that have been loaded for it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._place: Place | None = None
+        self._team: Team | None = None
+        self._scratch_bytes = 0
+        self._loaded: dict[str, Run] = {}
+
+    def compile(self, request: Compile) -> bytes:
+        """Return the machine code of a kernel."""
+        return compile_module(request.ir_text, by_name(request.target)).object_code
+
+    def place(self, request: Place) -> None:
+        """Lay out the tensors of a group."""
+        self._loaded.clear()
+        gc.collect()
+        self._place = request
+        self._guarded = GuardedMemory(request.inputs, request.outputs)
+        self._planned = PlannedMemory({**request.inputs, **request.outputs})
+        for memory in (self._guarded, self._planned):
+            fill(memory, request.case.inputs, request.inputs)
+        self._guarded.seal(request.inputs)
+
+    def prove(self, request: Prove) -> str:
+        """Return what is wrong with a kernel; one that is right can be timed."""
+        place, image = self._placed, request.image
+        compiled = load(image.object_code, by_name(place.target))
+        team = self._team_for(image)
+        found = Proof(image, compiled, self._guarded, place.outputs).finding(place.case, team)
+        if found:
+            return found
+        packed = {name: copied(array) for name, array in image.packed.items()}
+        addresses = [
+            address_of(packed[name]) if name in packed else self._planned.address(name)
+            for name in image.arguments
+        ]
+        kept = tuple(packed.values())
+        table = StepTable(image, compiled, addresses, place.threads, kept)
+        self._loaded[request.key] = lambda runs: table.run(self._team_for(image), runs)
+        return ""
+
+    def load_library(self, request: LoadLibrary) -> str:
+        """Return what is wrong with a part of the model; one that is right can be timed."""
+        place = self._placed
+        path = self._folder / f"{len(self._loaded)}.onnx"
+        path.write_bytes(request.model)
+        session = load_session(path, place.threads)
+        tensors = {
+            name: PlanTensor(tensor.dtype, tensor.shape, "arena")
+            for name, tensor in {**place.inputs, **place.outputs}.items()
+        }
+        step = LibraryStep(path.name, request.inputs, request.outputs, ())
+        part = BoundPart.of(session, step, tensors)
+        for name in part.names:
+            part.bind(name, self._planned.address(name))
+        part.run()
+        for name, expected in place.case.outputs.items():
+            content = as_array(self._planned.bytes(name), place.outputs[name])
+            if found := finding(name, content, expected):
+                return found
+
+        def run(runs: int) -> None:
+            for _ in range(runs):
+                part.run()
+
+        self._loaded[request.key] = run
+        return ""
+
+    def time(self, request: Time) -> float:
+        """Return the seconds of one run."""
+        run = self._loaded[request.key]
+        run(request.settling)
+        # one thread's own time leaves out what else the machine was doing
+        clock = time.process_time if self._placed.threads == 1 else time.perf_counter
+        start = clock()
+        run(request.runs)
+        return (clock() - start) / request.runs
+
+    def forget(self, request: Forget) -> None:
+        """Unload a kernel."""
+        self._loaded.pop(request.key, None)
+
+    @property
+    def _placed(self) -> Place:
+        assert self._place is not None, "tensors are placed first"
+        return self._place
+
+    def _team_for(self, image: Image) -> Team:
+        """Return threads with enough scratch memory for a kernel."""
+        place = self._placed
+        enough = self._scratch_bytes >= image.scratch_bytes
+        if self._team is None or self._team.threads != place.threads or not enough:
+            if self._team is not None:
+                self._team.close()
+            self._scratch_bytes = max(self._scratch_bytes, image.scratch_bytes)
+            self._team = Team(by_name(place.target), place.threads, self._scratch_bytes)
+        return self._team

@@ -1,0 +1,152 @@
+"""Kernels are tried in a process of their own: whatever they do becomes a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import onnx
+import pytest
+
+from burnish.codegen.cpu.kernel import Kernel, generate
+from burnish.codegen.cpu.target import TARGETS, detect
+from burnish.codegen.tune.measure import Bench, LibraryPart, Task, Terms
+from burnish.codegen.tune.race import Rules
+from burnish.codegen.tune.trial import Trial
+from burnish.tile.graph import TileGraph
+from burnish.tile.schedule import Schedule
+from burnish.tile.simplify import simplify
+from codegen.tune import bad_kernels
+from tile_samples import Sketch, feed_forward, scores, whole
+
+QUICK = Rules(rounds=2, block_s=1e-4)
+TERMS = Terms(TARGETS["portable"], 1, QUICK, limit_s=30.0)
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Bench]:
+    with Bench(TERMS, write=bad_kernels.write) as found:
+        yield found
+
+
+def tried(bench: Bench, *names: str) -> dict[str, Trial]:
+    graph = bad_kernels.graph()
+    trials = bench.try_all(
+        Task(whole(graph), graph), [bad_kernels.schedule(name) for name in names]
+    )
+    return dict(zip(names, trials, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("crashing", "crashed (by SIGSEGV)"),
+        ("far", "crashed (by SIGSEGV)"),
+        ("meddling", "crashed (by SIGSEGV)"),
+        ("wrong", "wrong: add$0: 100 of 100 elements are wrong, for instance [0], by up to 1"),
+        ("forgetful", "wrong: add$0: 1 elements are never written"),
+        ("generous", "wrong: add$0: 2 elements are computed by two tiles"),
+        ("beyond", "wrong: add$0: it wrote behind the tensor"),
+        ("before", "wrong: add$0: it wrote before the tensor"),
+        ("ordered", "wrong: add$0: holds something else when tiles run in another order"),
+        ("unwritable", "cannot be generated (ValueError: no way to write it)"),
+        ("not LLVM", "cannot be run (RuntimeError: LLVM IR parsing error"),
+        ("unresolved", "cannot be run (KeyError: \"the module calls 'nowhere_at_all'"),
+    ],
+)
+def test_a_bad_kernel_is_a_row_and_a_good_one_beside_it_is_timed(
+    bench: Bench, name: str, reason: str
+) -> None:
+    found = tried(bench, name, "right")
+    assert found[name].failure.startswith(reason), found[name].failure
+    assert found[name].samples_s == ()
+    assert found["right"].failure == ""
+    assert len(found["right"].samples_s) == 2
+
+
+def test_a_kernel_that_hangs_is_given_up() -> None:
+    terms = replace(TERMS, limit_s=2.0)
+    with Bench(terms, write=bad_kernels.write) as bench:
+        found = tried(bench, "right", "hanging")
+    assert found["hanging"].failure == "timed out after 2.00 s"
+    assert found["right"].samples_s
+
+
+def test_equal_kernels_are_tried_once(bench: Bench) -> None:
+    graph = bad_kernels.graph()
+    right = bad_kernels.schedule("right")
+    found = bench.try_all(Task(whole(graph), graph), [right, replace(right, settings={"rows": 2})])
+    assert [trial.failure for trial in found] == ["", "the same kernel as with tile 1"]
+
+
+def test_nothing_to_try_gives_nothing(bench: Bench) -> None:
+    graph = bad_kernels.graph()
+    assert bench.try_all(Task(whole(graph), graph), []) == ()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_generated_kernels_are_right(threads: int) -> None:
+    graph = simplify(scores(24, 16, 48))
+    terms = Terms(detect(), threads, QUICK)
+    with Bench(terms) as bench:
+        found = bench.try_all(Task(whole(graph), graph), [Schedule((4, 48)), Schedule((5, 48))])
+    assert [trial.failure for trial in found] == ["", ""]
+    assert all(trial.seconds for trial in found)
+
+
+def test_packed_constants_travel_with_their_kernel() -> None:
+    graph = simplify(feed_forward(16, 32, 12))
+    packed: list[Kernel] = []
+
+    def write(*given: object, **named: object) -> Kernel:
+        packed.append(generate(*given, **named))  # type: ignore[arg-type]
+        return packed[-1]
+
+    with Bench(Terms(detect(), 1, QUICK), write=write) as bench:
+        (found,) = bench.try_all(Task(whole(graph), graph), [Schedule((1, 16, 5, 12))])
+    assert found.failure == ""
+    assert packed[0].packed
+
+
+def test_tensors_may_lie_in_another_order() -> None:
+    sketch = Sketch(x=(6, 20), z=(6, 20))
+    graph = sketch.graph(sketch.pointwise("subtract", "x", "z"))
+    layouts = {"x": (1, 0), graph.outputs[0]: (1, 0)}
+    with Bench(Terms(detect(), 1, QUICK)) as bench:
+        (found,) = bench.try_all(Task(whole(graph), graph, layouts), [Schedule((3, 20))])
+    assert found.failure == ""
+
+
+def product_part(sign: int = 1) -> LibraryPart:
+    helper = onnx.helper
+    weight = np.asarray(product_graph().constants["weight$0"])
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["product$0"])]
+    shape = [8, 4]
+    graph = helper.make_graph(
+        nodes, "part",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [8, 16])],
+        [helper.make_tensor_value_info("product$0", onnx.TensorProto.FLOAT, shape)],
+        [onnx.numpy_helper.from_array(sign * weight, "w")],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return LibraryPart(model.SerializeToString(), ("x",), ("product$0",))
+
+
+def product_graph() -> TileGraph:
+    sketch = Sketch(x=(8, 16))
+    return sketch.graph(sketch.matmul("x", sketch.weight(16, 4)))
+
+
+def test_the_library_takes_part() -> None:
+    graph = product_graph()
+    with Bench(Terms(detect(), 1, QUICK)) as bench:
+        task = Task(whole(graph), graph)
+        found = bench.try_all(task, [Schedule((8, 4))], product_part())
+        other = bench.try_all(task, [Schedule((8, 4))], product_part(-1))
+        broken = bench.try_all(task, [], LibraryPart(b"no model", ("x",), ("product$0",)))
+    assert [trial.failure for trial in found] == ["", ""]
+    assert found[1].schedule is None
+    assert found[1].seconds
+    assert other[1].failure.startswith("wrong: product$0: ")
+    assert broken[0].failure.startswith("cannot be run (ModelError: ")

@@ -1,0 +1,67 @@
+"""Rounds are fair, end early for the slow, and survive those that fail."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from burnish.codegen.tune.race import Rules, race
+
+
+class Track:
+    """Subjects with fixed speeds."""
+
+    def __init__(self, **seconds: float) -> None:
+        self.seconds = seconds
+        self.asked: Counter[str] = Counter()
+        self.calls: list[tuple[str, int, int]] = []
+        self.fails_at: dict[str, int] = {}
+
+    def timed(self, subject: str, runs: int, settling: int) -> float | None:
+        self.asked[subject] += 1
+        self.calls.append((subject, runs, settling))
+        if self.asked[subject] == self.fails_at.get(subject):
+            return None
+        return self.seconds[subject]
+
+
+def test_close_subjects_are_timed_in_every_round() -> None:
+    track = Track(a=1.0, b=1.1, c=1.2)
+    found = race(["a", "b", "c"], track.timed, Rules(rounds=4))
+    assert found == {"a": (1.0,) * 4, "b": (1.1,) * 4, "c": (1.2,) * 4}
+    assert track.asked == {"a": 5, "b": 5, "c": 5}
+
+
+def test_who_is_far_behind_is_timed_no_further() -> None:
+    track = Track(a=1.0, b=1.5, c=5.0)
+    found = race(["a", "b", "c"], track.timed, Rules(rounds=4))
+    assert found == {"a": (1.0,) * 4, "b": (1.5,), "c": (5.0,)}
+    assert track.asked == {"a": 5, "b": 2, "c": 1}
+
+
+def test_some_are_timed_to_the_end() -> None:
+    track = Track(a=1.0, library=9.0)
+    found = race(["a", "library"], track.timed, Rules(rounds=3), always=("library",))
+    assert found["library"] == (9.0,) * 3
+
+
+def test_who_fails_is_out_and_the_others_go_on() -> None:
+    track = Track(a=1.0, b=1.0, c=1.0)
+    track.fails_at = {"a": 1, "b": 3}
+    assert race(["a", "b", "c"], track.timed, Rules(rounds=3)) == {"c": (1.0,) * 3}
+    assert track.asked == {"a": 1, "b": 3, "c": 4}
+
+
+def test_short_runs_are_repeated_and_long_ones_need_no_settling() -> None:
+    track = Track(short=0.003)
+    race(["short"], track.timed, Rules(rounds=1, block_s=0.01, long_s=0.05))
+    assert track.calls == [("short", 1, 1), ("short", 4, 1)]
+    track = Track(long=0.06)
+    race(["long"], track.timed, Rules(rounds=1, block_s=0.01, long_s=0.05))
+    assert track.calls == [("long", 1, 1), ("long", 1, 0)]
+    track = Track(nothing=0.0)
+    race(["nothing"], track.timed, Rules(rounds=1, most_runs=7))
+    assert track.calls[-1] == ("nothing", 7, 1)
+
+
+def test_nobody_to_time_gives_nothing() -> None:
+    assert race([], Track().timed, Rules()) == {}
