@@ -107,7 +107,7 @@ def _take_output_place(old: ir.Value, new: ir.Value) -> bool:
 
 def is_dead(node: ir.Node) -> bool:
     """Return whether nobody reads any output of a node."""
-    return not any(output.is_graph_output() or output.uses() for output in node.outputs)
+    return not any(output.uses() or output.is_graph_output() for output in node.outputs)
 
 
 def remove(nodes: Iterable[ir.Node]) -> None:

@@ -30,7 +30,8 @@ def _drop_nodes(graph: ir.Graph) -> int:
         if edit.is_dead(node):
             edit.detach(node)
             doomed.append(node)
-    graph.remove(doomed)
+    if doomed:
+        graph.remove(doomed)
     return len(doomed)
 
 

@@ -41,7 +41,7 @@ class ReadSizes(InPlacePass):
             self.facts.memory[ReadSizes] = len(read)
             return counted(model, 0)
         shapes = Shapes(self.facts)
-        known: dict[ir.Value, ir.Value] = {}
+        known = _Made({}, {})
         count = 0
         for node in read:
             found = _place(shapes.elements(node.outputs[0]), inputs)
@@ -66,16 +66,28 @@ class ReadSizes(InPlacePass):
         node: ir.Node,
         found: tuple[ir.Value, tuple[int, ...]],
         graph: ir.Graph,
-        known: dict[ir.Value, ir.Value],
+        made: _Made,
     ) -> None:
         value, axes = found
         index = self.facts.array(node.inputs[1])
-        if value not in known:
-            known[value] = _shape_of(value, graph)
+        if value not in made.shapes:
+            made.shapes[value] = _shape_of(value, graph)
         at = np.array(axes, np.int64).reshape(() if index is None else index.shape)
-        name = f"{node.outputs[0].name}/axis"
-        node.replace_input_with(0, known[value])
-        node.replace_input_with(1, edit.add_initializer(graph, name, at))
+        if (axes, at.shape) not in made.axes:
+            name = f"{node.outputs[0].name}/axis"
+            made.axes[axes, at.shape] = edit.add_initializer(graph, name, at)
+        node.replace_input_with(0, made.shapes[value])
+        node.replace_input_with(1, made.axes[axes, at.shape])
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What was added to the graph, to be read again."""
+
+    shapes: dict[ir.Value, ir.Value]
+    """By the input that they are the shapes of."""
+    axes: dict[tuple[tuple[int, ...], tuple[int, ...]], ir.Value]
+    """By axes and by the shape in which they are read."""
 
 
 def _measured(node: ir.Node) -> ir.Value | None:
