@@ -34,9 +34,10 @@ def _integer_divide(a: Value, b: Value) -> Value:
     """Return the quotient rounded towards zero, as C and ONNX Runtime divide integers."""
     if np.issubdtype(a.dtype, np.floating):
         return a / b
-    safe = np.where(b == 0, 1, b)
-    quotient = np.abs(a) // np.abs(safe)
-    return np.where(b == 0, 0, np.where((a < 0) != (safe < 0), -quotient, quotient)).astype(a.dtype)
+    safe = np.where(b == 0, 1, b).astype(b.dtype)
+    down = np.floor_divide(a, safe)
+    cut = (down * safe != a) & ((a < 0) != (safe < 0))
+    return np.where(b == 0, 0, down + cut).astype(a.dtype)
 
 
 def _power(a: Value, b: Value) -> Value:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from burnish.tile.expr import Expr, call
 from burnish.tile.pointwise import (
     above,
@@ -31,6 +33,14 @@ _DEFAULTS: dict[str, Attributes] = {
     "Swish": {"alpha": 1.0},
     "com.microsoft.QuickGelu": {"alpha": 1.702},
 }
+
+_GREATEST = {
+    "f64": float(np.finfo(np.float64).max),
+    "f32": float(np.finfo(np.float32).max),
+    "f16": float(np.finfo(np.float16).max),
+    "bf16": float.fromhex("0x1.fep127"),
+}
+"""The greatest finite number of each floating type."""
 
 
 def relu(x: Expr) -> Expr:
@@ -192,11 +202,15 @@ def parametric_relu(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("Clip")
 def clip(builder: Builder, node: Node) -> None:
-    """Add the value between two limits; the upper one wins, and a limit that is NaN is none."""
+    """Add the value between two limits; the upper one wins, and a limit that is NaN is none.
+
+    A limit that is left out is the least or greatest finite number, so that infinity is clipped.
+    """
+    greatest = _GREATEST.get(builder.type(node.inputs[0]).dtype)
     if node.opset < 11:
-        limits = (node.attributes.get("min", -math.inf), node.attributes.get("max", math.inf))
+        least, most = (node.attributes.get(name) for name in ("min", "max"))
         elementwise(
-            builder, node, lambda x: below(above(x, like(x, limits[0])), like(x, limits[1]))
+            builder, node, lambda x: _between(x, _stated(x, least), _stated(x, most), greatest)
         )
         return
     low, high = node.input(1), node.input(2)
@@ -205,10 +219,23 @@ def clip(builder: Builder, node: Node) -> None:
 
     def scalar(x: Expr, *limits: Expr) -> Expr:
         left = list(limits)
-        raised = above(x, left.pop(0)) if low is not None else x
-        return below(raised, left.pop(0)) if high is not None else raised
+        least = None if low is None else left.pop(0)
+        return _between(x, least, left.pop(0) if left else None, greatest)
 
     pointwise(builder, node.outputs[0], present([node.inputs[0], *given]), scalar)
+
+
+def _between(x: Expr, low: Expr | None, high: Expr | None, greatest: float | None) -> Expr:
+    """Return x between two limits; those left out are ±greatest, or none for whole numbers."""
+    if greatest is not None:
+        low = like(x, -greatest) if low is None else low
+        high = like(x, greatest) if high is None else high
+    raised = x if low is None else above(x, low)
+    return raised if high is None else below(raised, high)
+
+
+def _stated(x: Expr, limit: float | None) -> Expr | None:
+    return None if limit is None else like(x, limit)
 
 
 def _refuse_large(builder: Builder, limits: list[str]) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from burnish.tile.expr import Expr, call, cast
+import numpy as np
+
+from burnish.store.element_types import numpy_type
+from burnish.tile.expr import Constant, Expr, call, cast
 from burnish.tile.pointwise import like, pointwise, wide_type
 from burnish.tile.reduction import (
     Fold,
@@ -28,15 +32,8 @@ def _absolute(x: Expr) -> Expr:
     return call("absolute", x)
 
 
-def _in_floats(function: str) -> Callable[[Expr], Expr]:
-    """Return a function of real numbers; whole ones go through f64."""
-
-    def apply(x: Expr) -> Expr:
-        if x.dtype[0] in "fb":
-            return call(function, x)
-        return cast(call(function, cast(x, "f64")), x.dtype)
-
-    return apply
+def _applied(function: str) -> Callable[[Expr], Expr]:
+    return lambda x: call(function, x)
 
 
 _FOLDS: dict[str, FoldOf] = {
@@ -46,9 +43,9 @@ _FOLDS: dict[str, FoldOf] = {
     "ReduceMin": lambda _: Fold("min"),
     "ReduceProd": lambda _: Fold("prod"),
     "ReduceL1": lambda _: Fold("sum", body=_absolute),
-    "ReduceL2": lambda _: Fold("sum", body=_square, finish=_in_floats("sqrt")),
+    "ReduceL2": lambda _: Fold("sum", body=_square, finish=_applied("sqrt")),
     "ReduceSumSquare": lambda _: Fold("sum", body=_square),
-    "ReduceLogSum": lambda _: Fold("sum", finish=_in_floats("log")),
+    "ReduceLogSum": lambda _: Fold("sum", finish=_applied("log")),
 }
 
 
@@ -58,6 +55,8 @@ def _reduction(fold_of: FoldOf) -> Meaning:
         gone = _axes(builder, node, len(source.shape))
         where = place(source.shape, gone, keepdims=_keepdims(node))
         fold = fold_of(elements(source.shape, gone))
+        if source.dtype[0] in "iu" and fold.combine in ("sum", "prod"):
+            fold = _in_doubles(fold, source.dtype)
         reduce_over(builder, node.outputs[0], node.inputs[:1], where, fold, source.dtype)
 
     return meaning
@@ -65,6 +64,23 @@ def _reduction(fold_of: FoldOf) -> Meaning:
 
 for _operator, _fold_of in _FOLDS.items():
     SEMANTICS.register(_operator)(_reduction(_fold_of))
+
+
+def _in_doubles(fold: Fold, dtype: str) -> Fold:
+    """Return the fold of whole numbers in f64, as ONNX Runtime has it; what is too large is cut."""
+    kind: Any = numpy_type(dtype)
+    limits = np.iinfo(kind)
+    most, least = int(limits.max), int(limits.min)
+
+    def finish(total: Expr) -> Expr:
+        result = fold.finish(total)
+        # the greatest i64 is no f64: the next one above it is, and that is beyond the type
+        high = call("where", call("less", result, like(result, float(most + 1))),
+                    cast(result, dtype), Constant(most, dtype))  # fmt: skip
+        low = call("less", result, like(result, float(least)))
+        return call("where", low, Constant(least, dtype), high)
+
+    return Fold(fold.combine, lambda x: fold.body(cast(x, "f64")), finish)
 
 
 @SEMANTICS.register("ReduceLogSumExp")
