@@ -27,6 +27,7 @@ CALLS = {
         "1",
     ),
     "optimize": ("{model}", "-o", "m.onnx"),
+    "compile": ("{model}", "-o", "c", "--shape", "batch=1,sequence=8", "--fusion", "none"),
     "explain": ("{model}",),
     "distill": ("{model}", "--pattern", "gelu", "-o", "parts"),
     "verify": ("{model}",),
@@ -56,12 +57,22 @@ def test_the_document_fits_its_schema(burnish: Burnish, example: Path, command: 
     jsonschema.validate(json.loads(done.stdout), records.json_schema(kind, schema=schema))
 
 
-ELSEWHERE = {"export", "reduce"}
-"""One needs PyTorch, the other models that differ: their own tests look at their documents."""
+ELSEWHERE = {"export", "reduce", "exec"}
+"""They need PyTorch, models that differ, a compiled folder: other tests look at their documents."""
 
 
 def test_every_document_is_tried() -> None:
     assert set(CALLS) | ELSEWHERE == set(DOCUMENTS)
+
+
+def test_running_what_was_compiled_is_a_document(burnish: Burnish, example: Path) -> None:
+    sizes = ("--shape", "batch=1,sequence=8")
+    assert burnish("compile", example, "-o", "c", *sizes, "--fusion", "none").returncode == 0
+    assert burnish("inputs", example, "-o", "x.npz", *sizes).returncode == 0
+    done = burnish("-q", "exec", "c", "--input", "x.npz", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    kind, schema = document_type("exec")
+    jsonschema.validate(json.loads(done.stdout), records.json_schema(kind, schema=schema))
 
 
 def test_a_no_is_still_a_document(burnish: Burnish, example: Path) -> None:

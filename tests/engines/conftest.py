@@ -15,6 +15,12 @@ HEAD = '<ir_version: 10, opset_import: ["": 21, "custom": 1]> tiny '
 Stored = Callable[..., StoredModel]
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what engines remember out of the user's cache."""
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
+
+
 @pytest.fixture
 def stored(tmp_path: Path) -> Stored:
     """Return a function that writes ONNX text to disk and says where it is."""

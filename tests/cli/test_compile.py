@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from burnish.cli.main import run
+from codegen.models import MIXED, mlp, model, save
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    return save(mlp(), tmp_path / "mlp.onnx")
+
+
+def shown(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out
+
+
+def test_a_model_is_compiled_and_run(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "c"
+    words = ["--shape", "batch=3", "--threads", "1", "--dump", str(tmp_path / "d")]
+    assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
+    text = shown(capsys)
+    assert "batch=3: 4 nodes in 1 kernel, 0 with the library" in text
+    assert "mlp on burnish equals mlp on onnxruntime-cpu" in text
+    assert f"written: {folder}" in text
+    assert f"run it: burnish exec {folder} --input INPUTS.npz" in text
+    assert list((tmp_path / "d" / "plan_0").glob("000_*.ll"))
+    np.savez(tmp_path / "x.npz", x=np.ones((3, 8), np.float32))
+    target = tmp_path / "y.npz"
+    given = ["--input", str(tmp_path / "x.npz"), "--runs", "2", "-o", str(target)]
+    assert run(["exec", str(folder), *given]) == 0
+    text = shown(capsys)
+    assert "(median of 2 runs)" in text
+    assert f"written: {target}" in text
+
+
+def test_what_the_library_keeps_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = save(model(MIXED), tmp_path / "mixed.onnx")
+    words = ["--shape", "batch=3", "--threads", "1"]
+    assert run(["compile", str(stored), "-o", str(tmp_path / "c"), *words]) == 0
+    text = shown(capsys)
+    assert "with ONNX Runtime" in text
+    assert "NonZero" in text
+
+
+def test_json_is_one_document(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--shape", "batch=3", "--shape", "batch=5", "--fusion", "none", "--json"]
+    assert run(["-q", "compile", str(stored), "-o", str(tmp_path / "c"), *words]) == 0
+    document = json.loads(shown(capsys))
+    assert (document["kind"], document["schema"]) == ("compile-report", 1)
+    assert [len(plan["steps"]) for plan in document["plans"]] == [4, 4]
+
+
+def test_an_open_size_is_named(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compile", str(stored), "-o", str(tmp_path / "c")]) == 2
+    assert "hint: bind it: --shape batch=SIZE" in capsys.readouterr().err
+
+
+def test_the_command_to_compile_again_has_the_options(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "c"
+    words = ["--shape", "batch=3", "--threads", "1", "--skip-dot", "--fusion", "element-wise"]
+    assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
+    np.savez(tmp_path / "x.npz", x=np.ones((4, 8), np.float32))
+    assert run(["exec", str(folder), "--input", str(tmp_path / "x.npz")]) == 2
+    assert (
+        f"burnish compile {stored} --shape batch=3 --shape batch=4 --fusion element-wise "
+        f"--skip-dot --threads 1 -o {folder}" in capsys.readouterr().err
+    )

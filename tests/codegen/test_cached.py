@@ -1,0 +1,54 @@
+"""A model that is compiled when it is fed is compiled once, and again when it must be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from burnish.codegen import cached
+from burnish.codegen.cached import Source, compiled_for, with_shapes
+from burnish.codegen.folder import CONSTANTS
+from burnish.store.stored import StoredModel
+from codegen.models import mlp, reference, save
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Source:
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
+    path = save(mlp(), tmp_path / "mlp.onnx")
+    return Source(StoredModel(path, "mlp"), mlp(), "f32", 1)
+
+
+def ran(source: Source, batch: int) -> None:
+    x = np.random.default_rng(batch).standard_normal((batch, 8)).astype(np.float32)
+    with compiled_for(source, {"x": x.shape}) as loaded:
+        found = loaded.run({"x": x})["y"]
+    np.testing.assert_allclose(found, reference(mlp(), {"x": x})["y"], rtol=1e-5, atol=1e-5)
+
+
+def test_each_shape_is_compiled_once(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran(source, 3)
+    ran(source, 4)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(cached, "prepare", refuse)
+    ran(source, 3)
+    ran(source, 4)
+
+
+def test_what_is_damaged_is_made_again(source: Source, tmp_path: Path) -> None:
+    ran(source, 3)
+    (constants,) = (tmp_path / "cache").rglob(CONSTANTS)
+    constants.write_bytes(b"")
+    ran(source, 3)
+
+
+def test_shapes_replace_names_of_sizes() -> None:
+    given = mlp()
+    bound = with_shapes(given, {"x": (5, 8)})
+    assert bound.graph.inputs[0].shape == (5, 8)
+    assert given.graph.inputs[0].shape != (5, 8)

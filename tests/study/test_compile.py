@@ -1,0 +1,97 @@
+"""Compiling proves what it hands out, and hands out nothing that it cannot prove."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import burnish
+from burnish.codegen.built import Built
+from burnish.store.stored import StoredModel
+from burnish.study import compile as study
+from burnish.study.compile import CompileRequest, RejectedError, compile_model
+from burnish.study.compile_dump import dump, facts
+from burnish.study.execute import execute
+from codegen.models import MIXED, mlp, model, reference, save
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> StoredModel:
+    return StoredModel(save(mlp(), tmp_path / "mlp.onnx"), "mlp")
+
+
+def request(stored: StoredModel, target: Path, *batches: int, **more: object) -> CompileRequest:
+    shapes = tuple({"batch": batch} for batch in batches)
+    return CompileRequest(stored, target, shapes, threads=1, samples=2, **more)
+
+
+def test_every_shape_gets_a_plan_that_is_proven(stored: StoredModel, tmp_path: Path) -> None:
+    report = compile_model(request(stored, tmp_path / "c", 3, 17))
+    assert [plan.sizes for plan in report.plans] == [{"batch": 3}, {"batch": 17}]
+    assert report.parity.passed
+    assert len(report.parity.samples) == 4
+    assert all(step.measured_s is not None for plan in report.plans for step in plan.steps)
+    proof = json.loads((tmp_path / "c" / "proof.json").read_text())
+    assert (proof["kind"], proof["source_key"]) == ("proof", report.source_key)
+    assert proof["parity"]["passed"] is True
+    with burnish.load(tmp_path / "c", threads=1) as loaded:
+        x = np.ones((17, 8), np.float32)
+        expected = reference(mlp(), {"x": x})["y"]
+        np.testing.assert_allclose(loaded.run({"x": x})["y"], expected, rtol=1e-5, atol=1e-5)
+
+
+def test_what_computes_something_else_is_not_written(
+    stored: StoredModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = study.compile_prepared
+
+    def wrong(*arguments: object) -> Built:
+        made = real(*arguments)
+        changed = {name: array + 1 for name, array in made.constants.items()}
+        return Built(made.plan, made.kernels, changed, made.libraries)
+
+    monkeypatch.setattr(study, "compile_prepared", wrong)
+    with pytest.raises(RejectedError, match=r"c was not written: mlp on burnish differs") as found:
+        compile_model(request(stored, tmp_path / "c", 3))
+    assert found.value.hint.startswith("report it as a bug in burnish")
+    assert not found.value.parity.passed
+    assert not (tmp_path / "c").exists()
+
+
+def test_what_the_library_runs_is_in_the_report(tmp_path: Path) -> None:
+    stored = StoredModel(save(model(MIXED), tmp_path / "mixed.onnx"), "mixed")
+    (plan,) = compile_model(request(stored, tmp_path / "c", 3)).plans
+    assert plan.library_nodes == 2
+    (step,) = (step for step in plan.steps if step.kind == "library")
+    assert set(step.reasons) == {"order", "search"}
+
+
+def test_products_can_be_skipped(stored: StoredModel, tmp_path: Path) -> None:
+    (plan,) = compile_model(request(stored, tmp_path / "c", 3, skip_dot=True)).plans
+    assert {op for s in plan.steps if s.kind == "library" for op in s.operators} == {"MatMul"}
+
+
+def test_a_dump_has_facts_code_and_assembly(stored: StoredModel, tmp_path: Path) -> None:
+    report = compile_model(request(stored, tmp_path / "c", 3))
+    dump(report, tmp_path / "dump")
+    step = report.plans[0].steps[0]
+    stem = tmp_path / "dump" / "plan_0" / f"000_{step.name}"
+    text = Path(f"{stem}.txt").read_text()
+    assert text == facts(step, report.plans[0])
+    assert "node       up\n" in text
+    assert "predicted" in text
+    assert f'@"{step.name}"' in Path(f"{stem}.ll").read_text()
+    assert step.name in Path(f"{stem}.s").read_text()
+
+
+def test_a_compiled_folder_runs_on_inputs_from_a_file(stored: StoredModel, tmp_path: Path) -> None:
+    compile_model(request(stored, tmp_path / "c", 3))
+    x = np.ones((3, 8), np.float32)
+    np.savez(tmp_path / "x.npz", x=x)
+    report = execute(tmp_path / "c", tmp_path / "x.npz", target=tmp_path / "y.npz", threads=1)
+    assert [str(spec) for spec in report.outputs] == ["y: f32[3, 4]"]
+    with np.load(tmp_path / "y.npz") as found:
+        np.testing.assert_allclose(found["y"], reference(mlp(), {"x": x})["y"], rtol=1e-5)
