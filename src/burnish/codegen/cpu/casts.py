@@ -1,9 +1,10 @@
 """One element type into another, as C and ONNX Runtime do it.
 
-A float becomes an integer by dropping its fraction. What an i32 (i64 for the types i64, u32, u64)
-cannot hold, NaN among it, becomes the least i32 (i64) first, and narrower types take the low bits
-of that: x86's conversion, which is also what NumPy and ONNX Runtime give there. 16-bit floats pass
-through f32, from f64 and from integers too, as in ONNX Runtime.
+A float becomes an integer by dropping its fraction. What an i32 (for 64-bit types an i64) cannot
+hold, NaN among it, becomes the least i32 (i64), of which narrower types take the low bits; u32 and
+u64 take their upper half by way of the lower one. C leaves all that open; it is what x86 does, and
+so what NumPy and ONNX Runtime give there. 16-bit floats pass through f32, from f64 and from
+integers too, as in ONNX Runtime.
 """
 
 from __future__ import annotations
@@ -53,11 +54,13 @@ def _integer(x: Lanes, dtype: str) -> Lanes:
 
 
 def _truncated(x: Lanes, dtype: str) -> Lanes:
-    if dtype == "u64":
-        beyond = x.like(2.0**63).less_equal(x)
-        low = _checked(beyond.choose(x - 2.0**63, x), "i64")
-        return beyond.choose(low ^ -(2**63), low)
-    return _checked(x, "i64" if dtype in ("i64", "u32") else "i32")
+    """Return a float as i32 or i64 whose low bits are those of the result."""
+    if dtype not in ("u32", "u64"):
+        return _checked(x, "i64" if dtype == "i64" else "i32")
+    half = 2 ** (_bits(dtype) - 1)
+    upper = x.like(float(half)).less_equal(x)
+    low = _checked(upper.choose(x - float(half), x), f"i{_bits(dtype)}")
+    return upper.choose(low ^ -half, low)
 
 
 def _checked(x: Lanes, dtype: str) -> Lanes:

@@ -8,6 +8,7 @@ at a time).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
@@ -15,8 +16,9 @@ from itertools import count
 import llvmlite.binding as llvm
 
 from burnish.codegen.cpu import definitions, library, math_system
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import Target, available
 from burnish.codegen.cpu.types import Value
+from burnish.core.errors import MissingCapabilityError, ModelError
 
 _NUMBERS = count()
 
@@ -35,8 +37,8 @@ class Compiled:
         """Return where the function of this name is."""
         try:
             found = _linker().lookup(self._library, name)
-        except RuntimeError:
-            raise KeyError(f"the compiled module has no function {name!r}") from None
+        except RuntimeError as error:
+            raise KeyError(f"the compiled module has no function {name!r}: {error}") from None
         # what a lookup gives back would unload the code when it goes
         found.detach()
         return int(found[name])
@@ -57,9 +59,24 @@ def assembly(ir_text: str, target: Target) -> str:
 
 def load(object_code: bytes, target: Target) -> Compiled:
     """Return object code that `compile_module` made for this target, loaded again."""
+    if target not in available():
+        raise MissingCapabilityError(
+            f"this processor cannot run code for {target.name}",
+            hint=f"compile the model here: it can run {_names(available())}",
+        )
     name = f"burnish-{next(_NUMBERS)}"
     parts = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
-    return Compiled(target, object_code, name, parts.link(_linker(), name))
+    try:
+        return Compiled(target, object_code, name, parts.link(_linker(), name))
+    except RuntimeError as error:
+        raise ModelError(
+            f"{len(object_code)} bytes that should be machine code are not: {error}",
+            hint="compile the model again",
+        ) from None
+
+
+def _names(targets: Sequence[Target]) -> str:
+    return ", ".join(target.name for target in targets) or "none of our targets"
 
 
 def _optimized(ir_text: str, target: Target, machine: Value) -> Value:
@@ -71,6 +88,7 @@ def _optimized(ir_text: str, target: Target, machine: Value) -> Value:
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
+    _refuse_unknown_calls(module)
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
     tuning.loop_vectorization = False
     tuning.slp_vectorization = False
@@ -89,6 +107,14 @@ def _wanted(module: Value) -> list[str]:
     ]
 
 
+def _refuse_unknown_calls(module: Value) -> None:
+    for function in module.functions:
+        if not function.is_declaration or function.name.startswith("llvm."):
+            continue
+        if llvm.address_of_symbol(function.name) is None:
+            raise KeyError(f"the module calls {function.name!r}, which is not in this process")
+
+
 @lru_cache(maxsize=1)
 def _linker() -> Value:
     _initialize()
@@ -100,9 +126,8 @@ def _linker() -> Value:
 def _initialize() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    for name in math_system.SYSTEM_FUNCTIONS:
-        if llvm.address_of_symbol(name) is None:
-            llvm.load_library_permanently("libm.so.6")
+    if any(llvm.address_of_symbol(name) is None for name in math_system.SYSTEM_FUNCTIONS):
+        llvm.load_library_permanently("libm.so.6")
 
 
 def _target_machine(target: Target) -> Value:

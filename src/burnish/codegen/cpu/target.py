@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -53,6 +54,7 @@ def by_name(name: str) -> Target:
     return TARGETS[name] if _is_x86() or name != "portable" else _ELSEWHERE
 
 
+@lru_cache(maxsize=1)
 def available() -> tuple[Target, ...]:
     """Return the targets that this machine can run, fastest first."""
     if not _is_x86():
