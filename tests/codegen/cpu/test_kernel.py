@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from burnish.codegen.cpu.call import load_kernel
+from burnish.codegen.cpu.kernel import generate
+from burnish.codegen.cpu.target import Target, available
+from burnish.core.arrays import Array
+from burnish.tile.connect import NoGroupError, grouped, wiring
+from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
+from burnish.tile.reference import evaluate
+from burnish.tile.region import partitioned, propagate
+from burnish.tile.schedule import Schedule
+from codegen.cpu.random_graphs import graphs
+
+TARGETS = available()
+SENTINEL = np.float32(123456.789)
+
+
+def everything(graph: TileGraph) -> dict[str, Array]:
+    """Return every tensor that the judge computes."""
+    data = np.random.default_rng(1).standard_normal(graph.tensors["x"].shape).astype(np.float32)
+    names = tuple(op.output for op in graph.ops)
+    whole = TileGraph(graph.tensors, graph.inputs, names, graph.ops, graph.constants)
+    return {**graph.constants, "x": data, **evaluate(whole, {"x": data})}
+
+
+def legal(group: Group, tile: tuple[int, ...]) -> bool:
+    """Say whether the tiles write each element of every output once."""
+    tiles = propagate(group, tile)
+    shapes = {op.output: op.shape for op in group.ops}
+    return all(
+        partitioned(tiles.boxes[name], shapes[name], tiles.counters) for name in group.outputs
+    )
+
+
+def check(group: Group, tile: tuple[int, ...], graph: TileGraph, target: Target) -> None:
+    """Hold that a kernel gives what the judge gives, each element written by one tile."""
+    values = everything(graph)
+    kernel = generate(group, Schedule(tile), graph, target)
+    outputs = {
+        name: np.full(graph.tensors[name].shape, SENTINEL, np.float32) for name in group.outputs
+    }
+    given_arrays = {n: np.ascontiguousarray(v) for n, v in values.items() if n in group.inputs}
+    bound = load_kernel(kernel, target).bound({**given_arrays, **outputs})
+    times = {name: np.zeros(array.shape, int) for name, array in outputs.items()}
+    for number in range(kernel.tiles):
+        for array in outputs.values():
+            array.fill(SENTINEL)
+        bound.run(number, number + 1)
+        for name, array in outputs.items():
+            times[name] += array != SENTINEL
+    for name, count in times.items():
+        assert (count == 1).all(), f"{name} is written {count.min()} to {count.max()} times"
+    bound.run()
+    for name, array in outputs.items():
+        np.testing.assert_allclose(array, values[name], rtol=2e-4, atol=2e-4)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@given(data=st.data(), graph=graphs())
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_grouping_and_any_tile_gives_what_the_judge_gives(
+    target: Target, data: st.DataObject, graph: TileGraph
+) -> None:
+    wires = wiring(graph)
+    count = len(graph.ops)
+    last = data.draw(st.integers(0, count - 1))
+    first = data.draw(st.integers(0, last))
+    try:
+        group = grouped(wires, range(first, last + 1))
+    except NoGroupError:
+        group = grouped(wires, [last])
+    tile = tuple(data.draw(st.integers(1, max(axis.extent, 1))) for axis in group.anchor.spatial)
+    if not legal(group, tile):
+        group = grouped(wires, [last])
+    check(group, tile, graph, target)
