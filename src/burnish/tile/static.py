@@ -125,9 +125,9 @@ def _settle(node: ir.Node, model: ir.Model, sizes: Mapping[str, int]) -> None:
     """Give the outputs of a node their shapes, and their values where they are constant."""
     _take_types(node, _inferred(node, model))
     if any(_is_open(value) for value in node.outputs):
-        _take_types(node, _stated(node, sizes))
-    if any(_is_open(value) for value in node.outputs):
         _take_types(node, _lowered(node))
+    if any(_is_open(value) for value in node.outputs):
+        _take_types(node, _stated(node, sizes))
     results = _folded(node, model)
     if results is not None:
         _make_constant(node, results)
