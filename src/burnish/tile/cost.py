@@ -38,8 +38,15 @@ computing overlap, but not wholly."""
 REGISTER_ROWS = 6
 """Rows of outputs that a kernel keeps in registers: one load serves as many multiply-adds."""
 
+SCATTERED = 3
+"""Operations that the load of a single element costs when each comes from another cache line; a
+transposed read was measured to take 0.4 to 0.9 ns an element, about two to five of them."""
+
 NEST_START_S = 30e-9
 """What entering one nest for one tile costs: set-up of loops and addresses."""
+
+ROW_START_S = 3e-9
+"""What beginning one contiguous run of the innermost loop costs a CPU (1.5 to 4.5 ns measured)."""
 
 UNEVENNESS = 0.1
 """Share of a tile's time by which units finish apart; more tiles per unit even it out."""
@@ -159,11 +166,11 @@ class _Behind:
                 misses = 1 + (extent - 1) * _excess(distance, level)
                 result *= max(misses, min(split, extent))
                 split = max(split // max(extent, 1), 1)
-        if level.per_unit:
-            return result
-        # what was written by the last kernel, and weights of the last run, may still be there
-        first = movement.distinct_bytes * _excess(self._distinct, level)
-        return max(result - movement.distinct_bytes, 0.0) + first
+        # what was written by the last kernel, and weights of the last run, may still be there;
+        # in a unit's own memory only if it was this unit's
+        own = self.machine.units if level.per_unit else 1
+        gone = max(_excess(self._distinct / own, level), 1 - 1 / own)
+        return max(result - movement.distinct_bytes, 0.0) + movement.distinct_bytes * gone
 
     def of_scratch(self, total_bytes: float, level: MemoryLevel) -> float:
         """Return the bytes of scratch accesses that the level does not hold."""
@@ -188,8 +195,12 @@ class _Behind:
 
 
 def _excess(needed_bytes: float, level: MemoryLevel) -> float:
-    """Return which share of the accesses misses a level: none while all fits, all at twice that."""
-    return min(max(needed_bytes / level.capacity_bytes - 1, 0.0), 1.0)
+    """Return which share of the accesses misses a level.
+
+    None while half of it is enough, as other data passes through it too; all where it would have
+    to be half as large again.
+    """
+    return min(max(needed_bytes / level.capacity_bytes - 0.5, 0.0), 1.0)
 
 
 def _nest_seconds(
@@ -198,7 +209,7 @@ def _nest_seconds(
     machine, output = behind.machine, facts.op.output
     elements = computed_elements(tile_map, schedule, output)
     every = tile_map.tiles * tile_map.elements(output)
-    flops, near = _near(facts, tile_map, machine)
+    flops, near, rows = _near(facts, tile_map, machine)
     memory = [elements * near / machine.levels[0].bandwidth_bytes_per_s]
     outside = [*facts.first_reads, *([output] if behind.is_outside(output) else [])]
     inside = sum(tile_map.elements(name) * width for name, width in facts.again) * tile_map.tiles
@@ -208,21 +219,23 @@ def _nest_seconds(
         memory.append(missed * elements / max(every, 1) / following.bandwidth_bytes_per_s)
     share = PEAK_SHARE if facts.contracts else 1.0
     compute = elements * flops / (machine.peak_flops_per_s(facts.rate_dtype) * share)
+    if machine.hw.kind == "cpu":
+        compute += elements * rows * ROW_START_S / machine.units
     return _NestSeconds(compute, tuple(memory))
 
 
-def _near(facts: NestFacts, tile_map: TileMap, machine: Machine) -> tuple[float, float]:
-    """Return flops and bytes of the nearest memory per element, with the best vectors."""
+def _near(facts: NestFacts, tile_map: TileMap, machine: Machine) -> tuple[float, float, float]:
+    """Return flops, bytes of the nearest memory and rows per element, with the best vectors."""
     lanes = machine.lanes(facts.op.body.dtype)
     sizes = [span.size for span in tile_map.boxes[facts.op.output]]
     found = [_vectorised(facts, choice, sizes, lanes) for choice in facts.choices]
-    scalar = (facts.flops, facts.output_bytes + sum(r.count * r.width_bytes for r in facts.reads))
-    return min(found, default=scalar)
+    near = facts.output_bytes + sum(read.count * read.width_bytes for read in facts.reads)
+    return min(found, default=(facts.flops, near, 1.0))
 
 
 def _vectorised(
     facts: NestFacts, choice: VectorChoice, sizes: Sequence[int], lanes: int
-) -> tuple[float, float]:
+) -> tuple[float, float, float]:
     length = _length(facts, choice, sizes)
     flops = facts.flops * (-(-length // lanes) * lanes / max(length, 1))
     if not choice.positions:
@@ -235,12 +248,13 @@ def _vectorised(
             continue
         served = _served(read, sizes)
         near += read.count * read.width_bytes / served
-        if lying == "apart":
+        if lying != "side by side":
             # element by element: as many loads as a vector has lanes
-            flops += FLOPS_PER_OPERATION * read.count * lanes / served
+            loads = lanes * (SCATTERED if lying == "apart" else 1)
+            flops += FLOPS_PER_OPERATION * read.count * loads / served
     if choice.output_apart:
-        flops += FLOPS_PER_OPERATION * lanes
-    return flops, near
+        flops += FLOPS_PER_OPERATION * lanes * SCATTERED
+    return flops, near, 1 / max(length, 1) if choice.positions else 1.0
 
 
 def _length(facts: NestFacts, choice: VectorChoice, sizes: Sequence[int]) -> int:

@@ -19,8 +19,11 @@ from burnish.tile.region import Accesses, accesses
 FLOPS_PER_OPERATION = 2
 """A multiply-add counts two in a device's peak rate, and every other operation takes its place."""
 
-Lying = Literal["same", "side by side", "apart"]
-"""How a read's elements for neighbouring lanes of a vector lie."""
+Lying = Literal["same", "side by side", "near", "apart"]
+"""How a read's elements for neighbouring lanes of a vector lie; near: a few elements apart."""
+
+_NEAR = 4
+"""Strides up to this one share most cache lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,15 +256,21 @@ def _joined(
 def _lying(read: Read, axis: Axis, graph: TileGraph, scratch: frozenset[str]) -> Lying:
     if read.tensor in scratch or read.tensor in graph.constants:
         # laid out for its reader
-        steps = [coefficient(index, axis) for index in read.index]
-        if all(step == 0 for step in steps):
-            return "same"
-        return "side by side" if [step for step in steps if step != 0] == [1] else "apart"
-    match _stride(read, axis, graph):
+        steps = [step for index in read.index if (step := coefficient(index, axis)) != 0]
+        if len(steps) > 1:
+            return "apart"
+        return _by_stride(steps[0] if steps else 0)
+    return _by_stride(_stride(read, axis, graph))
+
+
+def _by_stride(stride: int | None) -> Lying:
+    match stride:
         case 0:
             return "same"
         case 1:
             return "side by side"
+        case int() if 0 < stride <= _NEAR:
+            return "near"
         case _:
             return "apart"
 
