@@ -20,8 +20,8 @@ _PLAIN: tuple[Step, ...] = (
     drop_unused,
     share,
     fold,
-    inline_moves,
     refine,
+    inline_moves,
 )
 _STEPS: Mapping[Fusion, tuple[Step, ...]] = {
     "none": _PLAIN,

@@ -17,6 +17,7 @@ from burnish.tile.index import (
     flatten,
     substitute,
 )
+from burnish.tile.steps.divisions import divisions
 from burnish.tile.steps.substitution import (
     index_mapped,
     inlined,
@@ -24,6 +25,7 @@ from burnish.tile.steps.substitution import (
     is_move,
     is_safe,
     kept_fetch,
+    op_fetches,
     op_mapped,
     varies_with_all,
 )
@@ -68,8 +70,17 @@ def _following(op: TileOp, moves: Mapping[str, TileOp], tensors: Tensors) -> Til
     for position, read in enumerate(op.reads):
         move = moves.get(read.tensor)
         if move is not None and is_safe(read, move) and _may_follow(op, read, move):
-            op = inlined(op, position, move)
+            through = inlined(op, position, move)
+            # a movement that needs division is done once, not by each of its readers
+            if len(divisions(through, tensors).addresses) <= _divided(op, tensors):
+                op = through
+    if not any(name in moves for name in op_fetches(op)):
+        return op
     return op_mapped(op, lambda index: index_mapped(index, lambda fetch: _fetch(fetch, moves)))
+
+
+def _divided(op: TileOp, tensors: Tensors) -> int:
+    return len(divisions(op, tensors).addresses)
 
 
 def _may_follow(op: TileOp, read: Read, move: TileOp) -> bool:

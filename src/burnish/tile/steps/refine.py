@@ -14,7 +14,7 @@ from math import gcd
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.index import Axis, Div, Fetch, Index, at, fetched, floor_divide, remainder
 from burnish.tile.steps.divisions import divisions
-from burnish.tile.steps.substitution import index_mapped, op_mapped
+from burnish.tile.steps.substitution import index_mapped, op_fetches, op_mapped
 from burnish.tile.steps.tidy import renamed
 from burnish.tile.steps.unused import regraph
 
@@ -47,7 +47,7 @@ class _Draft:
                 continue
             trial = _Trial(self.ops, self.tensors, self._readers, self._outputs)
             trial.split(name, axis, by)
-            if trial.after < trial.before:
+            if trial.after < trial.before and not trial.burdens(name):
                 self.ops |= trial.changed
                 self.tensors |= trial.types
                 return True
@@ -80,6 +80,16 @@ class _Trial:
     def after(self) -> tuple[int, int]:
         """Return the divisions of the nests that change, as they would be."""
         return _weight(list(self.changed.values()), {**self._tensors, **self.types})
+
+    def burdens(self, name: str) -> bool:
+        """Say whether another nest than this one would have more divisions than it had."""
+        types = {**self._tensors, **self.types}
+        return any(
+            len(divisions(op, types).dimensions)
+            > len(divisions(self._ops[other], self._tensors).dimensions)
+            for other, op in self.changed.items()
+            if other != name
+        )
 
     def split(self, name: str, axis: Axis, by: int) -> None:
         """Split an axis of a nest, and what its readers see of it."""
@@ -138,7 +148,9 @@ def _rereading(op: TileOp, name: str, place: int, by: int) -> TileOp:
         index = _parted(fetch.index, place, by) if fetch.tensor == name else fetch.index
         return fetched(fetch.tensor, index, fetch.extent)
 
-    mapped = op_mapped(op, lambda index: index_mapped(index, of_fetch))
+    mapped = op
+    if name in op_fetches(op):
+        mapped = op_mapped(op, lambda index: index_mapped(index, of_fetch))
     reads = tuple(
         replace(read, index=_parted(read.index, place, by)) if read.tensor == name else read
         for read in mapped.reads
