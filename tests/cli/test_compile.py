@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from burnish.cli.compile import _seconds
 from burnish.cli.main import run
 from codegen.models import MIXED, mlp, model, save
 
@@ -23,7 +24,7 @@ def test_a_model_is_compiled_and_run(
     stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "c"
-    words = ["--shape", "batch=3", "--threads", "1", "--dump", str(tmp_path / "d")]
+    words = ["--shape", "batch=3", "--threads", "1", "--no-tune", "--dump", str(tmp_path / "d")]
     assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
     text = shown(capsys)
     assert "batch=3: 4 nodes in 1 kernel, 0 with the library" in text
@@ -44,7 +45,7 @@ def test_what_the_library_keeps_is_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stored = save(model(MIXED), tmp_path / "mixed.onnx")
-    words = ["--shape", "batch=3", "--threads", "1"]
+    words = ["--shape", "batch=3", "--threads", "1", "--no-tune"]
     assert run(["compile", str(stored), "-o", str(tmp_path / "c"), *words]) == 0
     text = shown(capsys)
     assert "with ONNX Runtime" in text
@@ -54,7 +55,8 @@ def test_what_the_library_keeps_is_listed(
 def test_json_is_one_document(
     stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--shape", "batch=3", "--shape", "batch=5", "--fusion", "none", "--json"]
+    words = ["--shape", "batch=3", "--shape", "batch=5", "--fusion", "none", "--no-tune"]
+    words += ["--json"]
     assert run(["-q", "compile", str(stored), "-o", str(tmp_path / "c"), *words]) == 0
     document = json.loads(shown(capsys))
     assert (document["kind"], document["schema"]) == ("compile-report", 1)
@@ -73,10 +75,36 @@ def test_the_command_to_compile_again_has_the_options(
 ) -> None:
     folder = tmp_path / "c"
     words = ["--shape", "batch=3", "--threads", "1", "--skip-dot", "--fusion", "element-wise"]
+    words += ["--no-tune"]
     assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
     np.savez(tmp_path / "x.npz", x=np.ones((4, 8), np.float32))
     assert run(["exec", str(folder), "--input", str(tmp_path / "x.npz")]) == 2
     assert (
         f"burnish compile {stored} --shape batch=3 --shape batch=4 --fusion element-wise "
-        f"--skip-dot --threads 1 -o {folder}" in capsys.readouterr().err
+        f"--skip-dot --no-tune --threads 1 -o {folder}" in capsys.readouterr().err
     )
+
+
+@pytest.mark.slow
+def test_tuning_times_candidates_and_races_the_library(
+    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
+    words = ["--shape", "batch=3", "--threads", "1", "--budget", "20s", "--topk", "3"]
+    assert run(["compile", str(stored), "-o", str(tmp_path / "c"), *words]) == 0
+    assert "ONNX Runtime" in shown(capsys)
+    assert (tmp_path / "cache" / "tuning.sqlite").is_file()
+
+
+@pytest.mark.parametrize("text", ["soon", "-3s", "m"])
+def test_a_budget_must_be_a_time(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    assert run(["compile", str(stored), "-o", str(tmp_path / "c"), f"--budget={text}"]) == 2
+    assert f"--budget {text!r} is not a time" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("60s", 60), ("5m", 300), ("90", 90), ("0", None)])
+def test_budgets_are_read_as_people_write_them(text: str, seconds: float | None) -> None:
+    assert _seconds(text) == seconds

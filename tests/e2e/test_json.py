@@ -27,7 +27,7 @@ CALLS = {
         "1",
     ),
     "optimize": ("{model}", "-o", "m.onnx"),
-    "compile": ("{model}", "-o", "c", "--shape", "batch=1,sequence=8", "--fusion", "none"),
+    "compile": ("{model}", "-o", "c", "--shape", "batch=1,sequence=8", "--no-tune"),
     "explain": ("{model}",),
     "distill": ("{model}", "--pattern", "gelu", "-o", "parts"),
     "verify": ("{model}",),
@@ -67,7 +67,7 @@ def test_every_document_is_tried() -> None:
 
 def test_running_what_was_compiled_is_a_document(burnish: Burnish, example: Path) -> None:
     sizes = ("--shape", "batch=1,sequence=8")
-    assert burnish("compile", example, "-o", "c", *sizes, "--fusion", "none").returncode == 0
+    assert burnish("compile", example, "-o", "c", *sizes, "--no-tune").returncode == 0
     assert burnish("inputs", example, "-o", "x.npz", *sizes).returncode == 0
     done = burnish("-q", "exec", "c", "--input", "x.npz", "--json")
     assert (done.returncode, done.stderr) == (0, "")

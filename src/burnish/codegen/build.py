@@ -84,6 +84,7 @@ class _Work:
         self._kernels: dict[str, str] = {}
         self._constants: dict[str, Array] = {}
         self._libraries: dict[str, ir.Model] = {}
+        self._graphs: list[TileGraph] = []
 
     def lower_all(self) -> dict[str, str]:
         """Add the steps of all regions; return the nodes that are better with the library."""
@@ -126,7 +127,7 @@ class _Work:
             operators=self._operators,
         )
         constants = {name: self._constants[name] for name in placed if name in self._constants}
-        return Built(plan, self._kernels, constants, self._libraries)
+        return Built(plan, self._kernels, constants, self._libraries, tuple(self._graphs))
 
     def _add_library(self, region: Region) -> None:
         file = f"library_{len(self._libraries)}.onnx"
@@ -146,7 +147,9 @@ class _Work:
         )
 
     def _add_kernels(self, region: Region, prefix: str) -> dict[str, str]:
-        graph = simplify(lower(region.nodes).graph, fusion=self._options.fusion)
+        lowered = lower(region.nodes).graph
+        self._graphs.append(lowered)
+        graph = simplify(lowered, fusion=self._options.fusion)
         moved: dict[str, str] = {}
         for choice in self._options.choose(graph):
             if choice.schedule is None:

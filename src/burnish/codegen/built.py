@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from burnish.codegen.plan import Plan
 from burnish.core.arrays import Arrays
+from burnish.tile.graph import TileGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +22,5 @@ class Built:
     constants: Arrays = field(default_factory=dict)
     libraries: Mapping[str, ir.Model] = field(default_factory=dict)
     """The library's parts, by the file names in the plan's steps."""
+    graphs: tuple[TileGraph, ...] = ()
+    """What the kernels compute, as it was lowered: one graph for each stretch of them."""

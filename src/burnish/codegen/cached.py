@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import onnx_ir as ir
 
 from burnish.codegen import folder as folders
+from burnish.codegen.choice import Choose
 from burnish.codegen.compiler import CompileOptions, compile_prepared, prepare
 from burnish.codegen.cpu.compile import compile_module
-from burnish.codegen.cpu.target import detect
-from burnish.codegen.environment import about, compiler_version, scheduler_machine, versions
+from burnish.codegen.cpu.target import Target, detect
+from burnish.codegen.environment import (
+    about,
+    compiler_version,
+    scheduler_machine,
+    tuning_cache,
+    versions,
+)
 from burnish.codegen.load import LoadedModel, load, open_folder
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.tune.budget import Budget
+from burnish.codegen.tune.cache import TuningCache
+from burnish.codegen.tune.key import conditions
+from burnish.codegen.tune.measure import LibraryPart, Task
+from burnish.codegen.tune.measured import Measured, TuneOptions
+from burnish.codegen.tune.search import Tuner
+from burnish.codegen.tune.trial import Trial
 from burnish.core import settings
 from burnish.core.errors import BurnishError
 from burnish.core.hashing import value_key
+from burnish.hw.detect import cpu
 from burnish.store import onnx_files
 from burnish.store.compiled import is_compiled
 from burnish.store.stored import StoredModel
+from burnish.tile.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +51,10 @@ class Source:
 
 
 def compiled_for(source: Source, shapes: Mapping[str, tuple[int, ...]]) -> LoadedModel:
-    """Return the model, compiled for inputs of these shapes with predicted schedules.
+    """Return the model, compiled for inputs of these shapes; nothing is measured for it.
 
-    It is kept in the user's cache; one that is there but damaged is made again.
+    Schedules are those that `burnish compile` found for equal groups, else predicted. It is kept
+    in the user's cache; one that is there but damaged is made again.
     """
     target = detect()
     key = {
@@ -46,17 +64,48 @@ def compiled_for(source: Source, shapes: Mapping[str, tuple[int, ...]]) -> Loade
         "target": target.name,
         "compiler": compiler_version(),
         "versions": versions(),
+        "tuned": _stamp(),
     }
     place = settings.read().cache / "compiled" / value_key(key)[:24]
     found = _found(place, source.threads)
     if found is not None:
         return found
     prepared = prepare(with_shapes(source.loaded, shapes), {})
-    options = CompileOptions(target, Predicted(scheduler_machine(source.threads)))
+    options = CompileOptions(target, _chooser(source, target, prepared.model))
     built = compile_prepared(prepared, {}, options)
     told = about(source.stored, source.loaded, source.precision, ())
     folders.write(place, told, [built], lambda text: compile_module(text, target).object_code)
     return open_folder(place, threads=source.threads)
+
+
+def _chooser(source: Source, target: Target, model: ir.Model) -> Choose:
+    """Return what chooses by what was measured before, else by what the cost model predicts."""
+    machine = scheduler_machine(source.threads)
+    found = conditions(cpu(), target, source.threads)
+    tuner = Tuner(_Closed(), TuningCache(tuning_cache()), found, machine)
+    return Measured(tuner, TuneOptions(), Budget(0.0), model)
+
+
+class _Closed:
+    """A laboratory in which nothing is tried."""
+
+    def try_all(
+        self, task: Task, schedules: Sequence[Schedule], library: LibraryPart | None = None
+    ) -> tuple[Trial, ...]:
+        """Raise: the budget is nothing, so nobody asks."""
+        raise AssertionError("without a budget nothing is tried")
+
+
+def _stamp() -> list[str]:
+    """Return what changes when something has been tuned."""
+    place = f"file:{tuning_cache()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(place, uri=True, timeout=5)) as connection:
+            found = connection.execute("SELECT count(*), max(made_at) FROM results").fetchone()
+    except sqlite3.Error:
+        # no file, or one that the tuner will set aside: there is nothing to build on
+        return []
+    return [str(each) for each in found if each]
 
 
 def with_shapes(model: ir.Model, shapes: Mapping[str, tuple[int, ...]]) -> ir.Model:

@@ -80,7 +80,11 @@ def compile_prepared(
         fusion=_BEFORE_GROUPING[options.fusion],
         library={name: reason for name, reason in reasons.items() if reason},
     )
-    built = build(prepared.model, chosen, sizes)
+    return with_origins(build(prepared.model, chosen, sizes), prepared)
+
+
+def with_origins(built: Built, prepared: Prepared) -> Built:
+    """Return a plan that knows which nodes of the given model its nodes stand for."""
     plan = dataclasses.replace(built.plan, origins=prepared.origins)
     return dataclasses.replace(built, plan=plan)
 

@@ -37,6 +37,11 @@ def scheduler_machine(threads: int) -> Machine:
     return machine(for_cores(found, threads))
 
 
+def tuning_cache() -> Path:
+    """Return where measured schedules are kept."""
+    return settings.read().cache / "tuning.sqlite"
+
+
 def default_threads() -> int:
     """Return how many threads a plan uses if nobody says."""
     return detect.cpu().usable_cores

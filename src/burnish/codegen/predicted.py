@@ -9,6 +9,7 @@ from burnish.tile.candidates import Space, candidates
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine
+from burnish.tile.measures import traffic_bytes
 from burnish.tile.partition import Fusion, partition
 from burnish.tile.schedule import Schedule
 from burnish.tile.signature import signature
@@ -44,4 +45,5 @@ class Predicted:
             # nothing to compute, or nothing fits: the smallest tiles are always right
             return Choice(group, Schedule(tuple(1 for _ in group.anchor.shape)))
         best = ranking.candidates[0]
-        return Choice(group, best.schedule, best.cost.seconds, best.cost.traffic.total_bytes)
+        moved = traffic_bytes(best.cost, self.machine)
+        return Choice(group, best.schedule, best.cost.seconds, moved)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import onnx_ir as ir
 
 from burnish.codegen import folder as folders
 from burnish.codegen.built import Built
-from burnish.codegen.choice import Choose
-from burnish.codegen.compiler import CompileOptions, Prepared, compile_prepared, keep_products
-from burnish.codegen.compiler import prepare as prepare_model
+from burnish.codegen.compiler import CompileOptions, compile_prepared, keep_products, prepare
 from burnish.codegen.cpu.compile import compile_module
 from burnish.codegen.cpu.target import Target, detect
 from burnish.codegen.environment import about, default_threads, scheduler_machine
@@ -34,9 +33,13 @@ from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study.compile_report import SCHEMA, CompileReport, PlanReport, Proof
 from burnish.study.compiled_steps import plan_report
+from burnish.study.tuning import ChooserFor, TuneTerms, tuned
+from burnish.study.whole_race import raced
 from burnish.tile.partition import Fusion
 
 ENGINE = "burnish"
+
+Sizes = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +48,22 @@ class CompileRequest:
 
     model: StoredModel
     target: Path
-    shapes: tuple[Mapping[str, int], ...] = ()
+    shapes: tuple[Sizes, ...] = ()
     """One plan for each; empty: the model's own sizes, which must all be fixed."""
     fusion: Fusion = "full"
     skip_dot: bool = False
+    tune: TuneTerms | None = None
+    """None: schedules are those that the cost model predicts."""
     threads: int | None = None
     samples: int = 3
     seed: int = 0
-    words: tuple[str, ...] = field(default=())
-    """The options as words, to be written down."""
+    words: tuple[str, ...] = ()
+    """The options as words of the command line, to be written down."""
+
+    @property
+    def plans(self) -> tuple[Sizes, ...]:
+        """Return the sizes of each plan."""
+        return self.shapes or ({},)
 
 
 class RejectedError(CheckFailedError):
@@ -68,31 +78,28 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
     """Compile a model, prove that it computes the same, and write it; say what was done."""
     start = time.perf_counter()
     work = _Work(request, onnx_files.read(request.model.onnx), progress)
-    built = tuple(work.built(sizes) for sizes in request.shapes or ({},))
-    told = about(request.model, work.loaded, arithmetic_type(work.loaded), request.words)
-    found: list[VerifyReport] = []
-    measured: list[PlanReport] = []
+    built = work.all_built()
+    proofs: list[VerifyReport] = []
+    plans: list[PlanReport] = []
 
     def accept(draft: Path) -> str:
-        found.append(_proven(request, work.threads, draft, progress))
-        measured.extend(
-            plan_report(each, draft, number, work.feeds(sizes)[0], work.threads)
-            for number, (each, sizes) in enumerate(zip(built, request.shapes or ({},), strict=True))
-        )
-        return _proof(told, request, found[0])
+        proofs.append(work.proven(draft))
+        plans.extend(work.reports(built, draft))
+        return _proof(work.about, request, proofs[0])
 
-    folders.write(request.target, told, built, work.object_code, accept=accept)
+    folders.write(request.target, work.about, built, work.object_code, accept=accept)
     return CompileReport(
         model=request.model.label,
-        source_key=told.source_key,
+        source_key=work.about.source_key,
         folder=request.target,
         target=work.target.name,
-        cpu=told.cpu,
+        cpu=work.about.cpu,
         threads=work.threads,
         fusion=request.fusion,
-        plans=tuple(measured),
-        parity=found[0],
+        plans=tuple(plans),
+        parity=proofs[0],
         seconds=time.perf_counter() - start,
+        notes=tuple(dict.fromkeys(work.notes)),
     )
 
 
@@ -100,49 +107,79 @@ class _Work:
     """What all plans of a request share."""
 
     def __init__(self, request: CompileRequest, loaded: ir.Model, progress: Progress) -> None:
-        self.loaded = loaded
         self.target: Target = detect()
         self.threads = request.threads or default_threads()
+        self.about: About = about(request.model, loaded, arithmetic_type(loaded), request.words)
+        self.notes: list[str] = []
+        self._loaded = loaded
         self._request = request
         self._progress = progress
-        self._choose: Choose = Predicted(scheduler_machine(self.threads), request.fusion)
+        self._machine = scheduler_machine(self.threads)
 
-    def built(self, sizes: Mapping[str, int]) -> Built:
-        """Return the plan for one choice of sizes."""
-        prepared: Prepared = prepare_model(self.loaded, sizes, self._progress)
-        options = CompileOptions(self.target, self._choose, self._request.fusion)
+    def all_built(self) -> tuple[Built, ...]:
+        """Return the plans for all sizes."""
+        terms = self._request.tune
+        fusion = self._request.fusion
+        if terms is None:
+            predicted = Predicted(self._machine, fusion)
+            return tuple(self._built(sizes, lambda _model: predicted) for sizes in self._plans)
+        with ExitStack() as stack:
+            session = stack.enter_context(
+                tuned(terms, self.target, self._machine, fusion, self._progress)
+            )
+            found = tuple(self._built(sizes, session.chooser) for sizes in self._plans)
+            self.notes += session.notes
+        return found
+
+    @property
+    def _plans(self) -> tuple[Sizes, ...]:
+        return self._request.plans
+
+    def _built(self, sizes: Sizes, chooser: ChooserFor) -> Built:
+        prepared = prepare(self._loaded, sizes, self._progress)
+        options = CompileOptions(self.target, chooser(prepared.model), self._request.fusion)
         if self._request.skip_dot:
             options = dataclasses.replace(options, products=keep_products)
         built = compile_prepared(prepared, sizes, options)
         steps = f"{len(built.plan.kernel_steps)} kernels, {len(built.plan.library_steps)} parts"
         self._progress.step("plan", 1, 1, steps)
-        return built
+        if self._request.tune is None:
+            return built
+        feeds = self._feeds(sizes)[0]
+        winner, note = raced(built, prepared, self.about, feeds, self.threads)
+        self._progress.step("race", 1, 1, note)
+        self.notes.append(note)
+        return winner
 
     def object_code(self, text: str) -> bytes:
         """Return the machine code of a kernel."""
         return compile_module(text, self.target).object_code
 
-    def feeds(self, sizes: Mapping[str, int]) -> tuple[Feeds, ...]:
-        """Return inputs to prove and to time a plan with."""
-        return _feeds(self._request, sizes)
+    def proven(self, draft: Path) -> VerifyReport:
+        """Return how near a draft is to the model; raise where it is not near enough."""
+        feeds = tuple(each for sizes in self._plans for each in self._feeds(sizes))
+        compiled = dataclasses.replace(self._request.model, compiled=draft)
+        candidate = Subject(compiled, ENGINE, EngineOptions(threads=self.threads))
+        parity = verify(judge(self._request.model), candidate, feeds, progress=self._progress)
+        if not parity.passed:
+            raise RejectedError(
+                f"{self._request.target} was not written: {verdict(parity)}",
+                hint="report it as a bug in burnish; --fusion none may compute the same",
+                parity=parity,
+            )
+        return parity
 
-
-def _feeds(request: CompileRequest, sizes: Mapping[str, int]) -> tuple[Feeds, ...]:
-    return choose(request.model, bindings=sizes, seed=request.seed, samples=request.samples)
-
-
-def _proven(request: CompileRequest, threads: int, draft: Path, progress: Progress) -> VerifyReport:
-    feeds = tuple(f for sizes in request.shapes or ({},) for f in _feeds(request, sizes))
-    compiled = dataclasses.replace(request.model, compiled=draft)
-    candidate = Subject(compiled, ENGINE, EngineOptions(threads=threads))
-    parity = verify(judge(request.model), candidate, feeds, progress=progress)
-    if not parity.passed:
-        raise RejectedError(
-            f"{request.target} was not written: {verdict(parity)}",
-            hint="report it as a bug in burnish; --fusion none may compute the same",
-            parity=parity,
+    def reports(self, built: tuple[Built, ...], draft: Path) -> tuple[PlanReport, ...]:
+        """Return the plans as rows, timed step by step."""
+        fusion = self._request.fusion
+        return tuple(
+            plan_report(each, draft, self._feeds(sizes)[0], self._machine, fusion)
+            for each, sizes in zip(built, self._plans, strict=True)
         )
-    return parity
+
+    def _feeds(self, sizes: Sizes) -> tuple[Feeds, ...]:
+        request = self._request
+        return choose(request.model, bindings=sizes, seed=request.seed, samples=request.samples)
 
 
 def _proof(told: About, request: CompileRequest, parity: VerifyReport) -> str:

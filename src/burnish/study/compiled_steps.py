@@ -10,31 +10,80 @@ from burnish.codegen.built import Built
 from burnish.codegen.load import open_folder
 from burnish.codegen.plan import KernelStep, Plan, Step
 from burnish.feeds.feed import Feeds
-from burnish.study.compile_report import PlanReport, StepRow
+from burnish.study.compile_report import MeasureRow, PlanReport, StepRow
+from burnish.tile.graph import TileGraph
+from burnish.tile.machine import Machine
+from burnish.tile.measures import Measures, measure
+from burnish.tile.partition import Fusion, partition
+from burnish.tile.predict import Predictions
+from burnish.tile.simplify import simplify
 
 WARMUP, RUNS = 2, 7
 """Runs that are dropped, and runs whose median counts."""
 
 
-def plan_report(built: Built, folder: Path, number: int, feeds: Feeds, threads: int) -> PlanReport:
+LEVELS: tuple[Fusion, ...] = ("none", "element-wise", "full")
+
+
+def plan_report(
+    built: Built, folder: Path, feeds: Feeds, machine: Machine, fusion: Fusion
+) -> PlanReport:
     """Return the steps of a plan that is written in a folder, timed one by one."""
-    with open_folder(folder, threads=threads) as loaded:
+    with open_folder(folder, threads=machine.units) as loaded:
         executable = loaded.executable(feeds.arrays)
         times = executable.step_times(feeds.arrays, warmup=WARMUP, runs=RUNS)
     measured = [
         statistics.median(run[step].duration_s for run in times)
         for step in range(len(built.plan.steps))
     ]
-    plan = loaded.compiled.plans[number]
+    plan = built.plan
     return PlanReport(
         sizes=plan.sizes,
         steps=step_rows(plan, measured),
-        measures=(),
+        measures=measure_rows(built, machine, fusion),
         arena_bytes=plan.arena_bytes,
         constants_bytes=sum(array.nbytes for array in built.constants.values()),
         kernel_nodes=len({node for step in plan.kernel_steps for node in step.nodes}),
         library_nodes=sum(len(step.nodes) for step in plan.library_steps),
     )
+
+
+def measure_rows(built: Built, machine: Machine, fusion: Fusion) -> tuple[MeasureRow, ...]:
+    """Return what fusing gives: each lesser degree as predicted, and the plan as it is."""
+    if not built.graphs:
+        return ()
+    lesser = LEVELS[: LEVELS.index(fusion)]
+    return (*(_predicted(built, machine, each) for each in lesser), _planned(built, fusion))
+
+
+def _predicted(built: Built, machine: Machine, fusion: Fusion) -> MeasureRow:
+    found = [unfused(graph, machine, fusion) for graph in built.graphs]
+    return MeasureRow(
+        fusion=fusion,
+        kernels=sum(each.kernels for each in found),
+        intermediate_bytes=sum(each.intermediate_bytes for each in found),
+        traffic_bytes=sum(each.traffic_bytes for each in found),
+        predicted_s=sum(each.seconds for each in found),
+    )
+
+
+def _planned(built: Built, fusion: Fusion) -> MeasureRow:
+    steps = built.plan.kernel_steps
+    written = {name for step in steps for name in step.outputs}
+    return MeasureRow(
+        fusion=fusion,
+        kernels=len(steps),
+        intermediate_bytes=sum(built.plan.tensors[name].bytes or 0 for name in written),
+        traffic_bytes=sum(step.predicted_bytes or 0.0 for step in steps),
+        predicted_s=sum(step.predicted_s or 0.0 for step in steps),
+    )
+
+
+def unfused(graph: TileGraph, machine: Machine, fusion: Fusion) -> Measures:
+    """Return the measures of a lowered graph of which each nest is a kernel."""
+    simple = simplify(graph, fusion="none" if fusion == "none" else "element-wise")
+    groups = partition(simple, machine, fusion).groups
+    return measure(groups, Predictions(simple, machine), fusion)
 
 
 def step_rows(plan: Plan, measured_s: Sequence[float]) -> tuple[StepRow, ...]:

@@ -1,0 +1,62 @@
+"""Tuning for the length of one compilation: a measuring process, a cache, a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from burnish.codegen.choice import Choose
+from burnish.codegen.cpu.target import Target
+from burnish.codegen.environment import tuning_cache
+from burnish.codegen.tune.budget import Budget
+from burnish.codegen.tune.cache import TuningCache
+from burnish.codegen.tune.key import conditions
+from burnish.codegen.tune.measure import Bench, Terms
+from burnish.codegen.tune.measured import Measured, TuneOptions
+from burnish.codegen.tune.search import Tuner
+from burnish.core.progress import Progress
+from burnish.hw import detect
+from burnish.tile.machine import Machine
+from burnish.tile.partition import Fusion
+
+ChooserFor = Callable[[ir.Model], Choose]
+"""What chooses for the graphs of a static model."""
+
+
+@dataclass(frozen=True, slots=True)
+class TuneTerms:
+    """How far to look for schedules."""
+
+    top: int = 20
+    """Candidates of each group that are compiled and timed."""
+    budget_s: float | None = 60.0
+    """After this nothing more is timed; None: everything is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """A tuning session."""
+
+    chooser: ChooserFor
+    notes: list[str]
+
+
+@contextmanager
+def tuned(
+    terms: TuneTerms, target: Target, machine: Machine, fusion: Fusion, progress: Progress
+) -> Iterator[Tuning]:
+    """Yield choosers that measure, and remember what they found."""
+    cache = TuningCache(tuning_cache())
+    budget = Budget(terms.budget_s)
+    options = TuneOptions(fusion, terms.top)
+    with Bench(Terms(target, machine.units)) as bench:
+        found = conditions(detect.cpu(), target, machine.units)
+        tuner = Tuner(bench, cache, found, machine, most=terms.top)
+
+        def chooser(model: ir.Model) -> Choose:
+            return Measured(tuner, options, budget, model, progress)
+
+        yield Tuning(chooser, cache.notes)

@@ -1,0 +1,72 @@
+"""A plan is kept only where it is faster than the library with the whole model."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from burnish.codegen.build import whole
+from burnish.codegen.compiler import CompileOptions, compile_prepared, prepare
+from burnish.codegen.cpu.target import detect
+from burnish.codegen.predicted import Predicted
+from burnish.core.tensors import TensorSpec
+from burnish.feeds.feed import Feeds
+from burnish.study import whole_race
+from burnish.study.whole_race import ROUNDS, raced, rounds
+from codegen.hand_written import ABOUT
+from codegen.models import MACHINE, mlp
+
+TOLD = dataclasses.replace(ABOUT, inputs=(TensorSpec("x", "f32", ("n", 8)),))
+FEEDS = Feeds({"x": np.ones((3, 8), np.float32)}, {})
+
+
+class Clock:
+    """A clock that calls move."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def call(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_both_are_timed_in_every_round() -> None:
+    clock = Clock()
+    own, library = rounds(lambda: clock.call(0.05), lambda: clock.call(0.2), clock)
+    assert own == pytest.approx([0.05] * ROUNDS)
+    assert library == pytest.approx([0.2] * ROUNDS)
+
+
+@pytest.mark.parametrize(
+    ("own_s", "library_s", "is_kept", "said"),
+    [
+        (1.0, 1.5, True, "the plan takes 1.00 s, ONNX Runtime 1.50 s: 1.50 times as fast"),
+        (1.0, 1.01, False, "ONNX Runtime runs the whole model as fast"),
+        (2.0, 1.0, False, "(the plan takes 2.00 s, ONNX Runtime 1.00 s)"),
+    ],
+)
+def test_the_plan_must_be_faster(
+    monkeypatch: pytest.MonkeyPatch, own_s: float, library_s: float, is_kept: bool, said: str
+) -> None:
+    monkeypatch.setattr(whole_race, "rounds", lambda *_: ([own_s] * 3, [library_s] * 3))
+    prepared = prepare(mlp(), {"batch": 3})
+    built = compile_prepared(prepared, {}, CompileOptions(detect(), Predicted(MACHINE)))
+    winner, note = raced(built, prepared, TOLD, FEEDS, 1)
+    assert (winner is built) == is_kept
+    assert said in note
+    assert bool(winner.plan.library_steps) != is_kept
+    reasons = {r for step in winner.plan.library_steps for r in step.reasons.values()}
+    assert reasons == (set() if is_kept else {note})
+
+
+def test_where_all_is_with_the_library_nothing_is_raced() -> None:
+    prepared = prepare(mlp(), {"batch": 3})
+    built = whole(prepared.model, detect(), "as a test")
+    winner, note = raced(built, prepared, TOLD, FEEDS, 1)
+    assert winner is built
+    assert note == "no part of the model is faster as a kernel: ONNX Runtime runs all of it"
