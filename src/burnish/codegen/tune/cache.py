@@ -63,6 +63,8 @@ class TuningCache:
         found = _decoded(row)
         if found is None:
             self._note(f"{self._path}: the result of {key.signature[:12]} is not readable")
+            return None
+        self._own[key.text] = found
         return found
 
     def put(self, key: Key, result: Tuned) -> None:

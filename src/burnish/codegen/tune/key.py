@@ -48,7 +48,13 @@ class Key:
     @property
     def text(self) -> str:
         """Return a text that only equal keys share."""
-        return value_key(asdict(self))
+        places = {name: list(order) for name, order in self.layouts.items()}
+        return value_key([self.signature, _conditions_text(self.conditions), places])
+
+
+@lru_cache(maxsize=16)
+def _conditions_text(found: Conditions) -> str:
+    return value_key(asdict(found))
 
 
 def conditions(cpu: Cpu, target: Target, threads: int) -> Conditions:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -37,12 +37,13 @@ from burnish.codegen.tune.trial import Trial
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
+from burnish.tile.signature import signature
 
 FUNCTION = "kernel"
 _LIBRARY = "library"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Task:
     """A group to be tried, in its graph."""
 
@@ -50,6 +51,11 @@ class Task:
     graph: TileGraph
     layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Tensors whose dimensions lie in another order, outermost first."""
+
+    @cached_property
+    def signature(self) -> str:
+        """Return what equal groups share."""
+        return signature(self.group, self.graph)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,8 @@ class LibraryPart:
     model: bytes = field(repr=False)
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    kind: str = ""
+    """Equal for parts that take equally long: what is run, without names and values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
+from burnish.core import records
 from burnish.tile.schedule import Schedule
 
 LEAST_SPREAD = 0.03
@@ -61,6 +62,11 @@ class Tuned:
     def seconds(self) -> float | None:
         """Return how long the fastest schedule takes; None: none worked."""
         return self.best.seconds if self.best else None
+
+
+def identity(schedule: Schedule | None) -> str:
+    """Return a text that equal schedules share; the settings of a schedule have no order."""
+    return "library" if schedule is None else str(records.encode(schedule))
 
 
 def fastest(trials: tuple[Trial, ...]) -> Trial | None:

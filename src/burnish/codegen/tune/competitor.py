@@ -1,0 +1,55 @@
+"""The library as a competitor: a group's ONNX nodes as a part that ONNX Runtime can run."""
+
+from __future__ import annotations
+
+import hashlib
+
+import onnx_ir as ir
+
+from burnish.codegen import library
+from burnish.codegen.tune.measure import LibraryPart
+from burnish.store import external_data
+from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
+from burnish.tile.lower import named, operator
+from burnish.tile.workload import is_contraction
+
+_LARGEST_BYTES = 2**31 - 1
+"""What a protobuf holds."""
+
+
+class NoCompetitorError(Exception):
+    """The library does not compete for a group; the text says why."""
+
+
+def competitor(group: Group, graph: TileGraph, model: ir.Model) -> LibraryPart:
+    """Return the part of a static model that does the work of a group.
+
+    Only groups with sums of products have one: elsewhere a call of the library costs more than it
+    can gain. What the part reads and writes must be in memory around the group as well.
+    """
+    if not any(is_contraction(op) for op in group.ops):
+        raise NoCompetitorError("there is no matrix product or convolution in it")
+    wanted = set(group.nodes)
+    nodes = [node for node in model.graph if named(node) in wanted]
+    part = library.cut(model, nodes, "part")
+    inputs = tuple(value.name or "" for value in part.graph.inputs)
+    if missing := set(inputs) - set(group.inputs):
+        raise NoCompetitorError(f"its nodes read {_listed(missing)}, which the group does not")
+    if missing := set(group.outputs) - {value.name for value in part.graph.outputs}:
+        raise NoCompetitorError(f"its nodes do not give {_listed(missing)}")
+    external_data.inline_the_rest(part, kept="")
+    proto = ir.to_proto(part)
+    if proto.ByteSize() > _LARGEST_BYTES:
+        raise NoCompetitorError(f"its weights have {proto.ByteSize():,} bytes")
+    return LibraryPart(proto.SerializeToString(), inputs, group.outputs, _kind(nodes))
+
+
+def _kind(nodes: list[ir.Node]) -> str:
+    """Return a text that tells apart what the library may run in different time."""
+    words = [f"{operator(node)} {sorted(map(str, node.attributes.values()))}" for node in nodes]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(repr(name) for name in sorted(names))

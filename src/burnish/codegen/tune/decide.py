@@ -1,0 +1,81 @@
+"""Deciding for one group by what was measured: one kernel, two groups, or the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from burnish.codegen.tune.search import Found
+from burnish.codegen.tune.trial import Trial, is_faster
+from burnish.core.units import seconds as seconds_text
+from burnish.tile.group import Group
+
+RIVAL = 1.25
+"""What takes at most this many times as long as the winner may still win when searched further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How a group is to be run."""
+
+    way: Literal["kernel", "library", "two groups", "not measured"]
+    seconds: float | None = None
+    reason: str = ""
+    """Why it is the library's."""
+    rivals: tuple[Group, ...] = ()
+    """Groups that would be kernels if something that is nearly as fast were chosen."""
+
+
+def alone(group: Group, found: Found) -> Decision:
+    """Return how to run a group as it is: the library, unless a kernel is faster for sure."""
+    own, library = found.tuned.best, found.library
+    if library is not None and library.seconds is not None:
+        if own is None or not is_faster(own, library):
+            return _library(group, own, library, found)
+        return Decision("kernel", own.seconds)
+    if own is not None:
+        return Decision("kernel", own.seconds)
+    failures = [trial.failure for trial in found.tuned.trials if trial.failure]
+    if failures:
+        return Decision("library", None, f"no kernel for it works: {failures[0]}")
+    return Decision("not measured")
+
+
+def decide(
+    group: Group,
+    found: Callable[[Group], Found],
+    halves: Callable[[Group], tuple[Group, ...]],
+) -> Decision:
+    """Return how to run a group: whole, or cut in two where that is faster.
+
+    `halves` gives nothing for a group that cannot be cut.
+    """
+    whole = alone(group, found(group))
+    if whole.way == "not measured" or not (parts := halves(group)):
+        return whole
+    sums = _sum([alone(part, found(part)).seconds for part in parts])
+    if sums is None:
+        return whole
+    if whole.seconds is not None and whole.seconds <= sums:
+        rivals = parts if sums <= RIVAL * whole.seconds else ()
+        return replace(whole, rivals=(*whole.rivals, *rivals))
+    seconds = _sum([decide(part, found, halves).seconds for part in parts])
+    is_near = whole.seconds is not None and whole.seconds <= RIVAL * sums
+    return Decision("two groups", seconds, rivals=(group,) if is_near else ())
+
+
+def _library(group: Group, own: Trial | None, library: Trial, found: Found) -> Decision:
+    taken = f"ONNX Runtime takes {seconds_text(library.seconds or 0)}"
+    if own is None or own.seconds is None:
+        failures = [trial.failure for trial in found.tuned.trials if trial.failure]
+        why = f"no kernel for it works: {failures[0]}" if failures else "no kernel was tried"
+        return Decision("library", library.seconds, f"{taken}, {why}")
+    reason = f"{taken}, the fastest kernel {seconds_text(own.seconds)}"
+    near = own.seconds <= RIVAL * (library.seconds or 0)
+    return Decision("library", library.seconds, reason, (group,) if near else ())
+
+
+def _sum(seconds: list[float | None]) -> float | None:
+    known = [each for each in seconds if each is not None]
+    return sum(known) if len(known) == len(seconds) else None

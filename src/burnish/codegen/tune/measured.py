@@ -1,0 +1,233 @@
+"""Choices by measuring: which nests share a kernel, its tiles, and what the library runs.
+
+It begins with the groups that the cost model predicts. Each is timed as one kernel, as two, and in
+the library; where two are faster, each of them is looked at in the same way. Then what was chosen,
+and what came close, is searched further, the most expensive first, until the time is up. Equal
+groups are timed once, and what was found for them before is used again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from burnish.codegen.choice import Choice
+from burnish.codegen.predicted import Predicted
+from burnish.codegen.tune.budget import Budget
+from burnish.codegen.tune.competitor import NoCompetitorError, competitor
+from burnish.codegen.tune.decide import Decision, decide
+from burnish.codegen.tune.measure import LibraryPart, Task
+from burnish.codegen.tune.search import Found, Tuner
+from burnish.core.progress import SILENT, Progress
+from burnish.core.units import seconds as seconds_text
+from burnish.tile.connect import NoGroupError, grouped, wiring
+from burnish.tile.cost import estimate
+from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
+from burnish.tile.partition import Fusion, partition
+from burnish.tile.predict import Predictions
+from burnish.tile.workload import workload
+
+LOOK = 3
+"""Schedules that are tried of every group before any is searched further."""
+GROWTH = 3
+"""Each further search tries this many times as many."""
+FURTHER = 0.8
+"""The share of the time that may be spent on searching further: some is kept for groups that only
+come up when the library has taken its nodes out."""
+
+
+@dataclass(frozen=True, slots=True)
+class TuneOptions:
+    """How far to look."""
+
+    fusion: Fusion = "full"
+    top: int = 20
+    """Schedules to try of each group."""
+
+
+@dataclass(slots=True)
+class Measured:
+    """Chooses for the graphs of one static model."""
+
+    tuner: Tuner
+    options: TuneOptions
+    budget: Budget
+    model: ir.Model | None = None
+    """Without it the library does not compete."""
+    progress: Progress = SILENT
+
+    def __call__(self, graph: TileGraph) -> tuple[Choice, ...]:
+        """Return the groups of a simplified graph and what is fastest for each."""
+        return _Search(self, graph).choices()
+
+
+class _Search:
+    """The search for one graph."""
+
+    def __init__(self, settings: Measured, graph: TileGraph) -> None:
+        self._settings = settings
+        self._graph = graph
+        self._wires = wiring(graph)
+        machine = settings.tuner.machine
+        self._predict = Predictions(graph, machine)
+        self._roots = partition(graph, machine, settings.options.fusion).groups
+        self._parts: dict[str, LibraryPart | None] = {}
+        self._cuts: dict[str, tuple[float, int] | None] = {}
+        self._firsts: dict[str, Task] = {}
+        self._tasks: dict[tuple[str, ...], Task] = {}
+        self._top = min(LOOK, settings.options.top)
+
+    def choices(self) -> tuple[Choice, ...]:
+        """Return what is chosen after all the looking that there is time for."""
+        self._look()
+        while self._top < self._settings.options.top:
+            self._top = min(self._top * GROWTH, self._settings.options.top)
+            if not self._search_further():
+                self._told("tune further", 1, 1, ", and the time is up")
+                break
+        return tuple(choice for root in self._roots for choice in self._chosen(root))
+
+    def _look(self) -> None:
+        """Try a few schedules of every group, of its halves where need be, and the library."""
+        tasks = [self._first(group) for group in self._roots]
+        counts = Counter(task.signature for task in tasks)
+        unique = {task.signature: task.group for task in tasks}
+        order = sorted(unique, key=lambda key: -counts[key] * self._predicted(unique[key]))
+        for number, key in enumerate(order, 1):
+            decide(unique[key], self._looked_at, self._halves_of)
+            self._told("tune", number, len(order))
+
+    def _search_further(self) -> bool:
+        """Try more schedules of what is chosen and of what came close, the longest first.
+
+        Return whether there was time for all of it.
+        """
+        weights: dict[str, float] = {}
+        groups: dict[str, Group] = {}
+        for root in self._roots:
+            for group in self._interesting(root):
+                key = self._first(group).signature
+                groups[key] = group
+                seconds = self._known(group).tuned.seconds or 0.0
+                weights[key] = weights.get(key, 0.0) + seconds
+        order = sorted(weights, key=lambda key: -weights[key])
+        stage = f"tune, {self._top} schedules"
+        for number, key in enumerate(order, 1):
+            if not self._settings.budget.allows(FURTHER):
+                return False
+            self._tune(groups[key])
+            self._told(stage, number, len(order))
+        return True
+
+    def _told(self, stage: str, done: int, total: int, more: str = "") -> None:
+        note = f"best so far {seconds_text(self._total())}{more}"
+        self._settings.progress.step(stage, done, total, note)
+
+    def _chosen(self, group: Group) -> Iterator[Choice]:
+        decision = self._decided(group)
+        match decision.way:
+            case "two groups":
+                for half in self._halves_of(group):
+                    yield from self._chosen(half)
+            case "library":
+                yield Choice(group, None, measured_s=decision.seconds, reason=decision.reason)
+            case _:
+                yield self._kernel(group)
+
+    def _kernel(self, group: Group) -> Choice:
+        best = self._known(group).tuned.best
+        if best is None or best.schedule is None:
+            # no time was left to look at it
+            settings = self._settings
+            predicted = Predicted(settings.tuner.machine, settings.options.fusion)
+            return predicted.choice(group, self._graph)
+        work = workload(group, self._graph)
+        cost = estimate(work, best.schedule, self._settings.tuner.machine)
+        return Choice(
+            group, best.schedule, cost.seconds, cost.traffic.total_bytes, measured_s=best.seconds
+        )
+
+    def _interesting(self, group: Group) -> Iterator[Group]:
+        """Yield the groups whose kernels are chosen, or came close to being chosen."""
+        decision = self._decided(group)
+        yield from decision.rivals
+        if decision.way == "two groups":
+            for half in self._halves_of(group):
+                yield from self._interesting(half)
+        elif decision.way == "kernel":
+            yield group
+
+    def _decided(self, group: Group) -> Decision:
+        return decide(group, self._known, self._halves_of)
+
+    def _total(self) -> float:
+        """Return the seconds of everything as chosen now; what was not measured, as predicted."""
+        return sum(self._decided(root).seconds or self._predicted(root) for root in self._roots)
+
+    def _looked_at(self, group: Group) -> Found:
+        known = self._known(group)
+        if known.tuned.searched or not self._settings.budget.allows():
+            return known
+        return self._tune(group)
+
+    def _tune(self, group: Group) -> Found:
+        """Try schedules of the first group of this kind: all others are like it."""
+        first = self._first(group)
+        return self._settings.tuner.tune(first, self._top, self._part(first))
+
+    def _known(self, group: Group) -> Found:
+        first = self._first(group)
+        return self._settings.tuner.known(first, self._part(first))
+
+    def _first(self, group: Group) -> Task:
+        """Return the first group with the signature of this one."""
+        members = tuple(op.output for op in group.ops)
+        if members not in self._tasks:
+            task = Task(group, self._graph)
+            self._tasks[members] = self._firsts.setdefault(task.signature, task)
+        return self._tasks[members]
+
+    def _part(self, task: Task) -> LibraryPart | None:
+        if task.signature not in self._parts:
+            self._parts[task.signature] = self._competitor(task.group)
+        return self._parts[task.signature]
+
+    def _competitor(self, group: Group) -> LibraryPart | None:
+        if self._settings.model is None:
+            return None
+        try:
+            return competitor(group, self._graph, self._settings.model)
+        except NoCompetitorError:
+            return None
+
+    def _halves_of(self, group: Group) -> tuple[Group, ...]:
+        """Return the two groups that a group is best cut into; none where it cannot be."""
+        if self._settings.options.fusion != "full" or len(group.ops) < 2:
+            return ()
+        key = self._first(group).signature
+        if key not in self._cuts:
+            priced = ((self._price(group, cut), cut) for cut in range(1, len(group.ops)))
+            self._cuts[key] = min((each for each in priced if each[0] < math.inf), default=None)
+        found = self._cuts[key]
+        return self._halves(group, found[1]) if found else ()
+
+    def _price(self, group: Group, cut: int) -> float:
+        try:
+            return sum(self._predict(half) for half in self._halves(group, cut))
+        except NoGroupError:
+            return math.inf
+
+    def _halves(self, group: Group, cut: int) -> tuple[Group, Group]:
+        places = [self._wires.writer[op.output] for op in group.ops]
+        return grouped(self._wires, places[:cut]), grouped(self._wires, places[cut:])
+
+    def _predicted(self, group: Group) -> float:
+        try:
+            return self._predict(group)
+        except NoGroupError:
+            return 0.0

@@ -1,0 +1,125 @@
+"""The fastest schedule of one group: candidates tried, what is known reused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from burnish.codegen.tune.cache import TuningCache
+from burnish.codegen.tune.key import Conditions, Key
+from burnish.codegen.tune.measure import LibraryPart, Task
+from burnish.codegen.tune.trial import Trial, Tuned, identity
+from burnish.tile.candidates import Ranking, Space, candidates
+from burnish.tile.machine import Machine
+from burnish.tile.schedule import Schedule
+from burnish.tile.signature import tensor_order
+
+VISITS = 80
+"""Tiles whose cost is predicted; measuring then corrects the order of the best."""
+
+
+class Laboratory(Protocol):
+    """Tries schedules, and the library."""
+
+    def try_all(
+        self, task: Task, schedules: Sequence[Schedule], library: LibraryPart | None = None
+    ) -> tuple[Trial, ...]:
+        """Return one trial per schedule, in order, and one of the library if it takes part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of a group: its own kernels, and the library if that takes part."""
+
+    tuned: Tuned
+    library: Trial | None = None
+
+
+@dataclass(slots=True)
+class Tuner:
+    """Tunes groups for one machine; results are kept under its conditions."""
+
+    laboratory: Laboratory
+    cache: TuningCache
+    conditions: Conditions
+    machine: Machine
+    most: int = 20
+    """The most schedules that anybody will ask for."""
+    _rankings: dict[str, Ranking] = field(default_factory=dict)
+
+    def known(self, task: Task, part: LibraryPart | None = None) -> Found:
+        """Return what was found before, in this process or another."""
+        tuned = self.cache.get(self._key(task)) or Tuned()
+        library = self.cache.get(self._library_key(task, part)) if part else None
+        return Found(tuned, library.trials[0] if library and library.trials else None)
+
+    def tune(self, task: Task, top: int, part: LibraryPart | None = None) -> Found:
+        """Return what is found when the `top` most promising schedules are tried.
+
+        Only those are run that have not been before, and the fastest of those that have, so that
+        all are compared under the same circumstances.
+        """
+        known = self.known(task, part)
+        missing = part if known.library is None else None
+        if known.tuned.searched >= top and missing is None:
+            return known
+        ranking = self._ranking(task, top)
+        tried = {identity(trial.schedule) for trial in known.tuned.trials}
+        fresh = [each for each in _wanted(ranking, task) if identity(each) not in tried]
+        best = known.tuned.schedule
+        schedules = [*fresh, best] if best is not None else fresh
+        trials: tuple[Trial, ...] = ()
+        if fresh or missing is not None:
+            trials = self.laboratory.try_all(task, schedules, missing)
+        merged = _merged(known.tuned.trials, trials[: len(schedules)], ranking)
+        searched = max(known.tuned.searched, top)
+        tuned = Tuned(merged, searched, ranking.reason)
+        library = trials[len(schedules) :]
+        if library and part is not None:
+            self.cache.put(self._library_key(task, part), Tuned(library, 1))
+            known = replace(known, library=library[0])
+        return self._kept(task, tuned, known)
+
+    def _ranking(self, task: Task, top: int) -> Ranking:
+        key = task.signature
+        if key not in self._rankings:
+            space = Space(top=max(self.most, top), visits=VISITS)
+            self._rankings[key] = candidates(task.group, task.graph, self.machine, space)
+        found = self._rankings[key]
+        return Ranking(found.candidates[:top], found.reason)
+
+    def _kept(self, task: Task, tuned: Tuned, known: Found) -> Found:
+        if tuned != known.tuned:
+            self.cache.put(self._key(task), tuned)
+        return Found(tuned, known.library)
+
+    def _key(self, task: Task) -> Key:
+        places = {
+            str(position): task.layouts[name]
+            for position, name in enumerate(tensor_order(task.group))
+            if name in task.layouts
+        }
+        return Key(task.signature, self.conditions, places)
+
+    def _library_key(self, task: Task, part: LibraryPart) -> Key:
+        own = self._key(task)
+        return replace(own, signature=f"{own.signature} library {part.kind}")
+
+
+def _wanted(ranking: Ranking, task: Task) -> list[Schedule]:
+    if ranking.candidates or not task.graph.tensors[task.group.anchor.output].size:
+        return [each.schedule for each in ranking.candidates]
+    # nothing fits where it should: the smallest tiles are right all the same
+    return [Schedule(tuple(1 for _ in task.group.anchor.shape))]
+
+
+def _merged(old: Sequence[Trial], new: Sequence[Trial], ranking: Ranking) -> tuple[Trial, ...]:
+    """Return all trials, a schedule that was tried again as it was the last time."""
+    predicted = {identity(each.schedule): each.cost.seconds for each in ranking.candidates}
+    found = {identity(trial.schedule): trial for trial in old}
+    for trial in new:
+        key = identity(trial.schedule)
+        before = found[key].predicted_s if key in found else None
+        found[key] = replace(trial, predicted_s=predicted.get(key, before))
+    return tuple(found.values())
