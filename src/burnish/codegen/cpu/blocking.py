@@ -100,7 +100,7 @@ def _read_cost(read: Access, along: Axis) -> float:
     stride = read.offset.stride(along)
     if stride in (0, 1):
         return 0.0
-    return 2.0 if 2 <= stride <= 4 and read.slack and not read.guards else GATHER
+    return 2.0 if 2 <= stride <= 4 and not read.guards else GATHER
 
 
 def _width(nest: NestForm, target: Target) -> int:

@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from burnish.codegen.buffers import ALIGNMENT, SLACK_BYTES
 from burnish.codegen.cpu.compile import Compiled, compile_module
 from burnish.codegen.cpu.kernel import Kernel
 from burnish.codegen.cpu.target import Target
 from burnish.core.arrays import Array, Arrays
-
-ALIGNMENT = 64
-SLACK_BYTES = 256
-"""Kernels may read this far behind the tensors that the plan owns."""
 
 _SIGNATURE = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p
@@ -32,7 +30,11 @@ class LoadedKernel:
     call: Any = field(repr=False)
 
     def bound(self, tensors: Arrays) -> Bound:
-        """Return the kernel with its arguments; every array must be contiguous in its layout."""
+        """Return the kernel with its arguments.
+
+        Every array must be contiguous in its layout. What a kernel may read behind a tensor
+        (`SLACK_BYTES`) is the caller's to provide; NumPy's own small arrays have it in practice.
+        """
         given = {**tensors, **self.kernel.packed}
         arrays = tuple(given[name] for name in self.kernel.arguments)
         addresses = np.array([array.ctypes.data for array in arrays], dtype=np.uintp)
@@ -65,7 +67,7 @@ def run_kernel(kernel: Kernel, target: Target, tensors: Mapping[str, Array]) -> 
     load_kernel(kernel, target).bound(tensors).run()
 
 
-def aligned(size_bytes: int) -> Any:
+def aligned(size_bytes: int) -> NDArray[np.uint8]:
     """Return uninitialised bytes that begin at a multiple of a cache line."""
     memory = np.empty(size_bytes + ALIGNMENT + SLACK_BYTES, dtype=np.uint8)
     start = -memory.ctypes.data % ALIGNMENT

@@ -37,8 +37,6 @@ class Access:
     offset: Linear
     guards: tuple[Guard, ...]
     otherwise: Number
-    slack: bool
-    """Whether a vector's worth of memory may be read behind the tensor."""
     constant: bool = False
     """Whether it may be laid out anew when compiling."""
     packed: Packing | None = None
@@ -93,7 +91,6 @@ def uncollapsed(op: TileOp, box: Box, places: Mapping[str, Place]) -> NestForm:
             linear(read.index, places[read.tensor].strides),
             read.guards,
             read.otherwise,
-            places[read.tensor].in_scratch,
             places[read.tensor].constant,
         )
         for read in op.reads

@@ -31,20 +31,14 @@ class Linear:
 
 def linear(index: tuple[Index, ...], strides: tuple[int, ...]) -> Linear:
     """Return the offset of an index in a tensor with these strides."""
-    steps: dict[Axis, int] = {}
-    rest: dict[Atom, int] = {}
-    constant = 0
+    # quotient and remainder of one index may lie so that the address needs neither
+    place = Index()
     for part, stride in zip(index, strides, strict=True):
-        constant += part.constant * stride
-        for atom, factor in part.terms:
-            if isinstance(atom, Axis):
-                steps[atom] = steps.get(atom, 0) + factor * stride
-            else:
-                rest[atom] = rest.get(atom, 0) + factor * stride
+        place = place + part * stride
     return Linear(
-        {axis: step for axis, step in steps.items() if step},
-        constant,
-        tuple((atom, factor) for atom, factor in rest.items() if factor),
+        {atom: factor for atom, factor in place.terms if isinstance(atom, Axis)},
+        place.constant,
+        tuple((atom, factor) for atom, factor in place.terms if not isinstance(atom, Axis)),
     )
 
 

@@ -81,7 +81,7 @@ def _packed(
     )
     name = f"{read.tensor}|{nest.op.output}|{along.axis.name}:{width}"
     packing = Packing(along.axis, width, strides[len(others)])
-    return replace(read, tensor=name, offset=offset, packed=packing, slack=True), elements
+    return replace(read, tensor=name, offset=offset, packed=packing), elements
 
 
 def _along(place: int, shape: tuple[int, ...]) -> NDArray[np.int64]:

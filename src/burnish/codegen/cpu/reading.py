@@ -151,7 +151,7 @@ class Reader:
                 return load(builder, pointer, access.dtype, width)
             otherwise = self._otherwise(access)
             return masked_load(builder, pointer, access.dtype, mask, otherwise)
-        if mask is None and access.offset.steady(self._vector()) and access.slack:
+        if mask is None and access.offset.steady(self._vector()):
             stride = access.offset.stride(self._blocking.vector)
             if 2 <= stride <= 4:
                 return strided_load(builder, pointer, access.dtype, width, stride)
