@@ -57,6 +57,12 @@ def ratio(op_type: str, domain: str, dtype: ir.DataType | None, target: Target) 
     return math.prod(ratios) ** (1 / len(ratios)) if ratios else None
 
 
+def is_faster(op_type: str, domain: str, dtype: ir.DataType | None, target: Target) -> bool:
+    """Return whether a fused operator was measured to be faster than its parts, beyond noise."""
+    known = ratio(op_type, domain, dtype, target)
+    return known is not None and known * NOISE < 1
+
+
 @cache
 def table(target: Target) -> CostTable:
     """Return what was measured on a target."""

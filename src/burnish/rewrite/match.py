@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
@@ -48,6 +48,8 @@ class Proposal:
     """The new nodes."""
     values: tuple[ir.Value, ...]
     """What they give, one for each output of the match."""
+    copies: Mapping[ir.Node, ir.Node] = field(default_factory=dict)
+    """New nodes that take the places of old ones, with those."""
 
 
 Check = Callable[[Proposal, Facts], Refusal | None]
@@ -113,7 +115,7 @@ def _miss(rule: Rule, anchor: ir.Node, refusal: Refusal) -> Miss:
 def _propose(rule: Rule, match: Match, builder: Builder) -> Proposal:
     given = rule.replace(match, builder)
     values = given if isinstance(given, tuple) else (given,)
-    return Proposal(rule.name, match, tuple(builder.nodes), values)
+    return Proposal(rule.name, match, tuple(builder.nodes), values, dict(builder.copies))
 
 
 def _withdraw(builder: Builder) -> None:
@@ -127,16 +129,22 @@ def _withdraw(builder: Builder) -> None:
 def _accept(proposal: Proposal) -> Fusion:
     match = proposal.match
     producer = match.output.producer()
-    for old, new in zip(match.outputs, proposal.values, strict=True):
-        if not edit.redirect(old, new):
+    for value, new in zip(match.outputs, proposal.values, strict=True):
+        if not edit.redirect(value, new):
             raise ValueError(f"rule {proposal.rule} gave {new.name}, which replaces nothing")
     doomed = removable(match.nodes, *match.outputs)
-    replaced = tuple(node.name or node.op_type for node in doomed)
+    copied = set(proposal.copies.values())
+    replaced = tuple(node.name or node.op_type for node in doomed if node not in copied)
     for node in proposal.nodes:
+        if node in proposal.copies:
+            node.metadata_props.update(proposal.copies[node].metadata_props)
+            continue
         node.metadata_props.update({} if producer is None else producer.metadata_props)
         node.metadata_props[RULE_KEY] = proposal.rule
         node.metadata_props[REPLACED_KEY] = json.dumps(replaced)
     edit.remove(doomed)
+    for copy, old in proposal.copies.items():
+        copy.name = old.name
     node = next(
         (n for n in reversed(proposal.nodes) if n.op_type not in _MOVING), proposal.nodes[-1]
     )

@@ -17,6 +17,7 @@ import onnx_ir as ir
 from burnish.core.arrays import Array
 from burnish.rewrite import edit, opsets
 from burnish.rewrite.facts import Facts
+from burnish.rewrite.symbolic.shapes import Shapes
 
 Scalar = int | float | str
 
@@ -70,6 +71,8 @@ class Builder:
         self._stem = anchor.name or anchor.op_type
         self.nodes: list[ir.Node] = []
         self.constants: list[ir.Value] = []
+        self.copies: dict[ir.Node, ir.Node] = {}
+        """New nodes that do the work of old ones on other values, with those."""
         self.notes: list[str] = []
 
     @property
@@ -112,11 +115,33 @@ class Builder:
             output.name = "" if like is None else f"{name}_output{index or ''}"
             output.type = None if like is None else like.type
             output.shape = None if like is None else like.shape
+            if like is not None:
+                _state_shape(output, like, self.facts)
         if domain:
             self._model.opset_imports.setdefault(domain, 1)
         self._graph.insert_before(self._before, made)
         self.nodes.append(made)
         return tuple(made.outputs)
+
+    def copy(
+        self,
+        node: ir.Node,
+        inputs: Sequence[ir.Value | None],
+        attributes: Mapping[str, Scalar] | None = None,
+    ) -> tuple[ir.Value, ...]:
+        """Return the outputs of a node that does the same on other inputs, of the same shapes.
+
+        It takes over the name and the history of the old node, once that has gone.
+        """
+        made = self.outputs(
+            node.op_type,
+            inputs,
+            likes=[value if value.name else None for value in node.outputs],
+            domain=node.domain,
+            attributes={**node.attributes, **(attributes or {})},
+        )
+        self.copies[self.nodes[-1]] = node
+        return made
 
     def constant(self, role: str, array: Array) -> ir.Value:
         """Return a new small constant."""
@@ -142,6 +167,14 @@ class Builder:
         if have < version:
             opsets.raise_to(self._model, version)
             self.notes.append(f"the opset was raised from {have} to {version}")
+
+
+def _state_shape(value: ir.Value, like: ir.Value, facts: Facts) -> None:
+    """Let what is known about the sizes of one value hold for another, if anybody has asked."""
+    shapes = facts.memory.get(Shapes)
+    known = shapes.of(like) if isinstance(shapes, Shapes) else None
+    if isinstance(shapes, Shapes) and known is not None:
+        shapes.state(value, known)
 
 
 Finder = Callable[[ir.Node, Facts], "Match | Refusal | None"]

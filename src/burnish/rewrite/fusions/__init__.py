@@ -7,6 +7,7 @@ from burnish.rewrite.fusions import (
     bias_apart,
     bias_gelu,
     einsum,
+    embedding,
     folded_weights,
     gelu,
     group_norm,
@@ -22,6 +23,7 @@ from burnish.rewrite.fusions import (
     skip_bias,
     skip_norm,
     swish,
+    tokens,
 )
 from burnish.rewrite.rule import Rule
 
@@ -40,9 +42,11 @@ FUSIONS: tuple[Rule, ...] = (
     *sigmoid.RULES,
     *swish.RULES,
     *hard_sigmoid.RULES,
+    *embedding.RULES,  # before skip-norm, which would take in its last sum
     *skip_norm.RULES,
     *skip_bias.RULES,  # after skip-norm, whose result it extends
     *pad_conv.RULES,
     *folded_weights.RULES,
+    *tokens.RULES,  # after all that attentions and their surroundings are fused to
     *bias_apart.RULES,  # last: no rule looks for biases in this form
 )

@@ -13,7 +13,12 @@ from burnish.rewrite.rule import Builder, Scalar
 from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 from burnish.rewrite.symbolic.size import Product, Size, Sum, named
 
-_AXES_AS_INPUT: Mapping[str, int] = {"ReduceMax": 18, "Squeeze": 13, "Unsqueeze": 13}
+_AXES_AS_INPUT: Mapping[str, int] = {
+    "ReduceMax": 18,
+    "ReduceSum": 13,
+    "Squeeze": 13,
+    "Unsqueeze": 13,
+}
 
 
 class Maker:
@@ -49,12 +54,18 @@ class Maker:
     def over_axes(
         self, op_type: str, value: ir.Value, axes: Sequence[int], shape: Shape
     ) -> ir.Value:
-        """Return the output of Unsqueeze, Squeeze or a reduction, as the opset spells its axes."""
+        """Return the output of Unsqueeze, Squeeze or a reduction, as the opset spells its axes.
+
+        A reduction keeps its axes if the shape has as many as the value.
+        """
+        attributes: dict[str, Scalar | Sequence[int]] = {}
+        if op_type.startswith("Reduce"):
+            attributes["keepdims"] = int(len(shape) == len(self.shapes.of(value) or ()))
         if self.builder.opset >= _AXES_AS_INPUT[op_type]:
-            return self.node(op_type, [value, self.numbers(axes)], shape, dtype=value.dtype)
-        return self.node(
-            op_type, [value], shape, dtype=value.dtype, attributes={"axes": tuple(axes)}
-        )
+            inputs = [value, self.numbers(axes)]
+            return self.node(op_type, inputs, shape, dtype=value.dtype, attributes=attributes)
+        attributes["axes"] = tuple(axes)
+        return self.node(op_type, [value], shape, dtype=value.dtype, attributes=attributes)
 
     def scalar(self, number: float) -> ir.Value:
         """Return a constant of the replacement's floating type."""

@@ -63,12 +63,23 @@ def _computed(node: ir.Node, facts: Facts, depth: int) -> NumberRange | None:
         return _input(node, 0, facts, depth)
     if is_standard(node, "Cast"):
         return _rounded(_input(node, 0, facts, depth), node.outputs[0].dtype)
+    if is_standard(node, "Range"):
+        return _rising(node, facts)
     if is_standard(node, "Where"):
         return _either(_input(node, 1, facts, depth), _input(node, 2, facts, depth))
     if is_standard(node, "Add", "Sub", "Mul", "Max", "Min") and len(node.inputs) == 2:
         left, right = _input(node, 0, facts, depth), _input(node, 1, facts, depth)
         return _rounded(_combined(node.op_type, left, right), node.outputs[0].dtype)
     return None
+
+
+def _rising(node: ir.Node, facts: Facts) -> NumberRange | None:
+    """Return the range of start, start + delta, …, where both are known and delta is positive."""
+    start, delta = facts.scalar(node.inputs[0]), facts.scalar(node.inputs[2])
+    limits = _by_type(node.outputs[0].dtype)
+    if start is None or delta is None or delta <= 0 or limits is None:
+        return None
+    return NumberRange(start, limits.highest)
 
 
 def _input(node: ir.Node, index: int, facts: Facts, depth: int) -> NumberRange | None:

@@ -1,0 +1,144 @@
+"""Sort tokens so that those behind a mask come last, and give attentions lengths for the mask.
+
+rewrite:
+    encoder(x, mask)
+    -->
+    unsorted(encoder(sorted(x), lengths))
+
+Between two reorderings all operators treat tokens alike: products with weights, norms, sums,
+activations, and attentions in which every token looks at the same keys. Where the masked keys lie
+then makes no difference, so they may lie at the end, on whichever side or wherever in between the
+padding was. In a sample of padding alone, where the mask adds the same to all scores and cancels,
+every key counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.rewrite import costs
+from burnish.rewrite.emission import CONTRIB
+from burnish.rewrite.facts import Facts
+from burnish.rewrite.fusions.attention.fused import read
+from burnish.rewrite.fusions.new_values import Maker, can_be_read
+from burnish.rewrite.fusions.tokens.key_mask import KeyMask, key_mask
+from burnish.rewrite.fusions.tokens.order import moved, order_of
+from burnish.rewrite.fusions.tokens.region import TokenRegion, TokenRegions
+from burnish.rewrite.rule import Builder, Match, Refusal, Rule
+from burnish.rewrite.symbolic.shapes import Shape, shapes_of
+
+WITH_LENGTHS = "MultiHeadAttention with lengths"
+"""As the tables of costs call it: against the same with a bias of the scores."""
+_LENGTHS_INPUT = 4
+_OPSET = 13
+_LOWEST = float(np.finfo(np.float32).min)
+
+
+@dataclass(frozen=True, slots=True)
+class _Site(Match):
+    """An encoder, and the mask of its attentions."""
+
+    region: TokenRegion | None = None
+    mask: KeyMask | None = None
+    tokens: Shape = ()
+
+
+def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
+    attention = read(node)
+    if (
+        attention is None
+        or node.domain != CONTRIB
+        or not attention.is_plain
+        or not _pays(node, facts)
+    ):
+        return None
+    bias, shapes = attention.scores_bias, shapes_of(facts)
+    query, key = shapes.of(node.inputs[0]), shapes.of(node.inputs[1])
+    if bias is None or query is None or key is None or query[:2] != key[:2]:
+        return None
+    mask = key_mask(bias, (query[0], 1, 1, query[1]), facts)
+    if mask is None:
+        return Refusal(
+            f"what is added to the scores of MultiHeadAttention {node.name!r}, {bias.name!r}, is"
+            " not a mask of keys with 0 and the lowest number, the same for all queries and heads",
+            "mask keys alone, with torch.finfo(dtype).min: lengths are faster than a bias here",
+        )
+    region = TokenRegions(bias, query[:2], facts).around(node)
+    refusal = _refusal(node, region, query[:2], facts)
+    if refusal is not None:
+        return refusal
+    values = {f"entry_{index}": value for index, value in enumerate(region.entries)}
+    return _Site(
+        region.nodes, region.exits[0], {**values, "mask": mask.condition},
+        region=region, mask=mask, tokens=query[:2],
+    )  # fmt: skip
+
+
+def _pays(node: ir.Node, facts: Facts) -> bool:
+    query = node.inputs[0]
+    dtype = None if query is None else query.dtype
+    return costs.is_faster(WITH_LENGTHS, CONTRIB, dtype, facts.options.target)
+
+
+def _refusal(node: ir.Node, region: TokenRegion, tokens: Shape, facts: Facts) -> Refusal | None:
+    sorting = len(region.entries) + len(region.exits)
+    sharing = {use.node for use in region.bias.uses()}
+    if len(region.exits) != 1 or sorting > len(region.attentions):
+        return Refusal(
+            f"around MultiHeadAttention {node.name!r} {len(region.entries)} values would have to be"
+            f" sorted and {len(region.exits)} to be put back for {len(region.attentions)}"
+            " attentions, expected one result and not more sorting than attention",
+            "do not ask the model for the results of its layers: output_hidden_states=False",
+        )
+    if sharing != set(region.attentions):
+        return Refusal(
+            f"{len(sharing)} nodes read the mask {region.bias.name!r}, and {len(region.attentions)}"
+            f" of them are attentions connected with {node.name!r}, expected all",
+            "none: the mask would have to be computed in both forms",
+        )
+    obstacle = facts.opset_obstacle(_OPSET)
+    if obstacle is not None:
+        return Refusal(
+            f"sorting tokens for MultiHeadAttention {node.name!r} needs opset {_OPSET}: {obstacle}",
+            "export the model with a newer opset",
+        )
+    if not can_be_read(tokens, facts.model.graph):
+        return Refusal(
+            f"the number of tokens of MultiHeadAttention {node.name!r} is not that of any input",
+            "declare the shapes of the graph's inputs",
+        )
+    return None
+
+
+def _replace(match: Match, builder: Builder) -> ir.Value:
+    if not isinstance(match, _Site) or match.region is None or match.mask is None:
+        raise ValueError("this match is not one of an encoder")
+    builder.require_opset(_OPSET)
+    make = Maker(builder, match.output.dtype or ir.DataType.FLOAT)
+    order = order_of(match.mask, match.tokens, make)
+    known = {value: moved(value, order.sources, make) for value in match.region.entries}
+    for node in match.region.nodes:
+        inputs = [None if value is None else known.get(value, value) for value in node.inputs]
+        if node in match.region.attentions:
+            inputs[_LENGTHS_INPUT:] = [order.lengths]
+            made = builder.copy(node, inputs, {"mask_filter_value": _LOWEST})
+        else:
+            made = builder.copy(node, inputs)
+        for old, new in zip(node.outputs, made, strict=True):
+            known[old] = new
+            make.shapes.state(new, make.shapes.of(old) or ())
+    return moved(known[match.output], order.places, make)
+
+
+RULES = (
+    Rule(
+        "attention-lengths",
+        "encoder(x, mask) --> unsorted(encoder(sorted(x), lengths))",
+        anchors=frozenset({"MultiHeadAttention"}),
+        find=_find,
+        replace=_replace,
+    ),
+)
