@@ -22,7 +22,7 @@ def test_a_part_computes_what_the_group_does() -> None:
     part = competitor(group, graph, model)
     assert part.inputs == ("relu0",)
     assert part.outputs == ("y",)
-    session = onnxruntime.InferenceSession(part.model, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(part.model(), providers=["CPUExecutionProvider"])
     x = np.random.default_rng(1).standard_normal((32, 16)).astype("f4")
     first = Group(graph.ops[:1], ("relu0",))
     assert competitor(first, graph, model).kind == part.kind

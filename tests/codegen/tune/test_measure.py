@@ -130,12 +130,16 @@ def product_part(sign: int = 1) -> LibraryPart:
         [onnx.numpy_helper.from_array(sign * weight, "w")],
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return LibraryPart(model.SerializeToString(), ("x",), ("product$0",))
+    return LibraryPart(model.SerializeToString, ("x",), ("product$0",))
 
 
 def product_graph() -> TileGraph:
     sketch = Sketch(x=(8, 16))
     return sketch.graph(sketch.matmul("x", sketch.weight(16, 4)))
+
+
+def unreadable() -> bytes:
+    raise OSError("the weights are gone")
 
 
 def test_the_library_takes_part() -> None:
@@ -144,8 +148,10 @@ def test_the_library_takes_part() -> None:
         task = Task(whole(graph), graph)
         found = bench.try_all(task, [Schedule((8, 4))], product_part())
         other = bench.try_all(task, [Schedule((8, 4))], product_part(-1))
-        broken = bench.try_all(task, [], LibraryPart(b"no model", ("x",), ("product$0",)))
+        broken = bench.try_all(task, [], LibraryPart(lambda: b"no model", ("x",), ("product$0",)))
+        gone = bench.try_all(task, [], LibraryPart(unreadable, ("x",), ("product$0",)))
     assert [trial.failure for trial in found] == ["", ""]
+    assert gone[0].failure == "cannot be cut out (OSError: the weights are gone)"
     assert found[1].schedule is None
     assert found[1].seconds
     assert other[1].failure.startswith("wrong: product$0: ")

@@ -14,7 +14,7 @@ from burnish.tile.schedule import Schedule
 from codegen.tune.laboratory import FakeLaboratory, tuner
 from tile_samples import Sketch, chain_of_layers, whole
 
-PART = LibraryPart(b"", ("x",), ("y",), "MatMul")
+PART = LibraryPart(lambda: b"", ("x",), ("y",), "MatMul")
 
 
 def smaller_is_faster(_group: Group, schedule: Schedule) -> float:

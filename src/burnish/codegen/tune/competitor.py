@@ -14,9 +14,6 @@ from burnish.tile.group import Group
 from burnish.tile.lower import named, operator
 from burnish.tile.workload import is_contraction
 
-_LARGEST_BYTES = 2**31 - 1
-"""What a protobuf holds."""
-
 
 class NoCompetitorError(Exception):
     """The library does not compete for a group; the text says why."""
@@ -38,11 +35,13 @@ def competitor(group: Group, graph: TileGraph, model: ir.Model) -> LibraryPart:
         raise NoCompetitorError(f"its nodes read {_listed(missing)}, which the group does not")
     if missing := set(group.outputs) - {value.name for value in part.graph.outputs}:
         raise NoCompetitorError(f"its nodes do not give {_listed(missing)}")
-    external_data.inline_the_rest(part, kept="")
-    proto = ir.to_proto(part)
-    if proto.ByteSize() > _LARGEST_BYTES:
-        raise NoCompetitorError(f"its weights have {proto.ByteSize():,} bytes")
-    return LibraryPart(proto.SerializeToString(), inputs, group.outputs, _kind(nodes))
+    return LibraryPart(lambda: _content(part), inputs, group.outputs, _kind(nodes))
+
+
+def _content(part: ir.Model) -> bytes:
+    copy = part.clone()
+    external_data.inline_the_rest(copy, kept="")
+    return ir.to_proto(copy).SerializeToString()
 
 
 def _kind(nodes: list[ir.Node]) -> str:

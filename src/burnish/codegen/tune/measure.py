@@ -62,7 +62,8 @@ class Task:
 class LibraryPart:
     """A part of the model that does a group's work in ONNX Runtime."""
 
-    model: bytes = field(repr=False)
+    model: Callable[[], bytes] = field(repr=False)
+    """Gives the part as a file's content; weights are only read when it is wanted."""
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     kind: str = ""
@@ -111,9 +112,7 @@ class Bench:
         self._loading, self._loaded, self._failures = {}, set(), {}
         self._build(task, schedules)
         if library is not None:
-            self._loading[_LIBRARY] = LoadLibrary(
-                _LIBRARY, library.model, library.inputs, library.outputs
-            )
+            self._succeeds(_LIBRARY, partial(self._cut_out, library))
         if self._loading:
             self._take_up(task)
         proved = [key for key in self._loading if self._succeeds(key, partial(self._load, key))]
@@ -185,6 +184,13 @@ class Bench:
             )  # fmt: skip
 
         self._succeeds(key, receive)
+
+    def _cut_out(self, part: LibraryPart) -> None:
+        try:
+            content = part.model()
+        except Exception as error:
+            raise _FailedError(f"cannot be cut out ({type(error).__name__}: {error})") from error
+        self._loading[_LIBRARY] = LoadLibrary(_LIBRARY, content, part.inputs, part.outputs)
 
     def _take_up(self, task: Task) -> None:
         """Give the measuring process the tensors of a group; one started later gets them too."""
