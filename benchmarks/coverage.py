@@ -1,11 +1,12 @@
 """How much of each architecture is fused: run the shared coverage tool, and print its counts.
 
-python benchmarks/coverage.py WORK [--tool DIR] [--model GLOB] [--variant ts17,dynamo20]
+python benchmarks/coverage.py WORK [--tool DIR] [--model GLOB] [--way default|cost-off|cuda]
 
-WORK holds what `export.py` of the tool has written. Two ways to optimise are measured: as the
-command does by default, and with `--cost off`, where also fusions that are slower on this target
-are applied. Neither checks each fusion: the tool compares the whole models. Where the tool is not
-there, nothing is measured.
+WORK holds what `export.py` of the tool has written. Three ways to optimise are measured: as the
+command does by default, with `--cost off`, where also fusions that are slower on this target are
+applied, and with `--target cuda` (the tool still runs the result on the CPU, where it can). None
+checks each fusion: the tool compares the whole models. Where the tool is not there, nothing is
+measured.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 
 TOOL = Path(__file__).parents[2] / "shared" / "tools" / "coverage"
 KINDS = ("attention", "layernorm", "rmsnorm", "groupnorm", "gelu", "silu", "rope", "skip")
-WAYS = {"default": "", "cost-off": "--cost off"}
+WAYS = {"default": "", "cost-off": "--cost off", "cuda": "--target cuda"}
 PEERS = ("onnxsim", "onnxslim")
 BAD = ("wrong", "invalid", "crash", "drift")
 

@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 @options.rules_option
 @click.option("--keep-functions", is_flag=True, help="Leave model-local functions as they are.")
 @click.option("--keep-opset", is_flag=True, help="Never declare a newer opset.")
+@click.option("-p", "--precision", type=click.Choice(["fp16"]),
+              help="Compute in another type; what stays in fp32 is listed.")  # fmt: skip
+@click.option("--keep-io", is_flag=True, help="With -p fp16: inputs and outputs stay fp32.")
+@click.option("--keep-fp32", metavar="NAME,…", multiple=True,
+              help="With -p fp16: operators and nodes that stay in fp32.")  # fmt: skip
+@click.option("--int32-inputs", is_flag=True, help="Take int32 wherever the model takes int64.")
+@click.option("--rename-axis", metavar="OLD=NEW,…", multiple=True,
+              help="Rename axes of inputs; those of one name are then known to be equally "
+                   "long.")  # fmt: skip
 @click.option("--verify/--no-verify", default=True, show_default=True,
               help="Write the result only if it computes the same.")  # fmt: skip
 @click.option("--samples", type=click.IntRange(min=1), default=3, show_default=True,
@@ -47,20 +56,22 @@ def command(model: str, target: Path | None, as_json: bool, **asked: Any) -> Non
     same is not written.
     """
     from burnish.cli.optimize_tables import tables
+    from burnish.cli.rewriting import chosen_conversion, variant_suffix
     from burnish.core import settings
     from burnish.store import layout
     from burnish.study.optimize import SCHEMA, RejectedError
     from burnish.study.variant import share_data_sets, target_of
 
     stored = layout.resolve(model, asked["store"] or settings.read().store)
-    place = target or target_of(stored)
+    conversion = chosen_conversion(asked)
+    place = target or target_of(stored, variant_suffix(conversion))
     try:
         report = _optimized(stored, place, asked)
     except RejectedError as error:
         report = error.report
         output.result(report, schema=SCHEMA, as_json=as_json, shown=tables(report))
         raise
-    if target is None:
+    if target is None and not conversion.changes_types:
         share_data_sets(stored, place)
     output.result(report, schema=SCHEMA, as_json=as_json, shown=tables(report))
 

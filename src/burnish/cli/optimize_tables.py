@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from burnish.cli.output import Table
@@ -10,6 +10,7 @@ from burnish.core import units
 from burnish.parity.verdict import verdict
 from burnish.rewrite.result import Miss, RewriteReport
 from burnish.study.check import CheckReport
+from burnish.study.conversion import ConversionReport
 from burnish.study.optimize import OptimizeReport
 
 
@@ -18,6 +19,8 @@ def tables(report: OptimizeReport) -> Iterator[Table | str]:
     yield from rewrite_tables(report.rewrite)
     if report.check is not None and report.check.sites:
         yield from checked_lines(report.check)
+    if report.conversion is not None:
+        yield from conversion_lines(report.conversion)
     if report.parity is None:
         yield "not verified"
     elif report.parity.passed:
@@ -36,6 +39,25 @@ def checked_lines(report: CheckReport) -> Iterator[str]:
         f"note: {one.rule} at {one.node} was not tried on its own: {one.reason}"
         for one in report.unchecked
     )
+
+
+def conversion_lines(report: ConversionReport) -> Iterator[Table | str]:
+    """Yield what was changed besides, and what stayed in f32."""
+    yield from (f"axis {old} is now {new}" for old, new in report.axes.items())
+    if report.i32_inputs:
+        yield f"takes i32 in place of i64: {', '.join(report.i32_inputs)}"
+    if report.half:
+        rows = Counter((kept.op_type, kept.reason) for kept in report.kept)
+        if rows:
+            yield Table(
+                f"computes in f16, but for {units.count(len(report.kept), 'node')}",
+                ("operator", "nodes", "why it stays in f32"),
+                [(op_type, f"{n:,}", reason) for (op_type, reason), n in rows.items()],
+                right=frozenset({"nodes"}),
+            )
+        else:
+            yield "computes in f16"
+    yield from (f"note: {note}" for note in report.notes)
 
 
 def rewrite_tables(report: RewriteReport) -> Iterator[Table | str]:

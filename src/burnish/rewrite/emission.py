@@ -20,11 +20,21 @@ def refusal(
     Asked before a rule fires, so that no model is written that its target cannot load, and none
     that is slower for being fused.
     """
+    judged = _later(op_type, domain, dtype, options)
     return (
         _unwanted(op_type, domain, options)
-        or _without_kernel(op_type, domain, dtype, options)
-        or _too_slow(op_type, domain, dtype, options)
+        or _without_kernel(op_type, domain, judged, options)
+        or _too_slow(op_type, domain, judged, options)
     )
+
+
+def _later(
+    op_type: str, domain: str, dtype: ir.DataType | None, options: OptimizeOptions
+) -> ir.DataType | None:
+    """Return the type in which an operator will run: f32 becomes f16 where that has a kernel."""
+    halved = options.conversion.half is not None and dtype == ir.DataType.FLOAT
+    half = ir.DataType.FLOAT16
+    return half if halved and kernels.available(op_type, domain, half, options.target) else dtype
 
 
 def _unwanted(op_type: str, domain: str, options: OptimizeOptions) -> Refusal | None:

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 Target = Literal["cpu", "cuda"]
 Operators = Literal["auto", "standard", "contrib"]
 Cost = Literal["measured", "rules", "off"]
+Edges = Literal["keep", "convert"]
+"""What happens to f32 inputs and outputs of the whole model."""
+
+
+@dataclass(frozen=True, slots=True)
+class HalfRequest:
+    """How a model is brought to f16."""
+
+    edges: Edges = "convert"
+    keep: tuple[str, ...] = ()
+    """Operators and nodes that stay in f32."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What a user wants to be different about a model, besides being faster."""
+
+    axes: Mapping[str, str] = field(default_factory=dict)
+    """New names of axes of inputs and outputs; equal names promise equal sizes."""
+    i32_inputs: bool = False
+    half: HalfRequest | None = None
+
+    @property
+    def changes_types(self) -> bool:
+        """Return whether inputs or outputs may have other element types afterwards."""
+        return self.i32_inputs or (self.half is not None and self.half.edges == "convert")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +55,8 @@ class OptimizeOptions:
     """Which operators rules may write: those of ONNX, those of ONNX Runtime, or the faster."""
     cost: Cost = "rules"
     """Leave fusions alone that are slower: measured here, known from a table, or never."""
+    conversion: Conversion = Conversion()
+    """Other types and names, which the model gets around and after the rewriting."""
     fold_input_bytes: int = 1 << 20
     """Constants above this size are not read, so weights stay where they are on disk."""
     fold_growth_bytes: int = 1 << 16

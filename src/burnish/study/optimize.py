@@ -11,12 +11,13 @@ from burnish.core.progress import SILENT, Progress
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest, answer
 from burnish.parity.verdict import verdict
-from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.options import Conversion, OptimizeOptions
 from burnish.rewrite.result import RewriteReport
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
 from burnish.study.check import CheckReport
+from burnish.study.conversion import ConversionReport, comparable, converted, renamed
 from burnish.study.trial import Trial, tried
 
 SCHEMA = 1
@@ -37,6 +38,8 @@ class OptimizeReport:
     """None: it was not asked for."""
     check: CheckReport | None = None
     """How the fusions fared that were tried on their own; None: it was not asked for."""
+    conversion: ConversionReport | None = None
+    """What else was changed; None: nothing was asked for."""
 
 
 class RejectedError(CheckFailedError):
@@ -61,8 +64,10 @@ def optimize_file(
     The request says with which inputs and tolerances; its models are filled in here. `trial`
     says which rules of the user's own take part, how each fusion is tried, and who watches.
     """
-    source = onnx_files.read(model.onnx)
+    conversion = options.conversion
+    source = renamed(onnx_files.read(model.onnx), conversion)
     result, check = tried(source, options, trial)
+    final, changed = converted(result.model, options)
     progress.step("optimize", 1, 1, _summary(result.report))
     report = OptimizeReport(
         model=model.label,
@@ -72,21 +77,31 @@ def optimize_file(
         rewrite=result.report,
         parity=None,
         check=check,
+        conversion=changed,
     )
-    history = History(report.source_key, _steps(result.report))
+    more = () if changed is None else changed.steps
+    history = History(report.source_key, (*_steps(result.report), *more))
     found: list[VerifyReport] = []
 
     def accept(draft: Path) -> None:
         if request is not None:
-            candidate = StoredModel(draft, target.stem)
-            asked = dataclasses.replace(request, reference=model, candidate=candidate, bisect=True)
-            found.append(answer(asked, progress=progress))
+            with comparable(model, StoredModel(draft, target.stem), conversion) as pair:
+                asked = _asked(request, pair, conversion)
+                found.append(answer(asked, progress=progress))
             _require(dataclasses.replace(report, parity=found[0]), found[0])
 
-    onnx_files.write(result.model, target, history=history, accept=accept)
+    onnx_files.write(final, target, history=history, accept=accept)
     return dataclasses.replace(
         report, target_key=onnx_files.content_key(target), parity=found[0] if found else None
     )
+
+
+def _asked(
+    request: VerifyRequest, pair: tuple[StoredModel, StoredModel], conversion: Conversion
+) -> VerifyRequest:
+    """Return what to compare; inner values only where they are of the same types in both."""
+    bisect = conversion.half is None
+    return dataclasses.replace(request, reference=pair[0], candidate=pair[1], bisect=bisect)
 
 
 def _require(report: OptimizeReport, parity: VerifyReport) -> None:
@@ -98,6 +113,11 @@ def _require(report: OptimizeReport, parity: VerifyReport) -> None:
     elif culprit is not None:
         hint = (
             f"the runs part at {culprit.op_type} {culprit.node!r}; --no-verify writes it as it is"
+        )
+    elif report.conversion is not None and report.conversion.half:
+        hint = (
+            "see whether it is right without -p fp16; if so, keep more of it: --keep-fp32 "
+            "Softmax,MatMul (operators or nodes)"
         )
     else:
         hint = "write it with --no-verify, and compare the two with burnish verify --bisect"

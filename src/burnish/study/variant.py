@@ -13,15 +13,15 @@ from burnish.store.stored import StoredModel
 SUFFIX = "optimized"
 
 
-def target_of(model: StoredModel) -> Path:
+def target_of(model: StoredModel, suffix: str = SUFFIX) -> Path:
     """Return where the optimised variant of a stored model belongs."""
     if model.variant is None:
         raise UsageError(
             f"{model.onnx}: is not in a store, so the result has no place of its own",
-            hint=f"name one with -o {model.onnx.with_name(model.onnx.stem)}_{SUFFIX}.onnx",
+            hint=f"name one with -o {model.onnx.with_name(model.onnx.stem)}_{suffix}.onnx",
         )
     store = model.onnx.absolute().parents[2]
-    return layout.place(store, model.name, f"{model.variant}_{SUFFIX}")
+    return layout.place(store, model.name, f"{model.variant}_{suffix}")
 
 
 def share_data_sets(model: StoredModel, target: Path) -> None:

@@ -1,0 +1,187 @@
+"""Which nodes stay in f32 when a model is brought to f16, each with its reason."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from importlib import resources
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.core.errors import UsageError
+from burnish.core.nearest import suggestion
+from burnish.rewrite import edit, opsets
+from burnish.rewrite.edit import is_standard
+from burnish.rewrite.facts import Facts
+from burnish.rewrite.options import Target
+from burnish.rewrite.precision.f16_types import is_wide, kernel_obstacle, signature
+
+Reasons = dict[ir.Node, str]
+
+_MOVING = ("Cast", "Concat", "Expand", "Gather", "Reshape", "Slice", "Split", "Squeeze",
+           "Transpose", "Unsqueeze", "Identity")  # fmt: skip
+_ANGLE_ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Neg", "MatMul", "Einsum", "Pow", "Reciprocal",
+                     "Exp", "Where", "Range", "CumSum", *_MOVING)  # fmt: skip
+_AVERAGES = ("ReduceMean", "ReduceSum", "GlobalAveragePool")
+_TOWARDS_A_ROOT = ("Add", "Max", "Clip", "Sqrt", "Reciprocal", "Pow", "Identity", "Log")
+_MOST_ANGLE_NODES = 64
+_MOST_FREQUENCIES = 4096
+"""Elements of a constant that is no matrix of weights."""
+_SMALLEST = 2.0**-24
+"""The smallest number of f16; half of it and less is rounded to 0."""
+_SMALL_CONSTANT = 16
+"""Elements; larger ones are weights, of which single elements may vanish."""
+
+
+def kept_nodes(model: ir.Model, target: Target, asked: Collection[str]) -> Reasons:
+    """Return the nodes of the main graph that touch f32 and must stay in it, with the reasons.
+
+    `asked` are operators and names of nodes that the user wants to stay.
+    """
+    _require_known(model, asked)
+    facts, opset = Facts(model), opsets.declared(model)
+    reasons: Reasons = {}
+    for node in model.graph:
+        if not any(map(is_wide, (*node.inputs, *node.outputs))) and not edit.may_hold_bodies(node):
+            continue
+        reason = _asked(node, asked) or _obstacle(node, opset, target)
+        if reason is not None:
+            reasons[node] = reason
+        for found, why in _unsafe(node, facts):
+            reasons.setdefault(found, why)
+    return reasons
+
+
+def _require_known(model: ir.Model, asked: Collection[str]) -> None:
+    known = {name for node in model.graph for name in (node.op_type, node.name or "")}
+    for name in asked:
+        if name not in known:
+            raise UsageError(
+                f"--keep-fp32: the model has no operator and no node {name!r}",
+                hint=suggestion(name, sorted(known)),
+            )
+
+
+def _asked(node: ir.Node, asked: Collection[str]) -> str | None:
+    return "asked for" if asked and {node.op_type, node.name} & set(asked) else None
+
+
+def _obstacle(node: ir.Node, opset: int, target: Target) -> str | None:
+    """Return why a node cannot take f16, or runs better without."""
+    if any(True for _ in edit.bodies(node)):
+        return f"{node.op_type} holds graphs of its own, which stay as they are"
+    if any(not isinstance(value.type, ir.TensorType | None) for value in node.outputs):
+        return f"{node.op_type} gives something else than a tensor"
+    known = signature(node, opset)
+    if known is None:
+        return f"nothing is known about operators of {node.domain!r}"
+    if not known.takes_half(node):
+        return f"{node.op_type} takes no f16 in opset {opset}"
+    return kernel_obstacle(node, target)
+
+
+def _unsafe(node: ir.Node, facts: Facts) -> Iterator[tuple[ir.Node, str]]:
+    """Yield nodes that f16 would make wrong, found at one of them."""
+    if not is_standard(node, node.op_type):
+        return
+    table = _table()
+    if node.op_type in table["unsafe"]:
+        yield node, table["unsafe"][node.op_type]
+    if node.op_type in table["angles"]:
+        why = table["angles"][node.op_type]
+        yield from ((found, why) for found in (node, *_angle(node)))
+    vanishing = _vanishing(node, facts)
+    if vanishing is not None:
+        why = f"its constant {vanishing:.3g} is 0 in f16"
+        yield from ((found, why) for found in (node, *_towards_a_root(node)))
+    if _averages_squares(node, facts):
+        square = node.inputs[0].producer() if node.inputs[0] is not None else None
+        why = "sums of squares leave the range of f16"
+        squares = () if square is None else (square,)
+        yield from ((found, why) for found in (*squares, node, *_towards_a_root(node)))
+
+
+def _angle(node: ir.Node) -> tuple[ir.Node, ...]:
+    """Return what computes an angle from inputs and few constants; empty: from other things."""
+    found: dict[ir.Node, None] = {}
+    waiting = [node.inputs[0]]
+    while waiting:
+        value = waiting.pop()
+        if value is None or not is_wide(value) or value.is_graph_input():
+            continue
+        producer = value.producer()
+        if value.is_initializer():
+            if value.const_value is None or value.const_value.size > _MOST_FREQUENCIES:
+                return ()
+            continue
+        if producer is None or not is_standard(producer, *_ANGLE_ARITHMETIC, "Constant"):
+            return ()
+        if producer not in found:
+            found[producer] = None
+            waiting.extend(producer.inputs)
+        if len(found) > _MOST_ANGLE_NODES:
+            return ()
+    return tuple(found)
+
+
+def _vanishing(node: ir.Node, facts: Facts) -> float | None:
+    """Return a small constant that a node reads and that f16 rounds to 0."""
+    for value in node.inputs:
+        if value is None or not is_wide(value) or not value.is_initializer():
+            continue
+        array = facts.array(value)
+        if array is None or array.size > _SMALL_CONSTANT:
+            continue
+        gone = array[(array != 0) & (np.abs(array) < _SMALLEST / 2)]
+        if gone.size:
+            return float(gone.reshape(-1)[0])
+    return None
+
+
+def _averages_squares(node: ir.Node, facts: Facts) -> bool:
+    if node.op_type not in _AVERAGES or node.inputs[0] is None:
+        return False
+    square = node.inputs[0].producer()
+    if square is None:
+        return False
+    if is_standard(square, "Pow"):
+        return (facts.scalar(square.inputs[1]) or 0) >= 2
+    return is_standard(square, "Mul") and square.inputs[0] is square.inputs[1]
+
+
+def _towards_a_root(node: ir.Node) -> tuple[ir.Node, ...]:
+    """Return what reads a small or large result until it is a root or a quotient."""
+    found: dict[ir.Node, None] = {}
+    waiting = list(node.outputs)
+    while waiting:
+        value = waiting.pop()
+        for reader, position in value.uses():
+            if reader in found or not any(map(is_wide, reader.outputs)):
+                continue
+            if is_standard(reader, "Div") and position == 1:
+                found[reader] = None
+            elif is_standard(reader, *_TOWARDS_A_ROOT) and _has_one_operand(reader):
+                found[reader] = None
+                waiting.extend(reader.outputs)
+    return tuple(found)
+
+
+def _has_one_operand(node: ir.Node) -> bool:
+    """Return whether a node computes something from one value and constants."""
+    return sum(value is not None and not value.is_initializer() for value in node.inputs) == 1
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, str]]:
+    """Return the reasons by operator, for each part of the table."""
+    text = (resources.files("burnish.rewrite.precision") / "f16.toml").read_text()
+    return {part: dict(_reasons(rows)) for part, rows in tomllib.loads(text).items()}
+
+
+def _reasons(rows: Iterable[Mapping[str, object]]) -> Iterator[tuple[str, str]]:
+    for row in rows:
+        operators = row["operators"]
+        if isinstance(operators, list):
+            yield from ((str(name), str(row["reason"])) for name in operators)

@@ -1,0 +1,130 @@
+"""`burnish optimize` with other types and names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+from onnx import TensorProto
+
+from burnish.cli.main import run
+from burnish.parity import tolerances
+from burnish.parity.tolerances import Tolerance
+from rewriting import Graph, samples
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return write(tmp_path / "store" / "tiny" / "made" / "tiny_made.onnx")
+
+
+def write(path: Path, *, axis: str = "length") -> Path:
+    g = Graph()
+    ids = g.input("ids", ["batch", "length"], ir.DataType.INT64)
+    scale = g.input("scale", ["batch", axis, 1])
+    rows = g.op("Mul", g.op("Gather", g.constant(samples(10, 8)), ids), scale)
+    total = g.op("CumSum", g.op("MatMul", rows, samples(8, 8)), g.constant(np.array(1)))
+    total.shape = ir.Shape(["batch", "length", 8])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    onnx.save(ir.serde.serialize_model(g.model(total)), path)
+    return path
+
+
+def types(path: Path) -> list[str]:
+    graph = onnx.load(path).graph
+    kinds = (value.type.tensor_type.elem_type for value in (*graph.input, *graph.output))
+    return [TensorProto.DataType.Name(kind) for kind in kinds]
+
+
+def test_a_model_is_written_in_fp16_and_says_what_is_not(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "out.onnx"
+    assert run(["optimize", str(model), "-o", str(target), "-p", "fp16"]) == 0
+    assert types(target) == ["INT64", "FLOAT16", "FLOAT16"]
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "computes in f16, but for 1 node" in shown
+    assert "CumSum 1 counts beyond 2,048 are not exact in f16" in shown
+    assert "equals tiny/made" in shown
+
+
+def test_its_inputs_and_outputs_can_stay(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "out.onnx"
+    arguments = ["optimize", str(model), "-o", str(target), "-p", "fp16", "--keep-io"]
+    assert run(["-q", *arguments, "--keep-fp32", "MatMul", "--json"]) == 0
+    assert types(target) == ["INT64", "FLOAT", "FLOAT"]
+    document = json.loads(capsys.readouterr().out)
+    kept = {item["op_type"]: item["reason"] for item in document["conversion"]["kept"]}
+    assert kept["MatMul"] == "asked for"
+    steps = {entry.key: entry.value for entry in onnx.load(target).metadata_props}["burnish.steps"]
+    assert "2 nodes kept in fp32" in steps
+
+
+def test_inputs_take_int32(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "out.onnx"
+    assert run(["optimize", str(model), "-o", str(target), "--int32-inputs"]) == 0
+    assert types(target) == ["INT32", "FLOAT", "FLOAT"]
+    assert "takes i32 in place of i64: ids" in capsys.readouterr().out
+
+
+def test_axes_are_renamed_and_fed_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, target = write(tmp_path / "model.onnx", axis="unk__7"), tmp_path / "out.onnx"
+    arguments = ["optimize", str(model), "-o", str(target)]
+    assert run(arguments) != 0  # made inputs have different sizes for different names
+    assert run([*arguments, "--rename-axis", "unk__7=length"]) == 0
+    scale = onnx.load(target).graph.input[1].type.tensor_type.shape
+    assert [dim.dim_param or dim.dim_value for dim in scale.dim] == ["batch", "length", 1]
+    assert "axis unk__7 is now length" in capsys.readouterr().out
+
+
+def test_a_variant_of_its_own_without_data_of_other_types(model: Path, tmp_path: Path) -> None:
+    (model.parent / "test_data_set_0").mkdir()
+    store = str(tmp_path / "store")
+    arguments = ["optimize", "tiny/made", "--store", store, "--no-verify"]
+    assert run([*arguments, "-p", "fp16", "--int32-inputs"]) == 0
+    folder = tmp_path / "store" / "tiny" / "made_optimized_fp16_int32"
+    assert (folder / "tiny_made_optimized_fp16_int32.onnx").is_file()
+    assert not (folder / "test_data_set_0").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--keep-io"], "--keep-io says nothing without -p fp16"),
+        (["--keep-fp32", "MatMul"], "--keep-fp32 says nothing without -p fp16"),
+        (["--rename-axis", "batch"], "--rename-axis 'batch' is not OLD=NEW"),
+        (["--rename-axis", "bach=b"], "no input or output has an axis 'bach'"),
+        (["-p", "fp16", "--keep-fp32", "Matmul"], "no operator and no node 'Matmul'"),
+    ],
+)
+def test_what_makes_no_sense_is_a_usage_error(
+    model: Path,
+    tmp_path: Path,
+    arguments: list[str],
+    problem: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    target = tmp_path / "o.onnx"
+    assert run(["optimize", str(model), "-o", str(target), *arguments]) == 2
+    assert problem in capsys.readouterr().err
+    assert not target.exists()
+
+
+def test_what_f16_makes_too_inexact_is_not_written(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    strict = {**tolerances.ARITHMETIC, "f16": Tolerance(0.0, 1e-9, "too strict")}
+    monkeypatch.setattr(tolerances, "ARITHMETIC", strict)
+    target = tmp_path / "out.onnx"
+    assert run(["optimize", str(model), "-o", str(target), "-p", "fp16"]) == 1
+    assert not target.exists()
+    assert "keep more of it: --keep-fp32" in capsys.readouterr().err

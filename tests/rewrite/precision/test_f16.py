@@ -1,0 +1,233 @@
+"""Models in f16: what becomes f16, what stays, and that the numbers are nearly the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from burnish.core.errors import ModelError, UsageError
+from burnish.rewrite.precision.f16 import Halved, in_f16
+from burnish.rewrite.precision.f16_constants import LARGEST
+from rewriting import Graph, op_types, run, samples
+
+HALF, FULL = ir.DataType.FLOAT16, ir.DataType.FLOAT
+
+
+def linear(g: Graph, x: ir.Value, size: int = 8) -> ir.Value:
+    weight = samples(size, size, seed=1) / size
+    return g.op("Add", g.op("MatMul", x, weight), samples(size, seed=2))
+
+
+def plain() -> ir.Model:
+    g = Graph()
+    return g.model(g.op("Relu", linear(g, g.input("x", ["batch", 8]))))
+
+
+def reasons(found: Halved) -> dict[str, str]:
+    return {kept.op_type: kept.reason for kept in found.kept}
+
+
+def test_everything_becomes_f16_inputs_and_outputs_too() -> None:
+    found = in_f16(plain())
+    graph = found.model.graph
+    assert op_types(found.model) == ["MatMul", "Add", "Relu"]
+    assert {value.dtype for value in (*graph.inputs, *graph.outputs)} == {HALF}
+    assert {value.dtype for value in graph.initializers.values()} == {HALF}
+    assert found.kept == ()
+    x = samples(3, 8)
+    (wide,), (narrow,) = run(plain(), {"x": x}), run(found.model, {"x": x.astype(np.float16)})
+    np.testing.assert_allclose(narrow.astype(np.float32), wide, rtol=1e-2, atol=1e-2)
+
+
+def test_inputs_and_outputs_can_stay_as_they_are() -> None:
+    found = in_f16(plain(), edges="keep")
+    graph = found.model.graph
+    assert op_types(found.model) == ["Cast", "MatMul", "Add", "Relu", "Cast"]
+    assert [value.dtype for value in (*graph.inputs, *graph.outputs)] == [FULL, FULL]
+    assert [value.name for value in graph.outputs] == ["out0"]
+    x = samples(3, 8)
+    np.testing.assert_allclose(
+        run(found.model, {"x": x})[0], run(plain(), {"x": x})[0], rtol=1e-2, atol=1e-2
+    )
+
+
+def test_the_argument_is_untouched() -> None:
+    model = plain()
+    before = ir.serde.serialize_model(model).SerializeToString()
+    in_f16(model)
+    assert ir.serde.serialize_model(model).SerializeToString() == before
+
+
+def test_what_the_user_names_stays_and_passes_casts_once() -> None:
+    for name in ("MatMul", "matmul_0"):
+        found = in_f16(plain(), keep=[name])
+        assert op_types(found.model) == ["Cast", "MatMul", "Cast", "Add", "Relu"]
+        assert reasons(found) == {"MatMul": "asked for"}
+
+
+def test_a_name_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UsageError, match="no operator and no node 'MatMull'") as caught:
+        in_f16(plain(), keep=["MatMull"])
+    assert "did you mean 'MatMul'" in caught.value.hint
+
+
+def _range(g: Graph) -> ir.Value:
+    ends = [g.constant(np.array(number, np.float32)) for number in (0, 4, 1)]
+    return g.op("Range", *ends)
+
+
+def _angle(g: Graph) -> ir.Value:
+    positions = g.op("Cast", g.input("positions", [1, 4], ir.DataType.INT64), to=int(FULL))
+    return g.op("Sin", g.op("Mul", positions, g.constant([0.5])))
+
+
+def _norm(g: Graph) -> ir.Value:
+    x = g.input("y", [2, 4])
+    variance = g.op("ReduceMean", g.op("Mul", x, x), axes=[-1])
+    return g.op("Div", x, g.op("Sqrt", g.op("Add", variance, g.constant([1e-12]))))
+
+
+@pytest.mark.parametrize(
+    ("build", "kept", "reason"),
+    [
+        (_range, {"Range"}, "Range takes no f16 in opset 17"),
+        (_angle, {"Cast", "Mul", "Sin"}, "angles beyond 6"),
+        (_norm, {"Mul", "ReduceMean", "Add", "Sqrt", "Div"}, "squares leave the range|is 0 in f16"),
+        (lambda g: g.op("Add", g.input("y", [4]), g.constant([1e-9])), {"Add"}, "1e-09 is 0"),
+        (lambda g: g.op("CumSum", g.input("y", [4]), np.array(0)), {"CumSum"}, "counts"),
+        (lambda g: g.op("Gelu", g.input("y", [4]), domain="com.microsoft"), {"Gelu"}, "f32 kernel"),
+        (lambda g: g.op("Own", g.input("y", [4]), domain="mine"), {"Own"}, "about .* of 'mine'"),
+        (lambda g: g.op("Unheard", g.input("y", [4]), domain="com.microsoft"), {"Unheard"},
+         "not in the table of kernels"),
+    ],
+)  # fmt: skip
+def test_what_f16_would_make_wrong_or_slow_stays_and_says_why(
+    build: Callable[[Graph], ir.Value], kept: set[str], reason: str
+) -> None:
+    g = Graph()
+    special = build(g)
+    special.type = ir.TensorType(FULL)
+    found = in_f16(g.model(special, g.op("Relu", linear(g, g.input("x", [2, 8])))))
+    assert set(reasons(found)) == kept
+    for why in reasons(found).values():
+        assert re.search(reason, why)
+    assert "Relu" not in reasons(found)
+
+
+def test_angles_of_weights_are_no_reason_to_keep_a_whole_network() -> None:
+    g = Graph()
+    x = g.op("MatMul", g.input("x", [2, 80]), samples(80, 80))
+    found = in_f16(g.model(g.op("Sin", x)))
+    assert set(reasons(found)) == {"Sin"}
+
+
+def test_an_input_that_must_be_f32_stays_alone() -> None:
+    g = Graph(opset=18)
+    image = g.op("Relu", g.input("x", [1, 1, 2, 2]))
+    model = g.model(g.op("Resize", image, None, g.constant([1.0, 1.0, 2.0, 2.0], name="scales")))
+    found = in_f16(model)
+    assert found.kept == ()
+    assert found.model.graph.initializers["scales"].dtype == FULL
+    assert run(found.model, {"x": samples(1, 1, 2, 2, dtype=np.float16)})[0].dtype == np.float16
+
+
+def test_types_in_attributes_follow() -> None:
+    g = Graph()
+    x = g.input("x", [2])
+    cast = g.op("Cast", g.input("i", [2], ir.DataType.INT64), to=int(FULL))
+    zeros = g.op("ConstantOfShape", g.constant(np.array([2])))
+    ones = g.op("ConstantOfShape", g.constant(np.array([2])), value=ir.tensor(np.ones(1, "f4")))
+    model = g.model(g.op("Sum", x, cast, zeros, ones))
+    found = in_f16(model)
+    feeds = {"x": np.array([1, 2], np.float16), "i": np.array([3, 4])}
+    np.testing.assert_array_equal(run(found.model, feeds)[0], np.array([5, 7], np.float16))
+
+
+def test_numbers_beyond_the_range_become_its_ends_and_are_told() -> None:
+    g = Graph()
+    x = g.op("Add", g.input("x", [4]), g.constant([-3.4e38, 1.0, np.inf, 7e4], name="mask"))
+    found = in_f16(g.model(x))
+    (constant,) = found.model.graph.initializers.values()
+    assert constant.const_value is not None
+    expected = np.array([-LARGEST, 1.0, np.inf, LARGEST], np.float16)
+    np.testing.assert_array_equal(constant.const_value.numpy(), expected)
+    assert found.notes == (
+        "the constant 'mask' has numbers beyond 65,504, where f16 ends; they became its ends",
+    )
+
+
+def test_large_weights_are_converted_when_they_are_written() -> None:
+    g = Graph()
+    size = 600
+    model = g.model(g.op("MatMul", g.input("x", [2, size]), samples(size, size)))
+    (weight,) = in_f16(model).model.graph.initializers.values()
+    assert isinstance(weight.const_value, ir.LazyTensor)
+    assert weight.const_value.numpy().dtype == np.float16
+
+
+def test_bodies_stay_in_f32_and_read_it() -> None:
+    g = Graph()
+    hidden = g.op("Relu", g.input("x", [2]))
+    bodies = []
+    for op_type in ("Neg", "Abs"):
+        node = ir.node(op_type, [hidden])
+        node.outputs[0].name = op_type
+        node.outputs[0].type, node.outputs[0].shape = ir.TensorType(FULL), ir.Shape([2])
+        bodies.append(ir.Graph([], node.outputs, nodes=[node], name=op_type))
+    condition = g.input("c", [], ir.DataType.BOOL)
+    chosen = g.op("If", condition, then_branch=bodies[0], else_branch=bodies[1])
+    found = in_f16(g.model(g.op("Add", hidden, chosen)))
+    assert reasons(found) == {"If": "If holds graphs of its own, which stay as they are"}
+    feeds = {"x": np.array([1, 2], np.float16), "c": np.array(True)}
+    np.testing.assert_array_equal(run(found.model, feeds)[0], np.zeros(2, np.float16))
+
+
+def test_a_model_without_f32_is_refused() -> None:
+    g = Graph(dtype=HALF)
+    with pytest.raises(ModelError, match="nothing in the model can become f16") as caught:
+        in_f16(g.model(g.op("Relu", g.input("x", [2]))))
+    assert caught.value.hint == "leave -p fp16 away"
+
+
+def test_functions_are_refused() -> None:
+    model = plain()
+    function = ir.Function("mine", "f", graph=ir.Graph([], [], nodes=[]), attributes=[])
+    model.functions[function.identifier()] = function
+    with pytest.raises(ModelError, match="functions cannot be brought to f16") as caught:
+        in_f16(model)
+    assert caught.value.hint == "leave --keep-functions away"
+
+
+OPERATORS = ("Relu", "Tanh", "Sigmoid", "Abs", "Neg", "Softmax", "Sin", "Identity")
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    chain=st.lists(st.sampled_from(OPERATORS), min_size=1, max_size=6),
+    keep=st.sets(st.sampled_from(OPERATORS)),
+    edges=st.sampled_from(["keep", "convert"]),
+)
+def test_whatever_stays_the_result_runs_and_is_close(
+    chain: list[str], keep: set[str], edges: str
+) -> None:
+    g = Graph()
+    x = g.input("x", [3, 8])
+    value = linear(g, x)
+    for op_type in chain:
+        value = g.op("Add", g.op(op_type, value), x)
+    model = g.model(value)
+    kept = sorted(keep & set(chain))
+    found = in_f16(model, keep=kept, edges="keep" if edges == "keep" else "convert")
+    feeds = samples(3, 8)
+    (wide,) = run(model, {"x": feeds})
+    own = feeds if edges == "keep" else feeds.astype(np.float16)
+    (narrow,) = run(found.model, {"x": own})
+    assert narrow.dtype == (np.float32 if edges == "keep" else np.float16)
+    np.testing.assert_allclose(narrow.astype(np.float32), wide, rtol=3e-2, atol=3e-2)
+    assert {*kept, *({"Sin"} & set(chain))} <= {item.op_type for item in found.kept}
