@@ -41,6 +41,9 @@ def test_division_of_integers_rounds_towards_zero(inputs: dict[str, Array]) -> N
 def test_remainders_have_the_sign_that_fmod_says(inputs: dict[str, Array], fmod: int) -> None:
     left, right = inputs.values()
     assume(right.all() and not (left.dtype.kind == "i" and (right == -1).any()))
+    # with fmod the runtime computes in doubles, which do not hold all 64-bit numbers
+    exact = all(abs(int(n)) < 2**53 for array in inputs.values() for n in array.flat)
+    assume(not fmod or exact)
     assert_same("Mod", inputs, fmod=fmod)
 
 

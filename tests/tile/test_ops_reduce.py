@@ -42,7 +42,8 @@ def test_reductions_of_integers_stop_at_the_limits(
 ) -> None:
     x, axes, keepdims = drawn
     model = one_node(op_type, {"x": x}, {"axes": np.array(axes)}, keepdims=keepdims)
-    assert_as_runtime(model, {"x": x}, rtol=0, atol=0)
+    # above 2**53 the runtime's sums, which are of doubles, depend on their order
+    assert_as_runtime(model, {"x": x}, rtol=1e-15 * x.size, atol=0)
 
 
 @UNTIMED
