@@ -19,6 +19,8 @@ from burnish.tile.index import Axis
 
 GATHER = 10.0
 """What reading a vector one element at a time costs, in plain vector loads."""
+ACROSS = 8.0
+"""What combining the lanes of a finished vector costs, in vector operations."""
 LATENCY = 8
 """Accumulators that keep two multiply-add units of four cycles busy."""
 WRITTEN_OUT = 512
@@ -86,7 +88,7 @@ def vector_cost(nest: NestForm, along: Range, width: int) -> float:
             if not (read.constant and nest.reduced and not horizontal):
                 cost += share * _read_cost(read, along.axis)
     if horizontal:
-        cost += 2 * width / max(inner, 1)
+        cost += ACROSS * width / max(inner, 1)
     else:
         stride = nest.output.stride(along.axis)
         cost += (0.0 if stride == 1 else GATHER) / max(inner, 1)

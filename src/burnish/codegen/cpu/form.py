@@ -69,7 +69,6 @@ class Place:
 
     dtype: str
     strides: tuple[int, ...]
-    in_scratch: bool
     constant: bool = False
 
 

@@ -68,8 +68,7 @@ def generate(
 ) -> Kernel:
     """Return the kernel of a group; `layouts` orders the dimensions of tensors in memory."""
     orders = layouts or {}
-    innermost = {name: order[-1] for name, order in orders.items() if order}
-    group = staged(group, graph.tensors, innermost, graph.constants.keys())
+    group = staged(group, graph.tensors, orders, graph.constants.keys(), target)
     tiles = propagate(group, schedule.tile)
     where = places(group, tiles, graph.tensors, orders, graph.constants.keys(), target)
     without_copy = paddings(group)

@@ -190,22 +190,6 @@ class Lanes:
         index = ir.Constant(ir.IntType(32), position)
         return self.of(self.builder.extract_element(self.value, index))
 
-    def part(self, start: int, width: int) -> Lanes:
-        """Return `width` neighbouring lanes."""
-        if width == self.width:
-            return self
-        if width == 1:
-            return self.lane(start)
-        return self._shuffled(self, range(start, start + width))
-
-    def followed_by(self, other: Lanes) -> Lanes:
-        """Return these lanes and then those of `other`, which are as many; at least two each."""
-        return self._shuffled(other, range(self.width + other.width))
-
-    def _shuffled(self, other: Lanes, lanes: Sequence[int]) -> Lanes:
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), len(lanes)), list(lanes))
-        return self.of(self.builder.shuffle_vector(self.value, other.value, mask))
-
     def _lanes(self, other: Lanes | Number) -> Lanes:
         return other if isinstance(other, Lanes) else self.like(other)
 

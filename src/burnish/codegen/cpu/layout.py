@@ -34,7 +34,7 @@ def places(
     result = {}
     for name in (*group.inputs, *group.outputs):
         strides = strides_of(types[name].shape, layouts.get(name))
-        result[name] = Place(types[name].dtype, strides, False, name in constants)
+        result[name] = Place(types[name].dtype, strides, name in constants)
     innermost: dict[str, int] = {}
     scratch = set(group.scratch)
     inside = {padding.source: padded for padded, padding in paddings(group).items()}
@@ -45,8 +45,8 @@ def places(
         elif op.output in scratch:
             inner = innermost.get(op.output)
             if inner is None:
-                inner = _own_wish(op, box, result, scratch, target)
-            result[op.output] = Place(op.dtype, scratch_strides(box, inner), True)
+                inner = _own_wish(op, box, result, target)
+            result[op.output] = Place(op.dtype, scratch_strides(box, inner))
         for name, dimension in _wishes(op, box, result, scratch, target):
             innermost.setdefault(name, dimension)
     return result
@@ -92,33 +92,27 @@ def _odd_lines(step: int) -> int:
     return LINE * (lines if lines % 2 else lines + 1)
 
 
-def _guess(
-    op: TileOp, box: Box, known: Mapping[str, Place], scratch: set[str], own: Place
-) -> dict[str, Place]:
+def _guess(op: TileOp, known: Mapping[str, Place], own: Place) -> dict[str, Place]:
     """Return places for one nest, with what is not placed yet assumed to suit it."""
     guessed = dict(known)
     guessed[op.output] = known.get(op.output, own)
     for read in op.reads:
         if read.tensor not in guessed:
             strides = tuple(1 for _ in read.index)
-            guessed[read.tensor] = Place("f32", strides, read.tensor in scratch)
+            guessed[read.tensor] = Place("f32", strides)
     return guessed
 
 
-def _vector(
-    op: TileOp, box: Box, known: Mapping[str, Place], scratch: set[str], target: Target
-) -> Axis | None:
+def _vector(op: TileOp, box: Box, known: Mapping[str, Place], target: Target) -> Axis | None:
     # while the output has no place, writing along any axis is as good
-    own = Place(op.dtype, tuple(1 for _ in op.spatial), True)
-    nest = form(op, box, _guess(op, box, known, scratch, own))
+    own = Place(op.dtype, tuple(1 for _ in op.spatial))
+    nest = form(op, box, _guess(op, known, own))
     found = vector_axis(nest, target.lanes)
     return found.parts[-1] if found else None
 
 
-def _own_wish(
-    op: TileOp, box: Box, known: Mapping[str, Place], scratch: set[str], target: Target
-) -> int:
-    axis = _vector(op, box, known, scratch, target)
+def _own_wish(op: TileOp, box: Box, known: Mapping[str, Place], target: Target) -> int:
+    axis = _vector(op, box, known, target)
     return op.spatial.index(axis) if axis in op.spatial else max(len(op.spatial) - 1, 0)
 
 
@@ -126,7 +120,7 @@ def _wishes(
     op: TileOp, box: Box, known: Mapping[str, Place], scratch: set[str], target: Target
 ) -> list[tuple[str, int]]:
     """Return the dimension of each scratch tensor that the nest's vectors run along."""
-    axis = _vector(op, box, known, scratch, target)
+    axis = _vector(op, box, known, target)
     if axis is None:
         return []
     in_body = set(arguments_of(op.body))

@@ -1,4 +1,25 @@
-"""The functions that are too long to write out in every kernel: which code each one has."""
+"""The functions that are too long to write out in every kernel: which code each one has.
+
+Those of f32 are vector code of our own; those of f64 are the system's, lane by lane. Greatest
+distance from the exact result in units in the last place, over every 61st of all f32 numbers
+(powers: 200,000 pairs); without FMA is the target `portable`:
+
+=========  ====  ===========      =========  ====  ===========
+function   FMA   without FMA      function   FMA   without FMA
+=========  ====  ===========      =========  ====  ===========
+exp        1.54  1.79             acos       1.24  1.24
+sigmoid    2.41  2.41             atan       1.32  1.40
+tanh       2.36  2.46             sinh       2.39  3.16
+erf        3.01  3.07             cosh       1.69  1.86
+log        0.82  0.85             asinh      1.96  1.96
+sin        1.55  1.54             acosh      2.24  2.24
+cos        1.54  1.58             atanh      2.34  2.34
+tan        3.42  3.68             power      0.51  0.51
+asin       1.91  1.94             exp with AVX-512: 0.88
+=========  ====  ===========      =========  ====  ===========
+
+sigmoid is zero below -88.73 (-88.38 without AVX-512), where e^-x is infinite in f32.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def log(target: Target, x: Lanes) -> Lanes:
     result = (fine - square * 0.5 + f) + exponent * _LN2_HIGH
     # infinity and NaN are their own logarithms
     result = x.less(math.inf).choose(result, x)
-    return x.greater(0.0).choose(result, x.equal(0.0).choose(-math.inf, _nan_if_negative(x)))
+    return x.greater(0.0).choose(result, x.equal(0.0).choose(-math.inf, x.like(math.nan)))
 
 
 def split(x: Lanes) -> tuple[Lanes, Lanes]:
@@ -80,7 +80,3 @@ def _log_of_one_plus(target: Target, x: Lanes, near: Lanes) -> Lanes:
     """Return log(1 + near), or log(2·x) where x is large."""
     large = x.greater(_LARGE)
     return log1p(target, large.choose(x, near)) + large.choose(x.like(math.log(2)), 0.0)
-
-
-def _nan_if_negative(x: Lanes) -> Lanes:
-    return x.like(math.nan)

@@ -1,7 +1,6 @@
 """Functions of the system's mathematical library, called lane by lane: f64, and rare cases of f32.
 
-They are as accurate as that library (glibc: at most 1 ulp for what is used here, bar a few at 2)
-and take some ten nanoseconds per element.
+They are as accurate as that library, and take 5 to 14 ns per element where vector code takes 0.3.
 """
 
 from __future__ import annotations

@@ -9,33 +9,43 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from burnish.codegen.cpu.blocking import vector_cost
+from burnish.codegen.cpu.form import Place, uncollapsed
+from burnish.codegen.cpu.layout import strides_of
+from burnish.codegen.cpu.target import Target
 from burnish.tile.expr import Argument
 from burnish.tile.graph import Read, TensorType, TileOp, arguments_of
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, at, axes_of, coefficient
+from burnish.tile.index import Axis, Index, at, coefficient
+from burnish.tile.region import Span
 from burnish.tile.semantics import axes_for
 
 OFTEN = 8
 """Uses of an element that pay for its copy, which costs about as much as ten uses of it."""
+POOR = 1.5
+"""Vector operations per evaluation that are worth avoiding with a copy; one is the least."""
 
 
 def staged(
     group: Group,
     types: Mapping[str, TensorType],
-    innermost: Mapping[str, int],
+    layouts: Mapping[str, tuple[int, ...]],
     constants: Collection[str],
+    target: Target,
 ) -> Group:
-    """Return the group with copies of the operands that need them, each before its reader.
-
-    `innermost` is the dimension that lies innermost in memory, by tensor (default: the last).
-    """
+    """Return the group with copies of the operands that need them, each before its reader."""
     outside = set(group.inputs) - set(constants)
+    where = {
+        name: Place(kind.dtype, strides_of(kind.shape, layouts.get(name)), name in constants)
+        for name, kind in types.items()
+    }
     ops: list[TileOp] = []
     for op in group.ops:
         reads = list(op.reads)
-        for position in arguments_of(op.body):
+        for position in _across(op, where, target):
             read = reads[position]
-            if read.tensor in outside and _across(op, read, types, innermost):
+            size = max(types[read.tensor].size, 1)
+            if read.tensor in outside and op.points // size >= OFTEN:
                 copy = _copy(op, position, types[read.tensor], read)
                 ops.append(copy)
                 reads[position] = replace(read, tensor=copy.output)
@@ -43,31 +53,29 @@ def staged(
     return Group(tuple(ops), group.outputs)
 
 
-def _across(
-    op: TileOp, read: Read, types: Mapping[str, TensorType], innermost: Mapping[str, int]
-) -> bool:
-    """Say whether the nest's vectors run along a slow dimension of what it reads often."""
-    if op.combine is None or read.guards:
-        return False
-    vector = _vector(op, innermost.get(op.output))
-    if vector is None:
-        return False
+def _across(op: TileOp, where: Mapping[str, Place], target: Target) -> tuple[int, ...]:
+    """Return the reads whose vectors would not lie side by side, if nothing else serves."""
+    if op.combine is None or not op.spatial:
+        return ()
+    box = tuple(Span(Index(), axis.extent) for axis in op.spatial)
+    nest = uncollapsed(op, box, where)
+    every = [*nest.spatial, *nest.reduced]
+    if min((vector_cost(nest, each, target.lanes) for each in every), default=1.0) <= POOR:
+        return ()
+    vector = next((each.axis for each in reversed(nest.spatial)), None)
+    return tuple(
+        position
+        for position in arguments_of(op.body)
+        if vector is not None
+        and _copyable(op.reads[position], vector)
+        and nest.reads[position].offset.stride(vector) > 1
+    )
+
+
+def _copyable(read: Read, vector: Axis) -> bool:
+    """Say whether one dimension of the tensor is walked step by step along the vector."""
     steps = [coefficient(index, vector) for index in read.index]
-    if None in steps or sum(step != 0 for step in steps if step is not None) != 1:
-        return False
-    dimension = next(place for place, step in enumerate(steps) if step)
-    fast = innermost.get(read.tensor, len(read.index) - 1)
-    if dimension == fast or steps[dimension] != 1:
-        return False
-    size = max(types[read.tensor].size, 1)
-    reduced = {axis for axis in axes_of(read.index[fast]) if axis in op.reduced}
-    return bool(reduced) and op.points // size >= OFTEN
-
-
-def _vector(op: TileOp, inner: int | None) -> Axis | None:
-    if inner is not None:
-        return op.spatial[inner]
-    return next((axis for axis in reversed(op.spatial) if axis.extent > 1), None)
+    return not read.guards and None not in steps and [s for s in steps if s] == [1]
 
 
 def _copy(op: TileOp, position: int, kind: TensorType, read: Read) -> TileOp:
