@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from burnish.tile.graph import TileGraph
 from tile_samples import Sketch
+
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no reason to fail."""
 
 
 @st.composite

@@ -13,7 +13,7 @@ from burnish.tile.group import Group
 from burnish.tile.machine import Machine, machine
 from burnish.tile.region import partitioned, propagate
 from tile_samples import Sketch, attention, chain_of_layers, feed_forward, whole
-from tile_strategies import chains
+from tile_strategies import UNHURRIED, chains
 
 AVX2 = machine(for_cores(load("x86-avx2"), 2))
 
@@ -111,7 +111,7 @@ def test_seeds_are_visited_and_cut_to_the_axes() -> None:
     assert [each.schedule.tile for each in found.candidates] == [(3, 64)]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(UNHURRIED, max_examples=30)
 @given(chains(), st.sampled_from(["x86-avx2", "nvidia-h200"]))
 def test_every_candidate_fits_and_the_search_stops(graph: TileGraph, name: str) -> None:
     device: Machine = machine(load(name))

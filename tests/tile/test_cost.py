@@ -3,7 +3,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.hw.spec import HardwareSpec, for_cores, load
@@ -14,7 +14,7 @@ from burnish.tile.region import propagate
 from burnish.tile.schedule import Schedule
 from burnish.tile.workload import workload
 from tile_samples import Sketch, chain_of_layers, feed_forward, scores, whole
-from tile_strategies import chains, tiles
+from tile_strategies import UNHURRIED, chains, tiles
 
 DEVICES = ["x86-avx2", "x86-avx512", "nvidia-v100", "nvidia-h200"]
 
@@ -47,7 +47,7 @@ def slower_units(hw: HardwareSpec, factor: float) -> HardwareSpec:
     return dataclasses.replace(hw, peak_flops_per_s=rates)
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(st.data(), st.sampled_from(DEVICES), st.floats(1, 100))
 def test_a_slower_device_never_takes_less(data: st.DataObject, name: str, factor: float) -> None:
     graph = data.draw(chains())
@@ -59,7 +59,7 @@ def test_a_slower_device_never_takes_less(data: st.DataObject, name: str, factor
         assert cost(graph, tile, worse).seconds >= now.seconds * (1 - 1e-9)
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(st.data(), st.sampled_from(DEVICES), st.integers(2, 10_000))
 def test_smaller_memories_never_cost_less(data: st.DataObject, name: str, factor: int) -> None:
     graph = data.draw(chains())
@@ -69,7 +69,7 @@ def test_smaller_memories_never_cost_less(data: st.DataObject, name: str, factor
     assert worse.seconds >= cost(graph, tile, hw).seconds * (1 - 1e-9)
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(st.integers(1, 6), st.integers(1, 20), st.integers(1, 20), st.sampled_from(DEVICES))
 def test_more_rows_never_cost_less(layers: int, few: int, more: int, name: str) -> None:
     least = cost(chain_of_layers(32 * few, 32, layers), (32, 32), load(name))
@@ -77,7 +77,7 @@ def test_more_rows_never_cost_less(layers: int, few: int, more: int, name: str) 
     assert most.seconds >= least.seconds
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(st.data(), st.sampled_from(DEVICES))
 def test_the_whole_is_at_least_each_of_its_parts(data: st.DataObject, name: str) -> None:
     graph = data.draw(chains())

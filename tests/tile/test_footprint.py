@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.tile.footprint import ALIGNMENT, element_bytes, footprint, lifetimes, scratch_sizes
@@ -8,10 +8,10 @@ from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.region import propagate
 from tile_samples import Sketch, chain_of_layers, scores, whole
-from tile_strategies import chains, tiles
+from tile_strategies import UNHURRIED, chains, tiles
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(st.data())
 def test_no_two_tensors_share_bytes_while_both_are_needed(data: st.DataObject) -> None:
     group = whole(data.draw(chains(steps=6)))
@@ -28,7 +28,7 @@ def test_no_two_tensors_share_bytes_while_both_are_needed(data: st.DataObject) -
                 assert offset + sizes[name] <= start or start + sizes[other] <= offset
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(chains(steps=6), st.integers(1, 1000))
 def test_larger_tiles_of_a_back_end_take_no_less(graph: TileGraph, padding: int) -> None:
     group = whole(graph)

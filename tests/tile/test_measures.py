@@ -11,7 +11,7 @@ from burnish.tile.machine import machine
 from burnish.tile.measures import compare, measure
 from burnish.tile.predict import Predictions
 from tile_samples import Sketch, chain_of_layers, feed_forward, scores, whole
-from tile_strategies import chains
+from tile_strategies import UNHURRIED, chains
 
 AVX512 = machine(for_cores(load("x86-avx512"), 2))
 ONE_CORE = machine(load("x86-avx2"))
@@ -51,7 +51,7 @@ def test_traffic_passes_between_a_units_memory_and_the_shared_one() -> None:
     graph = chain_of_layers(4096, 64, 2)
     found = measure([whole(graph)], Predictions(graph, ONE_CORE))
     tensors, weights = 2 * 4096 * 64 * 4, 2 * 64 * 64 * 4
-    assert found.traffic_bytes == pytest.approx(tensors + weights)
+    assert tensors + weights <= found.traffic_bytes < 1.1 * (tensors + weights)
 
 
 def test_parts_of_a_model_add_up() -> None:
@@ -70,7 +70,7 @@ def test_an_output_without_elements_moves_nothing() -> None:
     assert (found.kernels, found.intermediate_bytes, found.traffic_bytes) == (1, 0, 0)
 
 
-@settings(deadline=None, max_examples=10)
+@settings(UNHURRIED, max_examples=10)
 @given(chains(steps=3))
 def test_fusing_never_adds_kernels_or_predicted_time(graph: TileGraph) -> None:
     none, base, full = compare([graph], ONE_CORE)

@@ -14,7 +14,7 @@ from burnish.tile.machine import machine
 from burnish.tile.partition import Fusion, Limits, Partition, chain_order, partition
 from burnish.tile.predict import Predictions, Predictor
 from tile_samples import Sketch, attention, chain_of_layers, feed_forward, scores
-from tile_strategies import chains
+from tile_strategies import UNHURRIED, chains
 
 AVX2 = machine(for_cores(load("x86-avx2"), 2))
 AVX512 = machine(for_cores(load("x86-avx512"), 2))
@@ -56,7 +56,7 @@ def assert_sound(found: Partition, graph: TileGraph) -> None:
     assert set(graph.outputs) <= known
 
 
-@settings(deadline=None, max_examples=60)
+@settings(UNHURRIED, max_examples=60)
 @given(chains(steps=6), st.integers(0, 10_000))
 def test_every_nest_is_in_one_group_and_groups_can_run_in_order(
     graph: TileGraph, seed: int
@@ -76,13 +76,13 @@ def test_every_nest_is_in_one_group_and_groups_can_run_in_order(
     assert all(rejection.reason for rejection in found.rejections)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(UNHURRIED, max_examples=15)
 @given(chains(steps=3))
 def test_the_cost_model_gives_sound_groups(graph: TileGraph) -> None:
     assert_sound(partition(graph, AVX2), graph)
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(chains(steps=6))
 def test_the_order_of_chains_is_an_order_to_run_in(graph: TileGraph) -> None:
     wires = wiring(graph)
@@ -133,7 +133,7 @@ def test_wide_layers_stay_apart() -> None:
 
 
 def test_nests_that_a_library_runs_stay_alone() -> None:
-    graph = attention(12, 128, 64)
+    graph = attention(12, 512, 64)
     limits = Limits(alone={"product$0", "product$1"})
     found = partition(graph, AVX2, limits=limits)
     assert [names(group) for group in found.groups] == [

@@ -11,7 +11,7 @@ from burnish.tile.graph import TileGraph, TileOp
 from burnish.tile.index import Axis, Index, bounds
 from burnish.tile.region import Box, propagate
 from tile_samples import whole
-from tile_strategies import chains, tiles
+from tile_strategies import UNHURRIED, chains, tiles
 
 Point = tuple[int, ...]
 
@@ -49,7 +49,7 @@ def needed(graph: TileGraph, points: set[Point]) -> dict[str, set[Point]]:
     return result
 
 
-@settings(deadline=None, max_examples=40)
+@settings(UNHURRIED, max_examples=40)
 @given(st.data())
 def test_boxes_hold_every_element_that_a_tile_reads(data: st.DataObject) -> None:
     graph = data.draw(chains(steps=3))
@@ -70,7 +70,7 @@ def test_boxes_hold_every_element_that_a_tile_reads(data: st.DataObject) -> None
                 assert low <= place < low + span.size, (tensor, element)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(UNHURRIED, max_examples=40)
 @given(st.data())
 def test_what_is_called_partitioned_lies_in_exactly_one_box(data: st.DataObject) -> None:
     from burnish.tile.region import partitioned

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from burnish.tile.expr import Constant, Coordinate, Inside, call
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
@@ -12,7 +12,7 @@ from burnish.tile.group import Group
 from burnish.tile.index import Axis, at, fetched, floor_divide, rename_fetched, substitute
 from burnish.tile.signature import canonical, signature, tensor_order
 from tile_samples import Sketch, attention, chain_of_layers, feed_forward, first, whole
-from tile_strategies import chains
+from tile_strategies import UNHURRIED, chains
 
 
 def renamed(graph: TileGraph) -> TileGraph:
@@ -51,7 +51,7 @@ def renamed(graph: TileGraph) -> TileGraph:
     )
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(chains())
 def test_names_do_not_matter(graph: TileGraph) -> None:
     other = renamed(graph)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.hw.spec import load
@@ -15,7 +15,7 @@ from burnish.tile.traffic import (
 )
 from burnish.tile.workload import workload
 from tile_samples import Sketch, feed_forward, scores, whole
-from tile_strategies import chains, tiles
+from tile_strategies import UNHURRIED, chains, tiles
 
 EXACT = Transactions(1, 1)
 
@@ -82,7 +82,7 @@ def test_elements_that_no_tile_needs_are_not_counted() -> None:
     assert found.movements[0].distinct_bytes == 8 * 4 * 4 * 4
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(st.data())
 def test_a_whole_output_as_one_tile_does_nothing_twice(data: st.DataObject) -> None:
     graph = data.draw(chains())
@@ -92,7 +92,7 @@ def test_a_whole_output_as_one_tile_does_nothing_twice(data: st.DataObject) -> N
     assert found.operations == sum(op.work for op in graph.ops)
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(st.data())
 def test_what_is_moved_is_never_less_than_what_is_distinct(data: st.DataObject) -> None:
     graph = data.draw(chains())
