@@ -15,11 +15,11 @@ from burnish.tile.functions import FUNCTIONS
 from codegen.cpu.element_kernels import TARGETS, apply, evaluate, meant, on_each_target
 
 ULPS = {
-    "exp": 2.0, "log": 1.0, "erf": 3.5, "sigmoid": 2.5, "tanh": 2.5, "sin": 2.0, "cos": 2.0,
-    "tan": 3.5, "asin": 2.5, "acos": 2.0, "atan": 2.0, "sinh": 2.5, "cosh": 2.0, "asinh": 2.5,
-    "acosh": 2.5, "atanh": 3.0,
+    "exp": 2.0, "log": 1.0, "erf": 3.5, "sigmoid": 3.0, "tanh": 3.0, "sin": 2.0, "cos": 2.0,
+    "tan": 4.0, "asin": 2.5, "acos": 1.5, "atan": 1.75, "sinh": 3.5, "cosh": 2.25, "asinh": 2.5,
+    "acosh": 2.75, "atanh": 3.0,
 }  # fmt: skip
-"""How far from the exact result f32 may be: the greatest distance seen, and a little more."""
+"""How far from the exact result f32 may be: what `math` says was seen, and a little more."""
 
 EDGES = np.array(
     [0.0, -0.0, 1e-45, -1e-45, 1.2e-38, -1.2e-38, 1e-20, 0.5, -0.5, 1.0, -1.0, 0.99999994,

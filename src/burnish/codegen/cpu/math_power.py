@@ -63,9 +63,8 @@ def integer_power(target: Target, a: Lanes, b: Lanes) -> Lanes:
         return result
     least = -(2 ** (8 * size_in_bytes(a.dtype) - 1))
     parity = (b & 1).equal(0).choose(1, a)
-    inverse = a.equal(0).choose(
-        least, (a + 1).of((a + 1).value, "u" + a.dtype[1:]).less(3).choose(parity, 0)
-    )
+    is_unit = a.equal(1) | a.equal(-1)
+    inverse = a.equal(0).choose(least, is_unit.choose(parity, 0))
     return b.less(0).choose(inverse, result)
 
 
