@@ -187,5 +187,5 @@ def _unrolled(nest: NestForm, along: Range | None, room: int) -> Iterator[Axis]:
     for each in sorted(nest.reduced, key=lambda item: item.size):
         if each is along or each.size > min(room, LONGEST_WRITTEN_OUT):
             return
-        room //= each.size
+        room //= max(each.size, 1)
         yield each.axis
