@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.tile.index import (
@@ -64,6 +64,7 @@ def value(index: Index, point: Mapping[Axis, int]) -> int:
     return total
 
 
+@settings(deadline=None)
 @given(indices(), st.integers(1, 12))
 def test_division_and_remainder_are_those_of_python(index: Index, by: int) -> None:
     quotient, rest = floor_divide(index, by), remainder(index, by)
@@ -72,6 +73,7 @@ def test_division_and_remainder_are_those_of_python(index: Index, by: int) -> No
         assert value(rest, point) == value(index, point) % by
 
 
+@settings(deadline=None)
 @given(indices(), indices(), st.integers(-5, 5))
 def test_sums_and_multiples_are_those_of_numbers(a: Index, b: Index, factor: int) -> None:
     both = a + b * factor
@@ -79,6 +81,7 @@ def test_sums_and_multiples_are_those_of_numbers(a: Index, b: Index, factor: int
         assert value(both, point) == value(a, point) + factor * value(b, point)
 
 
+@settings(deadline=None)
 @given(indices(), st.integers(1, 12), st.integers(-3, 3))
 def test_quotient_and_remainder_make_the_whole_again(index: Index, by: int, factor: int) -> None:
     whole = floor_divide(index, by) * by * factor + remainder(index, by) * factor
@@ -92,6 +95,7 @@ def test_what_is_parted_and_joined_is_what_it_was() -> None:
         assert floor_divide(shifted, by) * by + remainder(shifted, by) == shifted
 
 
+@settings(deadline=None)
 @given(indices())
 def test_bounds_hold(index: Index) -> None:
     low, high = bounds(index)
@@ -99,6 +103,7 @@ def test_bounds_hold(index: Index) -> None:
         assert low <= value(index, point) <= high
 
 
+@settings(deadline=None)
 @given(indices(), indices(), indices())
 def test_substitution_is_evaluation_later(index: Index, a: Index, b: Index) -> None:
     changed = substitute(index, {AXES[0]: a, AXES[1]: b})
@@ -109,6 +114,7 @@ def test_substitution_is_evaluation_later(index: Index, a: Index, b: Index) -> N
             assert value(changed, point) == value(index, inner)
 
 
+@settings(deadline=None)
 @given(indices())
 def test_a_coefficient_is_the_growth_per_step(index: Index) -> None:
     axis = AXES[1]
@@ -121,6 +127,7 @@ def test_a_coefficient_is_the_growth_per_step(index: Index) -> None:
                 assert value(index, after) - value(index, point) == step
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple))
 def test_places_and_positions_are_two_names_of_one_thing(shape: tuple[int, ...]) -> None:
     axes = [Axis(f"i{n}", extent) for n, extent in enumerate(shape)]

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.core.arrays import Array
@@ -38,6 +38,7 @@ def convolutions(draw: st.DrawFn) -> tuple[dict[str, Array], dict[str, Any]]:
     return inputs, attributes
 
 
+@settings(deadline=None)
 @given(convolutions())
 def test_conv_is_as_in_onnx_runtime(case: tuple[dict[str, Array], dict[str, Any]]) -> None:
     inputs, attributes = case

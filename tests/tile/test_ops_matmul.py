@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.core.errors import ModelError
@@ -52,6 +52,7 @@ def test_a_product_over_one_element_is_no_reduction() -> None:
     assert nest.reduced == ()
 
 
+@settings(deadline=None)
 @given(
     flags=st.tuples(*[st.integers(0, 1)] * 2),
     alpha=st.sampled_from([1.0, 0.5]),
@@ -75,6 +76,7 @@ def test_an_integer_gemm_that_scales_is_refused() -> None:
         lowered(one_node("Gemm", inputs, alpha=0.5))
 
 
+@settings(deadline=None)
 @given(
     rank=st.integers(2, 4), flags=st.tuples(*[st.integers(0, 1)] * 4), alpha=st.sampled_from([1, 3])
 )

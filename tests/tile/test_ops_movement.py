@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.core.arrays import Array
@@ -20,6 +20,7 @@ def _i64(*values: int) -> Array:
     return np.asarray(values, np.int64)
 
 
+@settings(deadline=None)
 @given(st.permutations(range(4)), st.sampled_from([(2, 3, 4, 5), (1, 3, 1, 2), (2, 0, 3, 1)]))
 def test_transpose_is_as_in_onnx_runtime(order: Sequence[int], shape: tuple[int, ...]) -> None:
     inputs = {"x": numbers(shape)}
@@ -89,6 +90,7 @@ _starts = st.one_of(st.integers(-9, 9), st.sampled_from([-(2**63), 2**63 - 1, 2*
 _ends = st.one_of(st.integers(-9, 9), st.sampled_from([-(2**63), 1000]))
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(_starts, _ends, st.sampled_from([1, 2, 3, -1, -2])), min_size=1, max_size=3)
 )
@@ -151,6 +153,7 @@ def test_tile_is_as_in_onnx_runtime(repeats: tuple[int, ...]) -> None:
     assert_as_runtime(one_node("Tile", inputs, {"repeats": _i64(*repeats)}), inputs)
 
 
+@settings(deadline=None)
 @given(sizes=st.lists(st.integers(0, 3), min_size=1, max_size=4), axis=st.sampled_from([0, 1, -1]))
 def test_concat_is_as_in_onnx_runtime(sizes: Sequence[int], axis: int) -> None:
     shapes = [[2, 3, 2] for _ in sizes]
@@ -160,6 +163,7 @@ def test_concat_is_as_in_onnx_runtime(sizes: Sequence[int], axis: int) -> None:
     assert_as_runtime(one_node("Concat", inputs, axis=axis), inputs)
 
 
+@settings(deadline=None)
 @given(
     mode=st.sampled_from(["constant", "reflect", "edge", "wrap"]),
     pads=st.lists(st.integers(-1, 2), min_size=4, max_size=4),

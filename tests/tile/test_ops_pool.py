@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.core.errors import ModelError
@@ -30,6 +30,7 @@ def windows(draw: st.DrawFn) -> tuple[tuple[int, ...], dict[str, Any]]:
     return (2, 2, *(draw(st.integers(5, 8)) for _ in range(rank))), attributes
 
 
+@settings(deadline=None)
 @given(windows(), st.integers(1, 2), st.booleans(), st.sampled_from(["float32", "int8", "uint8"]))
 def test_max_pool_is_as_in_onnx_runtime(
     window: tuple[tuple[int, ...], dict[str, Any]], dilation: int, places: bool, dtype: str
@@ -56,6 +57,7 @@ def test_max_pool_tells_places_in_either_order(order: int) -> None:
     assert_as_runtime(model, inputs)
 
 
+@settings(deadline=None)
 @given(windows(), st.integers(0, 1))
 def test_average_pool_is_as_in_onnx_runtime(
     window: tuple[tuple[int, ...], dict[str, Any]], include: int

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from burnish.core.arrays import Array
@@ -19,6 +19,7 @@ def _f32(*values: float) -> Array:
     return np.asarray(values, np.float32)
 
 
+@settings(deadline=None)
 @given(
     sizes=st.tuples(st.integers(2, 9), st.integers(2, 9)),
     coordinates=st.sampled_from([*COORDINATES, "tf_half_pixel_for_nn"]),
@@ -36,6 +37,7 @@ def test_nearest_is_as_in_onnx_runtime(
     assert_as_runtime(model, inputs)
 
 
+@settings(deadline=None)
 @given(
     scales=st.tuples(*[st.sampled_from([0.5, 0.75, 1.0, 1.5, 2.0, 3.0])] * 2),
     mode=st.sampled_from(["linear", "cubic"]),

@@ -62,6 +62,8 @@ class Index:
     def __add__(self, other: Index | int) -> Index:
         if isinstance(other, int):
             return Index(self.terms, self.constant + other)
+        if not self.terms or not other.terms:
+            return Index(self.terms or other.terms, self.constant + other.constant)
         return _sum((*self.terms, *other.terms), self.constant + other.constant)
 
     def __sub__(self, other: Index | int) -> Index:
@@ -99,10 +101,11 @@ def floor_divide(of: Index, by: int) -> Index:
     """Return `of // by`, simplified with what the extents of the axes tell."""
     if by == 1:
         return of
+    for whole, rest in (_split(of, by), _split_near(of, by)):
+        low, high = bounds(rest)
+        if low // by == high // by:
+            return whole + low // by
     whole, rest = _split(of, by)
-    low, high = bounds(rest)
-    if low // by == high // by:
-        return whole + low // by
     common = gcd(by, *(factor for _, factor in rest.terms))
     if common > 1:
         inner = Index(
@@ -110,8 +113,8 @@ def floor_divide(of: Index, by: int) -> Index:
         )
         return whole + floor_divide(inner, by // common)
     match rest:
-        case Index(((Div(inner_of, inner_by), 1),), 0):
-            return whole + floor_divide(inner_of, inner_by * by)
+        case Index(((Div(inner_of, inner_by), 1),), constant):
+            return whole + floor_divide(inner_of + constant * inner_by, inner_by * by)
     return whole + _small_part_dropped(rest, by)
 
 
@@ -120,10 +123,11 @@ def remainder(of: Index, by: int) -> Index:
     """Return `of mod by`, simplified with what the extents of the axes tell."""
     if by == 1:
         return Index()
+    for _, rest in (_split(of, by), _split_near(of, by)):
+        low, high = bounds(rest)
+        if low // by == high // by:
+            return rest - by * (low // by)
     _, rest = _split(of, by)
-    low, high = bounds(rest)
-    if low // by == high // by:
-        return rest - by * (low // by)
     common = gcd(by, *(factor for _, factor in rest.terms))
     if common > 1:
         inner = Index(
@@ -264,6 +268,20 @@ def _split(index: Index, by: int) -> tuple[Index, Index]:
     return Index(whole, index.constant // by), Index(rest, index.constant % by)
 
 
+def _split_near(index: Index, by: int) -> tuple[Index, Index]:
+    """Return the index as by · whole + rest, where the rest has factors close to zero.
+
+    So a step of `by - 1` is one of `by` and one back: what relative positions are shifted by.
+    """
+    parts = [(atom, (factor + by // 2) // by, factor) for atom, factor in index.terms]
+    whole = tuple((atom, times) for atom, times, _ in parts if times)
+    rest = ((atom, factor - by * times) for atom, times, factor in parts)
+    return (
+        _sum(whole, index.constant // by),
+        _sum((term for term in rest if term[1]), index.constant % by),
+    )
+
+
 def _separated(rest: Index, by: int) -> tuple[Index, Index | None, int]:
     """Return `rest` as small + step · multiple, where step divides `by` and 0 ≤ small < step."""
     steps = sorted({gcd(factor, by) for _, factor in rest.terms} - {1}, reverse=True)
@@ -290,7 +308,7 @@ def _sum(terms: Iterable[tuple[Atom, int]], constant: int) -> Index:
     for atom in list(factors):
         if isinstance(atom, Mod) and factors.get(atom):
             quotient = floor_divide(atom.of, atom.by)
-            joined = _joined(factors, atom, quotient)
+            joined = _joined(factors, atom, quotient) or _joined_remainders(factors, atom)
             if joined is not None:
                 return _sum(joined.terms, constant + joined.constant)
     kept = ((atom, factor) for atom, factor in factors.items() if factor)
@@ -308,6 +326,19 @@ def _joined(factors: Mapping[Atom, int], atom: Mod, quotient: Index) -> Index | 
     rest = [(part, each) for part, each in factors.items() if part != atom and part not in wanted]
     whole = [(part, each * factor) for part, each in atom.of.terms]
     return Index((*rest, *whole), factor * (atom.of.constant - atom.by * quotient.constant))
+
+
+def _joined_remainders(factors: Mapping[Atom, int], atom: Mod) -> Index | None:
+    """Return `k·(x % a) + k·a·((x // a + c) % b)` written as `k·((x + c·a) % (a·b))`."""
+    factor = factors[atom]
+    for other, times in factors.items():
+        match other:
+            case Mod(Index(((Div(of, by), 1),), shift), outer) if (of, by) == (atom.of, atom.by):
+                if times == factor * by:
+                    rest = {part: n for part, n in factors.items() if part not in (atom, other)}
+                    whole = remainder(of + shift * by, by * outer) * factor
+                    return Index((*rest.items(), *whole.terms), whole.constant)
+    return None
 
 
 def _order(term: tuple[Atom, int]) -> tuple[int, str]:

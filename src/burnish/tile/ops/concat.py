@@ -11,7 +11,7 @@ from burnish.tile.semantics import SEMANTICS, Builder, Node, axes_for
 
 @SEMANTICS.register("Concat")
 def concat(builder: Builder, node: Node) -> None:
-    """One nest in which each part is read inside its own range of the dimension."""
+    """Add one nest in which each part is read inside its own range of the dimension."""
     names = present(node.inputs)
     first = builder.type(names[0])
     place = positive_axis(int(node.attributes.get("axis", 1)), len(first.shape))

@@ -16,7 +16,7 @@ from burnish.tile.semantics import SEMANTICS, Builder, Node, NotCoveredError
 
 @SEMANTICS.register("Conv")
 def conv(builder: Builder, node: Node) -> None:
-    """Sum over channels and taps, after a nest that pads.
+    """Add the sum over channels and taps, after a nest that pads.
 
     out[n, m, o] = bias[m] + Σ_c,t padded[n, first(m) + c, o·stride + t·dilation] · weight[m, c, t]
     """
@@ -25,7 +25,7 @@ def conv(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("com.microsoft.FusedConv")
 def fused_conv(builder: Builder, node: Node) -> None:
-    """Convolution, then the sum with an optional fourth input, then an activation."""
+    """Add the convolution, to it an optional fourth input, and then an activation."""
     _convolution(builder, node, _activation(node))
 
 

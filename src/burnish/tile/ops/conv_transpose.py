@@ -49,7 +49,8 @@ def conv_transpose(builder: Builder, node: Node) -> None:
     """Add the transposed convolution.
 
     Without dilation each output sees every `stride`-th tap, and only data:
-    out[o] = Σ_c,j padded[c, o // stride - j] · weight[c, m, j·stride + o % stride]
+    out[stride·o + p] = Σ_c,j padded[c, o - j] · weight[c, m, j·stride + p]
+    The loops over o and p are two, so that no index is divided; a movement makes them one.
     With it, zeros are put between the elements, and it is a plain convolution with flipped taps.
     """
     all_sides = _sides(builder, node)
@@ -71,13 +72,15 @@ def _by_phases(builder: Builder, node: Node, all_sides: Sequence[_Side]) -> None
         builder, weight, [0] * (2 + len(all_sides)),
         [0, 0, *(side.phases * side.stride - side.kernel for side in all_sides)], 0,
     )  # fmt: skip
-    outputs = [Axis(f"o{i}", side.computed) for i, side in enumerate(all_sides)]
+    outputs: list[Axis] = []
     taps = [Axis(f"t{i}", side.phases) for i, side in enumerate(all_sides)]
     places: list[Index] = []
     parts: list[Index] = []
-    for side, output, tap in zip(all_sides, outputs, taps, strict=True):
-        places.append(floor_divide(at(output), side.stride) - at(tap) + (side.phases - 1))
-        parts.append(at(tap) * side.stride + remainder(at(output), side.stride))
+    for i, (side, tap) in enumerate(zip(all_sides, taps, strict=True)):
+        step, phase = Axis(f"o{i}", side.computed // side.stride), Axis(f"p{i}", side.stride)
+        outputs += [step, phase]
+        places.append(at(step) - at(tap) + (side.phases - 1))
+        parts.append(at(tap) * side.stride + at(phase))
     _finish(builder, node, (wide, whole), (outputs, taps), (places, parts), all_sides)
 
 
@@ -132,14 +135,15 @@ def _finish(
     if (bias := node.input(2)) is not None:
         reads.append(Read(bias, (at(m),)))
         finish = _plus(builder, reads[2])
-    exact = all(side.computed == side.outputs for side in cut)
-    name = node.outputs[0] if exact else builder.fresh(f"{node.outputs[0]}.whole")
+    name = builder.fresh(f"{node.outputs[0]}.phases") if cut else node.outputs[0]
     contract(builder, name, (n, m, *axes[0]), reads, (c, *axes[1]), finish)
-    if not exact:
+    if cut:
         wanted = (n, m, *(Axis(f"o{i}", side.outputs) for i, side in enumerate(cut)))
-        shifts = (0, 0, *(side.skipped for side in cut))
-        places = [at(axis) + shift for axis, shift in zip(wanted, shifts, strict=True)]
-        builder.view(node.outputs[0], name, places, wanted)
+        found = [at(n), at(m)]
+        for side, axis in zip(cut, wanted[2:], strict=True):
+            where = at(axis) + side.skipped
+            found += [floor_divide(where, side.stride), remainder(where, side.stride)]
+        builder.view(node.outputs[0], name, found, wanted)
 
 
 def _plus(builder: Builder, bias: Read) -> Finish:

@@ -18,7 +18,7 @@ from burnish.tile.semantics import (
 
 @SEMANTICS.register("Expand")
 def expand(builder: Builder, node: Node) -> None:
-    """The data broadcast together with a shape."""
+    """Add the data broadcast together with a shape."""
     source = required(node, 0)
     wanted = integers(builder, node, 1, "shape")
     if wanted is None:
@@ -30,7 +30,7 @@ def expand(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("Tile")
 def tile(builder: Builder, node: Node) -> None:
-    """The data again and again, as often in each dimension as `repeats` says."""
+    """Add the data again and again, as often in each dimension as `repeats` says."""
     source = required(node, 0)
     repeats = integers(builder, node, 1, "repeats")
     shape = builder.type(source).shape

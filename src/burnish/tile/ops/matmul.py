@@ -26,7 +26,7 @@ Part = TypeVar("Part")
 
 @SEMANTICS.register("MatMul")
 def matmul(builder: Builder, node: Node) -> None:
-    """Product of the last two dimensions, the others broadcast; vectors count as a row, a column.
+    """Add the product of the last two dimensions, the others broadcast; vectors are rows, columns.
 
     out[…, m, n] = Σ_k a[…, m, k] · b[…, k, n]
     """
@@ -35,7 +35,7 @@ def matmul(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("com.microsoft.FusedMatMul")
 def fused_matmul(builder: Builder, node: Node) -> None:
-    """Product of matrices that may be stored transposed, also across their batch, and scaled."""
+    """Add the product of matrices that may be stored transposed, also across their batch."""
     flags = node.attributes
     first = _transposed(
         builder, required(node, 0), flags.get("transA", 0), flags.get("transBatchA", 0)
@@ -48,7 +48,7 @@ def fused_matmul(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("Gemm")
 def gemm(builder: Builder, node: Node) -> None:
-    """Return alpha · A' · B' + beta · C, where the primes are optional transpositions."""
+    """Add alpha · A' · B' + beta · C, where the primes are optional transpositions."""
     flags = node.attributes
     a, b, c = required(node, 0), required(node, 1), node.input(2)
     m, k = _ordered(builder.type(a).shape, flags.get("transA", 0))

@@ -12,7 +12,7 @@ from burnish.tile.semantics import SEMANTICS, Builder, Node, NotCoveredError
 
 @SEMANTICS.register("Reshape")
 def reshape(builder: Builder, node: Node) -> None:
-    """A given shape, in which 0 keeps a dimension and -1 is what is left over."""
+    """Add the data in a given shape, in which 0 keeps a dimension and -1 is what is left over."""
     source = required(node, 0)
     wanted = integers(builder, node, 1, "shape")
     if wanted is None:
@@ -24,7 +24,7 @@ def reshape(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("Flatten")
 def flatten(builder: Builder, node: Node) -> None:
-    """Two dimensions: those before the axis, and those from it on."""
+    """Add the data in two dimensions: those before the axis, and those from it on."""
     source = required(node, 0)
     shape = builder.type(source).shape
     axis = int(node.attributes.get("axis", 1))
@@ -34,7 +34,7 @@ def flatten(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("Squeeze")
 def squeeze(builder: Builder, node: Node) -> None:
-    """Without some dimensions of extent one; default: without all of them."""
+    """Add the data without some dimensions of extent one; default: without all of them."""
     source = required(node, 0)
     shape = builder.type(source).shape
     axes = integers(builder, node, 1, "axes")
@@ -48,7 +48,7 @@ def squeeze(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("Unsqueeze")
 def unsqueeze(builder: Builder, node: Node) -> None:
-    """With new dimensions of extent one, at places of the output."""
+    """Add the data with new dimensions of extent one, at places of the output."""
     source = required(node, 0)
     axes = integers(builder, node, 1, "axes")
     if axes is None:

@@ -15,7 +15,7 @@ _LARGEST = 2**31 - 1
 
 @SEMANTICS.register("Slice")
 def slices(builder: Builder, node: Node) -> None:
-    """Every `step`-th element of a range in some dimensions; steps may be negative."""
+    """Add every `step`-th element of a range in some dimensions; steps may be negative."""
     source = required(node, 0)
     shape = builder.type(source).shape
     starts, ends = _ends(builder, node, 1, "starts"), _ends(builder, node, 2, "ends")
@@ -30,7 +30,7 @@ def slices(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("Split")
 def split(builder: Builder, node: Node) -> None:
-    """Consecutive parts along one dimension: given sizes, or equal ones with a shorter last."""
+    """Add parts along one dimension: of given sizes, or of equal ones with a shorter last."""
     source = required(node, 0)
     shape = builder.type(source).shape
     place = positive_axis(int(node.attributes.get("axis", 0)), len(shape))

@@ -9,7 +9,7 @@ from burnish.tile.semantics import SEMANTICS, Builder, Node, NotCoveredError, ax
 
 @SEMANTICS.register("Transpose")
 def transpose(builder: Builder, node: Node) -> None:
-    """Dimension `i` of the output is dimension `perm[i]` of the data; default: reversed."""
+    """Add the data with dimension `perm[i]` as its dimension `i`; default: reversed."""
     source = required(node, 0)
     shape = builder.type(source).shape
     order = node.attributes.get("perm")
@@ -21,7 +21,7 @@ def transpose(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("DepthToSpace")
 def depth_to_space(builder: Builder, node: Node) -> None:
-    """Channels become blocks of pixels; which part of the channel is the block, the mode tells."""
+    """Add channels as blocks of pixels; which part of the channel is the block, the mode tells."""
     source = required(node, 0)
     block, mode = int(node.attributes["blocksize"]), node.attributes.get("mode", "DCR")
     if mode not in ("DCR", "CRD"):
@@ -37,7 +37,7 @@ def depth_to_space(builder: Builder, node: Node) -> None:
 
 @SEMANTICS.register("SpaceToDepth")
 def space_to_depth(builder: Builder, node: Node) -> None:
-    """Blocks of pixels become channels; the pixel's place comes before the channel, or after it."""
+    """Add blocks of pixels as channels; the pixel's place is before the channel, or after it."""
     source = required(node, 0)
     block, mode = int(node.attributes["blocksize"]), node.attributes.get("mode", "DCR")
     if mode not in ("DCR", "CRD"):

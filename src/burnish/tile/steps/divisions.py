@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from burnish.tile.graph import TileOp, expression_indices
 from burnish.tile.index import Div, Fetch, Index, Mod, flatten
@@ -30,9 +31,14 @@ def divisions(op: TileOp, tensors: Tensors) -> Divisions:
     others = [guard.index for read in op.reads for guard in read.guards]
     others += expression_indices(op.body)
     others += expression_indices(op.finish) if op.finish is not None else []
-    places = [flatten(read.index, tensors[read.tensor].shape) for read in op.reads]
+    places = [_address(read.index, tensors[read.tensor].shape) for read in op.reads]
     single = [index for read in op.reads for index in read.index]
     return Divisions(tuple(_inside([*places, *others])), tuple(_inside([*single, *others])))
+
+
+@lru_cache(maxsize=100_000)
+def _address(index: tuple[Index, ...], shape: tuple[int, ...]) -> Index:
+    return flatten(index, shape)
 
 
 def _inside(indices: Iterable[Index]) -> Iterator[Div | Mod]:

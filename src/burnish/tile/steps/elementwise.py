@@ -77,12 +77,12 @@ def _fits(producer: TileOp, reader: TileOp) -> bool:
     if is_elementwise(reader):
         return True
     in_body = [reader.reads[position] for position in arguments_of(reader.body)]
+    repeated = [read for read in in_body if read.tensor == producer.output]
+    if not repeated:
+        return True
     guarded = any(read.guards for read in producer.reads)
-    return not is_contraction(reader) and all(
-        varies_with_all(read, reader) and not guarded
-        for read in in_body
-        if read.tensor == producer.output
-    )
+    row_by_row = all(varies_with_all(read, reader) for read in repeated)
+    return row_by_row and not guarded and not is_contraction(reader)
 
 
 def _evaluations(producer: TileOp, reader: TileOp) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from math import gcd
 
-from burnish.tile.graph import Read, TileGraph, TileOp
+from burnish.tile.graph import TileGraph, TileOp, arguments_of
 from burnish.tile.index import (
     Axis,
     Div,
@@ -41,10 +41,11 @@ def inline_moves(graph: TileGraph) -> TileGraph:
     A movement with guards (padding) goes into element-wise nests only: a reduction reads each of
     its elements often, and is fast where it has nothing to ask.
     """
+    alone = {name for name, readers in graph.consumers().items() if len(readers) == 1}
     moves: dict[str, TileOp] = {}
     ops: list[TileOp] = []
     for original in graph.ops:
-        op = tidy(_following(original, moves, graph.tensors), graph.tensors)
+        op = tidy(_following(original, moves, graph.tensors, alone), graph.tensors)
         if is_move(op):
             moves[op.output] = op
         ops.append(op)
@@ -64,16 +65,24 @@ def is_reshape(op: TileOp, tensors: Tensors) -> bool:
     return flatten(op.reads[0].index, source.shape) == own
 
 
-def _following(op: TileOp, moves: Mapping[str, TileOp], tensors: Tensors) -> TileOp:
+def _following(
+    op: TileOp, moves: Mapping[str, TileOp], tensors: Tensors, alone: Container[str]
+) -> TileOp:
     if not any(name in moves for name in op.inputs):
         return op
-    for position, read in enumerate(op.reads):
+    position = 0
+    while position < len(op.reads):
+        read = op.reads[position]
         move = moves.get(read.tensor)
-        if move is not None and is_safe(read, move) and _may_follow(op, read, move):
+        if move is not None and _may_follow(op, position, move):
             through = inlined(op, position, move)
-            # a movement that needs division is done once, not by each of its readers
-            if len(divisions(through, tensors).addresses) <= _divided(op, tensors):
+            # A movement that needs division is done once, not by each of its readers; of two in
+            # a row one is enough, and together they may need none.
+            joins = is_move(op) and read.tensor in alone
+            most = _divided(op, tensors) + (_divided(move, tensors) if joins else 0)
+            if _divided(through, tensors) <= most:
                 op = through
+        position += 1
     if not any(name in moves for name in op_fetches(op)):
         return op
     return op_mapped(op, lambda index: index_mapped(index, lambda fetch: _fetch(fetch, moves)))
@@ -83,11 +92,13 @@ def _divided(op: TileOp, tensors: Tensors) -> int:
     return len(divisions(op, tensors).addresses)
 
 
-def _may_follow(op: TileOp, read: Read, move: TileOp) -> bool:
+def _may_follow(op: TileOp, position: int, move: TileOp) -> bool:
     """Return whether the reader stays as fast when it reads through the movement."""
-    if is_elementwise(op):
+    read, source = op.reads[position], move.reads[0]
+    if not is_safe(read, move):
+        return False
+    if is_elementwise(op) or position not in arguments_of(op.body):
         return True
-    source = move.reads[0]
     if source.guards:
         return False
     if any(fetches_of(index) for index in source.index):

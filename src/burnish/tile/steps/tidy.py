@@ -22,22 +22,33 @@ def tidy(op: TileOp, tensors: Tensors) -> TileOp:
     return _reads_in_order(_guards_settled(_axes_named(op), tensors))
 
 
-def settled(guards: Iterable[Guard]) -> tuple[Guard, ...] | None:
+Ranges = Mapping[Index, tuple[int, int]]
+"""Half-open ranges in which indices (without their constant) are known to lie."""
+
+
+def settled(guards: Iterable[Guard], known: Ranges | None = None) -> tuple[Guard, ...] | None:
     """Return the guards that may fail, one per index; None where one never holds."""
     ranges: dict[Index, tuple[int, int]] = {}
     for guard in guards:
-        index = guard.index - guard.index.constant
-        low, high = guard.low - guard.index.constant, guard.high - guard.index.constant
-        least, most = bounds(index)
-        known = ranges.get(index, (least, most + 1))
-        ranges[index] = max(low, known[0]), min(high, known[1])
+        index, low, high = _without_constant(guard)
+        least, most = ranges.get(index) or _range(index, known or {})
+        ranges[index] = max(low, least), min(high, most)
     if any(low >= high for low, high in ranges.values()):
         return None
     return tuple(
-        Guard(index, low, high)
-        for index, (low, high) in ranges.items()
-        if (low, high - 1) != bounds(index)
+        Guard(index, *ends) for index, ends in ranges.items() if ends != _range(index, known or {})
     )
+
+
+def _without_constant(guard: Guard) -> tuple[Index, int, int]:
+    shift = guard.index.constant
+    return guard.index - shift, guard.low - shift, guard.high - shift
+
+
+def _range(index: Index, known: Ranges) -> tuple[int, int]:
+    least, most = bounds(index)
+    low, high = known.get(index, (least, most + 1))
+    return max(low, least), min(high, most + 1)
 
 
 def _axes_named(op: TileOp) -> TileOp:
@@ -89,7 +100,7 @@ def _guards_settled(op: TileOp, tensors: Tensors) -> TileOp:
         reads.append(replace(read, guards=guards, otherwise=outside))
 
     def plain(expr: Expr) -> Expr:
-        return _decided(expr_mapped(expr, lambda index: index, of_argument))
+        return _decided(expr_mapped(expr, lambda index: index, of_argument), {})
 
     def of_argument(argument: Argument) -> Expr:
         if argument.position in never:
@@ -100,21 +111,43 @@ def _guards_settled(op: TileOp, tensors: Tensors) -> TileOp:
     return replace(op, reads=tuple(reads), body=plain(op.body), finish=finish)
 
 
-def _decided(expr: Expr) -> Expr:
+def _decided(expr: Expr, known: Ranges) -> Expr:
     """Return the expression without conditions that are known."""
     match expr:
         case Inside(guards, _):
-            left = settled(guards)
-            return Constant(bool(left is not None), "bool") if not left else Inside(left)
+            left = settled(guards, known)
+            return Constant(left is not None, "bool") if not left else Inside(left)
         case Call("where", (condition, yes, no), dtype):
-            match _decided(condition):
-                case Constant(known, _):
-                    return _decided(yes if known else no)
-                case open_condition:
-                    return Call("where", (open_condition, _decided(yes), _decided(no)), dtype)
+            match _decided(condition, known):
+                case Constant(holds, _):
+                    return _decided(yes if holds else no, known)
+                case decided:
+                    then = _decided(yes, _if_so(decided, known))
+                    return Call(
+                        "where", (decided, then, _decided(no, _if_not(decided, known))), dtype
+                    )
         case Call(function, arguments, dtype):
-            return Call(function, tuple(map(_decided, arguments)), dtype)
+            return Call(function, tuple(_decided(each, known) for each in arguments), dtype)
     return expr
+
+
+def _if_so(condition: Expr, known: Ranges) -> Ranges:
+    """Return what is known of indices where the condition holds."""
+    if not isinstance(condition, Inside):
+        return known
+    return {**known, **{guard.index: (guard.low, guard.high) for guard in condition.guards}}
+
+
+def _if_not(condition: Expr, known: Ranges) -> Ranges:
+    """Return what is known where it does not hold: the other side of a range that has only one."""
+    match condition:
+        case Inside((Guard(index, low, high),), _):
+            least, end = _range(index, known)
+            if low == least:
+                return {**known, index: (high, end)}
+            if high == end:
+                return {**known, index: (least, low)}
+    return known
 
 
 def _typed(value: Number, dtype: str) -> Number:
