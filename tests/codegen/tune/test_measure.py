@@ -11,7 +11,9 @@ import pytest
 
 from burnish.codegen.cpu.kernel import Kernel, generate
 from burnish.codegen.cpu.target import TARGETS, detect
+from burnish.codegen.tune import measure
 from burnish.codegen.tune.measure import Bench, LibraryPart, Task, Terms
+from burnish.codegen.tune.messages import Tensor
 from burnish.codegen.tune.race import Rules
 from burnish.codegen.tune.trial import Trial
 from burnish.tile.graph import TileGraph
@@ -69,7 +71,7 @@ def test_a_kernel_that_hangs_is_given_up() -> None:
     terms = replace(TERMS, limit_s=2.0)
     with Bench(terms, write=bad_kernels.write) as bench:
         found = tried(bench, "right", "hanging")
-    assert found["hanging"].failure == "timed out after 2.00 s"
+    assert found["hanging"].failure == "timed out after 2.00 s"  # and a few µs for its work
     assert found["right"].samples_s
 
 
@@ -78,6 +80,25 @@ def test_equal_kernels_are_tried_once(bench: Bench) -> None:
     right = bad_kernels.schedule("right")
     found = bench.try_all(Task(whole(graph), graph), [right, replace(right, settings={"rows": 2})])
     assert [trial.failure for trial in found] == ["", "the same kernel as with tile 1"]
+
+
+def test_what_nobody_can_judge_is_not_tried(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unable(*_: object) -> None:
+        raise IndexError("index 9 is out of bounds")
+
+    monkeypatch.setattr(measure, "case", unable)
+    reason = "cannot be judged (IndexError: index 9 is out of bounds)"
+    assert tried(bench, "right")["right"].failure == reason
+
+
+def test_tensors_that_find_no_memory_are_a_row(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    huge = Tensor("f32", (1 << 60,))
+    monkeypatch.setattr(measure, "Tensor", lambda *_: huge)
+    assert tried(bench, "right")["right"].failure.startswith("cannot be run (")
+    monkeypatch.undo()
+    assert tried(bench, "right")["right"].failure == ""
 
 
 def test_nothing_to_try_gives_nothing(bench: Bench) -> None:

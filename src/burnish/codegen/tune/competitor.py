@@ -41,7 +41,7 @@ def competitor(group: Group, graph: TileGraph, model: ir.Model) -> LibraryPart:
 def _content(part: ir.Model) -> bytes:
     copy = part.clone()
     external_data.inline_the_rest(copy, kept="")
-    return ir.to_proto(copy).SerializeToString()
+    return bytes(ir.to_proto(copy).SerializeToString())
 
 
 def _kind(nodes: list[ir.Node]) -> str:

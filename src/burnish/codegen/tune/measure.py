@@ -78,7 +78,9 @@ class Terms:
     threads: int
     rules: Rules = Rules()  # noqa: RUF009  # frozen
     limit_s: float = 20.0
-    """A kernel that takes longer to be proved, or to be timed once, is given up."""
+    """A kernel that takes this much longer than it may to be proved, or timed, is given up."""
+    slowest_per_s: float = 1e8
+    """Scalar operations that even a bad kernel on a busy machine does."""
 
 
 class _FailedError(Exception):
@@ -100,6 +102,8 @@ class Bench:
         self._write = write
         self._worker: WorkerProcess | None = None
         self._place: Place | None = None
+        self._has_place = False
+        self._limit_s = terms.limit_s
         self._loading: dict[str, Request] = {}
         self._loaded: set[str] = set()
         self._failures: dict[str, str] = {}
@@ -108,13 +112,15 @@ class Bench:
         self, task: Task, schedules: Sequence[Schedule], library: LibraryPart | None = None
     ) -> tuple[Trial, ...]:
         """Return one trial per schedule, in order, and one of the library if it takes part."""
-        self._place = None
+        self._place, self._has_place = None, False
         self._loading, self._loaded, self._failures = {}, set(), {}
+        work = sum(op.work for op in task.group.ops)
+        self._limit_s = self._terms.limit_s + work / self._terms.slowest_per_s
         self._build(task, schedules)
         if library is not None:
             self._succeeds(_LIBRARY, partial(self._cut_out, library))
         if self._loading:
-            self._take_up(task)
+            self._judge(task)
         proved = [key for key in self._loading if self._succeeds(key, partial(self._load, key))]
         samples = race(proved, self._timed, self._terms.rules, always=(_LIBRARY,))
         trials = [self._trial(str(n), each, samples) for n, each in enumerate(schedules)]
@@ -174,7 +180,7 @@ class Bench:
         key, kernel = waiting
 
         def receive() -> None:
-            code = self._process().receive(self._terms.limit_s + START_LIMIT_S)
+            code = self._process().receive(self._limit_s + START_LIMIT_S)
             self._loading[key] = Prove(
                 key,
                 Image(
@@ -192,9 +198,15 @@ class Bench:
             raise _FailedError(f"cannot be cut out ({type(error).__name__}: {error})") from error
         self._loading[_LIBRARY] = LoadLibrary(_LIBRARY, content, part.inputs, part.outputs)
 
-    def _take_up(self, task: Task) -> None:
-        """Give the measuring process the tensors of a group; one started later gets them too."""
-        found = case(task.group, task.graph)
+    def _judge(self, task: Task) -> None:
+        """Settle what the group must compute; where nobody can say, nothing is tried."""
+        try:
+            found = case(task.group, task.graph)
+        except Exception as error:
+            reason = f"cannot be judged ({type(error).__name__}: {error})"
+            self._failures |= dict.fromkeys(self._loading, reason)
+            self._loading.clear()
+            return
         kinds = {
             name: Tensor(kind.dtype, kind.shape, task.layouts.get(name))
             for name, kind in task.graph.tensors.items()
@@ -206,15 +218,17 @@ class Bench:
             target=self._terms.target.name,
             threads=self._terms.threads,
         )
-        if self._worker is not None:
-            self._worker.ask(self._place, START_LIMIT_S)
 
     def _send(self, request: Request) -> None:
         self._process().send(request)
 
     def _load(self, key: str) -> None:
+        worker = self._process()
+        if not self._has_place and self._place is not None:
+            worker.ask(self._place, START_LIMIT_S)
+            self._has_place = True
         if key not in self._loaded:
-            if wrong := self._process().ask(self._loading[key], self._terms.limit_s):
+            if wrong := worker.ask(self._loading[key], self._limit_s):
                 raise _FailedError(f"wrong: {wrong}")
             self._loaded.add(key)
 
@@ -224,7 +238,7 @@ class Bench:
         def measure() -> None:
             self._load(key)
             request = Time(key, runs, settling)
-            found.append(self._process().ask(request, self._terms.limit_s))
+            found.append(self._process().ask(request, self._limit_s))
 
         return found[0] if self._succeeds(key, measure) else None
 
@@ -233,7 +247,7 @@ class Bench:
         try:
             action()
         except WorkerDiedError as died:
-            self._worker = None
+            self._worker, self._has_place = None, False
             self._loaded.clear()
             self._failures[key] = str(died)
         except RequestRefusedError as refused:
@@ -253,6 +267,4 @@ class Bench:
     def _process(self) -> WorkerProcess:
         if self._worker is None:
             self._worker = self._start()
-            if self._place is not None:
-                self._worker.ask(self._place, START_LIMIT_S)
         return self._worker
