@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from burnish.tile.expr import Argument, Call, Constant, Expr, Guard, Inside, Number
+from burnish.tile.expr import Argument, Call, Constant, Expr, Guard, Inside, Number, walk
 from burnish.tile.graph import Read, TensorType, TileOp, arguments_of
 from burnish.tile.index import Axis, Index, at, bounds, substitute
 from burnish.tile.steps.substitution import expr_mapped
@@ -88,7 +88,15 @@ def _expr_over(expr: Expr, values: Mapping[Axis, Index]) -> Expr:
     return expr_mapped(expr, lambda index: substitute(index, values), lambda argument: argument)
 
 
+def _asks(op: TileOp) -> bool:
+    exprs = [op.body] if op.finish is None else [op.body, op.finish]
+    asked = (isinstance(part, Inside) for expr in exprs for part in walk(expr))
+    return any(read.guards or read.otherwise for read in op.reads) or any(asked)
+
+
 def _guards_settled(op: TileOp, tensors: Tensors) -> TileOp:
+    if not _asks(op):
+        return op
     never: dict[int, Number] = {}
     reads: list[Read] = []
     for position, read in enumerate(op.reads):
