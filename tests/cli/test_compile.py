@@ -94,7 +94,7 @@ def test_tuning_times_candidates_and_races_the_library(
     words = ["--shape", "batch=3", "--threads", "1", "--budget", "20s", "--topk", "3"]
     assert run(["compile", str(stored), "-o", str(tmp_path / "c"), *words]) == 0
     assert "ONNX Runtime" in shown(capsys)
-    assert (tmp_path / "cache" / "tuning.sqlite").is_file()
+    assert (tmp_path / "cache" / "tuning-1.sqlite").is_file()
 
 
 @pytest.mark.parametrize("text", ["soon", "-3s", "m"])

@@ -11,6 +11,7 @@ from pathlib import Path
 import onnx_ir as ir
 
 from burnish.codegen.folder import About
+from burnish.codegen.tune.cache import default_path
 from burnish.core import settings
 from burnish.core.errors import MissingCapabilityError
 from burnish.hw import detect
@@ -39,7 +40,7 @@ def scheduler_machine(threads: int) -> Machine:
 
 def tuning_cache() -> Path:
     """Return where measured schedules are kept."""
-    return settings.read().cache / "tuning.sqlite"
+    return default_path(settings.read().cache)
 
 
 def default_threads() -> int:

@@ -61,7 +61,6 @@ def test_a_later_result_replaces_an_earlier_one(path: Path) -> None:
 
 
 def test_a_damaged_file_is_set_aside(path: Path) -> None:
-    path.parent.mkdir()
     path.write_bytes(b"this is no database" * 1000)
     cache = TuningCache(path)
     assert cache.get(key()) is None

@@ -107,7 +107,7 @@ class TuningCache:
 
 def default_path(cache: Path) -> Path:
     """Return where results lie in the folder for results that can be made again."""
-    return cache / "tuning" / f"results-{SCHEMA}.sqlite"
+    return cache / f"tuning-{SCHEMA}.sqlite"
 
 
 @contextmanager

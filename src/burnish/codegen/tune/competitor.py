@@ -11,7 +11,7 @@ from burnish.codegen.tune.measure import LibraryPart
 from burnish.store import external_data
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
-from burnish.tile.lower import named, operator
+from burnish.tile.lower import named, operator, tensor_type
 from burnish.tile.workload import is_contraction
 
 
@@ -35,7 +35,9 @@ def competitor(group: Group, graph: TileGraph, model: ir.Model) -> LibraryPart:
         raise NoCompetitorError(f"its nodes read {_listed(missing)}, which the group does not")
     if missing := set(group.outputs) - {value.name for value in part.graph.outputs}:
         raise NoCompetitorError(f"its nodes do not give {_listed(missing)}")
-    return LibraryPart(lambda: _content(part), inputs, group.outputs, _kind(nodes))
+    values = (*part.graph.inputs, *part.graph.outputs)
+    shapes = {value.name or "": kind.shape for value in values if (kind := tensor_type(value))}
+    return LibraryPart(lambda: _content(part), inputs, group.outputs, _kind(nodes), shapes)
 
 
 def _content(part: ir.Model) -> bytes:

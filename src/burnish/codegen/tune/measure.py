@@ -68,6 +68,8 @@ class LibraryPart:
     outputs: tuple[str, ...]
     kind: str = ""
     """Equal for parts that take equally long: what is run, without names and values."""
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of tensors that have another shape in the model than in the graph; elements lie alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,9 @@ class Bench:
             content = part.model()
         except Exception as error:
             raise _FailedError(f"cannot be cut out ({type(error).__name__}: {error})") from error
-        self._loading[_LIBRARY] = LoadLibrary(_LIBRARY, content, part.inputs, part.outputs)
+        self._loading[_LIBRARY] = LoadLibrary(
+            _LIBRARY, content, part.inputs, part.outputs, part.shapes
+        )
 
     def _judge(self, task: Task) -> None:
         """Settle what the group must compute; where nobody can say, nothing is tried."""
@@ -229,7 +233,9 @@ class Bench:
             self._has_place = True
         if key not in self._loaded:
             if wrong := worker.ask(self._loading[key], self._limit_s):
-                raise _FailedError(f"wrong: {wrong}")
+                # a node that is shared out among groups cannot take the place of one of them
+                how = "computes something else" if key == _LIBRARY else "wrong"
+                raise _FailedError(f"{how}: {wrong}")
             self._loaded.add(key)
 
     def _timed(self, key: str, runs: int, settling: int) -> float | None:

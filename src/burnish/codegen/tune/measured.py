@@ -23,6 +23,7 @@ from burnish.codegen.tune.decide import Decision, decide
 from burnish.codegen.tune.measure import LibraryPart, Task
 from burnish.codegen.tune.search import Found, Tuner
 from burnish.core.progress import SILENT, Progress
+from burnish.core.tensors import BITS
 from burnish.core.units import seconds as seconds_text
 from burnish.tile.connect import NoGroupError, grouped, wiring
 from burnish.tile.cost import estimate
@@ -36,6 +37,8 @@ LOOK = 3
 """Schedules that are tried of every group before any is searched further."""
 GROWTH = 3
 """Each further search tries this many times as many."""
+CUTS = 4
+"""Places at which cutting a group in two is priced: those where the least is handed over."""
 FURTHER = 0.8
 """The share of the time that may be spent on searching further: some is kept for groups that only
 come up when the library has taken its nodes out."""
@@ -211,10 +214,18 @@ class _Search:
             return ()
         key = self._first(group).signature
         if key not in self._cuts:
-            priced = ((self._price(group, cut), cut) for cut in range(1, len(group.ops)))
+            cuts = sorted(range(1, len(group.ops)), key=lambda cut: self._crossing(group, cut))
+            priced = ((self._price(group, cut), cut) for cut in cuts[:CUTS])
             self._cuts[key] = min((each for each in priced if each[0] < math.inf), default=None)
         found = self._cuts[key]
         return self._halves(group, found[1]) if found else ()
+
+    def _crossing(self, group: Group, cut: int) -> int:
+        """Return the bytes that the first half would hand to the second."""
+        written = {op.output for op in group.ops[:cut]}
+        read = {name for op in group.ops[cut:] for name in op.inputs}
+        kinds = [self._graph.tensors[name] for name in written & read]
+        return sum(kind.size * BITS[kind.dtype] // 8 for kind in kinds)
 
     def _price(self, group: Group, cut: int) -> float:
         try:

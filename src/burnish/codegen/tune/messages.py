@@ -66,6 +66,8 @@ class LoadLibrary:
     model: bytes = field(repr=False)
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Where they differ from those of the tensors that were placed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 from burnish.codegen.cpu.compile import compile_module, load
 from burnish.codegen.cpu.target import by_name
 from burnish.codegen.cpu.team import Team, address_of
-from burnish.codegen.library import BoundPart
-from burnish.codegen.library import load as load_session
+from burnish.codegen.parts import BoundPart
+from burnish.codegen.parts import load as load_session
 from burnish.codegen.plan import LibraryStep, PlanTensor
 from burnish.codegen.tune.check import finding
 from burnish.codegen.tune.memory import GuardedMemory, PlannedMemory, as_array, copied, fill
@@ -81,7 +81,7 @@ class Workshop:
         path.write_bytes(request.model)
         session = load_session(path, place.threads)
         tensors = {
-            name: PlanTensor(tensor.dtype, tensor.shape, "arena")
+            name: PlanTensor(tensor.dtype, request.shapes.get(name, tensor.shape), "arena")
             for name, tensor in {**place.inputs, **place.outputs}.items()
         }
         step = LibraryStep(path.name, request.inputs, request.outputs, ())
