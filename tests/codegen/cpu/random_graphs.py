@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from burnish.tile.expr import Argument, Constant, Expr, Guard, call
+from burnish.tile.expr import Argument, Constant, Expr, Guard, Inside, call
 from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.index import Axis, at, number, remainder
 from burnish.tile.semantics import Builder, Reduction, axes_for, broadcast_index
@@ -161,10 +161,31 @@ def _flatten(growing: _Growing) -> None:
     growing.add(growing.builder.view(growing.builder.fresh("mixed"), flat, index, axes))
 
 
+def _concatenation(growing: _Growing) -> None:
+    a, b = growing.pick(), growing.pick()
+    shape = growing.shape(a)
+    place = growing.draw(st.integers(0, len(shape) - 1))
+    if len(growing.shape(b)) != len(shape) or any(
+        one != other
+        for d, (one, other) in enumerate(zip(shape, growing.shape(b), strict=True))
+        if d != place
+    ):
+        b = growing.weight(*(3 if d == place else size for d, size in enumerate(shape)))
+    first, second = shape[place], growing.shape(b)[place]
+    axes = axes_for([first + second if d == place else size for d, size in enumerate(shape)])
+    index = [at(axis) for axis in axes]
+    behind = list(index)
+    behind[place] = index[place] - first
+    left, right = Guard(index[place], 0, first), Guard(behind[place], 0, second)
+    reads = [Read(a, tuple(index), (left,)), Read(b, tuple(behind), (right,))]
+    body = call("where", Inside((left,)), _A, _B)
+    growing.add(growing.builder.add(growing.builder.fresh("concat"), axes, reads, body))
+
+
 def _accumulated() -> Expr:
     from burnish.tile.expr import Accumulated
 
     return Accumulated(F32)
 
 
-_STEPS = (_map, _join, _product, _stencil, _reduce, _turn, _flatten)
+_STEPS = (_map, _join, _product, _stencil, _reduce, _turn, _flatten, _concatenation)

@@ -1,60 +1,77 @@
-"""Padding without a copy: a nest writes straight into the middle of its padded neighbour.
+"""Padding and concatenation without a copy: nests write straight into the tensor around them.
 
-A padded tensor whose source is made in the same group needs no pass over all its elements: the
-source is laid out inside the padded buffer, and only the border is filled.
+A tensor that is only read to become the middle of a padded one, or a part of a concatenation, is
+laid out inside that container. Of a padding, only the border is filled.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from burnish.codegen.cpu.form import NestForm, Place, uncollapsed
+from burnish.codegen.cpu.segments import segments
 from burnish.tile.expr import Argument, Constant, Guard
-from burnish.tile.graph import TileOp
+from burnish.tile.graph import Read, TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, Index, at
 from burnish.tile.region import Box
 
 
 @dataclass(frozen=True, slots=True)
-class Padding:
-    """A nest that only copies, with a border: where its source's first element lies in it."""
+class Insertion:
+    """A tensor that lies inside another: where its first element is in that one."""
 
-    op: TileOp
     source: str
+    container: TileOp
     shifts: tuple[int, ...]
     extents: tuple[int, ...]
     """The source's shape."""
 
 
-def paddings(group: Group) -> dict[str, Padding]:
-    """Return, by padded tensor, the copies that a group can do without."""
-    shapes = {op.output: op.shape for op in group.ops}
-    dtypes = {op.output: op.dtype for op in group.ops}
+def insertions(group: Group) -> dict[str, Insertion]:
+    """Return, by source, the copies that a group can do without."""
+    made = {op.output: op for op in group.ops}
     scratch = set(group.scratch)
-    found: dict[str, Padding] = {}
+    readers: dict[str, list[TileOp]] = {name: [] for name in made}
     for op in group.ops:
-        padding = _padding(op, shapes)
-        if padding is None or not {op.output, padding.source} <= scratch:
+        for name in op.inputs:
+            if name in readers:
+                readers[name].append(op)
+    found: dict[str, Insertion] = {}
+    for op in group.ops:
+        if op.output not in scratch:
             continue
-        readers = [other for other in group.ops if padding.source in other.inputs]
-        if readers == [op] and dtypes[padding.source] == op.dtype:
-            found[op.output] = padding
+        for insertion in _inserted(op, made):
+            alone = readers[insertion.source] == [op]
+            once = sum(read.tensor == insertion.source for read in op.reads) == 1
+            same = made[insertion.source].dtype == op.dtype
+            if alone and once and same and insertion.source in scratch:
+                found[insertion.source] = insertion
     return found
 
 
-def border(padding: Padding, box: Box, where: dict[str, Place]) -> list[tuple[NestForm, int]]:
+def padded_in_place(op: TileOp, inserted: Mapping[str, Insertion]) -> Insertion | None:
+    """Return the insertion that leaves only a border of this nest to be filled."""
+    if len(op.reads) != 1:
+        return None
+    insertion = inserted.get(op.reads[0].tensor)
+    return insertion if insertion is not None and insertion.container is op else None
+
+
+def border(
+    insertion: Insertion, box: Box, where: Mapping[str, Place]
+) -> list[tuple[NestForm, int]]:
     """Return nests that fill the border, each with the dimension that it lies along.
 
     A nest's part of that dimension is decided at run time: what the tile has of the border.
     """
-    op = padding.op
-    otherwise = op.reads[0].otherwise
-    dtype = op.dtype
-    fill = TileOp(op.output, op.spatial, (), Constant(otherwise, dtype), nodes=op.nodes)
+    op = insertion.container
+    otherwise = Constant(op.reads[0].otherwise, op.dtype)
+    fill = TileOp(op.output, op.spatial, (), otherwise, nodes=op.nodes)
     result = []
     for dimension, axis in enumerate(op.spatial):
-        if axis.extent == padding.extents[dimension]:
+        if axis.extent == insertion.extents[dimension]:
             continue
         nest = uncollapsed(fill, box, where)
         spatial = tuple(
@@ -64,20 +81,38 @@ def border(padding: Padding, box: Box, where: dict[str, Place]) -> list[tuple[Ne
     return result
 
 
-def _padding(op: TileOp, shapes: dict[str, tuple[int, ...]]) -> Padding | None:
-    if op.reduced or len(op.reads) != 1 or not isinstance(op.body, Argument):
-        return None
-    read = op.reads[0]
-    shape = shapes.get(read.tensor)
-    if shape is None or len(shape) != len(op.spatial):
-        return None
+def _inserted(op: TileOp, made: Mapping[str, TileOp]) -> Iterator[Insertion]:
+    if op.reduced:
+        return
+    if len(op.reads) == 1 and isinstance(op.body, Argument):
+        yield from _insertion(op, op.reads[0], made)
+    for segment in segments(op):
+        part = segment.op
+        if len(part.reads) == 1 and isinstance(part.body, Argument):
+            for found in _insertion(op, part.reads[0], made):
+                place = op.spatial.index(segment.axis)
+                exact = found.extents[place] == segment.high - segment.low
+                if exact and found.shifts[place] == segment.low:
+                    yield found
+
+
+def _insertion(op: TileOp, read: Read, made: Mapping[str, TileOp]) -> Iterator[Insertion]:
+    """Yield the insertion of what is read plainly, at a constant distance in each dimension."""
+    source = made.get(read.tensor)
+    if source is None or len(source.shape) != len(op.spatial):
+        return
     shifts = []
-    for axis, index, extent in zip(op.spatial, read.index, shape, strict=True):
+    for axis, index, extent in zip(op.spatial, read.index, source.shape, strict=True):
         shift = _shift(axis, index)
-        if shift is None or not _bounded(read.guards, index, extent, axis, shift):
-            return None
+        if shift is None or shift + extent > axis.extent:
+            return
         shifts.append(shift)
-    return Padding(op, read.tensor, tuple(shifts), shape)
+    concatenated = not read.guards
+    if concatenated or all(
+        _bounded(read.guards, index, extent, axis)
+        for axis, index, extent in zip(op.spatial, read.index, source.shape, strict=True)
+    ):
+        yield Insertion(read.tensor, op, tuple(shifts), source.shape)
 
 
 def _shift(axis: Axis, index: Index) -> int | None:
@@ -86,8 +121,13 @@ def _shift(axis: Axis, index: Index) -> int | None:
     return None if difference.terms or difference.constant < 0 else difference.constant
 
 
-def _bounded(guards: tuple[Guard, ...], index: Index, extent: int, axis: Axis, shift: int) -> bool:
-    if shift == 0 and axis.extent == extent:
-        return all(guard.index != index for guard in guards)
-    inside = [guard for guard in guards if guard.index == index]
-    return [(guard.low, guard.high) for guard in inside] == [(0, extent)]
+def _bounded(guards: tuple[Guard, ...], index: Index, extent: int, axis: Axis) -> bool:
+    """Say whether the guards ask exactly that the index is inside the source, and no more."""
+    about = [guard for guard in guards if not (guard.index - index).terms]
+    if axis.extent == extent:
+        return not about
+    limits = [
+        (guard.low - (guard.index - index).constant, guard.high - (guard.index - index).constant)
+        for guard in about
+    ]
+    return limits == [(0, extent)]

@@ -6,6 +6,9 @@ takes chunks of it through a counter, and when its own range is used up it takes
 Which thread computes a tile never changes what is computed. Behind each step all wait for each
 other: they spin for some microseconds, then give their core away. Between runs the threads sleep
 on semaphores of the C library; nothing here needs Python's lock.
+
+Compiled folders hold this loop: who changes `Word`, a step's words or how functions are called must
+raise the schema number of folders.
 """
 
 from __future__ import annotations
@@ -17,7 +20,6 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any
 
-from burnish.codegen.cpu.compile import Compiled, compile_module
 from burnish.codegen.cpu.target import Target
 
 STEP_WORDS = 4
@@ -62,11 +64,15 @@ def semaphore_word(thread: int) -> int:
     return Word.LINES + thread * LINE_WORDS
 
 
-class Driver:
-    """The compiled loop."""
+FUNCTIONS = ("burnish_alone", "burnish_lead", "burnish_follow")
 
-    def __init__(self, target: Target) -> None:
-        self._compiled: Compiled = compile_module(ir_text(), target)
+
+class Driver:
+    """The loop as machine code."""
+
+    def __init__(self, address: Callable[[str], int]) -> None:
+        # whatever owns the code must live as long as this
+        self._address = address
         word = ctypes.c_int64
         self.alone = self._function("burnish_alone", word, word, word)
         """Run steps (address, count) on this thread with its scratch memory (address)."""
@@ -78,13 +84,15 @@ class Driver:
     def _function(self, name: str, *arguments: Any) -> Callable[..., None]:  # noqa: ANN401
         # CFUNCTYPE, not PYFUNCTYPE: Python's lock is released while the function runs
         kind = ctypes.CFUNCTYPE(None, *arguments)
-        return kind(self._compiled.address(name))
+        return kind(self._address(name))
 
 
 @lru_cache(maxsize=4)
 def driver(target: Target) -> Driver:
     """Return the loop for a target; it is compiled once in a process."""
-    return Driver(target)
+    from burnish.codegen.cpu.compile import compile_module
+
+    return Driver(compile_module(ir_text(), target).address)
 
 
 def ir_text() -> str:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from llvmlite import ir
 
-from burnish.codegen.cpu.alias import Padding, border, paddings
+from burnish.codegen.cpu.alias import Insertion, border, insertions, padded_in_place
 from burnish.codegen.cpu.blocking import Blocking, choose
-from burnish.codegen.cpu.form import NestForm, Place, form
+from burnish.codegen.cpu.form import NestForm, Place, form, uncollapsed
 from burnish.codegen.cpu.layout import places, scratch_elements
 from burnish.codegen.cpu.loops import Arithmetic, counted, greatest, least
 from burnish.codegen.cpu.memory import I8, I64, POINTER
 from burnish.codegen.cpu.nest import Limits, NestWriter
 from burnish.codegen.cpu.pack import pack
 from burnish.codegen.cpu.reading import SPARE
+from burnish.codegen.cpu.segments import segments
 from burnish.codegen.cpu.stage import staged
 from burnish.codegen.cpu.target import Target
 from burnish.codegen.cpu.types import Value, size_in_bytes
@@ -52,9 +53,9 @@ class Part:
     """One nest of a kernel as it will be written."""
 
     nest: NestForm
-    blocking: Blocking
-    border: int | None = None
-    """Only what lies before and behind a padding's source along this dimension; None: all."""
+    blocking: Blocking | None = None
+    only: tuple[Axis, tuple[tuple[int, int], ...]] | None = None
+    """Only these parts of one axis; None: all of it."""
 
 
 def generate(
@@ -71,27 +72,48 @@ def generate(
     group = staged(group, graph.tensors, orders, graph.constants.keys(), target)
     tiles = propagate(group, schedule.tile)
     where = places(group, tiles, graph.tensors, orders, graph.constants.keys(), target)
-    without_copy = paddings(group)
+    inserted = insertions(group)
     parts: list[Part] = []
     packed: dict[str, Array] = {}
     for op in group.ops:
-        box = tiles.boxes[op.output]
-        if op.output in without_copy:
-            parts += [
-                Part(nest, choose(nest, target), dimension)
-                for nest, dimension in border(without_copy[op.output], box, where)
-            ]
-            continue
-        nest = form(op, box, where)
-        blocking = choose(nest, target)
-        nest, more = pack(nest, blocking, graph.constants)
-        parts.append(Part(nest, blocking))
-        packed |= more
+        for part in _parts(op, tiles, where, inserted):
+            blocking = choose(part.nest, target)
+            nest, more = pack(part.nest, blocking, graph.constants)
+            parts.append(replace(part, nest=nest, blocking=blocking))
+            packed |= more
     arguments = _arguments(group, parts)
-    offsets, scratch_bytes = _scratch(group, tiles, where, without_copy)
-    writer = _KernelWriter(group, tiles, where, without_copy, name)
+    offsets, scratch_bytes = _scratch(group, tiles, where, inserted)
+    writer = _KernelWriter(group, tiles, where, inserted, name)
     text = writer.write(parts, arguments, offsets)
     return Kernel(name, text, arguments, tiles.tiles, scratch_bytes, group.nodes, packed)
+
+
+def _parts(
+    op: TileOp, tiles: TileMap, where: Mapping[str, Place], inserted: Mapping[str, Insertion]
+) -> Iterator[Part]:
+    """Yield the nests to be written for one nest of the group."""
+    box = tiles.boxes[op.output]
+    padding = padded_in_place(op, inserted)
+    if padding is not None:
+        for nest, dimension in border(padding, box, where):
+            axis, begin = op.spatial[dimension], padding.shifts[dimension]
+            end = begin + padding.extents[dimension]
+            yield Part(nest, only=(axis, ((0, begin), (end, axis.extent))))
+        return
+    cut = segments(op)
+    for segment in cut:
+        in_place = [inserted.get(read.tensor) for read in segment.op.reads]
+        if len(in_place) == 1 and in_place[0] is not None and in_place[0].container is op:
+            continue
+        nest = uncollapsed(segment.op, box, where)
+        spatial = tuple(
+            replace(each, fixed=False, step=1) if each.axis == segment.axis else each
+            for each in nest.spatial
+        )
+        part = replace(nest, spatial=spatial)
+        yield Part(part, only=(segment.axis, ((segment.low, segment.high),)))
+    if not cut:
+        yield Part(form(op, box, where))
 
 
 def _arguments(group: Group, parts: list[Part]) -> tuple[str, ...]:
@@ -108,15 +130,19 @@ def _read(op: TileOp) -> set[str]:
 
 
 def _scratch(
-    group: Group, tiles: TileMap, where: Mapping[str, Place], without_copy: Mapping[str, Padding]
+    group: Group, tiles: TileMap, where: Mapping[str, Place], inserted: Mapping[str, Insertion]
 ) -> tuple[dict[str, int], int]:
     """Return the offset of each scratch buffer, and the bytes of all."""
     last = {name: position for position, op in enumerate(group.ops) for name in op.inputs}
-    first = {padded: padding.source for padded, padding in without_copy.items()}
     begun = {op.output: position for position, op in enumerate(group.ops)}
+    for op in group.ops:
+        # a container is there as soon as the first tensor inside it is written
+        container, position = op.output, begun[op.output]
+        while container in inserted:
+            container = inserted[container].container.output
+            begun[container] = min(begun[container], position)
     order = sorted(
-        (op for op in group.ops if op.output not in first.values()),
-        key=lambda op: begun[first.get(op.output, op.output)],
+        (op for op in group.ops if op.output not in inserted), key=lambda op: begun[op.output]
     )
     live: list[tuple[int, int, int]] = []
     offsets: dict[str, int] = {}
@@ -124,7 +150,7 @@ def _scratch(
     for op in order:
         if op.output not in group.scratch:
             continue
-        position = begun[first.get(op.output, op.output)]
+        position = begun[op.output]
         live = [item for item in live if item[2] >= position]
         place = where[op.output]
         elements = scratch_elements(tiles.boxes[op.output], place.strides)
@@ -154,13 +180,13 @@ class _KernelWriter:
         group: Group,
         tiles: TileMap,
         where: Mapping[str, Place],
-        without_copy: Mapping[str, Padding],
+        inserted: Mapping[str, Insertion],
         name: str,
     ) -> None:
         self._group = group
         self._tiles = tiles
         self._where = where
-        self._without_copy = without_copy
+        self._inserted = inserted
         self._module = ir.Module(name=name)
         kind = ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, POINTER])
         self._function = ir.Function(self._module, kind, name=name)
@@ -201,25 +227,22 @@ class _KernelWriter:
             op = part.nest.op
             spans = zip(op.spatial, self._tiles.boxes[op.output], strict=True)
             whole = {axis: self._limits(axis, span, counting, at) for axis, span in spans}
+            assert part.blocking is not None
             for limits in self._parts_of(part, whole):
                 NestWriter(builder, part.nest, part.blocking, bases, arithmetic, limits).write()
 
     def _parts_of(self, part: Part, whole: Limits) -> list[Limits]:
-        """Return where the nest runs: everywhere, or before and behind what is padded."""
-        if part.border is None:
+        """Return where the nest runs: everywhere, or on some parts of one axis."""
+        if part.only is None:
             return [whole]
-        builder, op = self._builder, part.nest.op
-        padding = self._without_copy[op.output]
-        axis = op.spatial[part.border]
+        builder = self._builder
+        axis, ranges = part.only
         low, high = whole[axis]
-        begin = padding.shifts[part.border]
-        end = begin + padding.extents[part.border]
-        parts: list[Limits] = []
-        if begin > 0:
-            parts.append({**whole, axis: (low, least(builder, high, I64(begin)))})
-        if end < axis.extent:
-            parts.append({**whole, axis: (greatest(builder, low, I64(end)), high)})
-        return parts
+        return [
+            {**whole, axis: (greatest(builder, low, I64(a)), least(builder, high, I64(b)))}
+            for a, b in ranges
+            if a < b
+        ]
 
     def _bases(
         self, pointers: Mapping[str, Value], counting: Arithmetic, at: Mapping[Axis, Value]
@@ -227,16 +250,18 @@ class _KernelWriter:
         """Return where element zero of each tensor is, or would be, were it in memory whole."""
         builder = self._builder
         bases = dict(pointers)
-        sources = {padding.source: padding for padding in self._without_copy.values()}
         for name in self._group.scratch:
-            if name not in sources:
+            if name not in self._inserted:
                 bases[name] = self._shifted(name, pointers[name], counting, at)
-        for name, padding in sources.items():
-            place = self._where[name]
-            steps = zip(padding.shifts, place.strides, strict=True)
-            shift = sum(by * stride for by, stride in steps) * size_in_bytes(place.dtype)
-            padded = bases[padding.op.output]
-            bases[name] = builder.gep(padded, [I64(shift)], source_etype=I8)
+        # containers come behind what is inside them: from the last nest back, they are known
+        for op in reversed(self._group.ops):
+            insertion = self._inserted.get(op.output)
+            if insertion is not None:
+                place = self._where[op.output]
+                steps = zip(insertion.shifts, place.strides, strict=True)
+                shift = sum(by * stride for by, stride in steps) * size_in_bytes(place.dtype)
+                container = bases[insertion.container.output]
+                bases[op.output] = builder.gep(container, [I64(shift)], source_etype=I8)
         return bases
 
     def _counters(self, tile: Value) -> dict[Axis, Value]:

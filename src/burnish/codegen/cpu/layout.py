@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-from burnish.codegen.cpu.alias import paddings
+from burnish.codegen.cpu.alias import insertions
 from burnish.codegen.cpu.blocking import vector_axis
 from burnish.codegen.cpu.form import Place, form
 from burnish.codegen.cpu.target import Target
@@ -37,11 +37,11 @@ def places(
         result[name] = Place(types[name].dtype, strides, name in constants)
     innermost: dict[str, int] = {}
     scratch = set(group.scratch)
-    inside = {padding.source: padded for padded, padding in paddings(group).items()}
+    inside = insertions(group)
     for op in reversed(group.ops):
         box = tiles.boxes[op.output]
         if op.output in inside:
-            result[op.output] = result[inside[op.output]]
+            result[op.output] = result[inside[op.output].container.output]
         elif op.output in scratch:
             inner = innermost.get(op.output)
             if inner is None:

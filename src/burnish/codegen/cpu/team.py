@@ -39,14 +39,16 @@ def address_of(array: NDArray[Any]) -> int:
 class Team:
     """Runs steps on `threads` threads, the caller's included."""
 
-    def __init__(self, target: Target, threads: int, scratch_bytes: int) -> None:
+    def __init__(
+        self, target: Target, threads: int, scratch_bytes: int, loop: Driver | None = None
+    ) -> None:
         if threads > 1 and not sys.platform.startswith("linux"):
             raise MissingCapabilityError(
                 f"{threads} threads were asked for, and kernels run on several only under Linux",
                 hint="use --threads 1",
             )
         self.threads = threads
-        self._driver = driver(target)
+        self._driver = loop or driver(target)
         stride = -(-(scratch_bytes + SLACK_BYTES) // PAGE_BYTES) * PAGE_BYTES
         self._scratch = aligned_bytes(stride * threads, PAGE_BYTES)
         self._stride = stride
