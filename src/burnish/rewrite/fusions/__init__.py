@@ -8,6 +8,7 @@ from burnish.rewrite.fusions import (
     bias_gelu,
     einsum,
     embedding,
+    every_element,
     folded_weights,
     gelu,
     group_norm,
@@ -30,6 +31,7 @@ from burnish.rewrite.rule import Rule
 FUSIONS: tuple[Rule, ...] = (
     *einsum.RULES,
     *select.RULES,
+    *every_element.RULES,
     *rotary.RULES,
     *attention.RULES,
     *merged_axes.RULES,  # after attention, which reads most merged axes as they are

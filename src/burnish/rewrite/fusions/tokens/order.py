@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from burnish.rewrite.edit import is_standard
 from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.fusions.tokens.key_mask import KeyMask
 from burnish.rewrite.symbolic.shapes import Shape
@@ -30,7 +31,7 @@ class TokenOrder:
 
 def order_of(mask: KeyMask, tokens: Shape, make: Maker) -> TokenOrder:
     """Return the order for a mask; in a sample of which no token counts, all do."""
-    flat = make.over_axes("Squeeze", mask.condition, [1, 2], tokens)
+    flat = _by_sample(mask.condition, tokens, make)
     if not mask.keeps:
         flat = make.node("Not", [flat], tokens, dtype=ir.DataType.BOOL)
     each = (tokens[0], 1)
@@ -51,6 +52,18 @@ def order_of(mask: KeyMask, tokens: Shape, make: Maker) -> TokenOrder:
         make.node("Reshape", [sources, make.shape(tokens)], tokens, dtype=_WHOLE),
         places,
     )
+
+
+def _by_sample(condition: ir.Value, tokens: Shape, make: Maker) -> ir.Value:
+    """Return a condition of shape (batch, 1, 1, length) without its ones: before it got them."""
+    value: ir.Value | None = condition
+    while value is not None:
+        if make.shapes.of(value) == tokens:
+            return value
+        node = value.producer()
+        reshapes = node is not None and is_standard(node, "Reshape", "Unsqueeze", "Squeeze")
+        value = node.inputs[0] if node is not None and reshapes else None
+    return make.over_axes("Squeeze", condition, [1, 2], tokens)
 
 
 def _counted(condition: ir.Value, tokens: Shape, make: Maker) -> ir.Value:
