@@ -65,8 +65,7 @@ def optimize_file(
     says which rules of the user's own take part, how each fusion is tried, and who watches.
     """
     conversion = options.conversion
-    source = renamed(onnx_files.read(model.onnx), conversion)
-    result, check = tried(source, options, trial)
+    result, check = tried(renamed(onnx_files.read(model.onnx), conversion), options, trial)
     final, changed = converted(result.model, options)
     progress.step("optimize", 1, 1, _summary(result.report))
     report = OptimizeReport(
@@ -79,21 +78,18 @@ def optimize_file(
         check=check,
         conversion=changed,
     )
-    more = () if changed is None else changed.steps
-    history = History(report.source_key, (*_steps(result.report), *more))
+    history = History(report.source_key, _steps(result.report, changed))
     found: list[VerifyReport] = []
 
     def accept(draft: Path) -> None:
         if request is not None:
             with comparable(model, StoredModel(draft, target.stem), conversion) as pair:
-                asked = _asked(request, pair, conversion)
-                found.append(answer(asked, progress=progress))
+                found.append(answer(_asked(request, pair, conversion), progress=progress))
             _require(dataclasses.replace(report, parity=found[0]), found[0])
 
     onnx_files.write(final, target, history=history, accept=accept)
-    return dataclasses.replace(
-        report, target_key=onnx_files.content_key(target), parity=found[0] if found else None
-    )
+    parity = found[0] if found else None
+    return dataclasses.replace(report, target_key=onnx_files.content_key(target), parity=parity)
 
 
 def _asked(
@@ -130,8 +126,8 @@ def _summary(report: RewriteReport) -> str:
     return f"{report.nodes_before:,} → {report.nodes_after:,} nodes, {len(report.fusions)} fusions"
 
 
-def _steps(report: RewriteReport) -> tuple[Step, ...]:
+def _steps(report: RewriteReport, changed: ConversionReport | None) -> tuple[Step, ...]:
     """Return what goes into the model's own history."""
     fused = (Step("fuse", f"{rule} ×{count}") for rule, count in report.fusion_counts.items())
     cleaned = (Step(step.step, f"×{step.count}") for step in report.steps if step.count)
-    return (*fused, *cleaned)
+    return (*fused, *cleaned, *(() if changed is None else changed.steps))

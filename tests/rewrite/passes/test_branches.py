@@ -62,3 +62,33 @@ def test_the_step_can_be_disabled() -> None:
 
     result = optimize(build(True), OptimizeOptions(disable=("choose-branches",)))
     assert "If" in op_types(result.model)
+
+
+def sizes_compared(names: tuple[str, str], *, negated: bool, shift: int = 0) -> ir.Model:
+    g = Graph()
+    one, other = (g.input(f"i{n}", [name, 3]) for n, name in enumerate(names))
+    zero = np.array(0, np.int64)
+    left = g.op("Gather", g.op("Shape", g.op("Neg", one)), zero)
+    right = g.op("Add", g.op("Gather", g.op("Shape", other), zero), np.array(shift, np.int64))
+    told = g.op("Equal", left, right)
+    told = g.op("Not", told) if negated else told
+    inner = g.op("Abs", one)
+    bodies = {"then_branch": branch("yes", "Mul", inner), "else_branch": branch("no", None, inner)}
+    return g.model(g.op("If", told, **bodies), g.op("Relu", other))
+
+
+@pytest.mark.parametrize(
+    ("negated", "shift", "taken"),
+    [(False, 0, True), (True, 0, False), (False, 1, False), (True, 1, True)],
+)
+def test_sizes_that_are_always_or_never_equal_choose(
+    negated: bool, shift: int, taken: bool
+) -> None:
+    model = sizes_compared(("batch", "batch"), negated=negated, shift=shift)
+    result = checked(model, {"i0": samples(2, 3), "i1": samples(2, 3)})
+    assert "If" not in op_types(result.model)
+    assert ("Mul" in op_types(result.model)) == taken
+
+
+def test_sizes_that_may_be_equal_do_not_choose() -> None:
+    assert "If" in op_types(optimize(sizes_compared(("batch", "other"), negated=False)).model)

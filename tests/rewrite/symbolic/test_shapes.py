@@ -9,7 +9,7 @@ import pytest
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.symbolic.shapes import Shapes, shapes_of
 from burnish.rewrite.symbolic.size import Size, add, multiply, named
-from rewriting import Graph
+from rewriting import Graph, run
 
 B, S = named("batch"), named("sequence")
 I64 = ir.DataType.INT64
@@ -105,3 +105,14 @@ def test_minus_one_chosen_away_for_an_expansion_is_read() -> None:
     wide = graph.op("Expand", graph.constant(np.zeros((1, 1, 64))), chosen)
     same.type, chosen.type = ir.TensorType(ir.DataType.BOOL), ir.TensorType(I64)
     assert followed(graph, wide).of(wide) == (B, 1, 64)
+
+
+@pytest.mark.parametrize(("above", "below", "expected"), [(50, 3, 16), (-7, 2, -3), (7, -2, -3)])
+def test_numbers_are_divided_as_the_runtime_does(above: int, below: int, expected: int) -> None:
+    graph = Graph()
+    quotient = graph.op("Div", graph.op("Identity", ints(above)), ints(below))
+    quotient.type = ir.TensorType(I64)
+    graph.nodes[0].outputs[0].type = ir.TensorType(I64)
+    model = graph.model(quotient)
+    assert Shapes(Facts(model)).elements(quotient) == (expected,)
+    assert run(model, {})[0].tolist() == [expected]

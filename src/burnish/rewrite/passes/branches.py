@@ -9,11 +9,14 @@ import onnx_ir as ir
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
+from burnish.rewrite.symbolic import size
+from burnish.rewrite.symbolic.elements import Elements
+from burnish.rewrite.symbolic.shapes import Shapes
 
 
 @dataclass(frozen=True)
 class ChooseBranches(InPlacePass):
-    """Put a branch in place of an If whose condition is a constant.
+    """Put a branch in place of an If whose condition is a constant, or compares equal sizes.
 
     rewrite:
         y = If(true) { then: a = Relu(x); return a  else: return x }
@@ -36,10 +39,10 @@ class ChooseBranches(InPlacePass):
         return counted(model, count)
 
     def _choose(self, node: ir.Node, graph: ir.Graph) -> bool:
-        condition = self.facts.array(node.inputs[0])
-        if condition is None or condition.size != 1:
+        condition = self._condition(node.inputs[0])
+        if condition is None:
             return False
-        branch = node.attributes["then_branch" if condition.item() else "else_branch"].as_graph()
+        branch = node.attributes["then_branch" if condition else "else_branch"].as_graph()
         if any(name in graph.initializers for name in branch.initializers):
             return False
         results = tuple(branch.outputs)
@@ -54,6 +57,23 @@ class ChooseBranches(InPlacePass):
         edit.remove([node])
         return True
 
+    def _condition(self, value: ir.Value | None) -> bool | None:
+        """Return what a condition always is; None: it depends."""
+        array = self.facts.array(value)
+        if array is not None:
+            return bool(array.item()) if array.size == 1 else None
+        test = None if value is None else value.producer()
+        if test is None:
+            return None
+        if edit.is_standard(test, "Not", "Identity", "Cast"):
+            inner = self._condition(test.inputs[0])
+            return not inner if inner is not None and test.op_type == "Not" else inner
+        if not edit.is_standard(test, "Equal"):
+            return None
+        shapes = Shapes(self.facts)
+        one, other = shapes.elements(test.inputs[0]), shapes.elements(test.inputs[1])
+        return _equal(one, other)
+
     @staticmethod
     def _move(branch: ir.Graph, before: ir.Node, graph: ir.Graph) -> None:
         for value in tuple(branch.initializers.values()):
@@ -62,3 +82,13 @@ class ChooseBranches(InPlacePass):
         nodes = tuple(branch)
         branch.remove(nodes)
         graph.insert_before(before, nodes)
+
+
+def _equal(one: Elements | None, other: Elements | None) -> bool | None:
+    """Return whether two sizes are the same whatever the inputs are; None: it depends on them."""
+    if one is None or other is None or len(one) != 1 or len(other) != 1:
+        return None
+    if one[0] is None or other[0] is None:
+        return None
+    difference = size.subtract(one[0], other[0])
+    return difference == 0 if isinstance(difference, int) else None

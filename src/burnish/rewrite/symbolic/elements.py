@@ -101,6 +101,14 @@ def _larger(left: Size, right: Size) -> Size | None:
     return left if left == right else None
 
 
+def _quotient(left: Size, right: Size) -> Size | None:
+    """Return what Div gives, which drops the rest of two numbers."""
+    if isinstance(left, int) and isinstance(right, int) and right:
+        whole = abs(left) // abs(right)
+        return whole if (left < 0) == (right < 0) else -whole
+    return size.divide(left, right)
+
+
 def _long(items: Elements, length: int) -> Elements:
     return items * length if len(items) == 1 else items
 
@@ -156,7 +164,7 @@ READ: Mapping[str, Reader] = {
     "Cast": _same,
     "Concat": _concat,
     "ConstantOfShape": _filled,
-    "Div": _arithmetic(size.divide),
+    "Div": _arithmetic(_quotient),
     "Gather": _gather,
     "Identity": _same,
     "Max": _arithmetic(_larger),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import onnx_ir as ir
 
 from burnish.rewrite.edit import ints
-from burnish.rewrite.symbolic import size
+from burnish.rewrite.symbolic import size, windows
 from burnish.rewrite.symbolic.elements import Elements, Known
 from burnish.rewrite.symbolic.size import Least, Size, unknown
 
@@ -283,16 +283,6 @@ def _split(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     return [(*source[:axis], part, *source[axis + 1 :]) for part in parts]
 
 
-def _channels(node: ir.Node, known: Known) -> Sequence[Partial | None]:
-    source, weight = known.of(node.inputs[0]), known.of(node.inputs[1])
-    if source is None or weight is None:
-        return [None]
-    small = all(item == 1 for item in weight[2:]) and not any(ints(node, "pads") or ())
-    plain = small and all(step == 1 for step in ints(node, "strides") or ())
-    rest = source[2:] if plain else (None,) * (len(source) - 2)
-    return [(source[0], weight[0], *rest)]
-
-
 def _pad(node: ir.Node, known: Known) -> Sequence[Partial | None]:
     source = known.of(node.inputs[0])
     pads = known.facts.integers(node.inputs[1]) if len(node.inputs) > 1 else None
@@ -357,12 +347,15 @@ FOLLOWED: Mapping[str, Follower] = {
     "Pow": _broadcast,
     "Concat": _concat,
     "ConstantOfShape": _filled,
-    "Conv": _channels,
+    "Conv": windows.convolved,
     "Dropout": _all_first,
     "Expand": _expand,
     "Flatten": _flatten,
     "FusedMatMul": _matmul,
     "Einsum": _einsum,
+    "AveragePool": windows.pooled,
+    "MaxPool": windows.pooled,
+    "LpPool": windows.pooled,
     "Gather": _gather,
     "GatherElements": _gather_elements,
     "GatherND": _gather_nd,
