@@ -82,7 +82,7 @@ def plan_of(
     }
     tensors |= {name: PlanTensor("f32", None, "value") for name in loose}
     return Plan(
-        "portable", ("sse4.2",), tensors, inputs, outputs, steps, found.bytes, sizes={"n": size}
+        "portable", ("sse4_2",), tensors, inputs, outputs, steps, found.bytes, sizes={"n": size}
     )
 
 

@@ -9,7 +9,6 @@ import onnx
 import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 
-from burnish.codegen import folder as folders
 from burnish.codegen.build import BuildOptions, build
 from burnish.codegen.built import Built
 from burnish.codegen.cpu.compile import compile_module
@@ -17,6 +16,7 @@ from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.folder import About
 from burnish.codegen.load import LoadedModel, open_folder
 from burnish.codegen.predicted import Predicted
+from burnish.codegen.write import write
 from burnish.core.arrays import Array, Arrays
 from burnish.hw.spec import for_cores, load
 from burnish.store import onnx_files
@@ -94,5 +94,5 @@ def opened(made: Built, static_model: ir.Model, folder: Path, threads: int = 1) 
     """Return a plan, written to a folder and loaded again."""
     interface = onnx_files.interface(static_model)
     about = About("m", "m.onnx", "0", interface.inputs, interface.outputs, "f32", "a CPU", "today")
-    folders.write(folder, about, [made], lambda text: compile_module(text, PORTABLE).object_code)
+    write(folder, about, [made], lambda text: compile_module(text, PORTABLE).object_code)
     return open_folder(folder, threads=threads)

@@ -12,7 +12,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from burnish.codegen import library
+from burnish.codegen import parts
 from burnish.codegen.built import Built
 from burnish.codegen.cpu.compile import compile_module
 from burnish.codegen.cpu.target import TARGETS
@@ -49,9 +49,11 @@ def opened(tmp_path: Path) -> Opened:
         sessions = {}
         for file, model in made.libraries.items():
             onnx_files.write(model, tmp_path / file, history=History("", ()))
-            sessions[file] = library.load(tmp_path / file, threads)
+            sessions[file] = parts.load(tmp_path / file, threads)
         addresses = {name: each.address(name) for name, each in code.items()}
-        program = Program(made.plan, PORTABLE, addresses, constants, sessions, tuple(code.values()))
+        program = Program(
+            made.plan, PORTABLE, addresses, constants, sessions, kept=tuple(code.values())
+        )
         return Executable(program, threads)
 
     return make

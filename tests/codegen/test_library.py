@@ -9,7 +9,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from burnish.codegen import library
+from burnish.codegen import library, parts
 from burnish.codegen.plan import LibraryStep, PlanTensor
 from burnish.core.errors import ModelError
 from burnish.store import onnx_files
@@ -84,7 +84,7 @@ def test_it_runs_on_memory_that_is_given(model: ir.Model, tmp_path: Path) -> Non
     path = written(library.cut(typed, nodes(typed, "relu", "more"), "part"), tmp_path)
     step = LibraryStep(path.name, ("a",), ("b", "c"), ("relu", "more"))
     tensors = {name: PlanTensor("f32", (4,), "arena") for name in "abc"}
-    part = library.BoundPart.of(library.load(path, 1), step, tensors)
+    part = parts.BoundPart.of(parts.load(path, 1), step, tensors)
     arrays = {name: np.zeros(4, np.float32) for name in "abc"}
     for name, array in arrays.items():
         part.bind(name, array.ctypes.data)
@@ -99,13 +99,13 @@ def test_a_part_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
     path = tmp_path / "part.onnx"
     path.write_bytes(b"nothing")
     with pytest.raises(ModelError, match=r"part\.onnx: ONNX Runtime cannot run this part") as found:
-        library.load(path, 1)
+        parts.load(path, 1)
     assert found.value.hint == "run the whole model with --engine onnxruntime-cpu"
 
 
 def test_a_part_that_fails_is_named(model: ir.Model, tmp_path: Path) -> None:
     path = written(library.cut(model, nodes(model, "add"), "part"), tmp_path)
     step = LibraryStep("library_0.onnx", ("x",), ("a",), ("add",))
-    part = library.LoosePart(library.load(path, 1), step)
+    part = parts.LoosePart(parts.load(path, 1), step)
     with pytest.raises(ModelError, match=r"library_0\.onnx: ONNX Runtime cannot run this part"):
         part.run({"x": np.zeros(3, np.float32)})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,10 @@ import pytest
 
 import burnish
 from burnish.codegen import folder as folders
+from burnish.codegen import write
 from burnish.codegen.built import Built
 from burnish.codegen.cpu.compile import compile_module
+from burnish.codegen.cpu.image import NotLinkableError
 from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.load import check_cpu, load
 from burnish.core.errors import CheckFailedError, MissingCapabilityError, ModelError, UsageError
@@ -23,14 +27,14 @@ def compile_object(text: str) -> bytes:
     return compile_module(text, TARGETS["portable"]).object_code
 
 
-def write(target: Path, *each: Built) -> Path:
-    folders.write(target, ABOUT, each, compile_object)
+def written(target: Path, *each: Built) -> Path:
+    write.write(target, ABOUT, each, compile_object)
     return target
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return write(tmp_path / "compiled", built(4), built(9))
+    return written(tmp_path / "compiled", built(4), built(9))
 
 
 def test_it_runs_as_it_was_compiled(folder: Path) -> None:
@@ -78,8 +82,8 @@ def test_bad_feeds_are_named(folder: Path) -> None:
 
 
 def test_constants_that_two_plans_share_are_there_once(tmp_path: Path) -> None:
-    one = write(tmp_path / "one", built(9)) / folders.CONSTANTS
-    two = write(tmp_path / "two", built(9), built(9)) / folders.CONSTANTS
+    one = written(tmp_path / "one", built(9)) / folders.CONSTANTS
+    two = written(tmp_path / "two", built(9), built(9)) / folders.CONSTANTS
     assert one.stat().st_size == two.stat().st_size
 
 
@@ -88,10 +92,10 @@ def test_another_cpu_is_refused_with_what_it_lacks(folder: Path) -> None:
     with pytest.raises(MissingCapabilityError) as found:
         check_cpu(compiled, folder, {"avx2"})
     assert found.value.problem == (
-        f"{folder}: its kernels are for portable (compiled on a CPU), and this CPU lacks sse4.2"
+        f"{folder}: its kernels are for portable (compiled on a CPU), and this CPU lacks sse4_2"
     )
     assert found.value.hint.startswith("compile it again here: burnish compile tiny.onnx")
-    check_cpu(compiled, folder, {"sse4.2", "avx2"})
+    check_cpu(compiled, folder, {"sse4_2", "avx2"})
 
 
 @pytest.mark.parametrize("name", [folders.CONSTANTS, PLAN, "kernels/sum.o"])
@@ -131,7 +135,7 @@ def test_what_is_not_accepted_is_not_written(folder: Path) -> None:
         raise CheckFailedError("no", hint="")
 
     with pytest.raises(CheckFailedError):
-        folders.write(folder, ABOUT, [built(5)], compile_object, accept=refuse)
+        write.write(folder, ABOUT, [built(5)], compile_object, accept=refuse)
     assert (folder / SUMS).read_text() == before
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
@@ -142,7 +146,7 @@ def test_the_proof_of_a_draft_is_written_with_it(tmp_path: Path) -> None:
             model.run({"x": np.ones(4, np.float32)})
         return "{}\n"
 
-    folders.write(tmp_path / "c", ABOUT, [built(4)], compile_object, accept=prove)
+    write.write(tmp_path / "c", ABOUT, [built(4)], compile_object, accept=prove)
     assert (tmp_path / "c" / folders.PROOF).read_text() == "{}\n"
     load(tmp_path / "c")
 
@@ -150,4 +154,32 @@ def test_the_proof_of_a_draft_is_written_with_it(tmp_path: Path) -> None:
 def test_two_kernels_of_one_name_are_a_mistake(tmp_path: Path) -> None:
     other = Built(built(4).plan, {"sum": "; another"}, built(4).constants)
     with pytest.raises(ValueError, match="two kernels are called 'sum'"):
-        write(tmp_path / "c", built(4), other)
+        written(tmp_path / "c", built(4), other)
+
+
+def test_kernels_that_cannot_be_linked_are_loaded_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_objects: object) -> None:
+        raise NotLinkableError("as a test")
+
+    monkeypatch.setattr(write, "link", refuse)
+    folder = written(tmp_path / "c", built(4))
+    assert folders.read(folder).image is None
+    with load(folder, threads=2) as model:
+        x = np.arange(4, dtype=np.float32)
+        np.testing.assert_array_equal(model.run({"x": x})["y"], expected(x))
+
+
+def test_running_needs_no_compiler_and_no_onnx(folder: Path) -> None:
+    code = f"""
+import sys
+import numpy as np
+import burnish
+with burnish.load({str(folder)!r}, threads=2) as model:
+    y = model.run({{"x": np.ones(4, np.float32)}})["y"]
+assert y.tolist() == [3.25] * 4, y
+heavy = {{"llvmlite", "onnx", "onnx_ir", "onnxruntime", "torch", "sympy", "google"}}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

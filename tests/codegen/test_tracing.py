@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from burnish.codegen import folder as folders
 from burnish.codegen import tracing
 from burnish.codegen.cpu.compile import compile_module
 from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.load import load
+from burnish.codegen.write import write
 from codegen.hand_written import ABOUT, built
 
 
@@ -20,7 +20,7 @@ def test_every_step_of_every_run_is_there(tmp_path: Path) -> None:
     origins = {"node_of_a": ("first", "second")}
     operators = {"node_of_a": "Add", "node_of_b": "Mul", "node_of_y": "Add"}
     plan = dataclasses.replace(made.plan, origins=origins, operators=operators)
-    folders.write(
+    write(
         tmp_path / "c", ABOUT, [dataclasses.replace(made, plan=plan)],
         lambda text: compile_module(text, TARGETS["portable"]).object_code,
     )  # fmt: skip

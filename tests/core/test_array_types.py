@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from burnish.core.array_types import name_of
+from burnish.core.array_types import array_type, name_of
 from burnish.store.element_types import DATA_TYPES, numpy_type
 
 
@@ -20,3 +20,8 @@ def test_text_of_any_kind_is_str() -> None:
 
 def test_a_type_without_a_short_name_keeps_numpys() -> None:
     assert name_of(np.zeros(1, "datetime64[s]")) == "datetime64[s]"
+
+
+@pytest.mark.parametrize("name", [*DATA_TYPES])
+def test_a_short_name_leads_to_the_type_that_onnx_has(name: str) -> None:
+    assert array_type(name) == numpy_type(name)

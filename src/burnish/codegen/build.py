@@ -25,6 +25,9 @@ from burnish.tile.graph import TensorType, TileGraph, constant_type
 from burnish.tile.lower import constant, cover, lower, named, operator, tensor_type
 from burnish.tile.simplify import Fusion, simplify
 
+_SYSTEM_FLAGS = {"sse4.1": "sse4_1", "sse4.2": "sse4_2", "bmi": "bmi1", "lzcnt": "abm"}
+"""Where Linux has another name for a feature than LLVM."""
+
 WHOLE = "the whole model is left to the library"
 
 
@@ -69,6 +72,11 @@ def canonical_name(kernel: Kernel, operators: Sequence[str]) -> str:
     said = "_".join(dict.fromkeys(re.sub(r"\W", "_", each).lower() for each in operators))
     code = hashlib.sha256(kernel.ir_text.encode()).hexdigest()[:12]
     return f"{said[:40].rstrip('_') or 'kernel'}_{code}"
+
+
+def system_flags(target: Target) -> tuple[str, ...]:
+    """Return what a target needs of a CPU, as Linux names it."""
+    return tuple(_SYSTEM_FLAGS.get(feature, feature) for feature in target.required)
 
 
 class _Work:
@@ -117,7 +125,7 @@ class _Work:
         }
         plan = Plan(
             target=self._options.target.name,
-            cpu_features=self._options.target.required if self._kernels else (),
+            cpu_features=system_flags(self._options.target) if self._kernels else (),
             tensors=placed,
             inputs=inputs,
             outputs=outputs,

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import onnx_ir as ir
 
-from burnish.codegen import folder as folders
 from burnish.codegen.choice import Choose
 from burnish.codegen.compiler import CompileOptions, compile_prepared, prepare
 from burnish.codegen.cpu.compile import compile_module
@@ -30,6 +29,7 @@ from burnish.codegen.tune.measure import LibraryPart, Task
 from burnish.codegen.tune.measured import Measured, TuneOptions
 from burnish.codegen.tune.search import Tuner
 from burnish.codegen.tune.trial import Trial
+from burnish.codegen.write import write
 from burnish.core import settings
 from burnish.core.errors import BurnishError
 from burnish.core.hashing import value_key
@@ -74,7 +74,7 @@ def compiled_for(source: Source, shapes: Mapping[str, tuple[int, ...]]) -> Loade
     options = CompileOptions(target, _chooser(source, target, prepared.model))
     built = compile_prepared(prepared, {}, options)
     told = about(source.stored, source.loaded, source.precision, ())
-    folders.write(place, told, [built], lambda text: compile_module(text, target).object_code)
+    write(place, told, [built], lambda text: compile_module(text, target).object_code)
     return open_folder(place, threads=source.threads)
 
 

@@ -15,13 +15,13 @@ from typing import Any, Self
 import numpy as np
 
 from burnish.codegen.buffers import SLACK_BYTES
-from burnish.codegen.cpu.driver import STEP_WORDS
+from burnish.codegen.cpu.driver import STEP_WORDS, Driver
 from burnish.codegen.cpu.target import Target
 from burnish.codegen.cpu.team import PAGE_BYTES, Bytes, Team, Words, address_of, aligned_bytes
-from burnish.codegen.library import BoundPart, LoosePart, OrtSession
+from burnish.codegen.parts import BoundPart, LoosePart, OrtSession
 from burnish.codegen.plan import KernelStep, LibraryStep, Plan, PlanTensor, findings
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
-from burnish.store.element_types import numpy_type
 
 CHUNKS_PER_THREAD = 8
 """Tiles are taken in as many pieces: enough to even threads out, few enough to cost nothing."""
@@ -38,6 +38,8 @@ class Program:
     constants: Bytes
     sessions: Mapping[str, OrtSession]
     """The library's parts, by the file that they are from."""
+    loop: Driver | None = None
+    """What runs the kernels, if it came with them; None: it is compiled here."""
     kept: tuple[Any, ...] = ()
     """What must live as long as the program: the owner of the machine code, temporary files."""
 
@@ -50,7 +52,7 @@ class Executable:
             raise ValueError(finding)
         self._program = program
         self._arena = aligned_bytes(program.plan.arena_bytes)
-        self._team = Team(program.target, threads, program.plan.scratch_bytes)
+        self._team = Team(program.target, threads, program.plan.scratch_bytes, program.loop)
         self._lock = threading.Lock()
         self._call = _Call(program, self._arena, self._team)
 
@@ -275,7 +277,7 @@ def _array(memory: Bytes, offset: int, tensor: PlanTensor) -> Array:
     """Return the tensor that lies at an offset of some memory."""
     size = tensor.bytes
     assert size is not None
-    flat = memory[offset : offset + size].view(numpy_type(tensor.dtype))
+    flat = memory[offset : offset + size].view(array_type(tensor.dtype))
     shape = tensor.shape or ()
     if tensor.layout is None:
         return flat.reshape(shape)

@@ -1,28 +1,13 @@
-"""The part of a model that is left to ONNX Runtime: cut out, loaded, and run on our own memory."""
+"""The part of a model that is left to ONNX Runtime, cut out as a model of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
 import onnx_ir as ir
 
-from burnish.codegen.plan import LibraryStep, PlanTensor
-from burnish.core.arrays import Array
-from burnish.core.errors import ModelError
 from burnish.rewrite.edit import bodies, is_standard
 from burnish.rewrite.extract import Part, as_model, reads
-from burnish.store.element_types import DATA_TYPES
-
-OrtSession = Any
-OrtBinding = Any
-"""`onnxruntime.InferenceSession` and `IOBinding`: the package has no types."""
-
-_QUIET = 4
-"""Fatal messages only: whatever else matters comes back as an exception."""
 
 
 def cut(model: ir.Model, nodes: Sequence[ir.Node], name: str) -> ir.Model:
@@ -69,87 +54,3 @@ def _given(nodes: Sequence[ir.Node]) -> list[ir.Value]:
         for value in node.outputs
         if value.is_graph_output() or any(user not in inside for user in value.consumers())
     ]
-
-
-def load(path: Path, threads: int) -> OrtSession:
-    """Return ONNX Runtime's session for a part, with `threads` threads that rest between runs."""
-    import onnxruntime
-
-    settings = onnxruntime.SessionOptions()
-    settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
-    settings.intra_op_num_threads = threads
-    settings.inter_op_num_threads = 1
-    settings.log_severity_level = _QUIET
-    # its threads would otherwise go on spinning for some time on the cores that kernels need
-    settings.add_session_config_entry("session.force_spinning_stop", "1")
-    onnxruntime.set_default_logger_severity(_QUIET)
-    try:
-        return onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
-    except Exception as error:
-        raise _explained(error, path) from error
-
-
-@dataclass(slots=True)
-class BoundPart:
-    """A part with the memory of what it reads and writes; one call runs it once."""
-
-    session: OrtSession
-    step: LibraryStep
-    tensors: Mapping[str, PlanTensor]
-    binding: OrtBinding
-
-    @classmethod
-    def of(
-        cls, session: OrtSession, step: LibraryStep, tensors: Mapping[str, PlanTensor]
-    ) -> BoundPart:
-        """Return a part that is bound to nothing yet."""
-        return cls(session, step, tensors, session.io_binding())
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return what must be bound before the first run."""
-        return (*self.step.inputs, *self.step.outputs)
-
-    def bind(self, name: str, address: int) -> None:
-        """Say where a tensor of fixed size lies."""
-        tensor = self.tensors[name]
-        bind = self.binding.bind_input if name in self.step.inputs else self.binding.bind_output
-        kind = DATA_TYPES[tensor.dtype].value
-        bind(name, "cpu", 0, kind, list(tensor.shape or ()), address)
-
-    def run(self) -> None:
-        """Run once; what it writes lies where it was bound."""
-        try:
-            self.session.run_with_iobinding(self.binding)
-        except Exception as error:
-            raise _explained(error, Path(self.step.file)) from error
-
-
-@dataclass(slots=True)
-class LoosePart:
-    """A part that reads or writes text, or something whose size is not known: run with copies."""
-
-    session: OrtSession
-    step: LibraryStep
-
-    def run(self, values: Mapping[str, Array]) -> dict[str, Any]:
-        """Return what the part gives."""
-        try:
-            found = self.session.run(
-                list(self.step.outputs), {name: values[name] for name in self.step.inputs}
-            )
-        except Exception as error:
-            raise _explained(error, Path(self.step.file)) from error
-        given = zip(self.step.outputs, found, strict=True)
-        return {name: v if isinstance(v, list) else np.asarray(v) for name, v in given}
-
-
-def _explained(error: Exception, path: Path) -> Exception:
-    own = type(error).__module__.startswith("onnxruntime")
-    if not own and not isinstance(error, RuntimeError):
-        return error
-    reason = str(error).strip().partition("\n")[0]
-    return ModelError(
-        f"{path}: ONNX Runtime cannot run this part of the model ({reason})",
-        hint="run the whole model with --engine onnxruntime-cpu",
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -10,10 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from burnish.codegen import folder as folders
-from burnish.codegen import library
-from burnish.codegen.cpu import compile as machine_code
-from burnish.codegen.cpu.compile import Compiled
-from burnish.codegen.cpu.target import Target, by_name
+from burnish.codegen import parts
+from burnish.codegen.cpu.driver import Driver
+from burnish.codegen.cpu.image import Image
+from burnish.codegen.cpu.loaded_image import LoadedImage
+from burnish.codegen.cpu.target import by_name
 from burnish.codegen.cpu.team import Bytes
 from burnish.codegen.executable import Executable, Program
 from burnish.codegen.folder import CompiledModel
@@ -45,10 +47,8 @@ def open_folder(path: Path, *, threads: int | None = None) -> LoadedModel:
 
 
 def host_features() -> frozenset[str]:
-    """Return what this CPU can do, in LLVM's names."""
-    import llvmlite.binding as llvm
-
-    return frozenset(name for name, there in llvm.get_host_cpu_features().items() if there)
+    """Return what this CPU can do, in the names of its system."""
+    return frozenset(detect.cpu().flags)
 
 
 def check_cpu(compiled: CompiledModel, folder: Path, present: Collection[str]) -> None:
@@ -71,7 +71,7 @@ class LoadedModel:
         self.threads = threads
         self._folder = folder
         self._constants: Bytes = np.memmap(folder / folders.CONSTANTS, np.uint8, mode="r")
-        self._code: dict[str, Compiled] = {}
+        self._image: LoadedImage | None = None
         self._executables: dict[int, Executable] = {}
 
     @property
@@ -123,25 +123,38 @@ class LoadedModel:
         return self._executables[number]
 
     def _program(self, plan: Plan) -> Program:
-        target = by_name(plan.target)
-        code = {name: self._loaded(name, target) for name in plan.kernels}
-        return Program(
+        program = Program(
             plan=plan,
-            target=target,
-            addresses={name: loaded.address(name) for name, loaded in code.items()},
+            target=by_name(plan.target),
+            addresses={},
             constants=self._constants,
             sessions={
-                step.file: library.load(self._folder / step.file, self.threads)
+                step.file: parts.load(self._folder / step.file, self.threads)
                 for step in plan.library_steps
             },
-            kept=tuple(code.values()),
         )
+        if not plan.kernels:
+            return program
+        return self._linked(program) if self.compiled.image else self._from_objects(program)
 
-    def _loaded(self, name: str, target: Target) -> Compiled:
-        if name not in self._code:
-            content = folders.kernel_path(self._folder, name).read_bytes()
-            self._code[name] = machine_code.load(content, target)
-        return self._code[name]
+    def _linked(self, program: Program) -> Program:
+        if self._image is None:
+            assert self.compiled.image is not None
+            code = (self._folder / folders.IMAGE).read_bytes()
+            self._image = LoadedImage(Image(code, self.compiled.image))
+        address = self._image.address
+        addresses = {name: address(name) for name in program.plan.kernels}
+        return replace(program, addresses=addresses, loop=Driver(address), kept=(self._image,))
+
+    def _from_objects(self, program: Program) -> Program:
+        from burnish.codegen.cpu.compile import load as load_object
+
+        code = {
+            name: load_object(folders.kernel_path(self._folder, name).read_bytes(), program.target)
+            for name in program.plan.kernels
+        }
+        addresses = {name: loaded.address(name) for name, loaded in code.items()}
+        return replace(program, addresses=addresses, kept=tuple(code.values()))
 
     def _no_plan(self, feeds: Arrays) -> UsageError:
         asked = ", ".join(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
 from burnish.core.arrays import Array
 from burnish.core.tensors import BITS
 
@@ -21,3 +23,19 @@ def name_of(array: Array) -> str:
         name = _OTHERS.get(name, _LETTERS[found["kind"]] + found["rest"].replace("_", ""))
     name = _OTHERS.get(name, name)
     return name if name in BITS else str(array.dtype)
+
+
+def array_type(name: str) -> np.dtype[np.generic]:
+    """Return NumPy's element type of a short name; those that NumPy lacks are `ml_dtypes`."""
+    if name in ("str", "bool"):
+        return np.dtype(object if name == "str" else bool)
+    kinds = {short: long for long, short in _LETTERS.items()}
+    if name[0] in kinds and name[1:].isdigit() and BITS[name] >= 8:
+        return np.dtype(f"{kinds[name[0]]}{name[1:]}")
+    import ml_dtypes
+
+    own = {short: long for long, short in _OTHERS.items()}
+    found = own.get(name) or re.sub(r"^f(\d)(e)", r"float\1_\2", name)
+    found = re.sub(r"^([iu])(\d)$", lambda m: f"{kinds[m[1]]}{m[2]}", found)
+    kind: np.dtype[np.generic] = np.dtype(getattr(ml_dtypes, found))
+    return kind

@@ -54,25 +54,30 @@ class Burnish:
     def open(self, model: StoredModel, options: EngineOptions) -> BurnishSession:
         """Load a compiled folder, or prepare to compile a model."""
         require(self)
-        from burnish.codegen.environment import default_threads
+        from burnish.hw import detect
 
-        loaded = onnx_files.read(model.onnx)
-        precision = arithmetic_type(loaded)
-        threads = options.threads or default_threads()
-        notes = (
-            *precision_notes(options, precision),
-            *no_cuda_graph(options, self.name),
-            *level_notes(options, self.name),
-        )
+        threads = options.threads or detect.cpu().usable_cores
         if model.compiled is not None:
             from burnish.codegen.load import load
 
             whole = load(model.compiled, threads=threads)
+            precision = whole.compiled.about.precision
+            notes = self._notes(options, precision)
             return BurnishSession(lambda _feeds: whole, precision, threads, notes)
         from burnish.codegen.cached import Source
 
+        loaded = onnx_files.read(model.onnx)
+        precision = arithmetic_type(loaded)
         source = Source(model, loaded, precision, threads)
+        notes = self._notes(options, precision)
         return BurnishSession(_Compiling(source), precision, threads, notes)
+
+    def _notes(self, options: EngineOptions, precision: str) -> tuple[str, ...]:
+        return (
+            *precision_notes(options, precision),
+            *no_cuda_graph(options, self.name),
+            *level_notes(options, self.name),
+        )
 
 
 class _Compiling:

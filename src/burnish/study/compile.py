@@ -11,7 +11,6 @@ from pathlib import Path
 
 import onnx_ir as ir
 
-from burnish.codegen import folder as folders
 from burnish.codegen.built import Built
 from burnish.codegen.compiler import CompileOptions, compile_prepared, keep_products, prepare
 from burnish.codegen.cpu.compile import compile_module
@@ -19,6 +18,7 @@ from burnish.codegen.cpu.target import Target, detect
 from burnish.codegen.environment import about, default_threads, scheduler_machine
 from burnish.codegen.folder import About
 from burnish.codegen.predicted import Predicted
+from burnish.codegen.write import write
 from burnish.core import records
 from burnish.core.errors import CheckFailedError
 from burnish.core.progress import SILENT, Progress
@@ -87,7 +87,7 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
         plans.extend(work.reports(built, draft))
         return _proof(work.about, request, proofs[0])
 
-    folders.write(request.target, work.about, built, work.object_code, accept=accept)
+    write(request.target, work.about, built, work.object_code, accept=accept)
     return CompileReport(
         model=request.model.label,
         source_key=work.about.source_key,

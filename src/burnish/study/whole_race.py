@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from burnish.codegen import folder as folders
 from burnish.codegen.build import whole
 from burnish.codegen.built import Built
 from burnish.codegen.compiler import Prepared, with_origins
@@ -16,6 +15,7 @@ from burnish.codegen.cpu.compile import compile_module
 from burnish.codegen.cpu.target import by_name
 from burnish.codegen.folder import About
 from burnish.codegen.load import open_folder
+from burnish.codegen.write import write
 from burnish.core.units import seconds
 from burnish.feeds.feed import Feeds
 
@@ -41,9 +41,7 @@ def raced(
         calls = []
         for name, each in (("plan", built), ("library", rival)):
             folder = Path(place) / name
-            folders.write(
-                folder, about, [each], lambda text: compile_module(text, target).object_code
-            )
+            write(folder, about, [each], lambda text: compile_module(text, target).object_code)
             calls.append(open_folder(folder, threads=threads).prepare(feeds.arrays))
         own, library = rounds(calls[0], calls[1])
     ratio = statistics.median(b / a for a, b in zip(own, library, strict=True))

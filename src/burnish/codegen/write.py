@@ -1,0 +1,152 @@
+"""Write a compiled model to disk: all of it, or nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from burnish.codegen.buffers import ALIGNMENT, padded
+from burnish.codegen.built import Built
+from burnish.codegen.cpu import driver
+from burnish.codegen.cpu.image import ImageTable, NotLinkableError, link
+from burnish.codegen.folder import (
+    CONSTANTS,
+    IMAGE,
+    KERNELS,
+    PROOF,
+    SCHEMA,
+    About,
+    CompiledModel,
+    kernel_path,
+)
+from burnish.codegen.plan import LibraryStep, Plan, Step
+from burnish.core import records
+from burnish.core.arrays import Array
+from burnish.core.files import folder_written_beside
+from burnish.core.hashing import file_key
+from burnish.store import onnx_files
+from burnish.store.compiled import PLAN, SUMS
+from burnish.store.history import History
+
+logger = logging.getLogger(__name__)
+
+ObjectCode = Callable[[str], bytes]
+"""LLVM IR of a module to object code."""
+
+
+def write(
+    target: Path,
+    about: About,
+    built: Sequence[Built],
+    compile_object: ObjectCode,
+    *,
+    accept: Callable[[Path], str] = lambda _draft: "",
+) -> None:
+    """Write a compiled model; `accept` is shown the draft, and returns the text of its proof.
+
+    If `accept` raises, nothing is written and what stood at `target` stays.
+    """
+    with folder_written_beside(target) as folder:
+        plans = [_named_apart(each, n, len(built)) for n, each in enumerate(built)]
+        image = _write_kernels(folder, plans, compile_object)
+        _write_libraries(folder, plans, about)
+        placed = _write_constants(folder / CONSTANTS, plans)
+        document = records.document(CompiledModel(about, placed, image), schema=SCHEMA)
+        (folder / PLAN).write_text(records.text_of(document))
+        _write_sums(folder)
+        proof = accept(folder)
+        if proof:
+            (folder / PROOF).write_text(proof)
+            _write_sums(folder)
+
+
+def _named_apart(built: Built, number: int, total: int) -> Built:
+    """Return a plan whose library parts have names that no other plan's have."""
+    if total == 1:
+        return built
+    names = {name: f"plan_{number}_{name}" for name in built.libraries}
+
+    def renamed(step: Step) -> Step:
+        if isinstance(step, LibraryStep):
+            return dataclasses.replace(step, file=names[step.file])
+        return step
+
+    plan = dataclasses.replace(built.plan, steps=tuple(map(renamed, built.plan.steps)))
+    libraries = {names[name]: model for name, model in built.libraries.items()}
+    return dataclasses.replace(built, plan=plan, libraries=libraries)
+
+
+def _write_kernels(
+    folder: Path, built: Sequence[Built], compile_object: ObjectCode
+) -> ImageTable | None:
+    """Write each kernel, and all of them linked; return how to use those."""
+    (folder / KERNELS).mkdir()
+    texts: dict[str, str] = {}
+    for each in built:
+        for name, text in each.kernels.items():
+            if texts.setdefault(name, text) != text:
+                raise ValueError(f"two kernels are called {name!r}")
+    objects = []
+    for name, text in texts.items():
+        path = kernel_path(folder, name)
+        path.with_suffix(".ll").write_text(text)
+        objects.append(compile_object(text))
+        path.write_bytes(objects[-1])
+    try:
+        image = link([*objects, compile_object(driver.ir_text())])
+    except NotLinkableError as reason:
+        logger.info("%s: the kernels are not linked: %s", folder, reason)
+        return None
+    (folder / IMAGE).write_bytes(image.code)
+    return image.table
+
+
+def _write_libraries(folder: Path, built: Sequence[Built], about: About) -> None:
+    for each in built:
+        for name, model in each.libraries.items():
+            onnx_files.write(model, folder / name, history=History(about.source_key, ()))
+
+
+def _write_constants(path: Path, built: Sequence[Built]) -> tuple[Plan, ...]:
+    """Write all constants, equal ones once, and return the plans that say where they are."""
+    offsets: dict[str, int] = {}
+    with path.open("wb") as stream:
+
+        def place(array: Array) -> int:
+            dense = np.ascontiguousarray(array)
+            key = hashlib.sha256(dense.view(np.uint8).reshape(-1).data).hexdigest()
+            if key not in offsets:
+                offsets[key] = stream.tell()
+                dense.tofile(stream)
+                stream.write(bytes(padded(dense.nbytes) - dense.nbytes))
+            return offsets[key]
+
+        plans = []
+        for each in built:
+            places = {name: place(array) for name, array in each.constants.items()}
+            plans.append(_with_places(each.plan, places))
+        if not stream.tell():
+            stream.write(bytes(ALIGNMENT))
+    return tuple(plans)
+
+
+def _with_places(plan: Plan, places: Mapping[str, int]) -> Plan:
+    tensors = {
+        name: dataclasses.replace(tensor, offset=places[name]) if name in places else tensor
+        for name, tensor in plan.tensors.items()
+    }
+    return dataclasses.replace(plan, tensors=tensors)
+
+
+def _write_sums(folder: Path) -> None:
+    lines = (f"{file_key(path)}  {path.relative_to(folder)}\n" for path in _files(folder))
+    (folder / SUMS).write_text("".join(lines))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (p for p in sorted(folder.rglob("*")) if p.is_file() and p.name != SUMS)
