@@ -174,7 +174,7 @@ def _block_cost(
 def _useful(size: int, step: int) -> float:
     """Return the share of useful steps; what is left over is done in single steps."""
     if size < step:
-        return size / step
+        return max(size, 1) / step
     left = size % step
     return size / (size + 0.5 * left)
 

@@ -68,6 +68,8 @@ def scratch_strides(box: Box, inner: int) -> tuple[int, ...]:
 
     Rows a power of two apart would all fall into a few sets of the first cache.
     """
+    if not box:
+        return ()
     order = [dimension for dimension in range(len(box)) if dimension != inner]
     strides = [0] * len(box)
     step = 1
