@@ -29,6 +29,7 @@ from burnish.tile.connect import NoGroupError, grouped, wiring
 from burnish.tile.cost import estimate
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
+from burnish.tile.measures import traffic_bytes
 from burnish.tile.partition import Fusion, partition
 from burnish.tile.predict import Predictions
 from burnish.tile.workload import workload
@@ -149,11 +150,10 @@ class _Search:
             settings = self._settings
             predicted = Predicted(settings.tuner.machine, settings.options.fusion)
             return predicted.choice(group, self._graph)
-        work = workload(group, self._graph)
-        cost = estimate(work, best.schedule, self._settings.tuner.machine)
-        return Choice(
-            group, best.schedule, cost.seconds, cost.traffic.total_bytes, measured_s=best.seconds
-        )
+        machine = self._settings.tuner.machine
+        cost = estimate(workload(group, self._graph), best.schedule, machine)
+        moved = traffic_bytes(cost, machine)
+        return Choice(group, best.schedule, cost.seconds, moved, measured_s=best.seconds)
 
     def _interesting(self, group: Group) -> Iterator[Group]:
         """Yield the groups whose kernels are chosen, or came close to being chosen."""
