@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 EXAMPLE := examples/bert-mini/torchscript
 OUT ?= out
 
-.PHONY: run test check fast golden docs bench bench-whatif zoo clean
+.PHONY: run test check fast golden docs bench bench-compile bench-whatif zoo clean
 
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
@@ -36,6 +36,9 @@ bench: $(VENV)/.dev  ## the figures that the README and docs quote
 
 zoo: $(VENV)/.dev  ## every model of the zoo through both exporters: docs/zoo.md
 	$(BIN)/python benchmarks/zoo.py
+
+bench-compile: $(VENV)/.dev  ## compiled models against every engine, with the ablation: docs/compiling.md
+	$(BIN)/python benchmarks/compile.py --ablation
 
 bench-whatif: $(VENV)/.dev  ## predicted against measured, over many changes of several models
 	$(BIN)/python benchmarks/whatif.py

@@ -1,0 +1,213 @@
+"""Compiled models against the engines a user could have picked, on this machine.
+
+    python benchmarks/compile.py --prepare        # export and compile (tunes; up to 5 min a model)
+    python benchmarks/compile.py                  # measure on a quiet machine, print the tables
+
+Every model has the shape of Welder's evaluation at batch 1. It is compiled three times: each
+operator a kernel of its own (none), element-wise work joined (element-wise), and full. All of them
+and ONNX Runtime, OpenVINO and torch.compile take turns in fresh processes with the same threads
+and inputs (`burnish bench`); the ratio is the best engine's time over ours, with the 98 % interval
+over the rounds. Finished models are kept in FOLDER, so that an interrupted run goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ENGINES = ("onnxruntime-cpu", "openvino", "torch-compile")
+FUSIONS = ("none", "element-wise", "full")
+VARIANT = "compile-bench"
+Report = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A model, what it is exported with, and the ratio over the best engine that is asked for."""
+
+    model: str
+    bar: float
+    options: tuple[str, ...] = ("--batch", "1")
+
+
+CASES = (
+    Case("nafnet", 1.8),
+    Case("restormer", 1.6),
+    Case("bsrn", 1.3),
+    Case("nerf-mlp", 1.2, ("--sequence", "2073600")),
+    Case("mobilenet-v2", 1.15),
+    Case("convnext-t", 1.2),
+    Case("mobilevit-s", 1.1),
+    Case("swin-t", 1.1),
+    Case("bert-base", 0.98, ("--batch", "1", "--sequence", "128")),
+    Case("vit-s32", 0.98),
+    Case("conformer", 0.98, ("--batch", "1", "--sequence", "512")),
+)
+
+
+def main() -> None:
+    """Prepare or measure the models that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--prepare", action="store_true", help="export and compile only")
+    parser.add_argument("--folder", type=Path, default=Path("out/bench-compile"))
+    parser.add_argument("--only", default="", help="models, separated by commas")
+    parser.add_argument("--tuning", default="240s", help="budget of tuning the full variant")
+    parser.add_argument("--budget", type=float, default=25.0, help="seconds for each subject")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--again", action="store_true", help="measure what is measured already")
+    parser.add_argument("--ablation", action="store_true", help="measure none and element-wise too")
+    asked = parser.parse_args()
+    only = [name for name in asked.only.split(",") if name]
+    cases = [case for case in CASES if not only or case.model in only]
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    for case in cases:
+        prepare(case, asked)
+        if not asked.prepare:
+            measure(case, asked)
+    if not asked.prepare:
+        print(table([case for case in CASES if measured(case, asked.folder).is_file()], asked))
+
+
+def prepare(case: Case, asked: argparse.Namespace) -> None:
+    """Export a model and compile it three times, unless that is done."""
+    store = asked.folder / "models"
+    if not (store / case.model / VARIANT).is_dir():
+        burnish(
+            "export", case.model, "--exporter", "torchscript", "--static", *case.options,
+            "--variant", VARIANT, "-o", str(store),
+        )  # fmt: skip
+    for fusion in FUSIONS if asked.ablation or asked.prepare else FUSIONS[-1:]:
+        folder = compiled(case, fusion, asked.folder)
+        if folder.is_dir():
+            continue
+        tuning = ["--budget", asked.tuning] if fusion == "full" else ["--no-tune"]
+        start = time.monotonic()
+        report = burnish(
+            "compile", f"{case.model}/{VARIANT}", "--store", str(store), "-o", str(folder),
+            "--fusion", fusion, *tuning, "--json",
+        )  # fmt: skip
+        report["benchmark_seconds"] = time.monotonic() - start
+        written = folder.with_suffix(".json")
+        written.write_text(json.dumps(report))
+
+
+def measure(case: Case, asked: argparse.Namespace) -> None:
+    """Let all variants and engines take turns, and keep the report."""
+    target = measured(case, asked.folder)
+    if target.is_file() and not asked.again:
+        return
+    fusions = FUSIONS if asked.ablation else FUSIONS[-1:]
+    folders = [str(compiled(case, fusion, asked.folder)) for fusion in fusions]
+    subjects = len(ENGINES) + len(folders)
+    burnish(
+        "bench", f"{case.model}/{VARIANT}", *folders, "--store", str(asked.folder / "models"),
+        "--engine", ",".join((*ENGINES, "burnish")), "--rounds", str(asked.rounds),
+        "--budget", str(asked.budget * subjects), "--baseline", folders[-1],
+        "-o", str(target), "--json",
+    )  # fmt: skip
+
+
+def table(cases: list[Case], asked: argparse.Namespace) -> str:
+    """Return the results as Markdown."""
+    lines = [
+        "| model | ours | ONNX Runtime | OpenVINO | torch.compile | best / ours | asked "
+        "| element-wise / full | none / full | peak memory, ours / ORT | compiled in |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    reached = []
+    for case in cases:
+        report = json.loads(measured(case, asked.folder).read_text())
+        rows = {_label(each): each for each in report["measurements"]}
+        ratios = {_label_of(c["candidate"]): c for c in report["comparisons"]}
+        best = min(
+            (label for label in ENGINES if label in ratios and ratios[label]["ratio"]),
+            key=lambda label: -ratios[label]["ratio"],
+        )
+        gain = 1 / ratios[best]["ratio"]
+        reached.append(gain)
+        cells = [case.model, _time(rows.get("full")), *(_time(rows.get(name)) for name in ENGINES)]
+        cells += [f"**{gain:.2f}×** {_interval(ratios[best])}", f"{case.bar}×"]
+        cells += [_fusion(ratios.get("element-wise")), _fusion(ratios.get("none"))]
+        cells += [_memory(rows), _seconds(case, asked.folder)]
+        lines.append("| " + " | ".join(cells) + " |")
+    mean = math.exp(statistics.fmean(map(math.log, reached))) if reached else math.nan
+    return "\n".join([*lines, "", f"geometric mean over {len(reached)} models: {mean:.2f}×"])
+
+
+def burnish(*arguments: str) -> Report:
+    """Run a command; return its JSON document, if it prints one."""
+    command = [sys.executable, "-m", "burnish", *arguments]
+    print("$ burnish", *arguments, file=sys.stderr, flush=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{done.stderr[-2000:]}")
+    return dict(json.loads(done.stdout)) if "--json" in arguments else {}
+
+
+def compiled(case: Case, fusion: str, folder: Path) -> Path:
+    """Return where a model is compiled to."""
+    return folder / "compiled" / f"{case.model}-{fusion}"
+
+
+def measured(case: Case, folder: Path) -> Path:
+    """Return where a model's measurements are."""
+    return folder / f"{case.model}.json"
+
+
+def _label(measurement: Report) -> str:
+    return _label_of(measurement["subject"])
+
+
+def _label_of(subject: str) -> str:
+    model, _, engine = subject.rpartition("@")
+    if engine != "burnish":
+        return engine
+    name = Path(model).name
+    return next((f for f in ("element-wise", "none", "full") if name.endswith(f)), "as it is")
+
+
+def _samples(measurement: Report) -> list[float]:
+    return [sample for block in measurement["blocks"] for sample in block["samples_s"]]
+
+
+def _time(measurement: Report | None) -> str:
+    samples = _samples(measurement) if measurement else []
+    return f"{statistics.median(samples) * 1e3:.1f} ms" if samples else "–"
+
+
+def _interval(comparison: Report) -> str:
+    if not comparison["low"]:
+        return "(no interval)"
+    return f"({1 / comparison['high']:.2f}–{1 / comparison['low']:.2f})"
+
+
+def _fusion(comparison: Report | None) -> str:
+    if not comparison or not comparison["ratio"]:
+        return "–"
+    return f"{1 / comparison['ratio']:.2f}×"
+
+
+def _memory(rows: dict[str, Report]) -> str:
+    peaks = [
+        max((launch["peak_memory_bytes"] or 0 for launch in rows[name]["launches"]), default=0)
+        for name in ("full", "onnxruntime-cpu")
+        if name in rows
+    ]
+    return " / ".join(f"{peak / 2**20:.0f} MiB" for peak in peaks)
+
+
+def _seconds(case: Case, folder: Path) -> str:
+    report = json.loads(compiled(case, "full", folder).with_suffix(".json").read_text())
+    return f"{report['benchmark_seconds']:.0f} s"
+
+
+if __name__ == "__main__":
+    main()
