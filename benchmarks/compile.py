@@ -118,8 +118,10 @@ def measure(case: Case, asked: argparse.Namespace) -> None:
 def table(cases: list[Case], asked: argparse.Namespace) -> str:
     """Return the results as Markdown."""
     lines = [
-        "| model | ours | ONNX Runtime | OpenVINO | torch.compile | best / ours | asked "
-        "| element-wise / full | none / full | peak memory, ours / ORT | compiled in |",
+        (
+            "| model | ours | ONNX Runtime | OpenVINO | torch.compile | best / ours | asked "
+            "| element-wise / full | none / full | peak memory, ours / ORT | compiled in |"
+        ),
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     reached = []
