@@ -3,7 +3,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from burnish.rewrite.emission import CONTRIB, refusal
-from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.options import Conversion, HalfRequest, OptimizeOptions
 from burnish.rewrite.rule import Refusal
 
 F32 = ir.DataType.FLOAT
@@ -36,3 +36,16 @@ def test_an_operator_that_is_slower_than_its_parts_is_refused_unless_costs_are_o
     assert answer.remedy == "fuse in spite of that: --cost off"
     assert refusal("SkipLayerNormalization", CONTRIB, F32, OptimizeOptions(cost="off")) is None
     assert refusal("SkipLayerNormalization", CONTRIB, F32, OptimizeOptions(target="cuda")) is None
+
+
+def test_what_becomes_f16_is_judged_in_f16_where_that_has_a_kernel() -> None:
+    conversion = Conversion(half=HalfRequest())
+    later = OptimizeOptions(cost="off", target="cuda", conversion=conversion)
+    wanted = ("GroupQueryAttention", CONTRIB, F32)
+    assert refusal(*wanted, OptimizeOptions(cost="off", target="cuda")) is not None
+    assert refusal(*wanted, later) is None
+
+
+def test_what_has_no_f16_kernel_is_judged_in_f32_which_it_will_stay_in() -> None:
+    options = OptimizeOptions(cost="off", conversion=Conversion(half=HalfRequest()))
+    assert refusal("QuickGelu", CONTRIB, F32, options) is None
