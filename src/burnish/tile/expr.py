@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from burnish.tile.functions import FUNCTIONS
@@ -101,6 +101,15 @@ def transform(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:
         arguments = tuple(transform(each, leaf) for each in expr.arguments)
         return Call(expr.function, arguments, expr.dtype)
     return leaf(expr)
+
+
+def renumbered(expr: Expr, numbers: Mapping[int, int]) -> Expr:
+    """Return the expression with its arguments at other positions."""
+
+    def leaf(part: Expr) -> Expr:
+        return Argument(numbers[part.position], part.dtype) if isinstance(part, Argument) else part
+
+    return transform(expr, leaf)
 
 
 def operations(expr: Expr) -> int:

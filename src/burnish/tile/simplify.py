@@ -10,6 +10,7 @@ from burnish.tile.steps.elementwise import inline_elementwise
 from burnish.tile.steps.finish import inline_finish
 from burnish.tile.steps.fold import fold
 from burnish.tile.steps.moves import inline_moves
+from burnish.tile.steps.parts import sum_in_parts
 from burnish.tile.steps.refine import refine
 from burnish.tile.steps.unused import drop_unused, share
 
@@ -44,4 +45,4 @@ def simplify(graph: TileGraph, *, fusion: Fusion = "element-wise") -> TileGraph:
             graph = step(graph)
         if graph.ops == before:
             break
-    return graph
+    return sum_in_parts(graph)

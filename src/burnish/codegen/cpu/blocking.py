@@ -88,7 +88,9 @@ def vector_cost(nest: NestForm, along: Range, width: int) -> float:
             if not (read.constant and nest.reduced and not horizontal):
                 cost += share * _read_cost(read, along.axis)
     if horizontal:
-        cost += ACROSS * width / max(inner, 1)
+        # with a vector of each operand per product, loads are the limit
+        along_both = sum(read.offset.depends(along.axis) for read in nest.reads) > 1
+        cost += ACROSS * width / max(inner, 1) + (1.0 if along_both else 0.0)
     else:
         stride = nest.output.stride(along.axis)
         cost += (0.0 if stride == 1 else GATHER) / max(inner, 1)

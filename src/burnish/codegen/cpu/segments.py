@@ -6,7 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from burnish.tile.expr import Argument, Call, Constant, Expr, Guard, Inside, transform, walk
+from burnish.tile.expr import (
+    Argument,
+    Call,
+    Constant,
+    Expr,
+    Guard,
+    Inside,
+    renumbered,
+    transform,
+    walk,
+)
 from burnish.tile.graph import TileOp, arguments_of
 from burnish.tile.index import Axis, coefficient
 
@@ -91,7 +101,7 @@ def _within(op: TileOp, axis: Axis, low: int, high: int) -> TileOp:
         replace(op.reads[old], guards=tuple(g for g in op.reads[old].guards if known(g) is None))
         for old in used
     )
-    return replace(op, reads=reads, body=transform(body, lambda part: _renumbered(part, numbers)))
+    return replace(op, reads=reads, body=renumbered(body, numbers))
 
 
 def folded(expr: Expr) -> Expr:
@@ -102,7 +112,3 @@ def folded(expr: Expr) -> Expr:
     if expr.function == "where" and isinstance(arguments[0], Constant):
         return arguments[1] if arguments[0].value else arguments[2]
     return Call(expr.function, arguments, expr.dtype)
-
-
-def _renumbered(part: Expr, numbers: dict[int, int]) -> Expr:
-    return Argument(numbers[part.position], part.dtype) if isinstance(part, Argument) else part

@@ -1,0 +1,101 @@
+"""Long sums of products in parts: a small matrix from long rows has too few tiles otherwise.
+
+out[i, j] = Σ_k a[i, k]·b[j, k]  -->  part[p, i, j] = Σ over the p-th part; out = Σ_p part[p, …]
+
+The parts are tiles of their own, so that threads share the sum and each part's rows fit a cache.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from burnish.tile.expr import Accumulated, Argument, Call, renumbered
+from burnish.tile.graph import Read, TensorType, TileGraph, TileOp, arguments_of
+from burnish.tile.index import Axis, Index, at, axes_of, substitute
+from burnish.tile.steps.tidy import tidy
+
+LONG = 4096
+"""Terms above which a sum is cut."""
+SMALL = 1 << 16
+"""Elements of an output that is worth summing in parts."""
+PART = 1024
+"""About how many terms one part has."""
+
+
+def sum_in_parts(graph: TileGraph) -> TileGraph:
+    """Return the graph with long sums of products of two computed tensors cut into parts."""
+    tensors = dict(graph.tensors)
+    ops: list[TileOp] = []
+    for op in graph.ops:
+        parts = _parts(op, graph)
+        if parts is None:
+            ops.append(op)
+            continue
+        first, second = _cut(op, parts)
+        tensors[first.output] = TensorType(first.dtype, first.shape)
+        ops += [tidy(first, tensors), tidy(second, tensors)]
+    return replace(graph, tensors=tensors, ops=tuple(ops))
+
+
+def _parts(op: TileOp, graph: TileGraph) -> int | None:
+    """Return into how many parts the first reduced axis is cut; None: not at all."""
+    terms = math.prod(axis.extent for axis in op.reduced)
+    if op.combine != "sum" or terms <= LONG or math.prod(op.shape) > SMALL:
+        return None
+    if not isinstance(op.body, Call) or op.body.function != "multiply":
+        return None
+    operands = {op.reads[position].tensor for position in arguments_of(op.body)}
+    if len(arguments_of(op.body)) != 2 or operands & graph.constants.keys():
+        return None
+    if any(read.guards for read in op.reads) or not _reused(op):
+        return None
+    extent = op.reduced[0].extent
+    wanted = terms // PART
+    fits = [count for count in range(2, extent + 1) if extent % count == 0]
+    return min(fits, key=lambda count: abs(count - wanted), default=None)
+
+
+def _reused(op: TileOp) -> bool:
+    """Say whether each element is multiplied with many others: a matrix product."""
+    for position in arguments_of(op.body):
+        used = {axis for index in op.reads[position].index for axis in axes_of(index)}
+        if math.prod(axis.extent for axis in op.spatial if axis not in used) < 8:
+            return False
+    return True
+
+
+def _cut(op: TileOp, parts: int) -> tuple[TileOp, TileOp]:
+    long = op.reduced[0]
+    part, inner = Axis("part", parts), Axis(f"{long.name}.", long.extent // parts)
+    place = {long: at(part) * inner.extent + at(inner)}
+    positions = sorted(arguments_of(op.body))
+    numbers = {old: new for new, old in enumerate(positions)}
+
+    def moved(index: Index) -> Index:
+        return substitute(index, place)
+
+    reads = tuple(
+        replace(op.reads[old], index=tuple(map(moved, op.reads[old].index))) for old in positions
+    )
+    body = renumbered(op.body, numbers)
+    name = f"{op.output}.parts"
+    first = replace(
+        op, output=name, spatial=(part, *op.spatial), reads=reads, body=body,
+        reduced=(inner, *op.reduced[1:]), finish=None,
+    )  # fmt: skip
+    return first, _summed(op, first, part)
+
+
+def _summed(op: TileOp, first: TileOp, part: Axis) -> TileOp:
+    own = Read(first.output, (at(part), *(at(axis) for axis in op.spatial)))
+    finish = op.finish or Accumulated(op.body.dtype)
+    positions = sorted(arguments_of(finish))
+    numbers = {old: new for new, old in enumerate(positions, start=1)}
+    return replace(
+        op,
+        reads=(own, *(op.reads[old] for old in positions)),
+        body=Argument(0, first.dtype),
+        reduced=(part,),
+        finish=renumbered(finish, numbers) if op.finish else None,
+    )
