@@ -13,9 +13,11 @@ from burnish.codegen.built import Built
 from burnish.store.stored import StoredModel
 from burnish.study import compile as study
 from burnish.study.compile import CompileRequest, RejectedError, compile_model
-from burnish.study.compile_dump import dump, facts
+from burnish.study.compile_dump import apart, facts
 from burnish.study.execute import execute
-from codegen.models import MIXED, mlp, model, reference, save
+from burnish.tile.lower import lower
+from burnish.tile.static import static
+from codegen.models import MACHINE, MIXED, mlp, model, reference, save
 
 
 @pytest.fixture
@@ -75,8 +77,7 @@ def test_products_can_be_skipped(stored: StoredModel, tmp_path: Path) -> None:
 
 
 def test_a_dump_has_facts_code_and_assembly(stored: StoredModel, tmp_path: Path) -> None:
-    report = compile_model(request(stored, tmp_path / "c", 3))
-    dump(report, tmp_path / "dump")
+    report = compile_model(request(stored, tmp_path / "c", 3, dump=tmp_path / "dump"))
     step = report.plans[0].steps[0]
     stem = tmp_path / "dump" / "plan_0" / f"000_{step.name}"
     text = Path(f"{stem}.txt").read_text()
@@ -85,6 +86,16 @@ def test_a_dump_has_facts_code_and_assembly(stored: StoredModel, tmp_path: Path)
     assert "predicted" in text
     assert f'@"{step.name}"' in Path(f"{stem}.ll").read_text()
     assert step.name in Path(f"{stem}.s").read_text()
+    assert (tmp_path / "dump" / "plan_0" / "apart.txt").is_file()
+
+
+def test_why_kernels_are_two_is_told() -> None:
+    text = """two (float[64, 64] x) => (float[64, 64] y, float[64, 64] z)
+    { [sum] s = ReduceSum(x) [plus] y = Add(x, s) [exp] z = Exp(y) }"""
+    graph = lower(list(static(model(text), {}).graph)).graph
+    first, *rows = apart([graph], MACHINE).splitlines()
+    assert first == "written by | read by | why they are two kernels"
+    assert all(row.count(" | ") >= 2 for row in rows)
 
 
 def test_a_compiled_folder_runs_on_inputs_from_a_file(stored: StoredModel, tmp_path: Path) -> None:

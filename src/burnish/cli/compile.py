@@ -52,10 +52,6 @@ def command(model: str, target: Path, as_json: bool, **asked: Any) -> None:  # n
 
     with shown() as progress:
         report = compile_model(_request(model, target, asked), progress=progress)
-    if asked["dump"]:
-        from burnish.study.compile_dump import dump
-
-        dump(report, asked["dump"])
     output.result(report, schema=SCHEMA, as_json=as_json, shown=tables(report))
 
 
@@ -75,6 +71,7 @@ def _request(model: str, target: Path, asked: dict[str, Any]) -> CompileRequest:
         target=target,
         shapes=tuple(options.bindings((shape,)) for shape in asked["shape"]),
         tune=tune,
+        dump=asked["dump"],
         words=tuple(words),
         **{name: asked[name] for name in ("fusion", "skip_dot", "threads", "samples", "seed")},
     )

@@ -31,6 +31,7 @@ from burnish.parity.verdict import verdict
 from burnish.parity.verify import Subject, judge, verify
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
+from burnish.study.compile_dump import dump
 from burnish.study.compile_report import SCHEMA, CompileReport, PlanReport, Proof
 from burnish.study.compiled_steps import plan_report
 from burnish.study.tuning import ChooserFor, TuneTerms, tuned
@@ -57,6 +58,8 @@ class CompileRequest:
     threads: int | None = None
     samples: int = 3
     seed: int = 0
+    dump: Path | None = None
+    """Where to write each kernel for people to read."""
     words: tuple[str, ...] = ()
     """The options as words of the command line, to be written down."""
 
@@ -88,7 +91,7 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
         return _proof(work.about, request, proofs[0])
 
     write(request.target, work.about, built, work.object_code, accept=accept)
-    return CompileReport(
+    report = CompileReport(
         model=request.model.label,
         source_key=work.about.source_key,
         folder=request.target,
@@ -101,6 +104,9 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
         seconds=time.perf_counter() - start,
         notes=tuple(dict.fromkeys(work.notes)),
     )
+    if request.dump is not None:
+        dump(report, built, work.machine, request.dump)
+    return report
 
 
 class _Work:
@@ -114,18 +120,18 @@ class _Work:
         self._loaded = loaded
         self._request = request
         self._progress = progress
-        self._machine = scheduler_machine(self.threads)
+        self.machine = scheduler_machine(self.threads)
 
     def all_built(self) -> tuple[Built, ...]:
         """Return the plans for all sizes."""
         terms = self._request.tune
         fusion = self._request.fusion
         if terms is None:
-            predicted = Predicted(self._machine, fusion)
+            predicted = Predicted(self.machine, fusion)
             return tuple(self._built(sizes, lambda _model: predicted) for sizes in self._plans)
         with ExitStack() as stack:
             session = stack.enter_context(
-                tuned(terms, self.target, self._machine, fusion, self._progress)
+                tuned(terms, self.target, self.machine, fusion, self._progress)
             )
             found = tuple(self._built(sizes, session.chooser) for sizes in self._plans)
             self.notes += session.notes
@@ -173,7 +179,7 @@ class _Work:
         """Return the plans as rows, timed step by step."""
         fusion = self._request.fusion
         return tuple(
-            plan_report(each, draft, self._feeds(sizes)[0], self._machine, fusion)
+            plan_report(each, draft, self._feeds(sizes)[0], self.machine, fusion)
             for each, sizes in zip(built, self._plans, strict=True)
         )
 

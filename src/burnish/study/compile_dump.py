@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.codegen import folder as folders
+from burnish.codegen.built import Built
 from burnish.codegen.cpu.compile import assembly
 from burnish.codegen.cpu.target import by_name
 from burnish.core import files, units
 from burnish.study.compile_report import CompileReport, PlanReport, StepRow
+from burnish.tile.graph import TileGraph
+from burnish.tile.machine import Machine
+from burnish.tile.partition import partition
+from burnish.tile.simplify import simplify
 
 
-def dump(report: CompileReport, target: Path) -> None:
-    """Write one folder per plan, and in it three files per kernel: .txt, .ll and .s."""
-    for number, plan in enumerate(report.plans):
+def dump(report: CompileReport, built: Sequence[Built], machine: Machine, target: Path) -> None:
+    """Write one folder per plan: three files per kernel (.txt, .ll, .s), and why kernels part."""
+    for number, (plan, made) in enumerate(zip(report.plans, built, strict=True)):
+        if report.fusion == "full":
+            text = apart(made.graphs, machine)
+            files.write_text(target / f"plan_{number}" / "apart.txt", text)
         for step in plan.steps:
             stem = target / f"plan_{number}" / f"{step.number:03d}_{step.name}"
             files.write_text(stem.with_name(f"{stem.name}.txt"), facts(step, plan))
@@ -39,6 +48,14 @@ def facts(step: StepRow, plan: PlanReport) -> str:
         f"measured   {_seconds(step.measured_s)}{_rate(step)}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def apart(graphs: Sequence[TileGraph], machine: Machine) -> str:
+    """Return why the cost model does not join groups of nests, one pair of neighbours per line."""
+    simple = (simplify(graph) for graph in graphs)
+    found = [row for graph in simple for row in partition(graph, machine).rejections]
+    lines = [f"{row.first} | {row.second} | {row.reason}" for row in found]
+    return "\n".join(["written by | read by | why they are two kernels", *lines]) + "\n"
 
 
 def _why(step: StepRow, node: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,7 +35,9 @@ def raced(
     The two are timed alternately; the median of the rounds' ratios decides.
     """
     if not built.plan.kernel_steps:
-        return built, "no part of the model is faster as a kernel: ONNX Runtime runs all of it"
+        why = Counter(r for step in built.plan.library_steps for r in step.reasons.values())
+        most = why.most_common(1)[0][0] if why else "it computes nothing"
+        return built, f"ONNX Runtime runs the whole model: {most}"
     target = by_name(built.plan.target)
     rival = whole(prepared.model, target, "", built.plan.sizes)
     with tempfile.TemporaryDirectory(prefix="burnish-race-") as place:
