@@ -14,9 +14,9 @@ from burnish.hw.detect import Cpu
 from burnish.version import __version__
 
 _PACKAGE = Path(__file__).parents[2]
-_GENERATOR = ("codegen/cpu", "tile")
-"""What turns a group and a schedule into code. How nests come to be is not part of it: a group's
-signature holds what they are."""
+_GENERATOR = ("codegen/cpu", "codegen/tune", "tile")
+"""What turns a group and a schedule into code, and times it. How nests come to be is not part of
+it: a group's signature holds what they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Conditions:
     threads: int
     burnish: str
     generator: str
-    """A hash of the sources that write kernels."""
+    """A hash of the sources that write and time kernels."""
     compiler: str
 
 
@@ -74,7 +74,7 @@ def conditions(cpu: Cpu, target: Target, threads: int) -> Conditions:
 
 @lru_cache(maxsize=1)
 def generator_version() -> str:
-    """Return a hash of the sources that write kernels."""
+    """Return a hash of the sources that write and time kernels."""
     digest = hashlib.sha256()
     for folder in _GENERATOR:
         for path in sorted((_PACKAGE / folder).glob("*.py")):

@@ -219,6 +219,7 @@ class Bench:
             case=found,
             inputs={name: kinds[name] for name in found.inputs},
             outputs={name: kinds[name] for name in task.group.outputs},
+            constants=frozenset(task.graph.constants).intersection(found.inputs),
             target=self._terms.target.name,
             threads=self._terms.threads,
         )

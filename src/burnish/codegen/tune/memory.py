@@ -10,9 +10,13 @@ import numpy as np
 from burnish.codegen.buffers import SLACK_BYTES, padded
 from burnish.codegen.cpu.team import Bytes, address_of, aligned_bytes
 from burnish.codegen.tune.guarded import GuardedBlock
-from burnish.codegen.tune.messages import Tensor
+from burnish.codegen.tune.messages import Place, Tensor
 from burnish.core.arrays import Array, Arrays
 from burnish.store.element_types import numpy_type
+
+COLD_BYTES = 4 << 20
+"""Copies are as many as take this much memory together: more than a core's own cache holds."""
+MOST_COPIES = 16
 
 
 class GuardedMemory:
@@ -61,6 +65,47 @@ class PlannedMemory:
     def address(self, name: str) -> int:
         """Return where a tensor begins."""
         return address_of(self._memory) + self._places[name][0]
+
+
+class TimedMemory:
+    """The tensors of a group as a plan's run meets them, as far as one kernel alone can.
+
+    What a kernel reads was written by the step before, so it is where that left it: in the caches
+    that hold it. Its constants, and the memory of its outputs, were last touched a run or many
+    steps ago: of these there are several copies, used in turn.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._own = {n: t for n, t in place.inputs.items() if n in place.constants}
+        given = {n: t for n, t in place.inputs.items() if n not in place.constants}
+        self._given = PlannedMemory(given)
+        self._given_names = frozenset(given)
+        self._copies: list[PlannedMemory] = []
+        fill(self._given, place.case.inputs, given)
+
+    def address(self, name: str, copy: int) -> int:
+        """Return where a tensor begins, in one of its copies."""
+        return self._memory(name, copy).address(name)
+
+    def bytes(self, name: str, copy: int = 0) -> Bytes:
+        """Return a tensor's memory, in one of its copies."""
+        return self._memory(name, copy).bytes(name)
+
+    def copies(self, arguments: Iterable[str], more_bytes: int) -> int:
+        """Return how many copies are needed for a kernel with `more_bytes` of its own constants."""
+        own = {**self._own, **self._place.outputs}
+        size = more_bytes + sum(size_of(own[name]) for name in arguments if name in own)
+        return min(max(-(-COLD_BYTES // max(size, 1)), 1), MOST_COPIES)
+
+    def _memory(self, name: str, copy: int) -> PlannedMemory:
+        if name in self._given_names:
+            return self._given
+        while len(self._copies) <= copy:
+            made = PlannedMemory({**self._own, **self._place.outputs})
+            fill(made, self._place.case.inputs, self._own)
+            self._copies.append(made)
+        return self._copies[copy]
 
 
 def size_of(tensor: Tensor) -> int:

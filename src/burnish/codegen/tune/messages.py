@@ -46,6 +46,8 @@ class Place:
     case: Case
     inputs: Mapping[str, Tensor]
     outputs: Mapping[str, Tensor]
+    constants: frozenset[str]
+    """Those of the inputs that are the same in every run."""
     target: str
     threads: int
 

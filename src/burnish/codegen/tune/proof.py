@@ -67,7 +67,7 @@ class Proof:
     def _together(self, team: Team) -> Contents:
         """Return the outputs of one run as a plan runs it, on all threads."""
         self._refill(_FIRST)
-        table = StepTable(self._image, self._compiled, self._addresses, team.threads)
+        table = StepTable(self._image, self._compiled, [self._addresses], team.threads)
         table.run(team, 1)
         return self._contents()
 

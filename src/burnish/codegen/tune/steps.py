@@ -17,25 +17,34 @@ MOST_ROWS = 1024
 
 
 class StepTable:
-    """Rows for one kernel, all the same: a run is a row, with the barrier of a plan behind it."""
+    """Rows for one kernel: a run is a row, with the barrier of a plan behind it.
+
+    `addresses` has the arguments' addresses for one or more copies of the tensors; rows take them
+    in turn, and a run begins where the last one ended.
+    """
 
     def __init__(
         self,
         image: Image,
         compiled: Compiled,
-        addresses: Sequence[int],
+        addresses: Sequence[Sequence[int]],
         threads: int,
         kept: Sequence[Bytes] = (),
     ) -> None:
         # code and memory whose addresses are in the table must live as long as it
         self._kept = (compiled, tuple(kept))
-        self._addresses: Words = np.array([*addresses, 0], np.int64)
+        self._addresses: Words = np.array([[*each, 0] for each in addresses], np.int64)
+        self._copies = len(addresses)
+        self._next = 0
         chunk = max(image.tiles // (threads * CHUNKS_PER_THREAD), 1)
-        row = (compiled.address(image.name), address_of(self._addresses), image.tiles, chunk)
-        self._rows: Words = np.zeros((MOST_ROWS, STEP_WORDS), np.int64)
-        self._rows[:] = row
+        self._rows: Words = np.zeros((MOST_ROWS + self._copies, STEP_WORDS), np.int64)
+        self._rows[:] = (compiled.address(image.name), 0, image.tiles, chunk)
+        places = [address_of(each) for each in self._addresses]
+        self._rows[:, 1] = [places[row % self._copies] for row in range(len(self._rows))]
 
     def run(self, team: Team, runs: int) -> None:
         """Run the kernel this often."""
         for start in range(0, runs, MOST_ROWS):
-            team.run(address_of(self._rows), min(runs - start, MOST_ROWS))
+            count = min(runs - start, MOST_ROWS)
+            team.run(address_of(self._rows[self._next]), count)
+            self._next = (self._next + count) % self._copies
