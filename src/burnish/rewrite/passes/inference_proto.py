@@ -36,8 +36,7 @@ def inference_proto(model: ir.Model) -> Proto:
     for node in graph:
         _add_node(proto.graph.node, node)
         for output in node.outputs:
-            stated = output.type is not None or output.shape is not None
-            if stated and output.name and not output.is_graph_output():
+            if output.type is not None and output.name and not output.is_graph_output():
                 _state(proto.graph.value_info.add(), output)
     for value in graph.outputs:
         _state(proto.graph.output.add(), value)
