@@ -62,6 +62,27 @@ def test_nodes_can_be_given_to_the_library(tmp_path: Path) -> None:
     check(of, {"x": numbers(5, 8)}, tmp_path / "c", library=library)
 
 
+@pytest.mark.parametrize(
+    "library", [("up",), ("down",), ("bias", "down"), ("up", "relu"), ("up", "bias", "relu")]
+)
+def test_whatever_the_library_runs_the_result_is_the_same(
+    tmp_path: Path, library: tuple[str, ...]
+) -> None:
+    of = static(mlp(), {"batch": 5})
+    check(of, {"x": numbers(5, 8)}, tmp_path / "c", library=dict.fromkeys(library, "as a test"))
+
+
+def test_results_do_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
+    of = static(mlp(), {"batch": 300})
+    made = built(of)
+    found = []
+    for threads in (1, 2, 3):
+        with opened(made, of, tmp_path / str(threads), threads) as loaded:
+            found.append(loaded.run({"x": numbers(300, 8)})["y"])
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
 def test_what_the_library_does_better_moves_there() -> None:
     of = static(mlp(), {"batch": 5})
     predicted = Predicted(MACHINE, "element-wise")

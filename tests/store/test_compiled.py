@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import onnx
 import pytest
 
 from burnish.core.errors import ModelError, UsageError
-from burnish.store import layout
+from burnish.store import layout, onnx_files
 from burnish.store.compiled import is_compiled, source_of
 
 
@@ -19,9 +20,19 @@ def folder(place: Path, text: str) -> Path:
     return place
 
 
+def told(source: Path, key: str) -> str:
+    return json.dumps({"about": {"source": str(source), "source_key": key}})
+
+
+def saved(path: Path) -> Path:
+    text = '<ir_version: 10, opset_import: ["": 21]> m (float[2] x) => (float[2] y) {y = Relu(x)}'
+    path.write_bytes(onnx.parser.parse_model(text).SerializeToString())
+    return path
+
+
 def test_a_compiled_folder_means_its_model_and_itself(tmp_path: Path) -> None:
-    (tmp_path / "m.onnx").write_bytes(b"model")
-    made = folder(tmp_path / "c", json.dumps({"about": {"source": str(tmp_path / "m.onnx")}}))
+    source = saved(tmp_path / "m.onnx")
+    made = folder(tmp_path / "c", told(source, onnx_files.content_key(source)))
     (made / "library_0.onnx").write_bytes(b"part")
     found = layout.resolve(str(made), tmp_path)
     assert (found.onnx, found.compiled, found.label) == (tmp_path / "m.onnx", made, "m")
@@ -33,10 +44,18 @@ def test_other_folders_are_not_compiled(tmp_path: Path) -> None:
 
 
 def test_a_model_that_is_gone_is_named(tmp_path: Path) -> None:
-    made = folder(tmp_path / "c", json.dumps({"about": {"source": "/gone/m.onnx"}}))
+    made = folder(tmp_path / "c", told(Path("/gone/m.onnx"), "0"))
     with pytest.raises(UsageError, match=r"was compiled from /gone/m\.onnx, which is not") as found:
         source_of(made)
     assert found.value.hint == f"run it by itself: burnish exec {made} --input INPUTS.npz"
+
+
+def test_a_model_that_has_changed_is_refused(tmp_path: Path) -> None:
+    source = saved(tmp_path / "m.onnx")
+    made = folder(tmp_path / "c", told(source, "0" * 64))
+    with pytest.raises(ModelError, match=r"m\.onnx, which has changed since") as found:
+        source_of(made)
+    assert found.value.hint == f"compile it again: burnish compile {source} -o {made}"
 
 
 @pytest.mark.parametrize("text", ["no JSON", "{}", '{"about": 3}'])

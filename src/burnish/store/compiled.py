@@ -21,7 +21,8 @@ def source_of(folder: Path) -> Path:
     """Return the ONNX file that a folder was compiled from; it is what others compare with."""
     path = folder / PLAN
     try:
-        source = Path(json.loads(path.read_text())["about"]["source"])
+        about = json.loads(path.read_text())["about"]
+        source, key = Path(about["source"]), str(about["source_key"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
             f"{path}: does not tell what it was compiled from ({error})",
@@ -31,5 +32,12 @@ def source_of(folder: Path) -> Path:
         raise UsageError(
             f"{folder}: was compiled from {source}, which is not there",
             hint=f"run it by itself: burnish exec {folder} --input INPUTS.npz",
+        )
+    from burnish.store import onnx_files  # here: running a folder does not need onnx
+
+    if onnx_files.content_key(source) != key:
+        raise ModelError(
+            f"{folder}: was compiled from {source}, which has changed since",
+            hint=f"compile it again: burnish compile {source} -o {folder}",
         )
     return source
