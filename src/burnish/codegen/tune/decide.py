@@ -14,6 +14,9 @@ from burnish.tile.group import Group
 RIVAL = 1.25
 """What takes at most this many times as long as the winner may still win when searched further."""
 
+HANDOVER = 1.15
+"""How many times as long a kernel may take before the library is worth handing over to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -28,10 +31,13 @@ class Decision:
 
 
 def alone(group: Group, found: Found) -> Decision:
-    """Return how to run a group as it is: the library, unless a kernel is faster for sure."""
+    """Return how to run a group as it is: a kernel, unless the library is faster for sure.
+
+    A library's step costs a plan more than its own time: its threads take over from ours and back.
+    """
     own, library = found.tuned.best, found.library
     if library is not None and library.seconds is not None:
-        if own is None or not is_faster(own, library):
+        if own is None or own.seconds is None or _wins(library, own):
             return _library(group, own, library, found)
         return Decision("kernel", own.seconds)
     if own is not None:
@@ -63,6 +69,12 @@ def decide(
     seconds = _sum([decide(part, found, halves).seconds for part in parts])
     is_near = whole.seconds is not None and whole.seconds <= RIVAL * sums
     return Decision("two groups", seconds, rivals=(group,) if is_near else ())
+
+
+def _wins(library: Trial, own: Trial) -> bool:
+    assert library.seconds is not None
+    assert own.seconds is not None
+    return is_faster(library, own) and own.seconds > HANDOVER * library.seconds
 
 
 def _library(group: Group, own: Trial | None, library: Trial, found: Found) -> Decision:
