@@ -108,9 +108,9 @@ def measure(case: Case, asked: argparse.Namespace) -> None:
     folders = [str(compiled(case, fusion, asked.folder)) for fusion in fusions]
     subjects = len(ENGINES) + len(folders)
     burnish(
-        "bench", f"{case.model}/{VARIANT}", *folders, "--store", str(asked.folder / "models"),
-        "--engine", ",".join((*ENGINES, "burnish")), "--rounds", str(asked.rounds),
-        "--budget", str(asked.budget * subjects), "--baseline", folders[-1],
+        "bench", *folders, "--engine", ",".join((*ENGINES, "burnish")),
+        "--rounds", str(asked.rounds), "--budget", str(asked.budget * subjects),
+        "--baseline", f"{folders[-1]}@burnish" if len(folders) > 1 else "burnish",
         "-o", str(target), "--json",
     )  # fmt: skip
 
@@ -173,7 +173,7 @@ def _label_of(subject: str) -> str:
     if engine != "burnish":
         return engine
     name = Path(model).name
-    return next((f for f in ("element-wise", "none", "full") if name.endswith(f)), "as it is")
+    return next((f for f in ("element-wise", "none", "full") if name.endswith(f)), "full")
 
 
 def _samples(measurement: Report) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from burnish.bench.subject import BenchSubject
 from burnish.core.errors import UsageError
@@ -15,24 +15,27 @@ from burnish.store.stored import StoredModel, TorchSource
 def subjects(
     models: Sequence[StoredModel], engines: Sequence[str], options: EngineOptions
 ) -> tuple[BenchSubject, ...]:
-    """Return every model on every engine; without engines, on all that can run it here.
+    """Return every model on every engine, each once; without engines, on all that can run it here.
 
     An engine that runs PyTorch modules gets the models that come with one; `left_out` says which
     do not. If none does, all of them are kept, so that the engine can say what it misses.
     """
     labels = Counter(model.label for model in models)
     missing = _without_source(models, engines)
-    return tuple(
-        BenchSubject(
-            label=f"{model.label if labels[model.label] == 1 else model.onnx}@{engine}",
-            model=model,
-            engine=engine,
-            options=options,
-        )
+    found = (
+        BenchSubject(f"{_name(model, engine, labels)}@{engine}", model, engine, options)
         for model in models
         for engine in (engines or _usable(model))
         if (model, engine) not in missing
     )
+    # other engines run what a folder was compiled from: once, however many folders there are
+    return tuple({subject.label: subject for subject in found}.values())
+
+
+def _name(model: StoredModel, engine: str, labels: Mapping[str, int]) -> str:
+    if labels[model.label] == 1:
+        return model.label
+    return str(model.compiled if model.compiled and engine == "burnish" else model.onnx)
 
 
 def left_out(models: Sequence[StoredModel], engines: Sequence[str]) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ def test_what_comes_close_is_named() -> None:
     assert decide(WHOLE, lambda group: times[len(group.ops)], halves).rivals == ()
     times = {4: found(2.0), 2: found(0.9), 1: found(5.0)}
     assert decide(WHOLE, lambda group: times[len(group.ops)], halves).rivals == (WHOLE,)
-    near = decide(WHOLE, lambda _group: found(1.1, 1.0), lambda _group: ())
+    near = decide(WHOLE, lambda _group: found(1.2, 1.0), lambda _group: ())
     assert (near.way, near.rivals) == ("library", (WHOLE,))
     far = decide(WHOLE, lambda _group: found(1.5, 1.0), lambda _group: ())
     assert far.rivals == ()
