@@ -51,7 +51,7 @@ def test_every_node_test_of_the_judge_passes_through_kernels(
     for case in runnable:
         try:
             run(case, kernels)
-        except Exception as error:  # noqa: BLE001  # every failure is told
+        except Exception as error:  # every failure is told
             failures[case.name] = f"{type(error).__name__}: {error}"[:300]
     count = f"{len(runnable)} node tests run through kernels, {len(failures)} fail"
     request.config.get_terminal_writer().line(count)

@@ -21,6 +21,7 @@ from burnish.codegen.regions import Region, regions
 from burnish.core.arrays import Array
 from burnish.core.tensors import BITS
 from burnish.store.element_types import SHORT_NAMES
+from burnish.tile.channels_last import layouts
 from burnish.tile.graph import TensorType, TileGraph, constant_type
 from burnish.tile.lower import constant, cover, lower, named, operator, tensor_type
 from burnish.tile.simplify import Fusion, simplify
@@ -89,6 +90,7 @@ class _Work:
         self._operators = {named(node): operator(node) for node in model.graph}
         self._steps: list[Step] = []
         self._types: dict[str, TensorType | None] = {}
+        self._orders: dict[str, tuple[int, ...]] = {}
         self._kernels: dict[str, str] = {}
         self._constants: dict[str, Array] = {}
         self._libraries: dict[str, ir.Model] = {}
@@ -112,7 +114,7 @@ class _Work:
         self._add_given(inputs, outputs)
         homes = self._homes(inputs, outputs)
         tensors = {
-            name: PlanTensor(kind.dtype, kind.shape, homes[name])
+            name: PlanTensor(kind.dtype, kind.shape, homes[name], layout=self._orders.get(name))
             if (kind := self._types[name]) is not None
             else PlanTensor(_dtype(self._model, name), None, "value")
             for name in self._used(inputs, outputs)
@@ -168,7 +170,9 @@ class _Work:
 
     def _add_kernel(self, choice: Choice, graph: TileGraph, prefix: str) -> None:
         assert choice.schedule is not None
-        kernel = generate(choice.group, choice.schedule, graph, self._options.target)
+        target = self._options.target
+        orders = layouts(graph, target.lanes)
+        kernel = generate(choice.group, choice.schedule, graph, target, layouts=orders)
         name = canonical_name(kernel, [self._operators[node] for node in kernel.nodes])
         self._kernels[name] = kernel.ir_text.replace(f'"{kernel.name}"', f'"{name}"')
         outside = {*graph.inputs, *graph.outputs}
@@ -180,6 +184,8 @@ class _Work:
                 self._types[known] = constant_type(array)
             else:
                 self._types[known] = graph.tensors[own]
+                if own in orders:
+                    self._orders[known] = orders[own]
         self._steps.append(
             KernelStep(
                 kernel=name,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from burnish.codegen.cpu import target
 from burnish.codegen.folder import About
 from burnish.codegen.tune.cache import default_path
 from burnish.core import settings
@@ -35,7 +36,8 @@ def scheduler_machine(threads: int) -> Machine:
             "the limits of this CPU are not known, and schedules are chosen by them",
             hint="measure them: burnish doctor --probe",
         )
-    return machine(for_cores(found, threads))
+    # a probed description does not say how long vectors are
+    return machine(for_cores(found, threads), vector_bytes=4 * target.detect().lanes)
 
 
 def tuning_cache() -> Path:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from burnish.tile.channels_last import layouts
 from burnish.tile.cost import Cost, carried_tensors, estimate_tiles
-from burnish.tile.graph import TileGraph
+from burnish.tile.graph import TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine
 from burnish.tile.region import TileMap, partitioned, propagate
@@ -70,7 +71,9 @@ def candidates(
     fits, those are the whole output and contiguous blocks of it.
     """
     work = workload(group, graph)
-    visits = tuple(_visit_best_first(work, machine, space, seeds))
+    order = layouts(graph, machine.lanes("f32")).get(group.anchor.output)
+    sizes = _sizes(group.anchor, order, machine)
+    visits = tuple(_visit_best_first(work, machine, space, seeds, sizes))
     usable = [visit.candidate for visit in visits if not visit.fault]
     ranked = sorted(usable, key=lambda one: (one.cost.seconds, one.schedule.tile))[: space.top]
     if ranked:
@@ -96,15 +99,31 @@ def axis_sizes(extent: int, lanes: int = 1) -> tuple[int, ...]:
     return tuple(sorted(chosen))
 
 
+def _sizes(
+    anchor: TileOp, order: tuple[int, ...] | None, machine: Machine
+) -> list[tuple[int, ...]]:
+    """Return the tile sizes to try along each axis; innermost channels in whole vectors."""
+    lanes = machine.lanes(anchor.dtype)
+    innermost = order[-1] if order else len(anchor.shape) - 1
+    result = []
+    for axis, extent in enumerate(anchor.shape):
+        sizes = axis_sizes(extent, lanes if axis == innermost else 1)
+        if order and axis == innermost:
+            sizes = tuple(size for size in sizes if size % lanes == 0)
+        result.append(sizes)
+    return result
+
+
 def _visit_best_first(
-    work: Workload, machine: Machine, space: Space, seeds: Iterable[Tile]
+    work: Workload,
+    machine: Machine,
+    space: Space,
+    seeds: Iterable[Tile],
+    sizes: list[tuple[int, ...]],
 ) -> Iterator[_Visit]:
     anchor = work.group.anchor
     if not math.prod(anchor.shape):
         return
-    lanes = machine.lanes(anchor.dtype)
-    last = len(anchor.shape) - 1
-    sizes = [axis_sizes(e, lanes if k == last else 1) for k, e in enumerate(anchor.shape)]
     seen: set[Tile] = set()
     queue: list[tuple[float, Tile]] = []
     visited = 0

@@ -25,6 +25,7 @@ from burnish.codegen.tune.search import Found, Tuner
 from burnish.core.progress import SILENT, Progress
 from burnish.core.tensors import BITS
 from burnish.core.units import seconds as seconds_text
+from burnish.tile.channels_last import layouts
 from burnish.tile.connect import NoGroupError, grouped, wiring
 from burnish.tile.cost import estimate
 from burnish.tile.graph import TileGraph
@@ -79,6 +80,7 @@ class _Search:
         self._wires = wiring(graph)
         machine = settings.tuner.machine
         self._predict = Predictions(graph, machine)
+        self._layouts = layouts(graph, machine.lanes("f32"))
         self._roots = partition(graph, machine, settings.options.fusion).groups
         self._parts: dict[str, LibraryPart | None] = {}
         self._cuts: dict[str, tuple[float, int] | None] = {}
@@ -191,7 +193,7 @@ class _Search:
         """Return the first group with the signature of this one."""
         members = tuple(op.output for op in group.ops)
         if members not in self._tasks:
-            task = Task(group, self._graph)
+            task = Task(group, self._graph, self._layouts)
             self._tasks[members] = self._firsts.setdefault(task.signature, task)
         return self._tasks[members]
 
