@@ -7,7 +7,8 @@ Each model is measured in a process of its own: in every round both sessions are
 blocks of calls take turns. One log ratio per round, and a t interval at 98 % over the rounds.
 Heavy models get three rounds; very slow ones are opened once, and call by call is a round.
 Finished models are kept in FOLDER/cells.json, so that an interrupted run goes on; `--only` measures
-some of them, `--again` those that are there, too. Models above 2 GB of weights have fewer layers.
+some of them, `--again` those that are there, too (with --prepare: optimises them again, as after a
+change of rules). Models above 2 GB of weights have fewer layers.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def main() -> int:
         return 0
     names = asked.only or sorted(MODELS)
     if asked.prepare:
-        return _prepare_all(names, asked.folder)
+        return _prepare_all(names, asked.folder, again=asked.again)
     cells = _read(asked.folder)
     began = time.monotonic()
     for name in names:
@@ -133,9 +134,11 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _prepare_all(names: Sequence[str], folder: Path) -> int:
+def _prepare_all(names: Sequence[str], folder: Path, *, again: bool) -> int:
     """Export and optimise; return 0, for what fails is a row of the table."""
     for name in names:
+        if again:
+            _optimized_file(name, folder).unlink(missing_ok=True)
         try:
             _prepared(name, folder)
         except BurnishError as error:
@@ -151,7 +154,7 @@ def _prepared(name: str, folder: Path) -> tuple[StoredModel, StoredModel]:
         request = ExportRequest(ZooSource(name), _built(MODELS[name]), EXPORTER)
         export(request, ExportPlan(folder / "models", name, EXPORTER, generation=False))
     original = layout.stored(variant)
-    target = layout.place(folder / "models", name, f"{EXPORTER}_optimized")
+    target = _optimized_file(name, folder)
     if not target.is_file():
         print(f"{name}: optimize", file=sys.stderr, flush=True)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -159,6 +162,10 @@ def _prepared(name: str, folder: Path) -> tuple[StoredModel, StoredModel]:
         fusions = str(len(report.rewrite.fusions))
         files.write_text(target.with_suffix(".fusions"), fusions)
     return original, layout.stored(target)
+
+
+def _optimized_file(name: str, folder: Path) -> Path:
+    return layout.place(folder / "models", name, f"{EXPORTER}_optimized")
 
 
 def _built(entry: ModelEntry) -> BuildOptions:
