@@ -1,0 +1,74 @@
+"""Small graphs of nests for tests of the kernel generator."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from burnish.tile.expr import Argument, Constant, Guard, Inside, call
+from burnish.tile.graph import Read, TensorType, TileGraph
+from burnish.tile.index import Axis, at
+from burnish.tile.semantics import Builder, Reduction, axes_for
+
+F32 = "f32"
+A, B = Argument(0, F32), Argument(1, F32)
+
+
+def product(rows: int, terms: int, columns: int, *, constant: bool = True) -> TileGraph:
+    """Return `x[rows, terms] @ w[terms, columns]`."""
+    weight = np.arange(terms * columns, dtype=np.float32).reshape(terms, columns)
+    types = {"x": TensorType(F32, (rows, terms)), "w": TensorType(F32, (terms, columns))}
+    builder = Builder(types, {"w": weight} if constant else {})
+    i, j = axes_for((rows, columns))
+    k = Axis("k", terms)
+    reads = [Read("x", (at(i), at(k))), Read("w", (at(k), at(j)))]
+    builder.add("y", (i, j), reads, call("multiply", A, B), Reduction((k,), "sum"))
+    inputs = ("x",) if constant else ("x", "w")
+    return TileGraph(builder.tensors, inputs, ("y",), tuple(builder.ops), builder.constants)
+
+
+def scores(rows: int, width: int) -> TileGraph:
+    """Return `q · kᵀ`, whose second operand is read across."""
+    types = {name: TensorType(F32, (rows, width)) for name in ("q", "k")}
+    builder = Builder(types, {})
+    i, j = axes_for((rows, rows))
+    d = Axis("d", width)
+    reads = [Read("q", (at(i), at(d))), Read("k", (at(j), at(d)))]
+    builder.add("y", (i, j), reads, call("multiply", A, B), Reduction((d,), "sum"))
+    return TileGraph(builder.tensors, ("q", "k"), ("y",), tuple(builder.ops))
+
+
+def blurred(rows: int, width: int) -> TileGraph:
+    """Return relu, a border of zeros, and sums of three neighbours."""
+    builder = Builder({"x": TensorType(F32, (rows, width))}, {})
+    axes = axes_for((rows, width))
+    plain = tuple(at(axis) for axis in axes)
+    builder.add("relu", axes, [Read("x", plain)], call("maximum", A, Constant(0.0, F32)))
+    wide = axes_for((rows, width + 2))
+    guard = Guard(at(wide[1]), 1, width + 1)
+    read = Read("relu", (at(wide[0]), at(wide[1]) - 1), (guard,))
+    builder.add("padded", wide, [read], A)
+    k = Axis("k", 3)
+    taps = Read("padded", (plain[0], plain[1] + at(k)))
+    builder.add("y", axes, [taps], A, Reduction((k,), "sum"))
+    return TileGraph(builder.tensors, ("x",), ("y",), tuple(builder.ops))
+
+
+def joined(rows: int, first: int, second: int) -> TileGraph:
+    """Return two maps of one input side by side, negated."""
+    builder = Builder(
+        {"a": TensorType(F32, (rows, first)), "b": TensorType(F32, (rows, second))}, {}
+    )
+    for name in ("a", "b"):
+        axes = axes_for(builder.type(name).shape)
+        read = Read(name, tuple(at(axis) for axis in axes))
+        builder.add(f"half {name}", axes, [read], call("multiply", A, Constant(0.5, F32)))
+    axes = axes_for((rows, first + second))
+    here = [at(axis) for axis in axes]
+    left, right = Guard(here[1], 0, first), Guard(here[1], first, first + second)
+    reads = [
+        Read("half a", tuple(here), (left,)),
+        Read("half b", (here[0], here[1] - first), (right,)),
+    ]
+    builder.add("concat", axes, reads, call("where", Inside((left,)), A, B))
+    builder.add("y", axes, [Read("concat", tuple(here))], call("negative", A))
+    return TileGraph(builder.tensors, ("a", "b"), ("y",), tuple(builder.ops))

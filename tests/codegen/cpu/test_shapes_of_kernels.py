@@ -1,0 +1,101 @@
+"""What the generator decides before it writes: vectors, blocks, copies and places."""
+
+from __future__ import annotations
+
+from burnish.codegen.cpu.alias import insertions, padded_in_place
+from burnish.codegen.cpu.blocking import Blocking, choose
+from burnish.codegen.cpu.form import form
+from burnish.codegen.cpu.kernel import generate
+from burnish.codegen.cpu.layout import places, scratch_strides, strides_of
+from burnish.codegen.cpu.segments import segments
+from burnish.codegen.cpu.stage import staged
+from burnish.codegen.cpu.target import TARGETS
+from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
+from burnish.tile.index import Index
+from burnish.tile.region import Span, propagate
+from burnish.tile.schedule import Schedule
+from codegen.cpu.nests import blurred, joined, product, scores
+
+AVX512 = TARGETS["avx512"]
+
+
+def whole(graph: TileGraph) -> Group:
+    return Group(graph.ops, graph.outputs)
+
+
+def blocking(graph: TileGraph, tile: tuple[int, ...], nest: int = -1) -> Blocking:
+    group = whole(graph)
+    tiles = propagate(group, tile)
+    where = places(group, tiles, graph.tensors, {}, graph.constants.keys(), AVX512)
+    op = group.ops[nest]
+    return choose(form(op, tiles.boxes[op.output], where), AVX512)
+
+
+def test_a_product_keeps_rows_times_vectors_in_registers() -> None:
+    found = blocking(product(64, 32, 96), (64, 96))
+    assert found.vector is not None
+    assert found.block is not None
+    assert (found.vector.name, found.block.name, found.horizontal) == ("i1", "i0", False)
+    assert found.rows * found.vectors + found.vectors + 2 <= AVX512.registers
+    assert found.rows * found.vectors >= 16
+
+
+def test_taps_of_a_stencil_are_written_out() -> None:
+    found = blocking(blurred(8, 64), (8, 64))
+    assert [axis.name for axis in found.written_out] == ["k"]
+
+
+def test_a_constant_operand_lies_in_panels() -> None:
+    kernel = generate(whole(product(64, 32, 96)), Schedule((64, 96)), product(64, 32, 96), AVX512)
+    (name,) = kernel.packed
+    assert kernel.packed[name].shape[-2] == 32
+    assert "w" not in kernel.arguments
+    assert kernel.arguments == ("x", name, "y")
+
+
+def test_an_operand_that_is_read_across_is_copied_first() -> None:
+    graph = scores(64, 32)
+    group = staged(whole(graph), graph.tensors, {}, (), AVX512)
+    assert [op.output for op in group.ops] == ["k~y~1", "y"]
+
+
+def test_an_operand_that_is_used_too_rarely_is_not_copied() -> None:
+    graph = scores(4, 32)
+    assert len(staged(whole(graph), graph.tensors, {}, (), AVX512).ops) == 1
+
+
+def test_what_is_padded_lies_inside_the_padded_tensor() -> None:
+    group = whole(blurred(8, 64))
+    found = insertions(group)
+    assert {source: one.shifts for source, one in found.items()} == {"relu": (0, 1)}
+    assert padded_in_place(group.ops[1], found) is found["relu"]
+
+
+def test_what_is_concatenated_lies_inside_the_concatenation() -> None:
+    found = insertions(whole(joined(4, 16, 32)))
+    assert {source: one.shifts for source, one in found.items()} == {
+        "half a": (0, 0),
+        "half b": (0, 16),
+    }
+
+
+def test_a_concatenation_is_cut_where_its_parts_meet() -> None:
+    cut = segments(joined(4, 16, 32).ops[2])
+    assert [(part.low, part.high) for part in cut] == [(0, 16), (16, 48)]
+    assert [[read.tensor for read in part.op.reads] for part in cut] == [["half a"], ["half b"]]
+    assert all(not read.guards for part in cut for read in part.op.reads)
+
+
+def test_strides_follow_the_order_of_dimensions() -> None:
+    assert strides_of((2, 3, 4, 5)) == (60, 20, 5, 1)
+    assert strides_of((2, 3, 4, 5), (0, 2, 3, 1)) == (60, 1, 15, 3)
+
+
+def test_rows_of_scratch_are_an_odd_number_of_lines_apart() -> None:
+    box = tuple(Span(Index(), size) for size in (8, 4, 256))
+    row, column, element = scratch_strides(box, 2)
+    assert (column, element) == (256, 1)
+    assert row >= 4 * 256
+    assert (row // 16) % 2 == 1
+    assert scratch_strides((), 0) == ()
