@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.codegen.cpu.call import load_kernel
 from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.target import detect
 from burnish.codegen.predicted import Predicted
@@ -15,6 +14,7 @@ from burnish.store.element_types import numpy_type
 from burnish.tile.graph import TileGraph
 from burnish.tile.machine import machine
 from burnish.tile.simplify import simplify
+from codegen.cpu.calling import load_kernel
 from tile.node_tests import cases, run
 
 pytestmark = pytest.mark.slow

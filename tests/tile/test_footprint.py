@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.tile.footprint import ALIGNMENT, element_bytes, footprint, lifetimes, scratch_sizes
+from burnish.core.placing import ALIGNMENT
+from burnish.tile.footprint import element_bytes, footprint, lifetimes, scratch_sizes
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.region import propagate

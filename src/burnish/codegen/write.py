@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from burnish.codegen.buffers import ALIGNMENT, padded
+from burnish.codegen.buffers import padded
 from burnish.codegen.built import Built
 from burnish.codegen.cpu import driver
 from burnish.codegen.cpu.image import ImageTable, NotLinkableError, link
@@ -29,6 +29,7 @@ from burnish.core import records
 from burnish.core.arrays import Array
 from burnish.core.files import folder_written_beside
 from burnish.core.hashing import file_key
+from burnish.core.placing import ALIGNMENT
 from burnish.store import onnx_files
 from burnish.store.compiled import PLAN, SUMS
 from burnish.store.history import History

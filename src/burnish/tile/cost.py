@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from burnish.core.placing import Lifetime
 from burnish.hw.spec import MemoryLevel
-from burnish.tile.footprint import Lifetime, element_bytes, placed
+from burnish.tile.footprint import element_bytes, placed
 from burnish.tile.machine import Machine
 from burnish.tile.region import TileMap, propagate
 from burnish.tile.schedule import Schedule

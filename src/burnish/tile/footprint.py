@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
+from burnish.core.placing import Lifetime, Places, first_fit
 from burnish.core.tensors import BITS
 from burnish.tile.group import Group
 from burnish.tile.region import TileMap
 
-ALIGNMENT = 64
-"""Bytes: a cache line, and the longest vector that a CPU loads at once."""
 
-
-@dataclass(frozen=True, slots=True)
-class Footprint:
-    """The scratch memory of one thread: its size, and where each tensor's tile starts."""
-
-    bytes: int
-    offsets: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Lifetime:
-    """From which nest of a group to which one a tensor is needed, both included."""
-
-    first: int
-    last: int
-
-    def overlaps(self, other: Lifetime) -> bool:
-        """Say whether both are needed at some nest."""
-        return self.first <= other.last and other.first <= self.last
-
-
-def footprint(group: Group, sizes: Mapping[str, int], kept: Collection[str] = ()) -> Footprint:
+def footprint(group: Group, sizes: Mapping[str, int], kept: Collection[str] = ()) -> Places:
     """Return where a group's scratch tensors lie.
 
     `sizes` has the bytes of every scratch tensor's tile, as `scratch_sizes` or a back end that
@@ -42,16 +19,11 @@ def footprint(group: Group, sizes: Mapping[str, int], kept: Collection[str] = ()
     return placed(lifetimes(group, kept), sizes)
 
 
-def placed(lives: Mapping[str, Lifetime], sizes: Mapping[str, int]) -> Footprint:
+def placed(lives: Mapping[str, Lifetime], sizes: Mapping[str, int]) -> Places:
     """Return offsets such that no two tensors share bytes while both are needed."""
-    offsets: dict[str, int] = {}
     # the largest first: small ones then fill what lies between
-    for name in sorted(lives, key=lambda each: (-sizes[each], lives[each].first)):
-        rivals = [other for other in offsets if lives[other].overlaps(lives[name])]
-        taken = sorted((offsets[each], offsets[each] + _aligned(sizes[each])) for each in rivals)
-        offsets[name] = _first_gap(taken, _aligned(sizes[name]))
-    end = max((offsets[name] + _aligned(sizes[name]) for name in offsets), default=0)
-    return Footprint(end, {name: offsets[name] for name in lives})
+    order = sorted(lives, key=lambda each: (-sizes[each], lives[each].first))
+    return first_fit(lives, sizes, order)
 
 
 def lifetimes(group: Group, kept: Collection[str] = ()) -> dict[str, Lifetime]:
@@ -82,16 +54,3 @@ def scratch_sizes(group: Group, tile_map: TileMap) -> dict[str, int]:
 def element_bytes(dtype: str, elements: int) -> int:
     """Return the bytes of this many elements."""
     return -(-elements * BITS[dtype] // 8)
-
-
-def _aligned(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-def _first_gap(taken: list[tuple[int, int]], size: int) -> int:
-    start = 0
-    for low, high in taken:
-        if start + size <= low:
-            return start
-        start = max(start, high)
-    return start

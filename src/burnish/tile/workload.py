@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from burnish.core.placing import Lifetime
 from burnish.core.tensors import BITS, FLOATS
 from burnish.tile.expr import Argument, Call, operations, walk
-from burnish.tile.footprint import Lifetime, lifetimes
+from burnish.tile.footprint import lifetimes
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of, expression_indices
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, axes_of, coefficient, fetches_of

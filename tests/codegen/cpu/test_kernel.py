@@ -5,7 +5,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from burnish.codegen.cpu.call import load_kernel
 from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.target import Target, available
 from burnish.core.arrays import Array
@@ -15,6 +14,7 @@ from burnish.tile.group import Group
 from burnish.tile.reference import evaluate
 from burnish.tile.region import partitioned, propagate
 from burnish.tile.schedule import Schedule
+from codegen.cpu.calling import load_kernel
 from codegen.cpu.random_graphs import graphs
 
 TARGETS = available()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from burnish.codegen.cpu.alias import insertions, padded_in_place
 from burnish.codegen.cpu.blocking import Blocking, choose
 from burnish.codegen.cpu.form import form
@@ -99,3 +101,9 @@ def test_rows_of_scratch_are_an_odd_number_of_lines_apart() -> None:
     assert row >= 4 * 256
     assert (row // 16) % 2 == 1
     assert scratch_strides((), 0) == ()
+
+
+def test_a_schedule_that_carries_rows_is_refused() -> None:
+    graph = blurred(8, 64)
+    with pytest.raises(ValueError, match="nothing can be carried"):
+        generate(whole(graph), Schedule((4, 64), carried=0), graph, AVX512)

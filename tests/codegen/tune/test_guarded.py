@@ -9,9 +9,10 @@ import signal
 
 import pytest
 
-from burnish.codegen.buffers import ALIGNMENT, SLACK_BYTES
+from burnish.codegen.buffers import SLACK_BYTES
 from burnish.codegen.cpu.team import address_of
 from burnish.codegen.tune.guarded import GuardedBlock
+from burnish.core.placing import ALIGNMENT
 
 
 @pytest.mark.parametrize("size", [0, 1, 64, 4095, 4096, 100_000])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from llvmlite import ir
 
+from burnish.codegen.buffers import SLACK_BYTES, padded
 from burnish.codegen.cpu.alias import Insertion, border, insertions, padded_in_place
 from burnish.codegen.cpu.blocking import Blocking, choose
 from burnish.codegen.cpu.form import NestForm, Place, form, uncollapsed
@@ -21,15 +22,13 @@ from burnish.codegen.cpu.stage import staged
 from burnish.codegen.cpu.target import Target
 from burnish.codegen.cpu.types import Value, size_in_bytes
 from burnish.core.arrays import Array
+from burnish.core.placing import Lifetime, Places
+from burnish.tile.footprint import lifetimes, placed
 from burnish.tile.graph import TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, bounds
 from burnish.tile.region import Span, TileMap, propagate
 from burnish.tile.schedule import Schedule
-
-ALIGNMENT = 64
-SLACK_BYTES = 256
-"""Behind every scratch buffer: vectors with a stride read a little beyond the last element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +67,8 @@ def generate(
     layouts: Mapping[str, tuple[int, ...]] | None = None,
 ) -> Kernel:
     """Return the kernel of a group; `layouts` orders the dimensions of tensors in memory."""
+    if schedule.carried is not None:
+        raise ValueError("kernels for CPUs compute what tiles share anew: nothing can be carried")
     orders = layouts or {}
     group = staged(group, graph.tensors, orders, graph.constants.keys(), target)
     tiles = propagate(group, schedule.tile)
@@ -82,10 +83,12 @@ def generate(
             parts.append(replace(part, nest=nest, blocking=blocking))
             packed |= more
     arguments = _arguments(group, parts)
-    offsets, scratch_bytes = _scratch(group, tiles, where, inserted)
+    scratch = _scratch(group, tiles, where, inserted)
     writer = _KernelWriter(group, tiles, where, inserted, name)
-    text = writer.write(parts, arguments, offsets)
-    return Kernel(name, text, arguments, tiles.tiles, scratch_bytes, group.nodes, packed)
+    text = writer.write(parts, arguments, scratch.offsets)
+    return Kernel(
+        name, text, arguments, tiles.tiles, max(scratch.bytes, SLACK_BYTES), group.nodes, packed
+    )
 
 
 def _parts(
@@ -131,45 +134,24 @@ def _read(op: TileOp) -> set[str]:
 
 def _scratch(
     group: Group, tiles: TileMap, where: Mapping[str, Place], inserted: Mapping[str, Insertion]
-) -> tuple[dict[str, int], int]:
-    """Return the offset of each scratch buffer, and the bytes of all."""
-    last = {name: position for position, op in enumerate(group.ops) for name in op.inputs}
-    begun = {op.output: position for position, op in enumerate(group.ops)}
+) -> Places:
+    """Return where each scratch buffer begins, and the bytes of all."""
+    lives = lifetimes(group)
     for op in group.ops:
         # a container is there as soon as the first tensor inside it is written
-        container, position = op.output, begun[op.output]
+        container, begun = op.output, group.ops.index(op)
         while container in inserted:
             container = inserted[container].container.output
-            begun[container] = min(begun[container], position)
-    order = sorted(
-        (op for op in group.ops if op.output not in inserted), key=lambda op: begun[op.output]
-    )
-    live: list[tuple[int, int, int]] = []
-    offsets: dict[str, int] = {}
-    total = ALIGNMENT
-    for op in order:
-        if op.output not in group.scratch:
-            continue
-        position = begun[op.output]
-        live = [item for item in live if item[2] >= position]
-        place = where[op.output]
-        elements = scratch_elements(tiles.boxes[op.output], place.strides)
-        size = elements * size_in_bytes(op.dtype) + SLACK_BYTES
-        size = -(-size // ALIGNMENT) * ALIGNMENT
-        start = _first_fit(live, size)
-        offsets[op.output] = start
-        live = sorted([*live, (start, start + size, last.get(op.output, position))])
-        total = max(total, start + size)
-    return offsets, total
-
-
-def _first_fit(live: list[tuple[int, int, int]], size: int) -> int:
-    start = 0
-    for low, high, _ in live:
-        if start + size <= low:
-            return start
-        start = max(start, high)
-    return start
+            lives[container] = Lifetime(min(lives[container].first, begun), lives[container].last)
+    sizes = {
+        op.output: padded(
+            scratch_elements(tiles.boxes[op.output], where[op.output].strides)
+            * size_in_bytes(op.dtype)
+        )
+        for op in group.ops
+        if op.output in lives and op.output not in inserted
+    }
+    return placed({name: lives[name] for name in sizes}, sizes)
 
 
 class _KernelWriter:
@@ -220,9 +202,7 @@ class _KernelWriter:
         counting = Arithmetic(builder, {}, {})
         at = self._counters(tile)
         bases = self._bases(pointers, counting, at)
-        types = {name: place.dtype for name, place in self._where.items()}
-        arithmetic = Arithmetic(builder, bases, types)
-        arithmetic.strides = {name: place.strides for name, place in self._where.items()}
+        arithmetic = Arithmetic(builder, bases, self._where)
         for part in parts:
             op = part.nest.op
             spans = zip(op.spatial, self._tiles.boxes[op.output], strict=True)

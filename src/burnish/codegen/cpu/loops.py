@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from llvmlite import ir
 
+from burnish.codegen.cpu.form import Place
 from burnish.codegen.cpu.memory import I32, I64, element, splat
 from burnish.codegen.cpu.types import Value, load
 from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod
@@ -47,43 +48,35 @@ class Arithmetic:
     """Evaluates index expressions: as one i64, or one i32 per lane of a vector along an axis."""
 
     def __init__(
-        self, builder: Value, bases: Mapping[str, Value], types: Mapping[str, str]
+        self, builder: Value, bases: Mapping[str, Value], where: Mapping[str, Place]
     ) -> None:
-        """Fetched indices are read from `bases`; they must be contiguous there."""
+        """Fetched indices are read from `bases`, in the layout that `where` tells."""
         self._builder = builder
         self._bases = bases
-        self._types = types
-        self.strides: dict[str, tuple[int, ...]] = {}
+        self._where = where
 
     def scalar(self, index: Index, at: Mapping[Axis, Value]) -> Value:
         """Return the value of an index for these coordinates."""
-        return self._sum(index, lambda atom: self._scalar_atom(atom, at), I64)
-
-    def scalar_atom(self, atom: Atom, at: Mapping[Axis, Value]) -> Value:
-        """Return the value of one atom for these coordinates."""
-        return self._scalar_atom(atom, at)
+        return self._sum(index, lambda atom: self.scalar_atom(atom, at), I64)
 
     def lanes(self, index: Index, at: Mapping[Axis, Value], along: Axis, steps: Value) -> Value:
         """Return an index per lane; `steps` are the lanes' coordinates on the axis `along`."""
         width = int(steps.type.count)
         kind = ir.VectorType(I32, width)
-        return self._sum(index, lambda atom: self._lane_atom(atom, at, along, steps), kind)
+        return self._sum(index, lambda atom: self.lane_atom(atom, at, along, steps), kind)
 
-    def lane_atom(self, atom: Atom, at: Mapping[Axis, Value], along: Axis, steps: Value) -> Value:
-        """Return one atom per lane."""
-        return self._lane_atom(atom, at, along, steps)
-
-    def _sum(self, index: Index, value: object, kind: Value) -> Value:
+    def _sum(self, index: Index, value: Callable[[Atom], Value], kind: Value) -> Value:
         builder = self._builder
         total = _constant(kind, index.constant)
         for atom, factor in index.terms:
-            part = value(atom)  # type: ignore[operator]
+            part = value(atom)
             if factor != 1:
                 part = builder.mul(part, _constant(kind, factor))
             total = builder.add(total, part)
         return total
 
-    def _scalar_atom(self, atom: Atom, at: Mapping[Axis, Value]) -> Value:
+    def scalar_atom(self, atom: Atom, at: Mapping[Axis, Value]) -> Value:
+        """Return the value of one atom for these coordinates."""
         match atom:
             case Axis():
                 return at[atom]
@@ -93,12 +86,13 @@ class Arithmetic:
                 return self._rest(self.scalar(of, at), by, I64)
             case Fetch(tensor, inner, extent):
                 offset = I64(0)
-                for part, stride in zip(inner, self.strides[tensor], strict=True):
+                for part, stride in zip(inner, self._where[tensor].strides, strict=True):
                     step = self._builder.mul(self.scalar(part, at), I64(stride))
                     offset = self._builder.add(offset, step)
                 return self._fetched(tensor, offset, extent)
 
-    def _lane_atom(self, atom: Atom, at: Mapping[Axis, Value], along: Axis, steps: Value) -> Value:
+    def lane_atom(self, atom: Atom, at: Mapping[Axis, Value], along: Axis, steps: Value) -> Value:
+        """Return one atom per lane."""
         width = int(steps.type.count)
         kind = ir.VectorType(I32, width)
         match atom:
@@ -110,7 +104,7 @@ class Arithmetic:
                 return self._rest(self.lanes(of, at, along, steps), by, kind)
             case Fetch(tensor, inner, extent):
                 offsets = _constant(kind, 0)
-                for part, stride in zip(inner, self.strides[tensor], strict=True):
+                for part, stride in zip(inner, self._where[tensor].strides, strict=True):
                     lanes = self.lanes(part, at, along, steps)
                     step = self._builder.mul(lanes, _constant(kind, stride))
                     offsets = self._builder.add(offsets, step)
@@ -118,7 +112,7 @@ class Arithmetic:
 
     def _fetched(self, tensor: str, offset: Value, extent: int) -> Value:
         builder = self._builder
-        dtype = self._types[tensor]
+        dtype = self._where[tensor].dtype
         found = load(builder, element(builder, self._bases[tensor], offset, dtype), dtype)
         if dtype != "i64":
             found = builder.sext(found, I64) if dtype[0] == "i" else builder.zext(found, I64)

@@ -9,7 +9,6 @@ from burnish.codegen.cpu.types import (
     from_memory,
     load,
     memory_type,
-    register_type,
     size_in_bytes,
     to_memory,
 )
@@ -96,11 +95,6 @@ def all_set(width: int) -> Value:
 def lane_numbers(width: int) -> Value:
     """Return 0, 1, 2 … as a vector of i32."""
     return ir.Constant(ir.VectorType(I32, width), list(range(width)))
-
-
-def zero(dtype: str, width: int) -> Value:
-    """Return a vector of zeros."""
-    return ir.Constant(register_type(dtype, width), None)
 
 
 def _addresses(builder: Value, base: Value, offsets: Value, dtype: str) -> Value:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burnish.codegen.buffers import ALIGNMENT, SLACK_BYTES
+from burnish.codegen.buffers import SLACK_BYTES
 from burnish.codegen.cpu.driver import Driver, Word, driver, semaphore_word, team_words
 from burnish.codegen.cpu.target import Target
 from burnish.core.errors import MissingCapabilityError
+from burnish.core.placing import ALIGNMENT
 
 PAGE_BYTES = 4096
 

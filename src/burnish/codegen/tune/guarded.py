@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burnish.codegen.buffers import ALIGNMENT, SLACK_BYTES
+from burnish.codegen.buffers import SLACK_BYTES
+from burnish.core.placing import ALIGNMENT
 
 Bytes = NDArray[np.uint8]
 

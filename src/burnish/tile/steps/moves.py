@@ -14,7 +14,6 @@ from burnish.tile.index import (
     Mod,
     fetched,
     fetches_of,
-    flatten,
     substitute,
 )
 from burnish.tile.steps.divisions import divisions
@@ -50,19 +49,6 @@ def inline_moves(graph: TileGraph) -> TileGraph:
             moves[op.output] = op
         ops.append(op)
     return regraph(graph, ops)
-
-
-def is_reshape(op: TileOp, tensors: Tensors) -> bool:
-    """Return whether the nest gives the same elements in the same row-major order."""
-    if not is_move(op) or op.reads[0].guards:
-        return False
-    source = tensors[op.reads[0].tensor]
-    if source.size != tensors[op.output].size:
-        return False
-    own = flatten(
-        (Index(((axis, 1),)) if axis.extent > 1 else Index() for axis in op.spatial), op.shape
-    )
-    return flatten(op.reads[0].index, source.shape) == own
 
 
 def _following(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from burnish.codegen.buffers import ALIGNMENT, SLACK_BYTES
+from burnish.codegen.buffers import SLACK_BYTES
 from burnish.codegen.cpu.compile import Compiled, compile_module
 from burnish.codegen.cpu.kernel import Kernel
 from burnish.codegen.cpu.target import Target
 from burnish.core.arrays import Array, Arrays
+from burnish.core.placing import ALIGNMENT
 
 _SIGNATURE = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p
@@ -60,11 +60,6 @@ def load_kernel(kernel: Kernel, target: Target) -> LoadedKernel:
     """Compile a kernel and return it, ready to be called."""
     compiled = compile_module(kernel.ir_text, target)
     return LoadedKernel(kernel, compiled, _SIGNATURE(compiled.address(kernel.name)))
-
-
-def run_kernel(kernel: Kernel, target: Target, tensors: Mapping[str, Array]) -> None:
-    """Compile a kernel and run it once; its outputs are written into the arrays given."""
-    load_kernel(kernel, target).bound(tensors).run()
 
 
 def aligned(size_bytes: int) -> NDArray[np.uint8]:
