@@ -125,7 +125,7 @@ def carried_tensors(tile_map: TileMap, schedule: Schedule) -> frozenset[str]:
 
 
 def _scratch_bytes(work: Workload, tile_map: TileMap, schedule: Schedule) -> int:
-    lives = dict(work.lifetimes)
+    lives = {**work.lifetimes, **work.copied}
     for name in carried_tensors(tile_map, schedule) & lives.keys():
         lives[name] = Lifetime(0, len(work.nests) - 1)
     types = work.graph.tensors

@@ -1,8 +1,9 @@
 """Cutting a tile-graph into groups: which nests share a kernel, by predicted or measured gain.
 
-Two steps. Dynamic programming along the order of the nests finds the best cut into consecutive
-runs, where no early choice can stand in the way of a better later one. Greedy merging then joins
-whatever still gains, neighbours in the graph that are none in the order included.
+Three steps. Dynamic programming along the order of the nests finds the best cut into consecutive
+runs, where no early choice can stand in the way of a better later one. What lies in a run only
+because of the order, and would rather be computed before it, is taken out. Greedy merging then
+joins whatever still gains, neighbours in the graph that are none in the order included.
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ def partition(
     merging = _Merging(wires, predict, limits)
     for members in _consecutive(wires, predict, limits):
         merging.add(members)
+    merging.take_out()
     merging.run()
     return Partition(in_order(merging.groups), tuple(merging.rejections()))
 
@@ -182,13 +184,42 @@ class _Merging:
         """Make these nests a group, in place of the groups that they were in."""
         chosen = tuple(members)
         number = len(self._wires.graph.ops) + max(self._members, default=0) + 1
-        for old in {self._owner[k] for k in chosen if k in self._owner}:
+        for old in {self._owner[k] for k in chosen if k in self._owner} & self._members.keys():
             del self._members[old], self._groups[old], self._price[old]
         self._members[number] = chosen
         self._groups[number] = grouped(self._wires, chosen)
         self._price[number] = _price(self._groups[number], self._predict)
         self._owner |= dict.fromkeys(chosen, number)
         return number
+
+    def take_out(self) -> None:
+        """Give nests that begin a group a kernel of their own wherever that gains."""
+        waiting = [number for number, members in self._members.items() if len(members) > 2]
+        while waiting:
+            number = waiting.pop()
+            found = min(self._without_one(number), default=None)
+            if found is not None:
+                _, taken = found
+                rest = [k for k in self._members[number] if k != taken]
+                self.add((taken,))
+                waiting.append(self.add(rest))
+
+    def _without_one(self, number: int) -> Iterator[tuple[float, int]]:
+        """Yield what a group and a nest that begins it take apart, where that is less."""
+        members = set(self._members[number])
+        most = (1 - self._limits.gain) * self._price[number]
+        for taken in self._members[number]:
+            if members & set(self._wires.predecessors(taken)):
+                continue
+            try:
+                alone = self._predict(grouped(self._wires, (taken,)))
+                rest = self._predict(
+                    grouped(self._wires, [k for k in self._members[number] if k != taken])
+                )
+            except NoGroupError:
+                continue
+            if alone + rest < most:
+                yield alone + rest, taken
 
     def run(self) -> None:
         """Join groups until nothing gains any more."""

@@ -10,6 +10,7 @@ from typing import Literal
 
 from burnish.core.placing import Lifetime
 from burnish.core.tensors import BITS, FLOATS
+from burnish.tile.collisions import colliding, stride
 from burnish.tile.expr import Argument, Call, operations, walk
 from burnish.tile.footprint import lifetimes
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of, expression_indices
@@ -89,6 +90,8 @@ class Workload:
     accesses: Accesses
     lifetimes: Mapping[str, Lifetime]
     """Of the scratch tensors that take memory of their own."""
+    copied: Mapping[str, Lifetime]
+    """Of the inputs that are copied into scratch before they are used."""
 
 
 def workload(group: Group, graph: TileGraph) -> Workload:
@@ -104,7 +107,18 @@ def workload(group: Group, graph: TileGraph) -> Workload:
     for op in group.ops:
         nests.append(_facts(op, graph, scratch, known, op.output in inside.values()))
         known |= {op.output, *op.inputs}
-    return Workload(group, graph, tuple(nests), group.inputs, accesses(group), lives)
+    copied = _copied(group, graph)
+    return Workload(group, graph, tuple(nests), group.inputs, accesses(group), lives, copied)
+
+
+def _copied(group: Group, graph: TileGraph) -> dict[str, Lifetime]:
+    from_memory = set(group.inputs) - graph.constants.keys()
+    return {
+        op.reads[position].tensor: Lifetime(number, number)
+        for number, op in enumerate(group.ops)
+        for position in colliding(op, graph.tensors)
+        if op.reads[position].tensor in from_memory
+    }
 
 
 def padded_in_place(group: Group) -> dict[str, str]:
@@ -247,7 +261,8 @@ def _joined(
     for inner, outer in pairwise(positions):
         extent = op.spatial[inner].extent
         for read in reads:
-            steps = [_stride(read, op.spatial[position], graph) for position in (inner, outer)]
+            shape = graph.tensors[read.tensor].shape
+            steps = [stride(read, op.spatial[position], shape) for position in (inner, outer)]
             if read.guards or None in steps or steps[1] != (steps[0] or 0) * extent:
                 return tuple(result)
         result.append(outer)
@@ -261,7 +276,7 @@ def _lying(read: Read, axis: Axis, graph: TileGraph, scratch: frozenset[str]) ->
         if len(steps) > 1:
             return "apart"
         return _by_stride(steps[0] if steps else 0)
-    return _by_stride(_stride(read, axis, graph))
+    return _by_stride(stride(read, axis, graph.tensors[read.tensor].shape))
 
 
 def _by_stride(stride: int | None) -> Lying:
@@ -274,15 +289,3 @@ def _by_stride(stride: int | None) -> Lying:
             return "near"
         case _:
             return "apart"
-
-
-def _stride(read: Read, axis: Axis, graph: TileGraph) -> int | None:
-    """Return how many elements further in memory a step along the axis reads; None: not even."""
-    shape = graph.tensors[read.tensor].shape
-    total = 0
-    for position, index in enumerate(read.index):
-        step = coefficient(index, axis)
-        if step is None:
-            return None
-        total += step * math.prod(shape[position + 1 :])
-    return total

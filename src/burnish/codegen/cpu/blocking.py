@@ -23,6 +23,11 @@ ACROSS = 8.0
 """What combining the lanes of a finished vector costs, in vector operations."""
 LATENCY = 8
 """Accumulators that keep two multiply-add units of four cycles busy."""
+FIRST_CACHE_BYTES = 32 << 10
+FAR_BYTES_PER_CYCLE = 24
+"""What the second cache delivers while all goes well."""
+STEP_CYCLES = 1.5
+"""What one step along the sum costs whatever the block: counting, addresses, uneven starts."""
 WRITTEN_OUT = 512
 """Evaluations of the body that may be written out one after the other."""
 LONGEST_WRITTEN_OUT = 8
@@ -43,6 +48,8 @@ class Blocking:
     rows: int
     written_out: tuple[Axis, ...]
     """Reduced axes without a loop: their steps follow one another in the code."""
+    rows_first: bool = False
+    """Whether the loop over rows is around the one over vectors, not inside it."""
 
 
 def choose(nest: NestForm, target: Target) -> Blocking:
@@ -63,6 +70,7 @@ def choose(nest: NestForm, target: Target) -> Blocking:
         block.axis if block and rows > 1 else None,
         rows if block else 1,
         written_out,
+        block is not None and not horizontal and _rows_first(nest, found, block),
     )
 
 
@@ -139,6 +147,18 @@ def _shared(nest: NestForm, candidate: Range, along: Range) -> float:
     return total
 
 
+def _rows_first(nest: NestForm, along: Range, block: Range) -> bool:
+    """Say whether memory is walked in order: nothing that vectors read serves all rows.
+
+    What depends on the vector alone (a panel of a product) should stay in the first cache while
+    the rows pass; a stencil has nothing of the kind, and down a column each step is a new page.
+    """
+    reads = [nest.reads[position].offset for position in arguments_of(nest.op.body)]
+    return not any(
+        offset.depends(along.axis) and not offset.depends(block.axis) for offset in reads
+    ) and nest.output.stride(along.axis) < nest.output.stride(block.axis)
+
+
 def _shape(
     nest: NestForm, along: Range, block: Range | None, target: Target, width: int
 ) -> tuple[int, int]:
@@ -160,15 +180,24 @@ def _shape(
 def _block_cost(
     nest: NestForm, along: Range, block: Range | None, shape: tuple[int, int, int]
 ) -> float:
-    """Return cycles per useful evaluation of the body, were every load to hit the first cache."""
+    """Return cycles per useful evaluation of the body.
+
+    What a block walks of an operand comes from the second cache where the first does not hold it.
+    """
     rows, vectors, width = shape
     accumulators = rows * vectors
-    loads = 0
+    loads, far_bytes = 0, 0
     for position in arguments_of(nest.op.body):
-        offset = nest.reads[position].offset
-        by_row = rows if block and offset.depends(block.axis) else 1
-        loads += by_row * (vectors if offset.depends(along.axis) else 1)
-    cycles = max(max(accumulators, LATENCY if nest.reduced else 1) / 2, loads / 2)
+        read = nest.reads[position]
+        by_row = rows if block and read.offset.depends(block.axis) else 1
+        by_vector = vectors if read.offset.depends(along.axis) else 1
+        loads += by_row * by_vector
+        lanes = width if read.offset.depends(along.axis) else 1
+        step_bytes = by_row * by_vector * lanes * size_in_bytes(read.dtype)
+        steps = math.prod(each.size for each in nest.reduced if read.offset.depends(each.axis))
+        far_bytes += step_bytes if step_bytes * steps > FIRST_CACHE_BYTES else 0
+    multiplying = max(accumulators, LATENCY if nest.reduced else 1) / 2
+    cycles = STEP_CYCLES + max(multiplying, loads / 2, far_bytes / FAR_BYTES_PER_CYCLE)
     useful = _useful(along.size, vectors * width) * (_useful(block.size, rows) if block else 1.0)
     return cycles / (accumulators * useful)
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import gcd
+from math import gcd, prod
 
 from burnish.codegen.cpu.linear import Linear, linear, merged
 from burnish.tile.expr import Guard, Number
 from burnish.tile.graph import TileOp, expression_indices
 from burnish.tile.index import Axis, at, axes_of, bounds
 from burnish.tile.region import Box, Span
+
+FAR = 1 << 18
+"""Elements of an output that no second cache holds next to what else a kernel needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class NestForm:
     reduced: tuple[Range, ...]
     reads: tuple[Access, ...]
     output: Linear
+    is_far: bool = False
+    """Whether the output goes to memory, and is too large to be in a cache already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class Place:
     dtype: str
     strides: tuple[int, ...]
     constant: bool = False
+    scratch: bool = False
 
 
 def form(op: TileOp, box: Box, places: Mapping[str, Place]) -> NestForm:
@@ -95,8 +101,9 @@ def uncollapsed(op: TileOp, box: Box, places: Mapping[str, Place]) -> NestForm:
         for read in op.reads
     )
     identity = tuple(at(axis) for axis in op.spatial)
+    far = not places[op.output].scratch and prod(op.shape) > FAR
     output = linear(identity, places[op.output].strides)
-    return NestForm(op, spatial, reduced, reads, output)
+    return NestForm(op, spatial, reduced, reads, output, far)
 
 
 def named_axes(op: TileOp) -> frozenset[Axis]:

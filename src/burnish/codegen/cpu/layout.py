@@ -46,7 +46,7 @@ def places(
             inner = innermost.get(op.output)
             if inner is None:
                 inner = _own_wish(op, box, result, target)
-            result[op.output] = Place(op.dtype, scratch_strides(box, inner))
+            result[op.output] = Place(op.dtype, scratch_strides(box, inner), scratch=True)
         for name, dimension in _wishes(op, box, result, scratch, target):
             innermost.setdefault(name, dimension)
     return result

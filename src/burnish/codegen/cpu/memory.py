@@ -22,6 +22,22 @@ def element(builder: Value, base: Value, offset: Value, dtype: str) -> Value:
     return builder.gep(base, [offset], source_etype=memory_type(dtype))
 
 
+def prefetch(builder: Value, pointer: Value) -> None:
+    """Have the line of an address brought into the second cache; it may point anywhere."""
+    _prefetch(builder, pointer, to_write=0, nearness=2)
+
+
+def prefetch_to_write(builder: Value, pointer: Value) -> None:
+    """Have the line of an address brought into the first cache, to be changed there."""
+    _prefetch(builder, pointer, to_write=1, nearness=3)
+
+
+def _prefetch(builder: Value, pointer: Value, *, to_write: int, nearness: int) -> None:
+    function = _intrinsic(builder, "llvm.prefetch.p0", ir.VoidType(), [POINTER, I32, I32, I32])
+    data = 1
+    builder.call(function, [pointer, I32(to_write), I32(nearness), I32(data)])
+
+
 def masked_load(builder: Value, pointer: Value, dtype: str, mask: Value, otherwise: Value) -> Value:
     """Return neighbouring elements where the mask is set, `otherwise` elsewhere."""
     width = int(mask.type.count)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import product
 
 from llvmlite import ir
@@ -18,6 +18,7 @@ from burnish.codegen.cpu.memory import (
     element,
     lane_numbers,
     masked_store,
+    prefetch_to_write,
     scatter,
     splat,
 )
@@ -36,6 +37,12 @@ from burnish.tile.reference import identity
 
 Limits = Mapping[Axis, tuple[Value, Value]]
 """Where the tile's part of each spatial axis begins and ends."""
+
+Loop = AbstractContextManager[Coordinates]
+"""A loop around the code that is written meanwhile; gives the coordinate of each turn."""
+
+MaskOf = Callable[[Coordinates], Value]
+"""Tells which lanes of the vector that begins here are there; None: all."""
 
 _COMBINE = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 
@@ -69,21 +76,37 @@ class NestWriter:
 
     def _outer(self, ranges: Sequence[Range], at: Coordinates) -> None:
         if not ranges:
-            self._vectors(at)
+            self._inner(at)
             return
         low, high = self._limits_of(ranges[0])
         with counted(self._builder, low, high, 1) as counter:
             self._outer(ranges[1:], {**at, ranges[0].axis: counter})
 
-    def _vectors(self, at: Coordinates) -> None:
-        blocking = self._blocking
-        if blocking.vector is None or blocking.horizontal:
-            self._rows(at, blocking.vectors, None)
+    def _inner(self, at: Coordinates) -> None:
+        """Write the loops over blocks: rows around vectors, or vectors around rows."""
+        if self._blocking.rows_first:
+            for row, rows in self._row_blocks():
+                with row as here:
+                    for start, vectors, mask in self._vector_blocks():
+                        with start as there:
+                            self._block({**at, **here, **there}, rows, vectors, mask(there))
             return
-        for start, vectors, mask in self._cut(self._by_axis[blocking.vector]):
-            with start as counter:
-                lanes = mask(counter) if mask else None
-                self._rows({**at, blocking.vector: counter}, vectors, lanes)
+        for start, vectors, mask in self._vector_blocks():
+            with start as there:
+                lanes = mask(there)
+                for row, rows in self._row_blocks():
+                    with row as here:
+                        self._block({**at, **there, **here}, rows, vectors, lanes)
+
+    def _vector_blocks(self) -> Iterator[tuple[Loop, int, MaskOf]]:
+        """Yield the loops along the vector axis, the vectors of their blocks, and their lanes."""
+        blocking = self._blocking
+        vector = blocking.vector
+        if vector is None or blocking.horizontal:
+            yield nullcontext({}), blocking.vectors, lambda _: None
+            return
+        for start, vectors, mask in self._cut(self._by_axis[vector]):
+            yield _along(vector, start), vectors, _masking(vector, mask)
 
     def _cut(self, along: Range) -> Iterator[tuple[Value, int, Value]]:
         """Yield the loops along the vector axis: whole blocks, whole vectors, the last lanes."""
@@ -116,12 +139,14 @@ class NestWriter:
 
         return mask
 
-    def _rows(self, at: Coordinates, vectors: int, mask: Value | None) -> None:
+    def _row_blocks(self) -> Iterator[tuple[Loop, int]]:
+        """Yield the loops along the axis of rows, and the rows of their blocks."""
         blocking, builder = self._blocking, self._builder
-        if blocking.block is None:
-            self._block(at, 1, vectors, mask)
+        axis = blocking.block
+        if axis is None:
+            yield nullcontext({}), 1
             return
-        along = self._by_axis[blocking.block]
+        along = self._by_axis[axis]
         low, high = self._limits_of(along)
         step = blocking.rows
         if along.fixed:
@@ -130,13 +155,11 @@ class NestWriter:
             count = builder.sub(high, low)
             whole = builder.mul(builder.sdiv(count, I64(step)), I64(step))
         end = builder.add(low, whole)
-        with counted(builder, low, end, step) as counter:
-            self._block({**at, blocking.block: counter}, step, vectors, mask)
+        yield _along(axis, counted(builder, low, end, step)), step
         if along.fixed and along.size % step:
-            self._block({**at, blocking.block: end}, along.size % step, vectors, mask)
+            yield _along(axis, _once(end)), along.size % step
         elif not along.fixed:
-            with counted(builder, end, high, 1) as counter:
-                self._block({**at, blocking.block: counter}, 1, vectors, mask)
+            yield _along(axis, counted(builder, end, high, 1)), 1
 
     def _block(self, at: Coordinates, rows: int, vectors: int, mask: Value | None) -> None:
         op = self._nest.op
@@ -165,12 +188,27 @@ class NestWriter:
         """Return the finished reduction of each spot."""
         accumulators = {(spot.row, spot.vector): self._accumulator() for spot in spots}
         looped = [r for r in self._nest.reduced if r.axis not in self._blocking.written_out]
+        if looped and self._nest.is_far:
+            # while the sum runs there is time to have its place in memory brought near
+            for spot in spots:
+                prefetch_to_write(self._builder, self._target(at, spot))
+        turn = self._turn(at) if looped else None
         with self._loops(looped, at) as inner:
             for constants in self._steps():
                 self._reader.move(inner, constants)
                 for spot in spots:
                     self._accumulate(accumulators[spot.row, spot.vector], spot)
+                if turn is not None:
+                    self._reader.prefetch_panel(turn)
         return {key: self._builder.load(slot) for key, slot in accumulators.items()}
+
+    def _turn(self, at: Coordinates) -> Value | None:
+        """Return how many blocks of rows passed before this one; None where there are few."""
+        axis, rows = self._blocking.block, self._blocking.rows
+        if axis is None or self._blocking.rows_first or self._by_axis[axis].size < 2 * rows:
+            return None
+        low, _ = self._limits_of(self._by_axis[axis])
+        return self._builder.udiv(self._builder.sub(at[axis], low), I64(rows))
 
     def _horizontal(self, at: Coordinates, rows: int) -> dict[tuple[int, int], Value]:
         """Return the finished reduction of each row, whose lanes lie along a reduced axis."""
@@ -350,6 +388,16 @@ class NestWriter:
         for part in along.parts[1:]:
             low, high = (builder.mul(end, I64(part.extent)) for end in (low, high))
         return low, high
+
+
+@contextmanager
+def _along(axis: Axis, loop: AbstractContextManager[Value]) -> Iterator[Coordinates]:
+    with loop as counter:
+        yield {axis: counter}
+
+
+def _masking(axis: Axis, mask: Value) -> MaskOf:
+    return (lambda at: mask(at[axis])) if mask else (lambda _: None)
 
 
 @contextmanager

@@ -19,12 +19,14 @@ from burnish.codegen.cpu.memory import (
     gather,
     lane_numbers,
     masked_load,
+    prefetch,
     splat,
     strided_load,
 )
 from burnish.codegen.cpu.types import FLOATS, HALVES, Value, load, register_type
 from burnish.store.element_types import numpy_type
 from burnish.tile.expr import Guard, Number
+from burnish.tile.graph import arguments_of
 from burnish.tile.index import Axis, axes_of
 
 SPARE = "spare memory"
@@ -106,6 +108,21 @@ class Reader:
         if key not in self._loaded:
             self._loaded[key] = self._load(position, access, spot)
         return self._loaded[key]
+
+    def prefetch_panel(self, turn: Value) -> None:
+        """Have one line of the next panel of a constant operand brought near.
+
+        Panels are read once from memory and then again for all rows. While the rows of this one
+        pass, the next one comes: in turn n, the n-th line of each step along the sum.
+        """
+        for position in arguments_of(self._nest.op.body):
+            access = self._nest.reads[position]
+            packed = access.packed
+            if packed is not None and packed.axis == self._blocking.vector:
+                here = self._pointer(position, access, Spot(0, 0, None))
+                lane = self._builder.mul(turn, I64(self._blocking.width))
+                ahead = self._builder.add(lane, I64(packed.panel))
+                prefetch(self._builder, element(self._builder, here, ahead, access.dtype))
 
     def inside(self, guards: tuple[Guard, ...], spot: Spot) -> Value:
         """Return whether the guards hold, per lane."""

@@ -1,7 +1,8 @@
-"""Operands whose vectors would not lie side by side: copied into scratch, in a better order.
+"""Operands that lie badly in memory: copied into scratch, in a better order.
 
-A product like Q·Kᵀ reads K along its slow dimension. Where each element is used often enough, a
-nest that copies the tile's part of K comes first; the copy's layout follows from its reader.
+A product like Q·Kᵀ reads K along its slow dimension; others collide in the cache. Where each
+element is used often enough, a nest that copies the tile's part of the operand comes first; the
+copy's layout follows from its reader.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from burnish.codegen.cpu.blocking import vector_cost
 from burnish.codegen.cpu.form import Place, uncollapsed
 from burnish.codegen.cpu.layout import strides_of
 from burnish.codegen.cpu.target import Target
+from burnish.tile.collisions import OFTEN, colliding
 from burnish.tile.expr import Argument
 from burnish.tile.graph import Read, TensorType, TileOp, arguments_of
 from burnish.tile.group import Group
@@ -20,8 +22,6 @@ from burnish.tile.index import Axis, Index, at, coefficient
 from burnish.tile.region import Span
 from burnish.tile.semantics import axes_for
 
-OFTEN = 8
-"""Uses of an element that pay for its copy, which costs about as much as ten uses of it."""
 POOR = 1.5
 """Vector operations per evaluation that are worth avoiding with a copy; one is the least."""
 
@@ -42,7 +42,8 @@ def staged(
     ops: list[TileOp] = []
     for op in group.ops:
         reads = list(op.reads)
-        for position in _across(op, where, target):
+        poor = (*_across(op, where, target), *colliding(op, types, layouts))
+        for position in dict.fromkeys(poor):
             read = reads[position]
             size = max(types[read.tensor].size, 1)
             if read.tensor in outside and op.points // size >= OFTEN:

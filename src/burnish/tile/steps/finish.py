@@ -6,12 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from burnish.tile.expr import Accumulated, Argument, Expr
-from burnish.tile.graph import Read, TileGraph, TileOp
+from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
 from burnish.tile.index import Axis, Index, flatten
 from burnish.tile.steps.divisions import divisions
-from burnish.tile.steps.substitution import expr_mapped, is_elementwise, op_fetches
+from burnish.tile.steps.substitution import (
+    expr_mapped,
+    is_contraction,
+    is_elementwise,
+    op_fetches,
+    reuse,
+)
 from burnish.tile.steps.tidy import Tensors, renamed, tidy
 from burnish.tile.steps.unused import regraph
+
+SHARED = 8
+"""Outputs that should share an element of an operand: about the rows of a block in registers."""
 
 
 def inline_finish(graph: TileGraph) -> TileGraph:
@@ -56,7 +65,20 @@ def finished(reduction: TileOp, op: TileOp, tensors: Tensors) -> TileOp | None:
     moved = renamed(reduction, op.spatial, reduced, values)
     if len(divisions(moved, tensors).addresses) > len(divisions(reduction, tensors).addresses):
         return None
+    if is_contraction(reduction) and not _stays_a_product(reduction, moved):
+        return None
     return _joined(moved, op)
+
+
+def _stays_a_product(reduction: TileOp, moved: TileOp) -> bool:
+    """Return whether what many outputs shared is shared still: that is why products are fast.
+
+    Of a[i, k]·b[j, k], read at [i, j - i], no element of b would serve two outputs.
+    """
+    return all(
+        reuse(moved, position) >= min(reuse(reduction, position), SHARED)
+        for position in arguments_of(reduction.body)
+    )
 
 
 def _joined(reduction: TileOp, op: TileOp) -> TileOp:

@@ -1,11 +1,16 @@
-"""What depends on constants alone is computed once, by the judge."""
+"""What depends on constants alone is computed once, by the judge or by NumPy's products."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
+
 from burnish.core.arrays import Array
-from burnish.tile.graph import TileGraph, TileOp
+from burnish.tile.graph import TileGraph, TileOp, arguments_of
+from burnish.tile.index import Axis, Index
 from burnish.tile.reference import evaluate_op
-from burnish.tile.steps.substitution import is_move
+from burnish.tile.steps.substitution import is_contraction, is_move
 from burnish.tile.steps.unused import regraph
 
 LARGEST = 1 << 20
@@ -13,6 +18,10 @@ LARGEST = 1 << 20
 
 MOST_POINTS = 1 << 27
 """Points of a nest beyond which the judge would take longer than many runs of generated code."""
+
+
+MOST_POINTS_OF_A_PRODUCT = 1 << 32
+"""The same for products of two matrices, which take a second."""
 
 
 def fold(graph: TileGraph) -> TileGraph:
@@ -26,7 +35,8 @@ def fold(graph: TileGraph) -> TileGraph:
     for op in graph.ops:
         constant = op.output not in graph.outputs and all(name in known for name in op.inputs)
         if constant and _pays(op, graph):
-            known[op.output] = evaluate_op(op, known)
+            product = _product(op, known)
+            known[op.output] = evaluate_op(op, known) if product is None else product
         else:
             ops.append(op)
     return regraph(graph, ops, known)
@@ -37,4 +47,43 @@ def _pays(op: TileOp, graph: TileGraph) -> bool:
     made_of = sum(graph.tensors[name].size for name in op.inputs)
     if is_move(op):
         return size <= min(made_of, LARGEST)
-    return op.points <= MOST_POINTS and size <= max(made_of, LARGEST)
+    most = MOST_POINTS if _subscripts(op) is None else MOST_POINTS_OF_A_PRODUCT
+    return op.points <= most and size <= max(made_of, LARGEST)
+
+
+def _product(op: TileOp, known: Mapping[str, Array]) -> Array | None:
+    """Return a plain product of two constants, summed in f64; None where it is something else."""
+    subscripts = _subscripts(op)
+    if subscripts is None:
+        return None
+    operands = [known[op.reads[position].tensor] for position in _factors(op)]
+    wide = (each.astype(np.float64) for each in operands)
+    product: Array = np.einsum(subscripts, *wide, optimize=True)
+    return product.astype(operands[0].dtype)
+
+
+def _subscripts(op: TileOp) -> str | None:
+    """Return the product in the notation of `einsum`; None where it is not as plain as that."""
+    if not is_contraction(op) or op.finish is not None or op.dtype not in ("f32", "f64"):
+        return None
+    letters = {axis: chr(ord("a") + place) for place, axis in enumerate((*op.spatial, *op.reduced))}
+    operands = []
+    for position in _factors(op):
+        axes = [_axis(index) for index in op.reads[position].index]
+        if op.reads[position].guards or not all(axis in letters for axis in axes):
+            return None
+        operands.append("".join(letters[axis] for axis in axes if axis is not None))
+    result = "".join(letters[axis] for axis in op.spatial)
+    used = set("".join(operands))
+    return f"{','.join(operands)}->{result}" if set(letters.values()) == used else None
+
+
+def _factors(op: TileOp) -> list[int]:
+    return sorted(arguments_of(op.body))
+
+
+def _axis(index: Index) -> Axis | None:
+    match index:
+        case Index(((Axis() as axis, 1),), 0):
+            return axis
+    return None

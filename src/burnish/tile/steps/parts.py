@@ -12,7 +12,9 @@ from dataclasses import replace
 
 from burnish.tile.expr import Accumulated, Argument, Call, renumbered
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp, arguments_of
-from burnish.tile.index import Axis, Index, at, axes_of, substitute
+from burnish.tile.index import Axis, Index, at, substitute
+from burnish.tile.steps.finish import SHARED
+from burnish.tile.steps.substitution import reuse
 from burnish.tile.steps.tidy import tidy
 
 LONG = 4096
@@ -48,21 +50,13 @@ def _parts(op: TileOp, graph: TileGraph) -> int | None:
     operands = {op.reads[position].tensor for position in arguments_of(op.body)}
     if len(arguments_of(op.body)) != 2 or operands & graph.constants.keys():
         return None
-    if any(read.guards for read in op.reads) or not _reused(op):
+    shared = all(reuse(op, position) >= SHARED for position in arguments_of(op.body))
+    if any(read.guards for read in op.reads) or not shared:
         return None
     extent = op.reduced[0].extent
     wanted = terms // PART
     fits = [count for count in range(2, extent + 1) if extent % count == 0]
     return min(fits, key=lambda count: abs(count - wanted), default=None)
-
-
-def _reused(op: TileOp) -> bool:
-    """Say whether each element is multiplied with many others: a matrix product."""
-    for position in arguments_of(op.body):
-        used = {axis for index in op.reads[position].index for axis in axes_of(index)}
-        if math.prod(axis.extent for axis in op.spatial if axis not in used) < 8:
-            return False
-    return True
 
 
 def _cut(op: TileOp, parts: int) -> tuple[TileOp, TileOp]:

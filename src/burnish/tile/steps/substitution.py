@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -59,6 +60,12 @@ def varies_with_all(read: Read, op: TileOp) -> bool:
     """Return whether the read uses every loop of the nest, so that no element is read again."""
     looping = {axis for axis in (*op.spatial, *op.reduced) if axis.extent > 1}
     return looping <= _axes(read)
+
+
+def reuse(op: TileOp, position: int) -> int:
+    """Return how many outputs each element of a read goes into at the same place of the sum."""
+    used = _axes(op.reads[position])
+    return math.prod(axis.extent for axis in op.spatial if axis not in used)
 
 
 def op_fetches(op: TileOp) -> frozenset[str]:
