@@ -240,3 +240,29 @@ def test_repeated_groups_are_searched_once() -> None:
     predict = Predictions(graph, AVX2)
     assert len({predict(group) for group in singles(graph)}) == 2
     assert len(predict._answers) == 2
+
+
+def test_what_only_the_order_put_into_a_group_is_taken_out() -> None:
+    """Keys are computed between the shifted product and the scores that read both."""
+    sketch = Sketch(x=(64, 64), y=(64, 64), z=(64, 64))
+    early = sketch.matmul("x", "y", name="early")
+    source = sketch.matmul("y", "z", name="source")
+    late = sketch.matmul(early, source, name="late")
+    graph = sketch.graph(late)
+
+    def dislikes_source(group: Group) -> float:
+        return 10.0 if len(group.ops) > 2 else 3.0 * len(group.ops) / (len(group.ops) + 1)
+
+    found = partition(graph, AVX2, predictor=dislikes_source)
+    assert_sound(found, graph)
+    assert sorted(map(len, map(names, found.groups))) == [1, 2]
+
+
+def test_a_nest_that_others_of_its_group_need_is_not_taken_out() -> None:
+    graph = chain_of_layers(64, 16, 3)
+
+    def likes_long_groups(group: Group) -> float:
+        return 1.0 / len(group.ops)
+
+    found = partition(graph, AVX2, predictor=likes_long_groups)
+    assert len(found.groups) == 1

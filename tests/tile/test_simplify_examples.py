@@ -221,6 +221,33 @@ def test_relative_positions_are_shifted_without_division() -> None:
     assert not nest.reads[0].guards
 
 
+def test_a_product_that_is_read_askew_stays_a_product() -> None:
+    """Moved to where it is read, the product would multiply no element of w twice."""
+    simple = checked(
+        graph_of(
+            """g (float[16,8] x, float[8,31] w) => (float[16,16] y)
+            <int64[4] pads = {0, 1, 0, 0}, int64[2] turned = {32, 16}, int64[2] back = {16, 31},
+             int64[1] one = {1}, int64[1] end = {32}, int64[1] zero = {0}, int64[1] half = {16}>
+            { m = MatMul(x, w)  p = Pad(m, pads)  t = Reshape(p, turned)
+              c = Slice(t, one, end, zero)  r = Reshape(c, back)  s = Slice(r, zero, half, one)
+              y = Exp(s) }"""
+        )
+    )
+    assert [op.shape for op in simple.ops] == [(16, 31), (16, 16)]
+
+
+def test_a_product_of_constants_is_one() -> None:
+    simple = checked(
+        graph_of(
+            """g (float[2,2] x) => (float[2,2] y)
+            <float[2,3] a = {1, 2, 3, 4, 5, 6}, float[3,2] b = {1, 0, 0, 1, 1, 1}>
+            { c = MatMul(a, b)  y = Add(x, c) }"""
+        )
+    )
+    (constant,) = simple.constants.values()
+    assert constant.tolist() == [[4, 5], [10, 11]]
+
+
 def test_constants_are_computed_once() -> None:
     simple = checked(
         graph_of(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from burnish.tile.channels_last import layouts
+from burnish.tile.collisions import Layouts
 from burnish.tile.cost import Cost, carried_tensors, estimate_tiles
 from burnish.tile.graph import TileGraph, TileOp
 from burnish.tile.group import Group
@@ -64,15 +65,17 @@ def candidates(
     machine: Machine,
     space: Space = Space(),  # noqa: B008  # frozen
     seeds: Iterable[Tile] = (),
+    orders: Layouts | None = None,
 ) -> Ranking:
     """Return the schedules of a group with the least predicted cost, the best first.
 
     `seeds` are the tiles from which to look, with sizes beyond an axis cut off; without any that
-    fits, those are the whole output and contiguous blocks of it.
+    fits, those are the whole output and contiguous blocks of it. `orders` is `orders_on` of graph
+    and machine; whoever asks for many groups finds it once.
     """
-    work = workload(group, graph)
-    order = layouts(graph, machine.lanes("f32")).get(group.anchor.output)
-    sizes = _sizes(group.anchor, order, machine)
+    known = orders if orders is not None else orders_on(graph, machine)
+    work = workload(group, graph, known)
+    sizes = _sizes(group.anchor, known.get(group.anchor.output), machine)
     visits = tuple(_visit_best_first(work, machine, space, seeds, sizes))
     usable = [visit.candidate for visit in visits if not visit.fault]
     ranked = sorted(usable, key=lambda one: (one.cost.seconds, one.schedule.tile))[: space.top]
@@ -80,6 +83,11 @@ def candidates(
         return Ranking(tuple(ranked))
     best = min(visits, key=lambda visit: visit.candidate.cost.scratch_bytes, default=None)
     return Ranking((), best.fault if best is not None else "its output has no element")
+
+
+def orders_on(graph: TileGraph, machine: Machine) -> Layouts:
+    """Return the tensors whose dimensions a machine's kernels lay out in another order."""
+    return layouts(graph, machine.lanes("f32")) if machine.hw.kind == "cpu" else {}
 
 
 def axis_sizes(extent: int, lanes: int = 1) -> tuple[int, ...]:

@@ -22,6 +22,9 @@ WAYS = 12
 OFTEN = 8
 """Uses of an element that pay for its copy, which costs about as much as ten uses of it."""
 
+MOST_COPIED_BYTES = 512 << 10
+"""What a tile needs of an operand may have this size to be copied: the copy should stay near."""
+
 Layouts = Mapping[str, tuple[int, ...]]
 """The order of a tensor's dimensions in memory, where it is another than its own."""
 

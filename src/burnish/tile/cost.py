@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from burnish.core.placing import Lifetime
 from burnish.hw.spec import MemoryLevel
+from burnish.tile.collisions import MOST_COPIED_BYTES
 from burnish.tile.footprint import element_bytes, placed
 from burnish.tile.machine import Machine
 from burnish.tile.region import TileMap, propagate
@@ -42,6 +43,9 @@ REGISTER_ROWS = 6
 SCATTERED = 3
 """Operations that the load of a single element costs when each comes from another cache line; a
 transposed read was measured to take 0.4 to 0.9 ns an element, about two to five of them."""
+
+PICKED = 3
+"""Operations that a vector of elements costs which lie a few apart: loads, and picking lanes."""
 
 NEST_START_S = 30e-9
 """What entering one nest for one tile costs: set-up of loops and addresses."""
@@ -125,11 +129,14 @@ def carried_tensors(tile_map: TileMap, schedule: Schedule) -> frozenset[str]:
 
 
 def _scratch_bytes(work: Workload, tile_map: TileMap, schedule: Schedule) -> int:
+    types = work.graph.tensors
     lives = {**work.lifetimes, **work.copied}
     for name in carried_tensors(tile_map, schedule) & lives.keys():
         lives[name] = Lifetime(0, len(work.nests) - 1)
-    types = work.graph.tensors
     sizes = {name: element_bytes(types[name].dtype, tile_map.elements(name)) for name in lives}
+    for name in work.copied:
+        if sizes[name] > MOST_COPIED_BYTES:
+            del lives[name], sizes[name]
     return placed(lives, sizes).bytes
 
 
@@ -249,10 +256,12 @@ def _vectorised(
             continue
         served = _served(read, sizes)
         near += read.count * read.width_bytes / served
-        if lying != "side by side":
+        if lying == "near":
+            # a few whole vectors, and the lanes picked out of them
+            flops += FLOPS_PER_OPERATION * read.count * PICKED / served
+        elif lying == "apart":
             # element by element: as many loads as a vector has lanes
-            loads = lanes * (SCATTERED if lying == "apart" else 1)
-            flops += FLOPS_PER_OPERATION * read.count * loads / served
+            flops += FLOPS_PER_OPERATION * read.count * lanes * SCATTERED / served
     if choice.output_apart:
         flops += FLOPS_PER_OPERATION * lanes * SCATTERED
     return flops, near, 1 / max(length, 1) if choice.positions else 1.0

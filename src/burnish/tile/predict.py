@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from burnish.tile.candidates import Candidate, Space, Tile, candidates
+from burnish.tile.candidates import Candidate, Space, Tile, candidates, orders_on
+from burnish.tile.collisions import Layouts
 from burnish.tile.connect import NoGroupError
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
@@ -30,6 +31,10 @@ class Predictions:
     """How far to look from the tile of a smaller group with the same anchor."""
     _answers: dict[str, Candidate | str] = field(default_factory=dict)
     _tiles: dict[str, Tile] = field(default_factory=dict)
+    _orders: Layouts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._orders = orders_on(self.graph, self.machine)
 
     def __call__(self, group: Group) -> float:
         """Return the seconds of the best candidate schedule."""
@@ -49,10 +54,8 @@ class Predictions:
     def _search(self, group: Group) -> Candidate | str:
         # a larger group with the same anchor mostly wants a tile like the smaller one's
         known = self._tiles.get(group.anchor.output)
-        if known is None:
-            ranking = candidates(group, self.graph, self.machine, self.space)
-        else:
-            ranking = candidates(group, self.graph, self.machine, self.again, [known])
+        space, seeds = (self.space, []) if known is None else (self.again, [known])
+        ranking = candidates(group, self.graph, self.machine, space, seeds, self._orders)
         if not ranking.candidates:
             return ranking.reason
         work = sum(op.work for op in group.ops)

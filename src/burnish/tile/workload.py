@@ -10,7 +10,7 @@ from typing import Literal
 
 from burnish.core.placing import Lifetime
 from burnish.core.tensors import BITS, FLOATS
-from burnish.tile.collisions import colliding, stride
+from burnish.tile.collisions import Layouts, colliding, stride
 from burnish.tile.expr import Argument, Call, operations, walk
 from burnish.tile.footprint import lifetimes
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of, expression_indices
@@ -50,6 +50,7 @@ class VectorChoice:
     lying: tuple[Lying, ...]
     """For each read."""
     output_apart: bool
+    """Whether each lane is written to another place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,41 @@ class Workload:
     """Of the inputs that are copied into scratch before they are used."""
 
 
-def workload(group: Group, graph: TileGraph) -> Workload:
-    """Return what the nests of a group of `graph` do per element."""
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """Where the tensors of a group are, and how they lie."""
+
+    graph: TileGraph
+    scratch: frozenset[str]
+    orders: Layouts
+
+    def stride(self, read: Read, axis: Axis) -> int | None:
+        shape = self.graph.tensors[read.tensor].shape
+        return stride(read, axis, shape, self.orders.get(read.tensor))
+
+    def lying(self, read: Read, axis: Axis) -> Lying:
+        if read.tensor in self.scratch or read.tensor in self.graph.constants:
+            # laid out for its reader
+            steps = [step for index in read.index if (step := coefficient(index, axis)) != 0]
+            if len(steps) > 1:
+                return "apart"
+            return _by_stride(steps[0] if steps else 0)
+        return _by_stride(self.stride(read, axis))
+
+    def longer(self, op: TileOp, innermost: int | None) -> list[int]:
+        """Return the axes of a nest with more than one point, the outermost in memory first."""
+        order = self.orders.get(op.output, tuple(range(len(op.spatial))))
+        if innermost is not None:
+            order = (*(place for place in order if place != innermost), innermost)
+        return [place for place in order if op.spatial[place].extent > 1]
+
+
+def workload(group: Group, graph: TileGraph, orders: Layouts | None = None) -> Workload:
+    """Return what the nests of a group of `graph` do per element.
+
+    `orders` has the tensors whose dimensions lie in another order than their own.
+    """
+    memory = _Memory(graph, frozenset(group.scratch), orders or {})
     inside = padded_in_place(group)
     lives = lifetimes(group)
     for source, padded in inside.items():
@@ -103,20 +137,21 @@ def workload(group: Group, graph: TileGraph) -> Workload:
         lives[padded] = Lifetime(begun.first, lives[padded].last)
     nests = []
     known: set[str] = set()
-    scratch = frozenset(group.scratch)
+    innermost = _innermost_dimensions(group, memory)
     for op in group.ops:
-        nests.append(_facts(op, graph, scratch, known, op.output in inside.values()))
+        choices = _choices(op, memory, innermost.get(op.output))
+        nests.append(_facts(op, memory, known, choices, op.output in inside.values()))
         known |= {op.output, *op.inputs}
-    copied = _copied(group, graph)
+    copied = _copied(group, memory)
     return Workload(group, graph, tuple(nests), group.inputs, accesses(group), lives, copied)
 
 
-def _copied(group: Group, graph: TileGraph) -> dict[str, Lifetime]:
-    from_memory = set(group.inputs) - graph.constants.keys()
+def _copied(group: Group, memory: _Memory) -> dict[str, Lifetime]:
+    from_memory = set(group.inputs) - memory.graph.constants.keys()
     return {
         op.reads[position].tensor: Lifetime(number, number)
         for number, op in enumerate(group.ops)
-        for position in colliding(op, graph.tensors)
+        for position in colliding(op, memory.graph.tensors, memory.orders)
         if op.reads[position].tensor in from_memory
     }
 
@@ -134,6 +169,26 @@ def padded_in_place(group: Group) -> dict[str, str]:
         for op in group.ops
         if _only_pads(op) and op.output in scratch and readers.get(op.reads[0].tensor) == [op]
     }
+
+
+def _innermost_dimensions(group: Group, memory: _Memory) -> dict[str, int]:
+    """Return which dimension of scratch tensors lies innermost, where a reader's vectors decide.
+
+    The anchor's vectors run as its output lies; what it reads along them lies so, and so on back.
+    """
+    result: dict[str, int] = {}
+    for op in reversed(group.ops):
+        longer = memory.longer(op, result.get(op.output))
+        if not longer:
+            continue
+        vector = op.spatial[longer[-1]]
+        in_body = set(arguments_of(op.body))
+        for _, read in sorted(enumerate(op.reads), key=lambda pair: pair[0] not in in_body):
+            if read.tensor in memory.scratch:
+                along = [d for d, index in enumerate(read.index) if coefficient(index, vector) == 1]
+                for dimension in along:
+                    result.setdefault(read.tensor, dimension)
+    return result
 
 
 def is_contraction(op: TileOp) -> bool:
@@ -154,8 +209,13 @@ def _only_pads(op: TileOp) -> bool:
 
 
 def _facts(
-    op: TileOp, graph: TileGraph, scratch: frozenset[str], known: set[str], in_place: bool
+    op: TileOp,
+    memory: _Memory,
+    known: set[str],
+    choices: tuple[VectorChoice, ...],
+    in_place: bool,
 ) -> NestFacts:
+    graph = memory.graph
     contracts = is_contraction(op)
     points = math.prod(axis.extent for axis in op.reduced)
     per_point = operations(op.body) + bool(op.reduced)
@@ -164,7 +224,7 @@ def _facts(
     widths = {read.tensor: BITS[graph.tensors[read.tensor].dtype] / 8 for read, _ in reads}
     output_bytes = BITS[op.dtype] / 8
     again = {name: width for name, width in widths.items() if name in known}
-    if op.output in scratch:
+    if op.output in memory.scratch:
         again[op.output] = output_bytes
     return NestFacts(
         op=op,
@@ -173,7 +233,7 @@ def _facts(
         work=per_point * points + after,
         contracts=contracts,
         rate_dtype=_rate_dtype(op, graph),
-        choices=_choices(op, [read for read, _ in reads], graph, scratch),
+        choices=choices,
         reads=tuple(
             ReadFacts(
                 read.tensor,
@@ -217,41 +277,30 @@ def _free(read: Read, op: TileOp) -> tuple[int, ...]:
     return tuple(position for position, axis in enumerate(op.spatial) if axis not in used)
 
 
-def _choices(
-    op: TileOp, reads: list[Read], graph: TileGraph, scratch: frozenset[str]
-) -> tuple[VectorChoice, ...]:
-    longer = [position for position, axis in enumerate(op.spatial) if axis.extent > 1]
+def _choices(op: TileOp, memory: _Memory, innermost: int | None) -> tuple[VectorChoice, ...]:
+    reads = [read for read, _ in _used_reads(op)]
+    longer = memory.longer(op, innermost)
     result: list[VectorChoice] = []
+
+    def add(positions: tuple[int, ...], *, apart: bool) -> None:
+        axis = op.spatial[positions[0]]
+        lying = tuple(memory.lying(read, axis) for read in reads)
+        result.append(VectorChoice(positions, 0, lying, output_apart=apart))
+
     if longer:
-        joined = _joined(op, longer[::-1], reads, graph)
-        result.append(_along(op, joined, reads, graph, scratch))
-    if op.output in scratch and longer[:-1]:
-        # scratch may be laid out with any axis innermost
+        add(_joined(op, longer[::-1], reads, memory), apart=False)
+    if longer[:-1]:
+        # scratch that nobody reads in vectors may be laid out with any axis innermost
         longest = max(longer[:-1], key=lambda position: op.spatial[position].extent)
-        result.append(_along(op, (longest,), reads, graph, scratch))
+        add((longest,), apart=innermost is not None or op.output not in memory.scratch)
     if inner := [axis for axis in op.reduced if axis.extent > 1][-1:]:
-        lying = tuple(_lying(read, inner[0], graph, scratch) for read in reads)
+        lying = tuple(memory.lying(read, inner[0]) for read in reads)
         result.append(VectorChoice((), inner[0].extent, lying, output_apart=False))
     return tuple(result)
 
 
-def _along(
-    op: TileOp,
-    positions: tuple[int, ...],
-    reads: list[Read],
-    graph: TileGraph,
-    scratch: frozenset[str],
-) -> VectorChoice:
-    axis = op.spatial[positions[0]]
-    lying = tuple(_lying(read, axis, graph, scratch) for read in reads)
-    innermost = all(each.extent == 1 for each in op.spatial[positions[0] + 1 :])
-    return VectorChoice(
-        positions, 0, lying, output_apart=not innermost and op.output not in scratch
-    )
-
-
 def _joined(
-    op: TileOp, positions: list[int], reads: list[Read], graph: TileGraph
+    op: TileOp, positions: list[int], reads: list[Read], memory: _Memory
 ) -> tuple[int, ...]:
     """Return the innermost axes that can be walked as one.
 
@@ -261,22 +310,11 @@ def _joined(
     for inner, outer in pairwise(positions):
         extent = op.spatial[inner].extent
         for read in reads:
-            shape = graph.tensors[read.tensor].shape
-            steps = [stride(read, op.spatial[position], shape) for position in (inner, outer)]
+            steps = [memory.stride(read, op.spatial[position]) for position in (inner, outer)]
             if read.guards or None in steps or steps[1] != (steps[0] or 0) * extent:
                 return tuple(result)
         result.append(outer)
     return tuple(result)
-
-
-def _lying(read: Read, axis: Axis, graph: TileGraph, scratch: frozenset[str]) -> Lying:
-    if read.tensor in scratch or read.tensor in graph.constants:
-        # laid out for its reader
-        steps = [step for index in read.index if (step := coefficient(index, axis)) != 0]
-        if len(steps) > 1:
-            return "apart"
-        return _by_stride(steps[0] if steps else 0)
-    return _by_stride(stride(read, axis, graph.tensors[read.tensor].shape))
 
 
 def _by_stride(stride: int | None) -> Lying:

@@ -18,6 +18,7 @@ from burnish.tile.index import Index
 from burnish.tile.region import Span, propagate
 from burnish.tile.schedule import Schedule
 from codegen.cpu.nests import blurred, joined, product, scores
+from tile_samples import Sketch
 
 AVX512 = TARGETS["avx512"]
 
@@ -58,13 +59,65 @@ def test_a_constant_operand_lies_in_panels() -> None:
 
 def test_an_operand_that_is_read_across_is_copied_first() -> None:
     graph = scores(64, 32)
-    group = staged(whole(graph), graph.tensors, {}, (), AVX512)
+    group = staged(whole(graph), (64, 64), graph.tensors, {}, (), AVX512)
     assert [op.output for op in group.ops] == ["k~y~1", "y"]
 
 
 def test_an_operand_that_is_used_too_rarely_is_not_copied() -> None:
     graph = scores(4, 32)
-    assert len(staged(whole(graph), graph.tensors, {}, (), AVX512).ops) == 1
+    assert len(staged(whole(graph), (4, 4), graph.tensors, {}, (), AVX512).ops) == 1
+
+
+def mixed_channels(width: int) -> TileGraph:
+    """Return a convolution of 64 planes with 64 filters of one element each."""
+    sketch = Sketch(x=(1, 64, 32, width))
+    return sketch.graph(sketch.convolution("x", 64))
+
+
+def test_planes_that_collide_in_the_cache_are_copied_first() -> None:
+    graph = mixed_channels(32)
+    small, large = (1, 64, 32, 32), (1, 64, 32, 33)
+    group = staged(whole(graph), small, graph.tensors, {}, graph.constants.keys(), AVX512)
+    assert len(group.ops) == 2
+    graph = mixed_channels(33)
+    group = staged(whole(graph), large, graph.tensors, {}, graph.constants.keys(), AVX512)
+    assert len(group.ops) == 1
+
+
+def test_what_is_too_large_to_stay_near_is_not_copied() -> None:
+    sketch = Sketch(x=(1, 64, 64, 64))
+    graph = sketch.graph(sketch.convolution("x", 64))
+    group = staged(whole(graph), (1, 64, 64, 64), graph.tensors, {}, graph.constants.keys(), AVX512)
+    assert len(group.ops) == 1
+
+
+def test_a_stencil_walks_row_by_row_and_a_product_panel_by_panel() -> None:
+    assert not blocking(product(64, 32, 96), (64, 96)).rows_first
+    sketch = Sketch(x=(1, 4, 64, 64))
+    graph = sketch.graph(sketch.depthwise("x"))
+    found = blocking(graph, (1, 4, 64, 64))
+    assert found.block is not None
+    assert (found.block.name, found.rows_first) == ("i2", True)
+
+
+@pytest.mark.parametrize("rows", [49, 50, 128, 196])
+def test_panels_that_no_first_cache_holds_serve_many_rows(rows: int) -> None:
+    found = blocking(product(rows, 768, 128), (rows, 128))
+    assert found.rows >= 6
+    assert found.rows * found.vectors >= 20
+
+
+def test_tiles_begin_with_a_panel() -> None:
+    found = blocking(product(49, 320, 1280), (49, 80))
+    assert 80 % (found.vectors * found.width) == 0
+
+
+def test_the_next_panel_is_fetched_while_rows_pass() -> None:
+    graph = product(64, 768, 128)
+    text = generate(whole(graph), Schedule((64, 64)), graph, AVX512).ir_text
+    assert "llvm.prefetch" in text
+    graph = product(4, 768, 128)
+    assert "llvm.prefetch" not in generate(whole(graph), Schedule((4, 64)), graph, AVX512).ir_text
 
 
 def test_what_is_padded_lies_inside_the_padded_tensor() -> None:

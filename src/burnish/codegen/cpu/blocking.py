@@ -28,6 +28,8 @@ FAR_BYTES_PER_CYCLE = 24
 """What the second cache delivers while all goes well."""
 STEP_CYCLES = 1.5
 """What one step along the sum costs whatever the block: counting, addresses, uneven starts."""
+UNPACKED, UNPACKED_ROWS, UNPACKED_SPLATS = 4.0, 1.3, 1.05
+"""How much longer a product takes with weights that are gathered, in rows, or spread one by one."""
 WRITTEN_OUT = 512
 """Evaluations of the body that may be written out one after the other."""
 LONGEST_WRITTEN_OUT = 8
@@ -165,8 +167,9 @@ def _shape(
     """Return rows and vectors of the block: most work per load, least waste at the ends."""
     rows = range(1, min(MOST_ROWS, block.size) + 1) if block else range(1, 2)
     most = max(1, min(MOST_VECTORS, math.ceil(along.size / width)))
+    costs = _Costs(nest, along, block, width)
     found = [
-        (_block_cost(nest, along, block, (r, v, width)), -r * v, r, v)
+        (costs.of_all(r, v), -r * v, r, v)
         for r in rows
         for v in range(1, most + 1)
         if r * v + v + 2 <= target.registers
@@ -177,37 +180,70 @@ def _shape(
     return best_rows, best_vectors
 
 
-def _block_cost(
-    nest: NestForm, along: Range, block: Range | None, shape: tuple[int, int, int]
-) -> float:
-    """Return cycles per useful evaluation of the body.
+class _Costs:
+    """Cycles of one step along the sum, for blocks of any shape."""
 
-    What a block walks of an operand comes from the second cache where the first does not hold it.
-    """
-    rows, vectors, width = shape
-    accumulators = rows * vectors
-    loads, far_bytes = 0, 0
-    for position in arguments_of(nest.op.body):
-        read = nest.reads[position]
-        by_row = rows if block and read.offset.depends(block.axis) else 1
-        by_vector = vectors if read.offset.depends(along.axis) else 1
-        loads += by_row * by_vector
-        lanes = width if read.offset.depends(along.axis) else 1
-        step_bytes = by_row * by_vector * lanes * size_in_bytes(read.dtype)
-        steps = math.prod(each.size for each in nest.reduced if read.offset.depends(each.axis))
-        far_bytes += step_bytes if step_bytes * steps > FIRST_CACHE_BYTES else 0
-    multiplying = max(accumulators, LATENCY if nest.reduced else 1) / 2
-    cycles = STEP_CYCLES + max(multiplying, loads / 2, far_bytes / FAR_BYTES_PER_CYCLE)
-    useful = _useful(along.size, vectors * width) * (_useful(block.size, rows) if block else 1.0)
-    return cycles / (accumulators * useful)
+    def __init__(self, nest: NestForm, along: Range, block: Range | None, width: int) -> None:
+        self._nest = nest
+        self._along = along
+        self._block = block
+        self._width = width
+        self._reads = [nest.reads[position] for position in arguments_of(nest.op.body)]
+
+    def of_all(self, rows: int, vectors: int) -> float:
+        """Return the cycles for all blocks of the tile, those at the ends included."""
+        down = _pieces(self._block, rows) if self._block else [(1, 1)]
+        across = _pieces(self._along, vectors * self._width)
+        cycles = sum(
+            count * times * self._of_block(r, math.ceil(size / self._width))
+            for r, count in down
+            for size, times in across
+        )
+        return cycles * self._unpacked(rows, vectors)
+
+    def _unpacked(self, rows: int, vectors: int) -> float:
+        """Return how much longer all takes because weights cannot be laid out as blocks walk them.
+
+        They can where tiles begin with a panel.
+        """
+        result = 1.0
+        for read in self._reads:
+            if not read.constant:
+                continue
+            if read.offset.depends(self._along.axis):
+                if self._along.step % (vectors * self._width):
+                    side_by_side = read.offset.stride(self._along.axis) == 1
+                    result *= UNPACKED_ROWS if side_by_side else UNPACKED
+            elif self._block and read.offset.depends(self._block.axis) and self._block.step % rows:
+                result *= UNPACKED_SPLATS
+        return result
+
+    def _of_block(self, rows: int, vectors: int) -> float:
+        """Return the cycles of one block.
+
+        What it walks of an operand comes from the second cache where the first does not hold it.
+        """
+        loads, far_bytes = 0, 0
+        for read in self._reads:
+            by_row = rows if self._block and read.offset.depends(self._block.axis) else 1
+            along = read.offset.depends(self._along.axis)
+            loads += by_row * (vectors if along else 1)
+            elements = by_row * (vectors * self._width if along else 1)
+            step_bytes = elements * size_in_bytes(read.dtype)
+            reduced = (each for each in self._nest.reduced if read.offset.depends(each.axis))
+            steps = math.prod(each.size for each in reduced)
+            far_bytes += step_bytes if step_bytes * steps > FIRST_CACHE_BYTES else 0
+        multiplying = max(rows * vectors, LATENCY if self._nest.reduced else 1) / 2
+        return STEP_CYCLES + max(multiplying, loads / 2, far_bytes / FAR_BYTES_PER_CYCLE)
 
 
-def _useful(size: int, step: int) -> float:
-    """Return the share of useful steps; what is left over is done in single steps."""
-    if size < step:
-        return max(size, 1) / step
-    left = size % step
-    return size / (size + 0.5 * left)
+def _pieces(along: Range, step: int) -> list[tuple[int, int]]:
+    """Return sizes of the blocks along a range, and how many there are of each."""
+    left = along.size % step
+    whole = [(step, along.size // step)] if along.size >= step else []
+    if not left:
+        return whole
+    return [*whole, (left, 1) if along.fixed else (1, left)]
 
 
 def _written_out(nest: NestForm, along: Range | None, block: int) -> tuple[Axis, ...]:

@@ -70,7 +70,7 @@ def generate(
     if schedule.carried is not None:
         raise ValueError("kernels for CPUs compute what tiles share anew: nothing can be carried")
     orders = layouts or {}
-    group = staged(group, graph.tensors, orders, graph.constants.keys(), target)
+    group = staged(group, schedule.tile, graph.tensors, orders, graph.constants.keys(), target)
     tiles = propagate(group, schedule.tile)
     where = places(group, tiles, graph.tensors, orders, graph.constants.keys(), target)
     inserted = insertions(group)

@@ -14,12 +14,13 @@ from burnish.codegen.cpu.blocking import vector_cost
 from burnish.codegen.cpu.form import Place, uncollapsed
 from burnish.codegen.cpu.layout import strides_of
 from burnish.codegen.cpu.target import Target
-from burnish.tile.collisions import OFTEN, colliding
+from burnish.tile.collisions import MOST_COPIED_BYTES, OFTEN, colliding
 from burnish.tile.expr import Argument
+from burnish.tile.footprint import element_bytes
 from burnish.tile.graph import Read, TensorType, TileOp, arguments_of
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, Index, at, coefficient
-from burnish.tile.region import Span
+from burnish.tile.region import Span, TileMap, propagate
 from burnish.tile.semantics import axes_for
 
 POOR = 1.5
@@ -28,6 +29,7 @@ POOR = 1.5
 
 def staged(
     group: Group,
+    tile: tuple[int, ...],
     types: Mapping[str, TensorType],
     layouts: Mapping[str, tuple[int, ...]],
     constants: Collection[str],
@@ -35,6 +37,7 @@ def staged(
 ) -> Group:
     """Return the group with copies of the operands that need them, each before its reader."""
     outside = set(group.inputs) - set(constants)
+    boxes = propagate(group, tile)
     where = {
         name: Place(kind.dtype, strides_of(kind.shape, layouts.get(name)), name in constants)
         for name, kind in types.items()
@@ -42,8 +45,12 @@ def staged(
     ops: list[TileOp] = []
     for op in group.ops:
         reads = list(op.reads)
-        poor = (*_across(op, where, target), *colliding(op, types, layouts))
-        for position in dict.fromkeys(poor):
+        colliding_here = (
+            position
+            for position in colliding(op, types, layouts)
+            if _bytes_of(op.reads[position].tensor, boxes, types) <= MOST_COPIED_BYTES
+        )
+        for position in dict.fromkeys((*_across(op, where, target), *colliding_here)):
             read = reads[position]
             size = max(types[read.tensor].size, 1)
             if read.tensor in outside and op.points // size >= OFTEN:
@@ -52,6 +59,10 @@ def staged(
                 reads[position] = replace(read, tensor=copy.output)
         ops.append(replace(op, reads=tuple(reads)))
     return Group(tuple(ops), group.outputs)
+
+
+def _bytes_of(tensor: str, boxes: TileMap, types: Mapping[str, TensorType]) -> int:
+    return element_bytes(types[tensor].dtype, boxes.elements(tensor))
 
 
 def _across(op: TileOp, where: Mapping[str, Place], target: Target) -> tuple[int, ...]:

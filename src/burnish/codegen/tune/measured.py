@@ -153,7 +153,7 @@ class _Search:
             predicted = Predicted(settings.tuner.machine, settings.options.fusion)
             return predicted.choice(group, self._graph)
         machine = self._settings.tuner.machine
-        cost = estimate(workload(group, self._graph), best.schedule, machine)
+        cost = estimate(workload(group, self._graph, self._layouts), best.schedule, machine)
         moved = traffic_bytes(cost, machine)
         return Choice(group, best.schedule, cost.seconds, moved, measured_s=best.seconds)
 
