@@ -44,6 +44,10 @@ SCATTERED = 3
 """Operations that the load of a single element costs when each comes from another cache line; a
 transposed read was measured to take 0.4 to 0.9 ns an element, about two to five of them."""
 
+COLLIDING = 1.4
+"""How much longer a product takes whose operand's lines share a set of the first cache (1.3 to 1.9
+measured)."""
+
 PICKED = 3
 """Operations that a vector of elements costs which lie a few apart: loads, and picking lanes."""
 
@@ -91,11 +95,13 @@ def estimate(work: Workload, schedule: Schedule, machine: Machine) -> Cost:
 def estimate_tiles(work: Workload, tile_map: TileMap, schedule: Schedule, machine: Machine) -> Cost:
     """Return the predicted cost of a group whose tiles are known already."""
     moved = traffic(work, tile_map, machine.transactions)
-    scratch = _scratch_bytes(work, tile_map, schedule)
+    collisions = _collisions(work, tile_map)
+    scratch = _scratch_bytes(work, tile_map, schedule, collisions)
     behind = _Behind(machine, tile_map, moved, scratch)
+    colliding = {work.copied[name].first for name in collisions}
     nests = [
-        _nest_seconds(facts, tile_map, schedule, behind)
-        for facts in work.nests
+        _nest_seconds(facts, tile_map, schedule, behind, collides=number in colliding)
+        for number, facts in enumerate(work.nests)
         if not facts.in_place
     ]
     return _total(nests, tile_map, schedule, machine, scratch, moved)
@@ -128,15 +134,25 @@ def carried_tensors(tile_map: TileMap, schedule: Schedule) -> frozenset[str]:
     )
 
 
-def _scratch_bytes(work: Workload, tile_map: TileMap, schedule: Schedule) -> int:
+def _collisions(work: Workload, tile_map: TileMap) -> frozenset[str]:
+    """Return the operands that collide in the first cache because their copies would be too long."""
     types = work.graph.tensors
-    lives = {**work.lifetimes, **work.copied}
+    return frozenset(
+        name
+        for name in work.copied
+        if element_bytes(types[name].dtype, tile_map.elements(name)) > MOST_COPIED_BYTES
+    )
+
+
+def _scratch_bytes(
+    work: Workload, tile_map: TileMap, schedule: Schedule, collisions: frozenset[str]
+) -> int:
+    types = work.graph.tensors
+    copied = {name: life for name, life in work.copied.items() if name not in collisions}
+    lives = {**work.lifetimes, **copied}
     for name in carried_tensors(tile_map, schedule) & lives.keys():
         lives[name] = Lifetime(0, len(work.nests) - 1)
     sizes = {name: element_bytes(types[name].dtype, tile_map.elements(name)) for name in lives}
-    for name in work.copied:
-        if sizes[name] > MOST_COPIED_BYTES:
-            del lives[name], sizes[name]
     return placed(lives, sizes).bytes
 
 
@@ -212,7 +228,7 @@ def _excess(needed_bytes: float, level: MemoryLevel) -> float:
 
 
 def _nest_seconds(
-    facts: NestFacts, tile_map: TileMap, schedule: Schedule, behind: _Behind
+    facts: NestFacts, tile_map: TileMap, schedule: Schedule, behind: _Behind, *, collides: bool
 ) -> _NestSeconds:
     machine, output = behind.machine, facts.op.output
     elements = computed_elements(tile_map, schedule, output)
@@ -226,6 +242,7 @@ def _nest_seconds(
         missed += behind.of_scratch(inside, level)
         memory.append(missed * elements / max(every, 1) / following.bandwidth_bytes_per_s)
     share = PEAK_SHARE if facts.contracts else 1.0
+    share /= COLLIDING if collides and machine.hw.kind == "cpu" else 1.0
     compute = elements * flops / (machine.peak_flops_per_s(facts.rate_dtype) * share)
     if machine.hw.kind == "cpu":
         compute += elements * rows * ROW_START_S / machine.units
