@@ -2,12 +2,14 @@
 
     python benchmarks/compile.py --prepare        # export and compile (tunes; up to 5 min a model)
     python benchmarks/compile.py                  # measure on a quiet machine, print the tables
+    python benchmarks/compile.py --ablation       # and what fusion itself gives
 
-Every model has the shape of Welder's evaluation at batch 1. It is compiled three times: each
-operator a kernel of its own (none), element-wise work joined (element-wise), and full. All of them
-and ONNX Runtime, OpenVINO and torch.compile take turns in fresh processes with the same threads
-and inputs (`burnish bench`); the ratio is the best engine's time over ours, with the 98 % interval
-over the rounds. Finished models are kept in FOLDER, so that an interrupted run goes on.
+Every model has the shape of Welder's evaluation at batch 1. The compiled model and ONNX Runtime,
+OpenVINO and torch.compile take turns in fresh processes with the same threads and inputs (`burnish
+bench`); the ratio is the best engine's time over ours, with the 98 % interval over the rounds.
+For the ablation it is compiled three times more, untuned: each operator a kernel of its own
+(none), element-wise work joined (element-wise), and full; these and the tuned one take turns.
+Finished models are kept in FOLDER, so that an interrupted run goes on.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 ENGINES = ("onnxruntime-cpu", "openvino", "torch-compile")
+TUNED = "tuned"
 FUSIONS = ("none", "element-wise", "full")
 VARIANT = "compile-bench"
 Report = dict[str, Any]
@@ -72,8 +75,11 @@ def main() -> None:
         prepare(case, asked)
         if not asked.prepare:
             measure(case, asked)
+            if asked.ablation:
+                ablate(case, asked)
     if not asked.prepare:
         print(table([case for case in CASES if measured(case, asked.folder).is_file()], asked))
+        print(ablation([case for case in CASES if ablated(case, asked.folder).is_file()], asked))
 
 
 def prepare(case: Case, asked: argparse.Namespace) -> None:
@@ -84,33 +90,47 @@ def prepare(case: Case, asked: argparse.Namespace) -> None:
             "export", case.model, "--exporter", "torchscript", "--static", *case.options,
             "--variant", VARIANT, "-o", str(store),
         )  # fmt: skip
-    for fusion in FUSIONS if asked.ablation or asked.prepare else FUSIONS[-1:]:
-        folder = compiled(case, fusion, asked.folder)
-        if folder.is_dir():
-            continue
-        tuning = ["--budget", asked.tuning] if fusion == "full" else ["--no-tune"]
-        start = time.monotonic()
-        report = burnish(
-            "compile", f"{case.model}/{VARIANT}", "--store", str(store), "-o", str(folder),
-            "--fusion", fusion, *tuning, "--json",
-        )  # fmt: skip
-        report["benchmark_seconds"] = time.monotonic() - start
-        written = folder.with_suffix(".json")
-        written.write_text(json.dumps(report))
+    compile_as(case, TUNED, ["--budget", asked.tuning], asked)
+    for fusion in FUSIONS if asked.ablation else ():
+        compile_as(case, fusion, ["--fusion", fusion, "--no-tune"], asked)
+
+
+def compile_as(case: Case, variant: str, options: list[str], asked: argparse.Namespace) -> None:
+    """Compile a model in one way, unless that is done."""
+    folder = compiled(case, variant, asked.folder)
+    if folder.is_dir():
+        return
+    start = time.monotonic()
+    report = burnish(
+        "compile", f"{case.model}/{VARIANT}", "--store", str(asked.folder / "models"),
+        "-o", str(folder), *options, "--json",
+    )  # fmt: skip
+    report["benchmark_seconds"] = time.monotonic() - start
+    folder.with_suffix(".json").write_text(json.dumps(report))
 
 
 def measure(case: Case, asked: argparse.Namespace) -> None:
-    """Let all variants and engines take turns, and keep the report."""
+    """Let the compiled model and the engines take turns, and keep the report."""
     target = measured(case, asked.folder)
     if target.is_file() and not asked.again:
         return
-    fusions = FUSIONS if asked.ablation else FUSIONS[-1:]
-    folders = [str(compiled(case, fusion, asked.folder)) for fusion in fusions]
-    subjects = len(ENGINES) + len(folders)
     burnish(
-        "bench", *folders, "--engine", ",".join((*ENGINES, "burnish")),
-        "--rounds", str(asked.rounds), "--budget", str(asked.budget * subjects),
-        "--baseline", f"{folders[-1]}@burnish" if len(folders) > 1 else "burnish",
+        "bench", str(compiled(case, TUNED, asked.folder)),
+        "--engine", ",".join((*ENGINES, "burnish")), "--baseline", "burnish",
+        "--rounds", str(asked.rounds), "--budget", str(asked.budget * (len(ENGINES) + 1)),
+        "-o", str(target), "--json",
+    )  # fmt: skip
+
+
+def ablate(case: Case, asked: argparse.Namespace) -> None:
+    """Let all ways of compiling take turns, and keep the report."""
+    target = ablated(case, asked.folder)
+    if target.is_file() and not asked.again:
+        return
+    folders = [str(compiled(case, variant, asked.folder)) for variant in (*FUSIONS, TUNED)]
+    burnish(
+        "bench", *folders, "--engine", "burnish", "--baseline", f"{folders[-2]}@burnish",
+        "--rounds", str(asked.rounds), "--budget", str(asked.budget * len(folders)),
         "-o", str(target), "--json",
     )  # fmt: skip
 
@@ -120,9 +140,9 @@ def table(cases: list[Case], asked: argparse.Namespace) -> str:
     lines = [
         (
             "| model | ours | ONNX Runtime | OpenVINO | torch.compile | best / ours | asked "
-            "| element-wise / full | none / full | peak memory, ours / ORT | compiled in |"
+            "| peak memory, ours / ORT | compiled in |"
         ),
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     reached = []
     for case in cases:
@@ -135,13 +155,27 @@ def table(cases: list[Case], asked: argparse.Namespace) -> str:
         )
         gain = 1 / ratios[best]["ratio"]
         reached.append(gain)
-        cells = [case.model, _time(rows.get("full")), *(_time(rows.get(name)) for name in ENGINES)]
+        cells = [case.model, _time(rows.get(TUNED)), *(_time(rows.get(name)) for name in ENGINES)]
         cells += [f"**{gain:.2f}×** {_interval(ratios[best])}", f"{case.bar}×"]
-        cells += [_fusion(ratios.get("element-wise")), _fusion(ratios.get("none"))]
         cells += [_memory(rows), _seconds(case, asked.folder)]
         lines.append("| " + " | ".join(cells) + " |")
     mean = math.exp(statistics.fmean(map(math.log, reached))) if reached else math.nan
     return "\n".join([*lines, "", f"geometric mean over {len(reached)} models: {mean:.2f}×"])
+
+
+def ablation(cases: list[Case], asked: argparse.Namespace) -> str:
+    """Return what fusing and tuning give, as Markdown; times over that of full, untuned."""
+    lines = [
+        "",
+        "| model | none / full | element-wise / full | tuned / full |",
+        "|---|---|---|---|",
+    ]
+    for case in cases:
+        report = json.loads(ablated(case, asked.folder).read_text())
+        ratios = {_label_of(c["candidate"]): c for c in report["comparisons"]}
+        cells = [_fusion(ratios.get(variant)) for variant in ("none", "element-wise", TUNED)]
+        lines.append("| " + " | ".join([case.model, *cells]) + " |")
+    return "\n".join(lines)
 
 
 def burnish(*arguments: str) -> Report:
@@ -154,9 +188,14 @@ def burnish(*arguments: str) -> Report:
     return dict(json.loads(done.stdout)) if "--json" in arguments else {}
 
 
-def compiled(case: Case, fusion: str, folder: Path) -> Path:
+def compiled(case: Case, variant: str, folder: Path) -> Path:
     """Return where a model is compiled to."""
-    return folder / "compiled" / f"{case.model}-{fusion}"
+    return folder / "compiled" / f"{case.model}-{variant}"
+
+
+def ablated(case: Case, folder: Path) -> Path:
+    """Return where the measurements of its variants are."""
+    return folder / f"{case.model}-ablation.json"
 
 
 def measured(case: Case, folder: Path) -> Path:
@@ -173,7 +212,7 @@ def _label_of(subject: str) -> str:
     if engine != "burnish":
         return engine
     name = Path(model).name
-    return next((f for f in ("element-wise", "none", "full") if name.endswith(f)), "full")
+    return next((each for each in FUSIONS if name.endswith(f"-{each}")), TUNED)
 
 
 def _samples(measurement: Report) -> list[float]:
@@ -194,20 +233,20 @@ def _interval(comparison: Report) -> str:
 def _fusion(comparison: Report | None) -> str:
     if not comparison or not comparison["ratio"]:
         return "–"
-    return f"{1 / comparison['ratio']:.2f}×"
+    return f"{1 / comparison['ratio']:.2f}× {_interval(comparison)}"
 
 
 def _memory(rows: dict[str, Report]) -> str:
     peaks = [
         max((launch["peak_memory_bytes"] or 0 for launch in rows[name]["launches"]), default=0)
-        for name in ("full", "onnxruntime-cpu")
+        for name in (TUNED, "onnxruntime-cpu")
         if name in rows
     ]
     return " / ".join(f"{peak / 2**20:.0f} MiB" for peak in peaks)
 
 
 def _seconds(case: Case, folder: Path) -> str:
-    report = json.loads(compiled(case, "full", folder).with_suffix(".json").read_text())
+    report = json.loads(compiled(case, TUNED, folder).with_suffix(".json").read_text())
     return f"{report['benchmark_seconds']:.0f} s"
 
 

@@ -135,7 +135,7 @@ def carried_tensors(tile_map: TileMap, schedule: Schedule) -> frozenset[str]:
 
 
 def _collisions(work: Workload, tile_map: TileMap) -> frozenset[str]:
-    """Return the operands that collide in the first cache because their copies would be too long."""
+    """Return the operands that collide in the first cache, as copies of them would be too long."""
     types = work.graph.tensors
     return frozenset(
         name

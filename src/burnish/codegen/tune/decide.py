@@ -18,6 +18,11 @@ HANDOVER = 1.15
 """How many times as long a kernel may take before the library is worth handing over to."""
 
 
+APART = 1.1
+"""How many times as long a kernel may take as two that do the same. Timed alone, the second finds
+what the first would have written in its caches; in a plan another thread may have written it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """How a group is to be run."""
@@ -63,7 +68,7 @@ def decide(
     sums = _sum([alone(part, found(part)).seconds for part in parts])
     if sums is None:
         return whole
-    if whole.seconds is not None and whole.seconds <= sums:
+    if whole.seconds is not None and whole.seconds <= APART * sums:
         rivals = parts if sums <= RIVAL * whole.seconds else ()
         return replace(whole, rivals=(*whole.rivals, *rivals))
     seconds = _sum([decide(part, found, halves).seconds for part in parts])
