@@ -57,10 +57,11 @@ def decide(
     group: Group,
     found: Callable[[Group], Found],
     halves: Callable[[Group], tuple[Group, ...]],
+    start_s: float = 0.0,
 ) -> Decision:
     """Return how to run a group: whole, or cut in two where that is faster.
 
-    `halves` gives nothing for a group that cannot be cut.
+    `halves` gives nothing for a group that cannot be cut; starting one kernel more takes `start_s`.
     """
     whole = alone(group, found(group))
     if whole.way == "not measured" or not (parts := halves(group)):
@@ -68,10 +69,11 @@ def decide(
     sums = _sum([alone(part, found(part)).seconds for part in parts])
     if sums is None:
         return whole
+    sums += start_s
     if whole.seconds is not None and whole.seconds <= APART * sums:
         rivals = parts if sums <= RIVAL * whole.seconds else ()
         return replace(whole, rivals=(*whole.rivals, *rivals))
-    seconds = _sum([decide(part, found, halves).seconds for part in parts])
+    seconds = _sum([decide(part, found, halves, start_s).seconds for part in parts])
     is_near = whole.seconds is not None and whole.seconds <= RIVAL * sums
     return Decision("two groups", seconds, rivals=(group,) if is_near else ())
 

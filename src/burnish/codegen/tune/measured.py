@@ -86,6 +86,7 @@ class _Search:
         self._cuts: dict[str, tuple[float, int] | None] = {}
         self._firsts: dict[str, Task] = {}
         self._tasks: dict[tuple[str, ...], Task] = {}
+        self._start_s = machine.hw.launch_overhead_s
         self._top = min(LOOK, settings.options.top)
 
     def choices(self) -> tuple[Choice, ...]:
@@ -105,7 +106,7 @@ class _Search:
         unique = {task.signature: task.group for task in tasks}
         order = sorted(unique, key=lambda key: -counts[key] * self._predicted(unique[key]))
         for number, key in enumerate(order, 1):
-            decide(unique[key], self._looked_at, self._halves_of)
+            decide(unique[key], self._looked_at, self._halves_of, self._start_s)
             self._told("tune", number, len(order))
 
     def _search_further(self) -> bool:
@@ -168,7 +169,7 @@ class _Search:
             yield group
 
     def _decided(self, group: Group) -> Decision:
-        return decide(group, self._known, self._halves_of)
+        return decide(group, self._known, self._halves_of, self._start_s)
 
     def _total(self) -> float:
         """Return the seconds of everything as chosen now; what was not measured, as predicted."""
