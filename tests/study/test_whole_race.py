@@ -35,9 +35,9 @@ class Clock:
         self.now += seconds
 
 
-def test_both_are_timed_in_every_round() -> None:
+def test_all_are_timed_in_every_round() -> None:
     clock = Clock()
-    own, library = rounds(lambda: clock.call(0.05), lambda: clock.call(0.2), clock)
+    own, library = rounds([lambda: clock.call(0.05), lambda: clock.call(0.2)], clock)
     assert own == pytest.approx([0.05] * ROUNDS)
     assert library == pytest.approx([0.2] * ROUNDS)
 
@@ -45,18 +45,18 @@ def test_both_are_timed_in_every_round() -> None:
 @pytest.mark.parametrize(
     ("own_s", "library_s", "is_kept", "said"),
     [
-        (1.0, 1.5, True, "the plan takes 1.00 s, ONNX Runtime 1.50 s: 1.50 times as fast"),
+        (1.0, 1.5, True, "it takes 1.00 s, ONNX Runtime 1.50 s: 1.50 times as fast"),
         (1.0, 1.01, False, "ONNX Runtime runs the whole model as fast"),
-        (2.0, 1.0, False, "(the plan takes 2.00 s, ONNX Runtime 1.00 s)"),
+        (2.0, 1.0, False, "(it takes 2.00 s, ONNX Runtime 1.00 s)"),
     ],
 )
 def test_the_plan_must_be_faster(
     monkeypatch: pytest.MonkeyPatch, own_s: float, library_s: float, is_kept: bool, said: str
 ) -> None:
-    monkeypatch.setattr(whole_race, "rounds", lambda *_: ([own_s] * 3, [library_s] * 3))
+    monkeypatch.setattr(whole_race, "rounds", lambda *_: [[own_s] * 3, [library_s] * 3])
     prepared = prepare(mlp(), {"batch": 3})
     built = compile_prepared(prepared, {}, CompileOptions(detect(), Predicted(MACHINE)))
-    winner, note = raced(built, prepared, TOLD, FEEDS, 1)
+    winner, note = raced({"it": built}, prepared, TOLD, FEEDS, 1)
     assert (winner is built) == is_kept
     assert said in note
     assert bool(winner.plan.library_steps) != is_kept
@@ -64,9 +64,23 @@ def test_the_plan_must_be_faster(
     assert reasons == (set() if is_kept else {note})
 
 
+def test_of_two_plans_the_faster_one_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_race, "rounds", lambda *_: [[2.0] * 3, [1.0] * 3, [3.0] * 3])
+    prepared = prepare(mlp(), {"batch": 3})
+    options = CompileOptions(detect(), Predicted(MACHINE))
+    slow, fast = (compile_prepared(prepared, {}, options) for _ in range(2))
+    plans = {"the tuned plan": slow, "the predicted one": fast}
+    winner, note = raced(plans, prepared, TOLD, FEEDS, 1)
+    assert winner is fast
+    assert note == (
+        "the predicted one takes 1.00 s, the tuned plan 2.00 s, ONNX Runtime 3.00 s: "
+        "3.00 times as fast as ONNX Runtime"
+    )
+
+
 def test_where_all_is_with_the_library_nothing_is_raced() -> None:
     prepared = prepare(mlp(), {"batch": 3})
     built = whole(prepared.model, detect(), "as a test")
-    winner, note = raced(built, prepared, TOLD, FEEDS, 1)
+    winner, note = raced({"it": built}, prepared, TOLD, FEEDS, 1)
     assert winner is built
     assert note == "ONNX Runtime runs the whole model: as a test"

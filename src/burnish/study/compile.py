@@ -151,8 +151,13 @@ class _Work:
         self._progress.step("plan", 1, 1, steps)
         if self._request.tune is None:
             return built
+        untuned = dataclasses.replace(options, choose=Predicted(self.machine, self._request.fusion))
+        plans = {
+            "the tuned plan": built,
+            "the predicted one": compile_prepared(prepared, sizes, untuned),
+        }
         feeds = self._feeds(sizes)[0]
-        winner, note = raced(built, prepared, self.about, feeds, self.threads)
+        winner, note = raced(plans, prepared, self.about, feeds, self.threads)
         self._progress.step("race", 1, 1, note)
         self.notes.append(note)
         return winner
