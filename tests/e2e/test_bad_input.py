@@ -83,7 +83,7 @@ def _unbindable(path: Path) -> None:
         (_custom_domain, 3, "com.acme"),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "optimize", "verify", "bench", "profile"])
+@pytest.mark.parametrize("command", ["run", "optimize", "verify", "bench", "profile", "compile"])
 def test_a_model_that_cannot_be_used(
     burnish: Burnish,
     tmp_path: Path,
@@ -94,8 +94,9 @@ def test_a_model_that_cannot_be_used(
 ) -> None:
     make(tmp_path / "m.onnx")
     before = sorted(tmp_path.rglob("*"))
-    output = ("-o", tmp_path / "out") if command in ("run", "optimize") else ()
-    done = burnish(command, tmp_path / "m.onnx", *output)
+    output = ("-o", tmp_path / "out") if command in ("run", "optimize", "compile") else ()
+    sizes = ("--shape", "n=2") if command == "compile" else ()
+    done = burnish(command, tmp_path / "m.onnx", *output, *sizes)
     _assert_two_lines(done, code, found)
     assert [path for path in sorted(tmp_path.rglob("*")) if path.suffix == ".onnx"] == [
         path for path in before if path.suffix == ".onnx"
@@ -123,6 +124,63 @@ def test_inputs_that_contradict_the_model(burnish: Burnish, example: Path, tmp_p
     done = burnish("verify", example, "--data", tmp_path / "x.npz")
     assert done.returncode in (2, 3)
     _assert_two_lines(done, done.returncode, "input_ids")
+
+
+def test_a_size_that_compiling_needs_is_named(burnish: Burnish, tmp_path: Path) -> None:
+    onnx.save(_model(size="quux"), tmp_path / "m.onnx")
+    done = burnish("compile", "m.onnx", "-o", "folder")
+    _assert_two_lines(done, 2, "quux")
+    assert "--shape" in done.stderr
+    assert not (tmp_path / "folder").exists()
+
+
+@pytest.fixture
+def compiled(burnish: Burnish, tmp_path: Path) -> Path:
+    """Return a small model, compiled for two rows."""
+    onnx.save(_model(), tmp_path / "m.onnx")
+    done = burnish("compile", "m.onnx", "--shape", "n=2", "--no-tune", "-o", "folder")
+    assert done.returncode == 0, done.stderr
+    return tmp_path / "folder"
+
+
+def test_a_compiled_model_computes_in_the_shell(
+    burnish: Burnish, compiled: Path, tmp_path: Path
+) -> None:
+    x = np.linspace(-1, 1, 8192, dtype=np.float32).reshape(2, 4096)
+    np.savez(tmp_path / "x.npz", x=x)
+    done = burnish("exec", compiled, "--input", "x.npz", "-o", "y.npz")
+    assert done.returncode == 0, done.stderr
+    with np.load(tmp_path / "y.npz") as found:
+        np.testing.assert_array_equal(found["z"], np.maximum(x, 0) + 1)
+
+
+def test_inputs_that_were_not_compiled_for(
+    burnish: Burnish, compiled: Path, tmp_path: Path
+) -> None:
+    np.savez(tmp_path / "x.npz", x=np.zeros((3, 4096), np.float32))
+    done = burnish("exec", compiled, "--input", "x.npz")
+    assert done.returncode == 2
+    _assert_two_lines(done, 2, "3")
+    assert "burnish compile" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "found"),
+    [
+        ("constants.bin", "is damaged (its content is not what was compiled)"),
+        ("kernels.bin", "is damaged (its content is not what was compiled)"),
+        ("plan.json", "is not a compiled model (it has no plan.json)"),
+    ],
+)
+def test_a_compiled_folder_that_was_damaged(
+    burnish: Burnish, compiled: Path, tmp_path: Path, file: str, found: str
+) -> None:
+    if file == "plan.json":
+        (compiled / file).unlink()
+    else:
+        (compiled / file).write_bytes((compiled / file).read_bytes()[:-1] + b"?")
+    np.savez(tmp_path / "x.npz", x=np.zeros((2, 4096), np.float32))
+    _assert_two_lines(burnish("exec", compiled, "--input", "x.npz"), 3, found)
 
 
 def test_an_unwritable_place_keeps_what_was_there(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.hw.spec import for_cores, load
-from burnish.tile.candidates import Space, axis_sizes, candidates
+from burnish.tile.candidates import Space, _run, axis_sizes, candidates
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine, machine
@@ -67,9 +67,17 @@ def test_walks_are_offered_where_neighbours_share_something() -> None:
     graph = feed_forward(48, 128, 256)
     found = candidates(whole(graph), graph, AVX2, space).candidates
     assert found[0].schedule.carried == 2
+    assert found[0].schedule.run > 1
     layers = chain_of_layers(1024, 64, 2)
     found = candidates(whole(layers), layers, AVX2, space).candidates
     assert {each.schedule.carried for each in found} == {None}
+
+
+@pytest.mark.parametrize(("rows", "runs"), [(1, 4), (2, 2), (4, 1), (100, 1)])
+def test_runs_leave_every_thread_its_share(rows: int, runs: int) -> None:
+    length = _run(rows * 64, 64, 2)
+    assert -(-64 // length) == runs
+    assert _run(rows * 64, 64, 1) == 64
 
 
 def test_only_walks_of_a_group_without_neighbours_is_nothing() -> None:
@@ -116,7 +124,8 @@ def test_seeds_are_visited_and_cut_to_the_axes() -> None:
 def test_every_candidate_fits_and_the_search_stops(graph: TileGraph, name: str) -> None:
     device: Machine = machine(load(name))
     found = candidates(whole(graph), graph, device, Space(top=1000, visits=40)).candidates
-    assert 0 < len(found) <= 40
+    assert found
+    assert len({each.schedule.tile for each in found}) <= 40
     for each in found:
         assert each.cost.scratch_bytes <= device.scratch_bytes
         assert all(

@@ -22,7 +22,7 @@ DEVICES = ["x86-avx2", "x86-avx512", "nvidia-v100", "nvidia-h200"]
 def cost(
     graph: TileGraph, tile: tuple[int, ...], hw: HardwareSpec, carried: int | None = None
 ) -> Cost:
-    schedule = Schedule(tile, carried=carried)
+    schedule = Schedule(tile, carried=carried, run=1 if carried is None else 32)
     return estimate(workload(whole(graph), graph), schedule, machine(hw))
 
 
@@ -139,10 +139,12 @@ def test_what_neighbours_keep_is_not_computed_again() -> None:
     again, kept = (cost(graph, (1, 48, 2, 64), hw, carried) for carried in (None, 2))
     assert kept.compute_s < again.compute_s
     assert kept.scratch_bytes >= again.scratch_bytes
-    schedule = Schedule((1, 48, 2, 64), carried=2)
+    schedule = Schedule((1, 48, 2, 64), carried=2, run=32)
     tile_map = propagate(whole(graph), schedule.tile)
     assert carried_tensors(tile_map, schedule) >= {"padded$0", "convolved$0"}
     assert computed_elements(tile_map, schedule, "padded$0") == 256 * 66 * 66
+    in_two_runs = Schedule((1, 48, 2, 64), carried=2, run=16)
+    assert computed_elements(tile_map, in_two_runs, "padded$0") == 256 * (66 + 2) * 66
 
 
 def test_tiles_that_wait_for_each_other_share_no_threads() -> None:

@@ -195,6 +195,7 @@ class _Work:
                 scratch_bytes=kernel.scratch_bytes,
                 nodes=kernel.nodes,
                 tile=choice.schedule.tile,
+                run=choice.schedule.run,
                 predicted_s=choice.predicted_s,
                 predicted_bytes=choice.predicted_bytes,
                 measured_s=choice.measured_s,

@@ -52,12 +52,15 @@ class KernelStep:
     outputs: tuple[str, ...]
     """Those of the arguments that it writes."""
     tiles: int
+    """Parts that any thread may compute: tiles, or runs of tiles."""
     scratch_bytes: int
     """Memory of its own that each thread needs."""
     nodes: tuple[str, ...]
     """The ONNX nodes whose work it does."""
     tile: tuple[int, ...] = ()
     """The shape of a tile of its last output."""
+    run: int = 1
+    """Tiles that are computed one after the other, and keep what they share."""
     predicted_s: float | None = None
     predicted_bytes: float | None = None
     """Predicted traffic between memory and the caches."""

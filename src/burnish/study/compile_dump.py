@@ -40,7 +40,7 @@ def facts(step: StepRow, plan: PlanReport) -> str:
     lines += [f"node       {node}{_why(step, node)}" for node in step.nodes]
     if step.kind == "kernel":
         lines += [
-            f"tile       {' × '.join(map(str, step.tile)) or 'one'}, {step.tiles:,} of them",
+            f"tile       {' × '.join(map(str, step.tile)) or 'one'}, {_how_many(step)}",
             f"scratch    {units.size(step.scratch_bytes)} per thread",
         ]
     lines += [
@@ -56,6 +56,12 @@ def apart(graphs: Sequence[TileGraph], machine: Machine) -> str:
     found = [row for graph in simple for row in partition(graph, machine).rejections]
     lines = [f"{row.first} | {row.second} | {row.reason}" for row in found]
     return "\n".join(["written by | read by | why they are two kernels", *lines]) + "\n"
+
+
+def _how_many(step: StepRow) -> str:
+    if step.run == 1:
+        return f"{step.tiles:,} of them"
+    return f"in {step.tiles:,} runs of {step.run:,}, whose neighbours keep what they share"
 
 
 def _why(step: StepRow, node: str) -> str:

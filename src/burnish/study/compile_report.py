@@ -24,6 +24,7 @@ class StepRow:
     operators: tuple[str, ...]
     """Of the nodes, each once."""
     tile: tuple[int, ...]
+    run: int
     tiles: int
     scratch_bytes: int
     predicted_s: float | None

@@ -101,6 +101,7 @@ def _row(plan: Plan, number: int, step: Step, measured_s: float) -> StepRow:
         nodes=step.nodes,
         operators=tuple(dict.fromkeys(plan.operators.get(node, node) for node in step.nodes)),
         tile=kernel.tile if kernel else (),
+        run=kernel.run if kernel else 1,
         tiles=kernel.tiles if kernel else 0,
         scratch_bytes=kernel.scratch_bytes if kernel else 0,
         predicted_s=kernel.predicted_s if kernel else None,

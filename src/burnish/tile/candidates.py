@@ -27,13 +27,17 @@ _SPACING = 1.4
 """Neighbouring sizes of an axis differ by about this factor: closer ones cost the same."""
 
 
+RUNS_PER_UNIT = 2
+"""Runs that each thread should have, so that one which is late can be helped."""
+
+
 @dataclass(frozen=True, slots=True)
 class Space:
     """How far to look: schedules to return, tiles to estimate, ways to walk them."""
 
     top: int = 20
     visits: int = 150
-    walks: tuple[Walk, ...] = ("independent",)
+    walks: tuple[Walk, ...] = ("independent", "carried")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,19 +158,32 @@ def _visit_best_first(
 def _visits(work: Workload, tile: Tile, machine: Machine, space: Space) -> Iterator[_Visit]:
     tile_map = propagate(work.group, tile, work.accesses)
     fault = _written_twice(work.group, tile_map)
-    for schedule in _walks(work.group, tile, tile_map, space):
+    for schedule in _walks(work.group, tile, tile_map, machine, space):
         cost = estimate_tiles(work, tile_map, schedule, machine)
         yield _Visit(Candidate(schedule, cost), fault or _too_large(cost, machine))
 
 
-def _walks(group: Group, tile: Tile, tile_map: TileMap, space: Space) -> Iterator[Schedule]:
+def _walks(
+    group: Group, tile: Tile, tile_map: TileMap, machine: Machine, space: Space
+) -> Iterator[Schedule]:
     if "independent" in space.walks:
         yield Schedule(tile)
-    if "carried" in space.walks:
-        for axis, counter in enumerate(tile_map.counters):
-            schedule = Schedule(tile, carried=axis)
-            if counter.extent > 1 and carried_tensors(tile_map, schedule) & group.written:
-                yield schedule
+    if "carried" not in space.walks or machine.hw.kind != "cpu":
+        return
+    for axis, counter in enumerate(tile_map.counters):
+        run = _run(tile_map.tiles, counter.extent, machine.units)
+        schedule = Schedule(tile, carried=axis, run=run)
+        if run > 1 and carried_tensors(tile_map, schedule) & group.written:
+            yield schedule
+
+
+def _run(tiles: int, along: int, units: int) -> int:
+    """Return the longest runs of tiles along one axis that leave each unit its share of them."""
+    rows = tiles // along if along else 0
+    if not rows:
+        return 1
+    wanted = RUNS_PER_UNIT * units if units > 1 else 1
+    return -(-along // min(-(-wanted // rows), along))
 
 
 def _written_twice(group: Group, tile_map: TileMap) -> str:

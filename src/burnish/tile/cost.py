@@ -113,12 +113,19 @@ def computed_elements(tile_map: TileMap, schedule: Schedule, tensor: str) -> int
     if schedule.carried is None or tile_map.tiles == 0:
         return tile_map.tiles * each
     counter = tile_map.counters[schedule.carried]
-    walk = 1
+    runs = _runs(counter.extent, schedule)
+    walk, moves = 1, False
     for span in tile_map.boxes[tensor]:
         step = next((abs(f) for atom, f in span.origin.terms if atom == counter), 0)
-        fresh = min(step, span.size) if step else span.size
-        walk *= fresh * (counter.extent - 1) + span.size if step else span.size
-    return tile_map.tiles // counter.extent * walk
+        moves |= step > 0
+        fresh = min(step, span.size)
+        walk *= fresh * (counter.extent - runs) + span.size * runs if step else span.size
+    return tile_map.tiles // counter.extent * walk * (1 if moves else runs)
+
+
+def _runs(tiles: int, schedule: Schedule) -> int:
+    """Return into how many runs a row of tiles is cut."""
+    return -(-tiles // max(schedule.run, 1))
 
 
 def carried_tensors(tile_map: TileMap, schedule: Schedule) -> frozenset[str]:
@@ -324,8 +331,10 @@ def _total(
         busy = max(compute, *memory)
     else:
         busy = sum(_overlapped((nest.compute, *nest.memory)) for nest in nests)
-    length = tile_map.counters[schedule.carried].extent if schedule.carried is not None else 1
-    walks = tile_map.tiles // max(length, 1)
+    length, walks = 1, tile_map.tiles
+    if schedule.carried is not None:
+        extent = tile_map.counters[schedule.carried].extent
+        length, walks = schedule.run, tile_map.tiles // max(extent, 1) * _runs(extent, schedule)
     waves = -(-walks // machine.units)
     uneven = waves * machine.units / max(walks, 1)
     if machine.units > 1:

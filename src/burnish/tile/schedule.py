@@ -15,5 +15,7 @@ class Schedule:
     carried: int | None = None
     """The axis of the anchor along which a thread walks its tiles in order and keeps what
     neighbouring tiles share; None: tiles are independent, and shared parts are recomputed."""
+    run: int = 1
+    """How many tiles along that axis one thread walks before it begins anew."""
     settings: Mapping[str, int] = field(default_factory=dict)
     """Choices that only one back end knows, by its own names."""

@@ -42,11 +42,11 @@ Layouts = dict[str, tuple[int, ...]]
 
 
 def check(
-    group: Group, tile: tuple[int, ...], graph: TileGraph, target: Target, layouts: Layouts
+    group: Group, schedule: Schedule, graph: TileGraph, target: Target, layouts: Layouts
 ) -> None:
     """Hold that a kernel gives what the judge gives, each element written by one tile."""
     values = everything(graph)
-    kernel = generate(group, Schedule(tile), graph, target, layouts=layouts)
+    kernel = generate(group, schedule, graph, target, layouts=layouts)
     outputs = {
         name: laid_out(np.full(graph.tensors[name].shape, SENTINEL, np.float32), name, layouts)
         for name in group.outputs
@@ -96,4 +96,6 @@ def test_any_grouping_and_any_tile_gives_what_the_judge_gives(
         for name in names
         if data.draw(st.booleans())
     }
-    check(group, tile, graph, target, layouts)
+    carried = data.draw(st.none() | st.integers(0, len(tile) - 1)) if tile else None
+    run = data.draw(st.integers(1, 4)) if carried is not None else 1
+    check(group, Schedule(tile, carried, run), graph, target, layouts)

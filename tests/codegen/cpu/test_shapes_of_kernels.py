@@ -6,6 +6,7 @@ import pytest
 
 from burnish.codegen.cpu.alias import insertions, padded_in_place
 from burnish.codegen.cpu.blocking import Blocking, choose
+from burnish.codegen.cpu.carry import carried
 from burnish.codegen.cpu.form import form
 from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.layout import places, scratch_strides, strides_of
@@ -156,7 +157,16 @@ def test_rows_of_scratch_are_an_odd_number_of_lines_apart() -> None:
     assert scratch_strides((), 0) == ()
 
 
-def test_a_schedule_that_carries_rows_is_refused() -> None:
-    graph = blurred(8, 64)
-    with pytest.raises(ValueError, match="nothing can be carried"):
-        generate(whole(graph), Schedule((4, 64), carried=0), graph, AVX512)
+def test_rows_that_tiles_share_are_kept() -> None:
+    graph = blurred(64, 64)
+    group = whole(graph)
+    schedule = Schedule((4, 16), carried=1, run=2)
+    tiles = propagate(group, schedule.tile)
+    kept = carried(group, tiles, schedule, insertions(group))
+    assert {name: (each.dimension, each.step, each.overlap) for name, each in kept.items()} == {
+        "relu": (1, 16, 2),
+        "padded": (1, 16, 2),
+    }
+    kernel = generate(group, schedule, graph, AVX512)
+    assert kernel.tiles == 16 * 2
+    assert "llvm.memmove" in kernel.ir_text

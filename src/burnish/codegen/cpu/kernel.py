@@ -10,10 +10,11 @@ from llvmlite import ir
 from burnish.codegen.buffers import SLACK_BYTES, padded
 from burnish.codegen.cpu.alias import Insertion, border, insertions, padded_in_place
 from burnish.codegen.cpu.blocking import Blocking, choose
+from burnish.codegen.cpu.carry import Kept, Walk, carried
 from burnish.codegen.cpu.form import NestForm, Place, form, uncollapsed
 from burnish.codegen.cpu.layout import places, scratch_elements
 from burnish.codegen.cpu.loops import Arithmetic, counted, greatest, least
-from burnish.codegen.cpu.memory import I8, I64, POINTER
+from burnish.codegen.cpu.memory import I8, I64, POINTER, move_bytes
 from burnish.codegen.cpu.nest import Limits, NestWriter
 from burnish.codegen.cpu.pack import pack
 from burnish.codegen.cpu.reading import SPARE
@@ -67,28 +68,40 @@ def generate(
     layouts: Mapping[str, tuple[int, ...]] | None = None,
 ) -> Kernel:
     """Return the kernel of a group; `layouts` orders the dimensions of tensors in memory."""
-    if schedule.carried is not None:
-        raise ValueError("kernels for CPUs compute what tiles share anew: nothing can be carried")
     orders = layouts or {}
     group = staged(group, schedule.tile, graph.tensors, orders, graph.constants.keys(), target)
     tiles = propagate(group, schedule.tile)
     where = places(group, tiles, graph.tensors, orders, graph.constants.keys(), target)
     inserted = insertions(group)
+    kept = carried(group, tiles, schedule, inserted)
     parts: list[Part] = []
     packed: dict[str, Array] = {}
     for op in group.ops:
-        for part in _parts(op, tiles, where, inserted):
+        for found in _parts(op, tiles, where, inserted):
+            part = _loosened(found, kept.get(op.output))
             blocking = choose(part.nest, target)
             nest, more = pack(part.nest, blocking, graph.constants)
             parts.append(replace(part, nest=nest, blocking=blocking))
             packed |= more
     arguments = _arguments(group, parts)
-    scratch = _scratch(group, tiles, where, inserted)
-    writer = _KernelWriter(group, tiles, where, inserted, name)
+    scratch = _scratch(group, tiles, where, inserted, kept)
+    walk = Walk(tiles, schedule)
+    writer = _KernelWriter(group, walk, where, inserted, kept, name)
     text = writer.write(parts, arguments, scratch.offsets)
     return Kernel(
-        name, text, arguments, tiles.tiles, max(scratch.bytes, SLACK_BYTES), group.nodes, packed
+        name, text, arguments, walk.runs, max(scratch.bytes, SLACK_BYTES), group.nodes, packed
     )
+
+
+def _loosened(part: Part, kept: Kept | None) -> Part:
+    """Return a part whose tiles begin where the one before ended, wherever that is."""
+    if kept is None:
+        return part
+    spatial = tuple(
+        replace(each, fixed=False, step=1) if kept.axis in each.parts else each
+        for each in part.nest.spatial
+    )
+    return replace(part, nest=replace(part.nest, spatial=spatial))
 
 
 def _parts(
@@ -133,10 +146,14 @@ def _read(op: TileOp) -> set[str]:
 
 
 def _scratch(
-    group: Group, tiles: TileMap, where: Mapping[str, Place], inserted: Mapping[str, Insertion]
+    group: Group,
+    tiles: TileMap,
+    where: Mapping[str, Place],
+    inserted: Mapping[str, Insertion],
+    kept: Mapping[str, Kept],
 ) -> Places:
     """Return where each scratch buffer begins, and the bytes of all."""
-    lives = lifetimes(group)
+    lives = lifetimes(group, kept)
     for op in group.ops:
         # a container is there as soon as the first tensor inside it is written
         container, begun = op.output, group.ops.index(op)
@@ -160,15 +177,18 @@ class _KernelWriter:
     def __init__(
         self,
         group: Group,
-        tiles: TileMap,
+        walk: Walk,
         where: Mapping[str, Place],
         inserted: Mapping[str, Insertion],
+        kept: Mapping[str, Kept],
         name: str,
     ) -> None:
         self._group = group
-        self._tiles = tiles
+        self._walk = walk
+        self._tiles = walk.tiles
         self._where = where
         self._inserted = inserted
+        self._kept = kept
         self._module = ir.Module(name=name)
         kind = ir.FunctionType(ir.VoidType(), [POINTER, I64, I64, POINTER])
         self._function = ir.Function(self._module, kind, name=name)
@@ -192,24 +212,93 @@ class _KernelWriter:
         start = self._function.append_basic_block("tiles")
         builder.branch(start)
         builder.position_at_end(start)
-        with counted(builder, begin, end, 1) as tile:
-            self._tile(tile, parts, pointers)
+        with counted(builder, begin, end, 1) as run:
+            self._run(run, parts, pointers)
         builder.ret_void()
         return str(self._module)
 
-    def _tile(self, tile: Value, parts: list[Part], pointers: Mapping[str, Value]) -> None:
+    def _run(self, run: Value, parts: list[Part], pointers: Mapping[str, Value]) -> None:
+        """Write the tiles of one run: a single one, or neighbours that keep what they share."""
+        builder, walk = self._builder, self._walk
+        at = self._counters(run)
+        if walk.axis is None:
+            self._tile(at, parts, pointers, None)
+            return
+        low = builder.mul(at[walk.axis], I64(walk.length))
+        high = least(builder, builder.add(low, I64(walk.length)), I64(walk.axis.extent))
+        with counted(builder, low, high, 1) as place:
+            fresh = builder.icmp_signed("==", place, low)
+            again = builder.select(fresh, I64(0), I64(1))
+            with counted(builder, I64(0), again, 1):
+                for name, kept in self._kept.items():
+                    if kept.overlap and name not in self._inserted:
+                        self._slide(name, kept, pointers[name])
+            self._tile({**at, walk.axis: place}, parts, pointers, fresh)
+
+    def _slide(self, name: str, kept: Kept, pointer: Value) -> None:
+        """Move what the last tile and this one share to where this one has it."""
+        builder, place, box = self._builder, self._where[name], self._tiles.boxes[name]
+        size, along = size_in_bytes(place.dtype), place.strides[kept.dimension]
+        inner = [d for d, stride in enumerate(place.strides) if stride < along]
+        outer = [
+            d for d, stride in enumerate(place.strides)
+            if stride >= along and d != kept.dimension and box[d].size > 1
+        ]  # fmt: skip
+        row = 1 + sum((box[d].size - 1) * place.strides[d] for d in inner)
+        length = ((kept.overlap - 1) * along + row) * size
+
+        def moved(dimensions: list[int], start: Value) -> None:
+            if dimensions:
+                step = place.strides[dimensions[0]] * size
+                with counted(builder, I64(0), I64(box[dimensions[0]].size), 1) as counter:
+                    offset = builder.mul(counter, I64(step))
+                    moved(dimensions[1:], builder.gep(start, [offset], source_etype=I8))
+                return
+            source = builder.gep(start, [I64(kept.step * along * size)], source_etype=I8)
+            move_bytes(builder, start, source, length)
+
+        moved(outer, pointer)
+
+    def _tile(
+        self,
+        at: Mapping[Axis, Value],
+        parts: list[Part],
+        pointers: Mapping[str, Value],
+        fresh: Value | None,
+    ) -> None:
         builder = self._builder
         counting = Arithmetic(builder, {}, {})
-        at = self._counters(tile)
         bases = self._bases(pointers, counting, at)
         arithmetic = Arithmetic(builder, bases, self._where)
         for part in parts:
             op = part.nest.op
             spans = zip(op.spatial, self._tiles.boxes[op.output], strict=True)
             whole = {axis: self._limits(axis, span, counting, at) for axis, span in spans}
+            if fresh is not None and op.output in self._kept:
+                self._spare(whole, self._kept[op.output], op, counting, at, fresh)
             assert part.blocking is not None
             for limits in self._parts_of(part, whole):
                 NestWriter(builder, part.nest, part.blocking, bases, arithmetic, limits).write()
+
+    def _spare(
+        self,
+        whole: dict[Axis, tuple[Value, Value]],
+        kept: Kept,
+        op: TileOp,
+        counting: Arithmetic,
+        at: Mapping[Axis, Value],
+        fresh: Value,
+    ) -> None:
+        """Cut off what the tile before has computed."""
+        builder = self._builder
+        low, high = whole[kept.axis]
+        if kept.overlap:
+            origin = counting.scalar(self._tiles.boxes[op.output][kept.dimension].origin, at)
+            there = greatest(builder, low, builder.add(origin, I64(kept.overlap)))
+        else:
+            there = high
+        begin = builder.select(fresh, low, there)
+        whole[kept.axis] = (begin, greatest(builder, begin, high))
 
     def _parts_of(self, part: Part, whole: Limits) -> list[Limits]:
         """Return where the nest runs: everywhere, or on some parts of one axis."""
@@ -244,15 +333,15 @@ class _KernelWriter:
                 bases[op.output] = builder.gep(container, [I64(shift)], source_etype=I8)
         return bases
 
-    def _counters(self, tile: Value) -> dict[Axis, Value]:
-        """Return each axis's tile number; the last axis varies fastest."""
+    def _counters(self, run: Value) -> dict[Axis, Value]:
+        """Return each axis's tile number, or number of the run; the last axis varies fastest."""
         builder = self._builder
         at: dict[Axis, Value] = {}
-        rest = tile
+        rest = run
         for counter in reversed(self._tiles.counters):
-            extent = I64(max(counter.extent, 1))
-            at[counter] = builder.urem(rest, extent) if counter.extent > 1 else I64(0)
-            rest = builder.udiv(rest, extent) if counter.extent > 1 else rest
+            extent = self._walk.runs_along(counter)
+            at[counter] = builder.urem(rest, I64(extent)) if extent > 1 else I64(0)
+            rest = builder.udiv(rest, I64(extent)) if extent > 1 else rest
         return at
 
     def _shifted(

@@ -22,6 +22,13 @@ def element(builder: Value, base: Value, offset: Value, dtype: str) -> Value:
     return builder.gep(base, [offset], source_etype=memory_type(dtype))
 
 
+def move_bytes(builder: Value, target: Value, source: Value, length: int) -> None:
+    """Move bytes to where some of them may come from."""
+    kinds = [POINTER, POINTER, I64, ir.IntType(1)]
+    function = _intrinsic(builder, "llvm.memmove.p0.p0.i64", ir.VoidType(), kinds)
+    builder.call(function, [target, source, I64(length), ir.IntType(1)(0)])
+
+
 def prefetch(builder: Value, pointer: Value) -> None:
     """Have the line of an address brought into the second cache; it may point anywhere."""
     _prefetch(builder, pointer, to_write=0, nearness=2)

@@ -66,15 +66,21 @@ def decide(
     whole = alone(group, found(group))
     if whole.way == "not measured" or not (parts := halves(group)):
         return whole
+    if whole.seconds is None:
+        # nothing runs it as a whole: smaller groups may still be kernels
+        ways = [decide(part, found, halves, start_s) for part in parts]
+        if all(each.way in ("library", "not measured") for each in ways):
+            return whole
+        return Decision("two groups", _sum([each.seconds for each in ways]))
     sums = _sum([alone(part, found(part)).seconds for part in parts])
     if sums is None:
         return whole
     sums += start_s
-    if whole.seconds is not None and whole.seconds <= APART * sums:
+    if whole.seconds <= APART * sums:
         rivals = parts if sums <= RIVAL * whole.seconds else ()
         return replace(whole, rivals=(*whole.rivals, *rivals))
     seconds = _sum([decide(part, found, halves, start_s).seconds for part in parts])
-    is_near = whole.seconds is not None and whole.seconds <= RIVAL * sums
+    is_near = whole.seconds <= RIVAL * sums
     return Decision("two groups", seconds, rivals=(group,) if is_near else ())
 
 
