@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from llvmlite import ir
 
@@ -32,6 +32,19 @@ def counted(builder: Value, low: Value, high: Value, step: int) -> Iterator[Valu
     counter.add_incoming(following, builder.block)
     builder.branch(head)
     builder.position_at_end(after)
+
+
+@contextmanager
+def once(start: Value) -> Iterator[Value]:
+    """Write no loop: the block runs for this one value."""
+    yield start
+
+
+@contextmanager
+def along_axis(axis: Axis, loop: AbstractContextManager[Value]) -> Iterator[dict[Axis, Value]]:
+    """Write a loop whose counter is where an axis is."""
+    with loop as counter:
+        yield {axis: counter}
 
 
 def least(builder: Value, a: Value, b: Value) -> Value:

@@ -11,7 +11,7 @@ from llvmlite import ir
 from burnish.codegen.cpu.blocking import Blocking
 from burnish.codegen.cpu.expression import emit
 from burnish.codegen.cpu.form import NestForm, Range
-from burnish.codegen.cpu.loops import Arithmetic, counted
+from burnish.codegen.cpu.loops import Arithmetic, along_axis, counted, once
 from burnish.codegen.cpu.memory import (
     I32,
     I64,
@@ -106,7 +106,7 @@ class NestWriter:
             yield nullcontext({}), blocking.vectors, lambda _: None
             return
         for start, vectors, mask in self._cut(self._by_axis[vector]):
-            yield _along(vector, start), vectors, _masking(vector, mask)
+            yield along_axis(vector, start), vectors, _masking(vector, mask)
 
     def _cut(self, along: Range) -> Iterator[tuple[Value, int, Value]]:
         """Yield the loops along the vector axis: whole blocks, whole vectors, the last lanes."""
@@ -121,10 +121,10 @@ class NestWriter:
                 yield counted(builder, low, end, step), self._blocking.vectors, None
             if after > whole:
                 start = builder.add(low, I64(whole))
-                yield _once(start), (after - whole) // width, None
+                yield once(start), (after - whole) // width, None
             if along.size > after:
                 start = builder.add(low, I64(after))
-                yield _once(start), 1, self._lanes_below(high)
+                yield once(start), 1, self._lanes_below(high)
             return
         count = builder.sub(high, low)
         end = builder.add(low, builder.mul(builder.sdiv(count, I64(step)), I64(step)))
@@ -155,11 +155,11 @@ class NestWriter:
             count = builder.sub(high, low)
             whole = builder.mul(builder.sdiv(count, I64(step)), I64(step))
         end = builder.add(low, whole)
-        yield _along(axis, counted(builder, low, end, step)), step
+        yield along_axis(axis, counted(builder, low, end, step)), step
         if along.fixed and along.size % step:
-            yield _along(axis, _once(end)), along.size % step
+            yield along_axis(axis, once(end)), along.size % step
         elif not along.fixed:
-            yield _along(axis, counted(builder, end, high, 1)), 1
+            yield along_axis(axis, counted(builder, end, high, 1)), 1
 
     def _block(self, at: Coordinates, rows: int, vectors: int, mask: Value | None) -> None:
         op = self._nest.op
@@ -390,16 +390,5 @@ class NestWriter:
         return low, high
 
 
-@contextmanager
-def _along(axis: Axis, loop: AbstractContextManager[Value]) -> Iterator[Coordinates]:
-    with loop as counter:
-        yield {axis: counter}
-
-
 def _masking(axis: Axis, mask: Value) -> MaskOf:
     return (lambda at: mask(at[axis])) if mask else (lambda _: None)
-
-
-@contextmanager
-def _once(start: Value) -> Iterator[Value]:
-    yield start
