@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import onnx
 import onnx.parser
@@ -9,7 +11,7 @@ import onnx_ir as ir
 import pytest
 
 from burnish.core.arrays import Array
-from burnish.tile.graph import TileGraph
+from burnish.tile.graph import TensorType, TileGraph
 from burnish.tile.lower import lower
 from burnish.tile.reference import evaluate
 from burnish.tile.simplify import Fusion, simplify
@@ -246,6 +248,22 @@ def test_a_product_of_constants_is_one() -> None:
     )
     (constant,) = simple.constants.values()
     assert constant.tolist() == [[4, 5], [10, 11]]
+
+
+def test_a_product_of_a_part_of_a_constant_has_that_part_only() -> None:
+    """A slice that is too large to be a constant of its own is read where it is."""
+    graph = graph_of(
+        """g (float[2,4] x, float[2,3] a, float[3,4] b) => (float[2,4] y)
+        { c = MatMul(a, b)  y = Add(x, c) }"""
+    )
+    constants = {
+        "a": np.array([[1, 2, 3], [4, 5, 6]], np.float32),
+        "b": np.array([[1, 0, 0, 1, 9], [1, 1, 2, 2, 9], [3, 3, 3, 3, 9]], np.float32),
+    }
+    types = {**graph.tensors, "b": TensorType("f32", (3, 5))}
+    part = dataclasses.replace(graph, inputs=("x",), constants=constants, tensors=types)
+    (constant,) = simplify(part).constants.values()
+    assert constant.tolist() == [[12, 11, 13, 14], [27, 23, 28, 32]]
 
 
 def test_constants_are_computed_once() -> None:

@@ -192,8 +192,8 @@ class _Costs:
 
     def of_all(self, rows: int, vectors: int) -> float:
         """Return the cycles for all blocks of the tile, those at the ends included."""
-        down = _pieces(self._block, rows) if self._block else [(1, 1)]
-        across = _pieces(self._along, vectors * self._width)
+        down = _pieces(self._block, rows, 1) if self._block else [(1, 1)]
+        across = _pieces(self._along, vectors * self._width, self._width)
         cycles = sum(
             count * times * self._of_block(r, math.ceil(size / self._width))
             for r, count in down
@@ -237,13 +237,16 @@ class _Costs:
         return STEP_CYCLES + max(multiplying, loads / 2, far_bytes / FAR_BYTES_PER_CYCLE)
 
 
-def _pieces(along: Range, step: int) -> list[tuple[int, int]]:
-    """Return sizes of the blocks along a range, and how many there are of each."""
+def _pieces(along: Range, step: int, single: int) -> list[tuple[int, int]]:
+    """Return sizes of the blocks along a range, and how many there are of each.
+
+    What is left is a block of its own where its size is known, else single rows or vectors.
+    """
     left = along.size % step
     whole = [(step, along.size // step)] if along.size >= step else []
     if not left:
         return whole
-    return [*whole, (left, 1) if along.fixed else (1, left)]
+    return [*whole, (left, 1) if along.fixed else (single, -(-left // single))]
 
 
 def _written_out(nest: NestForm, along: Range | None, block: int) -> tuple[Axis, ...]:

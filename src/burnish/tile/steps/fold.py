@@ -35,8 +35,8 @@ def fold(graph: TileGraph) -> TileGraph:
     for op in graph.ops:
         constant = op.output not in graph.outputs and all(name in known for name in op.inputs)
         if constant and _pays(op, graph):
-            product = _product(op, known)
-            known[op.output] = evaluate_op(op, known) if product is None else product
+            plain = _subscripts(op, graph)
+            known[op.output] = _product(plain, op, known) if plain else evaluate_op(op, known)
         else:
             ops.append(op)
     return regraph(graph, ops, known)
@@ -47,32 +47,30 @@ def _pays(op: TileOp, graph: TileGraph) -> bool:
     made_of = sum(graph.tensors[name].size for name in op.inputs)
     if is_move(op):
         return size <= min(made_of, LARGEST)
-    most = MOST_POINTS if _subscripts(op) is None else MOST_POINTS_OF_A_PRODUCT
+    most = MOST_POINTS if _subscripts(op, graph) is None else MOST_POINTS_OF_A_PRODUCT
     return op.points <= most and size <= max(made_of, LARGEST)
 
 
-def _product(op: TileOp, known: Mapping[str, Array]) -> Array | None:
-    """Return a plain product of two constants, summed in f64; None where it is something else."""
-    subscripts = _subscripts(op)
-    if subscripts is None:
-        return None
+def _product(subscripts: str, op: TileOp, known: Mapping[str, Array]) -> Array:
+    """Return a product of two constants, summed in f64."""
     operands = [known[op.reads[position].tensor] for position in _factors(op)]
     wide = (each.astype(np.float64) for each in operands)
     product: Array = np.einsum(subscripts, *wide, optimize=True)
     return product.astype(operands[0].dtype)
 
 
-def _subscripts(op: TileOp) -> str | None:
-    """Return the product in the notation of `einsum`; None where it is not as plain as that."""
+def _subscripts(op: TileOp, graph: TileGraph) -> str | None:
+    """Return a product of whole tensors in the notation of `einsum`; None: it is not one."""
     if not is_contraction(op) or op.finish is not None or op.dtype not in ("f32", "f64"):
         return None
     letters = {axis: chr(ord("a") + place) for place, axis in enumerate((*op.spatial, *op.reduced))}
     operands = []
     for position in _factors(op):
-        axes = [_axis(index) for index in op.reads[position].index]
-        if op.reads[position].guards or not all(axis in letters for axis in axes):
+        read = op.reads[position]
+        axes = [axis for index in read.index if (axis := _axis(index)) is not None]
+        if read.guards or tuple(a.extent for a in axes) != graph.tensors[read.tensor].shape:
             return None
-        operands.append("".join(letters[axis] for axis in axes if axis is not None))
+        operands.append("".join(letters[axis] for axis in axes))
     result = "".join(letters[axis] for axis in op.spatial)
     used = set("".join(operands))
     return f"{','.join(operands)}->{result}" if set(letters.values()) == used else None
