@@ -207,6 +207,15 @@ class ParityMark:
     passed: bool
     max_rel: float | None
     note: str = ""
+    allowed: str = ""
+    """The weaker type of arithmetic by whose tolerance it passed; empty: by the reference's."""
+
+    @property
+    def word(self) -> str:
+        """Return `same`, `same as f16` or `WRONG`."""
+        if not self.passed:
+            return "WRONG"
+        return f"same as {self.allowed}" if self.allowed else "same"
 
 
 @dataclass(frozen=True, slots=True)

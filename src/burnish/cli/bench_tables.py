@@ -80,7 +80,7 @@ def _parity(mark: ParityMark | None) -> str:
     if mark is None:
         return "not checked"
     far = "" if mark.max_rel is None else f" ({units.error(mark.max_rel)})"
-    return f"same{far}" if mark.passed else f"WRONG{far}"
+    return f"{mark.word}{far}"
 
 
 def _seconds(value: float | None) -> str:

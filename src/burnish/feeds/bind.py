@@ -25,6 +25,8 @@ class _Meaning:
 
 
 _TOTAL = "total"
+_SIZE = "size"
+"""What a dimension is taken for whose name and place say nothing."""
 _PARTS = ("past", "sequence")
 """What a total length is the sum of, as far as the model has them."""
 _MEANINGS = (
@@ -41,6 +43,7 @@ _MEANINGS = (
     _Meaning("points", (), ("point", "box", "roi"), 8),
     _Meaning("images", (), ("num_images", "image_count"), 1),
     _Meaning("beams", (), ("beam",), 1),
+    _Meaning(_SIZE, (), (), 8),
 )
 """The first that fits wins: `past_sequence_length` is a past, `batch_length` a batch."""
 _BY_NAME = {meaning.name: meaning for meaning in _MEANINGS}
@@ -91,9 +94,8 @@ def bind(
     meanings, notes = {}, []
     for symbol in symbols:
         places = [o for o in occurrences if o.symbol == symbol]
-        meaning = _meaning(symbol, places, has_past=has_past)
-        if meaning is not None:
-            meanings[symbol] = meaning
+        meaning = _meaning(symbol, places, has_past=has_past) or _SIZE
+        meanings[symbol] = meaning
         if symbol not in asked:
             plain = min(places, key=lambda place: place.spec.shape[place.index] != place.symbol)
             notes += _note(symbol, meaning, plain)
@@ -164,15 +166,16 @@ def _spatial(spec: TensorSpec, index: int) -> str | None:
     return {first: "height", first + 1: "width"}.get(index)
 
 
-def _note(symbol: str, meaning: str | None, place: _Occurrence) -> list[str]:
-    if meaning is None:
-        raise UsageError(
-            f"input {place.spec.name!r}: dimension {place.index} ({symbol!r}) has no default size",
-            hint=f"bind it: --shape {symbol}=SIZE",
-        )
+def _note(symbol: str, meaning: str, place: _Occurrence) -> list[str]:
+    where = f"dimension {place.index} of {place.spec.name}"
+    if meaning == _SIZE:
+        size = _BY_NAME[_SIZE].size
+        return [
+            f"{symbol} ({where}) is {size}, for nothing tells its size; "
+            f"bind it with --shape {symbol}=SIZE"
+        ]
     if not _ANONYMOUS.fullmatch(symbol):
         return []
-    where = f"dimension {place.index} of {place.spec.name}"
     return [f"{symbol} ({where}) is taken for {meaning}; bind it with --shape {symbol}=SIZE"]
 
 

@@ -29,28 +29,50 @@ def make(
     Dimensions that are not in `bindings` get a default by their name or place. Integers stay
     inside the tables that they index, masks have rows of different lengths.
     """
-    inputs = onnx_files.interface(model).inputs
-    by_name = {value.name: value for value in model.graph.inputs}
-    tables = {s.name: smallest_table(by_name[s.name], model) for s in inputs}
-    bound = bind(inputs, bindings, longest=_longest(model, inputs, tables))
-    past = _past_length(inputs, bound)
-    sequence = bound.size_of("sequence") or _longest_tokens(inputs, bound)
-    arrays: dict[str, Array] = {}
-    notes = list(bound.notes)
-    for spec in inputs:
-        request = values.Request(
-            spec=spec,
-            shape=bound.shapes[spec.name],
-            rows=_rows(tables[spec.name], bound),
-            random=_generator(seed, spec.name),
-            padding=padding,
-            past=past,
-            sequence=sequence,
-        )
-        filled = values.fill(request, role_of(spec))
-        arrays[spec.name] = filled.array
-        notes += [filled.note] if filled.note is not None else []
-    return Feeds(arrays, bound.sizes, tuple(notes))
+    return Maker(model).make(bindings, seed=seed, padding=padding)
+
+
+class Maker:
+    """Makes many sets of inputs for one model, whose graph is looked at once."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self.inputs = onnx_files.interface(model).inputs
+        by_name = {value.name: value for value in model.graph.inputs}
+        self._tables = {s.name: smallest_table(by_name[s.name], model) for s in self.inputs}
+        self.longest = _longest(model, self.inputs, self._tables)
+        """How many positions the model has; None: nothing limits them."""
+
+    def bound(self, bindings: Mapping[str, int]) -> Bound:
+        """Return the sizes of all dimensions where some are given."""
+        return bind(self.inputs, bindings, longest=self.longest)
+
+    def rows(self, name: str, bound: Bound) -> int | None:
+        """Return how many rows the smallest table has that an input indexes; None: no table."""
+        return _rows(self._tables[name], bound)
+
+    def make(
+        self, bindings: Mapping[str, int], *, seed: int = 0, padding: Padding = "right"
+    ) -> Feeds:
+        """Return inputs of these sizes."""
+        bound = self.bound(bindings)
+        past = _past_length(self.inputs, bound)
+        sequence = bound.size_of("sequence") or _longest_tokens(self.inputs, bound)
+        arrays: dict[str, Array] = {}
+        notes = list(bound.notes)
+        for spec in self.inputs:
+            request = values.Request(
+                spec=spec,
+                shape=bound.shapes[spec.name],
+                rows=self.rows(spec.name, bound),
+                random=_generator(seed, spec.name),
+                padding=padding,
+                past=past,
+                sequence=sequence,
+            )
+            filled = values.fill(request, role_of(spec))
+            arrays[spec.name] = filled.array
+            notes += [filled.note] if filled.note is not None else []
+        return Feeds(arrays, bound.sizes, tuple(notes))
 
 
 def _generator(seed: int, name: str) -> np.random.Generator:

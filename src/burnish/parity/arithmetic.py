@@ -1,4 +1,4 @@
-"""What a model's graph says about how exactly its numbers can agree."""
+"""What a model's graph says about how exactly its numbers can agree, output by output."""
 
 from __future__ import annotations
 
@@ -22,19 +22,16 @@ _NARROW = ("f16", "bf16")
 """Types that models really compute in; narrower ones only store weights."""
 
 
-def arithmetic_of(model: ir.Model) -> str:
-    """Return the weakest type that the arithmetic of a model is written in; f32 if none is weaker.
+def arithmetic_by_output(model: ir.Model) -> dict[str, str]:
+    """Return for each output the weakest type that is computed in on the way to it.
 
-    A model with f32 inputs and outputs may compute in f16 between two casts.
+    f32 if none is weaker. A model with f32 inputs and outputs may compute in f16 between two
+    casts; what leads to no output does not count.
     """
-    found = "f32"
-    for data_type in _types(model.graph):
-        name = SHORT_NAMES.get(data_type, "")
-        if name in _NARROW:
-            found = weaker(found, name)
-    if any(node.op_type in _DYNAMIC_INT8 for node in model.graph):
-        found = weaker(found, DYNAMIC_INT8)
-    return found
+    return {
+        value.name or "": weakest(*_types(value), *_integer_products(value))
+        for value in model.graph.outputs
+    }
 
 
 def weakest(*types: str) -> str:
@@ -58,10 +55,34 @@ def quantised_values(model: ir.Model) -> frozenset[str]:
     return frozenset(found)
 
 
-def _types(graph: ir.Graph) -> Iterator[ir.DataType]:
-    for value in (*graph.inputs, *graph.outputs, *graph.initializers.values()):
-        if value.dtype is not None:
-            yield value.dtype
-    for node in graph:
-        if node.op_type == "Cast" and "to" in node.attributes:
-            yield ir.DataType(node.attributes["to"].as_int())
+def _types(output: ir.Value) -> Iterator[str]:
+    """Yield the narrow types of all values that lead to an output."""
+    for value in _before(output):
+        name = "" if value.dtype is None else SHORT_NAMES.get(value.dtype, "")
+        if name in _NARROW:
+            yield name
+        node = value.producer()
+        if node is not None and node.op_type == "Cast" and "to" in node.attributes:
+            to = SHORT_NAMES.get(ir.DataType(node.attributes["to"].as_int()), "")
+            if to in _NARROW:
+                yield to
+
+
+def _integer_products(output: ir.Value) -> Iterator[str]:
+    for value in _before(output):
+        node = value.producer()
+        if node is not None and node.op_type in _DYNAMIC_INT8:
+            yield DYNAMIC_INT8
+
+
+def _before(output: ir.Value) -> Iterator[ir.Value]:
+    """Yield an output and every value that it is computed from."""
+    waiting, seen = [output], {output}
+    while waiting:
+        value = waiting.pop()
+        yield value
+        node = value.producer()
+        for source in () if node is None else node.inputs:
+            if source is not None and source not in seen:
+                seen.add(source)
+                waiting.append(source)

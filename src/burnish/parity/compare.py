@@ -44,19 +44,29 @@ def compare(reference: Arrays, candidate: Arrays, tolerances: Tolerances) -> tup
 
 
 def compare_tensor(
-    name: str, reference: Array, candidate: Array, tolerances: Tolerances
+    name: str,
+    reference: Array,
+    candidate: Array,
+    tolerances: Tolerances | Tolerance,
+    *,
+    dtype: str | None = None,
+    slack: Array | None = None,
 ) -> TensorDiff:
-    """Return how far one tensor is from its reference."""
-    dtype = name_of(reference)
+    """Return how far one tensor is from its reference.
+
+    `dtype` is what the candidate must be, where the reference is held in a wider type; `slack`
+    is an error that each element may have, if that is more than the tolerance allows.
+    """
+    dtype = dtype or name_of(reference)
     if name_of(candidate) != dtype:
         reason = f"the element type is {name_of(candidate)}, the reference has {dtype}"
         return _failed(name, reference, reason)
     if candidate.shape != reference.shape:
         reason = f"the shape is {list(candidate.shape)}, the reference has {list(reference.shape)}"
         return _failed(name, reference, reason)
-    tolerance = tolerances.of(name, dtype)
+    tolerance = tolerances if isinstance(tolerances, Tolerance) else tolerances.of(name, dtype)
     scale = scale_of(reference) if is_float(dtype) else 0.0
-    totals = _totals(*_comparable(reference, candidate, dtype), tolerance, scale)
+    totals = _totals(*_comparable(reference, candidate, dtype), tolerance, scale, slack)
     shape = (*reference.shape, 2) if dtype.startswith("c") else reference.shape
     failed = totals.non_finite_mismatches > 0 or totals.severity > 1
     return TensorDiff(
@@ -139,18 +149,26 @@ class _Totals:
         return max(-1.0, min(1.0, self.product / norms))
 
 
-def _totals(reference: Array, candidate: Array, tolerance: Tolerance, scale: float) -> _Totals:
+def _totals(
+    reference: Array, candidate: Array, tolerance: Tolerance, scale: float, slack: Array | None
+) -> _Totals:
     totals = _Totals()
     left, right = reference.reshape(-1), candidate.reshape(-1)
+    more = None if slack is None else slack.reshape(-1)
     for start in range(0, left.size, _CHUNK):
         pair = left[start : start + _CHUNK], right[start : start + _CHUNK]
-        _add(totals, start, pair, tolerance, scale)
+        extra = None if more is None else more[start : start + _CHUNK]
+        _add(totals, start, pair, (tolerance, scale, extra))
     return totals
 
 
 def _add(
-    totals: _Totals, start: int, pair: tuple[Array, Array], tolerance: Tolerance, scale: float
+    totals: _Totals,
+    start: int,
+    pair: tuple[Array, Array],
+    terms: tuple[Tolerance, float, Array | None],
 ) -> None:
+    tolerance, scale, slack = terms
     reference, candidate = (part.astype(np.float64) for part in pair)
     finite = np.isfinite(reference) & np.isfinite(candidate)
     same = (reference == candidate) | (np.isnan(reference) & np.isnan(candidate))
@@ -163,6 +181,8 @@ def _add(
             distance = np.where(pair[0] != pair[1], np.maximum(distance, 1.0), distance)
         magnitude = np.where(finite, np.maximum(np.abs(reference), scale), scale)
         allowed = tolerance.absolute + tolerance.relative * magnitude
+        if slack is not None:
+            allowed = np.maximum(allowed, slack)
         totals.max_rel = max(totals.max_rel, _largest_ratio(distance, magnitude))
         totals.severity = max(totals.severity, _largest_ratio(distance, allowed))
         violation = distance - allowed

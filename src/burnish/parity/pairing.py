@@ -34,6 +34,20 @@ def differing_inputs(reference: Interface, candidate: Interface) -> tuple[str, .
     return (*lacking, *more, *unlike)
 
 
+def differing_outputs(reference: Interface, candidate: Interface) -> tuple[str, ...]:
+    """Return why callers who read outputs by their place are given others; empty: they are not."""
+    wanted = [spec.name for spec in reference.outputs]
+    found = [spec.name for spec in candidate.outputs]
+    kept = [name for name in found if name in wanted]
+    if kept == wanted or sorted(kept) != sorted(wanted):
+        return ()
+    place = next(place for place, (a, b) in enumerate(zip(wanted, kept, strict=True)) if a != b)
+    return (
+        "the candidate gives its outputs in another order: "
+        f"number {place} is {kept[place]!r}, the reference has {wanted[place]!r} there",
+    )
+
+
 def pair_outputs(reference: Interface, candidate: Interface) -> Pairing:
     """Return the outputs that belong together: by name, and the rest by position.
 

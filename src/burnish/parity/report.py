@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from burnish.parity.tolerances import Tolerance
 
-SCHEMA = 1
+SCHEMA = 2
 
 RECORDED = "recorded"
 """What stands for the engine of outputs that were read from files."""
@@ -53,19 +53,30 @@ class Sample:
     label: str
     bindings: Mapping[str, int]
     diffs: tuple[TensorDiff, ...]
+    """What the candidate gave when it was run."""
     problem: str = ""
     """Why the candidate could not be run on inputs that the reference takes."""
+    meant: tuple[TensorDiff, ...] = ()
+    """What the candidate means, in real numbers; empty: written as the reference, or not known."""
+    kind: str = ""
+    """What is special about the inputs."""
+
+    @property
+    def all_diffs(self) -> tuple[TensorDiff, ...]:
+        """Return what was compared, meaning first."""
+        return (*self.meant, *self.diffs)
 
     @property
     def passed(self) -> bool:
         """Return whether there was something to compare, and all of it agrees."""
-        return not self.problem and bool(self.diffs) and all(diff.passed for diff in self.diffs)
+        return not self.problem and bool(self.diffs) and all(d.passed for d in self.all_diffs)
 
     @property
     def title(self) -> str:
         """Return the label with its shape: `2 (batch=2, sequence=7)`."""
         sizes = ", ".join(f"{name}={size}" for name, size in self.bindings.items())
-        return f"{self.label} ({sizes})" if sizes else self.label
+        said = "; ".join(dict.fromkeys(part for part in (sizes, self.kind) if part))
+        return f"{self.label} ({said})" if said else self.label
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +135,7 @@ class Bisection:
 class VerifyReport:
     """Whether a candidate computes the same as a reference."""
 
-    DERIVED: ClassVar = ("passed",)
+    DERIVED: ClassVar = ("passed", "outcome")
 
     reference: str
     candidate: str
@@ -133,7 +144,17 @@ class VerifyReport:
     samples: tuple[Sample, ...]
     bisection: Bisection | None = None
     arithmetic: str = ""
-    """The element type by whose tolerance all was judged; empty: each tensor by its own."""
+    """The type of arithmetic that the user allowed; empty: what the reference computes in."""
+    searched: int = 0
+    """Inputs that were looked for and tried beyond those of `samples`."""
+    telling: tuple[Sample, ...] = ()
+    """The worst of them; the first that differs, if one does."""
+    proven: tuple[str, ...] = ()
+    """Outputs that are computed in the very same way: equal whatever is fed."""
+    unshown: Mapping[str, str] = field(default_factory=dict)
+    """Outputs of which nothing was shown, with the reason: NaN everywhere, or always the same."""
+    unjudged: str = ""
+    """Why meaning was not judged apart from rounding; empty: it was."""
     problems: tuple[str, ...] = ()
     """Why the two cannot be compared at all: inputs that one of them lacks."""
     notes: tuple[str, ...] = ()
@@ -142,19 +163,33 @@ class VerifyReport:
     @property
     def passed(self) -> bool:
         """Return whether something was compared, and all of it agrees."""
-        compared = bool(self.samples) and all(sample.passed for sample in self.samples)
-        return compared and not self.problems
+        compared = bool(self.samples) and all(sample.passed for sample in self.all_samples)
+        return compared and not self.problems and not self.unshown
+
+    @property
+    def all_samples(self) -> tuple[Sample, ...]:
+        """Return what was asked for, then what was looked for."""
+        return (*self.samples, *self.telling)
+
+    @property
+    def outcome(self) -> str:
+        """Return `equal`, `differs` or `not shown`."""
+        failed = self.problems or any(not sample.passed for sample in self.all_samples)
+        if failed:
+            return "differs"
+        return "equal" if self.passed else "not shown"
 
     @property
     def worst_sample(self) -> Sample | None:
         """Return the sample with the worst tensor; None when no tensor was compared."""
-        return max((s for s in self.samples if s.diffs), key=_worst_severity, default=None)
+        judged = (sample for sample in self.all_samples if sample.all_diffs)
+        return max(judged, key=_worst_severity, default=None)
 
     @property
     def worst(self) -> TensorDiff | None:
         """Return the tensor that is furthest out of its tolerance, failed or not."""
         sample = self.worst_sample
-        return None if sample is None else max(sample.diffs, key=_failed_then_severity)
+        return None if sample is None else max(sample.all_diffs, key=_failed_then_severity)
 
 
 def _failed_then_severity(diff: TensorDiff) -> tuple[bool, float]:
@@ -162,4 +197,4 @@ def _failed_then_severity(diff: TensorDiff) -> tuple[bool, float]:
 
 
 def _worst_severity(sample: Sample) -> tuple[bool, float]:
-    return max(map(_failed_then_severity, sample.diffs))
+    return max(map(_failed_then_severity, sample.all_diffs))

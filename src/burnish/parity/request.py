@@ -14,9 +14,10 @@ from burnish.feeds.bind import bind
 from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds, Padding
 from burnish.parity.bisect import bisect
+from burnish.parity.comparison import BUDGET_S, feeds_of
 from burnish.parity.report import VerifyReport
 from burnish.parity.tolerances import Tolerances
-from burnish.parity.verify import JUDGE, Subject, judge, verify, verify_recorded
+from burnish.parity.verify import JUDGE, Effort, Subject, judge, verify, verify_recorded
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 
@@ -44,6 +45,8 @@ class VerifyRequest:
     recorded: bool = False
     tolerances: Tolerances = field(default_factory=Tolerances)
     bisect: bool = False
+    budget_s: float = BUDGET_S
+    """How long meaning is judged and differences are searched for; 0: not at all."""
 
 
 def answer(request: VerifyRequest, *, progress: Progress = SILENT) -> VerifyReport:
@@ -53,21 +56,36 @@ def answer(request: VerifyRequest, *, progress: Progress = SILENT) -> VerifyRepo
     if request.recorded:
         return _against_recorded(request, candidate, progress)
     feeds, extra = _asked_feeds(request), _odd_feeds(request)
+    effort = _effort(request)
     report = verify(
-        reference, candidate, feeds, extra=extra, tolerances=request.tolerances, progress=progress
-    )
+        reference, candidate, feeds, extra=extra, tolerances=request.tolerances, effort=effort,
+        progress=progress,
+    )  # fmt: skip
     worst = report.worst_sample
     if report.passed or not request.bisect or worst is None:
         return report
     found = bisect(
         reference,
         candidate,
-        (*feeds, *extra)[int(worst.label) - 1],
+        feeds_of(worst.label, (*feeds, *extra), (reference, candidate), effort),
         sample=worst.label,
         tolerances=dataclasses.replace(request.tolerances, arithmetic=report.arithmetic or None),
         progress=progress,
     )
     return dataclasses.replace(report, bisection=found)
+
+
+def _effort(request: VerifyRequest) -> Effort:
+    """Return how hard to look; sizes and data that were asked for are not varied."""
+    fixed: dict[str, int] = {}
+    for shape in request.shapes:
+        fixed |= shape
+    return Effort(
+        request.budget_s,
+        search=request.data is None and request.budget_s > 0,
+        fixed=fixed,
+        seed=request.seed,
+    )
 
 
 def _against_recorded(

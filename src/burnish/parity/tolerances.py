@@ -93,12 +93,17 @@ class Tolerances:
     """Which tolerance holds for which tensor; the plain default is that of each tensor's type."""
 
     arithmetic: str | None = None
-    """The weakest type that either run computes in; None: the tensors' own types."""
+    """The type of arithmetic that the user allows; None: what the reference computes in."""
     absolute: float | None = None
     relative: float | None = None
     """Asked for by the user; both hold for tensors of floats only."""
     quantised: frozenset[str] = field(default_factory=frozenset)
     """Integer tensors that hold rounded real numbers, by name."""
+    by_tensor: Mapping[str, str] = field(default_factory=dict)
+    """The weakest type that the reference computes in on the way to a tensor, by name."""
+    near_zero: bool = True
+    """Whether an error is allowed whatever the magnitudes: not where it is known how far
+    roundings can move a number that is nearly zero."""
 
     def __post_init__(self) -> None:
         if self.arithmetic is not None and self.arithmetic not in ARITHMETIC:
@@ -111,19 +116,25 @@ class Tolerances:
         """Return the tolerance of the tensor `name`."""
         if not is_float(dtype):
             return OFF_BY_ONE if name in self.quantised else EXACT
-        default = ARITHMETIC[self.effective(dtype)]
+        default = ARITHMETIC[self.effective(dtype, name)]
         if self.absolute is None and self.relative is None:
-            return default
+            return default if self.near_zero else Tolerance(0.0, default.relative, default.reason)
         return Tolerance(
             default.absolute if self.absolute is None else self.absolute,
             default.relative if self.relative is None else self.relative,
             "asked for",
         )
 
-    def effective(self, dtype: str) -> str:
+    @property
+    def is_asked(self) -> bool:
+        """Return whether the user chose what is allowed."""
+        return (self.arithmetic, self.absolute, self.relative) != (None, None, None)
+
+    def effective(self, dtype: str, name: str = "") -> str:
         """Return the weaker of a float tensor's own type and the type of the arithmetic."""
         own = _COARSE.get(dtype, _COMPLEX.get(dtype, dtype))
-        return own if self.arithmetic is None else weaker(own, self.arithmetic)
+        arithmetic = self.arithmetic or self.by_tensor.get(name)
+        return own if arithmetic is None else weaker(own, arithmetic)
 
 
 def is_float(dtype: str) -> bool:

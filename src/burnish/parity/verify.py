@@ -1,111 +1,57 @@
-"""Run a reference and a candidate on the same inputs, and compare all they give."""
+"""Run a reference and a candidate on the same inputs, and judge all they give."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.core.arrays import Arrays
 from burnish.core.errors import ModelError
 from burnish.core.progress import SILENT, Progress
-from burnish.core.units import count
-from burnish.engines.base import ENGINES, EngineOptions, Session
+from burnish.engines.base import Session
 from burnish.feeds.feed import Feeds
-from burnish.parity.arithmetic import arithmetic_of, quantised_values, weakest
 from burnish.parity.compare import compare
-from burnish.parity.pairing import Pairing, differing_inputs, pair_outputs
+from burnish.parity.comparison import Comparison, Effort, Trial, facts_of, proving_nothing
+from burnish.parity.pairing import differing_inputs, differing_outputs
 from burnish.parity.report import RECORDED, Sample, VerifyReport
+from burnish.parity.subject import JUDGE, Subject, judge, unoptimised
 from burnish.parity.tolerances import Tolerances
-from burnish.store import datasets, onnx_files
+from burnish.store import datasets
 from burnish.store.interface import ANY_RANK, Interface
-from burnish.store.stored import StoredModel
 
-JUDGE = "onnxruntime-cpu"
-"""The engine that every installation has; it runs references with nothing optimised."""
-
-_WITH_GRAPH_LEVELS = "onnxruntime-"
-"""How the names begin of engines that can be told to optimise less."""
+__all__ = ["JUDGE", "Effort", "Subject", "judge", "unoptimised", "verify", "verify_recorded"]
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A model on an engine."""
-
-    model: StoredModel
-    engine: str = JUDGE
-    options: EngineOptions = field(default_factory=EngineOptions)
-
-    def open(self) -> Session:
-        """Return a session that runs the model."""
-        return ENGINES[self.engine].open(self.model, self.options)
-
-
-def judge(model: StoredModel, engine: str = JUDGE, options: EngineOptions | None = None) -> Subject:
-    """Return a reference: the model as it is written, with nothing optimised by the engine."""
-    return unoptimised(Subject(model, engine, options or EngineOptions()))
-
-
-def unoptimised(subject: Subject) -> Subject:
-    """Return the same with nothing optimised, where the engine can be told so."""
-    if not subject.engine.startswith(_WITH_GRAPH_LEVELS):
-        return subject
-    options = dataclasses.replace(subject.options, graph_level="off")
-    return dataclasses.replace(subject, options=options)
-
-
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    """Inputs, and what a reference made of them."""
-
-    label: str
-    bindings: Mapping[str, int]
-    inputs: Arrays
-    outputs: Arrays
-
-
-@dataclass(frozen=True, slots=True)
-class _Terms:
-    """By what the candidate's outputs are judged."""
-
-    pairing: Pairing
-    asked: Tolerances
-    types: tuple[str, ...]
-    """The types of arithmetic that are known of before the candidate is opened."""
-
-
-def verify(
+def verify(  # noqa: PLR0913  (each is a question of its own)
     reference: Subject,
     candidate: Subject,
     feeds: Sequence[Feeds],
     *,
     extra: Sequence[Feeds] = (),
     tolerances: Tolerances | None = None,
+    effort: Effort = Effort(),  # noqa: B008  (frozen)
     progress: Progress = SILENT,
 ) -> VerifyReport:
     """Return whether `candidate` gives what `reference` gives.
 
     `extra` are inputs that nobody asked for: when the reference itself cannot take them, that
     is noted and they are left out. The two run one after the other, so that only one model is
-    in memory at a time.
+    in memory at a time; both stay open only where differences are searched for.
     """
-    facts = [_facts(subject) for subject in (reference, candidate)]
-    interfaces = [each.interface for each in facts]
+    facts = facts_of(reference), facts_of(candidate)
     empty = VerifyReport(
         reference.model.label, candidate.model.label, reference.engine, candidate.engine, ()
     )
-    problems = differing_inputs(*interfaces)
+    interfaces = facts[0].interface, facts[1].interface
+    problems = (*differing_inputs(*interfaces), *differing_outputs(*interfaces))
     if problems:
         return dataclasses.replace(empty, problems=problems)
     trials, precision, notes = _reference_trials(reference, feeds, extra, progress)
-    terms = _Terms(
-        pair_outputs(*interfaces),
-        dataclasses.replace(tolerances or Tolerances(), quantised=facts[0].quantised),
-        (precision, *(each.arithmetic for each in facts)),
-    )
     made = [note for each in (*feeds, *extra) for note in each.notes]
-    return _judged(empty, candidate, trials, terms, [*made, *notes], progress=progress)
+    allowed = _allowed(tolerances or Tolerances(), candidate, facts[0].tolerances(precision))
+    with Comparison((reference, candidate), facts, allowed, effort, progress) as comparison:
+        return comparison.report(empty, trials, [*made, *notes])
 
 
 def verify_recorded(
@@ -116,37 +62,41 @@ def verify_recorded(
     progress: Progress = SILENT,
 ) -> VerifyReport:
     """Return whether `candidate` gives what was recorded in these `test_data_set_N` folders."""
-    facts = _facts(candidate)
+    facts = facts_of(candidate)
     trials = [_recorded_trial(folder, facts.interface) for folder in folders]
-    names = {spec.name: spec.name for spec in facts.interface.outputs}
-    terms = _Terms(
-        Pairing(names, ()),
-        dataclasses.replace(tolerances or Tolerances(), quantised=facts.quantised),
-        (facts.arithmetic,),
+    allowed = _allowed(tolerances or Tolerances(), candidate, facts.tolerances())
+    samples: list[Sample] = []
+    with candidate.open() as session:
+        placement = session.placement
+        for index, trial in enumerate(trials):
+            samples.append(_recorded_sample(session, trial, allowed))
+            progress.step("candidate", index + 1, len(trials))
+    notes = (*placement.notes, *proving_nothing(samples))
+    return VerifyReport(
+        RECORDED, candidate.model.label, RECORDED, candidate.engine, tuple(samples),
+        arithmetic=allowed.arithmetic or "",
+        unjudged="what was recorded has no meaning to compare with", notes=notes,
+    )  # fmt: skip
+
+
+def _allowed(asked: Tolerances, candidate: Subject, known: Tolerances) -> Tolerances:
+    """Return by what the candidate is judged: the reference's arithmetic, and what was asked for.
+
+    A precision that an engine was asked to compute in is asked for, too.
+    """
+    return dataclasses.replace(
+        asked,
+        arithmetic=asked.arithmetic or candidate.options.precision,
+        quantised=known.quantised,
+        by_tensor=known.by_tensor,
     )
-    empty = VerifyReport(RECORDED, candidate.model.label, RECORDED, candidate.engine, ())
-    return _judged(empty, candidate, trials, terms, [], progress=progress)
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """What must be known of a model, so that its weights need not stay in memory."""
-
-    interface: Interface
-    arithmetic: str
-    quantised: frozenset[str]
-
-
-def _facts(subject: Subject) -> _Facts:
-    model = onnx_files.read(subject.model.onnx)
-    return _Facts(onnx_files.interface(model), arithmetic_of(model), quantised_values(model))
 
 
 def _reference_trials(
     reference: Subject, feeds: Sequence[Feeds], extra: Sequence[Feeds], progress: Progress
-) -> tuple[list[_Trial], str, list[str]]:
+) -> tuple[list[Trial], str, list[str]]:
     """Return what the reference gave, the type it computed in, and what to note."""
-    trials: list[_Trial] = []
+    trials: list[Trial] = []
     notes: list[str] = []
     total = len(feeds) + len(extra)
     with reference.open() as session:
@@ -159,12 +109,12 @@ def _reference_trials(
                     raise
                 notes.append(f"left out {_shape(each)}: the reference refuses it ({error.problem})")
             else:
-                trials.append(_Trial(str(index + 1), each.bindings, each.arrays, outputs))
+                trials.append(Trial(str(index + 1), each, outputs))
             progress.step("reference", index + 1, total)
         return trials, session.placement.precision, notes
 
 
-def _recorded_trial(folder: Path, interface: Interface) -> _Trial:
+def _recorded_trial(folder: Path, interface: Interface) -> Trial:
     data_set = datasets.read(folder, interface)
     if not data_set.outputs:
         raise ModelError(
@@ -172,9 +122,16 @@ def _recorded_trial(folder: Path, interface: Interface) -> _Trial:
             hint="compare with a model instead: burnish verify REFERENCE CANDIDATE "
             f"--data {folder}",
         )
-    return _Trial(
-        folder.name, _bindings(data_set.inputs, interface), data_set.inputs, data_set.outputs
-    )
+    bindings = _bindings(data_set.inputs, interface)
+    return Trial(folder.name, Feeds(data_set.inputs, bindings), data_set.outputs)
+
+
+def _recorded_sample(session: Session, trial: Trial, allowed: Tolerances) -> Sample:
+    try:
+        given = session.run(trial.feeds.arrays)
+    except ModelError as error:
+        return Sample(trial.label, trial.feeds.bindings, (), problem=error.problem)
+    return Sample(trial.label, trial.feeds.bindings, compare(trial.outputs, given, allowed))
 
 
 def _bindings(inputs: Arrays, interface: Interface) -> dict[str, int]:
@@ -186,65 +143,6 @@ def _bindings(inputs: Arrays, interface: Interface) -> dict[str, int]:
         for dim, size in zip(spec.shape, inputs[spec.name].shape, strict=False)
         if isinstance(dim, str)
     }
-
-
-def _judged(
-    empty: VerifyReport,
-    candidate: Subject,
-    trials: Sequence[_Trial],
-    terms: _Terms,
-    notes: Sequence[str],
-    *,
-    progress: Progress,
-) -> VerifyReport:
-    samples: list[Sample] = []
-    with candidate.open() as session:
-        placement = session.placement
-        tolerances, why = _settled(terms, placement.precision)
-        for index, trial in enumerate(trials):
-            samples.append(_sample(session, trial, terms.pairing, tolerances))
-            progress.step("candidate", index + 1, len(trials))
-    said = (*notes, *placement.notes, *terms.pairing.notes, *why, *_proving_nothing(samples))
-    return dataclasses.replace(
-        empty,
-        samples=tuple(samples),
-        arithmetic=tolerances.arithmetic or "",
-        notes=tuple(dict.fromkeys(said)),
-    )
-
-
-def _settled(terms: _Terms, precision: str) -> tuple[Tolerances, tuple[str, ...]]:
-    """Return the tolerances for the weakest type that either run computes in."""
-    if terms.asked.arithmetic is not None:
-        return terms.asked, ()
-    found = weakest(precision, *terms.types)
-    if found == "f32":
-        return terms.asked, ()
-    note = f"judged by the tolerance of {found}, which one of the two computes in"
-    return dataclasses.replace(terms.asked, arithmetic=found), (note,)
-
-
-def _sample(session: Session, trial: _Trial, pairing: Pairing, tolerances: Tolerances) -> Sample:
-    try:
-        given = session.run(trial.inputs)
-    except ModelError as error:
-        return Sample(trial.label, trial.bindings, (), problem=error.problem)
-    found = {
-        name: given[pairing.candidates[name]]
-        for name in trial.outputs
-        if pairing.candidates.get(name) in given
-    }
-    return Sample(trial.label, trial.bindings, compare(trial.outputs, found, tolerances))
-
-
-def _proving_nothing(samples: Sequence[Sample]) -> list[str]:
-    return [
-        f"{diff.name}: {count(diff.non_finite_shared, 'element')} of {diff.elements:,} NaN or "
-        f"infinite in both, sample {sample.label}"
-        for sample in samples
-        for diff in sample.diffs
-        if diff.non_finite_shared
-    ]
 
 
 def _shape(feeds: Feeds) -> str:

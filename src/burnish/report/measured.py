@@ -182,8 +182,8 @@ def _results_cell(bench: BenchReport, one: Measurement) -> Cell:
         return Cell("not checked", tone=Tone.UNSURE)
     error = "" if mark.max_rel is None else f"max rel {units.error(mark.max_rel)}"
     if mark.passed:
-        return Cell("same", mark.note or error, Tone.GOOD)
-    return Cell("WRONG", mark.note or error, Tone.BAD)
+        return Cell(mark.word, mark.note or error, Tone.GOOD)
+    return Cell(mark.word, mark.note or error, Tone.BAD)
 
 
 def _latency(bench: BenchReport, one: Measurement) -> Latency:

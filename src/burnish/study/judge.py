@@ -9,8 +9,7 @@ from burnish.bench.rounds import Judge
 from burnish.bench.subject import BenchSubject
 from burnish.core.arrays import Arrays
 from burnish.feeds.feed import Feeds
-from burnish.parity.reference import run_reference
-from burnish.parity.report import Sample
+from burnish.parity.reference import Judged, run_reference
 
 
 def judge_of(subjects: Sequence[BenchSubject], baseline: str, feeds: Feeds) -> Judge:
@@ -24,11 +23,13 @@ def judge_of(subjects: Sequence[BenchSubject], baseline: str, feeds: Feeds) -> J
     return judge
 
 
-def mark(sample: Sample) -> ParityMark:
+def mark(judged: Judged) -> ParityMark:
     """Return what a row says about a comparison."""
+    sample = judged.sample
     wrong = [f"{diff.name}: {diff.reason}" for diff in sample.diffs if not diff.passed]
     return ParityMark(
         passed=sample.passed,
         max_rel=max((diff.max_rel for diff in sample.diffs), default=None),
         note=sample.problem or "; ".join(wrong),
+        allowed=judged.allowed,
     )

@@ -26,8 +26,40 @@ class Function:
     """The type of its last argument, or bool."""
 
 
+_ERF_STEP = 1 / 64
+_ERF_END = 6.0
+"""Beyond this, erf is 1 to the last bit of an f64."""
+_ERF_TERMS = 9
+
+
+def _erf_series() -> Value:
+    """Return the Taylor coefficients of erf around 0, 1/64, 2/64 … 6, one row each.
+
+    The n-th derivative is 2/√π · e^(-x²) · (-1)^(n-1) · H_(n-1)(x), with Hermite polynomials H.
+    """
+    x = np.arange(0.0, _ERF_END + _ERF_STEP / 2, _ERF_STEP)
+    slope = 2 / math.sqrt(math.pi) * np.exp(-x * x)
+    rows = [np.array([math.erf(each) for each in x])]
+    before, hermite = np.zeros_like(x), np.ones_like(x)
+    for order in range(1, _ERF_TERMS):
+        rows.append((-1) ** (order - 1) * slope * hermite / math.factorial(order))
+        before, hermite = hermite, 2 * x * hermite - 2 * (order - 1) * before
+    return np.stack(rows)
+
+
+_ERF = _erf_series()
+
+
 def _erf(x: Value) -> Value:
-    return np.vectorize(math.erf, otypes=[np.float64])(x).astype(x.dtype)
+    """Return erf by the series around the nearest of 385 places: within 2e-16 of `math.erf`."""
+    wide = x.astype(np.float64)
+    inside = np.where(np.isnan(wide), 0.0, np.minimum(np.abs(wide), _ERF_END))
+    place = np.rint(inside / _ERF_STEP).astype(np.intp)
+    away = inside - place * _ERF_STEP
+    result = _ERF[-1][place]
+    for row in _ERF[-2::-1]:
+        result = result * away + row[place]
+    return np.where(np.isnan(wide), wide, np.copysign(result, wide)).astype(x.dtype)
 
 
 def _integer_divide(a: Value, b: Value) -> Value:

@@ -1,0 +1,272 @@
+"""Inputs that tell two models apart: odd sizes, every kind of mask, rare ids, far values.
+
+Each way of varying an input is tried by itself first, then several at once, at random. Sizes
+and values that stand in the graphs come before those that are only generally telling.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from burnish.core.arrays import Array
+from burnish.core.tensors import FLOATS, TensorSpec
+from burnish.feeds.bind import Bound
+from burnish.feeds.far_values import (
+    INDICES,
+    INTEGERS,
+    MASKS,
+    NEAR,
+    NUMBERS,
+    counted,
+    masked,
+    numbered,
+)  # fmt: skip
+from burnish.feeds.feed import Feeds
+from burnish.feeds.make import Maker
+from burnish.feeds.roles import Role, role_of
+
+_BASE: Mapping[str, Sequence[int]] = {
+    "batch": (2, 1), "sequence": (6, 16, 128), "past": (3,), "frames": (12, 48, 100),
+    "points": (4,), "size": (5, 8, 4, 16, 2, 1, 64), "height": (24, 32, 64, 96, 128, 224),
+    "width": (40, 32, 64, 96, 128, 224), "samples": (400, 1600, 16_000),
+}  # fmt: skip
+"""Sizes of dimensions that are not varied, by what they mean: the first that a model takes."""
+
+_TELLING = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129)
+_PICTURES = ("height", "width", "samples")
+"""What is varied around its base only: pictures of one pixel tell nothing."""
+_MOST_ROWS = 9
+"""The largest batch that is tried without a reason."""
+_MOST_SIZES = 36
+_MOST_ELEMENTS = 1 << 20
+"""Of all inputs together: larger ones cost more than they tell."""
+_MOST_SWEEPS = 80
+_INDEXING = (Role.TOKENS, Role.INTEGERS, Role.TOKEN_TYPES, Role.TIMESTEP, Role.LENGTHS)
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicions:
+    """Numbers that may matter, for instance because they stand where two graphs differ."""
+
+    integers: tuple[int, ...] = ()
+    reals: tuple[float, ...] = ()
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to feed a model."""
+
+    kind: str
+    bindings: Mapping[str, int] = field(default_factory=dict)
+    mask: str = "right"
+    numbers: str = "plain"
+    ids: str = "plain"
+    seed: int = 0
+
+
+class Varied:
+    """Makes the inputs of variants."""
+
+    def __init__(
+        self,
+        maker: Maker,
+        suspicions: Suspicions,
+        asked: Mapping[str, int],
+        works: Callable[[Feeds], bool],
+    ) -> None:
+        """Take what is known; dimensions in `asked` are never varied.
+
+        `works` says whether a model takes some inputs.
+        """
+        self._maker, self._suspicions, self._asked = maker, suspicions, asked
+        self._meanings = {
+            symbol: meaning
+            for symbol, meaning in maker.bound(asked).meanings.items()
+            if symbol not in asked and meaning in _BASE
+        }
+        self._base = self._working(works)
+
+    def variants(self, *, seed: int, random: int) -> Iterator[Variant]:
+        """Yield ways to feed the model: one thing varied at a time, then `random` mixtures."""
+        sized = self._sized()
+        single = (*sized, *self._masked(), *self._valued(), *self._indexed())
+        for number, variant in enumerate(single):
+            yield dataclasses.replace(variant, seed=seed + number)
+        generator = np.random.default_rng(seed)
+
+        def drawn(kinds: Mapping[str, object]) -> str:
+            return str(generator.choice(list(kinds)))
+
+        for number in range(random):
+            yield Variant(
+                f"mixture {number + 1}",
+                sized[int(generator.integers(len(sized)))].bindings,
+                mask=drawn(MASKS),
+                numbers=drawn(NUMBERS),
+                ids=drawn({**INTEGERS, **INDICES}),
+                seed=seed + 10_000 + number,
+            )
+
+    def feeds(self, variant: Variant) -> Feeds:
+        """Return the inputs of a variant."""
+        sizes = {**variant.bindings, **self._asked}
+        plain = self._maker.make(sizes, seed=variant.seed)
+        bound = self._maker.bound(sizes)
+        random = np.random.default_rng([variant.seed, 77])
+        arrays = {
+            spec.name: self._varied(plain.arrays[spec.name], spec, variant, bound, random)
+            for spec in self._maker.inputs
+        }
+        return Feeds(arrays, plain.bindings)
+
+    def _working(self, works: Callable[[Feeds], bool]) -> dict[str, int]:
+        """Return small sizes that the model takes, for all dimensions that may be chosen."""
+        room = max((self._maker.longest or 1 << 30) - _BASE["past"][0], 1)
+        most = max((len(_BASE[meaning]) for meaning in self._meanings.values()), default=1)
+        base: dict[str, int] = {}
+        for attempt in range(most):
+            base = {
+                symbol: min(_BASE[meaning][min(attempt, len(_BASE[meaning]) - 1)], room)
+                for symbol, meaning in self._meanings.items()
+            }
+            if self._fits(base) and works(self.feeds(Variant("base", base))):
+                return base
+        return dict(self._maker.bound(self._asked).sizes) if self._meanings else base
+
+    def _sized(self) -> list[Variant]:
+        """Return variants of one size each: those that stand in the graphs first."""
+        found = [Variant(_said(self._base) or "usual", self._base)]
+        for symbol, meaning in self._meanings.items():
+            for size in self._sizes(symbol, meaning)[:_MOST_SIZES]:
+                found.append(Variant(f"{symbol}={size}", {**self._base, symbol: size}))
+        for size in (1, 4):
+            small = {s: size for s, m in self._meanings.items() if m not in _PICTURES}
+            if small:
+                found.append(Variant(_said(small), {**self._base, **small}))
+        swapped = self._swapped_picture()
+        found += [Variant(_said(swapped), swapped)] if swapped else []
+        return [variant for variant in found if self._fits(variant.bindings)]
+
+    def _swapped_picture(self) -> dict[str, int]:
+        """Return sizes in which pictures are as high as they were wide."""
+        sides = {m: s for s, m in self._meanings.items() if m in ("height", "width")}
+        if len(sides) < 2:
+            return {}
+        base = self._base
+        turned = {
+            sides["height"]: base[sides["width"]],
+            sides["width"]: 2 * base[sides["height"]],
+        }
+        return {**base, **turned}
+
+    def _sizes(self, symbol: str, meaning: str) -> list[int]:
+        base = self._base[symbol]
+        near = [
+            size
+            for number in self._suspicions.integers
+            for size in (number, number + 1, number - 1, 2 * number, 3 * number)
+        ]
+        around = [base + 1, base + 2, base + 3, base - 1, 3 * base // 2, 2 * base, 2 * base + 1]
+        usual = [size for size in _TELLING if meaning != "batch" or size <= _MOST_ROWS]
+        past = [0] if meaning == "past" else []
+        chosen = (*past, *around, *near) if meaning in _PICTURES else (*near, *past, *usual)
+        limit = self._limit(meaning)
+        kept = [size for size in chosen if size in past or 1 <= size <= limit]
+        return list(dict.fromkeys(kept))
+
+    def _limit(self, meaning: str) -> int:
+        longest = self._maker.longest
+        if meaning == "batch":
+            return 64
+        if meaning == "past" and longest is not None:
+            return max(longest - _BASE["sequence"][0], 0)
+        if meaning in ("past", "sequence"):
+            return 512 if longest is None else longest
+        return 20_000 if meaning == "samples" else 512
+
+    def _fits(self, bindings: Mapping[str, int]) -> bool:
+        shapes = self._maker.bound({**bindings, **self._asked}).shapes.values()
+        return sum(math.prod(shape) for shape in shapes) <= _MOST_ELEMENTS
+
+    def _has(self, *roles: Role) -> bool:
+        return any(role_of(spec) in roles for spec in self._maker.inputs)
+
+    def _masked(self) -> list[Variant]:
+        if not self._has(Role.MASK, Role.FULL_MASK):
+            return []
+        rows = {symbol: 4 for symbol, meaning in self._meanings.items() if meaning == "batch"}
+        return [Variant(f"mask {kind}", {**self._base, **rows}, mask=kind) for kind in MASKS]
+
+    def _valued(self) -> list[Variant]:
+        if not any(spec.dtype in FLOATS for spec in self._maker.inputs):
+            return []
+        kinds = [*NUMBERS, *(f"{NEAR}{each!r}" for each in self._suspicions.reals)]
+        return [Variant(f"numbers {kind}", self._base, numbers=kind) for kind in kinds]
+
+    def _indexed(self) -> list[Variant]:
+        """Return variants that reach every row of the tables that inputs index."""
+        if not any(spec.dtype[0] in "iu" for spec in self._maker.inputs):
+            return []
+        kinds = [*INDICES, *(kind for kind in INTEGERS if kind not in INDICES), "shuffled"]
+        kinds = ["changed rows", *kinds] if self._suspicions.rows else kinds
+        kinds += [f"{NEAR}{number}" for number in self._suspicions.integers]
+        wide = {**self._base, **self._widest()}
+        sweeps = [f"sweep {number}" for number in range(self._sweeps(wide))]
+        return [
+            *(Variant(f"ids {kind}", self._base, ids=kind) for kind in kinds),
+            *(Variant(f"ids {kind}", wide, ids=kind) for kind in sweeps),
+        ]
+
+    def _widest(self) -> dict[str, int]:
+        sizes = {"batch": 8, "sequence": min(64, self._limit("sequence"))}
+        return {s: sizes[meaning] for s, meaning in self._meanings.items() if meaning in sizes}
+
+    def _sweeps(self, bindings: Mapping[str, int]) -> int:
+        """Return in how many runs each row of the largest table can be picked once."""
+        bound = self._maker.bound({**bindings, **self._asked})
+        needed = 0
+        for spec in self._maker.inputs:
+            rows = self._maker.rows(spec.name, bound)
+            if spec.dtype[0] in "iu" and rows is not None and role_of(spec) in _INDEXING:
+                places = max(math.prod(bound.shapes[spec.name]), 1)
+                needed = max(needed, -(-rows // places))
+        return min(needed, _MOST_SWEEPS)
+
+    def _varied(
+        self,
+        array: Array,
+        spec: TensorSpec,
+        variant: Variant,
+        bound: Bound,
+        random: np.random.Generator,
+    ) -> Array:
+        role = role_of(spec)
+        if role in (Role.MASK, Role.FULL_MASK):
+            return masked(array, variant.mask, random)
+        if role is Role.POSITIONS and variant.ids == "shuffled":
+            return random.permuted(array, axis=-1)
+        if role in _INDEXING and spec.dtype[0] in "iu" and variant.ids != "plain":
+            return self._chosen(array, variant.ids, self._maker.rows(spec.name, bound), random)
+        if role in (Role.FEATURES, Role.IMAGE, Role.PAST) and spec.dtype in FLOATS:
+            return numbered(array, variant.numbers, random)
+        if role is Role.FLAG and variant.ids in ("first", "last", "one"):
+            return np.full_like(array, variant.ids != "first")
+        return array
+
+    def _chosen(
+        self, array: Array, kind: str, rows: int | None, random: np.random.Generator
+    ) -> Array:
+        if kind == "changed rows":
+            known = [row for row in self._suspicions.rows if rows is None or row < rows] or [0]
+            return random.choice(known, array.shape).astype(array.dtype)
+        return counted(array, kind, rows, random)
+
+
+def _said(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}={size}" for name, size in sizes.items())

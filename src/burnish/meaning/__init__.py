@@ -1,0 +1,3 @@
+"""What a model means, apart from any engine: evaluated in real numbers, with noise, in a field."""
+
+from __future__ import annotations

@@ -1,0 +1,199 @@
+"""Evaluate a whole model, node by node, on concrete inputs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+import onnx_ir as ir
+import onnx_ir.passes.common as common_passes
+
+from burnish.core.array_types import name_of
+from burnish.core.arrays import Array, Arrays
+from burnish.meaning.control import CONTROL
+from burnish.meaning.node import Nodes, NotEvaluatedError, Operand, Tensor
+from burnish.meaning.numbers import Numbers
+from burnish.store.element_types import numpy_type
+from burnish.tile.lower import named, operator
+
+Watch = Callable[[ir.Value, Operand], None]
+"""Told of every value when it has been computed."""
+
+Otherwise = Callable[[ir.Node, list[Array | None]], tuple[Array, ...]]
+"""Runs a node whose meaning is not known here, in the types that the model declares."""
+
+
+class Evaluator:
+    """A model that can be evaluated again and again."""
+
+    def __init__(
+        self,
+        model: ir.Model,
+        *,
+        otherwise: Otherwise | None = None,
+        weights: Collection[str] = (),
+    ) -> None:
+        """Take a model of one's own: functions in it are put in place of their calls.
+
+        `weights` are inputs that are constants of the model which this one was cut from.
+        """
+        if model.functions:
+            common_passes.InlinePass()(model)
+        model.graph.sort()
+        self.graph = model.graph
+        self._nodes = Nodes()
+        self._otherwise, self._weights = otherwise, frozenset(weights)
+        self._last_users = _last_users(self.graph)
+        self._until = math.inf
+        self.by_engine: dict[str, str] = {}
+        """Operators that an engine ran, with why their meaning is not known here."""
+
+    def outputs(
+        self,
+        feeds: Arrays,
+        numbers: Numbers,
+        *,
+        wanted: Collection[str] | None = None,
+        watch: Watch | None = None,
+        until: float | None = None,
+    ) -> dict[str, Tensor]:
+        """Return the outputs, or the values called `wanted`, for these inputs.
+
+        `until` is a time of `time.monotonic` at which it gives up.
+        """
+        self._until = math.inf if until is None else until
+        scope: dict[ir.Value, Operand] = {}
+        for value in self.graph.inputs:
+            if value.name is not None and value.name in feeds:
+                array = np.asarray(feeds[value.name])
+                hold = numbers.weight if value.name in self._weights else numbers.held
+                scope[value] = Tensor(hold(array, name_of(array)), name_of(array))
+        kept = self._kept(wanted)
+        self._run(self.graph, scope, numbers, kept, watch)
+        names = {value.name or "": value for value in kept}
+        chosen = [value.name or "" for value in self.graph.outputs] if wanted is None else wanted
+        return {name: self._read(names[name], scope, numbers) for name in chosen}
+
+    def _kept(self, wanted: Collection[str] | None) -> frozenset[ir.Value]:
+        outputs = frozenset(self.graph.outputs)
+        if wanted is None:
+            return outputs
+        made = (value for node in self.graph for value in node.outputs)
+        return outputs | {value for value in made if value.name in wanted}
+
+    def _run(
+        self,
+        graph: ir.Graph,
+        scope: dict[ir.Value, Operand],
+        numbers: Numbers,
+        kept: Collection[ir.Value],
+        watch: Watch | None = None,
+    ) -> None:
+        for node in graph:
+            if time.monotonic() > self._until:
+                raise NotEvaluatedError("the time ran out")
+            inputs = [None if v is None else self._read(v, scope, numbers) for v in node.inputs]
+            results = self._node(node, inputs, scope, numbers)
+            for value, result in zip(node.outputs, results, strict=False):
+                scope[value] = result
+                if watch is not None and result is not None:
+                    watch(value, result)
+            for value in self._last_users.get(node, ()):
+                if value not in kept:
+                    scope.pop(value, None)
+
+    def _read(
+        self, value: ir.Value, scope: Mapping[ir.Value, Operand], numbers: Numbers
+    ) -> Operand:
+        if value in scope:
+            return scope[value]
+        if value.const_value is None:
+            raise NotEvaluatedError(f"the value {value.name!r} is computed by nobody")
+        array = value.const_value.numpy()
+        return Tensor(numbers.weight(array, name_of(array)), name_of(array))
+
+    def _node(
+        self,
+        node: ir.Node,
+        inputs: list[Operand],
+        scope: dict[ir.Value, Operand],
+        numbers: Numbers,
+    ) -> tuple[Operand, ...]:
+        control = CONTROL.get(operator(node))
+        if control is not None:
+
+            def body(graph: ir.Graph, given: Sequence[Operand]) -> list[Operand]:
+                return self._body(graph, given, scope, numbers)
+
+            return control(node, inputs, body, numbers)
+        try:
+            return self._nodes.outputs(node, inputs, numbers)
+        except NotEvaluatedError as reason:
+            if self._otherwise is None:
+                raise NotEvaluatedError(f"node {named(node)!r}: {reason}") from reason
+            self.by_engine[operator(node)] = str(reason)
+        return self._by_engine(node, inputs, numbers)
+
+    def _by_engine(
+        self, node: ir.Node, inputs: list[Operand], numbers: Numbers
+    ) -> tuple[Operand, ...]:
+        assert self._otherwise is not None
+        given = [None if each is None else _declared(each, numbers) for each in inputs]
+        results = self._otherwise(node, given)
+        return tuple(
+            Tensor(numbers.rounded(numbers.held(each, name_of(each)), name_of(each)), name_of(each))
+            for each in results
+        )
+
+    def _body(
+        self,
+        graph: ir.Graph,
+        inputs: Sequence[Operand],
+        scope: dict[ir.Value, Operand],
+        numbers: Numbers,
+    ) -> list[Operand]:
+        """Return what a branch or the body of a loop gives."""
+        scope.update(zip(graph.inputs, inputs, strict=False))
+        outputs = frozenset(graph.outputs)
+        self._run(graph, scope, numbers, outputs)
+        return [self._read(value, scope, numbers) for value in graph.outputs]
+
+
+def _declared(tensor: Tensor, numbers: Numbers) -> Array:
+    return numbers.array(tensor.value).astype(numpy_type(tensor.dtype))
+
+
+def _last_users(graph: ir.Graph) -> dict[ir.Node, list[ir.Value]]:
+    """Return after which node of the main graph each of its values is no longer needed."""
+    last: dict[ir.Value, ir.Node] = {}
+    for node in graph:
+        for value in (*_reads(node), *node.outputs):
+            last[value] = node
+    found: dict[ir.Node, list[ir.Value]] = {}
+    for value, node in last.items():
+        found.setdefault(node, []).append(value)
+    return found
+
+
+def _reads(node: ir.Node) -> Iterable[ir.Value]:
+    """Yield what a node reads, and all that its bodies read."""
+    yield from (value for value in node.inputs if value is not None)
+    for body in bodies(node):
+        for inner in body:
+            yield from _reads(inner)
+        yield from body.outputs
+
+
+def bodies(node: ir.Node) -> list[ir.Graph]:
+    """Return the graphs that a node holds."""
+    found: list[ir.Graph] = []
+    for attribute in node.attributes.values():
+        if attribute.is_ref():
+            continue
+        if attribute.type is ir.AttributeType.GRAPH:
+            found.append(attribute.as_graph())
+        elif attribute.type is ir.AttributeType.GRAPHS:
+            found += attribute.as_graphs()
+    return found

@@ -1,0 +1,304 @@
+"""A reference and a candidate, held open side by side while they are compared."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from types import TracebackType
+from typing import Self
+
+import onnx_ir as ir
+import onnx_ir.passes.common as common_passes
+
+from burnish.core.arrays import Arrays
+from burnish.core.errors import BurnishError, ModelError
+from burnish.core.progress import Progress
+from burnish.core.units import count
+from burnish.engines.base import Session
+from burnish.feeds.distinguish import Suspicions, Variant, Varied
+from burnish.feeds.feed import Feeds
+from burnish.feeds.make import Maker
+from burnish.parity.arithmetic import arithmetic_by_output, quantised_values, weakest
+from burnish.parity.examine import Examiner, Given, Terms
+from burnish.parity.one_node import NodeRunner
+from burnish.parity.pairing import pair_outputs
+from burnish.parity.report import Sample, VerifyReport
+from burnish.parity.structure import Structure, compare_structure
+from burnish.parity.subject import Subject
+from burnish.parity.tolerances import Tolerances
+from burnish.parity.truth import Truth
+from burnish.store import onnx_files
+from burnish.store.interface import Interface
+
+BUDGET_S = 30.0
+"""How long meaning is judged and differences are searched for, unless asked otherwise."""
+
+SEARCHED = "search "
+"""How the labels begin of inputs that were looked for."""
+_MIXTURES = 24
+_KEPT = 3
+"""How many of the inputs that were found by searching a report keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is done beyond running the inputs that were asked for."""
+
+    budget_s: float = BUDGET_S
+    search: bool = False
+    """Whether inputs are looked for that tell the two apart."""
+    fixed: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """Dimensions whose size was asked for: they are not varied."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Inputs, and what a reference made of them."""
+
+    label: str
+    feeds: Feeds
+    outputs: Arrays
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What must be known of a model, so that its weights need not stay in memory."""
+
+    interface: Interface
+    arithmetic: Mapping[str, str]
+    """By output, the weakest type that is computed in on the way to it."""
+    quantised: frozenset[str]
+
+    def tolerances(self, precision: str = "f32") -> Tolerances:
+        """Return what is allowed against this model, on an engine that computes in `precision`."""
+        by_output = {name: weakest(kind, precision) for name, kind in self.arithmetic.items()}
+        return Tolerances(quantised=self.quantised, by_tensor=by_output)
+
+
+def facts_of(subject: Subject) -> Facts:
+    """Return what must be known of a subject's model."""
+    model = onnx_files.read(subject.model.onnx)
+    interface = onnx_files.interface(model)
+    without_functions = flat(model)
+    return Facts(
+        interface, arithmetic_by_output(without_functions), quantised_values(without_functions)
+    )
+
+
+def variants_of(
+    reference: ir.Model, structure: Structure, effort: Effort, works: Callable[[Feeds], bool]
+) -> tuple[Varied, Iterator[Variant]]:
+    """Return inputs that may tell two models apart, always the same for the same arguments."""
+    clues = structure.clues
+    suspicions = Suspicions(clues.integers, clues.reals, clues.rows)
+    varied = Varied(Maker(reference), suspicions, effort.fixed, works)
+    return varied, varied.variants(seed=effort.seed + 1000, random=_MIXTURES)
+
+
+def feeds_of(
+    label: str, asked: Sequence[Feeds], subjects: tuple[Subject, Subject], effort: Effort
+) -> Feeds:
+    """Return the inputs of a sample again, by its label."""
+    if label.isdigit():
+        return asked[int(label) - 1]
+    models = [flat(onnx_files.read(subject.model.onnx)) for subject in subjects]
+    for model in models:
+        model.graph.sort()
+    pairs = pair_outputs(*(onnx_files.interface(model) for model in models)).candidates
+    structure = compare_structure(models[0].graph, models[1].graph, pairs)
+    with subjects[0].open() as session:
+        varied, variants = variants_of(models[0], structure, effort, partial(_takes, session))
+    number = int(label.removeprefix(SEARCHED)) - 1
+    return varied.feeds(next(itertools.islice(variants, number, None)))
+
+
+class Comparison:
+    """Judges a candidate: on inputs that were asked for, then on inputs that may tell."""
+
+    def __init__(
+        self,
+        subjects: tuple[Subject, Subject],
+        facts: tuple[Facts, Facts],
+        tolerances: Tolerances,
+        effort: Effort,
+        progress: Progress,
+    ) -> None:
+        self._reference, self._candidate = subjects
+        self._facts, self._effort, self._progress = facts, effort, progress
+        self._open = ExitStack()
+        self._sessions: dict[str, Session] = {}
+        self._until = time.monotonic() + effort.budget_s
+        models = [flat(onnx_files.read(subject.model.onnx)) for subject in subjects]
+        pairing = pair_outputs(facts[0].interface, facts[1].interface)
+        for model in models:
+            model.graph.sort()
+        self._structure = compare_structure(models[0].graph, models[1].graph, pairing.candidates)
+        same = len(self._structure.same) == len(facts[0].interface.outputs)
+        runner = self._open.enter_context(NodeRunner(dict(models[0].opset_imports)))
+        self._model = models[0]
+        self._examiner = Examiner(
+            Terms(pairing, tolerances, self._structure),
+            Truth(models[0], None if same else models[1], runner),
+            run_written=lambda feeds: self._session("written", self._reference).run(feeds),
+            run_alike=lambda feeds: self._session("alike", self._alike).run(feeds),
+            until=self._until,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+    def report(
+        self, empty: VerifyReport, trials: Sequence[Trial], notes: Sequence[str]
+    ) -> VerifyReport:
+        """Return what was found on these inputs, and on all that were looked for."""
+        session = self._session("candidate", self._candidate)
+        samples = []
+        for index, trial in enumerate(trials):
+            samples.append(self._sample(session, trial))
+            self._progress.step("candidate", index + 1, len(trials))
+        searched, found = 0, list[Sample]()
+        if self._effort.search and samples and all(sample.passed for sample in samples):
+            searched, found = self._search(session)
+        terms = self._examiner.terms
+        everything = (*samples, *found)
+        said = (
+            *notes, *session.placement.notes, *terms.pairing.notes, *self._examiner.notes,
+            *_narrow(terms.tolerances, self._weaker(), everything), *proving_nothing(everything),
+        )  # fmt: skip
+        return dataclasses.replace(
+            empty,
+            samples=tuple(samples),
+            telling=tuple(found),
+            arithmetic=terms.tolerances.arithmetic or "",
+            searched=searched,
+            proven=tuple(sorted(self._structure.same)),
+            unshown=self._examiner.unshown if everything else {},
+            unjudged=self._examiner.unjudged,
+            notes=tuple(dict.fromkeys(said)),
+        )
+
+    def _sample(self, session: Session, trial: Trial) -> Sample:
+        try:
+            outputs = session.run(trial.feeds.arrays)
+        except ModelError as error:
+            return Sample(trial.label, trial.feeds.bindings, (), problem=error.problem)
+        given = Given(trial.label, trial.feeds, outputs, trial.outputs)
+        return self._examiner.sample(given)
+
+    def _search(self, session: Session) -> tuple[int, list[Sample]]:
+        """Return how many inputs were tried, and the worst; the first that differs ends it."""
+        varied, variants = variants_of(self._model, self._structure, self._effort, self._is_taken)
+        tried, worst = 0, list[Sample]()
+        for number, variant in enumerate(variants):
+            if time.monotonic() > self._until:
+                self._examiner.notes["the budget ended before all inputs were tried"] = None
+                break
+            sample = self._tried(session, varied, variant, f"{SEARCHED}{number + 1}")
+            if sample is None:
+                continue
+            tried += 1
+            worst = sorted([*worst, sample], key=_badness)[-_KEPT:]
+            self._progress.step("search", number + 1, 0, variant.kind)
+            if not sample.passed:
+                return tried, [sample]
+        return tried, worst
+
+    def _tried(
+        self, session: Session, varied: Varied, variant: Variant, label: str
+    ) -> Sample | None:
+        """Return how the candidate fares on a variant; None: the reference does not take it."""
+        try:
+            feeds = varied.feeds(variant)
+        except BurnishError:
+            return None
+        try:
+            outputs = session.run(feeds.arrays)
+        except ModelError as error:
+            if not self._is_taken(feeds):
+                return None
+            return Sample(label, feeds.bindings, (), problem=error.problem, kind=variant.kind)
+        try:
+            return self._examiner.sample(Given(label, feeds, outputs, kind=variant.kind))
+        except ModelError:
+            return None
+
+    def _is_taken(self, feeds: Feeds) -> bool:
+        return _takes(self._session("written", self._reference), feeds)
+
+    def _session(self, name: str, subject: Subject) -> Session:
+        if name not in self._sessions:
+            self._sessions[name] = self._open.enter_context(subject.open())
+        return self._sessions[name]
+
+    @property
+    def _alike(self) -> Subject:
+        """Return the reference on the candidate's engine, run as the candidate is."""
+        return dataclasses.replace(self._candidate, model=self._reference.model)
+
+    def _weaker(self) -> dict[str, str]:
+        """Return the outputs on the way to which the candidate computes in a weaker type."""
+        own = self._examiner.terms.tolerances.by_tensor
+        pairs = self._examiner.terms.pairing.candidates
+        found = {name: self._facts[1].arithmetic.get(pairs.get(name, ""), "f32") for name in own}
+        return {n: kind for n, kind in found.items() if weakest(own[n], kind) != own[n]}
+
+
+def _takes(session: Session, feeds: Feeds) -> bool:
+    """Return whether a model can be run on some inputs."""
+    try:
+        session.run(feeds.arrays)
+    except ModelError:
+        return False
+    return True
+
+
+def proving_nothing(samples: Sequence[Sample]) -> list[str]:
+    """Return a note for each tensor that is NaN or infinite in places on both sides."""
+    return [
+        f"{diff.name}: {count(diff.non_finite_shared, 'element')} of {diff.elements:,} NaN or "
+        f"infinite in both, sample {sample.label}"
+        for sample in samples
+        for diff in sample.diffs
+        if diff.non_finite_shared
+    ]
+
+
+def _narrow(
+    tolerances: Tolerances, weaker: Mapping[str, str], samples: Sequence[Sample]
+) -> Iterator[str]:
+    """Yield what the user may want to allow, or has allowed."""
+    if tolerances.arithmetic is not None:
+        yield f"judged by the tolerance of {tolerances.arithmetic}, as asked for"
+        return
+    wrong = {diff.name for sample in samples for diff in sample.all_diffs if not diff.passed}
+    for name, kind in weaker.items():
+        if name in wrong:
+            yield (
+                f"the candidate computes in {kind} on the way to {name}; if that is meant, allow "
+                f"it: --tolerance {kind}"
+            )
+
+
+def _badness(sample: Sample) -> tuple[bool, float]:
+    return (not sample.passed, max((diff.severity for diff in sample.all_diffs), default=0.0))
+
+
+def flat(model: ir.Model) -> ir.Model:
+    """Return a model without functions of its own: calls are replaced by what they call."""
+    if model.functions:
+        common_passes.InlinePass()(model)
+    return model

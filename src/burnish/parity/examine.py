@@ -1,0 +1,167 @@
+"""Judge what a candidate gives for one set of inputs: its meaning first, then its roundings.
+
+Meaning: in real numbers the candidate must give what the reference gives, but for what
+rounding the constants of a model can do, as folding them into others does. Rounding: what the
+candidate gave when it was run must be as near to the truth as its type of arithmetic allows, or
+as near as the reference itself comes on the same engine, or as roundings alone can explain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from burnish.core.arrays import Array, Arrays
+from burnish.feeds.feed import Feeds
+from burnish.parity.compare import compare
+from burnish.parity.meanings import Meanings
+from burnish.parity.pairing import Pairing
+from burnish.parity.report import Sample, TensorDiff
+from burnish.parity.roundings import Roundings, Run
+from burnish.parity.structure import Structure
+from burnish.parity.tolerances import Tolerances
+from burnish.parity.truth import Tensors, Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """By what a candidate is judged."""
+
+    pairing: Pairing
+    tolerances: Tolerances
+    structure: Structure
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What came of one set of inputs."""
+
+    label: str
+    feeds: Feeds
+    candidate: Arrays
+    """By the candidate's names."""
+    written: Arrays | None = None
+    """What the reference gave, run as it is written; None: it was not run yet."""
+    kind: str = ""
+
+
+@dataclass(slots=True)
+class Examiner:
+    """Judges one set of inputs after another, and remembers what they showed."""
+
+    terms: Terms
+    truth: Truth | None
+    """None: meaning cannot be judged."""
+    run_written: Run
+    """Runs the reference as it is written."""
+    run_alike: Run
+    """Runs the reference on the candidate's engine, as the candidate is run."""
+    until: float | None = None
+    unjudged: str = ""
+    notes: dict[str, None] = field(default_factory=dict)
+    seen: dict[str, _Seen] = field(default_factory=dict)
+    explained: dict[str, float] = field(default_factory=dict)
+    """By output, the relative difference in meaning that noise was found to explain."""
+
+    def sample(self, given: Given) -> Sample:
+        """Return how the candidate fares on one set of inputs."""
+        truth = self._truth(given)
+        if truth is None:
+            written = given.written or self.run_written(given.feeds.arrays)
+            self._see(written)
+            found = self._paired(given.candidate, written)
+            diffs = compare(written, found, self.terms.tolerances)
+            return Sample(given.label, given.feeds.bindings, diffs, kind=given.kind)
+        self._see({name: tensor.value for name, tensor in truth.items()})
+        meant = self._meant(given, truth)
+        diffs = self._as_run(given, truth, {diff.name for diff in meant if not diff.passed})
+        return Sample(given.label, given.feeds.bindings, diffs, meant=meant, kind=given.kind)
+
+    @property
+    def unshown(self) -> dict[str, str]:
+        """Return the outputs of which nothing was shown, each with the reason."""
+        structure = self.terms.structure
+        open_ones = {n: s for n, s in self.seen.items() if n not in structure.same}
+        found = {
+            name: "it is NaN or infinite in every sample"
+            for name, seen in open_ones.items()
+            if seen.elements and not seen.finite
+        }
+        fixed = [n for n, seen in open_ones.items() if n not in structure.constant and seen.fixed]
+        if open_ones and len(fixed) == len(open_ones):
+            found |= dict.fromkeys(fixed, "it has one and the same value in every sample")
+        return found
+
+    def _truth(self, given: Given) -> Tensors | None:
+        if self.truth is None:
+            return None
+        found = self.truth.of_reference(given.feeds.arrays, self.until)
+        if found is None and given.written is not None:
+            self.unjudged = self.unjudged or self.truth.obstacle
+        return found
+
+    def _see(self, outputs: Arrays) -> None:
+        for name, array in outputs.items():
+            self.seen.setdefault(name, _Seen()).add(array)
+
+    def _paired(self, candidate: Arrays, names: Arrays) -> dict[str, Array]:
+        pairs = self.terms.pairing.candidates
+        return {name: candidate[pairs[name]] for name in names if pairs.get(name) in candidate}
+
+    def _meant(self, given: Given, truth: Tensors) -> tuple[TensorDiff, ...]:
+        open_ones = [name for name in truth if name not in self.terms.structure.same]
+        if self.truth is None or self.truth.candidate is None or not open_ones:
+            return ()
+        found = self.truth.of_candidate(given.feeds.arrays, self.until)
+        if found is None:
+            self.unjudged = self.unjudged or f"the candidate: {self.truth.obstacle}"
+            return ()
+        judging = Meanings(
+            self.truth, given.feeds.arrays, truth, self.terms.tolerances, self.explained
+        )
+        pairs = self.terms.pairing.candidates
+        return tuple(
+            judging.diff(name, truth[name], found[pairs[name]])
+            for name in open_ones
+            if pairs.get(name) in found
+        )
+
+    def _as_run(self, given: Given, truth: Tensors, wrong: set[str]) -> tuple[TensorDiff, ...]:
+        assert self.truth is not None
+        judging = Roundings(
+            self.truth, self.terms.tolerances, given.feeds.arrays, truth, given.written,
+            self.run_written, self.run_alike,
+        )  # fmt: skip
+        found = self._paired(given.candidate, {name: each.value for name, each in truth.items()})
+        diffs = tuple(
+            judging.diff(name, tensor, found[name], hopeless=name in wrong)
+            if name in found
+            else compare({name: tensor.value}, {}, self.terms.tolerances)[0]
+            for name, tensor in truth.items()
+        )
+        for name in judging.drifting:
+            note = f"{name}: the reference itself drifts as far on this engine: it is the engine's"
+            self.notes[note] = None
+        return diffs
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What an output was like in all samples."""
+
+    elements: int = 0
+    finite: int = 0
+    first: object = None
+    fixed: bool = True
+
+    def add(self, array: Array) -> None:
+        """Take one more sample into account."""
+        self.elements += array.size
+        if array.dtype.kind in "fcV":
+            array = array[np.isfinite(array.astype(np.float64))]
+        self.finite += array.size
+        if not array.size or not self.fixed:
+            return
+        self.first = array.reshape(-1)[0] if self.first is None else self.first
+        self.fixed = bool((array == self.first).all())

@@ -1,0 +1,126 @@
+"""Compare what was run with the truth, with ever more patience.
+
+What a candidate gives must be as near to the truth as its type of arithmetic allows, or as
+roundings alone can explain, or as near as the reference itself comes on the same engine.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from burnish.core.arrays import Array, Arrays
+from burnish.core.errors import BurnishError
+from burnish.core.tensors import FLOATS
+from burnish.meaning.node import Tensor
+from burnish.meaning.numbers import UNIT_ROUNDOFF
+from burnish.parity.compare import compare_tensor
+from burnish.parity.meanings import MORE_RUNS, NOISE_FACTOR
+from burnish.parity.report import TensorDiff
+from burnish.parity.tolerances import Tolerances
+from burnish.parity.truth import Floats, Noise, Tensors, Truth
+
+_OWN_FACTOR = 4.0
+"""How many times the reference's own error on the same engine an error may be."""
+
+Run = Callable[[Arrays], Arrays]
+"""Gives outputs for inputs; raises a BurnishError where it cannot."""
+
+
+@dataclass(slots=True)
+class Roundings:
+    """Judges outputs of one run; what is costly is done only where it is needed."""
+
+    truth: Truth
+    tolerances: Tolerances
+    feeds: Arrays
+    tensors: Tensors
+    written: Arrays | None
+    """What the reference gave, run as it is written; None: it was not run yet."""
+    run_written: Run
+    run_alike: Run
+    """Runs the reference on the candidate's engine, as the candidate is run."""
+    drifting: list[str] = field(default_factory=list)
+    """Outputs in which the reference itself drifts as far on the same engine."""
+
+    def diff(self, name: str, truth: Tensor, candidate: Array, *, hopeless: bool) -> TensorDiff:
+        """Return how far an output is from the truth; `hopeless`: it means something else."""
+        tolerances = dataclasses.replace(self.tolerances, near_zero=False)
+        expected = truth.value
+        if self.written is not None:
+            expected = _overflowing_alike(expected, self.written.get(name))
+
+        def compared(slack: Array | None = None) -> TensorDiff:
+            return compare_tensor(
+                name, expected, candidate, tolerances, dtype=truth.dtype, slack=slack
+            )
+
+        found = compared()
+        if found.passed or hopeless or candidate.shape != expected.shape:
+            return found
+        if self.written is None:
+            self.written = _given(self.run_written, self.feeds)
+            expected = _overflowing_alike(expected, self.written.get(name))
+        own = _distance(self.written.get(name), expected)
+        slack = _together(self._noise(name, truth.dtype), _spread(own))
+        found = compared(slack)
+        if found.passed:
+            return found
+        alike = _given(self.run_alike, self.feeds).get(name)
+        found = compared(_together(slack, _spread(_distance(alike, expected))))
+        self.drifting += [name] if found.passed else []
+        return found
+
+    def _noise(self, name: str, dtype: str) -> Array | None:
+        noise = Noise()
+        kind = self.tolerances.effective(dtype, name) if dtype in FLOATS else "f32"
+        # What is no real number flips where roundings decide: engines round more than once.
+        unit = UNIT_ROUNDOFF.get(kind, 0.0) * (1 if dtype in FLOATS else NOISE_FACTOR)
+        for _ in range(MORE_RUNS):
+            self.truth.disturb(noise, self.feeds, self.tensors, unit=unit)
+        return noise.of(name, NOISE_FACTOR)
+
+
+def _given(run: Run, feeds: Arrays) -> Arrays:
+    try:
+        return run(feeds)
+    except BurnishError:
+        return {}
+
+
+def _overflowing_alike(truth: Array, written: Array | None) -> Array:
+    """Return the truth, but NaN and infinities where the reference has them when it is run."""
+    if written is None or written.shape != truth.shape or truth.dtype.kind != "f":
+        return truth
+    run = written.astype(np.float64)
+    return np.where(np.isfinite(run), truth, run)
+
+
+def _distance(found: Array | None, expected: Array) -> Floats | None:
+    if found is None or found.shape != expected.shape or expected.dtype.kind != "f":
+        return None
+    with np.errstate(all="ignore"):
+        distance = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+    return np.nan_to_num(distance, nan=0.0, posinf=0.0)
+
+
+def _spread(own: Floats | None) -> Floats | None:
+    """Return what is allowed where the reference's own errors are known.
+
+    Which element an engine's rounding falls upon is chance, how large it is is not: so the
+    largest but one in a thousand holds for all.
+    """
+    if own is None or not own.size:
+        return None
+    return np.asarray(_OWN_FACTOR * np.maximum(own, np.quantile(own, 0.999)))
+
+
+def _together(*slacks: Array | None) -> Array | None:
+    known = [slack for slack in slacks if slack is not None]
+    result = None
+    for slack in known:
+        result = slack if result is None else np.maximum(result, slack)
+    return result

@@ -1,0 +1,41 @@
+"""A model on an engine: what is run, and what it is compared with."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+from burnish.engines.base import ENGINES, EngineOptions, Session
+from burnish.store.stored import StoredModel
+
+JUDGE = "onnxruntime-cpu"
+"""The engine that every installation has; it runs references with nothing optimised."""
+
+_WITH_GRAPH_LEVELS = "onnxruntime-"
+"""How the names begin of engines that can be told to optimise less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A model on an engine."""
+
+    model: StoredModel
+    engine: str = JUDGE
+    options: EngineOptions = field(default_factory=EngineOptions)
+
+    def open(self) -> Session:
+        """Return a session that runs the model."""
+        return ENGINES[self.engine].open(self.model, self.options)
+
+
+def judge(model: StoredModel, engine: str = JUDGE, options: EngineOptions | None = None) -> Subject:
+    """Return a reference: the model as it is written, with nothing optimised by the engine."""
+    return unoptimised(Subject(model, engine, options or EngineOptions()))
+
+
+def unoptimised(subject: Subject) -> Subject:
+    """Return the same with nothing optimised, where the engine can be told so."""
+    if not subject.engine.startswith(_WITH_GRAPH_LEVELS):
+        return subject
+    options = dataclasses.replace(subject.options, graph_level="off")
+    return dataclasses.replace(subject, options=options)

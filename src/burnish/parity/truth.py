@@ -1,0 +1,136 @@
+"""What two models mean, apart from how they are run: evaluated in real numbers.
+
+Where a computation is written in another way, its value in f64 moves in the last bits only; so
+a difference in meaning stands out far below any tolerance for roundings. How far roundings can
+move each element is measured, too: by evaluating the reference with every result disturbed at
+random by one rounding of its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+from burnish.core.arrays import Arrays
+from burnish.core.errors import BurnishError
+from burnish.core.tensors import FLOATS
+from burnish.meaning.evaluate import Evaluator, Otherwise
+from burnish.meaning.node import NotEvaluatedError, Tensor
+from burnish.meaning.numbers import Noisy, Numbers, Reals
+
+_SMOOTHED = 0.95
+"""The share of a tensor's elements whose noise, for their size, the others may have, too: a few
+runs of noise leave single elements undisturbed by chance."""
+
+_FAILURES = (
+    NotEvaluatedError, BurnishError, ArithmeticError, LookupError, ValueError, TypeError,
+    MemoryError, AssertionError,
+)  # fmt: skip
+"""What evaluating inputs that do not fit a model may end in: NumPy raises many things."""
+
+Tensors = Mapping[str, Tensor]
+Floats = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Noise:
+    """How far elements move when results are disturbed; grows with every run."""
+
+    seen: dict[str, Floats] = field(default_factory=dict)
+    sizes: dict[str, Floats] = field(default_factory=dict)
+    """The magnitudes of the elements that were disturbed."""
+    runs: int = 0
+
+    def add(self, truth: Tensors, disturbed: Tensors) -> None:
+        """Take one more run into account."""
+        self.runs += 1
+        for name, tensor in truth.items():
+            if name in disturbed and disturbed[name].value.shape == tensor.value.shape:
+                moved = _moved(tensor, disturbed[name])
+                self.seen[name] = np.maximum(self.seen.get(name, 0.0), moved)
+                if tensor.dtype in FLOATS:
+                    self.sizes[name] = np.nan_to_num(np.abs(tensor.value), posinf=0.0)
+
+    def of(self, name: str, factor: float) -> Floats | None:
+        """Return so many times the noise of a tensor's elements; None: nothing is known of it.
+
+        An element that is not a real number and moved at all may be anything. A real one may
+        move as far, for its size, as nearly all others did.
+        """
+        found, sizes = self.seen.get(name), self.sizes.get(name)
+        if found is None or sizes is None or not found.size:
+            return found
+        known = sizes > 0
+        usual = float(np.quantile(found[known] / sizes[known], _SMOOTHED)) if known.any() else 0.0
+        return np.asarray(factor * np.maximum(found, usual * sizes))
+
+
+def _moved(truth: Tensor, disturbed: Tensor) -> Floats:
+    if truth.dtype not in FLOATS:
+        return np.where(truth.value != disturbed.value, np.inf, 0.0)
+    with np.errstate(all="ignore"):
+        moved: Floats = np.abs(disturbed.value - truth.value)
+    return np.nan_to_num(moved, nan=0.0, posinf=0.0)
+
+
+class Truth:
+    """A reference and a candidate, or the reference alone, in real numbers."""
+
+    def __init__(
+        self, reference: ir.Model, candidate: ir.Model | None, otherwise: Otherwise
+    ) -> None:
+        """Take models of one's own; no candidate: it is written like the reference."""
+        self.reference = Evaluator(reference, otherwise=otherwise)
+        self.candidate = None if candidate is None else Evaluator(candidate, otherwise=otherwise)
+        self.obstacle = ""
+        """Why the last evaluation failed; empty: it did not."""
+
+    def of_reference(self, feeds: Arrays, until: float | None = None) -> Tensors | None:
+        """Return what the reference means for these inputs; None: that is not known."""
+        return self._evaluated(self.reference, feeds, Reals(), until)
+
+    def of_candidate(self, feeds: Arrays, until: float | None = None) -> Tensors | None:
+        """Return what the candidate means, by its own names; None: that is not known."""
+        assert self.candidate is not None
+        return self._evaluated(self.candidate, feeds, Reals(), until)
+
+    def disturb(
+        self,
+        noise: Noise,
+        feeds: Arrays,
+        truth: Tensors,
+        *,
+        unit: float = 0.0,
+        constants_only: bool = False,
+        alike: bool = False,
+    ) -> None:
+        """Add one run of noise to what is known; no rounding is below `unit`.
+
+        `alike`: equal numbers are disturbed equally, so that ties stay ties.
+        """
+        seed = 1 + noise.runs
+        numbers = Noisy(seed, constants_only=constants_only, least=unit, alike=alike)
+        found = self._evaluated(self.reference, feeds, numbers, None)
+        if found is not None:
+            noise.add(truth, found)
+
+    @property
+    def is_exact(self) -> bool:
+        """Return whether nothing was left to an engine, which rounds."""
+        sides = [each for each in (self.reference, self.candidate) if each is not None]
+        return not any(side.by_engine for side in sides)
+
+    def _evaluated(
+        self, evaluator: Evaluator, feeds: Arrays, numbers: Numbers, until: float | None
+    ) -> Tensors | None:
+        try:
+            found = evaluator.outputs(feeds, numbers, until=until)
+        except _FAILURES as reason:
+            self.obstacle = str(reason) or type(reason).__name__
+            return None
+        self.obstacle = ""
+        return {name: each for name, each in found.items() if isinstance(each, Tensor)}
