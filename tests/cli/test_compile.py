@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burnish.cli.compile import _seconds
 from burnish.cli.main import run
 from codegen.models import MIXED, mlp, model, save
 
@@ -103,8 +102,3 @@ def test_a_budget_must_be_a_time(
 ) -> None:
     assert run(["compile", str(stored), "-o", str(tmp_path / "c"), f"--budget={text}"]) == 2
     assert f"--budget {text!r} is not a time" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("text", "seconds"), [("60s", 60), ("5m", 300), ("90", 90), ("0", None)])
-def test_budgets_are_read_as_people_write_them(text: str, seconds: float | None) -> None:
-    assert _seconds(text) == seconds

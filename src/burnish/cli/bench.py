@@ -32,8 +32,7 @@ if TYPE_CHECKING:
               help="Fresh processes per subject; three are the fewest for a verdict.")  # fmt: skip
 @click.option("--blocks", type=click.IntRange(min=1), default=10, show_default=True,
               help="The most blocks of calls per round.")  # fmt: skip
-@click.option("--budget", type=click.FloatRange(min=1), metavar="SECONDS",
-              help="About how long to measure (default: 30 s for each subject).")  # fmt: skip
+@options.budget_option(None, "About how long to measure (default: 30 s for each subject).")
 @click.option("--baseline", metavar="SUBJECT",
               help="What all others are compared with: a model, an engine, or MODEL@ENGINE "
               "(default: the first).")  # fmt: skip

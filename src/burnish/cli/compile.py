@@ -9,7 +9,6 @@ import click
 
 from burnish.cli import options, output
 from burnish.cli.progress import shown
-from burnish.core.errors import UsageError
 
 if TYPE_CHECKING:
     from burnish.study.compile import CompileRequest
@@ -28,9 +27,7 @@ if TYPE_CHECKING:
               "without: what the cost model predicts.")  # fmt: skip
 @click.option("--topk", type=click.IntRange(min=1), default=20, show_default=True,
               help="Candidates of each kernel to time.")  # fmt: skip
-@click.option("--budget", metavar="SECONDS", callback=lambda _c, _p, text: _seconds(text),
-              default="60s", show_default=True,
-              help="How long tuning may take, for instance 60s or 5m; 0: no limit.")  # fmt: skip
+@options.budget_option("60s", "How long tuning may take; 0: no limit.")
 @options.threads_option
 @click.option("--samples", type=click.IntRange(min=1), default=3, show_default=True,
               help="Made inputs for each shape to prove the result with.")  # fmt: skip
@@ -61,7 +58,7 @@ def _request(model: str, target: Path, asked: dict[str, Any]) -> CompileRequest:
     from burnish.study.compile import CompileRequest
     from burnish.study.tuning import TuneTerms
 
-    tune = TuneTerms(asked["topk"], asked["budget"]) if asked["tune"] else None
+    tune = TuneTerms(asked["topk"], asked["budget"] or None) if asked["tune"] else None
     words = [] if asked["fusion"] == "full" else [f"--fusion {asked['fusion']}"]
     words += ["--skip-dot"] if asked["skip_dot"] else []
     words += [] if asked["tune"] else ["--no-tune"]
@@ -75,18 +72,3 @@ def _request(model: str, target: Path, asked: dict[str, Any]) -> CompileRequest:
         words=tuple(words),
         **{name: asked[name] for name in ("fusion", "skip_dot", "threads", "samples", "seed")},
     )
-
-
-def _seconds(text: str) -> float | None:
-    """Return `60`, `60s` or `5m` in seconds; None for 0."""
-    factor = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], 1.0)
-    number = text.rstrip("smh")
-    try:
-        seconds = float(number) * factor
-    except ValueError:
-        seconds = -1.0
-    if seconds < 0:
-        raise UsageError(
-            f"--budget {text!r} is not a time", hint="write for instance --budget 60s or 5m"
-        )
-    return seconds or None

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
               help="Write the result only if it computes the same.")  # fmt: skip
 @click.option("--samples", type=click.IntRange(min=1), default=3, show_default=True,
               help="Made inputs to verify with, which differ in seed and padding.")  # fmt: skip
+@options.budget_option("15s", "How long to verify beyond that; 0: not at all.")
 @options.shape_option
 @options.data_option
 @options.seed_option
@@ -83,7 +84,9 @@ def _optimized(model: StoredModel, target: Path, asked: dict[str, Any]) -> Optim
 
     same = {name: asked[name] for name in ("samples", "seed", "padding", "data")}
     shapes = tuple(options.bindings((shape,)) for shape in asked["shape"])
-    request = VerifyRequest(model, shapes=shapes, **same) if asked["verify"] else None
+    request = None
+    if asked["verify"]:
+        request = VerifyRequest(model, shapes=shapes, budget_s=asked["budget"], **same)
     trial = chosen_trial(asked)
     with shown() as progress:
         return optimize_file(

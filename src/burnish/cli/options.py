@@ -103,6 +103,32 @@ def output_option(*, required: bool, text: str) -> Callable[[Command], Command]:
     )
 
 
+def budget_option(default: str | None, text: str) -> Callable[[Command], Command]:
+    """Return the option `--budget`, a time; its value is in seconds, None where none was given."""
+    return click.option(
+        "--budget",
+        metavar="TIME",
+        callback=lambda _context, _option, given: None if given is None else seconds(given),
+        default=default,
+        show_default=default is not None,
+        help=f"{text} Written as 60, 60s or 5m.",
+    )
+
+
+def seconds(text: str) -> float:
+    """Return `60`, `60s` or `5m` in seconds."""
+    factor = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], 1.0)
+    try:
+        found = float(text.rstrip("smh")) * factor
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise UsageError(
+            f"--budget {text!r} is not a time", hint="write for instance --budget 60s or 5m"
+        )
+    return found
+
+
 def names(values: tuple[str, ...]) -> tuple[str, ...]:
     """Return `("a,b", "c")` as `("a", "b", "c")`, each once."""
     return tuple(

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 @options.check_option
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True,
               help="Fresh processes per subject; three are the fewest for a verdict.")  # fmt: skip
-@click.option("--budget", type=click.FloatRange(min=1), metavar="SECONDS",
-              help="About how long to measure (default: 20 for each subject).")  # fmt: skip
+@options.budget_option(None, "About how long to measure (default: 20 s for each subject).")
 @options.fallback_option
 @options.store_option
 @options.json_option

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
               "tensor's root mean square.")  # fmt: skip
 @click.option("--tolerance", metavar="TYPE",
               help="Allow what arithmetic in this type needs: f32, tf32, f16, bf16 …")  # fmt: skip
+@options.budget_option("30s", "How long to judge meaning, and to look for inputs that show a "
+                       "difference; 0: not at all.")  # fmt: skip
 @click.option("--bisect", is_flag=True, help="Find the node where the runs part, if they do.")
 @options.threads_option
 @options.fallback_option
@@ -80,6 +82,7 @@ def _request(asked: dict[str, Any]) -> VerifyRequest:
         shapes=tuple(options.bindings((shape,)) for shape in asked["shape"]),
         tolerances=Tolerances(asked["tolerance"], asked["atol"], asked["rtol"]),
         bisect=asked["bisect"],
+        budget_s=asked["budget"],
         **same,
     )
 

@@ -16,20 +16,23 @@ _NAMES = 8
 
 def tables(report: VerifyReport) -> Iterator[Table | str]:
     """Yield the tensors, what must be known of them, the verdict and where the runs part."""
-    rows = [(sample, diff) for sample in report.samples for diff in sample.diffs]
-    kept = rows if len(rows) <= _ROWS else _worst_of_each(report.samples)
+    samples = report.all_samples
+    rows = [(sample, diff) for sample in samples for diff in sample.diffs]
+    kept = rows if len(rows) <= _ROWS else _worst_of_each(samples)
     if kept:
-        columns = ("sample", "tensor", "max abs", "max rel", "cosine", "top-1", "verdict")
+        columns = (
+            "sample", "tensor", "max abs", "max rel", "cosine", "top-1", "meaning", "verdict"
+        )  # fmt: skip
         yield Table(
             f"{report.candidate} on {report.candidate_engine}, against {reference_of(report)}",
             columns,
             [_row(sample, diff) for sample, diff in kept],
-            right=frozenset(columns[2:6]),
+            right=frozenset(columns[2:7]),
         )
     if len(kept) < len(rows):
         yield f"and {units.count(len(rows) - len(kept), 'better tensor')}; --json has them all"
     yield from (f"note: {note}" for note in report.notes)
-    if report.passed:
+    if report.passed or report.outcome == "not shown":
         yield verdict(report)
     if report.bisection is not None:
         yield from _parting(report.bisection)
@@ -54,8 +57,19 @@ def _row(sample: Sample, diff: TensorDiff) -> tuple[str, ...]:
         units.error(diff.max_rel),
         f"{diff.cosine:.6f}",
         top1,
-        "equal" if diff.passed else "differs",
+        _meaning(sample, diff.name),
+        "equal" if diff.passed and all(d.passed for d in _meant(sample, diff.name)) else "differs",
     )
+
+
+def _meant(sample: Sample, name: str) -> list[TensorDiff]:
+    return [diff for diff in sample.meant if diff.name == name]
+
+
+def _meaning(sample: Sample, name: str) -> str:
+    """Return how far apart the two are in real numbers."""
+    found = _meant(sample, name)
+    return units.error(found[0].max_rel) if found else "–"
 
 
 def _parting(bisection: Bisection) -> Iterator[str]:

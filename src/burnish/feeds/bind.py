@@ -169,11 +169,8 @@ def _spatial(spec: TensorSpec, index: int) -> str | None:
 def _note(symbol: str, meaning: str, place: _Occurrence) -> list[str]:
     where = f"dimension {place.index} of {place.spec.name}"
     if meaning == _SIZE:
-        size = _BY_NAME[_SIZE].size
-        return [
-            f"{symbol} ({where}) is {size}, for nothing tells its size; "
-            f"bind it with --shape {symbol}=SIZE"
-        ]
+        found = f"{symbol} ({where}) is {_BY_NAME[_SIZE].size}, for nothing tells its size"
+        return [f"{found}; bind it with --shape {symbol}=SIZE"]
     if not _ANONYMOUS.fullmatch(symbol):
         return []
     return [f"{symbol} ({where}) is taken for {meaning}; bind it with --shape {symbol}=SIZE"]

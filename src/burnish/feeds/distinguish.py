@@ -10,6 +10,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import numpy as np
 
@@ -95,8 +96,10 @@ class Varied:
     def variants(self, *, seed: int, random: int) -> Iterator[Variant]:
         """Yield ways to feed the model: one thing varied at a time, then `random` mixtures."""
         sized = self._sized()
-        single = (*sized, *self._masked(), *self._valued(), *self._indexed())
-        for number, variant in enumerate(single):
+        # In turns, so that a search that is cut short has tried something of everything.
+        ways = (sized, self._masked(), self._valued(), self._indexed(), self._swept())
+        turns = (one for turn in zip_longest(*ways) for one in turn if one is not None)
+        for number, variant in enumerate(turns):
             yield dataclasses.replace(variant, seed=seed + number)
         generator = np.random.default_rng(seed)
 
@@ -143,8 +146,8 @@ class Varied:
         """Return variants of one size each: those that stand in the graphs first."""
         found = [Variant(_said(self._base) or "usual", self._base)]
         for symbol, meaning in self._meanings.items():
-            for size in self._sizes(symbol, meaning)[:_MOST_SIZES]:
-                found.append(Variant(f"{symbol}={size}", {**self._base, symbol: size}))
+            sizes = self._sizes(symbol, meaning)[:_MOST_SIZES]
+            found += [Variant(f"{symbol}={size}", {**self._base, symbol: size}) for size in sizes]
         for size in (1, 4):
             small = {s: size for s, m in self._meanings.items() if m not in _PICTURES}
             if small:
@@ -210,18 +213,19 @@ class Varied:
         return [Variant(f"numbers {kind}", self._base, numbers=kind) for kind in kinds]
 
     def _indexed(self) -> list[Variant]:
-        """Return variants that reach every row of the tables that inputs index."""
+        """Return variants of integers, those that index tables among them."""
         if not any(spec.dtype[0] in "iu" for spec in self._maker.inputs):
             return []
         kinds = [*INDICES, *(kind for kind in INTEGERS if kind not in INDICES), "shuffled"]
         kinds = ["changed rows", *kinds] if self._suspicions.rows else kinds
         kinds += [f"{NEAR}{number}" for number in self._suspicions.integers]
+        return [Variant(f"ids {kind}", self._base, ids=kind) for kind in kinds]
+
+    def _swept(self) -> list[Variant]:
+        """Return variants that together pick every row of the tables that inputs index."""
         wide = {**self._base, **self._widest()}
-        sweeps = [f"sweep {number}" for number in range(self._sweeps(wide))]
-        return [
-            *(Variant(f"ids {kind}", self._base, ids=kind) for kind in kinds),
-            *(Variant(f"ids {kind}", wide, ids=kind) for kind in sweeps),
-        ]
+        sweeps = (f"sweep {number}" for number in range(self._sweeps(wide)))
+        return [Variant(f"ids {kind}", wide, ids=kind) for kind in sweeps]
 
     def _widest(self) -> dict[str, int]:
         sizes = {"batch": 8, "sequence": min(64, self._limit("sequence"))}

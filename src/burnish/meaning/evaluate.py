@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -12,6 +10,7 @@ import onnx_ir.passes.common as common_passes
 
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
+from burnish.core.budget import Budget
 from burnish.meaning.control import CONTROL
 from burnish.meaning.node import Nodes, NotEvaluatedError, Operand, Tensor
 from burnish.meaning.numbers import Numbers
@@ -46,7 +45,7 @@ class Evaluator:
         self._nodes = Nodes()
         self._otherwise, self._weights = otherwise, frozenset(weights)
         self._last_users = _last_users(self.graph)
-        self._until = math.inf
+        self._budget: Budget | None = None
         self.by_engine: dict[str, str] = {}
         """Operators that an engine ran, with why their meaning is not known here."""
 
@@ -57,13 +56,13 @@ class Evaluator:
         *,
         wanted: Collection[str] | None = None,
         watch: Watch | None = None,
-        until: float | None = None,
+        budget: Budget | None = None,
     ) -> dict[str, Tensor]:
         """Return the outputs, or the values called `wanted`, for these inputs.
 
-        `until` is a time of `time.monotonic` at which it gives up.
+        When the budget is spent, it gives up.
         """
-        self._until = math.inf if until is None else until
+        self._budget = budget
         scope: dict[ir.Value, Operand] = {}
         for value in self.graph.inputs:
             if value.name is not None and value.name in feeds:
@@ -92,7 +91,7 @@ class Evaluator:
         watch: Watch | None = None,
     ) -> None:
         for node in graph:
-            if time.monotonic() > self._until:
+            if self._budget is not None and self._budget.is_spent:
                 raise NotEvaluatedError("the time ran out")
             inputs = [None if v is None else self._read(v, scope, numbers) for v in node.inputs]
             results = self._node(node, inputs, scope, numbers)

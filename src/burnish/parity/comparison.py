@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import onnx_ir as ir
 import onnx_ir.passes.common as common_passes
 
 from burnish.core.arrays import Arrays
+from burnish.core.budget import Budget
 from burnish.core.errors import BurnishError, ModelError
 from burnish.core.progress import Progress
 from burnish.core.units import count
@@ -133,7 +133,7 @@ class Comparison:
         self._facts, self._effort, self._progress = facts, effort, progress
         self._open = ExitStack()
         self._sessions: dict[str, Session] = {}
-        self._until = time.monotonic() + effort.budget_s
+        self._budget = Budget(effort.budget_s)
         models = [flat(onnx_files.read(subject.model.onnx)) for subject in subjects]
         pairing = pair_outputs(facts[0].interface, facts[1].interface)
         for model in models:
@@ -144,10 +144,9 @@ class Comparison:
         self._model = models[0]
         self._examiner = Examiner(
             Terms(pairing, tolerances, self._structure),
-            Truth(models[0], None if same else models[1], runner),
+            Truth(models[0], None if same else models[1], runner, budget=self._budget),
             run_written=lambda feeds: self._session("written", self._reference).run(feeds),
             run_alike=lambda feeds: self._session("alike", self._alike).run(feeds),
-            until=self._until,
         )
 
     def __enter__(self) -> Self:
@@ -204,7 +203,7 @@ class Comparison:
         varied, variants = variants_of(self._model, self._structure, self._effort, self._is_taken)
         tried, worst = 0, list[Sample]()
         for number, variant in enumerate(variants):
-            if time.monotonic() > self._until:
+            if self._budget.is_spent:
                 self._examiner.notes["the budget ended before all inputs were tried"] = None
                 break
             sample = self._tried(session, varied, variant, f"{SEARCHED}{number + 1}")

@@ -57,7 +57,6 @@ class Examiner:
     """Runs the reference as it is written."""
     run_alike: Run
     """Runs the reference on the candidate's engine, as the candidate is run."""
-    until: float | None = None
     unjudged: str = ""
     notes: dict[str, None] = field(default_factory=dict)
     seen: dict[str, _Seen] = field(default_factory=dict)
@@ -96,7 +95,7 @@ class Examiner:
     def _truth(self, given: Given) -> Tensors | None:
         if self.truth is None:
             return None
-        found = self.truth.of_reference(given.feeds.arrays, self.until)
+        found = self.truth.of_reference(given.feeds.arrays)
         if found is None and given.written is not None:
             self.unjudged = self.unjudged or self.truth.obstacle
         return found
@@ -113,7 +112,7 @@ class Examiner:
         open_ones = [name for name in truth if name not in self.terms.structure.same]
         if self.truth is None or self.truth.candidate is None or not open_ones:
             return ()
-        found = self.truth.of_candidate(given.feeds.arrays, self.until)
+        found = self.truth.of_candidate(given.feeds.arrays)
         if found is None:
             self.unjudged = self.unjudged or f"the candidate: {self.truth.obstacle}"
             return ()

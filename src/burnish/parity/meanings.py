@@ -25,6 +25,8 @@ MEANING = Tolerance(0.0, 1e-10, "two right forms agree in f64: 1,000,000 times 2
 NOISE_FACTOR = 8.0
 """How many times the noise of a few runs an error may be: what is seen of a tensor's noise is
 about two standard deviations, and the worst of a million elements is five of them off."""
+_CONSTANTS_FACTOR = 3.0
+"""The same where only constants are rounded anew, once each."""
 RUNS, MORE_RUNS = 3, 9
 _USUAL = 0.25
 """Up to this share of what noise explained for other inputs, no noise is made for these."""
@@ -55,7 +57,7 @@ class Meanings:
             if found.passed or candidate.shape != reference.shape:
                 break
             self._disturb(runs, name, truth.dtype)
-            slack = self.noise.of(name, NOISE_FACTOR)
+            slack = self.noise.of(name, _CONSTANTS_FACTOR)
             found = compare_tensor(name, reference, candidate, tolerance, slack=slack)
         if found.passed and self.noise.runs and found.severity > 0:
             allowed = found.max_rel / found.severity
@@ -68,8 +70,9 @@ class Meanings:
         if dtype not in FLOATS:
             return allowed
         chosen = (self.tolerances.absolute, self.tolerances.relative) != (None, None)
-        kind = self.tolerances.effective(dtype, name)
-        return allowed if chosen or kind not in UNIT_ROUNDOFF else MEANING
+        kind = self.tolerances.arithmetic
+        unknown = kind is not None and kind not in UNIT_ROUNDOFF
+        return allowed if chosen or unknown else MEANING
 
     def _disturb(self, runs: int, name: str, dtype: str) -> None:
         """Disturb the constants, and all results where an engine or a step had a part in them."""

@@ -42,10 +42,8 @@ def differing_outputs(reference: Interface, candidate: Interface) -> tuple[str, 
     if kept == wanted or sorted(kept) != sorted(wanted):
         return ()
     place = next(place for place, (a, b) in enumerate(zip(wanted, kept, strict=True)) if a != b)
-    return (
-        "the candidate gives its outputs in another order: "
-        f"number {place} is {kept[place]!r}, the reference has {wanted[place]!r} there",
-    )
+    there = f"number {place} is {kept[place]!r}, the reference has {wanted[place]!r} there"
+    return (f"the candidate gives its outputs in another order: {there}",)
 
 
 def pair_outputs(reference: Interface, candidate: Interface) -> Pairing:

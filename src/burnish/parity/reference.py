@@ -7,10 +7,10 @@ that the run that is judged is the run that was timed.
 from __future__ import annotations
 
 import dataclasses
-import time
 from dataclasses import dataclass
 
 from burnish.core.arrays import Arrays
+from burnish.core.budget import Budget
 from burnish.feeds.feed import Feeds
 from burnish.parity.arithmetic import weakest
 from burnish.parity.comparison import Facts, facts_of, flat
@@ -75,7 +75,6 @@ class Reference:
             self.truth,
             run_written=lambda _: self.outputs,
             run_alike=lambda _: {},
-            until=time.monotonic() + _LONGEST_S,
         )
         return examiner.sample(Given(label, self.feeds, outputs, self.outputs))
 
@@ -88,6 +87,7 @@ def run_reference(model: StoredModel, feeds: Feeds) -> Reference:
         precision = session.placement.precision
     written = flat(onnx_files.read(model.onnx))
     facts = facts_of(subject)
-    truth = Truth(written, None, NodeRunner(dict(written.opset_imports)))
+    runner = NodeRunner(dict(written.opset_imports))
+    truth = Truth(written, None, runner, budget=Budget(_LONGEST_S))
     weak = weakest(precision, *facts.arithmetic.values())
     return Reference(feeds, outputs, facts, weak, truth)

@@ -8,7 +8,7 @@ random by one rounding of its type.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +16,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from burnish.core.arrays import Arrays
+from burnish.core.budget import Budget
 from burnish.core.errors import BurnishError
 from burnish.core.tensors import FLOATS
 from burnish.meaning.evaluate import Evaluator, Otherwise
@@ -81,22 +82,32 @@ class Truth:
     """A reference and a candidate, or the reference alone, in real numbers."""
 
     def __init__(
-        self, reference: ir.Model, candidate: ir.Model | None, otherwise: Otherwise
+        self,
+        reference: ir.Model,
+        candidate: ir.Model | None,
+        otherwise: Otherwise,
+        *,
+        weights: Collection[str] = (),
+        budget: Budget | None = None,
     ) -> None:
-        """Take models of one's own; no candidate: it is written like the reference."""
-        self.reference = Evaluator(reference, otherwise=otherwise)
+        """Take models of one's own; no candidate: it is written like the reference.
+
+        `weights` are inputs of the reference that are constants of a larger model.
+        """
+        self.reference = Evaluator(reference, otherwise=otherwise, weights=weights)
         self.candidate = None if candidate is None else Evaluator(candidate, otherwise=otherwise)
+        self._budget = budget
         self.obstacle = ""
         """Why the last evaluation failed; empty: it did not."""
 
-    def of_reference(self, feeds: Arrays, until: float | None = None) -> Tensors | None:
+    def of_reference(self, feeds: Arrays) -> Tensors | None:
         """Return what the reference means for these inputs; None: that is not known."""
-        return self._evaluated(self.reference, feeds, Reals(), until)
+        return self._evaluated(self.reference, feeds, Reals(), self._budget)
 
-    def of_candidate(self, feeds: Arrays, until: float | None = None) -> Tensors | None:
+    def of_candidate(self, feeds: Arrays) -> Tensors | None:
         """Return what the candidate means, by its own names; None: that is not known."""
         assert self.candidate is not None
-        return self._evaluated(self.candidate, feeds, Reals(), until)
+        return self._evaluated(self.candidate, feeds, Reals(), self._budget)
 
     def disturb(
         self,
@@ -125,10 +136,10 @@ class Truth:
         return not any(side.by_engine for side in sides)
 
     def _evaluated(
-        self, evaluator: Evaluator, feeds: Arrays, numbers: Numbers, until: float | None
+        self, evaluator: Evaluator, feeds: Arrays, numbers: Numbers, budget: Budget | None
     ) -> Tensors | None:
         try:
-            found = evaluator.outputs(feeds, numbers, until=until)
+            found = evaluator.outputs(feeds, numbers, budget=budget)
         except _FAILURES as reason:
             self.obstacle = str(reason) or type(reason).__name__
             return None

@@ -12,18 +12,36 @@ def verdict(report: VerifyReport) -> str:
     reference = reference_of(report)
     if report.problems:
         return f"{candidate} cannot stand for {reference}: {report.problems[0]}"
-    refused = next((sample for sample in report.samples if sample.problem), None)
+    refused = next((sample for sample in report.all_samples if sample.problem), None)
     if refused is not None:
         return f"{candidate} cannot run sample {refused.title}, {reference} can: {refused.problem}"
     worst, sample = report.worst, report.worst_sample
     if worst is None or sample is None:
         return f"nothing was compared between {candidate} and {reference}"
-    if not report.passed:
-        where = f"{worst.name} in sample {sample.title}"
-        return f"{candidate} differs from {reference}: {where}: {worst.reason}"
+    where = f"{worst.name} in sample {sample.title}: {worst.reason}"
+    if report.outcome == "differs":
+        if worst in sample.meant:
+            return f"{candidate} means something else than {reference}: {where}"
+        return f"{candidate} differs from {reference}: {where}"
+    if report.unshown:
+        name, reason = next(iter(report.unshown.items()))
+        return f"nothing was shown of {name} of {candidate}: {reason}"
+    return f"{candidate} equals {reference}: {_amount(report)}"
+
+
+def _amount(report: VerifyReport) -> str:
+    """Return how much was compared: `2 tensors in 4 samples and 87 searched for …`."""
     tensors = sum(len(each.diffs) for each in report.samples)
     amount = f"{count(tensors, 'tensor')} in {count(len(report.samples), 'sample')}"
-    return f"{candidate} equals {reference}: {amount} within tolerance"
+    searched = f", and {report.searched:,} inputs that might have shown a difference"
+    outputs = {diff.name for sample in report.samples for diff in sample.diffs}
+    if outputs <= set(report.proven):
+        meaning = "; computed in the very same way"
+    elif report.unjudged:
+        meaning = f"; meaning was not judged apart from rounding: {report.unjudged}"
+    else:
+        meaning = "; equal in real numbers, too"
+    return f"{amount} within tolerance{searched if report.searched else ''}{meaning}"
 
 
 def reference_of(report: VerifyReport) -> str:

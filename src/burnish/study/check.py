@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnx_ir as ir
 
-from burnish.core.arrays import Array
 from burnish.core.errors import BurnishError
 from burnish.engines.base import ENGINES, EngineOptions, Session
-from burnish.parity.compare import compare_tensor
-from burnish.parity.tolerances import Tolerances
 from burnish.rewrite import extract
 from burnish.rewrite.extract import Part, part
 from burnish.rewrite.facts import Facts, constant_tensor
@@ -23,6 +21,7 @@ from burnish.rewrite.match import Proposal
 from burnish.rewrite.rule import Refusal
 from burnish.store.stored import StoredModel
 from burnish.study.check_feeds import Sample, samples, whole_samples
+from burnish.study.check_meaning import PartMeaning
 from burnish.study.check_part import size_names, tight, wide
 
 JUDGE = "onnxruntime-cpu"
@@ -54,6 +53,10 @@ class CheckReport:
     undone: int
     unchecked: tuple[Unchecked, ...]
     duration_s: float
+    meant: int = 0
+    """Parts whose meaning was compared in real numbers, apart from how an engine rounds."""
+    proven: int = 0
+    """Parts that are equal in a finite field, which is all but a proof for all inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class _Outcome:
     obstacle: str = ""
     measured: bool = True
     """False: the two were not compared, for the replacement does not run here."""
+    meant: bool = field(default=False, compare=False)
+    proven: bool = field(default=False, compare=False)
 
 
 @dataclass(slots=True)
@@ -103,6 +108,8 @@ class RegionCheck:
             self.undone,
             tuple(self.unchecked.values()),
             self.duration_s,
+            meant=sum(outcome.meant for outcome in self.outcomes.values()),
+            proven=sum(outcome.proven for outcome in self.outcomes.values()),
         )
 
     def _outcome(self, proposal: Proposal, model: ir.Model) -> _Outcome:
@@ -163,9 +170,17 @@ def _run(cut: Part, model: ir.Model, count: int, make: Sampler, folder: Path) ->
     _rename(small)
     path = folder / "part.onnx"
     path.write_bytes(ir.serde.serialize_model(small).SerializeToString())
+    names = [value.name or "" for value in small.graph.outputs]
+    weights = [value.name or "" for value in cut.weights]
     try:
-        with ENGINES[JUDGE].open(StoredModel(path, "part"), _AS_WRITTEN) as session:
-            return _compared(session, make(cut, small), count)
+        given = list(make(cut, small))
+        with PartMeaning(small, names[:count], names[-count:], weights) as meaning:
+            if count and (difference := meaning.difference(given)):
+                return _Outcome(difference=difference, meant=True)
+            with ENGINES[JUDGE].open(StoredModel(path, "part"), _AS_WRITTEN) as session:
+                outcome = _compared(session, given, count, meaning)
+            proven = bool(count) and bool(given) and meaning.is_proven(given)
+            return dataclasses.replace(outcome, meant=meaning.is_known, proven=proven)
     except (BurnishError, ValueError, KeyError, ZeroDivisionError) as error:
         return _Outcome(obstacle=f"it cannot be run on its own: {_first_line(error)}")
 
@@ -178,29 +193,22 @@ def _rename(model: ir.Model) -> None:
             value.name = value.name and f"value_{number}_{index}"
 
 
-def _compared(session: Session, given: Iterator[Sample], count: int) -> _Outcome:
+def _compared(
+    session: Session, given: Sequence[Sample], count: int, meaning: PartMeaning
+) -> _Outcome:
     """Return how the first `count` results differ from the last; 0: whether any sample runs."""
     obstacle, ran = "", 0
-    for sample in given:
+    for number, sample in enumerate(given):
         try:
-            results = list(session.run(sample.arrays).values())
+            results = session.run(sample.arrays)
         except BurnishError as error:
             obstacle = obstacle or f"it cannot be run on its own: {_first_line(error)}"
             continue
         ran += 1
-        difference = _difference(results[:count], results[-count:]) if count else ""
+        difference = meaning.rounding(number, sample, results) if count else ""
         if difference:
-            sizes = ", ".join(f"{name} = {size}" for name, size in sample.sizes.items())
-            return _Outcome(difference=f"{difference} ({sample.kind} mask, {sizes or 'one size'})")
+            return _Outcome(difference=f"{difference} ({sample.title})")
     return _Outcome() if ran else _Outcome(obstacle=obstacle)
-
-
-def _difference(before: list[Array], after: list[Array]) -> str:
-    for old, new in zip(before, after, strict=True):
-        diff = compare_tensor("result", old, new, Tolerances())
-        if not diff.passed:
-            return diff.reason
-    return ""
 
 
 def _first_line(error: Exception) -> str:

@@ -41,6 +41,12 @@ class Sample:
     sizes: Mapping[str, int]
     arrays: Arrays
 
+    @property
+    def title(self) -> str:
+        """Return what is special about it: `left mask, n = 3`."""
+        sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
+        return f"{self.kind} mask, {sizes or 'one size'}"
+
 
 def samples(cut: Part, model: ir.Model, *, seed: int = 0) -> Iterator[Sample]:
     """Yield inputs for a part that was cut out as `model`: every mask kind, several sizes."""

@@ -95,9 +95,20 @@ def optimize_file(
 def _asked(
     request: VerifyRequest, pair: tuple[StoredModel, StoredModel], conversion: Conversion
 ) -> VerifyRequest:
-    """Return what to compare; inner values only where they are of the same types in both."""
-    bisect = conversion.half is None
-    return dataclasses.replace(request, reference=pair[0], candidate=pair[1], bisect=bisect)
+    """Return what to compare; inner values only where they are of the same types in both.
+
+    Who asks for f16 asks to be judged by what f16 can do.
+    """
+    tolerances = request.tolerances
+    if conversion.half is not None and tolerances.arithmetic is None:
+        tolerances = dataclasses.replace(tolerances, arithmetic="f16")
+    return dataclasses.replace(
+        request,
+        reference=pair[0],
+        candidate=pair[1],
+        bisect=conversion.half is None,
+        tolerances=tolerances,
+    )
 
 
 def _require(report: OptimizeReport, parity: VerifyReport) -> None:

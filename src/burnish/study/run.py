@@ -38,6 +38,8 @@ from burnish.version import __version__
 PAGE = "report.html"
 RESULT = "result.json"
 _SECONDS_PER_SUBJECT = 20.0
+_VERIFY_S = 15.0
+"""How long to verify beyond the asked samples: each fusion was tried on its own before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ def _optimized(study: _Study) -> OptimizeReport:
         seed=options.seed,
         padding=options.padding,
         data=options.data,
+        budget_s=_VERIFY_S,
     )
 
     def make() -> OptimizeReport:
