@@ -19,8 +19,8 @@ class Budget:
     """Seconds that may be spent from now on."""
 
     seconds_s: float
-    _worked_s: float = field(default_factory=time.process_time)
-    _began_s: float = field(default_factory=time.monotonic)
+    _worked_s: float = field(default_factory=lambda: time.process_time())
+    _began_s: float = field(default_factory=lambda: time.monotonic())
 
     @property
     def is_spent(self) -> bool:
