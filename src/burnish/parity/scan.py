@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from burnish.parity.exposed import Exposed
 from burnish.parity.report import TensorDiff
 from burnish.parity.tolerances import Tolerances, is_float
 from burnish.parity.verify import Subject
+from burnish.process.scratch import scratch
 
 _BUDGET_BYTES = 256 * 2**20
 """About how much of the inner values of one run is in memory at a time."""
@@ -61,8 +61,8 @@ class Runs:
 @contextmanager
 def runs(reference: Subject, candidate: Subject, feeds: Arrays) -> Iterator[Runs]:
     """Yield two subjects to be asked for their values; their files are gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="burnish-bisect-") as folder:
-        yield Runs(reference, candidate, feeds, Path(folder))
+    with scratch("bisect") as folder:
+        yield Runs(reference, candidate, feeds, folder)
 
 
 def scan(

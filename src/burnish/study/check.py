@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from burnish.core.errors import BurnishError
 from burnish.engines.base import ENGINES, EngineOptions, Session
 from burnish.parity.compare import compare_tensor
 from burnish.parity.tolerances import Tolerances
+from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.rewrite.extract import Part, part
 from burnish.rewrite.facts import Facts, constant_tensor
@@ -153,8 +153,8 @@ def _bytes(cut: Part) -> int:
 @contextmanager
 def region_check() -> Iterator[RegionCheck]:
     """Yield a check; its small files are gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="burnish-check-") as folder:
-        yield RegionCheck(Path(folder))
+    with scratch("check") as folder:
+        yield RegionCheck(folder)
 
 
 def _run(cut: Part, model: ir.Model, count: int, make: Sampler, folder: Path) -> _Outcome:

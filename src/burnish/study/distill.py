@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from burnish.core.files import write_text
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.feeds.choose import choose
 from burnish.parity.exposed import Exposed
+from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.rewrite.rule import Rule
 from burnish.store import datasets, layout, onnx_files
@@ -122,8 +122,7 @@ def _recorded(model: ir.Model, sites: Sequence[Site], request: DistillRequest) -
     """Return the values at the borders of all sites, from one run of the model."""
     borders = [v for site in sites for v in (*site.part.inputs, *site.part.outputs)]
     names = {value.name or "" for value in borders if not value.is_graph_input()}
-    with tempfile.TemporaryDirectory(prefix="burnish-distill-") as temporary:
-        folder = Path(temporary)
+    with scratch("distill") as folder:
         path = folder / "whole.onnx"
         onnx_files.write(model, path, history=History("", ()))
         whole = StoredModel(path, "whole")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -17,6 +16,7 @@ from burnish.core.arrays import Arrays
 from burnish.core.errors import BurnishError
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.feeds import dimension
+from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.rewrite.costs import NOISE
 from burnish.rewrite.extract import Part
@@ -111,8 +111,8 @@ def _seconds(call: Callable[[], None]) -> float:
 @contextmanager
 def cost_check(target: Target, bindings: Mapping[str, int]) -> Iterator[CostCheck]:
     """Yield a check; its small files are gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="burnish-cost-") as folder:
-        yield CostCheck(target, bindings, Path(folder))
+    with scratch("cost") as folder:
+        yield CostCheck(target, bindings, folder)
 
 
 def _feeds(cut: Part, model: ir.Model, bindings: Mapping[str, int]) -> Arrays:

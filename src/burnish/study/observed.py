@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 from burnish.core.array_types import name_of
 from burnish.core.errors import BurnishError
@@ -13,6 +11,7 @@ from burnish.core.tensors import TensorSpec
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.feeds.feed import Feeds
 from burnish.parity.exposed import Exposed
+from burnish.process.scratch import scratch
 from burnish.store.graph import GraphRecord
 from burnish.store.stored import StoredModel
 
@@ -38,8 +37,8 @@ def completed(record: GraphRecord, model: StoredModel, feeds: Feeds) -> GraphRec
 
 
 def _seen(names: list[str], model: StoredModel, feeds: Feeds) -> Iterator[TensorSpec]:
-    with tempfile.TemporaryDirectory(prefix="burnish-shapes-") as folder:
-        exposed = Exposed(model, Path(folder))
+    with scratch("shapes") as folder:
+        exposed = Exposed(model, folder)
         for first in range(0, len(names), _AT_ONCE):
             yield from _run(exposed, names[first : first + _AT_ONCE], feeds)
 

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import datetime as dt
 import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from burnish.core.errors import BurnishError, MissingCapabilityError
 from burnish.engines import onnxruntime_executed as executed
 from burnish.engines.base import EngineOptions, GraphLevel
 from burnish.engines.onnxruntime_quantize import quantize_nodes
+from burnish.process.scratch import scratch
 from burnish.rewrite.drop import without_nodes
 from burnish.rewrite.fusions import FUSIONS
 from burnish.rewrite.options import OptimizeOptions
@@ -80,9 +80,7 @@ class Checks:
         self.notes: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
-        self._folder = Path(
-            self._exit.enter_context(tempfile.TemporaryDirectory(prefix="burnish-whatif-"))
-        )
+        self._folder = self._exit.enter_context(scratch("whatif"))
         executed.save(self._model, self._request.options, self._folder / "executed.onnx")
         return self
 
@@ -227,8 +225,8 @@ def fusion_scenario(
     model: StoredModel, rule: str, options: EngineOptions, found: Recorded
 ) -> Scenario:
     """Return what a rule would do to the graph that is executed: each place as one fusion."""
-    with tempfile.TemporaryDirectory(prefix="burnish-whatif-") as folder:
-        path = Path(folder) / "executed.onnx"
+    with scratch("whatif") as folder:
+        path = folder / "executed.onnx"
         executed.save(model, options, path)
         result = optimize(onnx_files.read(path), OptimizeOptions(only=(rule,)))
     graph = found.setting.graph
