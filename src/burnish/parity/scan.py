@@ -14,6 +14,7 @@ from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.core.progress import Progress
+from burnish.engines.isolated import EngineCrashedError
 from burnish.parity.compare import compare_tensor
 from burnish.parity.exposed import Exposed
 from burnish.parity.report import TensorDiff
@@ -94,8 +95,9 @@ def _compared(
         # Two values of the candidate may have one counterpart: it is asked for once.
         wanted = both.values(0, list(dict.fromkeys(counterparts[name] for name in piece)))
         given = both.values(1, piece)
-    except ModelError:
-        if len(piece) == 1:
+    except ModelError as error:
+        # an engine that crashes is not asked again for every half
+        if len(piece) == 1 or isinstance(error, EngineCrashedError):
             return {}, 0, list(piece)
         half = len(piece) // 2
         first = _compared(both, piece[:half], counterparts, tolerances)

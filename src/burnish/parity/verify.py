@@ -11,7 +11,9 @@ from burnish.core.arrays import Arrays
 from burnish.core.errors import ModelError
 from burnish.core.progress import SILENT, Progress
 from burnish.core.units import count
-from burnish.engines.base import ENGINES, EngineOptions, Session
+from burnish.engines import isolated
+from burnish.engines.base import EngineOptions, Session
+from burnish.engines.isolated import EngineCrashedError
 from burnish.feeds.feed import Feeds
 from burnish.parity.arithmetic import arithmetic_of, quantised_values, weakest
 from burnish.parity.compare import compare
@@ -38,8 +40,8 @@ class Subject:
     options: EngineOptions = field(default_factory=EngineOptions)
 
     def open(self) -> Session:
-        """Return a session that runs the model."""
-        return ENGINES[self.engine].open(self.model, self.options)
+        """Return a session that runs the model, in a process of its own."""
+        return isolated.open_session(self.engine, self.model, self.options)
 
 
 def judge(model: StoredModel, engine: str = JUDGE, options: EngineOptions | None = None) -> Subject:
@@ -198,12 +200,18 @@ def _judged(
     progress: Progress,
 ) -> VerifyReport:
     samples: list[Sample] = []
-    with candidate.open() as session:
-        placement = session.placement
-        tolerances, why = _settled(terms, placement.precision)
-        for index, trial in enumerate(trials):
-            samples.append(_sample(session, trial, terms.pairing, tolerances))
-            progress.step("candidate", index + 1, len(trials))
+    try:
+        with candidate.open() as session:
+            placement = session.placement
+            tolerances, why = _settled(terms, placement.precision)
+            for index, trial in enumerate(trials):
+                samples.append(_sample(session, trial, terms.pairing, tolerances))
+                progress.step("candidate", index + 1, len(trials))
+    except EngineCrashedError as error:
+        rest = [Sample(t.label, t.bindings, (), error.problem) for t in trials[len(samples) :]]
+        return dataclasses.replace(
+            empty, samples=(*samples, *rest), notes=tuple(notes), crash=error.crash
+        )
     said = (*notes, *placement.notes, *terms.pairing.notes, *why, *_proving_nothing(samples))
     return dataclasses.replace(
         empty,
@@ -227,6 +235,8 @@ def _settled(terms: _Terms, precision: str) -> tuple[Tolerances, tuple[str, ...]
 def _sample(session: Session, trial: _Trial, pairing: Pairing, tolerances: Tolerances) -> Sample:
     try:
         given = session.run(trial.inputs)
+    except EngineCrashedError:
+        raise
     except ModelError as error:
         return Sample(trial.label, trial.bindings, (), problem=error.problem)
     found = {

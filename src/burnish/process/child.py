@@ -22,7 +22,7 @@ from burnish.core.errors import BurnishError
 from burnish.core.units import seconds
 from burnish.process import serving
 from burnish.process.scratch import scratch
-from burnish.process.serving import Explained, Hello
+from burnish.process.serving import Explained, Hello, Refused
 from burnish.process.wire import Incoming, Message, packed
 
 A = TypeVar("A")
@@ -148,7 +148,7 @@ class Child:
         if message.kind == serving.ERROR:
             raise _error(message.value(Explained))
         if message.kind == serving.REFUSAL:
-            raise ChildRefusedError(message.value(str))
+            raise _refusal(message.value(Refused))
         found: A = message.value(answer)
         return found
 
@@ -265,6 +265,12 @@ class Child:
 def _error(found: Explained) -> BurnishError:
     kind = next(getattr(errors, name) for name in found.kinds if hasattr(errors, name))
     error: BurnishError = kind(found.problem, hint=found.hint)
+    return error
+
+
+def _refusal(found: Refused) -> ChildRefusedError:
+    error = ChildRefusedError(found.reason)
+    error.add_note(f"in the other process:\n{found.traceback}")
     return error
 
 

@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import threading
+import traceback
 import typing
 from collections.abc import Callable
 from contextlib import suppress
@@ -55,6 +56,14 @@ class Explained:
     """The names of its class and of those that it comes from, the nearest first."""
     problem: str
     hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Any other error, and where it was raised."""
+
+    reason: str
+    traceback: str
 
 
 class _Channel:
@@ -134,7 +143,7 @@ def _answer(server: Any, message: Message) -> None:  # noqa: ANN401
         kinds = tuple(kind.__name__ for kind in type(error).__mro__)
         _send(ERROR, Explained(kinds, error.problem, error.hint))
     except Exception as error:
-        _send(REFUSAL, f"{type(error).__name__}: {error}")
+        _send(REFUSAL, Refused(f"{type(error).__name__}: {error}", traceback.format_exc()))
     else:
         _send(ANSWER, answer)
 

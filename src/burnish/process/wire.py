@@ -101,7 +101,7 @@ def _described(content: Any) -> tuple[dict[str, Any], memoryview | None]:  # noq
         return {}, memoryview(content)
     import numpy as np
 
-    if not isinstance(content, np.ndarray):
+    if not isinstance(content, (np.ndarray, np.generic)):
         raise TypeError(f"{type(content).__name__} cannot be sent")
     shape = list(content.shape)
     if content.dtype == object:

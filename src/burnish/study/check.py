@@ -12,9 +12,11 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Array
 from burnish.core.errors import BurnishError
-from burnish.engines.base import ENGINES, EngineOptions, Session
+from burnish.engines.base import EngineOptions, Session
+from burnish.engines.isolated import EngineCrashedError, EngineHungError, open_session
 from burnish.parity.compare import compare_tensor
 from burnish.parity.tolerances import Tolerances
+from burnish.process.child import ChildRefusedError
 from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.rewrite.extract import Part, part
@@ -31,6 +33,8 @@ _AS_WRITTEN = EngineOptions(threads=1, graph_level="off")
 _MOST_BYTES = 1 << 28
 """A part with more weights than this is not tried on its own."""
 _MOST_NODES = 3000
+_LIMIT_S = 60.0
+"""Parts are small: one that takes longer than this hangs."""
 _REMEDY = "none needed: the model was left as it is here; report it with burnish distill"
 
 
@@ -163,10 +167,11 @@ def _run(cut: Part, model: ir.Model, count: int, make: Sampler, folder: Path) ->
     _rename(small)
     path = folder / "part.onnx"
     path.write_bytes(ir.serde.serialize_model(small).SerializeToString())
+    stored = StoredModel(path, "this part")
     try:
-        with ENGINES[JUDGE].open(StoredModel(path, "part"), _AS_WRITTEN) as session:
+        with open_session(JUDGE, stored, _AS_WRITTEN, limit_s=_LIMIT_S) as session:
             return _compared(session, make(cut, small), count)
-    except (BurnishError, ValueError, KeyError, ZeroDivisionError) as error:
+    except (BurnishError, ChildRefusedError, ValueError, KeyError, ZeroDivisionError) as error:
         return _Outcome(obstacle=f"it cannot be run on its own: {_first_line(error)}")
 
 
@@ -184,6 +189,8 @@ def _compared(session: Session, given: Iterator[Sample], count: int) -> _Outcome
     for sample in given:
         try:
             results = list(session.run(sample.arrays).values())
+        except (EngineCrashedError, EngineHungError):
+            raise  # on one sample is too often
         except BurnishError as error:
             obstacle = obstacle or f"it cannot be run on its own: {_first_line(error)}"
             continue

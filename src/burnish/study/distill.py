@@ -11,7 +11,8 @@ import onnx_ir as ir
 from burnish.core.arrays import Arrays
 from burnish.core.errors import UsageError
 from burnish.core.files import write_text
-from burnish.engines.base import ENGINES, EngineOptions
+from burnish.engines.base import EngineOptions
+from burnish.engines.isolated import open_session
 from burnish.feeds.choose import choose
 from burnish.parity.exposed import Exposed
 from burnish.process.scratch import scratch
@@ -131,7 +132,7 @@ def _recorded(model: ir.Model, sites: Sequence[Site], request: DistillRequest) -
         home.mkdir()
         with Exposed(whole, home).giving(sorted(names)) as giving:
             options = EngineOptions(graph_level="off")
-            with ENGINES[_JUDGE].open(giving, options) as session:
+            with open_session(_JUDGE, giving, options) as session:
                 return {**feeds.arrays, **session.run(feeds.arrays)}
 
 

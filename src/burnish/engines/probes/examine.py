@@ -105,6 +105,10 @@ def _all(probes: Sequence[Probe], progress: Progress) -> tuple[Finding, ...]:
     """Return all findings in order; a few probes run at once, as most wait for a child."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         futures = [pool.submit(probe) for probe in probes]
-        for done, future in enumerate(as_completed(futures), start=1):
-            progress.step("examine", done, len(futures), future.result().name)
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                progress.step("examine", done, len(futures), future.result().name)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
         return tuple(future.result() for future in futures)

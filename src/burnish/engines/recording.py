@@ -1,0 +1,52 @@
+"""A timeline of a model's runs, and how long the same runs take without recording one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from burnish.core.arrays import Arrays
+from burnish.engines.base import Session
+from burnish.trace.events import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """How often a model is run: first to warm up, then to be recorded."""
+
+    warmup: int = 3
+    runs: int = 10
+    plain_s: float = 0.0
+    """For how long to run it without recording, if `runs` take less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What was recorded."""
+
+    trace: Trace | None
+    """None: the engine records no timeline, and nothing was timed."""
+    plain_s: tuple[float, ...] = ()
+    """The seconds of each run without recording, which itself costs time per node."""
+
+
+def record(
+    session: Session,
+    feeds: Arrays,
+    repeats: Repeats,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Recording:
+    """Return a timeline, and the times of runs without one, in the process of the session."""
+    trace = session.trace(feeds, warmup=repeats.warmup, runs=repeats.runs)
+    if trace is None:
+        return Recording(None)
+    call = session.prepare(feeds)
+    for _ in range(repeats.warmup):
+        call()
+    began, times = clock(), list[float]()
+    while len(times) < repeats.runs or clock() - began < repeats.plain_s:
+        before = clock()
+        call()
+        times.append(clock() - before)
+    return Recording(trace, tuple(times))
