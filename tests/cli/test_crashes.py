@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx_ir as ir
+import onnxruntime
 import pytest
 
 from burnish.cli.main import run
@@ -179,3 +180,25 @@ def test_a_profile_of_what_crashes_is_an_error(
     plant(monkeypatch, "Erf", "segv", at="open", levels=["all"])
     assert run(["profile", str(model)]) == 3
     assert f"burnish: {CRASHES.replace('running', 'loading')} model" in capsys.readouterr().err
+
+
+HALF = """<ir_version: 10, opset_import: ["": 17]>
+g (float16[n, 4] x) => (float16[n, 4] y) <float16[4] s = {1, 2, 3, 4}> {
+    y = LayerNormalization(x, s, "")
+}"""
+"""A bias that is left out by an empty name: right by the standard, and the end of this version."""
+
+
+@pytest.mark.skipif(onnxruntime.__version__ != "1.31.1", reason="a fault of this version alone")
+def test_what_really_crashes_is_told_and_the_rewrite_avoids_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "half.onnx"
+    onnx.save(onnx.parser.parse_model(HALF), model)
+    assert run(["verify", str(model)]) == 1
+    told = "onnxruntime-cpu crashes at level all, runs at level basic: SIGSEGV while loading half"
+    assert told in capsys.readouterr().err
+    code, target = optimized(model)
+    assert code == 0
+    assert [len(node.input) for node in onnx.load(target).graph.node] == [2]
+    assert run(["verify", str(model), str(target)]) == 0

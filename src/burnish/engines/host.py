@@ -11,7 +11,7 @@ from pathlib import Path
 
 from burnish.core.arrays import Array
 from burnish.engines.base import ENGINES, EngineOptions, Placement, Session
-from burnish.engines.recording import Recording, Repeats, record
+from burnish.engines.recording import Recording, Repeats, Turns, record, take_turns
 from burnish.store.stored import StoredModel
 
 
@@ -52,6 +52,21 @@ class Ran:
 
     outputs: Mapping[str, Array]
     placement: Placement
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsRequest:
+    """Who takes turns with which inputs, and how often."""
+
+    fed: tuple[Fed, ...]
+    turns: Turns
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The seconds of each one's calls."""
+
+    samples_s: tuple[tuple[float, ...], ...]
 
 
 class Host:
@@ -96,6 +111,11 @@ class Host:
     def record(self, request: Fed) -> Recording:
         """Run a model often, with and without a timeline."""
         return record(self._sessions[request.session], request.feeds, request.repeats)
+
+    def take_turns(self, request: TurnsRequest) -> Samples:
+        """Time several models in turns."""
+        calls = [self._sessions[fed.session].prepare(fed.feeds) for fed in request.fed]
+        return Samples(take_turns(calls, request.turns))
 
     def close(self, number: int) -> None:
         """Unload a model."""

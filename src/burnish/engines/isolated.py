@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -19,9 +19,9 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
 from burnish.engines.base import ENGINES, LEVELS, EngineOptions, GraphLevel, Placement
 from burnish.engines.crash import Crash
-from burnish.engines.host import Fed, Opened, Opening, Ran
+from burnish.engines.host import Fed, Opened, Opening, Ran, Samples, TurnsRequest
 from burnish.engines.onnxruntime_errors import is_about_memory
-from burnish.engines.recording import Recording, Repeats
+from burnish.engines.recording import Recording, Repeats, Turns
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
@@ -112,6 +112,15 @@ def open_session(
     return IsolatedSession(_process(engine), model, options, limit_s or Limits().answer_s)
 
 
+def take_turns(
+    sessions: Sequence[IsolatedSession], feeds: Sequence[Arrays], turns: Turns
+) -> tuple[tuple[float, ...], ...]:
+    """Return the seconds of the calls of sessions of one engine, which take turns there."""
+    fed = [Fed(one.number, own) for one, own in zip(sessions, feeds, strict=True)]
+    last, request = sessions[-1], TurnsRequest(tuple(fed), turns)
+    return last.asked("take_turns", request, Samples, feeds[-1]).samples_s
+
+
 class IsolatedSession:
     """A loaded model in the process of its engine; leaving it as a context unloads it."""
 
@@ -145,7 +154,7 @@ class IsolatedSession:
     def prepare(self, feeds: Arrays) -> Callable[[], None]:
         """Return one blocking run; asking for it takes some 0.1 ms, so time with `record`."""
         number = self._fed("prepare", feeds, int)
-        return lambda: self._asked("call", number, type(None), feeds)
+        return lambda: self.asked("call", number, type(None), feeds)
 
     def trace(self, feeds: Arrays, *, warmup: int, runs: int) -> Trace | None:
         """Return a timeline of `runs` runs after `warmup` dropped ones; None: cannot."""
@@ -165,7 +174,7 @@ class IsolatedSession:
         traceback: TracebackType | None,
     ) -> None:
         with self._process.lock, suppress(ChildEndedError):  # then it is unloaded, too
-            self._child.ask("close", self._number, type(None))
+            self._child.ask("close", self.number, type(None))
 
     def _open(self) -> None:
         request = Opening(
@@ -181,8 +190,8 @@ class IsolatedSession:
                 self._child = self._process.ready()
             except ChildEndedError as ended:
                 raise self._explained(ended, None) from ended
-            opened = self._asked("open", request, Opened, None)
-        self._number, self._placement = opened.session, opened.placement
+            opened = self.asked("open", request, Opened, None)
+        self.number, self._placement = opened.session, opened.placement
 
     def _fed(
         self,
@@ -193,9 +202,10 @@ class IsolatedSession:
     ) -> A:
         if not self._child.runs:
             self._open()  # another session of this engine has ended the process meanwhile
-        return self._asked(method, Fed(self._number, feeds, repeats), answer, feeds)
+        return self.asked(method, Fed(self.number, feeds, repeats), answer, feeds)
 
-    def _asked(self, method: str, request: Any, answer: type[A], feeds: Arrays | None) -> A:  # noqa: ANN401
+    def asked(self, method: str, request: Any, answer: type[A], feeds: Arrays | None) -> A:  # noqa: ANN401
+        """Return an answer of the engine's process; `feeds` are those that might end it."""
         try:
             with self._process.lock:
                 return self._child.ask(method, request, answer, self._limit_s)

@@ -258,7 +258,8 @@ class Child:
         self.end()
         name = signal.Signals(-code).name if not how and code is not None and code < 0 else ""
         how = how or f"ended {f'by {name}' if name else f'with exit code {code or 0}'}"
-        said = self._talk.decode(errors="replace").strip()
+        told = self._talk.decode(errors="replace").strip()
+        said = "".join(letter for letter in told if letter.isprintable() or letter == "\n")
         return ChildEndedError(how, self._stage, said=said, signal=name)
 
 

@@ -19,9 +19,12 @@ from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.core import files
 from burnish.core.errors import BurnishError, MissingCapabilityError
+from burnish.engines import isolated
 from burnish.engines import onnxruntime_executed as executed
 from burnish.engines.base import EngineOptions, GraphLevel
 from burnish.engines.onnxruntime_quantize import quantize_nodes
+from burnish.engines.recording import Turns
+from burnish.feeds.feed import Feeds
 from burnish.process.scratch import scratch
 from burnish.rewrite.drop import without_nodes
 from burnish.rewrite.fusions import FUSIONS
@@ -31,7 +34,6 @@ from burnish.store import onnx_files
 from burnish.store.graph_of import graph_of
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
-from burnish.study.alternate import alternating
 from burnish.study.observed import completed
 from burnish.study.timeline import Recorded, TimelineRequest, undisturbed
 from burnish.version import __version__
@@ -181,7 +183,7 @@ class Checks:
         assert feeds is not None
         action = "; ".join(map(str, scenario.actions))
         if self._options.alternating_s is not None:
-            before, after = alternating(subjects, feeds, for_s=self._options.alternating_s)
+            before, after = _in_turns(subjects, feeds, self._options.alternating_s)
             return Checked(action, undisturbed(before), undisturbed(after), verdict="")
         measured = bench(subjects, feeds, self._options.bench)
         failure = next((one.failure for one in measured.measurements if one.failure), None)
@@ -197,6 +199,17 @@ class Checks:
 _MAKERS: Mapping[str, Callable[[Checks, Sequence[Action]], _Made]] = {
     "remove": Checks._removed, "precision": Checks._quantized, "fuse": Checks._fused,
 }  # fmt: skip
+
+
+def _in_turns(
+    subjects: Sequence[BenchSubject], feeds: Feeds, for_s: float
+) -> tuple[tuple[float, ...], ...]:
+    """Return the seconds of calls, a few of each subject in turn: enough for a figure."""
+    with contextlib.ExitStack() as stack:
+        opened = [isolated.open_session(one.engine, one.model, one.options) for one in subjects]
+        sessions = [stack.enter_context(session) for session in opened]
+        turns = Turns(rounds=5, calls=6, settling=2, for_s=for_s)
+        return isolated.take_turns(sessions, [feeds.arrays] * len(sessions), turns)
 
 
 def _subject(label: str, path: Path, options: EngineOptions) -> BenchSubject:
