@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from burnish.core.arrays import Array, Arrays
@@ -167,12 +166,7 @@ class IsolatedSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._process.lock, suppress(ChildEndedError):  # then it is unloaded, too
             self._child.ask("close", self.number, type(None))
 

@@ -1,4 +1,4 @@
-"""A process of our own as its parent sees it: asked with records, limited, ended with its own."""
+"""A process of our own as its parent sees it: started, asked with records, limited, ended."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from burnish.core import errors
 from burnish.core.errors import BurnishError
 from burnish.core.units import seconds
 from burnish.process import serving
+from burnish.process.program import signal_name
 from burnish.process.scratch import scratch
 from burnish.process.serving import Explained, Hello, Refused
 from burnish.process.wire import Incoming, Message, packed
@@ -28,6 +28,8 @@ from burnish.process.wire import Incoming, Message, packed
 A = TypeVar("A")
 
 _KEPT_BYTES = 4096
+_MOST_PIECES = 64
+"""More of what was printed is not read at the end: it may go on for ever."""
 _SAID = 300
 """How many of the last characters that a process said are part of the reason for its end."""
 _HUNG = "gave no answer"
@@ -168,12 +170,7 @@ class Child:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     def _close(self) -> None:
@@ -233,14 +230,13 @@ class Child:
                 self._messages.append(message)
         return count > 0
 
-    def _listen(self) -> int:
+    def _listen(self) -> None:
         """Take in what the process printed, and keep the last of it."""
         piece = os.read(self._printed, 1 << 16)
         self._talk += piece
         del self._talk[:-_KEPT_BYTES]
         if not piece:
             self._selector.unregister(self._printed)
-        return len(piece)
 
     def _over(self, how: str) -> ChildEndedError:
         """End the process, and return what is known of its end."""
@@ -253,10 +249,10 @@ class Child:
                 code = self._process.wait(_LOOK_S)
         self.kill()
         with suppress(BlockingIOError, KeyError):
-            while self._listen():
-                pass
+            for _ in range(_MOST_PIECES):
+                self._listen()
         self.end()
-        name = signal.Signals(-code).name if not how and code is not None and code < 0 else ""
+        name = signal_name(-code) if not how and code is not None and code < 0 else ""
         how = how or f"ended {f'by {name}' if name else f'with exit code {code or 0}'}"
         told = self._talk.decode(errors="replace").strip()
         said = "".join(letter for letter in told if letter.isprintable() or letter == "\n")

@@ -45,6 +45,12 @@ def run(command: Sequence[str], *, time_limit_s: float) -> Outcome:
     return Outcome(code == 0, output, "" if code == 0 else _reason(code, errors))
 
 
+def signal_name(number: int) -> str:
+    """Return the name of a signal; some have none."""
+    known = {one.value: one.name for one in signal.Signals}
+    return known.get(number, f"signal {number}")
+
+
 def _kill(program: subprocess.Popen[str]) -> None:
     with suppress(ProcessLookupError):
         os.killpg(program.pid, signal.SIGKILL)
@@ -54,5 +60,5 @@ def _kill(program: subprocess.Popen[str]) -> None:
 def _reason(code: int, errors: str) -> str:
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     if code < 0:
-        return f"crashed ({signal.Signals(-code).name})"
+        return f"crashed ({signal_name(-code)})"
     return lines[-1][:200] if lines else f"ended with exit code {code}"
