@@ -197,7 +197,9 @@ def test_what_really_crashes_is_told_and_the_rewrite_avoids_it(
     onnx.save(onnx.parser.parse_model(HALF), model)
     assert run(["verify", str(model)]) == 1
     told = "onnxruntime-cpu crashes at level all, runs at level basic: SIGSEGV while loading half"
-    assert told in capsys.readouterr().err
+    errors = capsys.readouterr().err
+    assert told in errors
+    assert f"hint: a rewrite may avoid it: burnish optimize {model} -o rewritten.onnx" in errors
     code, target = optimized(model)
     assert code == 0
     assert [len(node.input) for node in onnx.load(target).graph.node] == [2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -141,6 +142,12 @@ def eat(size_bytes: int) -> int:
 def cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+def settings() -> str:
+    """Return how soon the system ends this process, and how large a file its crash may leave."""
+    chosen = Path("/proc/self/oom_score_adj").read_text().strip()
+    return f"{chosen} {resource.getrlimit(resource.RLIMIT_CORE)[1]}"
 
 
 def litter() -> str:

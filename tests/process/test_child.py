@@ -208,6 +208,11 @@ def test_cores_are_limited_where_that_was_asked_for() -> None:
         assert one.ask("cores", None, int) == 1
 
 
+def test_the_system_ends_a_child_rather_than_its_parent_and_a_crash_leaves_no_file() -> None:
+    with child() as one:
+        assert one.ask("settings", None, str) == "500 0"
+
+
 def test_the_folder_of_a_child_is_its_parents_and_goes_with_it() -> None:
     with child() as one:
         own, libraries = one.ask("folders", None, str).split()
