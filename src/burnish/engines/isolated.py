@@ -30,9 +30,12 @@ A = TypeVar("A")
 _WITH_LEVELS = "onnxruntime-"
 """How the names begin of engines that can be told to optimise less."""
 _HOST = "burnish.engines.host:Host"
-_DOING = {"ready": "starting for", "open": "loading", "record": "profiling"}
+_READY = "ready"
+_DOING = {_READY: "starting for", "open": "loading", "record": "profiling"}
 _ANOTHER = "use another engine that `burnish doctor` lists"
 _SAID = 160
+_LOWER_S = 120.0
+"""How long a lower level may take to be found out: it only makes an error say more."""
 
 
 class EngineCrashedError(ModelError):
@@ -62,7 +65,7 @@ class _Process:
         if self._child is None or not self._child.runs:
             self.end()
             self._child, self._is_ready = Child(_HOST), False
-            self._child.send("ready", self.module)
+            self._child.send(_READY, self.module)
         return self._child
 
     def ready(self) -> Child:
@@ -225,7 +228,7 @@ class IsolatedSession:
                 dataclasses.replace(crash, how=f"{how} (as when memory runs out)"),
                 hint="bind smaller sizes with --shape, or use a machine with more memory",
             )
-        if self._tries_lower:
+        if self._tries_lower and ended.stage != _READY:
             lower = self._lower_level(feeds)
             everywhere = lower is None and level != LEVELS[-1]
             crash = dataclasses.replace(crash, runs_at=lower, everywhere=everywhere)
@@ -239,8 +242,9 @@ class IsolatedSession:
         for level in LEVELS[LEVELS.index(self._options.graph_level) + 1 :]:
             options = dataclasses.replace(self._options, graph_level=level)
             with suppress(BurnishError, ChildRefusedError):
+                limit_s = min(self._limit_s, _LOWER_S)
                 lower = IsolatedSession(
-                    self._process, self._model, options, self._limit_s, tries_lower=False
+                    self._process, self._model, options, limit_s, tries_lower=False
                 )
                 with lower:
                     if feeds is not None:
