@@ -116,7 +116,7 @@ def verify(start: Callable[..., Started], example: Path) -> Started:
 
 COMMANDS = [
     pytest.param(bench, id="bench"),
-    pytest.param(tuning, id="compile"),
+    pytest.param(tuning, id="compile", marks=pytest.mark.slow),
     pytest.param(verify, id="verify"),
     pytest.param(export, id="export", marks=[pytest.mark.torch, pytest.mark.slow]),
 ]

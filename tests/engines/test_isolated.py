@@ -88,10 +88,13 @@ def test_a_crash_names_engine_level_signal_and_model(
     assert ran(stored(tmp_path, "Abs")) == [[1, 2]]
 
 
-@pytest.mark.parametrize("at", ["open", "run"])
 @pytest.mark.parametrize(
-    ("levels", "runs_at"),
-    [(["all"], "extended"), (["all", "extended"], "basic"), (["all", "extended", "basic"], "off")],
+    ("levels", "runs_at", "at"),
+    [
+        (["all"], "extended", "run"),
+        (["all", "extended"], "basic", "open"),
+        (["all", "extended", "basic"], "off", "run"),
+    ],
 )
 def test_a_crash_says_at_which_level_it_does_not_happen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, levels: list[str], runs_at: str, at: str
