@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
-
 import pytest
 
-from burnish.analyze.profile import Profile, Repeats, Subject, profile, report
-from burnish.core.arrays import Arrays
+from burnish.analyze.profile import Profile, Subject, profile, report
 from burnish.core.errors import MissingCapabilityError
+from burnish.engines.recording import Recording
 from burnish.store.graph import GraphNode, GraphRecord
 from burnish.trace.events import Trace
 from timelines import run, span, trace
@@ -22,30 +19,8 @@ GRAPH = GraphRecord(
 )
 
 
-class FakeSession:
-    """A session that answers with a timeline made by hand."""
-
-    def __init__(self, timeline: Trace | None) -> None:
-        self.timeline = timeline
-        self.asked: dict[str, int] = {}
-
-    def trace(self, feeds: Arrays, *, warmup: int, runs: int) -> Trace | None:
-        self.asked = {"warmup": warmup, "runs": runs}
-        return self.timeline
-
-    def prepare(self, feeds: Arrays) -> Callable[[], None]:
-        return lambda: None
-
-
 def profiled(timeline: Trace | None, *, label: str = "m", engine: str = "e") -> Profile:
-    ticks = itertools.count(0.0, 0.5)
-    found, _ = profile(
-        FakeSession(timeline),  # type: ignore[arg-type]
-        {},
-        Subject(label, engine, GRAPH),
-        repeats=Repeats(warmup=1, runs=3),
-        clock=lambda: next(ticks),
-    )
+    found, _ = profile(Recording(timeline, (0.4, 0.5, 0.9)), Subject(label, engine, GRAPH))
     return found
 
 

@@ -17,6 +17,7 @@ from burnish.core.arrays import Arrays
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.feeds.feed import Feeds
+from burnish.process.child import Limits
 from burnish.store.stored import StoredModel
 
 MODEL = """
@@ -128,9 +129,9 @@ def test_only_pytorch_workers_get_an_allocator_of_their_own(
 ) -> None:
     found = malloc.Allocator({"LD_PRELOAD": "libjemalloc.so.2"}, "malloc: libjemalloc.so.2")
     monkeypatch.setattr(malloc, "for_torch", lambda _: found)
-    common = Terms(tmp_path / "feeds.npz", tmp_path, 60, WarmupLimit())
+    common = Terms({}, WarmupLimit(), Limits())
     model = stored(tmp_path)
     torch = run._terms(BenchSubject("a", model, "torch-eager"), common)
-    assert torch.environment == {"LD_PRELOAD": "libjemalloc.so.2"}
+    assert torch.limits.environment == {"LD_PRELOAD": "libjemalloc.so.2"}
     assert torch.notes == ("malloc: libjemalloc.so.2",)
     assert run._terms(subject("b", model), common) == common

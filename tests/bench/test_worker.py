@@ -1,18 +1,19 @@
 from __future__ import annotations
 
-import dataclasses
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
 import onnx.parser
 import pytest
 
-from burnish.bench import feed_file, worker
-from burnish.core import records
+from burnish.bench import worker
+from burnish.bench.subject import BenchSubject
+from burnish.bench.timing import WarmupLimit
+from burnish.bench.worker import Bench, BlockRequest, Opening
+from burnish.core.errors import UsageError
 from burnish.engines.base import EngineOptions
+from burnish.process.wire import Incoming, packed
 from burnish.store.stored import StoredModel, TorchSource
 
 MODEL = """
@@ -22,17 +23,11 @@ negated (float[2] x) => (float[2] y) { y = Neg(x) }
 
 
 @pytest.fixture
-def opening(tmp_path: Path) -> dict[str, Any]:
+def opening(tmp_path: Path) -> Opening:
     onnx.save(onnx.parser.parse_model(MODEL), tmp_path / "negated.onnx")
-    feed_file.write(tmp_path / "feeds.npz", {"x": np.array([1, 2], np.float32)})
-    return {
-        "command": "open",
-        "model": records.encode(StoredModel(tmp_path / "negated.onnx", "negated")),
-        "engine": "onnxruntime-cpu",
-        "options": dataclasses.asdict(EngineOptions(threads=1)),
-        "feeds": str(tmp_path / "feeds.npz"),
-        "limit": {"calls": 10, "seconds": 0.01},
-    }
+    model = StoredModel(tmp_path / "negated.onnx", "negated")
+    subject = BenchSubject("negated", model, "onnxruntime-cpu", EngineOptions(threads=1))
+    return Opening(subject, {"x": np.array([1, 2], np.float32)}, WarmupLimit(10, 0.01))
 
 
 @pytest.fixture(autouse=True)
@@ -40,40 +35,29 @@ def _collector_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "_silence_collector", lambda: None)
 
 
-def answers(*requests: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    worker.serve((json.dumps(request) for request in requests), found.append)
-    return found
+def test_requests_are_answered_in_order(opening: Opening) -> None:
+    bench = Bench()
+    bench.ready()
+    opened = bench.open(opening)
+    assert min(opened.load_s, opened.first_call_s, opened.call_s) > 0
+    assert opened.placement.threads == 1
+    assert len(bench.block(BlockRequest(3, 0.0)).samples_s) == 3
+    assert bench.peak_memory_bytes() > 0
+    assert bench.outputs().arrays["y"].tolist() == [-1, -2]
 
 
-def test_commands_are_answered_in_order(opening: dict[str, Any], tmp_path: Path) -> None:
-    block = {"command": "block", "calls": 3, "settle_s": 0.0}
-    outputs = {"command": "outputs", "path": str(tmp_path / "out.npz")}
-    first, second, third, last = answers(opening, block, {"command": "memory"}, outputs)
-    assert set(first) == {
-        "load_s", "first_call_s", "warmup_calls", "warmup_s", "converged", "call_s", "placement",
-    }  # fmt: skip
-    assert len(second["samples_s"]) == 3
-    assert third["peak_memory_bytes"] > 0
-    assert last == {}
-    assert feed_file.read(tmp_path / "out.npz")["y"].tolist() == [-1, -2]
+def test_feeds_that_do_not_fit_are_named(opening: Opening) -> None:
+    with pytest.raises(UsageError, match="input 'x' is missing"):
+        Bench().open(Opening(opening.subject, {}, opening.warmup))
 
 
-def test_what_the_user_can_act_on_is_one_line_with_its_hint(opening: dict[str, Any]) -> None:
-    reply = answers({**opening, "engine": "onnxruntime-gpu"})[0]
-    assert reply["failure"].startswith("unknown engine 'onnxruntime-gpu' (did you mean ")
-
-
-def test_anything_else_is_told_and_ends_the_worker(opening: dict[str, Any]) -> None:
-    found: list[dict[str, Any]] = []
-    request = json.dumps({**opening, "feeds": "/nowhere.npz"})
-    with pytest.raises(FileNotFoundError):
-        worker.serve(iter([request]), found.append)
-    assert found[0]["failure"].startswith("FileNotFoundError: ")
-
-
-def test_a_model_with_its_source_survives_the_pipe() -> None:
+def test_a_model_with_its_source_survives_the_wire() -> None:
     source = TorchSource("package.module:make", {"layers": 2, "rate": 0.5, "bias": True})
     model = StoredModel(Path("m.onnx"), "m", "dynamo", (Path("test_data_set_0"),), source)
-    sent = json.loads(json.dumps(records.encode(model)))
-    assert records.decode(StoredModel, sent) == model
+    incoming, stream = Incoming(), b"".join(packed("open", model))
+    message = None
+    while message is None:
+        count = incoming.room.nbytes
+        incoming.room[:], stream = stream[:count], stream[count:]
+        message = incoming.advance(count)
+    assert message.value(StoredModel) == model

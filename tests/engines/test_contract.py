@@ -10,6 +10,7 @@ import onnx.reference
 import pytest
 
 from burnish.core.errors import UsageError
+from burnish.engines import isolated
 from burnish.engines.base import ENGINES, EngineOptions, Session
 from burnish.store import onnx_files
 from burnish.store.graph_of import graph_of
@@ -46,6 +47,11 @@ def tiny():
     return Tiny(), {"x": torch.zeros(2, 3), "row": torch.zeros(2, dtype=torch.int64)}
 """
 
+
+def here(name: str, model: StoredModel, options: EngineOptions) -> Session:
+    return ENGINES[name].open(model, options)
+
+
 MARKS = {
     "torch-eager": (pytest.mark.torch,),
     "torch-compile": (pytest.mark.torch, pytest.mark.slow),
@@ -62,13 +68,19 @@ def model(tmp_path: Path) -> StoredModel:
     return StoredModel(path, "tiny", torch=TorchSource("factory.py:tiny", {}))
 
 
-@pytest.fixture(params=[pytest.param(name, marks=MARKS.get(name, ())) for name in ENGINES])
+@pytest.fixture(
+    params=[
+        pytest.param((name, opened), marks=MARKS.get(name, ()), id=f"{name}-{where}")
+        for name in ENGINES
+        for where, opened in (("here", here), ("isolated", isolated.open_session))
+    ]
+)
 def session(request: pytest.FixtureRequest, model: StoredModel) -> Session:
-    engine = ENGINES[request.param]
-    available = engine.availability()
+    name, opened = request.param
+    available = ENGINES[name].availability()
     if not available.ok:
         pytest.skip(available.reason)
-    with engine.open(model, EngineOptions()) as session:
+    with opened(name, model, EngineOptions()) as session:
         yield session
 
 

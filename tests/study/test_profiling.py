@@ -8,8 +8,8 @@ import onnx
 import pytest
 from onnx import parser
 
-from burnish.analyze.profile import Repeats
 from burnish.core.errors import ModelError, UsageError
+from burnish.engines.recording import Repeats
 from burnish.store.stored import StoredModel
 from burnish.study.profiling import ProfileRequest, profiles
 from kineto_events import kernel, launch, op, written

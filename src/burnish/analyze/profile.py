@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burnish.analyze.align import aligned, corresponding
@@ -17,9 +16,8 @@ from burnish.analyze.breakdown import (
     by_origin,
 )
 from burnish.analyze.difference import Difference, difference
-from burnish.core.arrays import Arrays
 from burnish.core.errors import MissingCapabilityError
-from burnish.engines.base import Session
+from burnish.engines.recording import Recording
 from burnish.store.graph import GraphRecord
 from burnish.trace.attribute import Coverage, attribute, coverage
 from burnish.trace.events import Trace
@@ -37,14 +35,6 @@ class Subject:
     graph: GraphRecord
     groups: Library | None = None
     """Which nodes one operator or kernel performs; None: as Burnish's own library says."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repeats:
-    """How often a model is run: first to warm up, then to be recorded."""
-
-    warmup: int = 3
-    runs: int = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +76,14 @@ class ProfileReport:
     """By the first model's nodes; a fused node is set beside those that it replaced."""
 
 
-def profile(
-    session: Session,
-    feeds: Arrays,
-    subject: Subject,
-    *,
-    repeats: Repeats = Repeats(),  # noqa: B008
-    clock: Callable[[], float] = time.perf_counter,
-) -> tuple[Profile, Trace]:
-    """Return where an opened model spends its time, and the timeline that says so."""
-    trace = session.trace(feeds, warmup=repeats.warmup, runs=repeats.runs)
-    if trace is None:
+def profile(recording: Recording, subject: Subject) -> tuple[Profile, Trace]:
+    """Return where a model spent its time, and the timeline that says so, with its nodes."""
+    if recording.trace is None:
         raise MissingCapabilityError(
             f"{subject.label}: the engine {subject.engine} records no timeline",
             hint="profile it on one that does: burnish profile MODEL --engine onnxruntime-cpu",
         )
-    run_once = session.prepare(feeds)
-    walls = [_timed(run_once, clock) for _ in range(repeats.warmup + repeats.runs)]
-    return profile_of(trace, subject, plain_s=statistics.median(walls[repeats.warmup :]))
+    return profile_of(recording.trace, subject, plain_s=statistics.median(recording.plain_s))
 
 
 def profile_of(
@@ -151,9 +131,3 @@ def _aligned(
     same = graphs[0] == graphs[-1]
     corresponds = {} if same else corresponding(graphs[0], graphs[-1])
     return aligned(first.by_origin, last.by_origin, corresponds, names=names)
-
-
-def _timed(call: Callable[[], None], clock: Callable[[], float]) -> float:
-    begin = clock()
-    call()
-    return clock() - begin

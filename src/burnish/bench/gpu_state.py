@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable, Sequence
 
 from burnish.bench.measure import GpuState
+from burnish.process.program import run
 
 Query = Callable[[Sequence[str]], str | None]
 """Runs `nvidia-smi` with arguments; None: it is not there, or did not answer."""
@@ -30,13 +30,8 @@ def ask_driver(arguments: Sequence[str]) -> str | None:
     program = shutil.which("nvidia-smi")
     if program is None:
         return None
-    try:
-        done = subprocess.run(
-            [program, *arguments], capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
+    done = run([program, *arguments], time_limit_s=20)
+    return done.output if done.ok else None
 
 
 def gpus(query: Query = ask_driver) -> tuple[GpuState, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,7 @@ from burnish.hw import detect
 from burnish.hw.caches import Cache, caches
 from burnish.hw.choose import PROBED_CPU, PROBED_GPU
 from burnish.hw.spec import HardwareSpec, MemoryLevel
+from burnish.process.scratch import scratch
 from burnish.store.stored import StoredModel
 
 SCHEMA = 1
@@ -57,9 +57,9 @@ def probe_cpu(*, progress: Progress = SILENT) -> HardwareSpec:
     """Return the rates that this processor reaches with all cores that may be used."""
     cores = usable_cores()
     found = detect.cpu()
-    with tempfile.TemporaryDirectory(prefix="burnish-probe-") as folder:
-        rates = _rates(Path(folder), cores, progress)
-        launch_s = _launch_overhead(Path(folder), cores)
+    with scratch("probe") as folder:
+        rates = _rates(folder, cores, progress)
+        launch_s = _launch_overhead(folder, cores)
     progress.step("probe", 4, 5, "one operator")
     memory = _memory(cores)
     progress.step("probe", 5, 5, "memory")
@@ -88,11 +88,9 @@ def _rates(folder: Path, cores: int, progress: Progress) -> dict[str, float]:
 
 def product_factor(dtype: str, shape: tuple[int, int, int], *, threads: int) -> float:
     """Return how many times faster one product of f32 is in another type, measured here."""
-    with tempfile.TemporaryDirectory(prefix="burnish-probe-") as folder:
+    with scratch("probe") as folder:
         plain, other = (
-            _best(
-                _prepared(Path(folder) / f"{kind}.onnx", probe_models.product(kind, shape), threads)
-            )
+            _best(_prepared(folder / f"{kind}.onnx", probe_models.product(kind, shape), threads))
             for kind in ("f32", dtype)
         )
     return plain / other

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
-from burnish.bench import feed_file, machine, malloc
+from burnish.bench import machine, malloc
 from burnish.bench.compare import compare
 from burnish.bench.isolate import Terms, WorkerProcess
 from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement, Snapshot
@@ -17,11 +15,13 @@ from burnish.bench.rounds import Judge, Rounds, Start, Tally
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.bench.timing import WarmupLimit
 from burnish.core.errors import UsageError
+from burnish.core.hashing import arrays_key
 from burnish.core.nearest import suggestion
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import fallback
 from burnish.engines.base import ENGINES
 from burnish.feeds.feed import Feeds
+from burnish.process.child import Limits
 from burnish.store import onnx_files
 
 
@@ -57,7 +57,7 @@ def bench(
         comparisons=_comparisons(measurements, baseline),
         machine=_machine(subjects, before, time.monotonic() - began),
         seed=options.seed,
-        inputs_key=feed_file.key(feeds.arrays),
+        inputs_key=arrays_key(feeds.arrays),
         notes=(*feeds.notes, *rounds.notes),
         rerun=rerun,
         parity=rounds.parity,
@@ -72,10 +72,9 @@ def _gathered(
     progress: Progress,
 ) -> Rounds:
     labels = [subject.label for subject in subjects]
-    with tempfile.TemporaryDirectory(prefix="burnish-bench-") as scratch:
-        start = _starter(subjects, feeds, options, Path(scratch))
-        rounds = Rounds(labels, start, options, judge=judge, progress=progress)
-        rounds.run()
+    start = _starter(subjects, feeds, options)
+    rounds = Rounds(labels, start, options, judge=judge, progress=progress)
+    rounds.run()
     return rounds
 
 
@@ -104,19 +103,14 @@ def _with_threads(subject: BenchSubject) -> BenchSubject:
     )
 
 
-def _starter(
-    subjects: Sequence[BenchSubject], feeds: Feeds, options: BenchOptions, scratch: Path
-) -> Start:
-    """Return what starts a worker for a label, with inputs that are written once for all."""
-    path = scratch / "feeds.npz"
-    feed_file.write(path, feeds.arrays)
+def _starter(subjects: Sequence[BenchSubject], feeds: Feeds, options: BenchOptions) -> Start:
+    """Return what starts a worker for a label."""
     # A third of the budget at most goes into warming up.
     share_s = options.budget_s / (3 * options.rounds * len(subjects))
     common = Terms(
-        feeds=path,
-        scratch=scratch,
-        limit_s=options.limit_s,
+        feeds=feeds.arrays,
         warmup=WarmupLimit(seconds=min(WarmupLimit().seconds, share_s)),
+        limits=Limits(answer_s=options.limit_s),
     )
     of = {subject.label: (subject, _terms(subject, common)) for subject in subjects}
     return lambda label: WorkerProcess(*of[label])
@@ -126,7 +120,8 @@ def _terms(subject: BenchSubject, common: Terms) -> Terms:
     if not ENGINES[subject.engine].needs_torch_source:
         return common
     allocator = malloc.for_torch(os.environ)
-    return dataclasses.replace(common, notes=(allocator.note,), environment=allocator.environment)
+    limits = dataclasses.replace(common.limits, environment=allocator.environment)
+    return dataclasses.replace(common, notes=(allocator.note,), limits=limits)
 
 
 def _measurement(subject: BenchSubject, model_key: str, feeds: Feeds, tally: Tally) -> Measurement:

@@ -1,94 +1,108 @@
-"""The worker process: opens one model on one engine and times it on command.
-
-Run as `python -m burnish.bench.worker REPLY_FD`. Commands come as JSON lines on standard input;
-answers leave as JSON lines through REPLY_FD, a pipe that no library knows about, so that nothing
-an engine prints can be taken for an answer.
-"""
+"""The worker process: opens one model on one engine and times it on command."""
 
 from __future__ import annotations
 
 import gc
-import json
-import os
 import resource
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from burnish.bench import feed_file, timing
+from burnish.bench import timing
+from burnish.bench.measure import Placed
+from burnish.bench.subject import BenchSubject, Opened
 from burnish.core import records
-from burnish.core.errors import BurnishError
-from burnish.engines.base import ENGINES, EngineOptions, Session
-from burnish.store.stored import StoredModel
+from burnish.core.arrays import Array
+from burnish.engines.base import ENGINES, Session
 
-Message = dict[str, Any]
-"""One JSON object."""
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What to open, and how long to warm it up at most."""
+
+    subject: BenchSubject
+    feeds: Mapping[str, Array]
+    warmup: timing.WarmupLimit
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRequest:
+    """A block of calls to time, after unrecorded ones for a while."""
+
+    calls: int
+    settle_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The seconds of each call."""
+
+    samples_s: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What the model computed."""
+
+    arrays: Mapping[str, Array]
 
 
 class Bench:
-    """One session and its prepared call; each method answers one command."""
+    """One session and its prepared call; each method answers one request."""
 
-    def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
+    def __init__(self) -> None:
         self._session: Session | None = None
         self._call: timing.Call | None = None
-        self._feeds: dict[str, Any] = {}
+        self._feeds: Mapping[str, Array] = {}
 
-    def open(self, request: Message) -> Message:
+    def ready(self) -> None:
+        """Import what every engine needs: what follows is the engine's own time."""
+        ENGINES.names()
+
+    def open(self, request: Opening) -> Opened:
         """Open the model, call it once, then until it is steady."""
         clock = time.perf_counter_ns
-        model = records.decode(StoredModel, request["model"])
-        options = EngineOptions(**request["options"])
-        self._feeds = feed_file.read(Path(request["feeds"]))
-        engine = ENGINES[request["engine"]]
+        subject, self._feeds = request.subject, request.feeds
+        engine = ENGINES[subject.engine]
         start = clock()
-        session = engine.open(model, options)
-        self._session = self._stack.enter_context(session)
+        session = self._session = engine.open(subject.model, subject.options)
         load_s = (clock() - start) / 1e9
         start = clock()
         session.run(self._feeds)
         first_call_s = (clock() - start) / 1e9
         self._call = session.prepare(self._feeds)
         _silence_collector()
-        warmup = timing.warm_up(self._call, clock, timing.WarmupLimit(**request["limit"]))
-        return {
-            "load_s": load_s,
-            "first_call_s": first_call_s,
-            "warmup_calls": warmup.calls,
-            "warmup_s": warmup.seconds,
-            "converged": warmup.converged,
-            "call_s": warmup.call_s,
-            "placement": records.encode(session.placement),
-        }
+        warmup = timing.warm_up(self._call, clock, request.warmup)
+        return Opened(
+            load_s=load_s,
+            first_call_s=first_call_s,
+            warmup_calls=warmup.calls,
+            warmup_s=warmup.seconds,
+            converged=warmup.converged,
+            call_s=warmup.call_s,
+            placement=records.decode(Placed, records.encode(session.placement)),
+        )
 
-    def ready(self, _: Message) -> Message:
-        """Import what every engine needs: what follows is the engine's own time."""
-        ENGINES.names()
-        return {}
-
-    def block(self, request: Message) -> Message:
+    def block(self, request: BlockRequest) -> Samples:
         """Time a block of calls."""
         assert self._call is not None, "open comes first"
-        samples = timing.sample_block(
+        samples_s = timing.sample_block(
             self._call,
-            calls=request["calls"],
-            settle_s=request["settle_s"],
+            calls=request.calls,
+            settle_s=request.settle_s,
             clock=time.perf_counter_ns,
         )
-        return {"samples_s": samples}
+        return Samples(tuple(samples_s))
 
-    def memory(self, _: Message) -> Message:
-        """Tell the most memory this process has held."""
-        return {"peak_memory_bytes": peak_memory_bytes()}
+    def peak_memory_bytes(self) -> int:
+        """Tell the most memory that this process has held."""
+        return peak_memory_bytes()
 
-    def outputs(self, request: Message) -> Message:
-        """Run once and write the outputs to a file."""
+    def outputs(self) -> Outputs:
+        """Run once more."""
         assert self._session is not None, "open comes first"
-        feed_file.write(Path(request["path"]), self._session.run(self._feeds))
-        return {}
+        return Outputs(self._session.run(self._feeds))
 
 
 def peak_memory_bytes() -> int:
@@ -101,45 +115,8 @@ def peak_memory_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def serve(requests: Iterator[str], answer: Callable[[Message], None]) -> None:
-    """Answer each request, until there are no more or one has failed."""
-    with ExitStack() as stack:
-        bench = Bench(stack)
-        commands = {
-            "ready": bench.ready, "open": bench.open, "block": bench.block,
-            "memory": bench.memory, "outputs": bench.outputs,
-        }  # fmt: skip
-        for line in requests:
-            request = json.loads(line)
-            try:
-                answer(commands[request["command"]](request))
-            except BurnishError as error:
-                answer({"failure": f"{error.problem} ({error.hint})"})
-            except Exception as error:
-                answer({"failure": f"{type(error).__name__}: {error}"})
-                raise
-
-
 def _silence_collector() -> None:
     """Keep Python's garbage collector out of the timed calls."""
     gc.collect()
     gc.freeze()
     gc.disable()
-
-
-def main() -> None:
-    """Serve the parent process until it closes its end."""
-    replies = os.fdopen(int(sys.argv[1]), "w", buffering=1)
-    requests = os.fdopen(os.dup(0), "r")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-
-    def answer(message: Message) -> None:
-        replies.write(json.dumps(message) + "\n")
-        replies.flush()
-
-    serve(iter(requests.readline, ""), answer)
-
-
-if __name__ == "__main__":
-    main()

@@ -66,6 +66,7 @@ def _measured(asked: dict[str, Any]) -> BenchReport:
     from burnish.core import settings
     from burnish.engines.base import EngineOptions
     from burnish.feeds.choose import choose as choose_feeds
+    from burnish.process.child import answer_limit_s
     from burnish.store import layout
     from burnish.study.judge import judge_of
 
@@ -78,6 +79,7 @@ def _measured(asked: dict[str, Any]) -> BenchReport:
     plan = BenchOptions(
         rounds=asked["rounds"], blocks=asked["blocks"], baseline=baseline, seed=asked["seed"],
         budget_s=asked["budget"] or 30 * len(subjects),
+        limit_s=answer_limit_s(asked["budget"], BenchOptions().limit_s),
     )  # fmt: skip
     made = {name: asked[name] for name in ("data", "seed", "padding")}
     feeds = choose_feeds(models[0], bindings=options.bindings(asked["shape"]), **made)[0]

@@ -6,11 +6,12 @@ import importlib
 import logging
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
 
-from burnish.cli import output
+from burnish.cli import output, signals
 from burnish.core.errors import BUG, INTERRUPTED, BurnishError, UsageError
 from burnish.version import __version__
 
@@ -91,6 +92,10 @@ def run(args: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         output.note("interrupted; run the same command again to go on")
         return INTERRUPTED
+    except signals.Interrupted as error:
+        with suppress(OSError):  # the terminal may be gone
+            output.note(f"interrupted by {error}; run the same command again to go on")
+        return error.exit_code
     except BrokenPipeError:
         return _pipe_closed()
     except Exception:
@@ -102,7 +107,12 @@ def run(args: Sequence[str]) -> int:
 
 def entry() -> None:
     """Run the command line of this process and exit."""
-    code = run(sys.argv[1:])
+    signals.heed()
+    try:
+        code = run(sys.argv[1:])
+    except signals.Interrupted as error:  # while an error was being told
+        code = error.exit_code
+    signals.heed_no_more()
     sys.exit(code)
 
 

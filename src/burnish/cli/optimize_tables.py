@@ -24,6 +24,7 @@ def tables(report: OptimizeReport) -> Iterator[Table | str]:
     if report.parity is None:
         yield "not verified"
     elif report.parity.passed:
+        yield from (f"note: {note}" for note in report.parity.notes)
         yield verdict(report.parity)
     if report.parity is None or report.parity.passed:
         yield f"written: {report.target}"

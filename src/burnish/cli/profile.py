@@ -48,10 +48,11 @@ def command(models: tuple[str, ...], as_json: bool, **asked: Any) -> None:  # no
 
     With several models or engines, the last is set against the first, row by row.
     """
-    from burnish.analyze.profile import SCHEMA, Repeats
+    from burnish.analyze.profile import SCHEMA
     from burnish.cli.profile_tables import Shown, tables
     from burnish.core import files, settings
     from burnish.engines.base import EngineOptions
+    from burnish.engines.recording import Repeats
     from burnish.store import layout
     from burnish.study.profiling import ProfileRequest, profiles
     from burnish.trace import chrome

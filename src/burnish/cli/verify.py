@@ -91,6 +91,8 @@ def _hint(report: VerifyReport, asked: dict[str, Any]) -> str:
     model = shlex.quote(asked["model"])
     candidate = shlex.quote(asked["candidate"] or asked["model"])
     culprit = report.bisection.culprit if report.bisection else None
+    if report.crash is not None:
+        return f"a rewrite may avoid it: burnish optimize {candidate} -o rewritten.onnx"
     if culprit is not None and culprit.rule:
         disable = f"--disable {culprit.rule}"
         return f"leave out the rule: burnish optimize {model} -o {candidate} {disable}"

@@ -4,6 +4,7 @@ A record is a frozen dataclass whose fields are JSON scalars, enums, paths, othe
 tuples, frozen sets, mappings with string keys, or `X | None` of these. NaN and infinities,
 which JSON lacks, are written as the strings "nan", "inf" and "-inf". Properties that a type
 names in `DERIVED` are written too, for readers that do not compute, and ignored when read.
+Arrays and bytes have no JSON form: who has another place for them says so with `elsewhere`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import json
 import math
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -22,6 +24,8 @@ from burnish.core.errors import ModelError
 from burnish.version import __version__
 
 R = TypeVar("R")
+_Decoder = Callable[[Any, Any], Any]
+"""Given a type and what stands for a value of it, returns the value."""
 
 _ODD_FLOATS = ("nan", "inf", "-inf")
 _SCALARS: Mapping[Any, Any] = {
@@ -50,8 +54,19 @@ def text_of(data: Any) -> str:  # noqa: ANN401  (any JSON value)
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def encode(value: Any) -> Any:  # noqa: ANN401  (any field of a record)
-    """Return the JSON value of a record or of one of its fields."""
+def _no_place(value: Any) -> Any:  # noqa: ANN401
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _no_such_place(kind: Any, data: Any) -> Any:  # noqa: ANN401
+    raise TypeError(f"{kind} has no JSON form, found {data!r}")
+
+
+def encode(value: Any, elsewhere: Callable[[Any], Any] = _no_place) -> Any:  # noqa: ANN401
+    """Return the JSON value of a record or of one of its fields.
+
+    `elsewhere` is given what JSON lacks, and returns what stands for it.
+    """
     match value:
         case enum.Enum():
             return value.value
@@ -62,15 +77,18 @@ def encode(value: Any) -> Any:  # noqa: ANN401  (any field of a record)
         case Path():
             return str(value)
         case Mapping():
-            return {str(key): encode(item) for key, item in value.items()}
+            return {str(key): encode(item, elsewhere) for key, item in value.items()}
+        case bytes():
+            return elsewhere(value)
         case Sequence():
-            return [encode(item) for item in value]
+            return [encode(item, elsewhere) for item in value]
         case frozenset():
             return sorted(encode(item) for item in value)
         case _ if dataclasses.is_dataclass(value):
-            return {name: encode(getattr(value, name)) for name in _written(type(value))}
+            names = _written(type(value))
+            return {name: encode(getattr(value, name), elsewhere) for name in names}
         case _:
-            raise TypeError(f"{type(value).__name__} has no JSON form")
+            return elsewhere(value)
 
 
 def read_document(record_type: type[R], path: Path, *, schema: int) -> R:
@@ -89,24 +107,25 @@ def read_document(record_type: type[R], path: Path, *, schema: int) -> R:
         raise ModelError(f"{path}: is not a readable record ({error})", hint=hint) from error
 
 
-def decode(kind: Any, data: Any) -> Any:  # noqa: ANN401  (one return per kind of type)
-    """Return the value of type `kind` that `encode` turned into `data`."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        return None if data is None else _first_that_fits(arguments, data)
-    if origin is typing.Literal:
-        return _one_of(arguments, data)
-    if origin is tuple:
-        return _decode_tuple(arguments, data)
-    if origin is frozenset:
-        return frozenset(decode(arguments[0], item) for item in data)
-    if origin is not None and issubclass(origin, Mapping):
-        return {key: decode(arguments[1], item) for key, item in data.items()}
+def decode(
+    kind: Any,  # noqa: ANN401  (one return per kind of type)
+    data: Any,  # noqa: ANN401
+    elsewhere: _Decoder = _no_such_place,
+) -> Any:  # noqa: ANN401
+    """Return the value of type `kind` that `encode` turned into `data`.
+
+    `elsewhere` is given the type of what JSON lacks, and what stands for it.
+    """
+    if type(data) is kind and kind in _SCALARS:
+        return data
+    if get_origin(kind) is not None:
+        return _decode_generic(kind, data, elsewhere)
+    if kind is bytes:
+        return elsewhere(kind, data)
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        fields = [field for field in dataclasses.fields(kind) if field.init]
-        given = [field.name for field in fields if field.name in data]
-        return typing.cast("Any", kind)(**{n: decode(hints[n], data[n]) for n in given})
+        record_type = typing.cast("Any", kind)
+        given = {name: hint for name, hint in _fields(record_type).items() if name in data}
+        return record_type(**{n: decode(hint, data[n], elsewhere) for n, hint in given.items()})
     if isinstance(kind, type) and issubclass(kind, (enum.Enum, Path)):
         return kind(data)
     if kind is float:
@@ -116,29 +135,54 @@ def decode(kind: Any, data: Any) -> Any:  # noqa: ANN401  (one return per kind o
     return data
 
 
+def _decode_generic(kind: Any, data: Any, elsewhere: _Decoder) -> Any:  # noqa: ANN401
+    def inner(kind: Any, data: Any) -> Any:  # noqa: ANN401
+        return decode(kind, data, elsewhere)
+
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return None if data is None else _first_that_fits(arguments, data, inner)
+    if origin is typing.Literal:
+        return _one_of(arguments, data)
+    if origin is tuple:
+        return _decode_tuple(arguments, data, inner)
+    if origin is frozenset:
+        return frozenset(inner(arguments[0], item) for item in data)
+    if issubclass(typing.cast("type", origin), Mapping):
+        return {key: inner(arguments[1], item) for key, item in data.items()}
+    return elsewhere(kind, data)
+
+
+@cache
+def _fields(kind: Any) -> dict[str, Any]:  # noqa: ANN401  (a dataclass)
+    """Return the types of what a record is made from, by name."""
+    hints = typing.get_type_hints(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind) if field.init}
+
+
 def _one_of(choices: Sequence[Any], data: Any) -> Any:  # noqa: ANN401
     if data not in choices:
         raise TypeError(f"expected one of {', '.join(map(str, choices))}, found {data!r}")
     return data
 
 
-def _first_that_fits(kinds: Sequence[Any], data: Any) -> Any:  # noqa: ANN401
+def _first_that_fits(kinds: Sequence[Any], data: Any, inner: _Decoder) -> Any:  # noqa: ANN401
     for kind in kinds:
         if kind is type(None):
             continue
         try:
-            return decode(kind, data)
+            return inner(kind, data)
         except (TypeError, ValueError, KeyError, AttributeError):
             continue
     raise TypeError(f"{data!r} is none of {', '.join(map(str, kinds))}")
 
 
-def _decode_tuple(arguments: tuple[Any, ...], data: Any) -> tuple[Any, ...]:  # noqa: ANN401
+def _decode_tuple(arguments: tuple[Any, ...], data: Any, inner: _Decoder) -> tuple[Any, ...]:  # noqa: ANN401
     if not isinstance(data, list):
         raise TypeError(f"expected a list, found {data!r}")
     if len(arguments) == 2 and arguments[1] is Ellipsis:
-        return tuple(decode(arguments[0], item) for item in data)
-    return tuple(decode(kind, item) for kind, item in zip(arguments, data, strict=True))
+        return tuple(inner(arguments[0], item) for item in data)
+    return tuple(inner(kind, item) for kind, item in zip(arguments, data, strict=True))
 
 
 def json_schema(record_type: type, *, schema: int) -> dict[str, Any]:

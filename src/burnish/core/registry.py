@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Things of one kind by name; every module of `package` is imported at the first look-up."""
+    """Things of one kind by name; an unknown name has every module of `package` imported first."""
 
     def __init__(self, kind: str, *, package: str) -> None:
         self._kind = kind
@@ -34,7 +34,8 @@ class Registry(Generic[T]):
         return file_under_name
 
     def __getitem__(self, name: str) -> T:
-        self._load()
+        if name not in self._things:
+            self._load()
         try:
             return self._things[name]
         except KeyError:

@@ -19,6 +19,8 @@ from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
 
 GraphLevel = Literal["off", "basic", "extended", "all"]
+LEVELS: tuple[GraphLevel, ...] = ("all", "extended", "basic", "off")
+"""How far ONNX Runtime optimises a graph, from the most to nothing."""
 
 
 @dataclass(frozen=True, slots=True)

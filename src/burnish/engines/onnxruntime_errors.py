@@ -97,7 +97,7 @@ def _explain_file(text: str, model: StoredModel) -> BurnishError:
             f"{match['known']} at most",
             hint=rewrite,
         )
-    if _OUT_OF_MEMORY.search(text):
+    if is_about_memory(text):
         return MissingCapabilityError(
             f"{path}: not enough memory to load or run it ({shortened(text)})",
             hint="bind smaller sizes with --shape, or use a machine with more memory",
@@ -117,6 +117,11 @@ def _explain_file(text: str, model: StoredModel) -> BurnishError:
         f"{path}: ONNX Runtime cannot use it ({shortened(text)})",
         hint=f"see what it is with `burnish model show {path}`",
     )
+
+
+def is_about_memory(text: str) -> bool:
+    """Return whether an engine says that it could not get the memory it wanted."""
+    return _OUT_OF_MEMORY.search(text) is not None
 
 
 def shortened(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from burnish.engines import onnxruntime_values as values
 from burnish.engines.base import EngineOptions, Placement
 from burnish.engines.onnxruntime_errors import explained
 from burnish.feeds.check import check_feeds
+from burnish.process.scratch import scratch
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
@@ -188,8 +188,8 @@ class OnnxRuntimeSession:
         options = dataclasses.replace(self._options, cuda_graph=False)
         without_capture = {k: v for k, v in self._provider.options.items() if k != CAPTURE}
         provider = dataclasses.replace(self._provider, options=without_capture)
-        with tempfile.TemporaryDirectory(prefix="burnish-profile-") as folder:
-            session = load(self._model, options, provider, profile_folder=Path(folder))
+        with scratch("profile") as folder:
+            session = load(self._model, options, provider, profile_folder=folder)
             traced = OnnxRuntimeSession(
                 self._model, options, provider, session=session, placement=self._placement
             )
@@ -198,7 +198,7 @@ class OnnxRuntimeSession:
                 call()
             trace = last_runs(onnxruntime_profile.read(Path(session.end_profiling())), runs)
             model, optimized = (
-                onnx_files.read(path) for path in (self._model.onnx, Path(folder) / OPTIMIZED)
+                onnx_files.read(path) for path in (self._model.onnx, folder / OPTIMIZED)
             )
             return dataclasses.replace(trace, origins=origins(model, optimized, trace))
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 from burnish.engines.torch_source import TorchModule
+from burnish.process.scratch import scratch
 from burnish.trace.events import Trace
 from burnish.trace.readers import kineto
 from burnish.trace.runs import last_runs
@@ -28,7 +27,7 @@ def recorded(
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="burnish-profile-"))
+        folder = stack.enter_context(scratch("profile"))
         if modules_of is not None:
             stack.enter_context(_told_by_path(modules_of))
         with profile(activities=activities, record_shapes=True) as recording:
@@ -36,7 +35,7 @@ def recorded(
             for _ in range(runs):
                 with record_function(kineto.RUN):
                     call()
-        path = Path(folder) / "trace.json"
+        path = folder / "trace.json"
         recording.export_chrome_trace(str(path))
         return last_runs(kineto.read(path), runs)
 

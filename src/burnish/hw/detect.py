@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.hw.spec import HardwareSpec, for_cores, load, names
+from burnish.process.program import run
 
 _UNKNOWN = "unknown"
 _QUERY = "name,driver_version,memory.total"
@@ -65,13 +65,8 @@ def gpus() -> tuple[Gpu, ...]:
     if program is None:
         return ()
     command = [program, f"--query-gpu={_QUERY}", "--format=csv,noheader,nounits"]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_TIME_LIMIT_S
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ()
-    return gpus_from_csv(done.stdout) if done.returncode == 0 else ()
+    done = run(command, time_limit_s=_TIME_LIMIT_S)
+    return gpus_from_csv(done.output) if done.ok else ()
 
 
 def gpus_from_csv(text: str) -> tuple[Gpu, ...]:

@@ -20,6 +20,7 @@ from burnish.core.errors import BurnishError, ModelError
 from burnish.core.progress import Progress
 from burnish.core.units import count
 from burnish.engines.base import Session
+from burnish.engines.isolated import EngineCrashedError
 from burnish.feeds.distinguish import Suspicions, Variant, Varied
 from burnish.feeds.feed import Feeds
 from burnish.feeds.make import Maker
@@ -164,11 +165,14 @@ class Comparison:
         self, empty: VerifyReport, trials: Sequence[Trial], notes: Sequence[str]
     ) -> VerifyReport:
         """Return what was found on these inputs, and on all that were looked for."""
-        session = self._session("candidate", self._candidate)
-        samples = []
-        for index, trial in enumerate(trials):
-            samples.append(self._sample(session, trial))
-            self._progress.step("candidate", index + 1, len(trials))
+        samples: list[Sample] = []
+        try:
+            session = self._session("candidate", self._candidate)
+            for index, trial in enumerate(trials):
+                samples.append(self._sample(session, trial))
+                self._progress.step("candidate", index + 1, len(trials))
+        except EngineCrashedError as error:
+            return crashed(empty, samples, trials, notes, error)
         searched, found = 0, list[Sample]()
         if self._effort.search and samples and all(sample.passed for sample in samples):
             searched, found = self._search(session)
@@ -193,6 +197,8 @@ class Comparison:
     def _sample(self, session: Session, trial: Trial) -> Sample:
         try:
             outputs = session.run(trial.feeds.arrays)
+        except EngineCrashedError:
+            raise
         except ModelError as error:
             return Sample(trial.label, trial.feeds.bindings, (), problem=error.problem)
         given = Given(trial.label, trial.feeds, outputs, trial.outputs)
@@ -254,6 +260,21 @@ class Comparison:
         pairs = self._examiner.terms.pairing.candidates
         found = {name: self._facts[1].arithmetic.get(pairs.get(name, ""), "f32") for name in own}
         return {n: kind for n, kind in found.items() if weakest(own[n], kind) != own[n]}
+
+
+def crashed(
+    empty: VerifyReport,
+    samples: Sequence[Sample],
+    trials: Sequence[Trial],
+    notes: Sequence[str],
+    error: EngineCrashedError,
+) -> VerifyReport:
+    """Return what is left to say when the candidate ended its engine."""
+    left = trials[len(samples) :]
+    rest = [Sample(trial.label, trial.feeds.bindings, (), error.problem) for trial in left]
+    return dataclasses.replace(
+        empty, samples=(*samples, *rest), notes=tuple(notes), crash=error.crash
+    )
 
 
 def _takes(session: Session, feeds: Feeds) -> bool:

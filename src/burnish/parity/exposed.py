@@ -11,6 +11,7 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from burnish.process.scratch import file_beside
 from burnish.store import external_data, onnx_files
 from burnish.store.stored import StoredModel
 
@@ -40,7 +41,9 @@ class Exposed:
         outputs.clear()
         outputs.extend(self._values[name] for name in names)
         content = ir.to_proto(self._model).SerializeToString()
-        with _short_lived(self._home, self._stored.onnx.stem) as path:
+        # The ending is not .onnx: whoever lists the models of this folder must not find it.
+        stem = self._stored.onnx.stem
+        with file_beside(self._home, prefix=f".{stem}.", suffix=".exposed") as path:
             path.write_bytes(content)
             yield dataclasses.replace(self._stored, onnx=path)
 
@@ -69,16 +72,3 @@ def _can_be_written(folder: Path) -> bool:
             return True
     except OSError:
         return False
-
-
-@contextmanager
-def _short_lived(folder: Path, stem: str) -> Iterator[Path]:
-    # The ending is not .onnx: whoever lists the models of this folder must not find it.
-    with tempfile.NamedTemporaryFile(
-        dir=folder, prefix=f".{stem}.", suffix=".exposed", delete=False
-    ) as file:
-        path = Path(file.name)
-    try:
-        yield path
-    finally:
-        path.unlink(missing_ok=True)

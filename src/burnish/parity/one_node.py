@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +14,7 @@ from burnish.core.array_types import name_of
 from burnish.core.arrays import Array
 from burnish.engines.base import Session
 from burnish.parity.subject import JUDGE, Subject, judge
+from burnish.process.scratch import scratch
 from burnish.store.element_types import DATA_TYPES
 from burnish.store.stored import StoredModel
 from burnish.store.versions import fitted
@@ -62,8 +62,7 @@ class NodeRunner:
 
     def _opened(self, node: ir.Node, inputs: Sequence[Array | None]) -> Session:
         if self._folder is None:
-            folder = tempfile.TemporaryDirectory(prefix="burnish-node-")
-            self._folder = Path(self._open.enter_context(folder))
+            self._folder = self._open.enter_context(scratch("node"))
         path = self._folder / f"{len(self._sessions)}.onnx"
         model = fitted(_alone(node, inputs, self._opsets))
         path.write_bytes(ir.to_proto(model).SerializeToString())

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from burnish.engines.crash import Crash
 from burnish.parity.tolerances import Tolerance
 
 SCHEMA = 2
@@ -159,6 +160,8 @@ class VerifyReport:
     """Why the two cannot be compared at all: inputs that one of them lacks."""
     notes: tuple[str, ...] = ()
     """What a reader of the verdict must know: the tolerance used, shapes that were left out."""
+    crash: Crash | None = None
+    """How the candidate ended its engine, where it did; its samples from there on say so."""
 
     @property
     def passed(self) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
+from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
 from burnish.feeds.bind import bind
 from burnish.feeds.choose import choose
@@ -51,6 +52,8 @@ class VerifyRequest:
 
 def answer(request: VerifyRequest, *, progress: Progress = SILENT) -> VerifyReport:
     """Return what was found; with `bisect`, also where the runs part if they do."""
+    for engine in (request.against, request.engine):
+        isolated.start(engine)
     reference = judge(request.reference, request.against, request.options)
     candidate = Subject(request.candidate or request.reference, request.engine, request.options)
     if request.recorded:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,11 +14,13 @@ from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.core.progress import Progress
+from burnish.engines.isolated import EngineCrashedError
 from burnish.parity.compare import compare_tensor
 from burnish.parity.exposed import Exposed
 from burnish.parity.report import TensorDiff
 from burnish.parity.tolerances import Tolerances, is_float
 from burnish.parity.verify import Subject
+from burnish.process.scratch import scratch
 
 _BUDGET_BYTES = 256 * 2**20
 """About how much of the inner values of one run is in memory at a time."""
@@ -61,8 +62,8 @@ class Runs:
 @contextmanager
 def runs(reference: Subject, candidate: Subject, feeds: Arrays) -> Iterator[Runs]:
     """Yield two subjects to be asked for their values; their files are gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="burnish-bisect-") as folder:
-        yield Runs(reference, candidate, feeds, Path(folder))
+    with scratch("bisect") as folder:
+        yield Runs(reference, candidate, feeds, folder)
 
 
 def scan(
@@ -94,8 +95,9 @@ def _compared(
         # Two values of the candidate may have one counterpart: it is asked for once.
         wanted = both.values(0, list(dict.fromkeys(counterparts[name] for name in piece)))
         given = both.values(1, piece)
-    except ModelError:
-        if len(piece) == 1:
+    except ModelError as error:
+        # an engine that crashes is not asked again for every half
+        if len(piece) == 1 or isinstance(error, EngineCrashedError):
             return {}, 0, list(piece)
         half = len(piece) // 2
         first = _compared(both, piece[:half], counterparts, tolerances)

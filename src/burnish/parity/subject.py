@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 
-from burnish.engines.base import ENGINES, EngineOptions, Session
+from burnish.engines import isolated
+from burnish.engines.base import EngineOptions, Session
 from burnish.store.stored import StoredModel
 
 JUDGE = "onnxruntime-cpu"
@@ -24,8 +25,8 @@ class Subject:
     options: EngineOptions = field(default_factory=EngineOptions)
 
     def open(self) -> Session:
-        """Return a session that runs the model."""
-        return ENGINES[self.engine].open(self.model, self.options)
+        """Return a session that runs the model, in a process of its own."""
+        return isolated.open_session(self.engine, self.model, self.options)
 
 
 def judge(model: StoredModel, engine: str = JUDGE, options: EngineOptions | None = None) -> Subject:

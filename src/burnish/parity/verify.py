@@ -10,9 +10,17 @@ from burnish.core.arrays import Arrays
 from burnish.core.errors import ModelError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import Session
+from burnish.engines.isolated import EngineCrashedError
 from burnish.feeds.feed import Feeds
 from burnish.parity.compare import compare
-from burnish.parity.comparison import Comparison, Effort, Trial, facts_of, proving_nothing
+from burnish.parity.comparison import (
+    Comparison,
+    Effort,
+    Trial,
+    crashed,
+    facts_of,
+    proving_nothing,
+)
 from burnish.parity.pairing import differing_inputs, differing_outputs
 from burnish.parity.report import RECORDED, Sample, VerifyReport
 from burnish.parity.subject import JUDGE, Subject, judge, unoptimised
@@ -65,18 +73,22 @@ def verify_recorded(
     facts = facts_of(candidate)
     trials = [_recorded_trial(folder, facts.interface) for folder in folders]
     allowed = _allowed(tolerances or Tolerances(), candidate, facts.tolerances())
-    samples: list[Sample] = []
-    with candidate.open() as session:
-        placement = session.placement
-        for index, trial in enumerate(trials):
-            samples.append(_recorded_sample(session, trial, allowed))
-            progress.step("candidate", index + 1, len(trials))
-    notes = (*placement.notes, *proving_nothing(samples))
-    return VerifyReport(
-        RECORDED, candidate.model.label, RECORDED, candidate.engine, tuple(samples),
+    empty = VerifyReport(
+        RECORDED, candidate.model.label, RECORDED, candidate.engine, (),
         arithmetic=allowed.arithmetic or "",
-        unjudged="what was recorded has no meaning to compare with", notes=notes,
+        unjudged="what was recorded has no meaning to compare with",
     )  # fmt: skip
+    samples: list[Sample] = []
+    try:
+        with candidate.open() as session:
+            placement = session.placement
+            for index, trial in enumerate(trials):
+                samples.append(_recorded_sample(session, trial, allowed))
+                progress.step("candidate", index + 1, len(trials))
+    except EngineCrashedError as error:
+        return crashed(empty, samples, trials, (), error)
+    notes = (*placement.notes, *proving_nothing(samples))
+    return dataclasses.replace(empty, samples=tuple(samples), notes=notes)
 
 
 def _allowed(asked: Tolerances, candidate: Subject, known: Tolerances) -> Tolerances:
@@ -129,6 +141,8 @@ def _recorded_trial(folder: Path, interface: Interface) -> Trial:
 def _recorded_sample(session: Session, trial: Trial, allowed: Tolerances) -> Sample:
     try:
         given = session.run(trial.feeds.arrays)
+    except EngineCrashedError:
+        raise
     except ModelError as error:
         return Sample(trial.label, trial.feeds.bindings, (), problem=error.problem)
     return Sample(trial.label, trial.feeds.bindings, compare(trial.outputs, given, allowed))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 from burnish.analyze import whatif as analysis
 from burnish.analyze.advise import AdviseReport, Facts, Refusal, advise, limit_seconds
 from burnish.analyze.simulate import simulate
@@ -13,6 +10,7 @@ from burnish.core.errors import MissingCapabilityError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import onnxruntime_executed as executed
 from burnish.engines.base import ENGINES
+from burnish.process.scratch import scratch
 from burnish.rewrite.fusions import FUSIONS
 from burnish.rewrite.pipeline import optimize
 from burnish.rewrite.result import RewriteReport
@@ -58,8 +56,8 @@ def _rewriting(request: TimelineRequest, model: StoredModel) -> RewriteReport:
     """Return what rewriting finds in the graph that is executed; elsewhere in the model's own."""
     if request.engine != ENGINE:
         return optimize(onnx_files.read(model.onnx)).report
-    with tempfile.TemporaryDirectory(prefix="burnish-advise-") as folder:
-        path = Path(folder) / "executed.onnx"
+    with scratch("advise") as folder:
+        path = folder / "executed.onnx"
         executed.save(model, request.options, path)
         return optimize(onnx_files.read(path)).report
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,10 @@ from pathlib import Path
 import onnx_ir as ir
 
 from burnish.core.errors import BurnishError
-from burnish.engines.base import ENGINES, EngineOptions, Session
+from burnish.engines.base import EngineOptions, Session
+from burnish.engines.isolated import EngineCrashedError, EngineHungError, open_session
+from burnish.process.child import ChildRefusedError
+from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.rewrite.extract import Part, part
 from burnish.rewrite.facts import Facts, constant_tensor
@@ -30,6 +32,8 @@ _AS_WRITTEN = EngineOptions(threads=1, graph_level="off")
 _MOST_BYTES = 1 << 28
 """A part with more weights than this is not tried on its own."""
 _MOST_NODES = 3000
+_LIMIT_S = 60.0
+"""Parts are small: one that takes longer than this hangs."""
 _REMEDY = "none needed: the model was left as it is here; report it with burnish distill"
 
 
@@ -160,8 +164,8 @@ def _bytes(cut: Part) -> int:
 @contextmanager
 def region_check() -> Iterator[RegionCheck]:
     """Yield a check; its small files are gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="burnish-check-") as folder:
-        yield RegionCheck(Path(folder))
+    with scratch("check") as folder:
+        yield RegionCheck(folder)
 
 
 def _run(cut: Part, model: ir.Model, count: int, make: Sampler, folder: Path) -> _Outcome:
@@ -170,6 +174,7 @@ def _run(cut: Part, model: ir.Model, count: int, make: Sampler, folder: Path) ->
     _rename(small)
     path = folder / "part.onnx"
     path.write_bytes(ir.serde.serialize_model(small).SerializeToString())
+    stored = StoredModel(path, "this part")
     names = [value.name or "" for value in small.graph.outputs]
     weights = [value.name or "" for value in cut.weights]
     try:
@@ -177,11 +182,11 @@ def _run(cut: Part, model: ir.Model, count: int, make: Sampler, folder: Path) ->
         with PartMeaning(small, names[:count], names[-count:], weights) as meaning:
             if count and (difference := meaning.difference(given)):
                 return _Outcome(difference=difference, meant=True)
-            with ENGINES[JUDGE].open(StoredModel(path, "part"), _AS_WRITTEN) as session:
+            with open_session(JUDGE, stored, _AS_WRITTEN, limit_s=_LIMIT_S) as session:
                 outcome = _compared(session, given, count, meaning)
             proven = bool(count) and bool(given) and meaning.is_proven(given)
             return dataclasses.replace(outcome, meant=meaning.is_known, proven=proven)
-    except (BurnishError, ValueError, KeyError, ZeroDivisionError) as error:
+    except (BurnishError, ChildRefusedError, ValueError, KeyError, ZeroDivisionError) as error:
         return _Outcome(obstacle=f"it cannot be run on its own: {_first_line(error)}")
 
 
@@ -201,6 +206,8 @@ def _compared(
     for number, sample in enumerate(given):
         try:
             results = session.run(sample.arrays)
+        except (EngineCrashedError, EngineHungError):
+            raise  # on one sample is too often
         except BurnishError as error:
             obstacle = obstacle or f"it cannot be run on its own: {_first_line(error)}"
             continue

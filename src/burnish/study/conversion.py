@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from burnish.process.scratch import scratch
 from burnish.rewrite.interface import with_axes_renamed, with_i32_inputs, with_interface_of
 from burnish.rewrite.options import Conversion, OptimizeOptions
 from burnish.rewrite.precision.f16 import Kept, in_f16
@@ -72,13 +72,13 @@ def comparable(
 
     Where types of inputs and outputs differ, the draft is run between casts.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch("conversion") as folder:
         if wanted.axes:
             source = renamed(onnx_files.read(original.onnx), wanted)
-            original = _written(source, Path(folder) / "original.onnx", original)
+            original = _written(source, folder / "original.onnx", original)
         if wanted.changes_types:
             outer = with_interface_of(onnx_files.read(draft.onnx), onnx_files.read(original.onnx))
-            draft = _written(outer, Path(folder) / "draft.onnx", draft)
+            draft = _written(outer, folder / "draft.onnx", draft)
         yield original, draft
 
 

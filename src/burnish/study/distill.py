@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +11,11 @@ import onnx_ir as ir
 from burnish.core.arrays import Arrays
 from burnish.core.errors import UsageError
 from burnish.core.files import write_text
-from burnish.engines.base import ENGINES, EngineOptions
+from burnish.engines.base import EngineOptions
+from burnish.engines.isolated import open_session
 from burnish.feeds.choose import choose
 from burnish.parity.exposed import Exposed
+from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.rewrite.rule import Rule
 from burnish.store import datasets, layout, onnx_files
@@ -122,8 +123,7 @@ def _recorded(model: ir.Model, sites: Sequence[Site], request: DistillRequest) -
     """Return the values at the borders of all sites, from one run of the model."""
     borders = [v for site in sites for v in (*site.part.inputs, *site.part.outputs)]
     names = {value.name or "" for value in borders if not value.is_graph_input()}
-    with tempfile.TemporaryDirectory(prefix="burnish-distill-") as temporary:
-        folder = Path(temporary)
+    with scratch("distill") as folder:
         path = folder / "whole.onnx"
         onnx_files.write(model, path, history=History("", ()))
         whole = StoredModel(path, "whole")
@@ -132,7 +132,7 @@ def _recorded(model: ir.Model, sites: Sequence[Site], request: DistillRequest) -
         home.mkdir()
         with Exposed(whole, home).giving(sorted(names)) as giving:
             options = EngineOptions(graph_level="off")
-            with ENGINES[_JUDGE].open(giving, options) as session:
+            with open_session(_JUDGE, giving, options) as session:
                 return {**feeds.arrays, **session.run(feeds.arrays)}
 
 

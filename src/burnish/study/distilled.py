@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.parity.report import VerifyReport
 from burnish.parity.verify import Subject, verify_recorded
+from burnish.process.scratch import scratch
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.result import RewriteReport
 from burnish.store import layout, onnx_files
@@ -32,8 +32,8 @@ def rewritten(
     """Return how rewriting fares with the model at `path` and the data beside it."""
     model = layout.stored(path)
     result, _ = tried(onnx_files.read(model.onnx), options, trial)
-    with tempfile.TemporaryDirectory(prefix="burnish-distilled-") as folder:
-        target = Path(folder) / path.name
+    with scratch("distilled") as folder:
+        target = folder / path.name
         onnx_files.write(result.model, target, history=History("", ()))
         subject = Subject(StoredModel(target, model.name))
         return Rewritten(result.report, verify_recorded(subject, model.data_sets))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ from burnish.parity.request import VerifyRequest
 from burnish.parity.tolerances import DYNAMIC_INT8, Tolerances
 from burnish.parity.verdict import verdict
 from burnish.parity.verify import Subject, judge, verify_recorded
+from burnish.process.scratch import scratch
 from burnish.rewrite.precision import int8_dynamic
 from burnish.rewrite.result import RewriteReport
 from burnish.store import layout, onnx_files
@@ -142,8 +142,8 @@ def _runnable(
     if precision != "bf16":
         yield model, Tolerances(), ()
         return
-    with tempfile.TemporaryDirectory() as folder:
-        yield twin.widened(model, Path(folder)), Tolerances(arithmetic="bf16"), (twin.NOTE,)
+    with scratch("export") as folder:
+        yield twin.widened(model, folder), Tolerances(arithmetic="bf16"), (twin.NOTE,)
 
 
 def _generation(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +13,11 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Arrays
 from burnish.core.errors import BurnishError
-from burnish.engines.base import ENGINES, EngineOptions
+from burnish.engines import isolated
+from burnish.engines.base import EngineOptions
+from burnish.engines.recording import Turns
 from burnish.feeds import dimension
+from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.rewrite.costs import NOISE
 from burnish.rewrite.extract import Part
@@ -30,8 +31,7 @@ from burnish.study.check_feeds import Sample, filled
 from burnish.study.check_part import tight
 
 _ENGINES: Mapping[Target, str] = {"cpu": "onnxruntime-cpu", "cuda": "onnxruntime-cuda"}
-_RUNS = 15
-_WARMUP = 2
+_TURNS = Turns(rounds=15)
 _LONG_AXIS = 128
 
 
@@ -72,47 +72,29 @@ class CostCheck:
 
     def _timed(self, parts: tuple[Part, Part], model: ir.Model, arrays: Arrays) -> float:
         with ExitStack() as stack:
-            runs: list[Callable[[], None]] = []
+            sessions, feeds = [], []
             for number, cut in enumerate(parts):
                 path = self.folder / f"{number}.onnx"
                 small = extract.as_model(cut, model, "part")
                 path.write_bytes(ir.serde.serialize_model(small).SerializeToString())
-                engine = ENGINES[_ENGINES[self.target]]
-                stored = StoredModel(path, "part")
-                session = stack.enter_context(engine.open(stored, EngineOptions()))
-                read = {value.name: arrays[value.name or ""] for value in small.graph.inputs}
-                runs.append(session.prepare({name or "": array for name, array in read.items()}))
-            return ratio_of(*runs)
+                stored = StoredModel(path, "this part")
+                opened = isolated.open_session(_ENGINES[self.target], stored, EngineOptions())
+                sessions.append(stack.enter_context(opened))
+                names = [value.name or "" for value in small.graph.inputs]
+                feeds.append({name: arrays[name] for name in names})
+            return ratio_of(*isolated.take_turns(sessions, feeds, _TURNS))
 
 
-def ratio_of(
-    before: Callable[[], None], after: Callable[[], None], *, rounds: int = _RUNS
-) -> float:
-    """Return the median over rounds of the time of one call over that of the other.
-
-    The two take turns, so that what slows the machine down slows both.
-    """
-    ratios = []
-    for number in range(_WARMUP + rounds):
-        if number % 2:
-            first, second = _seconds(before), _seconds(after)
-        else:
-            second, first = _seconds(after), _seconds(before)
-        ratios.append(second / first)
-    return statistics.median(ratios[_WARMUP:])
-
-
-def _seconds(call: Callable[[], None]) -> float:
-    began = time.perf_counter()
-    call()
-    return time.perf_counter() - began
+def ratio_of(before_s: Sequence[float], after_s: Sequence[float]) -> float:
+    """Return the median over rounds of the time of one call over that of the other."""
+    return statistics.median(b / a for a, b in zip(before_s, after_s, strict=True))
 
 
 @contextmanager
 def cost_check(target: Target, bindings: Mapping[str, int]) -> Iterator[CostCheck]:
     """Yield a check; its small files are gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="burnish-cost-") as folder:
-        yield CostCheck(target, bindings, Path(folder))
+    with scratch("cost") as folder:
+        yield CostCheck(target, bindings, folder)
 
 
 def _feeds(cut: Part, model: ir.Model, bindings: Mapping[str, int]) -> Arrays:

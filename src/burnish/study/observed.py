@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import suppress
 
 from burnish.core.array_types import name_of
 from burnish.core.errors import BurnishError
 from burnish.core.tensors import TensorSpec
-from burnish.engines.base import ENGINES, EngineOptions
+from burnish.engines.base import EngineOptions
+from burnish.engines.isolated import EngineCrashedError, EngineHungError, open_session
 from burnish.feeds.feed import Feeds
 from burnish.parity.exposed import Exposed
+from burnish.process.scratch import scratch
 from burnish.store.graph import GraphRecord
 from burnish.store.stored import StoredModel
 
@@ -38,17 +39,20 @@ def completed(record: GraphRecord, model: StoredModel, feeds: Feeds) -> GraphRec
 
 
 def _seen(names: list[str], model: StoredModel, feeds: Feeds) -> Iterator[TensorSpec]:
-    with tempfile.TemporaryDirectory(prefix="burnish-shapes-") as folder:
-        exposed = Exposed(model, Path(folder))
-        for first in range(0, len(names), _AT_ONCE):
-            yield from _run(exposed, names[first : first + _AT_ONCE], feeds)
+    with scratch("shapes") as folder:
+        exposed = Exposed(model, folder)
+        with suppress(EngineCrashedError, EngineHungError):  # it would again: what is seen is seen
+            for first in range(0, len(names), _AT_ONCE):
+                yield from _run(exposed, names[first : first + _AT_ONCE], feeds)
 
 
 def _run(exposed: Exposed, names: list[str], feeds: Feeds) -> list[TensorSpec]:
-    engine, options = ENGINES["onnxruntime-cpu"], EngineOptions(graph_level="off")
+    options = EngineOptions(graph_level="off")
     try:
-        with exposed.giving(names) as one, engine.open(one, options) as session:
+        with exposed.giving(names) as one, open_session("onnxruntime-cpu", one, options) as session:
             values = session.run(feeds.arrays)
+    except (EngineCrashedError, EngineHungError):
+        raise
     except BurnishError:
         halves = (names[: len(names) // 2], names[len(names) // 2 :])
         return [] if len(names) == 1 else [s for half in halves for s in _run(exposed, half, feeds)]

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.core.errors import CheckFailedError
 from burnish.core.progress import SILENT, Progress
+from burnish.engines import isolated
+from burnish.engines.base import LEVELS
+from burnish.engines.crash import Crash
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest, answer
 from burnish.parity.verdict import verdict
 from burnish.rewrite.options import Conversion, OptimizeOptions
-from burnish.rewrite.result import RewriteReport
+from burnish.rewrite.result import Miss, RewriteReport
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
-from burnish.study.check import CheckReport
+from burnish.study.check import JUDGE, CheckReport
 from burnish.study.conversion import ConversionReport, comparable, converted, renamed
 from burnish.study.trial import Trial, tried
 
@@ -62,8 +66,36 @@ def optimize_file(
     """Rewrite `model` into `target`; with a `request`, only if that finds no difference.
 
     The request says with which inputs and tolerances; its models are filled in here. `trial`
-    says which rules of the user's own take part, how each fusion is tried, and who watches.
+    says which rules of the user's own take part, how each fusion is tried, and who watches. A rule
+    without which the engine does not crash is left out.
     """
+    isolated.start(JUDGE)
+
+    def attempt(chosen: OptimizeOptions) -> OptimizeReport:
+        return _attempt(model, target, chosen, request=request, trial=trial, progress=progress)
+
+    try:
+        return attempt(options)
+    except RejectedError as rejected:
+        parity = rejected.report.parity
+        if parity is None or parity.crash is None:
+            raise
+        for rule in rejected.report.rewrite.fusion_counts:
+            with suppress(RejectedError):
+                without = attempt(dataclasses.replace(options, disable=(*options.disable, rule)))
+                return _left_out(without, rule, rejected.report, parity.crash)
+        raise
+
+
+def _attempt(
+    model: StoredModel,
+    target: Path,
+    options: OptimizeOptions,
+    *,
+    request: VerifyRequest | None,
+    trial: Trial,
+    progress: Progress,
+) -> OptimizeReport:
     conversion = options.conversion
     result, check = tried(renamed(onnx_files.read(model.onnx), conversion), options, trial)
     final, changed = converted(result.model, options)
@@ -84,12 +116,42 @@ def optimize_file(
     def accept(draft: Path) -> None:
         if request is not None:
             with comparable(model, StoredModel(draft, target.stem), conversion) as pair:
-                found.append(answer(_asked(request, pair, conversion), progress=progress))
+                found.append(_compared(_asked(request, pair, conversion), progress))
             _require(dataclasses.replace(report, parity=found[0]), found[0])
 
     onnx_files.write(final, target, history=history, accept=accept)
     parity = found[0] if found else None
     return dataclasses.replace(report, target_key=onnx_files.content_key(target), parity=parity)
+
+
+def _compared(asked: VerifyRequest, progress: Progress) -> VerifyReport:
+    """Return what was found; where the original crashes the engine as well, at a lower level."""
+    found = answer(asked, progress=progress)
+    if found.crash is None:
+        return found
+    original = answer(dataclasses.replace(asked, candidate=None, bisect=False)).crash
+    if original is None:
+        return found
+    level = next((one for one in LEVELS if one == found.crash.runs_at), None)
+    if level is not None:
+        options = dataclasses.replace(asked.options, graph_level=level)
+        found = answer(dataclasses.replace(asked, options=options), progress=progress)
+    where = f"compared at level {level}" if level else "there is no level at which both run"
+    notes = (*found.notes, f"of the original, too: {original}; {where}")
+    return dataclasses.replace(found, notes=notes)
+
+
+def _left_out(
+    report: OptimizeReport, rule: str, rejected: OptimizeReport, crash: Crash
+) -> OptimizeReport:
+    """Return a report that says of each place of a rule why it was left alone."""
+    misses = tuple(
+        Miss(rule, fusion.node, f"with it, {crash}", f"none needed: {rule} was left out")
+        for fusion in rejected.rewrite.fusions
+        if fusion.rule == rule
+    )
+    rewrite = dataclasses.replace(report.rewrite, misses=(*report.rewrite.misses, *misses))
+    return dataclasses.replace(report, rewrite=rewrite)
 
 
 def _asked(
@@ -115,7 +177,11 @@ def _require(report: OptimizeReport, parity: VerifyReport) -> None:
     if parity.passed:
         return
     culprit = parity.bisection.culprit if parity.bisection else None
-    if culprit is not None and culprit.rule:
+    if parity.crash is not None:
+        hint = (
+            "try fewer fusions: --only NAME,… names those to apply; --no-verify writes it as it is"
+        )
+    elif culprit is not None and culprit.rule:
         hint = f"leave out the rule that made {culprit.node!r}: --disable {culprit.rule}"
     elif culprit is not None:
         hint = (

@@ -9,7 +9,6 @@ from pathlib import Path
 from burnish.analyze.profile import (
     Profile,
     ProfileReport,
-    Repeats,
     Subject,
     profile,
     profile_of,
@@ -17,7 +16,9 @@ from burnish.analyze.profile import (
 )
 from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
-from burnish.engines.base import ENGINES, EngineOptions
+from burnish.engines import isolated
+from burnish.engines.base import EngineOptions
+from burnish.engines.recording import Repeats
 from burnish.feeds.choose import choose
 from burnish.feeds.make import Padding
 from burnish.store import onnx_files
@@ -97,5 +98,5 @@ def _recorded(
     shapes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
     graph = graph_of(onnx_files.read(model.onnx), feeds.bindings, shapes=shapes)
     subject = Subject(model.label, engine, graph, known)
-    with ENGINES[engine].open(model, request.engine) as session:
-        return *profile(session, feeds.arrays, subject, repeats=request.repeats), subject
+    with isolated.open_session(engine, model, request.engine) as session:
+        return *profile(session.record(feeds.arrays, request.repeats), subject), subject

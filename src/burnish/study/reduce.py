@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from burnish.parity.report import TensorDiff
 from burnish.parity.scan import runs
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.verify import JUDGE, Subject, judge, unoptimised
+from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.rewrite.extract import Part
 from burnish.rewrite.passes.shapes import InferShapes
@@ -118,14 +118,14 @@ def reduce(
     models = _inferred(model), _inferred(candidate)
     (feeds, *_) = choose(model, data=request.data, bindings=request.bindings, seed=request.seed)
     shared = _shared(*models)
-    with tempfile.TemporaryDirectory(prefix="burnish-reduce-") as folder:
+    with scratch("reduce") as folder:
         with runs(*subjects, feeds.arrays) as both:
             recorded = both.values(0, shared)
             given = both.values(1, shared)
         progress.step("reduce", 1, 3, f"{len(shared)} values compared")
         values = _by_name(*models)
         tell_types([value for side in values for value in side.values()], recorded)
-        search = _Search(models, subjects, Path(folder), {**feeds.arrays, **recorded}, values)
+        search = _Search(models, subjects, folder, {**feeds.arrays, **recorded}, values)
         output = _first_wrong(shared, recorded, given, search)
         progress.step("reduce", 2, 3, f"they part at {output}")
         stops = _nearest_stops(search, output, shared)

@@ -9,21 +9,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from burnish.analyze.profile import Profile, ProfileReport, Repeats, Subject, profile
+from burnish.analyze.profile import Profile, ProfileReport, Subject, profile
 from burnish.bench import choose
 from burnish.bench.measure import BenchReport
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.core import files, records
-from burnish.core.errors import MissingCapabilityError, ModelError
+from burnish.core.errors import ModelError
 from burnish.core.hashing import value_key
 from burnish.core.progress import SILENT, Progress
 from burnish.core.steps import StepLog
-from burnish.engines.base import ENGINES, EngineOptions
+from burnish.engines import isolated
+from burnish.engines.base import EngineOptions
+from burnish.engines.isolated import EngineCrashedError
+from burnish.engines.recording import Repeats
 from burnish.feeds.choose import choose as choose_feeds
 from burnish.feeds.feed import Feeds, Padding
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest
+from burnish.process.child import answer_limit_s
 from burnish.report import html, record
 from burnish.report.record import RunReport
 from burnish.rewrite.options import OptimizeOptions
@@ -176,6 +180,7 @@ def _measured(study: _Study, models: list[StoredModel]) -> BenchReport:
         baseline=subjects[0].label,
         seed=options.seed,
         budget_s=options.budget_s or _SECONDS_PER_SUBJECT * len(subjects),
+        limit_s=answer_limit_s(options.budget_s, options.bench.limit_s),
     )
 
     def make() -> BenchReport:
@@ -223,13 +228,14 @@ def _profiled(study: _Study, models: list[StoredModel]) -> tuple[Profile, ...]:
 def _profile(study: _Study, model: StoredModel, engine: str, feeds: Feeds) -> Profile | None:
     graph = graph_of(onnx_files.read(model.onnx), feeds.bindings)
     subject = Subject(model.label, engine, graph)
-    with ENGINES[engine].open(model, study.options.engine) as session:
-        try:
-            found, _ = profile(session, feeds.arrays, subject, repeats=Repeats())
-        except MissingCapabilityError:
-            return None
+    try:
+        with isolated.open_session(engine, model, study.options.engine) as session:
+            recording = session.record(feeds.arrays, Repeats())
+    except EngineCrashedError as error:  # its row among the measurements says so, too
+        study.progress.step("profile", 1, 1, error.problem)
+        return None
     study.progress.step("profile", 1, 1, model.label)
-    return found
+    return None if recording.trace is None else profile(recording, subject)[0]
 
 
 def _feeds(study: _Study) -> Feeds:

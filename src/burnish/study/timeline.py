@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +21,9 @@ from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
 from burnish.core import units
 from burnish.core.errors import MissingCapabilityError
-from burnish.engines.base import ENGINES, EngineOptions, Session
+from burnish.engines import isolated
+from burnish.engines.base import EngineOptions
+from burnish.engines.recording import Repeats
 from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds, Padding
 from burnish.hw import choose as hardware
@@ -42,7 +43,6 @@ from burnish.trace.runs import last_runs
 
 _DISPATCH_S = 1e-6
 """What an engine spends between two nodes, where the device's file does not tell."""
-_FEWEST = 20
 _DISTURBED = (
     "inferences without profiling took {}, more than with it less what profiling adds: something "
     "else was using the machine; {} is taken, from the nodes alone"
@@ -175,47 +175,24 @@ def _read(path: Path) -> Trace:
 def _run(request: TimelineRequest, feeds: Feeds | None) -> tuple[Trace, float]:
     assert request.model is not None
     assert feeds is not None
-    with ENGINES[request.engine].open(request.model, request.options) as session:
-        trace = session.trace(feeds.arrays, warmup=request.warmup, runs=request.runs)
-        if trace is None:
-            raise MissingCapabilityError(
-                f"{request.model.label}: the engine {request.engine} records no timeline",
-                hint="use one that does: --engine onnxruntime-cpu",
-            )
-        return trace, plain_seconds(session, feeds, warmup=request.warmup, for_s=request.plain_s)
+    repeats = Repeats(request.warmup, request.runs, request.plain_s)
+    with isolated.open_session(request.engine, request.model, request.options) as session:
+        found = session.record(feeds.arrays, repeats)
+    if found.trace is None:
+        raise MissingCapabilityError(
+            f"{request.model.label}: the engine {request.engine} records no timeline",
+            hint="use one that does: --engine onnxruntime-cpu",
+        )
+    return found.trace, undisturbed(found.plain_s)
 
 
-def plain_seconds(
-    session: Session,
-    feeds: Feeds,
-    *,
-    warmup: int,
-    for_s: float,
-    clock: Callable[[], float] = time.perf_counter,
-) -> float:
-    """Return an inference without profiling that was hardly disturbed: one in ten is faster.
+def undisturbed(samples_s: Sequence[float]) -> float:
+    """Return an inference that was hardly disturbed: one in ten is faster.
 
     On a machine that others use too, the median of whole inferences holds their time as well;
     that of single nodes, which the profile gives, hardly does. On a quiet one they are the same.
     """
-    call = session.prepare(feeds.arrays)
-    for _ in range(warmup):
-        call()
-    began, times = clock(), list[float]()
-    while len(times) < _FEWEST or clock() - began < for_s:
-        times.append(_timed(call, clock))
-    return undisturbed(times)
-
-
-def undisturbed(samples_s: Sequence[float]) -> float:
-    """Return the time that one in ten samples stays below."""
     return sorted(samples_s)[len(samples_s) // 10]
-
-
-def _timed(call: Callable[[], None], clock: Callable[[], float]) -> float:
-    before = clock()
-    call()
-    return clock() - before
 
 
 def _device(request: TimelineRequest, *, on_device: bool) -> HardwareSpec | None:

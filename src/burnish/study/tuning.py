@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -21,6 +21,8 @@ from burnish.core.progress import Progress
 from burnish.hw import detect
 from burnish.tile.machine import Machine
 from burnish.tile.partition import Fusion
+
+_LEAST_LIMIT_S = 2.0
 
 ChooserFor = Callable[[ir.Model], Choose]
 """What chooses for the graphs of a static model."""
@@ -52,7 +54,7 @@ def tuned(
     cache = TuningCache(tuning_cache())
     budget = Budget(terms.budget_s)
     options = TuneOptions(fusion, terms.top)
-    with Bench(Terms(target, machine.units)) as bench:
+    with Bench(_bench_terms(terms, target, machine)) as bench:
         found = conditions(detect.cpu(), target, machine.units)
         tuner = Tuner(bench, cache, found, machine, most=terms.top)
 
@@ -60,3 +62,11 @@ def tuned(
             return Measured(tuner, options, budget, model, progress)
 
         yield Tuning(chooser, cache.notes)
+
+
+def _bench_terms(terms: TuneTerms, target: Target, machine: Machine) -> Terms:
+    """Return what holds for every trial: one kernel that hangs may not use up all the time."""
+    usual = Terms(target, machine.units)
+    if terms.budget_s is None:
+        return usual
+    return replace(usual, limit_s=min(usual.limit_s, max(_LEAST_LIMIT_S, terms.budget_s / 3)))

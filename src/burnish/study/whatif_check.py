@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import datetime as dt
 import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,9 +19,13 @@ from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.core import files
 from burnish.core.errors import BurnishError, MissingCapabilityError
+from burnish.engines import isolated
 from burnish.engines import onnxruntime_executed as executed
 from burnish.engines.base import EngineOptions, GraphLevel
 from burnish.engines.onnxruntime_quantize import quantize_nodes
+from burnish.engines.recording import Turns
+from burnish.feeds.feed import Feeds
+from burnish.process.scratch import scratch
 from burnish.rewrite.drop import without_nodes
 from burnish.rewrite.fusions import FUSIONS
 from burnish.rewrite.options import OptimizeOptions
@@ -31,7 +34,6 @@ from burnish.store import onnx_files
 from burnish.store.graph_of import graph_of
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
-from burnish.study.alternate import alternating
 from burnish.study.observed import completed
 from burnish.study.timeline import Recorded, TimelineRequest, undisturbed
 from burnish.version import __version__
@@ -80,9 +82,7 @@ class Checks:
         self.notes: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
-        self._folder = Path(
-            self._exit.enter_context(tempfile.TemporaryDirectory(prefix="burnish-whatif-"))
-        )
+        self._folder = self._exit.enter_context(scratch("whatif"))
         executed.save(self._model, self._request.options, self._folder / "executed.onnx")
         return self
 
@@ -183,7 +183,7 @@ class Checks:
         assert feeds is not None
         action = "; ".join(map(str, scenario.actions))
         if self._options.alternating_s is not None:
-            before, after = alternating(subjects, feeds, for_s=self._options.alternating_s)
+            before, after = _in_turns(subjects, feeds, self._options.alternating_s)
             return Checked(action, undisturbed(before), undisturbed(after), verdict="")
         measured = bench(subjects, feeds, self._options.bench)
         failure = next((one.failure for one in measured.measurements if one.failure), None)
@@ -199,6 +199,17 @@ class Checks:
 _MAKERS: Mapping[str, Callable[[Checks, Sequence[Action]], _Made]] = {
     "remove": Checks._removed, "precision": Checks._quantized, "fuse": Checks._fused,
 }  # fmt: skip
+
+
+def _in_turns(
+    subjects: Sequence[BenchSubject], feeds: Feeds, for_s: float
+) -> tuple[tuple[float, ...], ...]:
+    """Return the seconds of calls, a few of each subject in turn: enough for a figure."""
+    with contextlib.ExitStack() as stack:
+        opened = [isolated.open_session(one.engine, one.model, one.options) for one in subjects]
+        sessions = [stack.enter_context(session) for session in opened]
+        turns = Turns(rounds=5, calls=6, settling=2, for_s=for_s)
+        return isolated.take_turns(sessions, [feeds.arrays] * len(sessions), turns)
 
 
 def _subject(label: str, path: Path, options: EngineOptions) -> BenchSubject:
@@ -227,8 +238,8 @@ def fusion_scenario(
     model: StoredModel, rule: str, options: EngineOptions, found: Recorded
 ) -> Scenario:
     """Return what a rule would do to the graph that is executed: each place as one fusion."""
-    with tempfile.TemporaryDirectory(prefix="burnish-whatif-") as folder:
-        path = Path(folder) / "executed.onnx"
+    with scratch("whatif") as folder:
+        path = folder / "executed.onnx"
         executed.save(model, options, path)
         result = optimize(onnx_files.read(path), OptimizeOptions(only=(rule,)))
     graph = found.setting.graph

@@ -7,12 +7,10 @@ caches, and in whose, is only seen here.
 from __future__ import annotations
 
 import statistics
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 from burnish.codegen.build import whole
 from burnish.codegen.built import Built
@@ -24,6 +22,7 @@ from burnish.codegen.load import open_folder
 from burnish.codegen.write import write
 from burnish.core.units import seconds
 from burnish.feeds.feed import Feeds
+from burnish.process.scratch import scratch
 
 ROUNDS = 9
 ROUND_S = 0.25
@@ -48,10 +47,10 @@ def raced(
         return first, f"ONNX Runtime runs the whole model: {most}"
     target = by_name(first.plan.target)
     library = whole(prepared.model, target, "", first.plan.sizes)
-    with tempfile.TemporaryDirectory(prefix="burnish-race-") as place, ExitStack() as stack:
+    with scratch("race") as place, ExitStack() as stack:
         calls = []
         for number, each in enumerate((*own.values(), library)):
-            folder = Path(place) / str(number)
+            folder = place / str(number)
             write(folder, about, [each], lambda text: compile_module(text, target).object_code)
             loaded = stack.enter_context(open_folder(folder, threads=threads))
             calls.append(loaded.prepare(feeds.arrays))

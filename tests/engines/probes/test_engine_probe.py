@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from burnish.core.errors import UsageError
 from burnish.engines.probes import engine_probe, tiny
-from burnish.engines.probes.child import run_module
-
-MODULE = "burnish.engines.probes.engine_probe"
+from burnish.process.program import run
 
 
 def test_a_working_engine_tells_where_it_ran() -> None:
@@ -27,6 +27,7 @@ def test_an_unknown_engine_is_the_callers_mistake() -> None:
 
 
 def test_as_a_program_it_prints_the_result_or_one_line() -> None:
-    assert run_module(MODULE, "onnxruntime-cpu", time_limit_s=60).output.startswith("cpu, f32")
-    failed = run_module(MODULE, "abacus", time_limit_s=60)
+    program = [sys.executable, "-m", "burnish.engines.probes.engine_probe"]
+    assert run([*program, "onnxruntime-cpu"], time_limit_s=60).output.startswith("cpu, f32")
+    failed = run([*program, "abacus"], time_limit_s=60)
     assert failed.reason.startswith("unknown engine 'abacus'; ")

@@ -6,17 +6,19 @@ import pytest
 
 from burnish.core import settings
 from burnish.engines.base import ENGINES, Availability
-from burnish.engines.probes import child, examine
-from burnish.engines.probes.child import Outcome
+from burnish.engines.probes import examine
 from burnish.engines.probes.findings import DoctorReport, Finding, Group, Status
+from burnish.process.child import Child, ChildEndedError
 
 CPU = "onnxruntime-cpu"
 
 
 @pytest.fixture
 def ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    outcome = Outcome(ok=False, output="", reason="crashed (SIGSEGV)")
-    monkeypatch.setattr(child, "run_module", lambda *_, **__: outcome)
+    def fall(*_: object) -> None:
+        raise ChildEndedError("ended by SIGSEGV", "probe", signal="SIGSEGV")
+
+    monkeypatch.setattr(Child, "ask", fall)
 
 
 def test_an_engine_that_is_named_is_tried_and_nothing_else() -> None:
@@ -28,7 +30,9 @@ def test_an_engine_that_is_named_is_tried_and_nothing_else() -> None:
 
 def test_a_crash_is_a_row_with_the_command_that_shows_it(ended: None) -> None:
     finding = examine.engine_finding(CPU, time_limit_s=1)
-    assert (finding.status, finding.detail) == (Status.BROKEN, "crashed (SIGSEGV)")
+    assert (finding.status, finding.detail) == (
+        Status.BROKEN, "ended by SIGSEGV during 'probe'",
+    )  # fmt: skip
     assert finding.remedy == "python -m burnish.engines.probes.engine_probe onnxruntime-cpu"
 
 

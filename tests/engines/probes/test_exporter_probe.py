@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.engines.probes.child import run_module
 from burnish.engines.probes.exporter_probe import EXPORTERS
+from burnish.process.child import Child
 
 
 @pytest.mark.torch
@@ -13,7 +13,5 @@ from burnish.engines.probes.exporter_probe import EXPORTERS
 @pytest.mark.parametrize("exporter", EXPORTERS)
 def test_an_exported_module_runs_and_agrees(exporter: str) -> None:
     pytest.importorskip("torch")
-    module = "burnish.engines.probes.exporter_probe"
-    outcome = run_module(module, exporter, time_limit_s=180)
-    assert outcome.reason == ""
-    assert outcome.output.endswith("exported, ran and agreed")
+    with Child("burnish.engines.probes.exporter_probe") as child:
+        assert child.ask("probe", exporter, str, 180) == "exported, ran and agreed"

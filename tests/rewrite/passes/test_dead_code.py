@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import onnx_ir as ir
 
 from burnish.rewrite.passes.dead_code import DropDeadCode
@@ -40,3 +41,14 @@ def test_an_output_that_is_left_out_stays_left_out() -> None:
     indices.name = ""
     result = checked(graph.model(pooled), {"x": samples(1, 1, 4, 4)})
     assert [value.name for value in result.model.graph.node(0).outputs] == ["out0", ""]
+
+
+def test_inputs_that_are_left_out_at_the_end_go_and_those_before_others_stay() -> None:
+    graph = Graph(opset=17)
+    x = graph.input("x", ["n", 4])
+    normed = graph.op("LayerNormalization", x, np.ones(4, np.float32), None)
+    clipped = graph.op("Clip", normed, None, np.array(1.0, np.float32))
+    model = graph.model(clipped)
+    assert DropDeadCode()(model).modified
+    assert [len(node.inputs) for node in model.graph] == [2, 3]
+    assert not DropDeadCode()(model).modified

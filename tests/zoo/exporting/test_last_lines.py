@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from burnish.zoo.exporting.last_lines import first_cause, last_of, raised_at
@@ -32,8 +30,11 @@ def test_the_place_is_the_innermost() -> None:
     assert raised_at(ValueError("never raised")) == ""
 
 
-def test_a_log_is_cut_to_its_last_lines(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    assert last_of(log) == ()
-    log.write_text("\n".join(f"line {number}\n" for number in range(9)))
-    assert last_of(log) == ("line 5", "line 6", "line 7", "line 8")
+def test_what_was_said_is_cut_to_its_last_lines() -> None:
+    assert last_of("") == ()
+    assert last_of("\n".join(f"line {number}\n" for number in range(9))) == (
+        "line 5",
+        "line 6",
+        "line 7",
+        "line 8",
+    )

@@ -107,7 +107,7 @@ def test_an_exporter_that_hangs_is_ended(tmp_path: Path) -> None:
     asked = request(tmp_path, exporter="torchscript", during="time.sleep(600)")
     error = failure(asked, tmp_path, time_limit_s=15)
     assert error.problem.startswith(
-        "failed while exporting (torchscript, opset 17): it was not finished within 15.0 s"
+        "failed while exporting (torchscript, opset 17): the process gave no answer within 15.0 s"
     )
     assert error.hint.startswith("give it longer with --time-limit, or try --exporter dynamo")
 

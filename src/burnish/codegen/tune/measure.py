@@ -22,18 +22,13 @@ from burnish.codegen.tune.messages import (
     LoadLibrary,
     Place,
     Prove,
-    Request,
     Tensor,
     Time,
 )
-from burnish.codegen.tune.process import (
-    START_LIMIT_S,
-    RequestRefusedError,
-    WorkerDiedError,
-    WorkerProcess,
-)
 from burnish.codegen.tune.race import Rules, race
 from burnish.codegen.tune.trial import Trial
+from burnish.core.errors import BurnishError
+from burnish.process.child import Child, ChildEndedError, ChildRefusedError
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
@@ -41,6 +36,9 @@ from burnish.tile.signature import signature
 
 FUNCTION = "kernel"
 _LIBRARY = "library"
+_WORKSHOP = "burnish.codegen.tune.workshop:Workshop"
+_START_LIMIT_S = 120.0
+"""Starting an interpreter and importing takes a second, and much longer on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -92,21 +90,14 @@ class _FailedError(Exception):
 class Bench:
     """Tries schedules; to be closed, as it keeps a process."""
 
-    def __init__(
-        self,
-        terms: Terms,
-        *,
-        start: Callable[[], WorkerProcess] = WorkerProcess,
-        write: Callable[..., Kernel] = generate,
-    ) -> None:
+    def __init__(self, terms: Terms, *, write: Callable[..., Kernel] = generate) -> None:
         self._terms = terms
-        self._start = start
         self._write = write
-        self._worker: WorkerProcess | None = None
+        self._worker: Child | None = None
         self._place: Place | None = None
         self._has_place = False
         self._limit_s = terms.limit_s
-        self._loading: dict[str, Request] = {}
+        self._loading: dict[str, Prove | LoadLibrary] = {}
         self._loaded: set[str] = set()
         self._failures: dict[str, str] = {}
 
@@ -182,7 +173,7 @@ class Bench:
         key, kernel = waiting
 
         def receive() -> None:
-            code = self._process().receive(self._limit_s + START_LIMIT_S)
+            code = self._process().receive(bytes, self._limit_s + _START_LIMIT_S)
             self._loading[key] = Prove(
                 key,
                 Image(
@@ -224,16 +215,17 @@ class Bench:
             threads=self._terms.threads,
         )
 
-    def _send(self, request: Request) -> None:
-        self._process().send(request)
+    def _send(self, request: Compile) -> None:
+        self._process().send("compile", request)
 
     def _load(self, key: str) -> None:
         worker = self._process()
         if not self._has_place and self._place is not None:
-            worker.ask(self._place, START_LIMIT_S)
+            worker.ask("place", self._place, type(None), _START_LIMIT_S)
             self._has_place = True
         if key not in self._loaded:
-            if wrong := worker.ask(self._loading[key], self._limit_s):
+            method = "load_library" if key == _LIBRARY else "prove"
+            if wrong := worker.ask(method, self._loading[key], str, self._limit_s):
                 # a node that is shared out among groups cannot take the place of one of them
                 how = "computes something else" if key == _LIBRARY else "wrong"
                 raise _FailedError(f"{how}: {wrong}")
@@ -245,7 +237,7 @@ class Bench:
         def measure() -> None:
             self._load(key)
             request = Time(key, runs, settling)
-            found.append(self._process().ask(request, self._limit_s))
+            found.append(self._process().ask("time", request, float, self._limit_s))
 
         return found[0] if self._succeeds(key, measure) else None
 
@@ -253,11 +245,11 @@ class Bench:
         """Do something for a subject; what goes wrong is its failure, and nobody else's."""
         try:
             action()
-        except WorkerDiedError as died:
+        except ChildEndedError as ended:
             self._worker, self._has_place = None, False
             self._loaded.clear()
-            self._failures[key] = str(died)
-        except RequestRefusedError as refused:
+            self._failures[key] = str(ended)
+        except (ChildRefusedError, BurnishError) as refused:
             self._failures[key] = f"cannot be run ({refused})"
         except _FailedError as failed:
             self._failures[key] = str(failed)
@@ -271,7 +263,7 @@ class Bench:
         failure = self._failures.get(key, "")
         return Trial(schedule, () if failure else samples[key], failure)
 
-    def _process(self) -> WorkerProcess:
+    def _process(self) -> Child:
         if self._worker is None:
-            self._worker = self._start()
+            self._worker = Child(_WORKSHOP)
         return self._worker

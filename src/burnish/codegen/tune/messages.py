@@ -87,13 +87,3 @@ class Forget:
     """Unload this."""
 
     key: str
-
-
-Request = Compile | Place | Prove | LoadLibrary | Time | Forget
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The request could not be served; the process goes on."""
-
-    reason: str

@@ -1,4 +1,8 @@
-"""What the measuring process does when asked: one method per message."""
+"""What the measuring process does when asked: one method per message.
+
+Kernels run here and nowhere else while they are being tried: one that crashes or hangs takes this
+process with it.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +31,7 @@ from burnish.codegen.tune.messages import (
 )
 from burnish.codegen.tune.proof import Proof
 from burnish.codegen.tune.steps import StepTable
+from burnish.process.scratch import scratch
 
 MOST_SESSIONS = 4
 """Each takes as long to load as the part has weights to pack."""
@@ -38,8 +43,9 @@ Run = Callable[[int], None]
 class Workshop:
     """Tensors of one group, and the kernels that have been loaded for it."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
+        # Python's garbage collector stays out of the timed runs
+        gc.disable()
         self._place: Place | None = None
         self._team: Team | None = None
         self._scratch_bytes = 0
@@ -73,10 +79,11 @@ class Workshop:
     def load_library(self, request: LoadLibrary) -> str:
         """Return what is wrong with a part of the model; one that is right can be timed."""
         place = self._placed
-        path = self._folder / f"{len(self._loaded)}.onnx"
-        path.write_bytes(request.model)
-        copies = self._timed.copies(request.outputs, len(request.model))
-        parts = [self._bound(request, path, copy) for copy in range(min(copies, MOST_SESSIONS))]
+        copies = min(self._timed.copies(request.outputs, len(request.model)), MOST_SESSIONS)
+        with scratch("library") as folder:
+            path = folder / "part.onnx"
+            path.write_bytes(request.model)
+            parts = [self._bound(request, path, copy) for copy in range(copies)]
         parts[0].run()
         for name, expected in place.case.outputs.items():
             content = as_array(self._timed.bytes(name), place.outputs[name])

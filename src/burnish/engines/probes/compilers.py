@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from burnish.engines.installed import version_of
-from burnish.engines.probes import child
 from burnish.engines.probes.findings import Finding, Group, Status
+from burnish.process.program import run
+from burnish.process.scratch import scratch
 
 _TIME_LIMIT_S = 60
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?")
@@ -55,14 +54,14 @@ def compiler_finding(compiler: Compiler) -> Finding:
     program = next((path for name in compiler.programs if (path := shutil.which(name))), None)
     if program is None:
         return _finding(compiler.name, Status.MISSING, compiler.purpose, remedy=compiler.remedy)
-    told = child.run([program, "--version"], time_limit_s=_TIME_LIMIT_S)
+    told = run([program, "--version"], time_limit_s=_TIME_LIMIT_S)
     numbers = _VERSION.findall(told.output)
     version = numbers[0] if numbers else ""
-    with tempfile.TemporaryDirectory(prefix="burnish-probe-") as folder:
-        source = Path(folder) / f"empty.{compiler.suffix}"
+    with scratch("probe") as folder:
+        source = folder / f"empty.{compiler.suffix}"
         source.write_text("int main() { return 0; }\n")
-        command = [program, "-c", str(source), "-o", str(Path(folder) / "empty.o")]
-        outcome = child.run(command, time_limit_s=_TIME_LIMIT_S)
+        command = [program, "-c", str(source), "-o", str(folder / "empty.o")]
+        outcome = run(command, time_limit_s=_TIME_LIMIT_S)
     if not outcome.ok:
         detail = f"{program}: {outcome.reason}"
         return _finding(compiler.name, Status.BROKEN, detail, version, compiler.remedy)
@@ -75,7 +74,7 @@ def library_finding(library: Library) -> Finding:
     if version is None:
         return _finding(library.module, Status.MISSING, library.purpose, remedy=library.remedy)
     command: Sequence[str] = [sys.executable, "-c", f"import {library.module}"]
-    outcome = child.run(command, time_limit_s=_TIME_LIMIT_S)
+    outcome = run(command, time_limit_s=_TIME_LIMIT_S)
     status = Status.WORKS if outcome.ok else Status.BROKEN
     remedy = "" if outcome.ok else library.remedy
     return _finding(library.module, status, outcome.reason or library.purpose, version, remedy)

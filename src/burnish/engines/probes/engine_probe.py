@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from pathlib import Path
 
 from burnish.core import units
 from burnish.core.errors import BurnishError
 from burnish.engines.base import ENGINES, EngineOptions, Placement
 from burnish.engines.probes import tiny
+from burnish.process.scratch import scratch
 
 
 def probe(name: str) -> str:
     """Run the tiny model on an engine, compare with NumPy, and return where it ran."""
-    with tempfile.TemporaryDirectory(prefix="burnish-probe-") as folder:
-        model = tiny.write(Path(folder))
+    with scratch("probe") as folder:
+        model = tiny.write(folder)
         with ENGINES[name].open(model, EngineOptions()) as session:
             error = tiny.error_of(session.run({"x": tiny.INPUT})["y"])
             session.prepare({"x": tiny.INPUT})()

@@ -8,13 +8,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 
 from burnish.core import settings
+from burnish.core.errors import BurnishError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import ENGINES
 from burnish.engines.installed import version_of
-from burnish.engines.probes import child, compilers
+from burnish.engines.probes import compilers
 from burnish.engines.probes.devices import devices
 from burnish.engines.probes.exporter_probe import EXPORTERS
 from burnish.engines.probes.findings import DoctorReport, Finding, Group, Status
+from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
 
 TIME_LIMIT_S = 180
 """A cold `torch.compile` on a slow machine needs most of a minute; what takes longer hangs."""
@@ -51,8 +53,8 @@ def engine_finding(name: str, *, time_limit_s: float) -> Finding:
             Group.ENGINE, name, Status.MISSING, available.version, available.reason,
             available.remedy,
         )  # fmt: skip
-    outcome = child.run_module(f"{_PROBES}.engine_probe", name, time_limit_s=time_limit_s)
-    return _tried(Group.ENGINE, name, available.version, outcome, "engine_probe")
+    reason, told = _tried("engine_probe", name, time_limit_s)
+    return _finding(Group.ENGINE, name, available.version, reason, told)
 
 
 def exporter_finding(name: str, *, time_limit_s: float) -> Finding:
@@ -64,8 +66,8 @@ def exporter_finding(name: str, *, time_limit_s: float) -> Finding:
             Group.EXPORTER, title, Status.MISSING, "", "torch is not installed",
             "pip install 'burnish[torch]'",
         )  # fmt: skip
-    outcome = child.run_module(f"{_PROBES}.exporter_probe", name, time_limit_s=time_limit_s)
-    return _tried(Group.EXPORTER, title, version, outcome, "exporter_probe")
+    reason, told = _tried("exporter_probe", name, time_limit_s)
+    return _finding(Group.EXPORTER, title, version, reason, told)
 
 
 def privacy() -> tuple[Finding, ...]:
@@ -81,18 +83,32 @@ def privacy() -> tuple[Finding, ...]:
     )  # fmt: skip
 
 
-def _tried(group: Group, name: str, version: str, outcome: child.Outcome, module: str) -> Finding:
-    if outcome.ok:
-        told = outcome.output.strip().splitlines()[-1]
-        return Finding(group, name, Status.WORKS, version, told)
-    again = f"python -m {_PROBES}.{module} {name.split()[-1]}"
-    return Finding(group, name, Status.BROKEN, version, outcome.reason, again)
+def _tried(module: str, name: str, time_limit_s: float) -> tuple[str, str]:
+    """Return why something does not work, and what it told or the command that shows it."""
+    again = f"python -m {_PROBES}.{module} {name}"
+    try:
+        with Child(f"{_PROBES}.{module}", Limits(answer_s=time_limit_s)) as child:
+            return "", child.ask("probe", name, str)
+    except BurnishError as error:
+        return f"{error.problem}; {error.hint}", again
+    except (ChildRefusedError, ChildEndedError) as error:
+        return str(error), again
+
+
+def _finding(group: Group, name: str, version: str, reason: str, told: str) -> Finding:
+    if reason:
+        return Finding(group, name, Status.BROKEN, version, reason, told)
+    return Finding(group, name, Status.WORKS, version, told)
 
 
 def _all(probes: Sequence[Probe], progress: Progress) -> tuple[Finding, ...]:
     """Return all findings in order; a few probes run at once, as most wait for a child."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         futures = [pool.submit(probe) for probe in probes]
-        for done, future in enumerate(as_completed(futures), start=1):
-            progress.step("examine", done, len(futures), future.result().name)
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                progress.step("examine", done, len(futures), future.result().name)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
         return tuple(future.result() for future in futures)

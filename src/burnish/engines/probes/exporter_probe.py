@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import warnings
-from pathlib import Path
 
 from burnish.core import units
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.engines.probes import tiny
+from burnish.process.scratch import scratch
 from burnish.store.stored import StoredModel
 
 EXPORTERS = ("dynamo", "torchscript")
@@ -20,8 +19,9 @@ def probe(exporter: str) -> str:
     import torch
 
     module, inputs = tiny.module_and_inputs()
-    with tempfile.TemporaryDirectory(prefix="burnish-probe-") as folder:
-        path = Path(folder) / "exported.onnx"
+    warnings.simplefilter("ignore")  # both exporters warn about their own insides
+    with scratch("probe") as folder:
+        path = folder / "exported.onnx"
         torch.onnx.export(
             module, tuple(inputs.values()), str(path), input_names=["x"], output_names=["y"],
             dynamo=exporter == "dynamo", verbose=False,
@@ -35,6 +35,4 @@ def probe(exporter: str) -> str:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    told = probe(sys.argv[1])
-    sys.stdout.write(f"\n{told}")
+    sys.stdout.write(f"\n{probe(sys.argv[1])}")

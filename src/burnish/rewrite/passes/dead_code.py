@@ -14,13 +14,16 @@ from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 class DropDeadCode(InPlacePass):
     """Remove nodes, initializers, functions and opset imports that nobody reads.
 
-    Inputs of the graph stay, read or not: they are part of what callers rely on.
+    Inputs of the graph stay, read or not: they are part of what callers rely on. Inputs of nodes
+    that are left out at the end go: written as empty names they end ONNX Runtime 1.31.1, of
+    LayerNormalization from level `extended` on, of Max and Sum at every level.
     """
 
     def call(self, model: ir.Model) -> Counted:
         """Sweep each graph once, from its end."""
         count = sum(_drop_nodes(graph) for graph in reversed(tuple(edit.graphs(model))))
         count += sum(_drop_initializers(graph) for graph in edit.graphs(model))
+        count += sum(map(_drop_absent_inputs, edit.nodes(model)))
         return counted(model, count + _drop_functions(model) + _drop_imports(model))
 
 
@@ -44,6 +47,16 @@ def _drop_initializers(graph: ir.Graph) -> int:
     for name in doomed:
         del graph.initializers[name]
     return len(doomed)
+
+
+def _drop_absent_inputs(node: ir.Node) -> int:
+    given = len(node.inputs)
+    while given and node.inputs[given - 1] is None:
+        given -= 1
+    absent = len(node.inputs) - given
+    if absent:
+        node.resize_inputs(given)
+    return absent
 
 
 def _drop_functions(model: ir.Model) -> int:

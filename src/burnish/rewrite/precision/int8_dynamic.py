@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.core.errors import ModelError
+from burnish.process.scratch import scratch
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
 
@@ -26,8 +26,8 @@ def quantize(path: Path, *, flags: Sequence[str]) -> Step:
 
     _require_flat(path)
     reduce_range = not set(flags) & set(_FULL_RANGE)
-    with tempfile.TemporaryDirectory() as folder, _quiet():
-        draft = Path(folder) / path.name
+    with scratch("int8-dynamic") as folder, _quiet():
+        draft = folder / path.name
         quantize_dynamic(
             path,
             draft,

@@ -1,17 +1,15 @@
-"""The process that exports: `python -m burnish.zoo.exporting.child REQUEST SCRATCH MODEL`.
+"""What the process that exports does when asked.
 
 Builds the module, runs it, exports it, and writes the model with what PyTorch computed. Anything
-may go wrong here, up to the death of the process: each stage is noted before it begins.
+may go wrong here, up to the death of the process: each stage is told before it begins.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-import os
-import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.core import records
@@ -25,34 +23,46 @@ from burnish.zoo.exporting import attempts, past
 from burnish.zoo.exporting.functions import kept_as_functions
 from burnish.zoo.exporting.last_lines import first_cause, raised_at
 from burnish.zoo.exporting.name import writer_of
+from burnish.zoo.exporting.past import Generation
 from burnish.zoo.exporting.recording import recorded
 from burnish.zoo.exporting.request import ExportRequest
 from burnish.zoo.exporting.sources import build
-from burnish.zoo.exporting.stages import Failure, Outcome, StageLog, write_outcome
+from burnish.zoo.exporting.stages import Failure, Outcome, StageLog
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Export; return 0, or 1 after leaving the reason in the scratch folder."""
-    asked, scratch, target = (Path(argument) for argument in arguments)
-    request = records.decode(ExportRequest, json.loads(asked.read_text()))
-    log = StageLog(scratch)
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to export, and where to."""
+
+    request: ExportRequest
+    target: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What came of it: a model and, of a decoder, what PyTorch writes; or why there is none."""
+
+    outcome: Outcome | None = None
+    generation: Generation | None = None
+    failure: Failure | None = None
+
+
+def export(order: Order) -> Exported:
+    """Export into a file and beside it."""
+    log = StageLog()
     warnings.simplefilter("ignore")  # both exporters warn about their own insides
     logging.disable(logging.WARNING)
     try:
-        outcome = _export(request, scratch, target, log)
+        return _export(order.request, order.target, log)
     except BurnishError as error:
         kind = type(error).__name__
-        write_outcome(scratch, Failure(log.current, error.problem, error.hint, kind))
-        return 1
+        return Exported(failure=Failure(log.current, error.problem, error.hint, kind))
     except Exception as error:
         lines = (*first_cause(error), raised_at(error))
-        write_outcome(scratch, Failure(log.current, "", lines=lines))
-        return 1
-    write_outcome(scratch, outcome)
-    return 0
+        return Exported(failure=Failure(log.current, "", lines=lines))
 
 
-def _export(request: ExportRequest, scratch: Path, target: Path, log: StageLog) -> Outcome:
+def _export(request: ExportRequest, target: Path, log: StageLog) -> Exported:
     with log.stage("build"):
         built = build(request)
     with log.stage("run"):
@@ -66,10 +76,8 @@ def _export(request: ExportRequest, scratch: Path, target: Path, log: StageLog) 
         onnx_files.write(model, target, history=_history(request))
         _write_data(target, data)
         layout.write_source(target, success.built.torch)
-        if generation is not None:
-            past.write(scratch, generation)
     axes = built.model.dynamic_axes.values()
-    return Outcome(
+    outcome = Outcome(
         exporter=writer_of(request),
         opset=model.opset_imports[""],
         dynamic_axes=tuple(dict.fromkeys(symbol for named in axes for symbol in named.values())),
@@ -77,6 +85,7 @@ def _export(request: ExportRequest, scratch: Path, target: Path, log: StageLog) 
         notes=(*success.exported.notes, *lost),
         stages=log.times,
     )
+    return Exported(outcome, generation)
 
 
 def _inputs(built: BuiltModel, request: ExportRequest) -> list[Tensors]:
@@ -99,11 +108,3 @@ def _history(request: ExportRequest) -> History:
 
     detail = f"{request.exporter} of torch {torch.__version__}, opset {request.chosen_opset}"
     return History(value_key(records.encode(request)), (Step("export", detail),))
-
-
-if __name__ == "__main__":
-    code = main(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # The libraries' threads and destructors have nothing left to say, and can crash or hang.
-    os._exit(code)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from pathlib import Path
 
 _LINES = 4
 _WIDTH = 240
@@ -27,10 +26,9 @@ def raised_at(error: BaseException) -> str:
     return f"at {frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}"
 
 
-def last_of(log: Path) -> tuple[str, ...]:
+def last_of(said: str) -> tuple[str, ...]:
     """Return the last lines of what a process said."""
-    said = log.read_text(errors="replace").splitlines() if log.is_file() else []
-    return tuple(_cut(line) for line in said if line.strip())[-_LINES:]
+    return tuple(_cut(line) for line in said.splitlines() if line.strip())[-_LINES:]
 
 
 def _cut(line: str) -> str:

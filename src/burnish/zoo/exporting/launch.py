@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
-from burnish.core import errors, records, units
+from burnish.core import errors
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
-from burnish.zoo.exporting import past
+from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
+from burnish.zoo.exporting.child import Exported, Order
 from burnish.zoo.exporting.last_lines import last_of
 from burnish.zoo.exporting.past import Generation
 from burnish.zoo.exporting.request import ExportRequest, check
 from burnish.zoo.exporting.sources import follows_attention
-from burnish.zoo.exporting.stages import Failure, Outcome, last_stage, read_outcome
+from burnish.zoo.exporting.stages import Failure, Outcome
 
 TIME_LIMIT_S = 600.0
 _CHILD = "burnish.zoo.exporting.child"
@@ -38,37 +33,24 @@ def launch(
     """Export into `target` and beside it; the caller removes what a failure leaves there."""
     check(request)
     _require_torch()
-    with tempfile.TemporaryDirectory(prefix="burnish-export-") as scratch_name:
-        scratch = Path(scratch_name)
-        asked, log = scratch / "request.json", scratch / "log.txt"
-        asked.write_text(records.text_of(records.encode(request)))
-        words = [sys.executable, "-P", "-m", _CHILD, str(asked), str(scratch), str(target)]
-        with log.open("wb") as talk:
-            code = _run(words, talk.fileno(), time_limit_s, _environment(request))
-        outcome = read_outcome(scratch)
-        if isinstance(outcome, Outcome):
-            return outcome, past.read(scratch)
-        if outcome is None:
-            outcome = _unexplained(code, scratch, log, time_limit_s)
-        raise _error(outcome, request)
+    limits = Limits(time_limit_s, environment=_environment(request))
+    exported = _exported(Order(request, target), limits)
+    if exported.outcome is None:
+        assert exported.failure is not None
+        raise _error(exported.failure, request)
+    return exported.outcome, exported.generation
 
 
-def _run(
-    words: list[str], talk: int, time_limit_s: float, environment: Mapping[str, str]
-) -> int | None:
-    """Return the exit code of a process; None: it did not end in time."""
-    process = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=talk, stderr=talk, start_new_session=True,
-        env={**os.environ, **environment},
-    )  # fmt: skip
+def _exported(order: Order, limits: Limits) -> Exported:
     try:
-        return process.wait(timeout=time_limit_s)
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        with Child(_CHILD, limits) as child:
+            return child.ask("export", order, Exported)
+    except ChildEndedError as error:
+        stage = error.stage if error.stage in _DOING else "start"
+        how = f"the process {error.how}"
+        return Exported(failure=Failure(stage, how, lines=last_of(error.said)))
+    except ChildRefusedError as error:
+        return Exported(failure=Failure("write", str(error)))
 
 
 def _environment(request: ExportRequest) -> dict[str, str]:
@@ -76,16 +58,6 @@ def _environment(request: ExportRequest) -> dict[str, str]:
         return {}
     # oneDNN's bf16 kernels for AMX end the process on machines that name AMX but withhold it.
     return {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}
-
-
-def _unexplained(code: int | None, scratch: Path, log: Path, time_limit_s: float) -> Failure:
-    """Return what can be said of a process that left no word."""
-    if code is None:
-        how = f"it was not finished within {units.seconds(time_limit_s)}"
-        return Failure(last_stage(scratch), how, lines=last_of(log))
-    ended = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-    how = f"the process ended {ended}"
-    return Failure(last_stage(scratch), how, lines=last_of(log))
 
 
 def _error(failure: Failure, request: ExportRequest) -> BurnishError:
@@ -100,7 +72,7 @@ def _error(failure: Failure, request: ExportRequest) -> BurnishError:
 
 
 def _hint(failure: Failure, request: ExportRequest) -> str:
-    if "not finished within" in failure.problem:
+    if "no answer within" in failure.problem:
         return f"give it longer with --time-limit, or {_other_ways(request)}"
     if failure.stage in ("build", "run"):
         return "make the module run on its inputs in PyTorch first; nothing was written"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from burnish.zoo.exporting.recording import array_of, recorded
 from burnish.zoo.generation import LOGITS, TOKENS, follow, greedy
 from burnish.zoo.precision import cast
 
-GENERATION = "generation.npz"
 _PROMPT = 5
 _RANDOM_SHAPES = 3
 
@@ -83,27 +81,6 @@ def empty_past(built: BuiltModel) -> Arrays:
         for name, tensor in built.inputs.items()
         if name.startswith("past_")
     }
-
-
-def write(folder: Path, generation: Generation) -> None:
-    """Leave a generation for the parent."""
-    np.savez(
-        folder / GENERATION,
-        prompt=np.array(generation.prompt),
-        tokens=np.array(generation.tokens),
-        logits=generation.logits,
-    )
-
-
-def read(folder: Path) -> Generation | None:
-    """Return the generation that a child left; None: it left none."""
-    path = folder / GENERATION
-    if not path.is_file():
-        return None
-    with np.load(path) as stored:
-        return Generation(
-            tuple(stored["prompt"].tolist()), tuple(stored["tokens"].tolist()), stored["logits"]
-        )
 
 
 def _library_tokens(built: BuiltModel, prompt: Any) -> tuple[int, ...] | None:  # noqa: ANN401

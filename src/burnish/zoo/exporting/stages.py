@@ -1,21 +1,16 @@
-"""The stages of an export, written down as they begin: a process that dies tells how far it got."""
+"""The stages of an export, told as they begin: of a process that dies one knows how far it got."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from burnish.core import records
+from burnish.process import serving
 
-Stage = Literal["start", "build", "run", "export", "write"]
-
-STATUS = "status.jsonl"
-OUTCOME = "outcome.json"
+Stage = Literal["build", "run", "export", "write"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +57,9 @@ class Failure:
 
 
 class StageLog:
-    """Writes a line whenever a stage begins."""
+    """Tells the parent whenever a stage begins."""
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / STATUS
+    def __init__(self) -> None:
         self._times: list[StageTime] = []
         self.current: str = "start"
 
@@ -78,29 +72,7 @@ class StageLog:
     def stage(self, name: Stage) -> Iterator[None]:
         """Note that a stage begins, and how long it took if it ends well."""
         self.current = name
-        with self._path.open("a") as stream:
-            stream.write(json.dumps({"stage": name}) + "\n")
+        serving.stage(name)
         start = time.monotonic()
         yield
         self._times.append(StageTime(name, time.monotonic() - start))
-
-
-def last_stage(folder: Path) -> str:
-    """Return the stage that a process was in when it was last heard of."""
-    path = folder / STATUS
-    lines = path.read_text().splitlines() if path.is_file() else []
-    return str(json.loads(lines[-1])["stage"]) if lines else "start"
-
-
-def write_outcome(folder: Path, outcome: Outcome | Failure) -> None:
-    """Leave what the parent is to know."""
-    (folder / OUTCOME).write_text(records.text_of(records.encode(outcome)))
-
-
-def read_outcome(folder: Path) -> Outcome | Failure | None:
-    """Return what a child left; None: it left nothing."""
-    path = folder / OUTCOME
-    if not path.is_file():
-        return None
-    found: Outcome | Failure = records.decode(Failure | Outcome, json.loads(path.read_text()))
-    return found

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import onnx_ir as ir
 
+from burnish.process.scratch import scratch
 from burnish.store import onnx_files
 from burnish.zoo.entry import BuiltModel
 from burnish.zoo.exporting.graph import Exported, example, output_axes, require_opset, tidied
@@ -21,8 +20,8 @@ def export(built: BuiltModel, *, opset: int, shapes: Shapes) -> Exported:
 
     inputs = example(built)
     axes = {**built.dynamic_axes, **output_axes(built, shapes)} if built.dynamic_axes else {}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.onnx"
+    with scratch("torchscript") as folder:
+        path = folder / "model.onnx"
         torch.onnx.export(
             built.module,
             tuple(inputs.values()),

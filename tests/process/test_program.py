@@ -1,14 +1,15 @@
-"""A crash or a hang in a child is a result."""
+"""A crash or a hang of a program is a result."""
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from burnish.engines.probes.child import Outcome, run, run_module
+from burnish.process.program import Outcome, run
 
 
 def python(code: str) -> Outcome:
@@ -48,5 +49,15 @@ def test_a_program_that_is_not_there_cannot_be_started() -> None:
     assert outcome.reason == "cannot be started (No such file or directory)"
 
 
-def test_a_module_is_run_with_this_interpreter() -> None:
-    assert run_module("platform", time_limit_s=60).ok
+def test_an_interrupted_program_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    with pytest.raises(KeyboardInterrupt):
+        run(["sh", "-c", f"(sleep 1; touch {mark}) & sleep 60"], time_limit_s=60)
+    time.sleep(1.2)
+    assert not mark.exists()

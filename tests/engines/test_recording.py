@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from burnish.core.arrays import Arrays
+from burnish.engines.recording import Recording, Repeats, Turns, record, take_turns
+from burnish.trace.events import Trace
+from timelines import run, trace
+
+
+class FakeSession:
+    """A session that answers with a timeline made by hand, and counts its calls."""
+
+    def __init__(self, timeline: Trace | None) -> None:
+        self.timeline = timeline
+        self.asked: dict[str, int] = {}
+        self.calls = 0
+
+    def trace(self, feeds: Arrays, *, warmup: int, runs: int) -> Trace | None:
+        self.asked = {"warmup": warmup, "runs": runs}
+        return self.timeline
+
+    def prepare(self, feeds: Arrays) -> Callable[[], None]:
+        def call() -> None:
+            self.calls += 1
+
+        return call
+
+
+def recorded(session: FakeSession, repeats: Repeats) -> Recording:
+    ticks = itertools.count(0.0, 0.5)
+    return record(session, {}, repeats, lambda: next(ticks))  # type: ignore[arg-type]
+
+
+def test_a_timeline_comes_with_the_times_of_runs_without_one() -> None:
+    session = FakeSession(trace(run(0, 100)))
+    found = recorded(session, Repeats(warmup=1, runs=3))
+    assert found.trace is session.timeline
+    assert session.asked == {"warmup": 1, "runs": 3}
+    assert found.plain_s == (0.5, 0.5, 0.5)
+    assert session.calls == 4
+
+
+def test_short_runs_are_repeated_for_a_while() -> None:
+    found = recorded(FakeSession(trace(run(0, 100))), Repeats(warmup=0, runs=2, plain_s=6.0))
+    assert len(found.plain_s) == 5
+
+
+def test_an_engine_without_timelines_is_not_timed() -> None:
+    session = FakeSession(None)
+    assert recorded(session, Repeats()) == Recording(None)
+    assert session.calls == 0
+
+
+def test_several_take_turns_and_who_goes_first_alternates() -> None:
+    said: list[str] = []
+    calls = [lambda: said.append("a"), lambda: said.append("b")]
+    ticks = itertools.count()
+    first, second = take_turns(calls, Turns(rounds=3), lambda: float(next(ticks)))
+    assert first == second == (1.0, 1.0, 1.0)
+    assert "".join(said) == "abbaabbaab"
+
+
+def test_the_first_calls_of_a_turn_are_dropped_and_turns_go_on_for_a_while() -> None:
+    said: list[str] = []
+    ticks = itertools.count()
+    turns = Turns(rounds=1, warmup=0, calls=2, settling=1, for_s=20.0)
+    (own,) = take_turns([lambda: said.append("a")], turns, lambda: float(next(ticks)))
+    assert len(said) == 9
+    assert len(own) == 6
