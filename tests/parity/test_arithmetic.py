@@ -5,7 +5,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from burnish.parity.arithmetic import arithmetic_of, quantised_values, weakest
+from burnish.parity.arithmetic import arithmetic_by_output, quantised_values, weakest
 from burnish.parity.compare import compare
 from burnish.parity.tolerances import DYNAMIC_INT8, Tolerances
 
@@ -30,7 +30,14 @@ def model(text: str) -> ir.Model:
     ],
 )
 def test_the_weakest_type_that_a_graph_computes_in_is_found(text: str, expected: str) -> None:
-    assert arithmetic_of(model(text)) == expected
+    assert arithmetic_by_output(model(text)) == {"y": expected}
+
+
+def test_what_leads_to_no_output_does_not_count() -> None:
+    text = """g (float[4] x) => (float[4] y, float[4] z)
+        { dead = Cast<to = 16>(x)  q, s, o = DynamicQuantizeLinear(x)  y = Tanh(x)
+          h = Cast<to = 10>(x)  z = Cast<to = 1>(h) }"""
+    assert arithmetic_by_output(model(text)) == {"y": "f32", "z": "f16"}
 
 
 def test_a_precision_without_a_tolerance_of_its_own_changes_nothing() -> None:
@@ -56,7 +63,7 @@ def test_dynamic_int8_is_found_in_the_graph_and_still_refuses_what_is_wrong() ->
             y, s, z = DynamicQuantizeLinear (x)
         }"""
     )
-    assert arithmetic_of(model) == DYNAMIC_INT8
+    assert arithmetic_by_output(model)["s"] == DYNAMIC_INT8
     reference = {"y": np.random.default_rng(0).normal(size=4096).astype(np.float32)}
     for error, passed in ((0.1, True), (0.5, False)):
         candidate = {"y": reference["y"] + np.float32(error)}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import jsonschema
@@ -47,9 +48,31 @@ def test_a_sample_that_could_not_be_run_does_not_pass() -> None:
     assert not report(good, Sample("2", {}, (), problem="refused")).passed
 
 
+def test_what_means_something_else_does_not_pass() -> None:
+    same, other = diff("p", severity=0.0), diff("p", severity=2.0)
+    found = report(Sample("1", {}, (same,), meant=(other,)))
+    assert found.outcome == "differs"
+    assert found.worst is other
+
+
+def test_a_difference_that_was_searched_for_counts() -> None:
+    good, bad = (Sample(label, {}, (diff("p", severity=s),)) for label, s in (("1", 0.0), ("s", 2)))
+    found = dataclasses.replace(report(good), telling=(bad,))
+    assert (found.passed, found.outcome) == (False, "differs")
+    assert found.worst_sample is bad
+
+
+def test_what_shows_nothing_is_neither_equal_nor_different() -> None:
+    good = Sample("1", {}, (diff("p", severity=0.0),))
+    found = dataclasses.replace(report(good), unshown={"p": "it is NaN"})
+    assert (found.passed, found.outcome) == (False, "not shown")
+
+
 def test_the_title_of_a_sample_says_its_shape() -> None:
     assert Sample("2", {"batch": 3, "sequence": 7}, ()).title == "2 (batch=3, sequence=7)"
     assert Sample("test_data_set_0", {}, ()).title == "test_data_set_0"
+    special = Sample("search 3", {"batch": 2}, (), kind="mask left")
+    assert special.title == "search 3 (batch=2; mask left)"
 
 
 def test_a_report_survives_json_and_fits_its_schema() -> None:
@@ -60,7 +83,8 @@ def test_a_report_survives_json_and_fits_its_schema() -> None:
     sample = Sample("1", {"batch": 2}, (diff("p", severity=math.inf),))
     found = VerifyReport(
         "a", "b", "onnxruntime-cpu", "openvino", (sample,),
-        Bisection("1", culprit, 12, 3, ("note",)), "f16", ("problem",), ("note",),
+        Bisection("1", culprit, 12, 3, ("note",)), "f16", 3, (sample,), ("q",), {"p": "NaN"}, "no",
+        ("problem",), ("note",),
     )  # fmt: skip
     document = records.document(found, schema=SCHEMA)
     jsonschema.validate(document, records.json_schema(VerifyReport, schema=SCHEMA))

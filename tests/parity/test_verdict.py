@@ -21,6 +21,33 @@ def test_equal_runs_are_counted() -> None:
     )
 
 
+def test_what_else_was_done_is_told() -> None:
+    meant = dataclasses.replace(EQUAL, meant=EQUAL.diffs)
+    report = dataclasses.replace(REPORT, samples=(meant,), searched=1234)
+    assert verdict(report).endswith(
+        "1 tensor in 1 sample within tolerance, and 1,234 inputs that might have shown a "
+        "difference; equal in real numbers, too"
+    )
+    proven = dataclasses.replace(REPORT, proven=("y",))
+    assert verdict(proven).endswith("within tolerance; computed in the very same way")
+    unjudged = dataclasses.replace(REPORT, unjudged="no time")
+    assert verdict(unjudged).endswith("meaning was not judged apart from rounding: no time")
+
+
+def test_another_meaning_is_told_apart_from_rounding() -> None:
+    sample = dataclasses.replace(EQUAL, meant=DIFFERENT.diffs)
+    assert verdict(dataclasses.replace(REPORT, samples=(sample,))).startswith(
+        "b on openvino means something else than a on onnxruntime-cpu: y in sample 1 (batch=2): 4"
+    )
+
+
+def test_nothing_shown_is_told_with_its_reason() -> None:
+    report = dataclasses.replace(REPORT, unshown={"y": "it is NaN or infinite in every sample"})
+    assert verdict(report) == (
+        "nothing was shown of y of b on openvino: it is NaN or infinite in every sample"
+    )
+
+
 def test_a_difference_names_tensor_sample_and_element() -> None:
     assert verdict(dataclasses.replace(REPORT, samples=(EQUAL, DIFFERENT))) == (
         "b on openvino differs from a on onnxruntime-cpu: y in sample 2 (batch=2): 4 of 4 elements "

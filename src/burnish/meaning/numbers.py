@@ -33,6 +33,8 @@ _STORED = {
 _EXACT_AS_F64 = 2**53
 
 _STEPS = frozenset({"round", "floor", "ceil", "truncate"})
+_F64_ROUNDINGS = 8.0
+"""How often f64 may round within one operator, for instance in a long sum."""
 _BEFORE_A_STEP = 64.0
 """Roundings that what is about to be cut to a whole number may be off: few runs of noise must
 show what many runs of an engine would."""
@@ -145,7 +147,7 @@ class Noisy(Reals):
     ) -> None:
         """Start with a seed; no rounding of a float is below `least`.
 
-        `constants_only`: what is computed is exact, only the weights are off.
+        `constants_only`: only the weights are off by that much, results by what f64 rounds.
         """
         random = np.random.default_rng(seed)
         # Uniform within one rounding, as the error of a rounding is.
@@ -160,7 +162,9 @@ class Noisy(Reals):
 
     def rounded(self, value: Value, dtype: str) -> Value:
         """Return the elements, each off by at most one rounding."""
-        return value if self._constants_only else self._disturbed(value, dtype)
+        if self._constants_only:
+            return self._disturbed(value, "f64", _F64_ROUNDINGS) if dtype in FLOATS else value
+        return self._disturbed(value, dtype)
 
     def call(self, function: str, arguments: Sequence[Value], dtype: str) -> Value:
         """Return NumPy's value of the function; near a step, either side of it."""
@@ -174,11 +178,11 @@ class Noisy(Reals):
         unit = UNIT_ROUNDOFF.get(dtype)
         if unit is None or not value.size:
             return value
-        unit = max(unit, self._least) * times
+        unit = max(unit, 0.0 if dtype == "f64" else self._least) * times
         noise = self._noise_by_value(value) if self._alike else self._noise(value.size)
         with np.errstate(invalid="ignore", over="ignore"):
             moved = value + value * (noise.reshape(value.shape) * unit)
-            if exact:
+            if exact and dtype != "f64":
                 held = value.astype(_STORED[dtype]).astype(np.float64) == value
                 moved = np.where(held, value, moved)
         return moved

@@ -87,9 +87,10 @@ class Examiner:
             for name, seen in open_ones.items()
             if seen.elements and not seen.finite
         }
-        fixed = [n for n, seen in open_ones.items() if n not in structure.constant and seen.fixed]
-        if open_ones and len(fixed) == len(open_ones):
-            found |= dict.fromkeys(fixed, "it has one and the same value in every sample")
+        changing = {n: s for n, s in open_ones.items() if n not in structure.constant}
+        if changing and all(seen.fixed for seen in changing.values()):
+            said = "it has one and the same value in every sample"
+            found = dict.fromkeys((n for n, seen in changing.items() if seen.finite), said) | found
         return found
 
     def _truth(self, given: Given) -> Tensors | None:

@@ -30,7 +30,7 @@ def verdict(report: VerifyReport) -> str:
 
 
 def _amount(report: VerifyReport) -> str:
-    """Return how much was compared: `2 tensors in 4 samples and 87 searched for …`."""
+    """Return how much was compared, and in which ways."""
     tensors = sum(len(each.diffs) for each in report.samples)
     amount = f"{count(tensors, 'tensor')} in {count(len(report.samples), 'sample')}"
     searched = f", and {report.searched:,} inputs that might have shown a difference"
@@ -40,7 +40,8 @@ def _amount(report: VerifyReport) -> str:
     elif report.unjudged:
         meaning = f"; meaning was not judged apart from rounding: {report.unjudged}"
     else:
-        meaning = "; equal in real numbers, too"
+        meant = any(sample.meant for sample in report.samples)
+        meaning = "; equal in real numbers, too" if meant else ""
     return f"{amount} within tolerance{searched if report.searched else ''}{meaning}"
 
 
