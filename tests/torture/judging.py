@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import onnx
 
@@ -22,6 +22,9 @@ from torture.case import Case
 from torture.plants import BLANKS, PLANTS
 from torture.running import installed
 from torture.traps import TRAPS
+
+if TYPE_CHECKING:
+    from burnish.parity.request import VerifyRequest
 
 CASES: dict[str, Case] = {case.name: case for case in (*PLANTS, *BLANKS, *TRAPS)}
 HANG_S = 300.0
@@ -31,8 +34,23 @@ _ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
+class Question:
+    """Two files, or one file on another engine, or a case by its name."""
+
+    name: str
+    reference: str = ""
+    """Empty: `name` is a case."""
+    candidate: str = ""
+    """Empty: the reference itself, run otherwise."""
+    engine: str = ""
+    threads: int | None = None
+    level: str = "all"
+    budget_s: float | None = None
+
+
+@dataclass(frozen=True)
 class Answer:
-    """What verify said of a case."""
+    """What verify said."""
 
     name: str
     said: str
@@ -42,34 +60,33 @@ class Answer:
 
     @property
     def right(self) -> bool:
-        """Return whether that is what had to be said."""
+        """Return whether that is what had to be said of the case."""
         return self.said in (CASES[self.name].expected, "skipped")
 
 
 def answers(
-    names: Sequence[str],
+    questions: Sequence[Question],
     *,
-    budget_s: float | None = None,
     jobs: int = 1,
     told: Callable[[Answer], None] = lambda _answer: None,
 ) -> list[Answer]:
-    """Return what is said of each case, in order; `told` hears each as it comes."""
-    waiting: queue.Queue[str] = queue.Queue()
-    for name in names:
-        waiting.put(name)
-    found: dict[str, Answer] = {}
+    """Return what is said, in order; `told` hears each as it comes."""
+    waiting: queue.Queue[tuple[int, Question]] = queue.Queue()
+    for numbered in enumerate(questions):
+        waiting.put(numbered)
+    found: dict[int, Answer] = {}
     lock = threading.Lock()
 
     def work() -> None:
-        with _Child(budget_s) as child:
+        with _Child() as child:
             while True:
                 try:
-                    name = waiting.get_nowait()
+                    number, question = waiting.get_nowait()
                 except queue.Empty:
                     return
-                answer = child.ask(name)
+                answer = child.ask(question)
                 with lock:
-                    found[name] = answer
+                    found[number] = answer
                     told(answer)
 
     threads = [threading.Thread(target=work) for _ in range(jobs)]
@@ -77,14 +94,13 @@ def answers(
         thread.start()
     for thread in threads:
         thread.join()
-    return [found[name] for name in names]
+    return [found[number] for number in range(len(questions))]
 
 
 class _Child:
     """A process that answers one question after the other; a new one where it ends."""
 
-    def __init__(self, budget_s: float | None) -> None:
-        self._budget_s = budget_s
+    def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -93,39 +109,32 @@ class _Child:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def ask(self, name: str) -> Answer:
-        """Return what is said of one case."""
-        missing = [package for package in CASES[name].needs if not installed(package)]
+    def ask(self, question: Question) -> Answer:
+        """Return what is said of one question."""
+        needs = () if question.reference else CASES[question.name].needs
+        missing = [package for package in needs if not installed(package)]
         if missing:
-            return Answer(name, "skipped", f"{missing[0]} is not installed", 0.0)
+            return Answer(question.name, "skipped", f"{missing[0]} is not installed", 0.0)
         process = self._started()
-        assert process.stdin is not None
         start = time.monotonic()
         alarm = threading.Timer(HANG_S, process.kill)
         alarm.start()
         try:
-            process.stdin.write(f"{name}\n")
-            process.stdin.flush()
-            line = _line(process.stdout)
-        except BrokenPipeError:
-            line = ""
+            line = _exchange(process, json.dumps(dataclasses.asdict(question)))
         finally:
             alarm.cancel()
         seconds = time.monotonic() - start
-        if not line:
-            self._end()
-            said = "hung" if seconds >= HANG_S else "crashed"
-            return Answer(name, said, f"the process ended with {process.returncode}", seconds)
-        return Answer(name, *json.loads(line), seconds)
+        if line:
+            return Answer(question.name, *json.loads(line), seconds)
+        self._end()
+        said = "hung" if seconds >= HANG_S else "crashed"
+        return Answer(question.name, said, f"the process ended: {process.returncode}", seconds)
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
-            words = [sys.executable, "-m", "tests.torture.judging"]
-            if self._budget_s is not None:
-                words.append(str(self._budget_s))
             self._process = subprocess.Popen(
-                words, cwd=_ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "2"},
+                [sys.executable, "-m", "tests.torture.judging"], cwd=_ROOT, text=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             )  # fmt: skip
         return self._process
 
@@ -136,36 +145,40 @@ class _Child:
             self._process = None
 
 
-def _line(stream: IO[str] | None) -> str:
-    return "" if stream is None else stream.readline()
-
-
-def judged(case: Case, budget_s: float | None = None) -> tuple[str, str]:
-    """Return what verify says of a case with its defaults, and its sentence."""
-    with tempfile.TemporaryDirectory() as folder:
-        paths = Path(folder) / "reference.onnx", Path(folder) / "candidate.onnx"
-        onnx.save(case.reference(), paths[0])
-        if case.engine:
-            return compared(paths[0], None, budget_s=budget_s, engine=case.engine)
-        onnx.save(case.candidate(), paths[1])
-        return compared(*paths, budget_s=budget_s)
-
-
-def compared(
-    reference: Path, candidate: Path | None, *, budget_s: float | None = None, **asked: object
-) -> tuple[str, str]:
-    """Return `equal`, `differs`, `not shown` or `error`, and the sentence, for two files."""
-    from burnish.core.errors import BurnishError
-    from burnish.parity.request import VerifyRequest, answer
-    from burnish.parity.verdict import verdict
-    from burnish.store.layout import stored
-
-    fields = {each.name for each in dataclasses.fields(VerifyRequest)}
-    if budget_s is not None and "budget_s" in fields:
-        asked["budget_s"] = budget_s
+def _exchange(process: subprocess.Popen[str], line: str) -> str:
+    """Send a line and return the answer; empty: the process has ended."""
+    assert process.stdin is not None
+    assert process.stdout is not None
     try:
-        request = VerifyRequest(stored(reference), candidate and stored(candidate), **asked)  # type: ignore[arg-type]
-        report = answer(request)
+        process.stdin.write(f"{line}\n")
+        process.stdin.flush()
+        return process.stdout.readline()
+    except BrokenPipeError:
+        return ""
+
+
+def judged(question: Question) -> tuple[str, str]:
+    """Return what verify says with its defaults, and its sentence."""
+    if question.reference:
+        return _compared(question, Path(question.reference), question.candidate)
+    case = CASES[question.name]
+    with tempfile.TemporaryDirectory() as folder:
+        reference, candidate = Path(folder) / "reference.onnx", Path(folder) / "candidate.onnx"
+        onnx.save(case.reference(), reference)
+        if case.engine:
+            asked = dataclasses.replace(question, engine=case.engine)
+            return _compared(asked, reference, "")
+        onnx.save(case.candidate(), candidate)
+        return _compared(question, reference, str(candidate))
+
+
+def _compared(question: Question, reference: Path, candidate: str) -> tuple[str, str]:
+    from burnish.core.errors import BurnishError
+    from burnish.parity.request import answer
+    from burnish.parity.verdict import verdict
+
+    try:
+        report = answer(_request(question, reference, candidate))
     except BurnishError as error:
         return "error", error.problem
     sentence = verdict(report)
@@ -174,14 +187,29 @@ def compared(
     return ("not shown" if "not shown" in sentence else "differs"), sentence
 
 
+def _request(question: Question, reference: Path, candidate: str) -> VerifyRequest:
+    """Return the request that `burnish verify` makes of these, all else at its default."""
+    from burnish.engines.base import EngineOptions
+    from burnish.parity.request import VerifyRequest
+    from burnish.store.layout import stored
+
+    asked: dict[str, Any] = {"options": EngineOptions(question.threads, question.level)}
+    if question.engine:
+        asked["engine"] = question.engine
+    known = {each.name for each in dataclasses.fields(VerifyRequest)}
+    if question.budget_s is not None and "budget_s" in known:
+        asked["budget_s"] = question.budget_s
+    other = stored(Path(candidate)) if candidate else None
+    return VerifyRequest(stored(reference), other, **asked)
+
+
 def _serve() -> None:
-    """Answer the names on stdin, one line of JSON each; whatever else prints goes to stderr."""
+    """Answer the questions on stdin, one line of JSON each; what else is printed goes to stderr."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    budget_s = float(sys.argv[1]) if len(sys.argv) > 1 else None
     for line in sys.stdin:
         try:
-            said = judged(CASES[line.strip()], budget_s)
+            said = judged(Question(**json.loads(line)))
         except Exception as error:
             # a traceback in verify is one of the things looked for
             said = ("error", f"{type(error).__name__}: {error}")

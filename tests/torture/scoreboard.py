@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from torture.judging import CASES, Answer, answers
+from torture.judging import CASES, Answer, Question, answers
 
 _WORDS = {
     ("differs", "differs"): "found",
@@ -71,11 +71,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def asked_about(names: Sequence[str], *, budget_s: float | None = None, jobs: int = 1) -> Score:
     """Return what was said, printing each row as it comes."""
-    return Score(
-        tuple(
-            answers(names, budget_s=budget_s, jobs=jobs, told=lambda a: print(row(a), flush=True))
-        )
-    )
+    questions = [Question(name, budget_s=budget_s) for name in names]
+    said = answers(questions, jobs=jobs, told=lambda answer: print(row(answer), flush=True))
+    return Score(tuple(said))
 
 
 def chosen(pattern: str = "*", sample: int | None = None, seed: int = 0) -> list[str]:
