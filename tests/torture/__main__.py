@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from torture import kills, same, scoreboard
+from torture import kills, proof, same, scoreboard
 from torture.scoreboard import Score
 
 BAR = 0.95
@@ -74,6 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     score = _asked(amounts, asked.seed, asked.jobs)
     tallies = [
         Tally("verify", len(score.answers), time.monotonic() - start, _broken(score)),
+        _timed("proofs", len(score.answers), lambda _count: proof.run(
+            scoreboard.CASES[each.name] for each in score.answers)),
         _timed("same", amounts.same, lambda count: same.run(
             count, asked.seed, jobs=asked.jobs, zoo=amounts.zoo)),
         _timed("kills", amounts.kills, lambda count: kills.run(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,8 @@ import onnx
 
 from burnish.core.arrays import Array, Arrays
 from torture.case import Case
-from torture.running import Level, deviation, outputs_of
+from torture.finding import Finding
+from torture.running import Level, deviation, installed, outputs_of
 
 _HEADROOM = 3
 """How many times a planted difference exceeds what the engine's own rewriting does."""
@@ -84,3 +87,22 @@ def _is_blank(array: Array) -> bool:
     """Return whether an output is empty, or without a number, or one number everywhere."""
     finite = array[np.isfinite(array)]
     return finite.size == 0 or bool(np.all(finite == finite.flat[0]))
+
+
+def run(cases: Iterable[Case]) -> list[Finding]:
+    """Return a finding for each case that does not prove what it says."""
+    found = []
+    for case in cases:
+        if not all(installed(package) for package in case.needs):
+            continue
+        if problem := objection(case):
+            found.append(Finding("unproved", case.name, problem))
+            print(f"{case.name}: {problem}", flush=True)
+    return found
+
+
+if __name__ == "__main__":
+    from torture.scoreboard import CASES, chosen
+
+    asked = [CASES[name] for name in chosen(sys.argv[1] if len(sys.argv) > 1 else "*")]
+    sys.exit(min(1, len(run(asked))))
