@@ -19,9 +19,12 @@ from torture.running import installed
 from torture.victims import Ended, Victim
 from torture.writing import MODEL, WRITING, Writing, contents, unreadable, wrong_candidate
 
+BURNISH = (sys.executable, "-m", "burnish")
 FOREIGN = ("torchinductor_",)
 """What PyTorch leaves in TMPDIR by itself, as each name begins."""
 _FAULTS = ("full work", "full tmp", "full cache", "file size", "read-only work", "read-only cache")
+_STARTING_S = 0.5
+"""What Python itself needs before a command can listen to signals."""
 _REFUSALS = (2, 3, 4)
 """Exit codes with which a command may say that it cannot write."""
 
@@ -58,9 +61,9 @@ class Range:
 
     folder: Path
     given: dict[str, Path] = field(default_factory=dict)
-    ready: dict[str, _Measured] = field(default_factory=dict)
+    ready: dict[str, Measured] = field(default_factory=dict)
 
-    def measured(self, writing: Writing) -> _Measured:
+    def measured(self, writing: Writing) -> Measured:
         """Return how a command fares undisturbed; found out once."""
         if writing.name not in self.ready:
             self.ready[writing.name] = _undisturbed(self, writing)
@@ -68,7 +71,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class _Measured:
+class Measured:
     """A command's earlier and new results, and what the new one costs."""
 
     earlier: Path
@@ -126,7 +129,8 @@ def _prepare(shooting: Range, chosen: Sequence[Writing]) -> None:
         ["inputs", str(model), *sizes, "-o", "a.npz"],
         ["inputs", str(model), *sizes, "--seed", "1", "-o", "b.npz"],
     ):
-        _must(Victim(words, given, shooting.folder / "log.txt", {}).finish(), words)
+        victim = Victim([*BURNISH, *words], given, shooting.folder / "log.txt", {})
+        _must(victim.finish(), words)
 
 
 def _must(ended: Ended, words: Sequence[str]) -> Ended:
@@ -135,7 +139,7 @@ def _must(ended: Ended, words: Sequence[str]) -> Ended:
     return ended
 
 
-def _undisturbed(shooting: Range, writing: Writing) -> _Measured:
+def _undisturbed(shooting: Range, writing: Writing) -> Measured:
     earlier = _place(shooting.folder / f"{writing.name}-earlier")
     _must(_started(shooting, writing, earlier, new=False).finish(), writing.words)
     old = contents(earlier.work)
@@ -143,7 +147,7 @@ def _undisturbed(shooting: Range, writing: Writing) -> _Measured:
     shutil.copytree(earlier.root, later.root)
     ended = _must(_started(shooting, writing, later, new=True).finish(), writing.words)
     names = frozenset((*_entries(earlier.work), *_entries(later.work)))
-    return _Measured(earlier.root, old, contents(later.work), names, ended.cpu_s)
+    return Measured(earlier.root, old, contents(later.work), names, ended.cpu_s)
 
 
 def _place(root: Path) -> Place:
@@ -157,7 +161,7 @@ def _started(
     shooting: Range, writing: Writing, place: Place, *, new: bool, limit: int | None = None
 ) -> Victim:
     return Victim(
-        writing.line(shooting.given, new=new), place.work, shooting.folder / "log.txt",
+        [*BURNISH, *writing.line(shooting.given, new=new)], place.work, shooting.folder / "log.txt",
         place.environment(), file_limit_bytes=limit,
     )  # fmt: skip
 
@@ -173,9 +177,9 @@ def _killed(shooting: Range, writing: Writing, chance: random.Random) -> tuple[s
         victim = _started(shooting, writing, place, new=True)
         ended = victim.strike(now, how)
         title = f"{writing.name} {how.name} {when}{'' if ended.struck else ' (too late)'}"
-        wrong = [*_after_the_kill(victim, ended, how), *_kept(place, writing, measured)]
+        wrong = [*_after_the_kill(victim, ended, how), *lost(place, writing, measured)]
         if how is signal.SIGTERM:
-            wrong += _litter(place, writing, measured)
+            wrong += litter(place, writing, measured)
         wrong += _again(shooting, writing, place, measured)
     return title, [Finding(kind, title, what) for kind, what in wrong]
 
@@ -204,13 +208,14 @@ def _after_the_kill(victim: Victim, ended: Ended, how: signal.Signals) -> Iterat
         yield "hang", "it did not end"
     if ended.traceback:
         yield "traceback", ended.traceback
-    if how is signal.SIGTERM and ended.struck and ended.code is not None and ended.code < 0:
+    started = ended.struck and ended.cpu_s > _STARTING_S
+    if how is signal.SIGTERM and started and ended.code is not None and ended.code < 0:
         yield "unhandled", f"ended by signal {-ended.code} without a word"
     for words in victim.orphans():
         yield "orphan", words
 
 
-def _kept(place: Place, writing: Writing, measured: _Measured) -> Iterator[tuple[str, str]]:
+def lost(place: Place, writing: Writing, measured: Measured) -> Iterator[tuple[str, str]]:
     """Yield what was lost: files that vanished, are not whole, or do not belong together."""
     now = contents(place.work)
     if not writing.settled:
@@ -242,7 +247,7 @@ def _state(now: str, old: str | None, new: str | None) -> str:
     return "new" if now == new else "other"
 
 
-def _litter(place: Place, writing: Writing, measured: _Measured) -> Iterator[tuple[str, str]]:
+def litter(place: Place, writing: Writing, measured: Measured) -> Iterator[tuple[str, str]]:
     """Yield what a command left behind that is no result."""
     for path in _entries(place.work):
         hidden = any(part.startswith(".") for part in Path(path).parts)
@@ -268,7 +273,7 @@ def _entries(folder: Path) -> list[str]:
 
 
 def _again(
-    shooting: Range, writing: Writing, place: Place, measured: _Measured
+    shooting: Range, writing: Writing, place: Place, measured: Measured
 ) -> Iterator[tuple[str, str]]:
     """Run the command once more: it completes, and leaves nothing but its result."""
     victim = _started(shooting, writing, place, new=True)
@@ -285,7 +290,7 @@ def _again(
     missing = [name for name in measured.new if name not in now and writing.settled]
     yield from (("lost", f"the rerun did not write {name}") for name in missing)
     yield from _broken(place, now)
-    yield from _litter(place, writing, measured)
+    yield from litter(place, writing, measured)
 
 
 def _starved(
@@ -305,8 +310,8 @@ def _starved(
         wrong = list(_after_the_kill(victim, ended, signal.SIGKILL))
         if ended.code not in (0, 1, *_REFUSALS) and not ended.traceback:
             wrong.append(("unhandled", f"exit code {ended.code}: {ended.said[-120:]!r}"))
-        wrong += _kept(place, writing, measured)
-        wrong += _litter(place, writing, measured)
+        wrong += lost(place, writing, measured)
+        wrong += litter(place, writing, measured)
     return title, [Finding(kind, title, what) for kind, what in wrong]
 
 

@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +19,9 @@ LIMIT_S = 240.0
 _LOOK_S = 0.1
 """How often new children are looked for: that reads the environment of every process."""
 END_S = 20.0
-"""How long a process may take to end that was asked to, and its children after it."""
+"""How long a process may take to end that was asked to."""
+ORPHAN_S = 3.0
+"""How long its children may outlive it: they are ended with it, not told to be done soon."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,14 @@ class Victim:
         *,
         file_limit_bytes: int | None = None,
     ) -> None:
-        """Start `burnish WORDS` in `folder`, what it says going to `log`."""
+        """Start a command line in `folder`, what it says going to `log`."""
         self._mark = uuid.uuid4().hex
         self._log = log
         self._known: list[int] = []
         self._looked_s = 0.0
         with log.open("wb") as talk:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "burnish", *words], cwd=folder, stdin=subprocess.DEVNULL,
+                words, cwd=folder, stdin=subprocess.DEVNULL,
                 stdout=talk, stderr=talk, start_new_session=True,
                 env={**os.environ, **environment, _MARK: self._mark},
                 preexec_fn=None if file_limit_bytes is None else _limited(file_limit_bytes),
@@ -92,8 +93,8 @@ class Victim:
 
     def orphans(self) -> list[str]:
         """Return what is left of its children after a while, and end it."""
-        deadline = time.monotonic() + END_S
-        while (left := list(self._marked())) and time.monotonic() < deadline:
+        deadline = time.monotonic() + ORPHAN_S
+        while (left := self.living()) and time.monotonic() < deadline:
             time.sleep(0.05)
         named = [_words(pid) for pid in left]
         for pid in left:
@@ -102,8 +103,11 @@ class Victim:
         self._process.poll()
         return named
 
+    def living(self) -> list[int]:
+        """Return every living process that was started by the command, however indirectly."""
+        return list(self._marked())
+
     def _marked(self) -> Iterator[int]:
-        """Yield every living process that was started by the command, however indirectly."""
         sign = f"{_MARK}={self._mark}".encode()
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
@@ -115,7 +119,7 @@ class Victim:
 
     def _cpu_s(self) -> float:
         if time.monotonic() - self._looked_s > _LOOK_S:
-            self._known = list(self._marked())
+            self._known = self.living()
             self._looked_s = time.monotonic()
         total = 0.0
         for pid in self._known:
