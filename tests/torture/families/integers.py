@@ -108,10 +108,10 @@ INTEGERS.text(
 )  # fmt: skip
 INTEGERS.text(
     "scatter-adds-twice", "Updates of one place are added up; in the reference the last one wins.",
-    "g (float[5, 4] x, int64[2, 4] i) => (float[5, 4] y) { y = ScatterElements <axis = 0> (x, i, u) }",
+    "g (float[10, 4] x, int64[2, 4] i) => (float[10, 4] y) { y = ScatterElements <axis = 0> (x, i, u) }",
     ("<axis = 0>", '<axis = 0, reduction = "add">'),
-    witness={"x": normal(5, 4) * 0, "i": [[0, 1, 2, 3], [0, 2, 1, 3]]},
-    plain={"x": normal(5, 4) * 0, "i": [[0, 1, 2, 3], [1, 2, 3, 0]]},
+    witness={"x": normal(10, 4) * 0, "i": [[0, 1, 2, 3], [0, 2, 1, 3]]},
+    plain={"x": normal(10, 4) * 0, "i": [[0, 1, 2, 3], [1, 2, 3, 0]]},
     weights={"u": normal(2, 4)}, hidden=True,
 )  # fmt: skip
 INTEGERS.text(
