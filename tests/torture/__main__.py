@@ -7,11 +7,11 @@ import importlib
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from torture import kills, proof, same, scoreboard
+from torture.finding import Finding
 from torture.scoreboard import Score
 
 BAR = 0.95
@@ -97,16 +97,11 @@ def _broken(score: Score) -> Counter[str]:
     return Counter(kinds[each.said] for each in score.answers if each.said in kinds)
 
 
-def _timed(attack: str, count: int, run: Any) -> Tally:  # noqa: ANN401  (of modules of their own)
-    """Return what an attack's `run` or `main` came to: its findings, or how many there are."""
+def _timed(attack: str, count: int, run: Callable[[int], list[Finding] | int]) -> Tally:
+    """Return what an attack came to; one that only tells how many findings it has says which."""
     start = time.monotonic()
     found = run(count)
-    findings: Iterable[Any] = getattr(found, "findings", found)
-    kinds = (
-        Counter({"other": findings})
-        if isinstance(findings, int)
-        else Counter(str(each.kind) for each in findings)
-    )
+    kinds = Counter(other=found) if isinstance(found, int) else Counter(f.kind for f in found)
     return Tally(attack, count, time.monotonic() - start, kinds)
 
 
@@ -119,8 +114,7 @@ def _others(amounts: Amounts, seed: int) -> list[Tally]:
         except ModuleNotFoundError:
             print(f"{attack}: tests/torture/{attack}.py is not here")
             continue
-        run = getattr(module, "run", module.main)
-        tallies.append(_timed(attack, count, lambda wanted, run=run: run(wanted, seed)))
+        tallies.append(_timed(attack, count, lambda wanted, of=module: of.main(wanted, seed)))
     return tallies
 
 
