@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import shutil
 import signal
@@ -62,6 +63,8 @@ class Range:
     folder: Path
     given: dict[str, Path] = field(default_factory=dict)
     ready: dict[str, Measured] = field(default_factory=dict)
+    noticed: list[Finding] = field(default_factory=list)
+    """What commands leave in TMPDIR though nobody shot."""
 
     def measured(self, writing: Writing) -> Measured:
         """Return how a command fares undisturbed; found out once."""
@@ -103,6 +106,7 @@ def run(count: int, seed: int, *, only: Sequence[str] = ()) -> list[Finding]:
         for trial in range(max(count // 5, 1)):
             writing = chance.choice(chosen)
             found += _told(_starved(shooting, writing, _FAULTS[trial % len(_FAULTS)], chance))
+        found += shooting.noticed
     return found
 
 
@@ -143,6 +147,11 @@ def _undisturbed(shooting: Range, writing: Writing) -> Measured:
     earlier = _place(shooting.folder / f"{writing.name}-earlier")
     _must(_started(shooting, writing, earlier, new=False).finish(), writing.words)
     old = contents(earlier.work)
+    left = [path for path in _entries(earlier.tmp) if not path.startswith(FOREIGN)]
+    title = f"{writing.name} undisturbed"
+    shooting.noticed += _told((title, [Finding("litter", title, f"in TMPDIR: {p}") for p in left]))
+    shutil.rmtree(earlier.tmp)
+    earlier.tmp.mkdir()
     later = Place(shooting.folder / f"{writing.name}-later")
     shutil.copytree(earlier.root, later.root)
     ended = _must(_started(shooting, writing, later, new=True).finish(), writing.words)
@@ -195,7 +204,10 @@ def _moment(
     seen: list[tuple[str, ...]] = []
 
     def changed(_spent_s: float) -> bool:
-        listing = tuple(sorted(str(path) for path in place.root.rglob("*")))
+        # os.walk: a folder that vanishes under its eyes is no error to it
+        walked = os.walk(place.root)
+        names = (f"{at}/{name}" for at, folders, files in walked for name in folders + files)
+        listing = tuple(sorted(names))
         if not seen or listing != seen[-1]:
             seen.append(listing)
         return len(seen) > wanted
