@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 EXAMPLE := examples/bert-mini/torchscript
 OUT ?= out
 
-.PHONY: run test check fast golden docs bench bench-compile bench-whatif zoo clean
+.PHONY: run test check fast golden docs bench bench-compile bench-whatif zoo torture clean
 
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
@@ -33,6 +33,9 @@ docs: $(VENV)/.dev  ## generate docs/cli.md and docs/schemas
 bench: $(VENV)/.dev  ## the figures that the README and docs quote
 	$(BIN)/python benchmarks/aa.py
 	$(BIN)/python benchmarks/large_model.py
+
+torture: $(VENV)/.dev  ## attack: planted errors, traps, mutants, kills; docs/torture.md
+	$(BIN)/python -m tests.torture
 
 zoo: $(VENV)/.dev  ## every model of the zoo through both exporters: docs/zoo.md
 	$(BIN)/python benchmarks/zoo.py

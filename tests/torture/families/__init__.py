@@ -1,0 +1,1 @@
+"""Planted errors and traps, one file for each kind."""
