@@ -104,10 +104,8 @@ def test_every_guess_is_noted() -> None:
 def test_a_dimension_that_could_be_anything_gets_some_size_and_a_note() -> None:
     bound = bind([ids("batch", "hidden", name="x", dtype="f32")], {})
     assert bound.shapes["x"] == (1, 8)
-    assert bound.notes == (
-        "hidden (dimension 1 of x) is 8, for nothing tells its size; bind it with "
-        "--shape hidden=SIZE",
-    )
+    said = "hidden (dimension 1 of x) is 8, for nothing tells its size"
+    assert bound.notes == (f"{said}; bind it with --shape hidden=SIZE",)
 
 
 def test_a_nameless_dimension_that_could_be_anything_can_be_bound() -> None:
