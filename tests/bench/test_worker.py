@@ -73,7 +73,9 @@ def test_anything_else_is_told_and_ends_the_worker(opening: dict[str, Any]) -> N
 
 
 def test_a_model_with_its_source_survives_the_pipe() -> None:
-    source = TorchSource("package.module:make", {"layers": 2, "rate": 0.5, "bias": True})
+    source = TorchSource(
+        "function", "package.module:make", {"layers": 2, "rate": 0.5, "bias": True}
+    )
     model = StoredModel(Path("m.onnx"), "m", "dynamo", (Path("test_data_set_0"),), source)
     sent = json.loads(json.dumps(records.encode(model)))
     assert records.decode(StoredModel, sent) == model

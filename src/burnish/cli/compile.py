@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.model_argument
-@options.output_option(required=True, text="The folder to write.")
+@options.output_option(required=True, text="The folder to write.", of="folder")
 @click.option("--shape", "shape", metavar="NAME=SIZE,…", multiple=True,
               help="Sizes to compile for; several give several plans in one folder.")  # fmt: skip
 @click.option("--fusion", type=click.Choice(["none", "element-wise", "full"]), default="full",
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--samples", type=click.IntRange(min=1), default=3, show_default=True,
               help="Made inputs for each shape to prove the result with.")  # fmt: skip
 @options.seed_option
-@click.option("--dump", type=click.Path(path_type=Path), metavar="DIR",
+@click.option("--dump", type=click.Path(path_type=Path), metavar="DIR", callback=options.room,
               help="Write each kernel with its nodes, tiles, times, LLVM IR and "
               "assembly.")  # fmt: skip
 @options.store_option

@@ -17,15 +17,15 @@ from pathlib import Path
 from burnish.codegen.cpu.image import ImageTable
 from burnish.codegen.plan import Plan
 from burnish.core import records
+from burnish.core.drafts import recover
 from burnish.core.errors import ModelError
 from burnish.core.hashing import file_key
 from burnish.core.tensors import TensorSpec
-from burnish.store.compiled import PLAN, SUMS
+from burnish.store.compiled import KERNELS, PLAN, SUMS
 
 SCHEMA = 1
 
 CONSTANTS = "constants.bin"
-KERNELS = "kernels"
 IMAGE = "kernels.bin"
 PROOF = "proof.json"
 
@@ -69,6 +69,7 @@ class CompiledModel:
 
 def read(folder: Path) -> CompiledModel:
     """Return what is compiled in a folder."""
+    recover(folder)
     if not (folder / PLAN).is_file():
         raise ModelError(
             f"{folder}: is not a compiled model (it has no {PLAN})",

@@ -17,7 +17,6 @@ from burnish.codegen.cpu.image import ImageTable, NotLinkableError, link
 from burnish.codegen.folder import (
     CONSTANTS,
     IMAGE,
-    KERNELS,
     PROOF,
     SCHEMA,
     About,
@@ -27,11 +26,11 @@ from burnish.codegen.folder import (
 from burnish.codegen.plan import LibraryStep, Plan, Step
 from burnish.core import records
 from burnish.core.arrays import Array
-from burnish.core.files import folder_written_beside
+from burnish.core.files import Kind, folder_written_beside
 from burnish.core.hashing import file_key
 from burnish.core.placing import ALIGNMENT
 from burnish.store import onnx_files
-from burnish.store.compiled import PLAN, SUMS
+from burnish.store.compiled import FOLDER, KERNELS, PLAN, SUMS
 from burnish.store.history import History
 
 logger = logging.getLogger(__name__)
@@ -47,12 +46,14 @@ def write(
     compile_object: ObjectCode,
     *,
     accept: Callable[[Path], str] = lambda _draft: "",
+    replaces: Kind = FOLDER,
 ) -> None:
     """Write a compiled model; `accept` is shown the draft, and returns the text of its proof.
 
-    If `accept` raises, nothing is written and what stood at `target` stays.
+    If `accept` raises, nothing is written and what stood at `target` stays. A folder there is
+    replaced if it is what `replaces` says.
     """
-    with folder_written_beside(target) as folder:
+    with folder_written_beside(target, replaces) as folder:
         plans = [_named_apart(each, n, len(built)) for n, each in enumerate(built)]
         image = _write_kernels(folder, plans, compile_object)
         _write_libraries(folder, plans, about)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 from burnish.core.errors import ModelError
+from burnish.core.files import Kind
 from burnish.version import __version__
 
 R = TypeVar("R")
@@ -73,20 +74,41 @@ def encode(value: Any) -> Any:  # noqa: ANN401  (any field of a record)
             raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def read_document(record_type: type[R], path: Path, *, schema: int) -> R:
-    """Return the record stored at `path`, or say what is wrong with the file."""
+def read_document(record_type: type[R], path: Path, *, schema: int, kind: str | None = None) -> R:
+    """Return the record stored at `path`, or say what is wrong with the file.
+
+    `kind`: None: as documents of this type are called.
+    """
     hint = f"make it again with burnish {__version__}"
+    kind = kind or kind_of(record_type)
     try:
         data = json.loads(path.read_text())
         found = (data.get("kind"), data.get("schema"))
-        if found != (kind_of(record_type), schema):
-            wanted = f"{kind_of(record_type)} with schema {schema}"
+        if found != (kind, schema):
             raise ModelError(
-                f"{path}: holds {found[0]} with schema {found[1]}, not {wanted}", hint=hint
+                f"{path}: holds {found[0]} with schema {found[1]}, not {kind} with schema {schema}",
+                hint=hint,
             )
         return typing.cast("R", decode(record_type, data))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{path}: is not a readable record ({error})", hint=hint) from error
+
+
+def files_of(record_type: type) -> Kind:
+    """Return the kind of files that hold documents of this type, whatever their schema."""
+    kind = kind_of(record_type)
+    return Kind(f"a {kind}", lambda path: None if holds(path, kind) else f"it holds no {kind}")
+
+
+def holds(path: Path, kind: str, *, schema: int | None = None) -> bool:
+    """Say whether a file holds a document of this kind; without a schema, of any."""
+    try:
+        data = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError):
+        return False
+    if not isinstance(data, dict) or data.get("kind") != kind:
+        return False
+    return "burnish" in data and schema in (None, data.get("schema"))
 
 
 def decode(kind: Any, data: Any) -> Any:  # noqa: ANN401  (one return per kind of type)

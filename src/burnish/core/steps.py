@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from burnish.core import files, records
+from burnish.core.files import Kind
 
 R = TypeVar("R")
 
@@ -21,6 +23,18 @@ class StepMark:
     name: str
     seconds_s: float
     resumed: bool
+
+
+def _refusal(path: Path) -> str | None:
+    """Return why a file is not a step's; a broken one may be."""
+    with suppress(OSError, ValueError, RecursionError):
+        stored = json.loads(path.read_text())
+        if isinstance(stored, dict) and not {"key", "record"} <= set(stored):
+            return "it holds no step of a run"
+    return None
+
+
+STEP = Kind("a step of a run", _refusal)
 
 
 class StepLog:
@@ -60,7 +74,7 @@ class StepLog:
         made = make()
         seconds = self._clock() - start
         content = {"key": key, "seconds_s": seconds, "record": records.encode(made)}
-        files.write_text(path, records.text_of(content))
+        files.write_text(path, records.text_of(content), STEP)
         self._marks.append(StepMark(name, seconds, resumed=False))
         return made
 

@@ -19,7 +19,7 @@ from burnish.codegen.environment import about, default_threads, scheduler_machin
 from burnish.codegen.folder import About
 from burnish.codegen.predicted import Predicted
 from burnish.codegen.write import write
-from burnish.core import records
+from burnish.core import files, records
 from burnish.core.errors import CheckFailedError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
@@ -30,8 +30,9 @@ from burnish.parity.report import VerifyReport
 from burnish.parity.verdict import verdict
 from burnish.parity.verify import Subject, judge, verify
 from burnish.store import onnx_files
+from burnish.store.compiled import FOLDER
 from burnish.store.stored import StoredModel
-from burnish.study.compile_dump import dump
+from burnish.study.compile_dump import check_dump, dump
 from burnish.study.compile_report import SCHEMA, CompileReport, PlanReport, Proof
 from burnish.study.compiled_steps import plan_report
 from burnish.study.tuning import ChooserFor, TuneTerms, tuned
@@ -80,6 +81,9 @@ class RejectedError(CheckFailedError):
 def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> CompileReport:
     """Compile a model, prove that it computes the same, and write it; say what was done."""
     start = time.perf_counter()
+    files.check_folder(request.target, FOLDER)
+    if request.dump is not None:
+        check_dump(request.dump, len(request.plans))
     work = _Work(request, onnx_files.read(request.model.onnx), progress)
     built = work.all_built()
     proofs: list[VerifyReport] = []

@@ -42,7 +42,8 @@ def run(command: Sequence[str], *, time_limit_s: float) -> Outcome:
 
 def run_module(module: str, *arguments: str, time_limit_s: float) -> Outcome:
     """Run a Python module as a program, with this interpreter."""
-    command = [sys.executable, "-m", module, *arguments]
+    # -P: a file in the current folder must not take the place of a library
+    command = [sys.executable, "-P", "-m", module, *arguments]
     return run(command, time_limit_s=time_limit_s)
 
 
