@@ -19,10 +19,12 @@ from burnish.codegen.folder import (
     IMAGE,
     PROOF,
     SCHEMA,
+    TABLE,
     About,
     CompiledModel,
     kernel_path,
 )
+from burnish.codegen.kernel_table import table
 from burnish.codegen.plan import LibraryStep, Plan, Step
 from burnish.core import records
 from burnish.core.arrays import Array
@@ -58,13 +60,14 @@ def write(
         image = _write_kernels(folder, plans, compile_object)
         _write_libraries(folder, plans, about)
         placed = _write_constants(folder / CONSTANTS, plans)
-        document = records.document(CompiledModel(about, placed, image), schema=SCHEMA)
-        (folder / PLAN).write_text(records.text_of(document))
-        _write_sums(folder)
+        for name, record in ((PLAN, CompiledModel(about, placed)), (TABLE, table(placed, image))):
+            text = records.text_of(records.document(record, schema=SCHEMA))
+            (folder / name).write_text(text)
+        write_sums(folder)
         proof = accept(folder)
         if proof:
             (folder / PROOF).write_text(proof)
-            _write_sums(folder)
+            write_sums(folder)
 
 
 def _named_apart(built: Built, number: int, total: int) -> Built:
@@ -145,7 +148,8 @@ def _with_places(plan: Plan, places: Mapping[str, int]) -> Plan:
     return dataclasses.replace(plan, tensors=tensors)
 
 
-def _write_sums(folder: Path) -> None:
+def write_sums(folder: Path) -> None:
+    """List every file of a folder with its sum."""
     lines = (f"{file_key(path)}  {path.relative_to(folder)}\n" for path in _files(folder))
     (folder / SUMS).write_text("".join(lines))
 

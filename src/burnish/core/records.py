@@ -24,6 +24,9 @@ from burnish.version import __version__
 
 R = TypeVar("R")
 
+_UNREADABLE = (
+    OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
+)  # fmt: skip
 _ODD_FLOATS = ("nan", "inf", "-inf")
 _SCALARS: Mapping[Any, Any] = {
     bool: {"type": "boolean"},
@@ -90,7 +93,7 @@ def read_document(record_type: type[R], path: Path, *, schema: int, kind: str | 
                 hint=hint,
             )
         return typing.cast("R", decode(record_type, data))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except _UNREADABLE as error:
         raise ModelError(f"{path}: is not a readable record ({error})", hint=hint) from error
 
 
@@ -115,7 +118,7 @@ def decode(kind: Any, data: Any) -> Any:  # noqa: ANN401  (one return per kind o
     """Return the value of type `kind` that `encode` turned into `data`."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        return None if data is None else _first_that_fits(arguments, data)
+        return _first_that_fits(arguments, data)
     if origin is typing.Literal:
         return _one_of(arguments, data)
     if origin is tuple:
@@ -145,6 +148,8 @@ def _one_of(choices: Sequence[Any], data: Any) -> Any:  # noqa: ANN401
 
 
 def _first_that_fits(kinds: Sequence[Any], data: Any) -> Any:  # noqa: ANN401
+    if data is None and type(None) in kinds:
+        return None
     for kind in kinds:
         if kind is type(None):
             continue

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.core.errors import CheckFailedError
-from burnish.core.files import check_file
 from burnish.core.progress import SILENT, Progress
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest, answer
@@ -65,7 +64,6 @@ def optimize_file(
     The request says with which inputs and tolerances; its models are filled in here. `trial`
     says which rules of the user's own take part, how each fusion is tried, and who watches.
     """
-    check_file(target)
     conversion = options.conversion
     result, check = tried(renamed(onnx_files.read(model.onnx), conversion), options, trial)
     final, changed = converted(result.model, options)

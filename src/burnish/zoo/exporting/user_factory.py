@@ -180,7 +180,7 @@ def function_named(factory: str) -> Callable[..., Any]:
     made_here = getattr(found, "__module__", None) == module.__name__
     if not made_here and (inspect.isroutine(found) or inspect.isclass(found)):
         _refuse_known(factory, str(found.__module__))
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _refuse_known(factory: str, module: str) -> None:
