@@ -106,6 +106,13 @@ def test_numbers_and_nestings_beyond_reason_are_refused(tmp_path: Path, text: st
         records.read_document(Point, tmp_path / "p.json", schema=1)
 
 
+@pytest.mark.parametrize("kind", [int, float])
+def test_a_truth_is_no_number(kind: type) -> None:
+    with pytest.raises(TypeError, match=f"expected {kind.__name__}, found True"):
+        records.decode(kind, True)
+    assert records.decode(str | int | float | bool, True) is True
+
+
 def test_nan_survives() -> None:
     back = records.decode(Point, records.encode(Point(math.nan, -math.inf)))
     assert math.isnan(back.x)

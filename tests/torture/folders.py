@@ -25,6 +25,7 @@ from typing import Any, Self
 import numpy as np
 
 Json = Any
+EXAMPLE = Path(__file__).parents[2] / "examples" / "bert-mini" / "torchscript"
 LIMIT_S = 30.0
 """A mutant that takes longer hangs: a sound one takes some milliseconds."""
 
@@ -316,10 +317,11 @@ def _guard(executable: Any) -> None:  # noqa: ANN401
     executable.readable_beyond = copied
 
 
-def samples(place: Path) -> list[Path]:
+def samples(place: Path, *, large: bool = False) -> list[Path]:
     """Write compiled folders of several kinds, with inputs for each of their plans beside them."""
     made: dict[str, Callable[[Path], None]] = {
         "mlp": _mlp, "mixed": _mixed, "gather": _gather, "chain": _chain, "text": _text,
+        **({"bert-mini": _bert_mini} if large else {}),
     }  # fmt: skip
     for name, make in made.items():
         make(place / name)
@@ -367,6 +369,18 @@ def _text(folder: Path) -> None:
     _compiled(folder, [(model(text), {"n": 4}, {"x": _random(4, 4)})])
 
 
+def _bert_mini(folder: Path) -> None:
+    """Write a whole network, as the command line compiles it."""
+    from burnish.feeds.choose import choose
+    from burnish.store import layout
+    from burnish.study.compile import CompileRequest, compile_model
+
+    model = layout.resolve(str(EXAMPLE), Path())
+    sizes = {"batch": 1, "sequence": 16}
+    compile_model(CompileRequest(model, folder, (sizes,), threads=1, samples=1))
+    np.savez(folder.parent / f"{folder.name}.0.npz", **choose(model, bindings=sizes)[0].arrays)
+
+
 def _random(*shape: int) -> np.ndarray:
     return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
 
@@ -391,7 +405,7 @@ def main(count: int, seed: int) -> int:
     """Try `count` mutants, say what became of them, and return how many did what none may."""
     place = Path(tempfile.mkdtemp(prefix="burnish-torture-"))
     try:
-        tally = attack(samples(place), count, seed)
+        tally = attack(samples(place, large=count >= 1000), count, seed)
     finally:
         shutil.rmtree(place, ignore_errors=True)
     sys.stdout.write(f"compiled folders: {count:,} mutants: {tally}\n")

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 @click.option("--dump", type=click.Path(path_type=Path), metavar="DIR", callback=options.room,
               help="Write each kernel with its nodes, tiles, times, LLVM IR and "
               "assembly.")  # fmt: skip
+@click.option("--sign", type=click.Path(path_type=Path), metavar="KEY",
+              help="Sign the folder with an Ed25519 key in PEM form.")  # fmt: skip
 @options.store_option
 @options.json_option
 def command(model: str, target: Path, as_json: bool, **asked: Any) -> None:  # noqa: ANN401
@@ -72,6 +74,7 @@ def _request(model: str, target: Path, asked: dict[str, Any]) -> CompileRequest:
         shapes=tuple(options.bindings((shape,)) for shape in asked["shape"]),
         tune=tune,
         dump=asked["dump"],
+        sign=asked["sign"],
         words=tuple(words),
         **{name: asked[name] for name in ("fusion", "skip_dot", "threads", "samples", "seed")},
     )

@@ -22,6 +22,7 @@ from burnish.codegen.folder import CompiledModel
 from burnish.codegen.kernel_table import KernelTable
 from burnish.codegen.parts import OrtSession
 from burnish.codegen.plan import LibraryStep, Plan
+from burnish.codegen.signing import require_signature
 from burnish.codegen.soundness import Surroundings, findings
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import MissingCapabilityError, UsageError
@@ -32,13 +33,18 @@ from burnish.feeds.check import check_feeds
 from burnish.hw import detect
 
 
-def load(folder: Path | str, *, threads: int | None = None) -> LoadedModel:
-    """Return the compiled model in a folder, after checking its files and this CPU.
+def load(
+    folder: Path | str, *, threads: int | None = None, signed_by: Path | str | None = None
+) -> LoadedModel:
+    """Return the compiled model in a folder, after checking its files, its plans and this CPU.
 
-    `threads`: None takes all cores that this process may use.
+    A folder is code: load those you trust. `threads`: None takes all cores that this process may
+    use. `signed_by`: the public key (PEM) of who must have signed it.
     """
     path = Path(folder)
     folders.require_plan(path)
+    if signed_by is not None:
+        require_signature(path, Path(signed_by))
     folders.check_files(path)
     return open_folder(path, threads=threads)
 

@@ -134,6 +134,8 @@ def decode(kind: Any, data: Any) -> Any:  # noqa: ANN401  (one return per kind o
         return typing.cast("Any", kind)(**{n: decode(hints[n], data[n]) for n in given})
     if isinstance(kind, type) and issubclass(kind, (enum.Enum, Path)):
         return kind(data)
+    if kind in (int, float) and isinstance(data, bool):
+        raise TypeError(f"expected {kind.__name__}, found {data!r}")
     if kind is float:
         return float(data)
     if kind is not Any and not isinstance(data, kind):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from burnish.codegen import signing
 from burnish.codegen.built import Built
 from burnish.codegen.compiler import CompileOptions, compile_prepared, keep_products, prepare
 from burnish.codegen.cpu.compile import compile_module
@@ -61,6 +62,8 @@ class CompileRequest:
     seed: int = 0
     dump: Path | None = None
     """Where to write each kernel for people to read."""
+    sign: Path | None = None
+    """The private key to sign the folder with."""
     words: tuple[str, ...] = ()
     """The options as words of the command line, to be written down."""
 
@@ -81,9 +84,7 @@ class RejectedError(CheckFailedError):
 def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> CompileReport:
     """Compile a model, prove that it computes the same, and write it; say what was done."""
     start = time.perf_counter()
-    files.check_folder(request.target, FOLDER)
-    if request.dump is not None:
-        check_dump(request.dump, len(request.plans))
+    _check_places(request)
     work = _Work(request, onnx_files.read(request.model.onnx), progress)
     built = work.all_built()
     proofs: list[VerifyReport] = []
@@ -95,6 +96,8 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
         return _proof(work.about, request, proofs[0])
 
     write(request.target, work.about, built, work.object_code, accept=accept)
+    if request.sign is not None:
+        signing.sign(request.target, request.sign)
     report = CompileReport(
         model=request.model.label,
         source_key=work.about.source_key,
@@ -111,6 +114,15 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
     if request.dump is not None:
         dump(report, built, work.machine, request.dump)
     return report
+
+
+def _check_places(request: CompileRequest) -> None:
+    """Raise at once if in the end something could not be written or signed."""
+    files.check_folder(request.target, FOLDER)
+    if request.dump is not None:
+        check_dump(request.dump, len(request.plans))
+    if request.sign is not None:
+        signing.private_key(request.sign)
 
 
 class _Work:
