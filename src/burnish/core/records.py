@@ -132,6 +132,10 @@ def decode(kind: Any, data: Any) -> Any:  # noqa: ANN401  (one return per kind o
         fields = [field for field in dataclasses.fields(kind) if field.init]
         given = [field.name for field in fields if field.name in data]
         return typing.cast("Any", kind)(**{n: decode(hints[n], data[n]) for n in given})
+    return _decode_scalar(kind, data)
+
+
+def _decode_scalar(kind: Any, data: Any) -> Any:  # noqa: ANN401
     if isinstance(kind, type) and issubclass(kind, (enum.Enum, Path)):
         return kind(data)
     if kind in (int, float) and isinstance(data, bool):
