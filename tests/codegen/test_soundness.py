@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,8 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from burnish.codegen import write
 from burnish.codegen.built import Built
@@ -18,7 +21,9 @@ from burnish.codegen.cpu.compile import compile_module
 from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.kernel_table import Argument, Call, table
 from burnish.codegen.load import load
+from burnish.codegen.soundness import overlaps
 from burnish.core.errors import ModelError
+from burnish.core.placing import Lifetime
 from burnish.store.compiled import PLAN
 from codegen.hand_written import ABOUT, built, mixed
 from codegen.test_executable import RELU
@@ -108,9 +113,11 @@ STEPS: list[tuple[int, dict[str, Any], str]] = [
     (0, {"scratch_bytes": 0}, f"step 0 calls 'sum' {CALLED}"),
     (0, {"scratch_bytes": 2**40}, f"step 0 calls 'sum' {CALLED}"),
     (0, {"kernel": "../sum"}, "step 0 calls '../sum', which is no kernel of the folder"),
-    (0, {"arguments": ["x", "a"]}, f"step 0 calls 'sum' {CALLED}"),
+    (0, {"arguments": ["x", "a"]},
+     "step 0 gives 'sum' another number of tensors than it takes"),
     (0, {"arguments": ["a", "x", "c"]}, f"step 0 calls 'sum' {CALLED}"),
-    (0, {"arguments": ["x", "c", "a", "a"]}, "step 0 writes a tensor twice"),
+    (0, {"arguments": ["x", "a", "a"]}, "step 0 writes a tensor twice"),
+    (0, {"outputs": ["b"]}, "step 0 writes what it is not given"),
     (0, {"outputs": ["a", "a"]}, "step 0 writes a tensor twice"),
     (0, {"outputs": []}, "step 0 reads 'a' before it is written"),
     (1, {"file": "plan.json"}, "step 1 is in 'plan.json', which is no file of the folder"),
@@ -136,7 +143,7 @@ PLANS: list[tuple[dict[str, Any], str]] = [
     ({"target": "pdp11"}, "'pdp11' is no kind of CPU"),
     ({"target": "avx2"}, "the plan is for avx2, its kernels are for portable or need more"),
     ({"cpu_features": []}, "the plan is for portable, its kernels are for portable or need more"),
-    ({"steps": []}, "output 'y' is never written"),
+    ({"steps": [], "cpu_features": []}, "output 'y' is never written"),
 ]
 
 
@@ -178,6 +185,28 @@ def test_a_kernel_may_be_called_in_the_ways_that_it_was_compiled_for() -> None:
     vector = [Argument("f32", (4,), None, written=written) for written in (False, False, True)]
     assert found.calls["sum"][0] == Call(tuple(vector), 4, 64)
     assert [call.tiles for call in found.calls["sum"]] == [4, 9]
+
+
+NAMES = st.sampled_from("abcdefghijkl")
+
+
+@given(
+    lives=st.dictionaries(
+        NAMES,
+        st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, 20), st.integers(1, 6)),
+    )
+)
+def test_what_lies_on_each_other_is_found(lives: dict[str, tuple[int, int, int, int]]) -> None:
+    times = {name: Lifetime(first, first + more) for name, (first, more, _, _) in lives.items()}
+    spans = {name: (low, low + size) for name, (_, _, low, size) in lives.items()}
+    pairs = [
+        (one, other)
+        for one, other in itertools.combinations(lives, 2)
+        if times[one].overlaps(times[other])
+        and spans[one][0] < spans[other][1]
+        and spans[other][0] < spans[one][1]
+    ]
+    assert (next(overlaps(times, spans), None) is not None) == bool(pairs)
 
 
 @pytest.mark.parametrize("seed", [11, 12])

@@ -114,7 +114,8 @@ def _code(result: Any) -> int:  # noqa: ANN401  (what a click command returns is
 def _with_command(error: BurnishError, args: Sequence[str]) -> BurnishError:
     """Return an error whose hint ends with the command that goes through, where there is one."""
     if error.more:
-        error.hint = f"{error.hint}: {shlex.join(['burnish', *args, *error.more])}"
+        hint = error.hint.removesuffix(f", add {shlex.join(error.more)}")
+        error.hint = f"{hint}: {shlex.join(['burnish', *args, *error.more])}"
     return error
 
 

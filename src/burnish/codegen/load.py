@@ -32,6 +32,9 @@ from burnish.feeds import dimension
 from burnish.feeds.check import check_feeds
 from burnish.hw import detect
 
+_SHOWN = 500
+"""Characters of a finding: a name in a plan may be as long as the plan."""
+
 
 def load(
     folder: Path | str, *, threads: int | None = None, signed_by: Path | str | None = None
@@ -86,7 +89,7 @@ def check_plans(compiled: CompiledModel, table: KernelTable, folder: Path) -> No
     )
     for number, plan in enumerate(compiled.plans):
         for finding in findings(plan, around):
-            raise folders.damaged(f"{folder}: plan {number} cannot be run: {finding}")
+            raise folders.damaged(f"{folder}: plan {number} cannot be run: {finding[:_SHOWN]}")
 
 
 class LoadedModel:

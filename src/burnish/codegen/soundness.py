@@ -7,9 +7,11 @@ is for the proof to show. Each check may rely on those before it: the first find
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from pathlib import PurePosixPath
 
 from burnish.codegen.buffers import SLACK_BYTES, Uses, lifetimes, padded
@@ -17,7 +19,7 @@ from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.kernel_table import KernelTable, call_of
 from burnish.codegen.plan import KernelStep, LibraryStep, Plan, PlanTensor
 from burnish.codegen.plan import findings as order_findings
-from burnish.core.placing import ALIGNMENT
+from burnish.core.placing import ALIGNMENT, Lifetime
 from burnish.core.tensors import BITS, TensorSpec
 from burnish.store.interface import ANY_RANK
 
@@ -43,13 +45,14 @@ def findings(plan: Plan, around: Surroundings) -> Iterator[str]:
     yield from _interface_findings(plan, plan.inputs, around.inputs, "input")
     yield from _interface_findings(plan, plan.outputs, around.outputs, "output")
     yield from _home_findings(plan)
-    yield from order_findings(plan)
     yield from _machine_findings(plan, around.table)
     for number, step in enumerate(plan.steps):
         if isinstance(step, KernelStep):
-            yield from _kernel_findings(number, step, plan, around.table)
+            yield from _kernel_findings(number, step, around.table)
         else:
             yield from _library_findings(number, step, around.files)
+    yield from order_findings(plan)
+    yield from _call_findings(plan, around.table)
     yield from _constant_findings(plan, around.constants_bytes)
     yield from _arena_findings(plan)
 
@@ -96,10 +99,11 @@ def _fits(shape: tuple[int, ...], spec: TensorSpec) -> bool:
 
 def _home_findings(plan: Plan) -> Iterator[str]:
     """Yield tensors that are said to lie where nobody puts them."""
+    inputs, outputs = set(plan.inputs), set(plan.outputs)
     for name, tensor in plan.tensors.items():
-        if (tensor.home == "input") != (name in plan.inputs) and tensor.home != "value":
+        if (tensor.home == "input") != (name in inputs) and tensor.home != "value":
             yield f"tensor {name!r} has the home {tensor.home!r}, and is an input or is none"
-        if tensor.home == "output" and name not in plan.outputs:
+        if tensor.home == "output" and name not in outputs:
             yield f"tensor {name!r} has the home 'output', and is none"
     for name in plan.outputs:
         if plan.tensors[name].home == "arena":
@@ -114,22 +118,26 @@ def _machine_findings(plan: Plan, table: KernelTable) -> Iterator[str]:
         yield f"the plan is for {plan.target}, its kernels are for {needed[0]} or need more"
 
 
-def _kernel_findings(
-    number: int, step: KernelStep, plan: Plan, table: KernelTable
-) -> Iterator[str]:
-    if step.kernel not in table.calls:
+def _kernel_findings(number: int, step: KernelStep, table: KernelTable) -> Iterator[str]:
+    calls = table.calls.get(step.kernel, ())
+    if not calls:
         yield f"step {number} calls {step.kernel!r}, which is no kernel of the folder"
-        return
-    twice = [name for name, count in Counter(step.arguments).items() if count > 1]
-    if len(set(step.outputs)) != len(step.outputs) or set(twice) & set(step.outputs):
+    if all(len(call.arguments) != len(step.arguments) for call in calls):
+        yield f"step {number} gives {step.kernel!r} another number of tensors than it takes"
+    given, outputs = Counter(step.arguments), set(step.outputs)
+    if len(outputs) != len(step.outputs) or any(given[name] > 1 for name in outputs):
         yield f"step {number} writes a tensor twice"
-    if not set(step.outputs) <= set(step.arguments):
+    if not outputs <= set(given):
         yield f"step {number} writes what it is not given"
-    if call_of(step, plan) not in table.calls[step.kernel]:
-        yield (
-            f"step {number} calls {step.kernel!r} with other tensors, tiles or scratch memory"
-            " than it was compiled for"
-        )
+
+
+def _call_findings(plan: Plan, table: KernelTable) -> Iterator[str]:
+    for number, step in enumerate(plan.steps):
+        if isinstance(step, KernelStep) and call_of(step, plan) not in table.calls[step.kernel]:
+            yield (
+                f"step {number} calls {step.kernel!r} with other tensors, tiles or scratch memory"
+                " than it was compiled for"
+            )
 
 
 def _library_findings(number: int, step: LibraryStep, files: Collection[str]) -> Iterator[str]:
@@ -158,11 +166,25 @@ def _arena_findings(plan: Plan) -> Iterator[str]:
         if start < 0 or start % ALIGNMENT or start + sizes[name] > plan.arena_bytes:
             yield f"tensor {name!r} does not lie in the arena"
     uses = [Uses(step.inputs, step.outputs) for step in plan.steps]
-    lives = lifetimes(uses, sizes)
-    ordered = sorted(lives, key=lambda name: places[name])
-    for position, name in enumerate(ordered):
-        for other in ordered[position + 1 :]:
-            if places[other] >= places[name] + sizes[name]:
-                break
-            if lives[name].overlaps(lives[other]):
-                yield f"tensors {name!r} and {other!r} lie on each other"
+    spans = {name: (places[name], places[name] + sizes[name]) for name in sizes}
+    yield from overlaps(lifetimes(uses, sizes), spans)
+
+
+def overlaps(lives: Mapping[str, Lifetime], spans: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+    """Yield what lies on something else while both are needed; after the first, not all of it.
+
+    In the order in which they come to life, each is compared with its neighbours among those
+    alive, which lie apart: the time this takes does not grow with the square of their number.
+    """
+    alive: list[tuple[int, int, str]] = []
+    ends: list[tuple[int, tuple[int, int, str]]] = []
+    for name in sorted(lives, key=lambda each: lives[each].first):
+        while ends and ends[0][0] < lives[name].first:
+            del alive[bisect_left(alive, heappop(ends)[1])]
+        low, high = spans[name]
+        at = bisect_left(alive, (low, high, name))
+        for begin, end, other in alive[max(at - 1, 0) : at + 1]:
+            if begin < high and low < end:
+                yield f"tensors {other!r} and {name!r} lie on each other"
+        alive.insert(at, (low, high, name))
+        heappush(ends, (lives[name].last, alive[at]))

@@ -80,12 +80,12 @@ def _held(folder: Path) -> Iterator[bool]:
         yield False  # it is gone, somebody else's, or no draft at all
         return
     try:
-        yield _is_taken(lock)
+        yield _could_take(lock)
     finally:
         os.close(lock)
 
 
-def _is_taken(lock: int) -> bool:
+def _could_take(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

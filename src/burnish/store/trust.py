@@ -59,7 +59,7 @@ def require_trust(model: StoredModel) -> None:
         raise UsageError(
             f"{model.label}: its PyTorch module is made by {code}, which is not burnish's code"
             " and was not run",
-            hint=f"read it; to run it, add {OPTION} {shlex.quote(code)}",
+            hint=f"read it; to run it, add {shlex.join((OPTION, code))}",
             more=(OPTION, code),
         )
 
