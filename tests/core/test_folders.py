@@ -226,6 +226,25 @@ def test_a_draft_that_somebody_holds_is_not_litter(tmp_path: Path) -> None:
     assert named(tmp_path) == []
 
 
+@pytest.mark.parametrize("moment", ["open", "flock"])
+def test_a_draft_that_is_taken_for_litter_too_soon_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    module = {"open": os, "flock": drafts.fcntl}[moment]
+    real, calls = getattr(module, moment), []
+
+    def late(*arguments: object) -> object:
+        calls.append(arguments)
+        if len(calls) == 1:
+            next(tmp_path.glob(".*.burnish-draft")).rmdir()
+        return real(*arguments)
+
+    monkeypatch.setattr(module, moment, late)
+    with drafts.draft_beside(tmp_path / "one") as draft:
+        assert draft.is_dir()
+    assert len(calls) == 2
+
+
 def test_what_only_looks_like_a_draft_stays(tmp_path: Path) -> None:
     (tmp_path / ".x.burnish-draft").write_text("a file")
     (tmp_path / ".y.burnish-draft").symlink_to(tmp_path)

@@ -63,12 +63,14 @@ def _locked_draft(target: Path) -> tuple[Path, int]:
     prefix = f".{target.name[:_SHOWN]}."
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, suffix=SUFFIX, dir=target.parent))
-        lock = os.open(folder, os.O_RDONLY)
-        with suppress(OSError):  # where nothing can be locked nothing is swept either
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        if folder.is_dir():
-            return folder, lock
-        os.close(lock)  # somebody took it for litter before it was locked
+        # until it is locked somebody may take it for litter: then another one is made
+        with suppress(FileNotFoundError):
+            lock = os.open(folder, os.O_RDONLY)
+            with suppress(OSError):  # where nothing can be locked nothing is swept either
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if folder.is_dir():
+                return folder, lock
+            os.close(lock)
 
 
 @contextmanager

@@ -50,6 +50,12 @@ class StepLog:
         """Return the steps so far, in order."""
         return tuple(self._marks)
 
+    def noted(self, name: str) -> dict[str, Any] | None:
+        """Return the record of a step as it is stored, whatever its key; None: there is none."""
+        stored = _stored(self._folder / f"{name}.json")
+        record = stored.get("record") if stored is not None else None
+        return record if isinstance(record, dict) else None
+
     def once(
         self,
         name: str,
@@ -81,8 +87,13 @@ class StepLog:
 
 def _read(path: Path, key: str) -> dict[str, Any] | None:
     """Return a stored step, or None: there is none, it is broken, or it has another key."""
+    stored = _stored(path)
+    return stored if stored is not None and stored.get("key") == key else None
+
+
+def _stored(path: Path) -> dict[str, Any] | None:
     try:
         stored = json.loads(path.read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return stored if isinstance(stored, dict) and stored.get("key") == key else None
+    return stored if isinstance(stored, dict) else None

@@ -106,7 +106,7 @@ def run(
     kinds = {
         RESULT: records.files_of(RunReport),
         PAGE: html.FILES,
-        study.target.name: onnx_files.OWN,
+        study.target.name: _own(log),
     }
     for name, kind in kinds.items():
         files.check_file(folder / name, kind)
@@ -115,6 +115,17 @@ def run(
     files.write_text(folder / RESULT, records.text_of(document), kinds[RESULT])
     files.write_text(folder / PAGE, html.page(report), kinds[PAGE])
     return report
+
+
+def _own(log: StepLog) -> files.Kind:
+    """Return which model may be replaced: ours by its content, or, damaged, by what was noted."""
+
+    def refusal(path: Path) -> str | None:
+        noted = log.noted("optimize")
+        was_here = noted is not None and noted.get("target") == str(path)
+        return None if was_here else onnx_files.OWN.refusal(path)
+
+    return files.Kind(onnx_files.OWN.name, refusal)
 
 
 def _studied(study: _Study) -> RunReport:
