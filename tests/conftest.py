@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +31,19 @@ def golden(request: pytest.FixtureRequest) -> Callable[..., None]:
         assert text == path.read_text()
 
     return check
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> Path:
+    """Return a device; never the system's own one to somebody who could replace it."""
+    if os.geteuid() != 0:
+        return Path("/dev/null")
+    path = tmp_path / "null"
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    except PermissionError:
+        pytest.skip("no device can be made here")
+    return path
 
 
 @pytest.fixture(scope="session")

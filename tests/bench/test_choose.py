@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from burnish.store.stored import StoredModel, TorchSource
 
 PLAIN = StoredModel(Path("a/bert.onnx"), "bert", "dynamo")
 WITH_SOURCE = StoredModel(
-    Path("b/bert.onnx"), "bert", "torchscript", (), TorchSource("burnish.zoo.factory:f", {})
+    Path("b/bert.onnx"), "bert", "torchscript", (), TorchSource("zoo", "bert", {})
 )
 
 
@@ -45,20 +46,33 @@ def test_a_model_without_source_is_left_out_of_pytorch_engines_and_that_is_said(
         "bert/torchscript@onnxruntime-cpu", "bert/torchscript@torch-eager",
         "bert/dynamo@onnxruntime-cpu",
     ]  # fmt: skip
-    assert choose.left_out([WITH_SOURCE, PLAIN], engines) == (
+    assert choose.left_out([WITH_SOURCE, PLAIN], engines, "burnish bench") == (
         (
             "bert/dynamo was not measured on torch-eager, which runs PyTorch modules:"
             " no source.json lies beside it"
         ),
     )
     assert labels(PLAIN, engines=("torch-eager",)) == ["bert/dynamo@torch-eager"]
-    assert choose.left_out([PLAIN], ("torch-eager",)) == ()
+    assert choose.left_out([PLAIN], ("torch-eager",), "burnish bench") == ()
 
 
-def test_foreign_code_beside_a_model_runs_only_where_its_engine_is_asked_for() -> None:
-    foreign = StoredModel(Path("b/m.onnx"), "m", None, (), TorchSource("their.package:f", {}))
+@pytest.mark.torch
+@pytest.mark.parametrize("factory", ["their.package:f", "burnish.evil:f", "os:system"])
+def test_foreign_code_runs_only_where_it_is_trusted(factory: str) -> None:
+    source = TorchSource("function", factory, {})
+    foreign = StoredModel(Path("b/m.onnx"), "m", None, (), source)
     assert not any("torch" in label for label in labels(foreign))
-    assert labels(foreign, engines=("torch-eager",)) == ["m@torch-eager"]
+    (note,) = choose.left_out([foreign], (), "burnish bench b/m.onnx")
+    assert note == (
+        "m was not measured on torch-compile, torch-eager: its PyTorch module is made by"
+        f" {factory}, which is not burnish's code; read it, and to run it:"
+        f" burnish bench b/m.onnx --trust-factory {factory}"
+    )
+    with pytest.raises(UsageError, match="which is not burnish's code and was not run"):
+        labels(foreign, engines=("onnxruntime-cpu", "torch-eager"))
+    trusted = dataclasses.replace(foreign, trusted=True)
+    assert any("torch" in label for label in labels(trusted))
+    assert choose.left_out([trusted], (), "burnish bench b/m.onnx") == ()
 
 
 @pytest.mark.parametrize(

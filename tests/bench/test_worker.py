@@ -52,7 +52,9 @@ def test_feeds_that_do_not_fit_are_named(opening: Opening) -> None:
 
 
 def test_a_model_with_its_source_survives_the_wire() -> None:
-    source = TorchSource("package.module:make", {"layers": 2, "rate": 0.5, "bias": True})
+    source = TorchSource(
+        "function", "package.module:make", {"layers": 2, "rate": 0.5, "bias": True}
+    )
     model = StoredModel(Path("m.onnx"), "m", "dynamo", (Path("test_data_set_0"),), source)
     incoming, stream = Incoming(), b"".join(packed("open", model))
     message = None

@@ -108,7 +108,9 @@ def test_a_users_own_module_is_exported_optimised_verified_and_run(
     assert command == ["run", f"own_net/{exporter}", "--store", store]
     assert run(["verify", f"own_net/{exporter}", "--store", store, "--recorded"]) == 0
     torch_engine = ["--against", "torch-eager", "--store", store]
-    assert run(["verify", f"own_net/{exporter}", *torch_engine]) == 0
+    assert run(["verify", f"own_net/{exporter}", *torch_engine]) == 2, "their code is not run"
+    trusting = [*torch_engine, "--trust-factory", net]
+    assert run(["verify", f"own_net/{exporter}", *trusting]) == 0
     report = str(tmp_path / "report")
     short = ["--engine", "onnxruntime-cpu", "--rounds", "1", "--budget", "1"]
     assert run([*command, "-o", report, *short]) == 0

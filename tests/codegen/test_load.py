@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -88,14 +89,14 @@ def test_constants_that_two_plans_share_are_there_once(tmp_path: Path) -> None:
 
 
 def test_another_cpu_is_refused_with_what_it_lacks(folder: Path) -> None:
-    compiled = folders.read(folder)
+    compiled, table = folders.read(folder), folders.read_table(folder)
     with pytest.raises(MissingCapabilityError) as found:
-        check_cpu(compiled, folder, {"avx2"})
+        check_cpu(compiled, table, folder, {"avx2"})
     assert found.value.problem == (
         f"{folder}: its kernels are for portable (compiled on a CPU), and this CPU lacks sse4_2"
     )
     assert found.value.hint.startswith("compile it again here: burnish compile tiny.onnx")
-    check_cpu(compiled, folder, {"sse4_2", "avx2"})
+    check_cpu(compiled, table, folder, {"sse4_2", "avx2"})
 
 
 @pytest.mark.parametrize("name", [folders.CONSTANTS, PLAN, "kernels/sum.o"])
@@ -105,6 +106,64 @@ def test_a_damaged_file_is_refused(folder: Path, name: str) -> None:
     (folder / name).write_bytes(content)
     with pytest.raises(ModelError, match=r"is damaged \(its content is not what was compiled\)"):
         load(folder)
+
+
+def test_sums_that_were_emptied_are_refused(folder: Path) -> None:
+    (folder / folders.IMAGE).write_bytes(bytes(4096))
+    (folder / SUMS).write_text("")
+    with pytest.raises(ModelError, match=r"plan\.json is not in SHA256SUMS"):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [folders.CONSTANTS, folders.IMAGE, folders.TABLE, PLAN, "kernels/sum.o", "kernels/sum.ll"],
+)
+def test_a_file_that_the_sums_do_not_name_is_refused(folder: Path, name: str) -> None:
+    lines = (folder / SUMS).read_text().splitlines(keepends=True)
+    (folder / SUMS).write_text("".join(line for line in lines if not line.endswith(f" {name}\n")))
+    with pytest.raises(ModelError, match=f"{name}.* not in SHA256SUMS") as found:
+        load(folder)
+    assert found.value.hint.endswith("compile it again with burnish compile")
+
+
+def test_a_file_that_was_added_is_refused(folder: Path) -> None:
+    (folder / "library_7.onnx").write_bytes(b"mine")
+    with pytest.raises(ModelError, match=r"it holds library_7\.onnx, which is not in SHA256SUMS"):
+        load(folder)
+
+
+def test_a_link_in_a_folder_is_refused(folder: Path, tmp_path: Path) -> None:
+    (folder / folders.CONSTANTS).rename(tmp_path / "moved")
+    (folder / folders.CONSTANTS).symlink_to(tmp_path / "moved")
+    with pytest.raises(ModelError, match=r"constants\.bin, which is no regular file"):
+        load(folder)
+
+
+@pytest.mark.parametrize("name", ["../outside", "/etc/hostname", "", "kernels"])
+def test_sums_that_lead_elsewhere_are_refused(folder: Path, name: str) -> None:
+    (folder.parent / "outside").touch()
+    with (folder / SUMS).open("a") as stream:
+        stream.write(f"{'0' * 64}  {name}\n")
+    with pytest.raises(ModelError, match=f"{name} is missing"):
+        load(folder)
+
+
+@pytest.mark.parametrize("change", [{"symbols": {"sum": 10**9}}, {"externals": {"exp": -1}}, {}])
+def test_a_table_that_does_not_fit_the_code_is_refused(
+    folder: Path, change: dict[str, object]
+) -> None:
+    path = folder / folders.TABLE
+    table = json.loads(path.read_text())
+    symbols = table["image"]["symbols"] if change else {}
+    table["image"] = {"symbols": symbols, "externals": {}, **change}
+    path.write_text(json.dumps(table))
+    write.write_sums(folder)
+    with (
+        load(folder) as model,
+        pytest.raises(ModelError, match=r"kernels\.bin: is not what kernels\.json tells"),
+    ):
+        model.run({"x": np.ones(4, np.float32)})
 
 
 @pytest.mark.parametrize("name", [folders.CONSTANTS, SUMS])
@@ -123,8 +182,9 @@ def test_any_other_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_plan_of_another_version_is_refused(folder: Path) -> None:
     path = folder / PLAN
-    path.write_text(path.read_text().replace('"schema": 1', '"schema": 0'))
-    with pytest.raises(ModelError, match="holds compiled-model with schema 0, not"):
+    path.write_text(path.read_text().replace('"schema": 2', '"schema": 1'))
+    write.write_sums(folder)
+    with pytest.raises(ModelError, match="holds compiled-model with schema 1, not"):
         load(folder)
 
 
@@ -165,7 +225,7 @@ def test_kernels_that_cannot_be_linked_are_loaded_one_by_one(
 
     monkeypatch.setattr(write, "link", refuse)
     folder = written(tmp_path / "c", built(4))
-    assert folders.read(folder).image is None
+    assert folders.read_table(folder).image is None
     with load(folder, threads=2) as model:
         x = np.arange(4, dtype=np.float32)
         np.testing.assert_array_equal(model.run({"x": x})["y"], expected(x))

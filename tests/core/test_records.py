@@ -92,6 +92,27 @@ def test_the_schema_refuses_what_does_not_belong() -> None:
             jsonschema.validate(bad, schema)
 
 
+def test_nothing_is_no_record_where_one_must_be() -> None:
+    with pytest.raises(TypeError, match="None is none of"):
+        records.decode(tuple[Point | DrawingReport, ...], [None])
+    assert records.decode(Point | None, None) is None
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, json.dumps({"x": 10**400, "y": None})])
+def test_numbers_and_nestings_beyond_reason_are_refused(tmp_path: Path, text: str) -> None:
+    head = '{"kind": "point", "schema": 1, "burnish": "0", '
+    (tmp_path / "p.json").write_text(text if text[0] == "[" else head + text[1:])
+    with pytest.raises(ModelError, match="is not a readable record"):
+        records.read_document(Point, tmp_path / "p.json", schema=1)
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_a_truth_is_no_number(kind: type) -> None:
+    with pytest.raises(TypeError, match=f"expected {kind.__name__}, found True"):
+        records.decode(kind, True)
+    assert records.decode(str | int | float | bool, True) is True
+
+
 def test_nan_survives() -> None:
     back = records.decode(Point, records.encode(Point(math.nan, -math.inf)))
     assert math.isnan(back.x)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from burnish.core.errors import UsageError
 from burnish.core.steps import StepLog, StepMark
 
 
@@ -50,6 +51,21 @@ def test_a_broken_record_is_made_again(tmp_path: Path, text: str) -> None:
     calls, make = _counting(7)
     StepLog(tmp_path).once("a", make, key="k", kind=Answer)
     assert calls == [7]
+
+
+def test_what_is_no_step_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"mine": 1}')
+    _, make = _counting(7)
+    with pytest.raises(UsageError, match=r"a\.json: is not a step of a run that burnish wrote"):
+        StepLog(tmp_path).once("a", make, key="k", kind=Answer)
+    assert StepLog(tmp_path).noted("a") is None
+
+
+def test_a_step_tells_what_it_noted(tmp_path: Path) -> None:
+    _, make = _counting(7)
+    StepLog(tmp_path).once("a", make, key="k", kind=Answer)
+    assert StepLog(tmp_path).noted("a") == {"value": 7}
+    assert StepLog(tmp_path).noted("b") is None
 
 
 def test_a_step_that_fails_leaves_nothing(tmp_path: Path) -> None:

@@ -28,6 +28,6 @@ def stored(tmp_path: Path) -> Stored:
     def write(graph: str, *, head: str = HEAD, torch: TorchSource | None = None) -> StoredModel:
         path = tmp_path / "tiny.onnx"
         path.write_bytes(onnx.parser.parse_model(head + graph).SerializeToString())
-        return StoredModel(path, "tiny", torch=torch)
+        return StoredModel(path, "tiny", torch=torch, trusted=torch is not None)
 
     return write

@@ -65,7 +65,9 @@ def model(tmp_path: Path) -> StoredModel:
     path = tmp_path / "tiny.onnx"
     path.write_bytes(onnx.parser.parse_model(TEXT).SerializeToString())
     (tmp_path / "factory.py").write_text(FACTORY)
-    return StoredModel(path, "tiny", torch=TorchSource("factory.py:tiny", {}))
+    return StoredModel(
+        path, "tiny", torch=TorchSource("function", "factory.py:tiny", {}), trusted=True
+    )
 
 
 @pytest.fixture(

@@ -9,8 +9,9 @@ import pytest
 
 from burnish.core.errors import ModelError
 from burnish.engines.base import ENGINES, EngineOptions
-from burnish.engines.onnxruntime_values import SHORT_NAMES, is_native
+from burnish.engines.onnxruntime_values import is_native
 from burnish.store.element_types import DATA_TYPES, numpy_type
+from burnish.store.runtime_types import SHORT_NAMES
 from burnish.store.stored import StoredModel
 
 Stored = Callable[..., StoredModel]

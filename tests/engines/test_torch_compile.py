@@ -43,7 +43,7 @@ def test_graph_breaks_are_counted(stored: Stored, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     (tmp_path / "factory.py").write_text(FACTORY)
     graph = "(float[n, 2] x) => (float[n, 2] y) { y = Identity(x) }"
-    model = stored(graph, torch=TorchSource("factory.py:broken", {}))
+    model = stored(graph, torch=TorchSource("function", "factory.py:broken", {}))
     with ENGINES["torch-compile"].open(model, EngineOptions()) as session:
         outputs = session.run({"x": np.ones((1, 2), np.float32)})
         assert session.placement.notes == ("compiled with 1 graph break so far",)

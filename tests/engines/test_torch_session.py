@@ -37,7 +37,9 @@ GRAPH = "(float[n, 2] input_0) => (float[n, 2] y) { y = Identity(input_0) }"
 @pytest.fixture
 def twice(stored: Stored, tmp_path: Path) -> Callable[..., StoredModel]:
     (tmp_path / "factory.py").write_text(FACTORY)
-    return lambda **arguments: stored(GRAPH, torch=TorchSource("factory.py:twice", arguments))
+    return lambda **arguments: stored(
+        GRAPH, torch=TorchSource("function", "factory.py:twice", arguments)
+    )
 
 
 def test_names_that_forward_knows_go_there_in_any_order() -> None:
@@ -96,7 +98,7 @@ def test_the_cpu_has_no_tf32(twice: Stored) -> None:
 def test_another_number_of_outputs_is_refused(stored: Stored, tmp_path: Path) -> None:
     (tmp_path / "factory.py").write_text(FACTORY)
     graph = "(float[n, 2] x) => (float[n, 2] y, float[n, 2] z) { y = Relu(x) z = Neg(x) }"
-    model = stored(graph, torch=TorchSource("factory.py:twice", {}))
+    model = stored(graph, torch=TorchSource("function", "factory.py:twice", {}))
     with (
         ENGINES["torch-eager"].open(model, EngineOptions()) as session,
         pytest.raises(ModelError, match="returns 1 tensors, the ONNX model has 2 outputs"),

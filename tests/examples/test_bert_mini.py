@@ -84,7 +84,7 @@ def test_store_finds_both_variants_with_their_data_and_source() -> None:
         assert model.onnx == _file(variant)
         assert [folder.name for folder in model.data_sets] == list(DATA_SETS)
         assert model.torch is not None
-        assert model.torch.arguments == {"name": "bert-mini"}
+        assert (model.torch.origin, model.torch.name) == ("zoo", "bert-mini")
 
 
 @pytest.mark.slow

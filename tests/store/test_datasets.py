@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import numpy_helper
 
-from burnish.core.errors import ModelError
+from burnish.core.errors import ModelError, UsageError
 from burnish.core.tensors import TensorSpec
 from burnish.store import datasets
 from burnish.store.datasets import DataSet
@@ -67,11 +67,42 @@ def test_files_are_in_the_order_of_the_model(tmp_path: Path) -> None:
     assert names == {"input_0.pb": "a", "input_1.pb": "b", "output_0.pb": "y"}
 
 
+ARRAYS = {"a": np.ones(1, np.float32), "b": np.array([1])}
+OUTPUTS = {"y": np.zeros(1, np.float32)}
+
+
 def test_stale_files_do_not_survive(tmp_path: Path) -> None:
-    arrays = {"a": np.ones(1, np.float32), "b": np.array([1])}
-    datasets.write(tmp_path / "d", DataSet(arrays, {"y": np.zeros(1, np.float32)}), TWO)
-    datasets.write(tmp_path / "d", DataSet(arrays, {}), TWO)
-    assert datasets.read(tmp_path / "d", TWO).outputs == {}
+    datasets.write(tmp_path / "d", DataSet(ARRAYS, {}), TWO)
+    datasets.write(tmp_path / "d", DataSet({"a": ARRAYS["a"]}, OUTPUTS), TWO)
+    found = datasets.read(tmp_path / "d", TWO)
+    assert (set(found.inputs), set(found.outputs)) == ({"a"}, {"y"})
+
+
+def test_inputs_alone_never_replace_recorded_outputs(tmp_path: Path) -> None:
+    datasets.write(tmp_path / "d", DataSet(ARRAYS, OUTPUTS), TWO)
+    with pytest.raises(UsageError, match=r"d: is not a data set of inputs alone that burnish") as e:
+        datasets.write(tmp_path / "d", DataSet(ARRAYS, {}), TWO)
+    assert "it holds output_0.pb" in e.value.problem
+    assert set(datasets.read(tmp_path / "d", TWO).outputs) == {"y"}
+
+
+def test_data_that_others_recorded_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    put(tmp_path / "d" / "input_0.pb", np.array([3.0], np.float32), "a")
+    with pytest.raises(
+        UsageError, match=r"is not a data set that burnish wrote \(it holds input_0"
+    ):
+        datasets.write(tmp_path / "d", DataSet(ARRAYS, OUTPUTS), TWO)
+    assert datasets.read(tmp_path / "d", TWO).inputs["a"].tolist() == [3.0]
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "input_0.npy", "output_0.pb.old"])
+def test_a_data_set_with_something_else_in_it_is_not_replaced(tmp_path: Path, name: str) -> None:
+    datasets.write(tmp_path / "d", DataSet(ARRAYS, OUTPUTS), TWO)
+    (tmp_path / "d" / name).write_text("mine")
+    with pytest.raises(UsageError, match=f"it holds {name}"):
+        datasets.write(tmp_path / "d", DataSet(ARRAYS, OUTPUTS), TWO)
+    assert (tmp_path / "d" / name).read_text() == "mine"
 
 
 def test_the_name_in_the_file_wins_over_its_number(tmp_path: Path) -> None:

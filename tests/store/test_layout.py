@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -107,9 +108,43 @@ def test_listing_a_store_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_torch_source_is_read_back(store: Path) -> None:
-    source = TorchSource("package.module:function", {"name": "vit", "layers": 2, "past": False})
+    source = TorchSource("function", "package.module:function", {"layers": 2, "past": False})
     layout.write_source(layout.place(store, "vit", "dynamo"), source)
     assert layout.resolve("vit", store).torch == source
+    assert not layout.resolve("vit", store).trusted
+
+
+OWN = "burnish.zoo.exporting.sources:module_and_inputs"
+
+
+@pytest.mark.parametrize(
+    ("factory", "arguments", "source"),
+    [
+        ("burnish.zoo.factory:module_and_inputs", {"name": "vit"}, ("zoo", "vit", {})),
+        (OWN, {"factory": "/net.py:make", "seed": 1}, ("module", "/net.py:make", {"seed": 1})),
+        (OWN, {"folder": "/own"}, ("folder", "/own", {})),
+        ("net.py:make", {"n": 2}, ("function", "net.py:make", {"n": 2})),
+        ("burnish.evil.py:make", {}, ("function", "burnish.evil.py:make", {})),
+        ("burnish.zoo.factory:build", {"name": "vit"},
+         ("function", "burnish.zoo.factory:build", {"name": "vit"})),
+    ],
+)  # fmt: skip
+def test_sources_of_the_first_schema_are_understood(
+    store: Path, factory: str, arguments: dict[str, object], source: tuple[object, ...]
+) -> None:
+    old = {"kind": "torch-source", "schema": 1, "burnish": "0.1.0", "factory": factory}
+    text = json.dumps({**old, "arguments": arguments})
+    (store / "vit" / "dynamo" / "source.json").write_text(text)
+    assert layout.resolve("vit", store).torch == TorchSource(*source)
+
+
+def test_a_source_cannot_say_that_it_is_trusted(store: Path) -> None:
+    text = json.dumps({
+        "kind": "torch-source", "schema": 2, "burnish": "0.1.0", "origin": "function",
+        "name": "net.py:make", "arguments": {}, "trusted": True,
+    })  # fmt: skip
+    (store / "vit" / "dynamo" / "source.json").write_text(text)
+    assert not layout.resolve("vit", store).trusted
 
 
 def test_a_damaged_torch_source_is_said(store: Path) -> None:

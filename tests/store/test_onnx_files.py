@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -242,6 +243,16 @@ def test_history_is_written_and_appended_to(tmp_path: Path) -> None:
     again = History("def", (Step("second", ""),))
     onnx_files.write(onnx_files.read(path), path, history=again)
     assert history.read(onnx_files.read(path)) == History("abc", (*MADE.steps, *again.steps))
+
+
+@pytest.mark.parametrize("copy", ["backup.onnx", "m.onnx.bak"])
+def test_weights_that_a_copy_of_the_model_names_stay(tmp_path: Path, copy: str) -> None:
+    path = saved_with_data(tmp_path)
+    shutil.copy(path, tmp_path / copy)
+    os.mkfifo(tmp_path / "pipe.onnx")  # looked at, it would block
+    onnx_files.write(onnx_files.read(path), path, history=MADE)
+    assert (tmp_path / "m.onnx.data").exists()
+    onnx_files.read(tmp_path / copy)
 
 
 def test_content_key_sees_the_data_file(tmp_path: Path) -> None:

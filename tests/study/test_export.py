@@ -8,8 +8,9 @@ import numpy as np
 import onnx
 import pytest
 
-from burnish.core.errors import CheckFailedError, ModelError
+from burnish.core.errors import CheckFailedError, ModelError, UsageError
 from burnish.store import datasets, layout, onnx_files
+from burnish.store.stored import TorchSource
 from burnish.study import export as study
 from burnish.study.export import ExportPlan, export
 from burnish.zoo.entry import BuildOptions
@@ -56,6 +57,7 @@ class Launched:
             x = np.random.default_rng(batch).normal(size=(batch, 8)).astype(np.float32)
             data = datasets.DataSet({"x": x}, {"y": np.tanh(x @ weight) + self.wrong})
             datasets.write(target.parent / f"test_data_set_{number}", data, interface)
+        layout.write_source(target, TorchSource("zoo", "net", {}))
         (target.parent / "half").unlink()
         return OUTCOME, None
 
@@ -106,6 +108,34 @@ def test_a_failed_export_leaves_the_old_model(
     (model,) = layout.listing(tmp_path)
     assert model.onnx.read_bytes() == before
     assert [path.name for path in (tmp_path / "net").iterdir()] == ["dynamo"]
+
+
+@pytest.mark.parametrize("stranger", ["notes.txt", "test_data_set_7/input_0.pb"])
+def test_what_others_put_beside_a_model_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stranger: str
+) -> None:
+    monkeypatch.setattr(study, "launch", Launched())
+    folder = export(REQUEST, _plan(tmp_path)).onnx.parent
+    (folder / stranger).parent.mkdir(exist_ok=True)
+    (folder / stranger).write_text("mine")
+    with pytest.raises(UsageError, match=f"is not an exported model .*it holds {stranger}"):
+        export(REQUEST, _plan(tmp_path))
+    assert (folder / stranger).read_text() == "mine"
+    (folder / stranger).unlink()
+    (folder / "test_data_set_7").rmdir() if "/" in stranger else None
+    export(REQUEST, _plan(tmp_path))
+
+
+def test_a_folder_that_was_not_exported_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study, "launch", Launched())
+    mine = tmp_path / "net" / "dynamo" / "net_dynamo.onnx"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    with pytest.raises(UsageError, match=r"no source\.json in it says what it was exported from"):
+        export(REQUEST, _plan(tmp_path))
+    assert mine.read_text() == "mine"
 
 
 def test_an_interrupted_export_leaves_nothing(

@@ -18,7 +18,11 @@ from burnish.study.whole_race import ROUNDS, raced, rounds
 from codegen.hand_written import ABOUT
 from codegen.models import MACHINE, mlp
 
-TOLD = dataclasses.replace(ABOUT, inputs=(TensorSpec("x", "f32", ("n", 8)),))
+TOLD = dataclasses.replace(
+    ABOUT,
+    inputs=(TensorSpec("x", "f32", ("n", 8)),),
+    outputs=(TensorSpec("y", "f32", ("n", 4)),),
+)
 FEEDS = Feeds({"x": np.ones((3, 8), np.float32)}, {})
 
 

@@ -6,7 +6,8 @@ from burnish.core import records
 from burnish.core.errors import UsageError
 from burnish.store.stored import TorchSource
 from burnish.zoo.entry import BuildOptions
-from burnish.zoo.factory import build, module_and_inputs, source_of
+from burnish.zoo.exporting.sources import built_again
+from burnish.zoo.factory import build, source_of
 
 
 @pytest.mark.parametrize(
@@ -35,9 +36,7 @@ def test_model_needs_a_layer() -> None:
 
 def test_source_names_only_what_differs_from_the_defaults() -> None:
     source = source_of("gpt2", BuildOptions(layers=2, past=True))
-    assert source == TorchSource(
-        "burnish.zoo.factory:module_and_inputs", {"name": "gpt2", "layers": 2, "past": True}
-    )
+    assert source == TorchSource("zoo", "gpt2", {"layers": 2, "past": True})
 
 
 def test_source_survives_its_json_form() -> None:
@@ -52,6 +51,7 @@ def test_source_builds_the_same_weights_and_inputs_again() -> None:
 
     options = BuildOptions(small=True, layers=1, seed=5)
     built = build("bert-mini", options)
-    module, inputs = module_and_inputs(**source_of("bert-mini", options).arguments)
+    again = built_again(source_of("bert-mini", options), "bert-mini")
     with torch.inference_mode():
-        assert torch.equal(module(**inputs)[0], built.module(**built.inputs)[0])
+        found, wanted = again.module(**again.inputs)[0], built.module(**built.inputs)[0]
+    assert torch.equal(found, wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +10,8 @@ from burnish.bench.subject import BenchSubject
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
 from burnish.engines.base import ENGINES, EngineOptions
-from burnish.store.stored import StoredModel, TorchSource
+from burnish.store.stored import StoredModel
+from burnish.store.trust import OPTION, foreign_code, is_runnable, require_trust
 
 
 def subjects(
@@ -18,8 +20,11 @@ def subjects(
     """Return every model on every engine, each once; without engines, on all that can run it here.
 
     An engine that runs PyTorch modules gets the models that come with one; `left_out` says which
-    do not. If none does, all of them are kept, so that the engine can say what it misses.
+    do not. If none does, all of them are kept, so that the engine can say what it misses. Code of
+    others is an error where its engine is asked for, and left out where none is.
     """
+    for model in models if any(ENGINES[name].needs_torch_source for name in engines) else ():
+        require_trust(model)
     labels = Counter(model.label for model in models)
     missing = _without_source(models, engines)
     found = (
@@ -38,13 +43,27 @@ def _name(model: StoredModel, engine: str, labels: Mapping[str, int]) -> str:
     return str(model.compiled if model.compiled and engine == "burnish" else model.onnx)
 
 
-def left_out(models: Sequence[StoredModel], engines: Sequence[str]) -> tuple[str, ...]:
-    """Return a sentence for each model that an engine cannot be given."""
-    return tuple(
+def left_out(
+    models: Sequence[StoredModel], engines: Sequence[str], command: str
+) -> tuple[str, ...]:
+    """Return a sentence for each model that an engine cannot be given, or must not be.
+
+    `command` is what was asked; with one more option it runs code that is not ours.
+    """
+    missing = (
         f"{model.label} was not measured on {engine}, which runs PyTorch modules:"
         " no source.json lies beside it"
         for model, engine in _without_source(models, engines)
     )
+    torch = [name for name in _available() if ENGINES[name].needs_torch_source]
+    untrusted = (
+        f"{model.label} was not measured on {', '.join(torch)}: its PyTorch module is made by"
+        f" {code}, which is not burnish's code; read it, and to run it: {command} {OPTION}"
+        f" {shlex.quote(code)}"
+        for model in models
+        if (code := foreign_code(model)) and not model.trusted and torch and not engines
+    )
+    return (*missing, *untrusted)
 
 
 def _without_source(
@@ -73,15 +92,11 @@ def baseline(among: Sequence[BenchSubject], asked: str | None) -> str:
 
 def _usable(model: StoredModel) -> list[str]:
     names = [
-        name
-        for name in ENGINES
-        if ENGINES[name].availability().ok
-        and (_is_own(model.torch) or not ENGINES[name].needs_torch_source)
+        name for name in _available() if is_runnable(model) or not ENGINES[name].needs_torch_source
     ]
     # The engine that every installation has is what all others are compared with.
     return sorted(names, key=lambda name: (name != "onnxruntime-cpu", name))
 
 
-def _is_own(source: TorchSource | None) -> bool:
-    """Return whether a module's code is ours; other code runs only if its engine is asked for."""
-    return source is not None and source.factory.startswith("burnish.")
+def _available() -> list[str]:
+    return [name for name in ENGINES if ENGINES[name].availability().ok]

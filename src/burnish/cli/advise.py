@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @options.seed_option
 @options.padding_option
 @options.threads_option
+@options.trust_option
 @options.store_option
 @options.json_option
 def command(model: str, as_json: bool, **asked: Any) -> None:  # noqa: ANN401

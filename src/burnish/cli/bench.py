@@ -38,6 +38,7 @@ if TYPE_CHECKING:
               "(default: the first).")  # fmt: skip
 @click.option("--no-verify", is_flag=True, help="Do not check that all compute the same.")
 @options.fallback_option
+@options.trust_option
 @options.store_option
 @options.output_option(required=False, text="Save the report, with every sample, as JSON.")
 @options.json_option
@@ -63,15 +64,13 @@ def _measured(asked: dict[str, Any]) -> BenchReport:
     from burnish.bench import choose
     from burnish.bench.run import bench
     from burnish.bench.subject import BenchOptions
-    from burnish.core import settings
+    from burnish.cli.models import resolved
     from burnish.engines.base import EngineOptions
     from burnish.feeds.choose import choose as choose_feeds
     from burnish.process.child import answer_limit_s
-    from burnish.store import layout
     from burnish.study.judge import judge_of
 
-    store = asked["store"] or settings.read().store
-    models = [layout.resolve(name, store) for name in asked["models"]]
+    models = resolved(asked["models"], asked)
     same = {name: asked[name] for name in ("threads", "precision", "cuda_graph", "allow_fallback")}
     engines = options.names(asked["engines"])
     subjects = choose.subjects(models, engines, EngineOptions(**same))
@@ -87,5 +86,5 @@ def _measured(asked: dict[str, Any]) -> BenchReport:
     with shown() as progress:
         judge = None if asked["no_verify"] else judge_of(subjects, baseline, feeds)
         report = bench(subjects, feeds, plan, judge=judge, rerun=rerun, progress=progress)
-    notes = (*choose.left_out(models, engines), *report.notes)
+    notes = (*choose.left_out(models, engines, rerun), *report.notes)
     return dataclasses.replace(report, notes=notes)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.model_argument
-@options.output_option(required=True, text="The folder to write.")
+@options.output_option(required=True, text="The folder to write.", of="folder")
 @click.option("--shape", "shape", metavar="NAME=SIZE,…", multiple=True,
               help="Sizes to compile for; several give several plans in one folder.")  # fmt: skip
 @click.option("--fusion", type=click.Choice(["none", "element-wise", "full"]), default="full",
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 @click.option("--samples", type=click.IntRange(min=1), default=3, show_default=True,
               help="Made inputs for each shape to prove the result with.")  # fmt: skip
 @options.seed_option
-@click.option("--dump", type=click.Path(path_type=Path), metavar="DIR",
+@click.option("--dump", type=click.Path(path_type=Path), metavar="DIR", callback=options.room,
               help="Write each kernel with its nodes, tiles, times, LLVM IR and "
               "assembly.")  # fmt: skip
+@click.option("--sign", type=click.Path(path_type=Path), metavar="KEY",
+              help="Sign the folder with an Ed25519 key in PEM form.")  # fmt: skip
 @options.store_option
 @options.json_option
 def command(model: str, target: Path, as_json: bool, **asked: Any) -> None:  # noqa: ANN401
@@ -69,6 +71,7 @@ def _request(model: str, target: Path, asked: dict[str, Any]) -> CompileRequest:
         shapes=tuple(options.bindings((shape,)) for shape in asked["shape"]),
         tune=tune,
         dump=asked["dump"],
+        sign=asked["sign"],
         words=tuple(words),
         **{name: asked[name] for name in ("fusion", "skip_dot", "threads", "samples", "seed")},
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--failing", is_flag=True, help="Cut out where the rule refused, instead.")
 @click.option("--max", "most", type=click.IntRange(min=1), default=4, show_default=True,
               help="How many different ones to write.")  # fmt: skip
-@options.output_option(required=True, text="The folder to write them into.")
+@options.output_option(required=True, text="The folder to write them into.", of="folder")
 @options.shape_option
 @options.data_option
 @options.seed_option

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,19 +22,18 @@ if TYPE_CHECKING:
 @click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True,
               help="Timed runs, of which the median is told.")  # fmt: skip
 @options.threads_option
+@click.option("--require-signature", "signed_by", type=click.Path(path_type=Path),
+              metavar="PUBLIC_KEY",
+              help="Run it only if the owner of this key has signed it.")  # fmt: skip
 @options.json_option
-def command(
-    folder: Path,
-    inputs: Path,
-    target: Path | None,
-    runs: int,
-    threads: int | None,
-    as_json: bool,
-) -> None:
-    """Run a model that `burnish compile` has written to FOLDER."""
+def command(folder: Path, inputs: Path, as_json: bool, **asked: Any) -> None:  # noqa: ANN401
+    """Run a model that `burnish compile` has written to FOLDER.
+
+    A compiled folder is code: run those that you trust.
+    """
     from burnish.study.execute import SCHEMA, execute
 
-    report = execute(folder, inputs, target=target, threads=threads, runs=runs)
+    report = execute(folder, inputs, **asked)
     output.result(report, schema=SCHEMA, as_json=as_json, shown=_shown(report))
 
 

@@ -19,7 +19,8 @@ VIEWS = ("auto", "full", "simple", "modules", "kernels")
 @click.command()
 @options.model_argument
 @click.option("-o", "--output", "targets", type=click.Path(path_type=Path), multiple=True,
-              required=True, help="File to write, several times if wanted: .svg, .html "
+              callback=options.writable, required=True,
+              help="File to write, several times if wanted: .svg, .html "
               "(interactive), .csv, .md, .json, .model-explorer.json, .node-data.json, "
               ".netron.json, .perfetto.json.")  # fmt: skip
 @click.option(
@@ -41,6 +42,7 @@ VIEWS = ("auto", "full", "simple", "modules", "kernels")
 @options.padding_option
 @options.threads_option
 @options.fallback_option
+@options.trust_option
 @options.store_option
 @options.json_option
 def command(model: str, targets: tuple[Path, ...], as_json: bool, **asked: Any) -> None:  # noqa: ANN401
@@ -65,22 +67,21 @@ def command(model: str, targets: tuple[Path, ...], as_json: bool, **asked: Any) 
 
 
 def _picture(model: str, asked: dict[str, Any]) -> Picture:
+    from burnish.cli.models import resolved
     from burnish.core import settings
     from burnish.engines.base import EngineOptions
-    from burnish.store import layout
     from burnish.study.picture import change_of, picture
     from burnish.study.timeline import TimelineRequest
 
-    found = settings.read()
     request = TimelineRequest(
-        model=layout.resolve(model, asked["store"] or found.store),
+        model=resolved([model], asked)[0],
         options=EngineOptions(threads=asked["threads"], allow_fallback=asked["allow_fallback"]),
         bindings=options.bindings(asked["shape"]),
         data=asked["data"],
         seed=asked["seed"],
         padding=asked["padding"],
         hw=asked["hw"],
-        cache=found.cache,
+        cache=settings.read().cache,
     )
     change = change_of(asked["scale"], asked["scenario"])
     return picture(request, engine=asked["engine"], trace=asked["trace"], change=change)

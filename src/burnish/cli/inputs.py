@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 @click.command()
 @options.model_argument
 @options.output_option(
-    required=True, text="An .npz file, or a folder for test_data_set_0, test_data_set_1 …"
+    required=True,
+    text="An .npz file, or a folder for test_data_set_0, test_data_set_1 …",
+    of="either",
 )
 @options.shape_option
 @options.seed_option

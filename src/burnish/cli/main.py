@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -81,7 +82,7 @@ def run(args: Sequence[str]) -> int:
     try:
         return _code(burnish.main(list(args), prog_name="burnish", standalone_mode=False))
     except BurnishError as error:
-        output.failure(error)
+        output.failure(_with_command(error, args))
         return error.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         output.note(error.format_message())
@@ -118,6 +119,14 @@ def entry() -> None:
 
 def _code(result: Any) -> int:  # noqa: ANN401  (what a click command returns is untyped)
     return result if isinstance(result, int) else 0
+
+
+def _with_command(error: BurnishError, args: Sequence[str]) -> BurnishError:
+    """Return an error whose hint ends with the command that goes through, where there is one."""
+    if error.more:
+        hint = error.hint.removesuffix(f", add {shlex.join(error.more)}")
+        error.hint = f"{hint}: {shlex.join(['burnish', *args, *error.more])}"
+    return error
 
 
 def _as_usage_error(error: click.ClickException) -> UsageError:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @options.data_option
 @options.seed_option
 @options.padding_option
-@click.option("--dump", type=click.Path(path_type=Path), metavar="DIR",
+@click.option("--dump", type=click.Path(path_type=Path), metavar="DIR", callback=options.room,
               help="Write the model as text after every step that changed it.")  # fmt: skip
 @options.store_option
 @options.json_option
@@ -58,14 +58,15 @@ def command(model: str, target: Path | None, as_json: bool, **asked: Any) -> Non
     """
     from burnish.cli.optimize_tables import tables
     from burnish.cli.rewriting import chosen_conversion, variant_suffix
-    from burnish.core import settings
-    from burnish.store import layout
+    from burnish.core import files, settings
+    from burnish.store import layout, onnx_files
     from burnish.study.optimize import SCHEMA, RejectedError
     from burnish.study.variant import share_data_sets, target_of
 
     stored = layout.resolve(model, asked["store"] or settings.read().store)
     conversion = chosen_conversion(asked)
     place = target or target_of(stored, variant_suffix(conversion))
+    files.check_file(place, None if target else onnx_files.OWN)
     try:
         report = _optimized(stored, place, asked)
     except RejectedError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -65,6 +65,12 @@ fallback_option = click.option(
     help="Accept another provider, precision or placement than asked for; the result says so.",
 )  # fmt: skip
 
+trust_option = click.option(
+    "--trust-factory", "trusted", metavar="SPEC", multiple=True,
+    help="Let PyTorch engines run this code, which a source.json beside a model names: "
+    "file.py:function. Read it first.",
+)  # fmt: skip
+
 target_option = click.option(
     "--target", "target_device", type=click.Choice(["cpu", "cuda"]), default="cpu",
     show_default=True, help="Where the model will run: only operators with kernels there are used.",
@@ -91,13 +97,16 @@ rules_option = click.option(
 )  # fmt: skip
 
 
-def output_option(*, required: bool, text: str) -> Callable[[Command], Command]:
+def output_option(
+    *, required: bool, text: str, of: Literal["file", "folder", "either"] = "file"
+) -> Callable[[Command], Command]:
     """Return the option `-o`, which says where the result goes."""
     return click.option(
         "-o",
         "--output",
         "target",
         type=click.Path(path_type=Path),
+        callback={"file": writable, "folder": room, "either": None}[of],
         required=required,
         help=text,
     )
@@ -127,6 +136,25 @@ def seconds(text: str) -> float:
             f"--budget {text!r} is not a time", hint="write for instance --budget 60s or 5m"
         )
     return found
+
+
+def writable(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:  # noqa: ANN401
+    """Return the file or files to write; one that cannot be is refused before anything is done."""
+    from burnish.core import files
+
+    for path in value if isinstance(value, tuple) else (value,):
+        if path is not None:
+            files.check_file(path)
+    return value
+
+
+def room(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
+    """Return the folder to write into; something else of this name is refused at once."""
+    from burnish.core import files
+
+    if value is not None:
+        files.check_room(value)
+    return value
 
 
 def names(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from burnish.core.errors import UsageError
 @options.padding_option
 @options.threads_option
 @options.fallback_option
+@options.trust_option
 @options.store_option
 @click.option("--trace", type=click.Path(path_type=Path), default=None,
               help="Read this recording of MODEL instead of making one: of ONNX Runtime, PyTorch, "
@@ -41,6 +42,7 @@ from burnish.core.errors import UsageError
 @click.option("--groups", type=click.Path(path_type=Path), multiple=True,
               help="Which nodes one kernel performs: TOML, or Amdahl4ML's XML.")  # fmt: skip
 @click.option("--trace-out", type=click.Path(path_type=Path), default=None,
+              callback=options.writable,
               help="Write the timeline, for ui.perfetto.dev or chrome://tracing.")  # fmt: skip
 @options.json_option
 def command(models: tuple[str, ...], as_json: bool, **asked: Any) -> None:  # noqa: ANN401
@@ -49,17 +51,16 @@ def command(models: tuple[str, ...], as_json: bool, **asked: Any) -> None:  # no
     With several models or engines, the last is set against the first, row by row.
     """
     from burnish.analyze.profile import SCHEMA
+    from burnish.cli.models import resolved
     from burnish.cli.profile_tables import Shown, tables
-    from burnish.core import files, settings
+    from burnish.core import files
     from burnish.engines.base import EngineOptions
     from burnish.engines.recording import Repeats
-    from burnish.store import layout
     from burnish.study.profiling import ProfileRequest, profiles
     from burnish.trace import chrome
 
-    store = asked["store"] or settings.read().store
     request = ProfileRequest(
-        models=tuple(layout.resolve(model, store) for model in models),
+        models=resolved(models, asked),
         engines=options.names(asked["engines"]) or ("onnxruntime-cpu",),
         trace=asked["trace"],
         groups=asked["groups"],

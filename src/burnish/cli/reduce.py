@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 @click.option("--against", metavar="OTHER", help="The model that does not compute the same.")
 @click.option("--engine", default="onnxruntime-cpu", show_default=True,
               help="The engine in question; `burnish doctor` lists them.")  # fmt: skip
-@options.output_option(required=True, text="The folder to write the part into.")
+@options.output_option(required=True, text="The folder to write the part into.", of="folder")
 @options.shape_option
 @options.data_option
 @options.seed_option
+@options.trust_option
 @options.store_option
 @options.json_option
 def command(model: str, target: Path, as_json: bool, **asked: Any) -> None:  # noqa: ANN401
@@ -31,21 +32,20 @@ def command(model: str, target: Path, as_json: bool, **asked: Any) -> None:  # n
 
     The part is written with the inputs that show the difference.
     """
-    from burnish.core import settings
-    from burnish.store import layout
+    from burnish.cli.models import resolved
     from burnish.study.reduce import SCHEMA, ReduceRequest, reduce
 
-    store = asked["store"] or settings.read().store
+    stored, *others = resolved([name for name in (model, asked["against"]) if name], asked)
     request = ReduceRequest(
         folder=target,
-        candidate=layout.resolve(asked["against"], store) if asked["against"] else None,
+        candidate=others[0] if others else None,
         engine=asked["engine"],
         bindings=options.bindings(asked["shape"]),
         seed=asked["seed"],
         data=asked["data"],
     )
     with shown() as progress:
-        report = reduce(layout.resolve(model, store), request, progress=progress)
+        report = reduce(stored, request, progress=progress)
     output.result(report, schema=SCHEMA, as_json=as_json, shown=_shown(report))
 
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.model_argument
-@options.output_option(required=True, text="Folder for report.html, result.json and the model.")
+@options.output_option(
+    required=True, text="Folder for report.html, result.json and the model.", of="folder"
+)
 @options.engine_option
 @options.shape_option
 @options.data_option
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
               help="Fresh processes per subject; three are the fewest for a verdict.")  # fmt: skip
 @options.budget_option(None, "About how long to measure (default: 20 s for each subject).")
 @options.fallback_option
+@options.trust_option
 @options.store_option
 @options.json_option
 def command(model: str, target: Path, as_json: bool, **asked: Any) -> None:  # noqa: ANN401  (one per option)
@@ -46,13 +49,12 @@ def command(model: str, target: Path, as_json: bool, **asked: Any) -> None:  # n
     An interrupted run goes on where it stopped when the same command is given again. If only
     engines on GPUs are asked for, the model is rewritten for them.
     """
+    from burnish.cli.models import resolved
     from burnish.cli.run_tables import shown_report
-    from burnish.core import settings
     from burnish.report.record import SCHEMA
-    from burnish.store import layout
     from burnish.study.run import run
 
-    stored = layout.resolve(model, asked["store"] or settings.read().store)
+    (stored,) = resolved([model], asked)
     rerun = again(click.get_current_context())
     with shown() as progress:
         report = run(stored, target, _options(asked), command=rerun, progress=progress)

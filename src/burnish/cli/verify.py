@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--bisect", is_flag=True, help="Find the node where the runs part, if they do.")
 @options.threads_option
 @options.fallback_option
+@options.trust_option
 @options.store_option
 @options.json_option
 def command(as_json: bool, **asked: Any) -> None:  # noqa: ANN401  (one per option)
@@ -65,17 +66,16 @@ def command(as_json: bool, **asked: Any) -> None:  # noqa: ANN401  (one per opti
 
 
 def _request(asked: dict[str, Any]) -> VerifyRequest:
-    from burnish.core import settings
+    from burnish.cli.models import resolved
     from burnish.engines.base import EngineOptions
     from burnish.parity.request import VerifyRequest
     from burnish.parity.tolerances import Tolerances
-    from burnish.store import layout
 
-    store = asked["store"] or settings.read().store
+    reference, *others = resolved([n for n in (asked["model"], asked["candidate"]) if n], asked)
     same = {name: asked[name] for name in ("samples", "seed", "padding", "data", "recorded")}
     return VerifyRequest(
-        reference=layout.resolve(asked["model"], store),
-        candidate=layout.resolve(asked["candidate"], store) if asked["candidate"] else None,
+        reference=reference,
+        candidate=others[0] if others else None,
         engine=asked["engine"],
         against=asked["against"],
         options=EngineOptions(threads=asked["threads"], allow_fallback=asked["allow_fallback"]),

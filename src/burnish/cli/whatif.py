@@ -40,6 +40,7 @@ from burnish.cli.progress import shown
 @click.option("--groups", multiple=True, type=click.Path(path_type=Path),
               help="Kernel groups of your own: TOML, or Amdahl4ML's XML.")  # fmt: skip
 @click.option("--trace-out", type=click.Path(path_type=Path), default=None,
+              callback=options.writable,
               help="Write the timeline after the first scenario, for ui.perfetto.dev.")  # fmt: skip
 @click.option("--engine", default="onnxruntime-cpu", show_default=True)
 @options.shape_option
@@ -47,6 +48,7 @@ from burnish.cli.progress import shown
 @options.seed_option
 @options.padding_option
 @options.threads_option
+@options.trust_option
 @options.store_option
 @options.json_option
 def command(target: str, as_json: bool, sweep: bool, check: bool, **asked: Any) -> None:  # noqa: ANN401

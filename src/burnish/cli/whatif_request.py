@@ -8,10 +8,10 @@ from typing import Any
 from burnish.analyze import scenario
 from burnish.analyze.scenario import Scenario
 from burnish.cli import options
+from burnish.cli.models import resolved
 from burnish.core import settings
 from burnish.core.errors import UsageError
 from burnish.engines.base import EngineOptions
-from burnish.store import layout
 from burnish.study.timeline import TimelineRequest
 from burnish.study.whatif import WhatIfRequest
 from burnish.study.whatif_check import HISTORY, CheckOptions
@@ -52,13 +52,11 @@ def scenarios_of(asked: dict[str, Any]) -> tuple[Scenario, ...]:
 
 def timeline_of(target: str, asked: dict[str, Any]) -> TimelineRequest:
     """Return which inference is meant: a recorded one, or one of a model that is run now."""
-    found = settings.read()
-    store = asked["store"] or found.store
     path = Path(target)
     trace = path if path.is_file() and path.suffix in _TRACES else None
     name = asked.get("model") if trace is not None else target
     return TimelineRequest(
-        model=layout.resolve(name, store) if name else None,
+        model=resolved([name], asked)[0] if name else None,
         trace=trace,
         engine=asked["engine"],
         options=EngineOptions(
@@ -69,6 +67,6 @@ def timeline_of(target: str, asked: dict[str, Any]) -> TimelineRequest:
         seed=asked["seed"],
         padding=asked["padding"],
         hw=asked["hw"],
-        cache=found.cache,
+        cache=settings.read().cache,
         groups=asked.get("groups", ()),
     )

@@ -199,6 +199,7 @@ class _Work:
                 predicted_s=choice.predicted_s,
                 predicted_bytes=choice.predicted_bytes,
                 measured_s=choice.measured_s,
+                indices={names[own]: size for own, size in kernel.indices.items()},
             )
         )
 

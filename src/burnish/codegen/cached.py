@@ -32,12 +32,16 @@ from burnish.codegen.tune.trial import Trial
 from burnish.codegen.write import write
 from burnish.core import settings
 from burnish.core.errors import BurnishError
+from burnish.core.files import Kind
 from burnish.core.hashing import value_key
 from burnish.hw.detect import cpu
 from burnish.store import onnx_files
 from burnish.store.compiled import is_compiled
 from burnish.store.stored import StoredModel
 from burnish.tile.schedule import Schedule
+
+ENTRY = Kind("an entry of the cache", lambda _folder: None)
+"""Whatever lies under a key of ours in the cache is ours, damaged or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,9 @@ def compiled_for(source: Source, shapes: Mapping[str, tuple[int, ...]]) -> Loade
     options = CompileOptions(target, _chooser(source, target, prepared.model))
     built = compile_prepared(prepared, {}, options)
     told = about(source.stored, source.loaded, source.precision, ())
-    write(place, told, [built], lambda text: compile_module(text, target).object_code)
+    write(
+        place, told, [built], lambda text: compile_module(text, target).object_code, replaces=ENTRY
+    )
     return open_folder(place, threads=source.threads)
 
 

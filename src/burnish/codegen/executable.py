@@ -22,6 +22,7 @@ from burnish.codegen.parts import BoundPart, LoosePart, OrtSession
 from burnish.codegen.plan import KernelStep, LibraryStep, Plan, PlanTensor, findings
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
+from burnish.core.errors import UsageError
 
 CHUNKS_PER_THREAD = 8
 """Tiles are taken in as many pieces: enough to even threads out, few enough to cost nothing."""
@@ -168,7 +169,9 @@ class _Call:
                 self._point(name)
 
     def take(self, feeds: Arrays) -> None:
-        """Point to the inputs."""
+        """Point to the inputs; indices among them must be some."""
+        for name, size in self._plan.indices.items():
+            _check_indices(name, feeds[name], size)
         for name in self._plan.inputs:
             if self._plan.tensors[name].home == "value":
                 self._values[name] = feeds[name]
@@ -222,8 +225,10 @@ class _Call:
         for name, value in part.run({**self._arrays, **self._values}).items():
             if self._plan.tensors[name].home == "value":
                 self._values[name] = value
-            else:
-                self._arrays[name][...] = value
+                continue
+            if value.shape != self._arrays[name].shape:
+                raise part.unexpected(name, value.shape, self._arrays[name].shape)
+            self._arrays[name][...] = value
 
     def _tables(self, program: Program, threads: int) -> None:
         """Set out the table of steps, and that of their arguments' addresses."""
@@ -251,6 +256,19 @@ class _Call:
         for part in self._parts:
             if isinstance(part, BoundPart) and name in part.names:
                 part.bind(name, address)
+
+
+def _check_indices(name: str, array: Array, size: int) -> None:
+    """Raise if an input holds an index that is none; a kernel would read another element."""
+    if array.dtype.kind not in "iu" or not array.size:
+        return
+    low, high = int(array.min()), int(array.max())
+    if low < -size or high >= size:
+        raise UsageError(
+            f"input {name!r} holds {low if low < -size else high}, and what it points into has"
+            f" {size:,} entries",
+            hint=f"feed whole numbers from {-size} to {size - 1}",
+        )
 
 
 def _stages(plan: Plan) -> Iterator[tuple[int, int]]:

@@ -1,11 +1,14 @@
 """A compiled model on disk: plans, machine code, constants, the library's parts, and a proof.
 
 plan.json        what the model takes and gives, and one plan per choice of sizes
+kernels.json     how each kernel may be called, and where it lies in kernels.bin
+kernels.bin      all kernels, linked
 kernels/*.ll *.o each kernel as LLVM IR and as object code
 constants.bin    weights as kernels read them; mapped into memory, not read
 library_N.onnx   the parts that ONNX Runtime runs
 proof.json       how near its outputs are to those of the model it was made from
 SHA256SUMS       of all of these; `sha256sum -c` reads it, too
+SHA256SUMS.sig   who made it, if it was signed
 """
 
 from __future__ import annotations
@@ -14,19 +17,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from burnish.codegen.cpu.image import ImageTable
+from burnish.codegen.kernel_table import KernelTable
 from burnish.codegen.plan import Plan
 from burnish.core import records
+from burnish.core.drafts import recover
 from burnish.core.errors import ModelError
+from burnish.core.files import foreign_entry
 from burnish.core.hashing import file_key
 from burnish.core.tensors import TensorSpec
-from burnish.store.compiled import PLAN, SUMS
+from burnish.store.compiled import KERNELS, PLAN, SIGNATURE, SUMS, listed
 
-SCHEMA = 1
+SCHEMA = 2
 
 CONSTANTS = "constants.bin"
-KERNELS = "kernels"
 IMAGE = "kernels.bin"
+TABLE = "kernels.json"
 PROOF = "proof.json"
 
 
@@ -56,8 +61,6 @@ class CompiledModel:
 
     about: About
     plans: tuple[Plan, ...]
-    image: ImageTable | None = None
-    """How the linked kernels are used; None: their object code could not be linked."""
 
     def command(self, folder: Path, *more: Mapping[str, int]) -> str:
         """Return what compiles it again, and for further sizes, too."""
@@ -69,28 +72,50 @@ class CompiledModel:
 
 def read(folder: Path) -> CompiledModel:
     """Return what is compiled in a folder."""
+    require_plan(folder)
+    return records.read_document(CompiledModel, folder / PLAN, schema=SCHEMA)
+
+
+def require_plan(folder: Path) -> None:
+    """Raise if this is not the folder of a compiled model."""
+    recover(folder)
     if not (folder / PLAN).is_file():
         raise ModelError(
             f"{folder}: is not a compiled model (it has no {PLAN})",
             hint=f"make one: burnish compile MODEL -o {folder}",
         )
-    return records.read_document(CompiledModel, folder / PLAN, schema=SCHEMA)
+
+
+def read_table(folder: Path) -> KernelTable:
+    """Return the kernels of a folder."""
+    return records.read_document(KernelTable, folder / TABLE, schema=SCHEMA)
 
 
 def check_files(folder: Path) -> None:
-    """Raise if a file of the folder is missing or is not what was written."""
-    hint = "copy the folder again, or compile it again with burnish compile"
+    """Raise unless the folder holds what was written: every file, and no other."""
     if not (folder / SUMS).is_file():
-        raise ModelError(f"{folder}: {SUMS} is missing", hint=hint)
-    for line in (folder / SUMS).read_text().splitlines():
-        wanted, _, name = line.partition("  ")
+        raise damaged(f"{folder}: {SUMS} is missing")
+    wanted = listed(folder)
+    for name in (PLAN, TABLE, CONSTANTS):
+        if name not in wanted:
+            raise damaged(f"{folder}: {name} is not in {SUMS}")
+    known = {*wanted, SUMS, SIGNATURE, f"{KERNELS}/"}
+    foreign = foreign_entry(folder, known.__contains__)
+    if foreign is not None:
+        raise damaged(f"{folder}: {foreign}, which is not in {SUMS}")
+    for name, key in wanted.items():
         path = folder / name
-        if not path.is_file():
-            raise ModelError(f"{folder}: {name} is missing", hint=hint)
-        if file_key(path) != wanted:
-            raise ModelError(
-                f"{path}: is damaged (its content is not what was compiled)", hint=hint
-            )
+        # no name may lead out of the folder, for whatever lies there
+        if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+            raise damaged(f"{folder}: {name} is missing")
+        if file_key(path) != key:
+            raise damaged(f"{path}: is damaged (its content is not what was compiled)")
+
+
+def damaged(problem: str) -> ModelError:
+    """Return what the user should read when a folder is not what was compiled."""
+    hint = "copy the folder again, or compile it again with burnish compile"
+    return ModelError(problem, hint=hint)
 
 
 def kernel_path(folder: Path, name: str) -> Path:

@@ -19,31 +19,45 @@ from burnish.codegen.cpu.target import by_name
 from burnish.codegen.cpu.team import Bytes
 from burnish.codegen.executable import Executable, Program
 from burnish.codegen.folder import CompiledModel
-from burnish.codegen.plan import Plan
+from burnish.codegen.kernel_table import KernelTable
+from burnish.codegen.parts import OrtSession
+from burnish.codegen.plan import LibraryStep, Plan
+from burnish.codegen.signing import require_signature
+from burnish.codegen.soundness import Surroundings, findings
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import MissingCapabilityError, UsageError
 from burnish.core.tensors import TensorSpec
+from burnish.core.units import size
 from burnish.feeds import dimension
 from burnish.feeds.check import check_feeds
 from burnish.hw import detect
 
+_SHOWN = 500
+"""Characters of a finding: a name in a plan may be as long as the plan."""
 
-def load(folder: Path | str, *, threads: int | None = None) -> LoadedModel:
-    """Return the compiled model in a folder, after checking its files and this CPU.
 
-    `threads`: None takes all cores that this process may use.
+def load(
+    folder: Path | str, *, threads: int | None = None, signed_by: Path | str | None = None
+) -> LoadedModel:
+    """Return the compiled model in a folder, after checking its files, its plans and this CPU.
+
+    A folder is code: load those you trust. `threads`: None takes all cores that this process may
+    use. `signed_by`: the public key (PEM) of who must have signed it.
     """
     path = Path(folder)
-    folders.read(path)
+    folders.require_plan(path)
+    if signed_by is not None:
+        require_signature(path, Path(signed_by))
     folders.check_files(path)
     return open_folder(path, threads=threads)
 
 
 def open_folder(path: Path, *, threads: int | None = None) -> LoadedModel:
-    """Return the compiled model in a folder that was just written or checked."""
-    compiled = folders.read(path)
-    check_cpu(compiled, path, host_features())
-    return LoadedModel(compiled, path, threads or detect.cpu().usable_cores)
+    """Return the compiled model in a folder whose files were just written or checked."""
+    compiled, table = folders.read(path), folders.read_table(path)
+    check_cpu(compiled, table, path, host_features())
+    check_plans(compiled, table, path)
+    return LoadedModel(compiled, table, path, threads or detect.cpu().usable_cores)
 
 
 def host_features() -> frozenset[str]:
@@ -51,24 +65,42 @@ def host_features() -> frozenset[str]:
     return frozenset(detect.cpu().flags)
 
 
-def check_cpu(compiled: CompiledModel, folder: Path, present: Collection[str]) -> None:
+def check_cpu(
+    compiled: CompiledModel, table: KernelTable, folder: Path, present: Collection[str]
+) -> None:
     """Raise if the kernels need something that this CPU lacks."""
-    for plan in compiled.plans:
-        missing = [feature for feature in plan.cpu_features if feature not in present]
-        if missing:
-            raise MissingCapabilityError(
-                f"{folder}: its kernels are for {plan.target} (compiled on {compiled.about.cpu}),"
-                f" and this CPU lacks {', '.join(missing)}",
-                hint=f"compile it again here: {compiled.command(folder)}",
-            )
+    missing = [feature for feature in table.cpu_features if feature not in present]
+    if missing:
+        raise MissingCapabilityError(
+            f"{folder}: its kernels are for {table.target} (compiled on {compiled.about.cpu}),"
+            f" and this CPU lacks {', '.join(missing)}",
+            hint=f"compile it again here: {compiled.command(folder)}",
+        )
+
+
+def check_plans(compiled: CompiledModel, table: KernelTable, folder: Path) -> None:
+    """Raise if a plan contradicts itself, or the kernels that it calls."""
+    around = Surroundings(
+        inputs=compiled.about.inputs,
+        outputs=compiled.about.outputs,
+        table=table,
+        constants_bytes=(folder / folders.CONSTANTS).stat().st_size,
+        files=[path.name for path in folder.glob("*.onnx")],
+    )
+    for number, plan in enumerate(compiled.plans):
+        for finding in findings(plan, around):
+            raise folders.damaged(f"{folder}: plan {number} cannot be run: {finding[:_SHOWN]}")
 
 
 class LoadedModel:
     """A compiled model; the plan is chosen by the shapes that it is fed."""
 
-    def __init__(self, compiled: CompiledModel, folder: Path, threads: int) -> None:
+    def __init__(
+        self, compiled: CompiledModel, table: KernelTable, folder: Path, threads: int
+    ) -> None:
         self.compiled = compiled
         self.threads = threads
+        self._table = table
         self._folder = folder
         self._constants: Bytes = np.memmap(folder / folders.CONSTANTS, np.uint8, mode="r")
         self._image: LoadedImage | None = None
@@ -96,7 +128,8 @@ class LoadedModel:
         """Return what runs inputs of these shapes."""
         check_feeds(feeds, self.inputs)
         for number, plan in enumerate(self.compiled.plans):
-            if all(feeds[name].shape == plan.tensors[name].shape for name in plan.inputs):
+            shapes = {name: plan.tensors[name].shape for name in plan.inputs}
+            if all(shape in (None, feeds[name].shape) for name, shape in shapes.items()):
                 return self._executable(number)
         raise self._no_plan(feeds)
 
@@ -119,7 +152,10 @@ class LoadedModel:
     def _executable(self, number: int) -> Executable:
         if number not in self._executables:
             program = self._program(self.compiled.plans[number])
-            self._executables[number] = Executable(program, self.threads)
+            try:
+                self._executables[number] = Executable(program, self.threads)
+            except MemoryError as error:
+                raise self._no_room(program.plan) from error
         return self._executables[number]
 
     def _program(self, plan: Plan) -> Program:
@@ -128,20 +164,30 @@ class LoadedModel:
             target=by_name(plan.target),
             addresses={},
             constants=self._constants,
-            sessions={
-                step.file: parts.load(self._folder / step.file, self.threads)
-                for step in plan.library_steps
-            },
+            sessions={step.file: self._session(step, plan) for step in plan.library_steps},
         )
         if not plan.kernels:
             return program
-        return self._linked(program) if self.compiled.image else self._from_objects(program)
+        if self._table.image is None:
+            return self._from_objects(program)
+        try:
+            return self._linked(program)
+        except (ValueError, KeyError) as error:
+            path = self._folder / folders.IMAGE
+            raise folders.damaged(f"{path}: is not what {folders.TABLE} tells ({error})") from error
+
+    def _session(self, step: LibraryStep, plan: Plan) -> OrtSession:
+        path = self._folder / step.file
+        session = parts.load(path, self.threads)
+        for finding in parts.findings(session, step, plan.tensors):
+            raise folders.damaged(f"{path}: is not the part that its plan runs: {finding}")
+        return session
 
     def _linked(self, program: Program) -> Program:
         if self._image is None:
-            assert self.compiled.image is not None
+            assert self._table.image is not None
             code = (self._folder / folders.IMAGE).read_bytes()
-            self._image = LoadedImage(Image(code, self.compiled.image))
+            self._image = LoadedImage(Image(code, self._table.image))
         address = self._image.address
         addresses = {name: address(name) for name in program.plan.kernels}
         return replace(program, addresses=addresses, loop=Driver(address), kept=(self._image,))
@@ -155,6 +201,13 @@ class LoadedModel:
         }
         addresses = {name: loaded.address(name) for name, loaded in code.items()}
         return replace(program, addresses=addresses, kept=tuple(code.values()))
+
+    def _no_room(self, plan: Plan) -> MissingCapabilityError:
+        needed = plan.arena_bytes + self.threads * plan.scratch_bytes
+        return MissingCapabilityError(
+            f"{self._folder}: needs {size(needed)} of memory, which this machine does not have",
+            hint="compile it for smaller sizes: burnish compile --shape",
+        )
 
     def _no_plan(self, feeds: Arrays) -> UsageError:
         asked = ", ".join(

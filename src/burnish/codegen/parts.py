@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from burnish.codegen.plan import LibraryStep, PlanTensor
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
+from burnish.store.runtime_types import short_name
 
 OrtSession = Any
 OrtBinding = Any
@@ -38,6 +39,27 @@ def load(path: Path, threads: int) -> OrtSession:
         return onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise _explained(error, path) from error
+
+
+def findings(
+    session: OrtSession, step: LibraryStep, tensors: Mapping[str, PlanTensor]
+) -> Iterator[str]:
+    """Yield where a part takes or gives something else than the step that runs it."""
+    sides = ((step.inputs, session.get_inputs()), (step.outputs, session.get_outputs()))
+    for names, found in sides:
+        told = [each.name for each in found]
+        if set(told) != set(names):
+            yield f"it has {told}, its step {list(names)}"
+        for each in found:
+            tensor = tensors.get(each.name)
+            if tensor is None or tensor.shape is None:
+                continue
+            dims = zip(each.shape, tensor.shape, strict=False)
+            fits = all(dim == size for dim, size in dims if isinstance(dim, int))
+            if len(each.shape) != len(tensor.shape) or not fits:
+                yield f"{each.name!r} is {each.shape}, its step's is {list(tensor.shape)}"
+            if short_name(each.type) != tensor.dtype:
+                yield f"{each.name!r} is {each.type}, its step's is {tensor.dtype}"
 
 
 @dataclass(slots=True)
@@ -92,6 +114,13 @@ class LoosePart:
             raise _explained(error, Path(self.step.file)) from error
         given = zip(self.step.outputs, found, strict=True)
         return {name: v if isinstance(v, list) else np.asarray(v) for name, v in given}
+
+    def unexpected(self, name: str, shape: tuple[int, ...], planned: tuple[int, ...]) -> ModelError:
+        """Return what to say of an output whose shape is not the plan's."""
+        return ModelError(
+            f"{self.step.file}: gives {name!r} as {list(shape)}, its plan expects {list(planned)}",
+            hint="compile the model again with burnish compile",
+        )
 
 
 def element_type(dtype: str) -> Any:  # noqa: ANN401  (NumPy's type, or ONNX's number of one)

@@ -65,6 +65,8 @@ class KernelStep:
     predicted_bytes: float | None = None
     """Predicted traffic between memory and the caches."""
     measured_s: float | None = None
+    indices: Mapping[str, int] = field(default_factory=dict)
+    """Arguments that hold indices, and how many there are; kernels take others for the nearest."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -123,6 +125,16 @@ class Plan:
     def library_steps(self) -> tuple[LibraryStep, ...]:
         """Return the part that the library runs."""
         return tuple(step for step in self.steps if isinstance(step, LibraryStep))
+
+    @property
+    def indices(self) -> dict[str, int]:
+        """Return the inputs that hold indices, each with how many there are."""
+        found: dict[str, int] = {}
+        for step in self.kernel_steps:
+            for name, size in step.indices.items():
+                if name in self.inputs:
+                    found[name] = min(size, found.get(name, size))
+        return found
 
     @property
     def scratch_bytes(self) -> int:

@@ -17,21 +17,22 @@ from burnish.codegen.cpu.image import ImageTable, NotLinkableError, link
 from burnish.codegen.folder import (
     CONSTANTS,
     IMAGE,
-    KERNELS,
     PROOF,
     SCHEMA,
+    TABLE,
     About,
     CompiledModel,
     kernel_path,
 )
+from burnish.codegen.kernel_table import table
 from burnish.codegen.plan import LibraryStep, Plan, Step
 from burnish.core import records
 from burnish.core.arrays import Array
-from burnish.core.files import folder_written_beside
+from burnish.core.files import Kind, folder_written_beside
 from burnish.core.hashing import file_key
 from burnish.core.placing import ALIGNMENT
 from burnish.store import onnx_files
-from burnish.store.compiled import PLAN, SUMS
+from burnish.store.compiled import FOLDER, KERNELS, PLAN, SUMS
 from burnish.store.history import History
 
 logger = logging.getLogger(__name__)
@@ -47,23 +48,26 @@ def write(
     compile_object: ObjectCode,
     *,
     accept: Callable[[Path], str] = lambda _draft: "",
+    replaces: Kind = FOLDER,
 ) -> None:
     """Write a compiled model; `accept` is shown the draft, and returns the text of its proof.
 
-    If `accept` raises, nothing is written and what stood at `target` stays.
+    If `accept` raises, nothing is written and what stood at `target` stays. A folder there is
+    replaced if it is what `replaces` says.
     """
-    with folder_written_beside(target) as folder:
+    with folder_written_beside(target, replaces) as folder:
         plans = [_named_apart(each, n, len(built)) for n, each in enumerate(built)]
         image = _write_kernels(folder, plans, compile_object)
         _write_libraries(folder, plans, about)
         placed = _write_constants(folder / CONSTANTS, plans)
-        document = records.document(CompiledModel(about, placed, image), schema=SCHEMA)
-        (folder / PLAN).write_text(records.text_of(document))
-        _write_sums(folder)
+        for name, record in ((PLAN, CompiledModel(about, placed)), (TABLE, table(placed, image))):
+            text = records.text_of(records.document(record, schema=SCHEMA))
+            (folder / name).write_text(text)
+        write_sums(folder)
         proof = accept(folder)
         if proof:
             (folder / PROOF).write_text(proof)
-            _write_sums(folder)
+            write_sums(folder)
 
 
 def _named_apart(built: Built, number: int, total: int) -> Built:
@@ -144,7 +148,8 @@ def _with_places(plan: Plan, places: Mapping[str, int]) -> Plan:
     return dataclasses.replace(plan, tensors=tensors)
 
 
-def _write_sums(folder: Path) -> None:
+def write_sums(folder: Path) -> None:
+    """List every file of a folder with its sum."""
     lines = (f"{file_key(path)}  {path.relative_to(folder)}\n" for path in _files(folder))
     (folder / SUMS).write_text("".join(lines))
 

@@ -11,10 +11,12 @@ class BurnishError(Exception):
 
     exit_code = BUG
 
-    def __init__(self, problem: str, *, hint: str) -> None:
+    def __init__(self, problem: str, *, hint: str, more: tuple[str, ...] = ()) -> None:
         super().__init__(problem)
         self.problem = problem
         self.hint = hint
+        self.more = more
+        """Words with which the same command goes through."""
 
 
 class CheckFailedError(BurnishError):

@@ -21,12 +21,16 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 from burnish.core.errors import ModelError
+from burnish.core.files import Kind
 from burnish.version import __version__
 
 R = TypeVar("R")
 _Decoder = Callable[[Any, Any], Any]
 """Given a type and what stands for a value of it, returns the value."""
 
+_UNREADABLE = (
+    OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
+)  # fmt: skip
 _ODD_FLOATS = ("nan", "inf", "-inf")
 _SCALARS: Mapping[Any, Any] = {
     bool: {"type": "boolean"},
@@ -91,20 +95,41 @@ def encode(value: Any, elsewhere: Callable[[Any], Any] = _no_place) -> Any:  # n
             return elsewhere(value)
 
 
-def read_document(record_type: type[R], path: Path, *, schema: int) -> R:
-    """Return the record stored at `path`, or say what is wrong with the file."""
+def read_document(record_type: type[R], path: Path, *, schema: int, kind: str | None = None) -> R:
+    """Return the record stored at `path`, or say what is wrong with the file.
+
+    `kind`: None: as documents of this type are called.
+    """
     hint = f"make it again with burnish {__version__}"
+    kind = kind or kind_of(record_type)
     try:
         data = json.loads(path.read_text())
         found = (data.get("kind"), data.get("schema"))
-        if found != (kind_of(record_type), schema):
-            wanted = f"{kind_of(record_type)} with schema {schema}"
+        if found != (kind, schema):
             raise ModelError(
-                f"{path}: holds {found[0]} with schema {found[1]}, not {wanted}", hint=hint
+                f"{path}: holds {found[0]} with schema {found[1]}, not {kind} with schema {schema}",
+                hint=hint,
             )
         return typing.cast("R", decode(record_type, data))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except _UNREADABLE as error:
         raise ModelError(f"{path}: is not a readable record ({error})", hint=hint) from error
+
+
+def files_of(record_type: type) -> Kind:
+    """Return the kind of files that hold documents of this type, whatever their schema."""
+    kind = kind_of(record_type)
+    return Kind(f"a {kind}", lambda path: None if holds(path, kind) else f"it holds no {kind}")
+
+
+def holds(path: Path, kind: str, *, schema: int | None = None) -> bool:
+    """Say whether a file holds a document of this kind; without a schema, of any."""
+    try:
+        data = json.loads(path.read_text())
+    except (OSError, ValueError, RecursionError):
+        return False
+    if not isinstance(data, dict) or data.get("kind") != kind:
+        return False
+    return "burnish" in data and schema in (None, data.get("schema"))
 
 
 def decode(
@@ -126,8 +151,14 @@ def decode(
         record_type = typing.cast("Any", kind)
         given = {name: hint for name, hint in _fields(record_type).items() if name in data}
         return record_type(**{n: decode(hint, data[n], elsewhere) for n, hint in given.items()})
+    return _decode_scalar(kind, data)
+
+
+def _decode_scalar(kind: Any, data: Any) -> Any:  # noqa: ANN401
     if isinstance(kind, type) and issubclass(kind, (enum.Enum, Path)):
         return kind(data)
+    if kind in (int, float) and isinstance(data, bool):
+        raise TypeError(f"expected {kind.__name__}, found {data!r}")
     if kind is float:
         return float(data)
     if kind is not Any and not isinstance(data, kind):
@@ -141,7 +172,7 @@ def _decode_generic(kind: Any, data: Any, elsewhere: _Decoder) -> Any:  # noqa: 
 
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        return None if data is None else _first_that_fits(arguments, data, inner)
+        return _first_that_fits(arguments, data, inner)
     if origin is typing.Literal:
         return _one_of(arguments, data)
     if origin is tuple:
@@ -167,6 +198,8 @@ def _one_of(choices: Sequence[Any], data: Any) -> Any:  # noqa: ANN401
 
 
 def _first_that_fits(kinds: Sequence[Any], data: Any, inner: _Decoder) -> Any:  # noqa: ANN401
+    if data is None and type(None) in kinds:
+        return None
     for kind in kinds:
         if kind is type(None):
             continue

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from burnish.core import files, records
+from burnish.core.files import Kind
 
 R = TypeVar("R")
 
@@ -21,6 +23,18 @@ class StepMark:
     name: str
     seconds_s: float
     resumed: bool
+
+
+def _refusal(path: Path) -> str | None:
+    """Return why a file is not a step's; a broken one may be."""
+    with suppress(OSError, ValueError, RecursionError):
+        stored = json.loads(path.read_text())
+        if isinstance(stored, dict) and not {"key", "record"} <= set(stored):
+            return "it holds no step of a run"
+    return None
+
+
+STEP = Kind("a step of a run", _refusal)
 
 
 class StepLog:
@@ -35,6 +49,12 @@ class StepLog:
     def marks(self) -> tuple[StepMark, ...]:
         """Return the steps so far, in order."""
         return tuple(self._marks)
+
+    def noted(self, name: str) -> dict[str, Any] | None:
+        """Return the record of a step as it is stored, whatever its key; None: there is none."""
+        stored = _stored(self._folder / f"{name}.json")
+        record = stored.get("record") if stored is not None else None
+        return record if isinstance(record, dict) else None
 
     def once(
         self,
@@ -60,15 +80,20 @@ class StepLog:
         made = make()
         seconds = self._clock() - start
         content = {"key": key, "seconds_s": seconds, "record": records.encode(made)}
-        files.write_text(path, records.text_of(content))
+        files.write_text(path, records.text_of(content), STEP)
         self._marks.append(StepMark(name, seconds, resumed=False))
         return made
 
 
 def _read(path: Path, key: str) -> dict[str, Any] | None:
     """Return a stored step, or None: there is none, it is broken, or it has another key."""
+    stored = _stored(path)
+    return stored if stored is not None and stored.get("key") == key else None
+
+
+def _stored(path: Path) -> dict[str, Any] | None:
     try:
         stored = json.loads(path.read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return stored if isinstance(stored, dict) and stored.get("key") == key else None
+    return stored if isinstance(stored, dict) else None

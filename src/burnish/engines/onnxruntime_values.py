@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,22 +12,8 @@ from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
 from burnish.core.tensors import TensorSpec
 from burnish.store.element_types import DATA_TYPES, numpy_type
+from burnish.store.runtime_types import short_name
 from burnish.store.stored import StoredModel
-
-SHORT_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "float": "f32", "double": "f64", "float16": "f16", "bfloat16": "bf16", "string": "str",
-        "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "bool": "bool",
-        "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8",
-        "complex64": "c64", "complex128": "c128",
-        "float8e4m3fn": "f8e4m3fn", "float8e4m3fnuz": "f8e4m3fnuz", "float8e5m2": "f8e5m2",
-        "float8e5m2fnuz": "f8e5m2fnuz", "float8e8m0": "f8e8m0",
-    }
-)  # fmt: skip
-"""Our names of what stands in ONNX Runtime's `tensor(…)`.
-
-Types of less than 8 bits are not here: ONNX Runtime packs several into a byte, NumPy does not.
-"""
 
 OrtValue = Any
 """`onnxruntime.OrtValue`: the package has no types."""
@@ -37,7 +21,7 @@ OrtValue = Any
 
 def spec(argument: Any, model: StoredModel) -> TensorSpec:  # noqa: ANN401  (its NodeArg, untyped)
     """Return an input or output of ONNX Runtime as ours; only tensors can be fed and fetched."""
-    dtype = SHORT_NAMES.get(argument.type.removeprefix("tensor(").removesuffix(")"))
+    dtype = short_name(argument.type)
     if dtype is None:
         raise ModelError(
             f"{model.onnx}: {argument.name!r} is a {argument.type}, "

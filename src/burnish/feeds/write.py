@@ -10,7 +10,7 @@ import numpy as np
 
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import UsageError
-from burnish.core.files import written_beside
+from burnish.core.files import check_folder, written_beside
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
 from burnish.feeds.report import InputsReport, WrittenSample
@@ -26,6 +26,8 @@ def write(
         paths: tuple[Path, ...] = (_write_npz(feeds, target),)
     else:
         paths = tuple(target / f"test_data_set_{index}" for index in range(len(feeds)))
+        for path in paths:
+            check_folder(path, datasets.INPUTS)  # all before any is written
         for path, fed in zip(paths, feeds, strict=True):
             datasets.write(path, datasets.DataSet(fed.arrays, {}), interface)
     samples = (

@@ -9,12 +9,15 @@ import jinja2
 from markupsafe import Markup, escape
 
 from burnish.core import units
+from burnish.core.files import marked
 from burnish.report import machine, measured, rewritten, theme
 from burnish.report.charts import bars, intervals
 from burnish.report.next_steps import next_steps
 from burnish.report.record import RunReport
 from burnish.report.table import MARKS
 from burnish.report.verdict import findings, headline
+
+FILES = marked("a report", '<meta name="generator" content="burnish')
 
 
 def page(report: RunReport) -> str:

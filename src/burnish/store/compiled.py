@@ -5,16 +5,41 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from burnish.core import records
 from burnish.core.errors import ModelError, UsageError
+from burnish.core.files import Kind, foreign_entry
 
 PLAN = "plan.json"
 SUMS = "SHA256SUMS"
+SIGNATURE = "SHA256SUMS.sig"
 KIND = "compiled-model"
+KERNELS = "kernels"
 
 
 def is_compiled(folder: Path) -> bool:
     """Say whether this is the folder of a compiled model."""
     return (folder / PLAN).is_file() and (folder / SUMS).is_file()
+
+
+def listed(folder: Path) -> dict[str, str]:
+    """Return the files that a folder's list of sums names, each with its sum."""
+    lines = (folder / SUMS).read_text(errors="replace").splitlines()
+    rows = [line.partition("  ") for line in lines]
+    return {name: key for key, _, name in rows}
+
+
+def _refusal(folder: Path) -> str | None:
+    for name in (PLAN, SUMS):
+        if not (folder / name).is_file():
+            return f"it has no {name}"
+    if not records.holds(folder / PLAN, KIND):
+        return f"its {PLAN} is no plan"
+    known = {*listed(folder), SUMS, SIGNATURE, f"{KERNELS}/"}
+    return foreign_entry(folder, known.__contains__)
+
+
+FOLDER = Kind("a compiled model", _refusal)
+"""What `burnish compile` writes: a plan, and no file that its list of sums does not name."""
 
 
 def source_of(folder: Path) -> Path:

@@ -18,12 +18,15 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
-from burnish.core.files import folder_written_beside
+from burnish.core.files import Kind, folder_written_beside, foreign_entry
 from burnish.core.tensors import TensorSpec
 from burnish.store.element_types import DATA_TYPES, SHORT_NAMES
 from burnish.store.interface import Interface
 
-Kind = Literal["input", "output"]
+Part = Literal["input", "output"]
+
+MARK = "written by burnish"
+"""The description of tensors in files that we wrote: others' recorded data is never replaced."""
 
 _DATA_FIELDS = frozenset(
     f"{kind}_data" for kind in ("raw", "float", "int32", "int64", "uint64", "double", "string")
@@ -54,8 +57,9 @@ def read(folder: Path, interface: Interface) -> DataSet:
 
 
 def write(folder: Path, data_set: DataSet, interface: Interface) -> None:
-    """Write a `test_data_set_N` folder; one that is there is replaced as a whole."""
-    with folder_written_beside(folder) as fresh:
+    """Write a `test_data_set_N` folder; one that burnish wrote is replaced as a whole."""
+    kind = RECORDED if data_set.outputs else INPUTS
+    with folder_written_beside(folder, kind) as fresh:
         for index, spec in enumerate(interface.inputs):
             if spec.name in data_set.inputs:
                 _write(fresh / f"input_{index}.pb", spec, data_set.inputs[spec.name])
@@ -64,7 +68,32 @@ def write(folder: Path, data_set: DataSet, interface: Interface) -> None:
                 _write(fresh / f"output_{index}.pb", spec, data_set.outputs[spec.name])
 
 
-def _named(folder: Path, kind: Kind, specs: Sequence[TensorSpec]) -> dict[str, Array]:
+def is_own_file(path: Path) -> bool:
+    """Say whether a tensor's file is one that burnish wrote."""
+    try:
+        return bool(onnx.TensorProto.FromString(path.read_bytes()).doc_string == MARK)
+    except (OSError, google.protobuf.message.DecodeError):
+        return False
+
+
+def _kind(name: str, *parts: Part) -> Kind:
+    names = re.compile(rf"({'|'.join(parts)})_\d+\.pb")
+
+    def refusal(folder: Path) -> str | None:
+        def is_known(name: str) -> bool:
+            return bool(names.fullmatch(name)) and is_own_file(folder / name)
+
+        return foreign_entry(folder, is_known)
+
+    return Kind(name, refusal)
+
+
+RECORDED = _kind("a data set", "input", "output")
+INPUTS = _kind("a data set of inputs alone", "input")
+"""What inputs alone may replace: never outputs that were recorded."""
+
+
+def _named(folder: Path, kind: Part, specs: Sequence[TensorSpec]) -> dict[str, Array]:
     names = [spec.name for spec in specs]
     found: dict[str, Array] = {}
     for index, path in _numbered(folder, kind):
@@ -87,7 +116,7 @@ def _named(folder: Path, kind: Kind, specs: Sequence[TensorSpec]) -> dict[str, A
     return found
 
 
-def _numbered(folder: Path, kind: Kind) -> list[tuple[int, Path]]:
+def _numbered(folder: Path, kind: Part) -> list[tuple[int, Path]]:
     pattern = re.compile(rf"{kind}_(\d+)\.pb")
     matches = ((pattern.fullmatch(path.name), path) for path in folder.iterdir())
     return sorted((int(match[1]), path) for match, path in matches if match)
@@ -133,4 +162,5 @@ def _write(path: Path, spec: TensorSpec, array: Array) -> None:
         data_type = DATA_TYPES[spec.dtype]
         contiguous = np.ascontiguousarray(array).reshape(array.shape)
         proto = ir.serde.serialize_tensor(ir.Tensor(contiguous, dtype=data_type, name=spec.name))
+    proto.doc_string = MARK
     path.write_bytes(proto.SerializeToString())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import mmap
 import re
 from collections.abc import Hashable, Iterator
 from pathlib import Path
@@ -86,14 +87,23 @@ def inline_the_rest(model: ir.Model, kept: str) -> None:
 
 
 def outdated(path: Path, model: ir.Model | None) -> tuple[Path, ...]:
-    """Return the data files that belong to the model at `path` alone, by their names."""
+    """Return the data files that belong to the model at `path` alone: no other names them."""
     if model is None:
         return ()
     ours = re.compile(rf"{re.escape(path.name)}\.data|{re.escape(path.stem)}\.[0-9a-f]{{12}}\.data")
     folder = path.absolute().parent
-    return tuple(
-        file for file in files(model) if file.parent == folder and ours.fullmatch(file.name)
-    )
+    found = [f for f in files(model) if f.parent == folder and ours.fullmatch(f.name)]
+    others = [f for f in folder.glob("*.onnx*") if f.name != path.name and f not in found]
+    return tuple(file for file in found if not any(_names(other, file) for other in others))
+
+
+def _names(model: Path, file: Path) -> bool:
+    """Say whether a model may keep data in a file: whether the name occurs in it anywhere."""
+    if not model.is_file() or not model.stat().st_size:
+        return False
+    with model.open("rb") as stream:
+        content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        return content.find(file.name.encode()) >= 0
 
 
 def remove(old: tuple[Path, ...], *, new: tuple[Path, ...], user: ir.Model) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from burnish.core import records
 from burnish.core.errors import ModelError
@@ -54,6 +54,11 @@ def read(model: Described) -> History | None:
             hint="remove the entry, or use the file as burnish wrote it",
         ) from error
     return History(metadata.get(_SOURCE, ""), steps)
+
+
+def is_marked(proto: Any) -> bool:  # noqa: ANN401  (an `onnx.ModelProto`; onnx is not needed here)
+    """Say whether a model tells what burnish did to it."""
+    return any(entry.key == _STEPS for entry in proto.metadata_props)
 
 
 def appended(model: Described, history: History) -> History:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from burnish.core import records
+from burnish.core.drafts import recover
 from burnish.core.errors import UsageError
 from burnish.core.files import write_text
 from burnish.core.nearest import suggestion
 from burnish.store import compiled
-from burnish.store.stored import StoredModel, TorchSource
+from burnish.store.stored import Scalar, StoredModel, TorchSource
 
 SOURCE_FILE = "source.json"
-SOURCE_SCHEMA = 1
+SOURCE_KIND = "torch-source"
+SOURCE_SCHEMA = 2
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")
 _DATA_SET = re.compile(r"test_data_set_(\d+)")
 
@@ -27,6 +29,7 @@ def resolve(name: str, store: Path) -> StoredModel:
     folder of a compiled model means the model that it was made from, and itself.
     """
     path = Path(name)
+    recover(path)
     if path.is_file():
         return stored(path)
     if compiled.is_compiled(path):
@@ -97,7 +100,30 @@ def _torch_source(folder: Path) -> TorchSource | None:
     path = folder / SOURCE_FILE
     if not path.is_file():
         return None
+    if records.holds(path, SOURCE_KIND, schema=1):
+        return _of_first_schema(path)
     return records.read_document(TorchSource, path, schema=SOURCE_SCHEMA)
+
+
+@dataclass(frozen=True, slots=True)
+class _FirstSource:
+    """How sources were written down once: also burnish's own as functions one can import."""
+
+    factory: str
+    arguments: Mapping[str, Scalar]
+
+
+def _of_first_schema(path: Path) -> TorchSource:
+    old = records.read_document(_FirstSource, path, schema=1, kind=SOURCE_KIND)
+    given = dict(old.arguments)
+    # the exact names of what wrote them: what begins alike is somebody else's
+    if old.factory == "burnish.zoo.factory:module_and_inputs":
+        return TorchSource("zoo", str(given.pop("name", "")), given)
+    if old.factory == "burnish.zoo.exporting.sources:module_and_inputs":
+        if "factory" in given:
+            return TorchSource("module", str(given.pop("factory")), given)
+        return TorchSource("folder", str(given.pop("folder", "")), given)
+    return TorchSource("function", old.factory, given)
 
 
 def _in_folder(folder: Path) -> tuple[StoredModel, ...]:

@@ -12,7 +12,7 @@ import onnx
 import onnx_ir as ir
 
 from burnish.core.errors import ModelError
-from burnish.core.files import written_beside
+from burnish.core.files import Kind, written_beside
 from burnish.core.hashing import file_key, value_key
 from burnish.core.tensors import Dim, TensorSpec
 from burnish.store import external_data, first_bytes, history, versions
@@ -54,17 +54,19 @@ def write(
     *,
     history: History,
     accept: Callable[[Path], None] = lambda _draft: None,
+    kind: Kind | None = None,
 ) -> None:
     """Write `model`, which stays as it is, so that the installed ONNX Runtime can load it.
 
     `history` goes into the metadata, after any that is there. Weights go to a file beside the
     model if they came from one or are large. A model at `path`, even the one that `model` was
     read from, is replaced with its data file in one go. `accept` is shown the finished draft
-    before that; if it raises, nothing is replaced and no draft is left.
+    before that; if it raises, nothing is replaced and no draft is left. `kind`: what may be
+    replaced where the user has not named this very file.
     """
     copy = _stamped(versions.fitted(model), history)
     old = external_data.outdated(path, _previous(path))
-    with written_beside(path) as folder:
+    with written_beside(path, kind) as folder:
         if external_data.is_wanted(copy):
             external_data.unload(copy, folder, path.stem)
         external_data.inline_the_rest(copy, kept=str(folder))
@@ -76,6 +78,18 @@ def write(
             if file.name != path.name
         )
     external_data.remove(old, new=new, user=model)
+
+
+def _refusal(path: Path) -> str | None:
+    try:
+        model = onnx.load(path, load_external_data=False)
+    except _PARSE_ERRORS:
+        return "it is no model"
+    return None if history.is_marked(model) else "it does not tell of burnish"
+
+
+OWN = Kind("a model", _refusal)
+"""Models that say in their metadata what burnish did to them."""
 
 
 def interface(model: ir.Model) -> Interface:

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 Scalar = str | int | float | bool | None
+
+Origin = Literal["zoo", "folder", "module", "function"]
+"""What makes a PyTorch module.
+
+`zoo`: an entry of burnish's own zoo. `folder`: weights and a configuration. `module`: the function
+that `burnish export --module` was given. `function`: one that is called with the arguments.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TorchSource:
     """How to build the PyTorch module that a model was exported from."""
 
-    factory: str
-    """`package.module:function` or `path/to/file.py:function`; returns a module and its inputs."""
+    origin: Origin
+    name: str
+    """The zoo's entry, the folder, `package.module:function` or `path/to/file.py:function`."""
     arguments: Mapping[str, Scalar]
 
 
@@ -32,6 +41,8 @@ class StoredModel:
     torch: TorchSource | None = None
     compiled: Path | None = None
     """The folder of `burnish compile` that was made from it, where that was named instead."""
+    trusted: bool = False
+    """Whether the user has named the code that makes its PyTorch module; no file can say so."""
 
     @property
     def label(self) -> str:

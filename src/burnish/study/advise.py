@@ -16,6 +16,7 @@ from burnish.rewrite.pipeline import optimize
 from burnish.rewrite.result import RewriteReport
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
+from burnish.store.trust import is_runnable
 from burnish.study.timeline import Recorded, TimelineRequest, recorded
 from burnish.study.whatif_check import ENGINE, fusion_scenario
 
@@ -79,13 +80,13 @@ def _fusions(
 
 def _others(request: TimelineRequest) -> tuple[str, ...]:
     assert request.model is not None
-    source = request.model.torch
+    has_module = is_runnable(request.model)
     return tuple(
         name
         for name in ENGINES
         if name != request.engine
         and ENGINES[name].availability().ok
-        and (source is not None or not ENGINES[name].needs_torch_source)
+        and (has_module or not ENGINES[name].needs_torch_source)
     )
 
 

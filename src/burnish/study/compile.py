@@ -11,6 +11,7 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from burnish.codegen import signing
 from burnish.codegen.built import Built
 from burnish.codegen.compiler import CompileOptions, compile_prepared, keep_products, prepare
 from burnish.codegen.cpu.compile import compile_module
@@ -19,7 +20,7 @@ from burnish.codegen.environment import about, default_threads, scheduler_machin
 from burnish.codegen.folder import About
 from burnish.codegen.predicted import Predicted
 from burnish.codegen.write import write
-from burnish.core import records
+from burnish.core import files, records
 from burnish.core.errors import CheckFailedError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
@@ -30,8 +31,9 @@ from burnish.parity.report import VerifyReport
 from burnish.parity.verdict import verdict
 from burnish.parity.verify import Subject, judge, verify
 from burnish.store import onnx_files
+from burnish.store.compiled import FOLDER
 from burnish.store.stored import StoredModel
-from burnish.study.compile_dump import dump
+from burnish.study.compile_dump import check_dump, dump
 from burnish.study.compile_report import SCHEMA, CompileReport, PlanReport, Proof
 from burnish.study.compiled_steps import plan_report
 from burnish.study.tuning import ChooserFor, TuneTerms, tuned
@@ -60,6 +62,8 @@ class CompileRequest:
     seed: int = 0
     dump: Path | None = None
     """Where to write each kernel for people to read."""
+    sign: Path | None = None
+    """The private key to sign the folder with."""
     words: tuple[str, ...] = ()
     """The options as words of the command line, to be written down."""
 
@@ -80,6 +84,7 @@ class RejectedError(CheckFailedError):
 def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> CompileReport:
     """Compile a model, prove that it computes the same, and write it; say what was done."""
     start = time.perf_counter()
+    _check_places(request)
     work = _Work(request, onnx_files.read(request.model.onnx), progress)
     built = work.all_built()
     proofs: list[VerifyReport] = []
@@ -91,6 +96,8 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
         return _proof(work.about, request, proofs[0])
 
     write(request.target, work.about, built, work.object_code, accept=accept)
+    if request.sign is not None:
+        signing.sign(request.target, request.sign)
     report = CompileReport(
         model=request.model.label,
         source_key=work.about.source_key,
@@ -107,6 +114,15 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
     if request.dump is not None:
         dump(report, built, work.machine, request.dump)
     return report
+
+
+def _check_places(request: CompileRequest) -> None:
+    """Raise at once if in the end something could not be written or signed."""
+    files.check_folder(request.target, FOLDER)
+    if request.dump is not None:
+        check_dump(request.dump, len(request.plans))
+    if request.sign is not None:
+        signing.private_key(request.sign)
 
 
 class _Work:

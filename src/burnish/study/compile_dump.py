@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,21 +17,44 @@ from burnish.tile.machine import Machine
 from burnish.tile.partition import partition
 from burnish.tile.simplify import simplify
 
+_APART = "written by | read by | why they are two kernels"
+_NAMES = re.compile(r"apart\.txt|\d{3}_[\w.]+\.(txt|ll|s)")
+
+
+def _refusal(folder: Path) -> str | None:
+    def is_known(name: str) -> bool:
+        begins = _APART if name == "apart.txt" else "step  " if name.endswith(".txt") else ""
+        return bool(_NAMES.fullmatch(name)) and (folder / name).read_text().startswith(begins)
+
+    return files.foreign_entry(folder, is_known)
+
+
+DUMP = files.Kind("a dump of kernels", _refusal)
+
+
+def check_dump(target: Path, plans: int) -> None:
+    """Raise if the dump of so many plans would replace something else."""
+    for number in range(plans):
+        files.check_folder(target / f"plan_{number}", DUMP)
+
 
 def dump(report: CompileReport, built: Sequence[Built], machine: Machine, target: Path) -> None:
     """Write one folder per plan: three files per kernel (.txt, .ll, .s), and why kernels part."""
     for number, (plan, made) in enumerate(zip(report.plans, built, strict=True)):
-        if report.fusion == "full":
-            text = apart(made.graphs, machine)
-            files.write_text(target / f"plan_{number}" / "apart.txt", text)
-        for step in plan.steps:
-            stem = target / f"plan_{number}" / f"{step.number:03d}_{step.name}"
-            files.write_text(stem.with_name(f"{stem.name}.txt"), facts(step, plan))
-            if step.kind == "kernel":
-                text = folders.kernel_path(report.folder, step.name).with_suffix(".ll").read_text()
-                files.write_text(stem.with_name(f"{stem.name}.ll"), text)
-                code = assembly(text, by_name(report.target))
-                files.write_text(stem.with_name(f"{stem.name}.s"), code)
+        with files.folder_written_beside(target / f"plan_{number}", DUMP) as folder:
+            if report.fusion == "full":
+                (folder / "apart.txt").write_text(apart(made.graphs, machine))
+            for step in plan.steps:
+                _dump_step(step, plan, report, folder / f"{step.number:03d}_{step.name}")
+
+
+def _dump_step(step: StepRow, plan: PlanReport, report: CompileReport, stem: Path) -> None:
+    stem.with_name(f"{stem.name}.txt").write_text(facts(step, plan))
+    if step.kind == "kernel":
+        text = folders.kernel_path(report.folder, step.name).with_suffix(".ll").read_text()
+        stem.with_name(f"{stem.name}.ll").write_text(text)
+        code = assembly(text, by_name(report.target))
+        stem.with_name(f"{stem.name}.s").write_text(code)
 
 
 def facts(step: StepRow, plan: PlanReport) -> str:
@@ -55,7 +79,7 @@ def apart(graphs: Sequence[TileGraph], machine: Machine) -> str:
     simple = (simplify(graph) for graph in graphs)
     found = [row for graph in simple for row in partition(graph, machine).rejections]
     lines = [f"{row.first} | {row.second} | {row.reason}" for row in found]
-    return "\n".join(["written by | read by | why they are two kernels", *lines]) + "\n"
+    return "\n".join([_APART, *lines]) + "\n"
 
 
 def _how_many(step: StepRow) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Arrays
 from burnish.core.errors import UsageError
-from burnish.core.files import write_text
+from burnish.core.files import check_file, marked, write_text
 from burnish.engines.base import EngineOptions
 from burnish.engines.isolated import open_session
 from burnish.feeds.choose import choose
@@ -78,6 +79,8 @@ class DistillReport:
 
 def distill(model: StoredModel, request: DistillRequest) -> DistillReport:
     """Write small models, each with the inputs and outputs that it has in the whole model."""
+    test_file = request.folder / TEST_FILE
+    check_file(test_file, _TESTS)
     source = onnx_files.read(model.onnx)
     found = _found(source, request)
     groups: dict[str, list[Site]] = {}
@@ -97,8 +100,7 @@ def distill(model: StoredModel, request: DistillRequest) -> DistillReport:
         )
         for number, group in enumerate(chosen)
     )
-    test_file = request.folder / TEST_FILE
-    write_text(test_file, _test_text(pieces, model, request))
+    write_text(test_file, _test_text(pieces, model, request), _TESTS)
     return DistillReport(model.label, pieces, test_file, len(found.sites))
 
 
@@ -148,7 +150,7 @@ def _write(
     tell_types((*site.part.inputs, *site.part.outputs), values)
     small = extract.as_model(extract.with_weights(site.part), model, name)
     path = layout.place(request.folder, name, VARIANT)
-    onnx_files.write(small, path, history=history)
+    onnx_files.write(small, path, history=history, kind=onnx_files.OWN)
     inputs = {value.name or "": values[value.name or ""] for value in site.part.inputs}
     outputs = {value.name or "": values[value.name or ""] for value in site.part.outputs}
     interface = onnx_files.interface(small)
@@ -156,7 +158,8 @@ def _write(
     return Piece(name, path, site.node, len(site.part.nodes), len(group), site.reason)
 
 
-_TEST = '''"""Rewrite what was distilled from {model}, and check that it computes the same.
+_TESTS = marked("a test of distilled models", "Written by `burnish distill`")
+_TEST = '''"""Rewrite what was distilled from a model, and check that it computes the same.
 
 Written by `burnish distill`; run it with `pytest {file}`.
 """
@@ -169,6 +172,7 @@ import pytest
 
 from burnish.study.distilled import rewritten
 
+MODEL = {model!r}
 STORE = Path(__file__).parent
 NAMES = {names}
 
@@ -188,7 +192,8 @@ _XFAIL = '@pytest.mark.xfail(reason="what the rule should learn", strict=True)\n
 
 def _test_text(pieces: Sequence[Piece], model: StoredModel, request: DistillRequest) -> str:
     names = [str(piece.onnx.relative_to(request.folder)) for piece in pieces]
-    listed = "[\n" + "".join(f'    "{name}",\n' for name in names) + "]"
+    # names come from a model: they must not become code
+    listed = "[\n" + "".join(f"    {json.dumps(name)},\n" for name in names) + "]"
     text = _TEST.format(model=model.label, file=TEST_FILE, names=listed)
     if request.pattern is None or request.rules:
         return text

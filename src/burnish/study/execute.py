@@ -44,9 +44,13 @@ def execute(
     target: Path | None = None,
     threads: int | None = None,
     runs: int = 1,
+    signed_by: Path | None = None,
 ) -> ExecReport:
-    """Run a compiled folder on the inputs in a file; write the outputs to `target`."""
-    with load(folder, threads=threads) as model:
+    """Run a compiled folder on the inputs in a file; write the outputs to `target`.
+
+    `signed_by`: the public key of who must have signed it.
+    """
+    with load(folder, threads=threads, signed_by=signed_by) as model:
         feeds = load_feeds(inputs, Interface(model.inputs, model.outputs)).arrays
         executable = model.executable(feeds)
         outputs = executable.run(feeds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -23,6 +23,7 @@ from burnish.process.scratch import scratch
 from burnish.rewrite.precision import int8_dynamic
 from burnish.rewrite.result import RewriteReport
 from burnish.store import layout, onnx_files
+from burnish.store.exported import folder_of
 from burnish.store.stored import StoredModel
 from burnish.study import twin
 from burnish.study.export_report import Check, ExportReport, GenerationCheck
@@ -59,7 +60,7 @@ def export(
     If anything fails, the store is as it was.
     """
     place = layout.place(plan.store, plan.name, plan.variant)
-    with _no_empty_folders(place), folder_written_beside(place.parent) as fresh:
+    with folder_written_beside(place.parent, folder_of(place)) as fresh:
         work = _Work(fresh / place.name, plan, progress)
         outcome, generation = launch(request, work.onnx, time_limit_s=plan.time_limit_s)
         for stage in outcome.stages:
@@ -177,16 +178,3 @@ def _report(
         generation=done.generation,
         rewrite=done.rewrite,
     )
-
-
-@contextmanager
-def _no_empty_folders(place: Path) -> Iterator[None]:
-    """Remove the folders that were made for a model which then did not come."""
-    missing = [folder for folder in place.parents if not folder.exists()]
-    try:
-        yield
-    except BaseException:
-        for folder in missing:
-            with suppress(OSError):
-                folder.rmdir()
-        raise

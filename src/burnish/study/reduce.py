@@ -11,6 +11,7 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import UsageError
+from burnish.core.files import check_file, check_folder
 from burnish.core.progress import SILENT, Progress
 from burnish.feeds.choose import choose
 from burnish.parity.compare import compare_tensor
@@ -30,6 +31,8 @@ from burnish.store.stored import StoredModel
 from burnish.study.seen_types import tell_types
 
 SCHEMA = 1
+FILES = ("reference.onnx", "candidate.onnx")
+DATA = "test_data_set_0"
 _MOST_TRIES = 64
 
 
@@ -111,6 +114,9 @@ def reduce(
     model: StoredModel, request: ReduceRequest, *, progress: Progress = SILENT
 ) -> ReduceReport:
     """Write the smallest part at which two models, or two engines, part."""
+    for name in FILES:
+        check_file(request.folder / name, onnx_files.OWN)
+    check_folder(request.folder / DATA, datasets.RECORDED)
     candidate = request.candidate or model
     subjects = judge(model), Subject(candidate, request.engine)
     if request.candidate is not None:
@@ -204,15 +210,15 @@ def _written(
     diff = search.diff(output, stops)
     reference, candidate = search.parts(output, stops)
     key = onnx_files.content_key(model.onnx)
-    files = [request.folder / "reference.onnx"]
-    if request.candidate is not None:
-        files.append(request.folder / "candidate.onnx")
+    files = [request.folder / name for name in FILES[: 1 if request.candidate is None else 2]]
     for file, cut, whole in zip(files, (reference, candidate), search.models, strict=False):
         small = extract.as_model(cut, whole, "reduced")
-        onnx_files.write(small, file, history=History(key, (Step("reduce", output),)))
+        onnx_files.write(
+            small, file, history=History(key, (Step("reduce", output),)), kind=onnx_files.OWN
+        )
     interface = onnx_files.interface(extract.as_model(reference, search.models[0], "reduced"))
     data = DataSet(inputs_of(reference, search.recorded), {output: search.recorded[output]})
-    folder = request.folder / "test_data_set_0"
+    folder = request.folder / DATA
     datasets.write(folder, data, interface)
     where = shlex.quote(str(folder))
     named = " ".join(shlex.quote(str(file)) for file in files)

@@ -34,6 +34,7 @@ from burnish.rewrite.options import OptimizeOptions
 from burnish.store import layout, onnx_files
 from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
+from burnish.store.trust import OPTION, foreign_code
 from burnish.study.judge import judge_of
 from burnish.study.optimize import OptimizeReport, RejectedError, optimize_file
 from burnish.study.trial import Trial
@@ -74,6 +75,7 @@ class _Study:
     folder: Path
     options: RunOptions
     source_key: str
+    command: str
     log: StepLog
     progress: Progress
 
@@ -105,15 +107,34 @@ def run(
     model that computes something else is not written; the report says so.
     """
     key = onnx_files.content_key(model.onnx)
-    study = _Study(model, folder, options, key, StepLog(folder / "steps"), progress)
-    report = _studied(study, command)
+    log = StepLog(folder / "steps")
+    study = _Study(model, folder, options, key, command, log, progress)
+    kinds = {
+        RESULT: records.files_of(RunReport),
+        PAGE: html.FILES,
+        study.target.name: _own(log),
+    }
+    for name, kind in kinds.items():
+        files.check_file(folder / name, kind)
+    report = _studied(study)
     document = records.document(report, schema=record.SCHEMA)
-    files.write_text(folder / RESULT, records.text_of(document))
-    files.write_text(folder / PAGE, html.page(report))
+    files.write_text(folder / RESULT, records.text_of(document), kinds[RESULT])
+    files.write_text(folder / PAGE, html.page(report), kinds[PAGE])
     return report
 
 
-def _studied(study: _Study, command: str) -> RunReport:
+def _own(log: StepLog) -> files.Kind:
+    """Return which model may be replaced: ours by its content, or, damaged, by what was noted."""
+
+    def refusal(path: Path) -> str | None:
+        noted = log.noted("optimize")
+        was_here = noted is not None and noted.get("target") == str(path)
+        return None if was_here else onnx_files.OWN.refusal(path)
+
+    return files.Kind(onnx_files.OWN.name, refusal)
+
+
+def _studied(study: _Study) -> RunReport:
     optimized = _optimized(study)
     parity = optimized.parity
     assert parity is not None
@@ -125,7 +146,7 @@ def _studied(study: _Study, command: str) -> RunReport:
         source_key=study.source_key,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         burnish_version=__version__,
-        command=command,
+        command=study.command,
         rewrite=optimized.rewrite,
         parity=parity,
         bench=_measured(study, models),
@@ -186,7 +207,9 @@ def _measured(study: _Study, models: list[StoredModel]) -> BenchReport:
     def make() -> BenchReport:
         judge = judge_of(subjects, subjects[0].label, feeds)
         rerun = _rerun(study, models)
-        return bench(subjects, feeds, plan, judge=judge, rerun=rerun, progress=study.progress)
+        report = bench(subjects, feeds, plan, judge=judge, rerun=rerun, progress=study.progress)
+        left = choose.left_out(models, options.engines, study.command)
+        return dataclasses.replace(report, notes=(*left, *report.notes))
 
     keys = [onnx_files.content_key(model.onnx) for model in models]
     key = study.key(keys, subjects, plan, feeds.bindings, options.data, options.padding)
@@ -205,6 +228,7 @@ def _rerun(study: _Study, models: list[StoredModel]) -> str:
         "--shape": sizes,
         "--data": str(options.data or ""),
         "--rounds": str(options.bench.rounds),
+        OPTION: (foreign_code(study.model) or "") if study.model.trusted else "",
     }
     words = [word for name, value in given.items() if value for word in (name, value)]
     return shlex.join(["burnish", "bench", *(str(model.onnx) for model in models), *words])

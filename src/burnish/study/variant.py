@@ -7,10 +7,12 @@ import shutil
 from pathlib import Path
 
 from burnish.core.errors import UsageError
+from burnish.core.files import Kind, folder_written_beside
 from burnish.store import layout
 from burnish.store.stored import StoredModel
 
 SUFFIX = "optimized"
+_NOTHING = Kind("a copied data set", lambda _folder: "it came while that was copied")
 
 
 def target_of(model: StoredModel, suffix: str = SUFFIX) -> Path:
@@ -29,7 +31,8 @@ def share_data_sets(model: StoredModel, target: Path) -> None:
     for folder in model.data_sets:
         destination = target.parent / folder.name
         if not destination.exists():
-            shutil.copytree(folder, destination, copy_function=_link)
+            with folder_written_beside(destination, _NOTHING) as fresh:
+                shutil.copytree(folder, fresh, copy_function=_link, dirs_exist_ok=True)
 
 
 def _link(source: str, destination: str) -> None:

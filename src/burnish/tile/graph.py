@@ -21,7 +21,7 @@ from burnish.tile.expr import (
     operations,
     walk,
 )
-from burnish.tile.index import Axis, Index, axes_of, fetches_of
+from burnish.tile.index import Axis, Fetch, Index, axes_of, fetches_of
 
 Combine = Literal["sum", "max", "min", "prod"]
 
@@ -91,11 +91,15 @@ class TileOp:
     def inputs(self) -> tuple[str, ...]:
         """Return the tensors that are read, each once, fetched indices included."""
         names = [read.tensor for read in self.reads]
+        return tuple(dict.fromkeys([*names, *(fetch.tensor for fetch in self.fetches)]))
+
+    @property
+    def fetches(self) -> tuple[Fetch, ...]:
+        """Return every index that is read from a tensor."""
         indices = [index for read in self.reads for index in read.indices]
         indices += expression_indices(self.body)
         indices += expression_indices(self.finish) if self.finish else []
-        names += [fetch.tensor for index in indices for fetch in fetches_of(index)]
-        return tuple(dict.fromkeys(names))
+        return tuple(fetch for index in indices for fetch in fetches_of(index))
 
     @property
     def points(self) -> int:

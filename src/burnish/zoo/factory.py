@@ -1,4 +1,4 @@
-"""Build a model of the zoo by name: what a stored model's `source.json` points at."""
+"""Build a model of the zoo by name, and say how to build it again."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import get_args
 
 from burnish.core.errors import UsageError
 from burnish.store.stored import Scalar, TorchSource
-from burnish.zoo.entry import MODELS, BuildOptions, BuiltModel, Choice, Module, Tensors
+from burnish.zoo.entry import MODELS, BuildOptions, BuiltModel, Choice
 
 CHOICES = get_args(Choice)
-FACTORY = "burnish.zoo.factory:module_and_inputs"
 
 
 def build(name: str, options: BuildOptions) -> BuiltModel:
@@ -28,15 +27,9 @@ def build(name: str, options: BuildOptions) -> BuiltModel:
     return entry.build(options)
 
 
-def module_and_inputs(*, name: str, **options: Scalar) -> tuple[Module, Tensors]:
-    """Return the module of this name and inputs to call it with."""
-    built = build(name, BuildOptions(**options))  # type: ignore[arg-type]
-    return built.module, built.inputs
-
-
 def source_of(name: str, options: BuildOptions) -> TorchSource:
     """Return how to build this model again: only what differs from the defaults is written."""
-    return TorchSource(FACTORY, {"name": name, **given(options)})
+    return TorchSource("zoo", name, given(options))
 
 
 def given(options: BuildOptions) -> Mapping[str, Scalar]:

@@ -20,7 +20,7 @@ def _attempt(what: str, error: Exception | None = None) -> Attempt:
             raise error
         return EXPORTED
 
-    built = Built(BuiltModel(None, {}, {}, (), {}), TorchSource(what, {}))
+    built = Built(BuiltModel(None, {}, {}, (), {}), TorchSource("module", what, {}))
     return Attempt(what, lambda: built, export)
 
 
@@ -32,7 +32,7 @@ def test_a_workaround_says_what_was_done_and_why() -> None:
     failed = _attempt("as asked", ValueError("Cannot view"))
     found = first_success([failed, _attempt("eager"), _attempt("never tried")])
     assert found.workarounds == (Workaround("eager", "ValueError: Cannot view"),)
-    assert found.built.torch.factory == "eager"
+    assert found.built.torch.name == "eager"
 
 
 def test_if_all_fail_the_first_error_is_told() -> None:

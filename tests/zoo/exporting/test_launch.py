@@ -9,6 +9,7 @@ import pytest
 
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError, UsageError
 from burnish.store import layout
+from burnish.store.stored import TorchSource
 from burnish.zoo.entry import BuildOptions
 from burnish.zoo.exporting.launch import launch
 from burnish.zoo.exporting.request import Exporter, ExportRequest, FactorySource, ZooSource
@@ -65,7 +66,7 @@ def test_a_module_is_exported_with_two_data_sets_and_its_source(
     stored = layout.stored(target)
     assert len(stored.data_sets) == 2
     assert stored.torch is not None
-    assert stored.torch.arguments == {"factory": f"{tmp_path / 'net.py'}:make"}
+    assert stored.torch == TorchSource("module", f"{tmp_path / 'net.py'}:make", {})
 
 
 def test_a_factory_that_raises_is_told_with_its_own_words(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from burnish.core.errors import ModelError, UsageError
+from burnish.store.stored import TorchSource
 from burnish.zoo.entry import BuildOptions
 from burnish.zoo.exporting.local_folder import build_from_folder
-from burnish.zoo.exporting.sources import module_and_inputs
+from burnish.zoo.exporting.sources import built_again
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 PLAIN = BuildOptions()
@@ -50,8 +51,8 @@ def test_the_source_builds_the_same_module_again(gpt2: Path) -> None:
     import torch
 
     built = build_from_folder(gpt2, PLAIN, trust_pickle=False)
-    module, inputs = module_and_inputs(folder=str(gpt2))
-    assert torch.equal(module(**inputs)[0], built.module(**built.inputs)[0])
+    again = built_again(TorchSource("folder", str(gpt2), {}), str(gpt2))
+    assert torch.equal(again.module(**again.inputs)[0], built.module(**built.inputs)[0])
 
 
 def test_a_pickle_needs_trust_and_gives_the_same_weights(gpt2: Path) -> None:
@@ -73,7 +74,9 @@ def test_what_is_wrong_with_a_folder_is_said(gpt2: Path, tmp_path: Path) -> None
     config = json.loads((gpt2 / "config.json").read_text())
     for names, problem in (
         ([], "config.json: names no architecture"),
-        (["NoSuchModel"], "has no class 'NoSuchModel'"),
+        (["NoSuchModel"], "has no model class 'NoSuchModel'"),
+        (["AutoModel"], "has no model class 'AutoModel'"),
+        (["pipeline"], "has no model class 'pipeline'"),
         (["GPT2ForTokenClassification"], "lacks 2 weights of GPT2ForTokenClassification"),
     ):
         (gpt2 / "config.json").write_text(json.dumps({**config, "architectures": names}))

@@ -116,6 +116,35 @@ def test_a_place_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     assert "make" in raised.value.hint
 
 
+@pytest.mark.parametrize(
+    ("name", "owner"),
+    [
+        ("os:system", "Python itself"),
+        ("subprocess:run", "Python itself"),
+        ("builtins:exec", "Python itself"),
+        ("burnish.core.files:write_text", "burnish"),
+        ("burnish.zoo.factory:build", "burnish"),
+    ],
+)
+def test_what_belongs_to_python_or_to_burnish_is_no_factory(name: str, owner: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} is no factory: .* belongs to {owner}") as raised:
+        build_from_factory(name)
+    assert raised.value.hint.startswith("name a function of your own that can return (module,")
+
+
+@pytest.mark.parametrize(
+    "line", ["from os import system as make", "from subprocess import run as make"]
+)
+def test_a_file_does_not_make_a_factory_of_what_belongs_to_python(
+    tmp_path: Path, line: str
+) -> None:
+    (tmp_path / "net.py").write_text(line)
+    with pytest.raises(
+        UsageError, match=r"net\.py:make is no factory: \w+ belongs to Python itself"
+    ):
+        build_from_factory(f"{tmp_path / 'net.py'}:make")
+
+
 def test_a_file_is_found_again_from_any_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

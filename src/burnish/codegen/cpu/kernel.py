@@ -46,6 +46,8 @@ class Kernel:
     nodes: tuple[str, ...]
     packed: Mapping[str, Array] = field(default_factory=dict)
     """Constants in another layout, by the names they have among the arguments."""
+    indices: Mapping[str, int] = field(default_factory=dict)
+    """Arguments that hold indices, and the size of the (largest) dimension that they are for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +91,9 @@ def generate(
     writer = _KernelWriter(group, walk, where, inserted, kept, name)
     text = writer.write(parts, arguments, scratch.offsets)
     return Kernel(
-        name, text, arguments, walk.runs, max(scratch.bytes, SLACK_BYTES), group.nodes, packed
-    )
+        name, text, arguments, walk.runs, max(scratch.bytes, SLACK_BYTES), group.nodes, packed,
+        _indices(group, arguments),
+    )  # fmt: skip
 
 
 def _loosened(part: Part, kept: Kept | None) -> Part:
@@ -139,6 +142,14 @@ def _arguments(group: Group, parts: list[Part]) -> tuple[str, ...]:
     fetched = [name for nest in nests for name in nest.op.inputs if name not in _read(nest.op)]
     names = dict.fromkeys((*read, *fetched, *group.outputs))
     return tuple(name for name in names if name not in inside)
+
+
+def _indices(group: Group, arguments: tuple[str, ...]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for fetch in (fetch for op in group.ops for fetch in op.fetches):
+        if fetch.tensor in arguments:
+            found[fetch.tensor] = max(fetch.extent, found.get(fetch.tensor, 0))
+    return found
 
 
 def _read(op: TileOp) -> set[str]:

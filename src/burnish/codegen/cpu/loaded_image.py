@@ -17,6 +17,7 @@ class LoadedImage:
     """An image in executable memory, which lives as long as this object."""
 
     def __init__(self, image: Image) -> None:
+        _check(image)
         self._table = image.table
         self._memory = mmap.mmap(-1, max(len(image.code), 1))
         self._memory[: len(image.code)] = image.code
@@ -34,6 +35,15 @@ class LoadedImage:
     def address(self, name: str) -> int:
         """Return where a function is."""
         return self._start + self._table.symbols[name]
+
+
+def _check(image: Image) -> None:
+    """Raise if the table leads out of the code."""
+    size = len(image.code)
+    functions = all(0 <= place < size for place in image.table.symbols.values())
+    addresses = all(0 <= place <= size - 8 for place in image.table.externals.values())
+    if not functions or not addresses:
+        raise ValueError("the table of functions does not fit the code")
 
 
 def system_address(name: str) -> int:

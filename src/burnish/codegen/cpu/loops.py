@@ -130,7 +130,9 @@ class Arithmetic:
         if dtype != "i64":
             found = builder.sext(found, I64) if dtype[0] == "i" else builder.zext(found, I64)
         behind = builder.add(found, I64(extent))
-        return builder.select(builder.icmp_signed("<", found, I64(0)), behind, found)
+        index = builder.select(builder.icmp_signed("<", found, I64(0)), behind, found)
+        # what is no index of the tensor must not lead out of it either
+        return greatest(builder, least(builder, index, I64(extent - 1)), I64(0))
 
     def _fetched_lanes(self, tensor: str, offsets: Value, extent: int) -> Value:
         builder = self._builder

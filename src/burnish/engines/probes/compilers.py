@@ -73,7 +73,7 @@ def library_finding(library: Library) -> Finding:
     version = version_of(library.module)
     if version is None:
         return _finding(library.module, Status.MISSING, library.purpose, remedy=library.remedy)
-    command: Sequence[str] = [sys.executable, "-c", f"import {library.module}"]
+    command: Sequence[str] = [sys.executable, "-P", "-c", f"import {library.module}"]
     outcome = run(command, time_limit_s=_TIME_LIMIT_S)
     status = Status.WORKS if outcome.ok else Status.BROKEN
     remedy = "" if outcome.ok else library.remedy

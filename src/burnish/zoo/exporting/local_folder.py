@@ -72,10 +72,12 @@ def _require_weights(folder: Path, *, trust_pickle: bool) -> None:
 def _loaded(folder: Path, name: str, options: BuildOptions, *, trust_pickle: bool) -> Module:
     import transformers
 
-    kind = getattr(transformers, name, None)
-    if kind is None:
+    kind: Any = getattr(transformers, name, None)
+    # other classes may load code that the folder holds
+    is_model = inspect.isclass(kind) and issubclass(kind, transformers.PreTrainedModel)
+    if not is_model:
         raise ModelError(
-            f"transformers {transformers.__version__} has no class {name!r}",
+            f"transformers {transformers.__version__} has no model class {name!r}",
             hint="write a function that builds the model, and use --module",
         )
     if trust_pickle and not any(folder.glob("*.safetensors")):

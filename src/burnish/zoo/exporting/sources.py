@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnish.core.errors import UsageError
+from burnish.core import records
+from burnish.core.errors import ModelError, UsageError
 from burnish.store.stored import Scalar, TorchSource
 from burnish.zoo import factory as zoo
-from burnish.zoo.entry import MODELS, BuildOptions, BuiltModel, Module, Tensors
+from burnish.zoo.entry import MODELS, BuildOptions, BuiltModel
 from burnish.zoo.exporting.request import (
     ExportRequest,
     FactorySource,
@@ -47,17 +48,29 @@ def build(request: ExportRequest) -> Built:
     return built
 
 
-def module_and_inputs(**arguments: Scalar) -> tuple[Module, Tensors]:
-    """Return the module of a user's factory or folder: what `source.json` points at."""
-    given = dict(arguments)
-    source: Source
-    if "factory" in given:
-        source = FactorySource(str(given.pop("factory")))
-    else:
-        trusted = bool(given.pop("trust_pickle", False))
-        source = FolderSource(Path(str(given.pop("folder"))), trusted)
-    model = _build(source, BuildOptions(**given)).model  # type: ignore[arg-type]
-    return model.module, model.inputs
+def built_again(torch: TorchSource, name: str) -> BuiltModel:
+    """Return what a model was exported from, as its `source.json` tells; `name` is it in full.
+
+    Whether its code may be run is the caller's to know.
+    """
+    try:
+        options = records.decode(BuildOptions, torch.arguments)
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"{name} cannot be built again: its source.json asks for what nothing has ({error})",
+            hint="export it again, or use --engine onnxruntime-cpu",
+        ) from error
+    return _build(_source_of(torch, name), options).model
+
+
+def _source_of(torch: TorchSource, name: str) -> Source:
+    match torch.origin:
+        case "zoo":
+            return ZooSource(name)
+        case "folder":
+            return FolderSource(Path(name), bool(torch.arguments.get("trust_pickle")))
+        case _:
+            return FactorySource(name)
 
 
 def follows_attention(source: Source) -> bool:
@@ -78,14 +91,14 @@ def _build(source: Source, options: BuildOptions) -> Built:
         case FactorySource(factory):
             given = _only(options, _FACTORY_FOLLOWS, "a factory decides that itself")
             model = in_precision(build_from_factory(factory, seed=options.seed), options.precision)
-            return Built(model, _source({"factory": absolute(factory), **given}))
+            return Built(model, TorchSource("module", absolute(factory), given))
         case FolderSource(folder, trust_pickle):
             from burnish.zoo.exporting.local_folder import build_from_folder
 
             given = _only(options, _FOLDER_FOLLOWS, "a folder of weights has its own sizes")
             model = build_from_folder(folder, options, trust_pickle=trust_pickle)
             trusted = {"trust_pickle": True} if trust_pickle else {}
-            return Built(model, _source({"folder": str(folder.absolute()), **trusted, **given}))
+            return Built(model, TorchSource("folder", str(folder.absolute()), {**trusted, **given}))
 
 
 def _only(options: BuildOptions, known: tuple[str, ...], why: str) -> Mapping[str, Scalar]:
@@ -94,7 +107,3 @@ def _only(options: BuildOptions, known: tuple[str, ...], why: str) -> Mapping[st
         if name not in known:
             raise UsageError(f"--{name} cannot be followed: {why}", hint=f"leave --{name} away")
     return given
-
-
-def _source(arguments: Mapping[str, Scalar]) -> TorchSource:
-    return TorchSource("burnish.zoo.exporting.sources:module_and_inputs", arguments)

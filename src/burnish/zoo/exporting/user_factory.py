@@ -28,7 +28,7 @@ def build_from_factory(factory: str, *, seed: int = 0) -> BuiltModel:
     """
     import torch
 
-    function = _loaded(factory)
+    function = function_named(factory)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         made = function()
@@ -156,21 +156,41 @@ def _check(inputs: Tensors, axes: Axes) -> None:
             )
 
 
-def _loaded(factory: str) -> Callable[[], Any]:
+def function_named(factory: str) -> Callable[..., Any]:
+    """Return the function that `package.module:function` or `path/to/file.py:function` names.
+
+    What belongs to Python itself or to burnish makes no modules, and is refused unseen.
+    """
     place, separator, name = factory.rpartition(":")
     if not separator or not place:
         raise UsageError(
             f"{factory!r} does not name a function",
             hint="write package.module:function or path/to/file.py:function",
         )
-    module = _from_file(Path(place)) if place.endswith(".py") else _imported(place)
+    is_file = place.endswith(".py")
+    if not is_file:
+        _refuse_known(factory, place)
+    module = _from_file(Path(place)) if is_file else _imported(place)
     found = getattr(module, name, None)
     if not callable(found):
         raise UsageError(
             f"{place} has no function {name!r}",
             hint=f"it has: {', '.join(n for n in vars(module) if not n.startswith('_'))}",
         )
-    return found  # type: ignore[no-any-return]
+    made_here = getattr(found, "__module__", None) == module.__name__
+    if not made_here and (inspect.isroutine(found) or inspect.isclass(found)):
+        _refuse_known(factory, str(found.__module__))
+    return found
+
+
+def _refuse_known(factory: str, module: str) -> None:
+    package = module.partition(".")[0]
+    if package == "burnish" or package in (*sys.stdlib_module_names, *sys.builtin_module_names):
+        owner = "burnish" if package == "burnish" else "Python itself"
+        raise UsageError(
+            f"{factory} is no factory: {module} belongs to {owner}, and makes no modules",
+            hint=f"name a function of your own that can {SHAPE}",
+        )
 
 
 def _imported(name: str) -> ModuleType:
