@@ -25,9 +25,9 @@ def test_what_a_type_holds_exactly_is_not_disturbed() -> None:
     assert (Noisy(0).rounded(THIRDS, "f32") != THIRDS).mean() > 0.9
 
 
-def test_weights_are_disturbed_although_their_type_holds_them() -> None:
+def test_loose_constants_are_disturbed_although_their_type_holds_them() -> None:
     weights = np.arange(1, 100, dtype=np.float32)
-    assert (Noisy(0, constants_only=True).weight(weights, "f32") != weights).mean() > 0.9
+    assert (Noisy(0, constants_only=True).loose(weights, "f32") != weights).mean() > 0.9
 
 
 def test_with_constants_only_results_are_off_by_what_f64_rounds() -> None:

@@ -18,11 +18,13 @@ from burnish.core.arrays import Array
 from burnish.core.tensors import FLOATS, TensorSpec
 from burnish.feeds.bind import Bound
 from burnish.feeds.far_values import (
+    ADDED,
     INDICES,
     INTEGERS,
     MASKS,
     NEAR,
     NUMBERS,
+    STEPS,
     counted,
     masked,
     numbered,
@@ -110,7 +112,7 @@ class Varied:
             yield Variant(
                 f"mixture {number + 1}",
                 sized[int(generator.integers(len(sized)))].bindings,
-                mask=drawn(MASKS),
+                mask=drawn(dict.fromkeys(self._masks())),
                 numbers=drawn(NUMBERS),
                 ids=drawn({**INTEGERS, **INDICES}),
                 seed=seed + 10_000 + number,
@@ -148,6 +150,10 @@ class Varied:
         for symbol, meaning in self._meanings.items():
             sizes = self._sizes(symbol, meaning)[:_MOST_SIZES]
             found += [Variant(f"{symbol}={size}", {**self._base, symbol: size}) for size in sizes]
+        for symbol, size in self._alone():
+            ones = {s: 1 for s, meaning in self._meanings.items() if meaning not in _PICTURES}
+            single = {**ones, symbol: size}
+            found.append(Variant(_said(single), {**self._base, **single}))
         for size in (1, 4):
             small = {s: size for s, m in self._meanings.items() if m not in _PICTURES}
             if small:
@@ -155,6 +161,16 @@ class Varied:
         swapped = self._swapped_picture()
         found += [Variant(_said(swapped), swapped)] if swapped else []
         return [variant for variant in found if self._fits(variant.bindings)]
+
+    def _alone(self) -> Iterator[tuple[str, int]]:
+        """Yield suspected sizes, to be tried with all other dimensions at one."""
+        symbols = [s for s, meaning in self._meanings.items() if meaning not in _PICTURES]
+        if len(symbols) < 2:
+            return
+        for symbol in symbols:
+            for number in self._suspicions.integers[:12]:
+                if 1 < number <= self._limit(self._meanings[symbol]):
+                    yield symbol, number
 
     def _swapped_picture(self) -> dict[str, int]:
         """Return sizes in which pictures are as high as they were wide."""
@@ -204,12 +220,23 @@ class Varied:
         if not self._has(Role.MASK, Role.FULL_MASK):
             return []
         rows = {symbol: 4 for symbol, meaning in self._meanings.items() if meaning == "batch"}
-        return [Variant(f"mask {kind}", {**self._base, **rows}, mask=kind) for kind in MASKS]
+        return [
+            Variant(f"mask {kind}", {**self._base, **rows}, mask=kind) for kind in self._masks()
+        ]
+
+    def _masks(self) -> list[str]:
+        """Return kinds of masks; those that are added only where some mask is a number."""
+        added = any(
+            role_of(spec) is Role.MASK and spec.dtype in FLOATS for spec in self._maker.inputs
+        )
+        return [*MASKS, *(f"{kind}{ADDED}" for kind in MASKS if added)]
 
     def _valued(self) -> list[Variant]:
         if not any(spec.dtype in FLOATS for spec in self._maker.inputs):
             return []
-        kinds = [*NUMBERS, *(f"{NEAR}{each!r}" for each in self._suspicions.reals)]
+        reals = self._suspicions.reals
+        told = (f"{word}{each!r}" for each in reals if each for word in (NEAR, STEPS))
+        kinds = [*NUMBERS, *told]
         return [Variant(f"numbers {kind}", self._base, numbers=kind) for kind in kinds]
 
     def _indexed(self) -> list[Variant]:

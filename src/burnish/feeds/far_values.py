@@ -12,6 +12,11 @@ from burnish.core.arrays import Array
 
 Random = np.random.Generator
 
+ADDED = ", to be added"
+"""How kinds of masks end that are added to scores: zero where others have ones."""
+_OUT_OF_SIGHT = -1e4
+"""What an added mask has where something is hidden; f16 holds it, too."""
+
 
 def masked(array: Array, kind: str, random: Random) -> Array:
     """Return a mask of the same shape and type, in which ones count."""
@@ -19,15 +24,26 @@ def masked(array: Array, kind: str, random: Random) -> Array:
     if not length or 0 in array.shape:
         return array
     rows = array.shape[0] if array.ndim > 1 else 1
-    kept = MASKS[kind](rows, length, random)
+    kept = MASKS[kind.removesuffix(ADDED)](rows, length, random)
     spread = kept.reshape(rows, *(1,) * (array.ndim - 2), length) if array.ndim > 1 else kept[0]
-    return np.broadcast_to(spread, array.shape).astype(array.dtype)
+    whole = np.broadcast_to(spread, array.shape)
+    if kind.endswith(ADDED) and array.dtype.kind not in "iub":
+        return np.where(whole, 0.0, _OUT_OF_SIGHT).astype(array.dtype)
+    return whole.astype(array.dtype)
 
 
 def numbered(array: Array, kind: str, random: Random) -> Array:
-    """Return numbers of the same shape and type; `near X` are some around a number."""
+    """Return numbers of the same shape and type.
+
+    `near X` are some around a number, `halves of X` lie just between its multiples.
+    """
     plain = array.astype(np.float64)
-    found = _near(kind, array, random) if kind.startswith(NEAR) else NUMBERS[kind](plain, random)
+    if kind.startswith(NEAR):
+        found = _near(kind, array, random)
+    elif kind.startswith(STEPS):
+        found = (np.rint(16 * plain) + 0.5) * float(kind.removeprefix(STEPS))
+    else:
+        found = NUMBERS[kind](plain, random)
     limit = _largest(array)
     return np.clip(found, -limit, limit).astype(array.dtype)
 
@@ -52,6 +68,7 @@ def counted(array: Array, kind: str, limit: int | None, random: Random) -> Array
 
 
 NEAR = "near "
+STEPS = "halves of "
 
 
 def _fitting(found: Array, array: Array, limit: int | None) -> Array:

@@ -33,10 +33,12 @@ class Evaluator:
         *,
         otherwise: Otherwise | None = None,
         weights: Collection[str] = (),
+        loose: Collection[str] = (),
     ) -> None:
         """Take a model of one's own: functions in it are put in place of their calls.
 
-        `weights` are inputs that are constants of the model which this one was cut from.
+        `weights` are inputs that are constants of the model which this one was cut from;
+        `loose` constants may be others that were rounded anew.
         """
         if model.functions:
             common_passes.InlinePass()(model)
@@ -44,6 +46,7 @@ class Evaluator:
         self.graph = model.graph
         self._nodes = Nodes()
         self._otherwise, self._weights = otherwise, frozenset(weights)
+        self._loose = frozenset(loose)
         self._last_users = _last_users(self.graph)
         self._budget: Budget | None = None
         self.by_engine: dict[str, str] = {}
@@ -67,8 +70,7 @@ class Evaluator:
         for value in self.graph.inputs:
             if value.name is not None and value.name in feeds:
                 array = np.asarray(feeds[value.name])
-                hold = numbers.weight if value.name in self._weights else numbers.held
-                scope[value] = Tensor(hold(array, name_of(array)), name_of(array))
+                scope[value] = self._held(value.name, array, numbers)
         kept = self._kept(wanted)
         self._run(self.graph, scope, numbers, kept, watch)
         names = {value.name or "": value for value in kept}
@@ -110,8 +112,17 @@ class Evaluator:
             return scope[value]
         if value.const_value is None:
             raise NotEvaluatedError(f"the value {value.name!r} is computed by nobody")
-        array = value.const_value.numpy()
-        return Tensor(numbers.weight(array, name_of(array)), name_of(array))
+        return self._constant(value.name, value.const_value.numpy(), numbers)
+
+    def _held(self, name: str, array: Array, numbers: Numbers) -> Tensor:
+        """Return what is fed: an input, or a constant of a larger model."""
+        if name in self._weights:
+            return self._constant(name, array, numbers)
+        return Tensor(numbers.held(array, name_of(array)), name_of(array))
+
+    def _constant(self, name: str | None, array: Array, numbers: Numbers) -> Tensor:
+        hold = numbers.loose if name in self._loose else numbers.weight
+        return Tensor(hold(array, name_of(array)), name_of(array))
 
     def _node(
         self,

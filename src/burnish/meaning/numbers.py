@@ -49,6 +49,9 @@ class Numbers(Protocol):
     def weight(self, array: Array, dtype: str) -> Value:
         """Return the elements of a constant of the model."""
 
+    def loose(self, array: Array, dtype: str) -> Value:
+        """Return the elements of a constant that may be another one rounded anew."""
+
     def number(self, number: float, dtype: str) -> Value:
         """Return a single number of an operator's own."""
 
@@ -87,6 +90,10 @@ class Reals:
     def weight(self, array: Array, dtype: str) -> Value:
         """Return the elements; floats as f64."""
         return self.held(array, dtype)
+
+    def loose(self, array: Array, dtype: str) -> Value:
+        """Return the elements; floats as f64."""
+        return self.weight(array, dtype)
 
     def number(self, number: float, dtype: str) -> Value:
         """Return the number."""
@@ -147,7 +154,7 @@ class Noisy(Reals):
     ) -> None:
         """Start with a seed; no rounding of a float is below `least`.
 
-        `constants_only`: only the weights are off by that much, results by what f64 rounds.
+        `constants_only`: loose constants are off by that much, results by what f64 rounds.
         """
         random = np.random.default_rng(seed)
         # Uniform within one rounding, as the error of a rounding is.
@@ -155,10 +162,9 @@ class Noisy(Reals):
         self._random = random
         self._constants_only, self._least, self._alike = constants_only, least, alike
 
-    def weight(self, array: Array, dtype: str) -> Value:
+    def loose(self, array: Array, dtype: str) -> Value:
         """Return the elements, each off by at most one rounding."""
-        value = super().weight(array, dtype)
-        return self._disturbed(value, dtype, exact=False)
+        return self._disturbed(super().weight(array, dtype), dtype, exact=False)
 
     def rounded(self, value: Value, dtype: str) -> Value:
         """Return the elements, each off by at most one rounding."""

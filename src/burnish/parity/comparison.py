@@ -145,7 +145,13 @@ class Comparison:
         self._model = models[0]
         self._examiner = Examiner(
             Terms(pairing, tolerances, self._structure),
-            Truth(models[0], None if same else models[1], runner, budget=self._budget),
+            Truth(
+                models[0],
+                None if same else models[1],
+                runner,
+                loose=(self._structure.lost, self._structure.new),
+                budget=self._budget,
+            ),
             run_written=lambda feeds: self._session("written", self._reference).run(feeds),
             run_alike=lambda feeds: self._session("alike", self._alike).run(feeds),
         )
@@ -318,7 +324,8 @@ def _badness(sample: Sample) -> tuple[bool, float]:
 
 
 def flat(model: ir.Model) -> ir.Model:
-    """Return a model without functions of its own: calls are replaced by what they call."""
+    """Return a model without functions of its own, whose constants are all initializers."""
     if model.functions:
         common_passes.InlinePass()(model)
+    common_passes.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
     return model

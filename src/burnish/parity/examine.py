@@ -21,7 +21,7 @@ from burnish.parity.report import Sample, TensorDiff
 from burnish.parity.roundings import Roundings, Run
 from burnish.parity.structure import Structure
 from burnish.parity.tolerances import Tolerances
-from burnish.parity.truth import Tensors, Truth
+from burnish.parity.truth import Meant, Tensors, Truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +117,16 @@ class Examiner:
         if found is None:
             self.unjudged = self.unjudged or f"the candidate: {self.truth.obstacle}"
             return ()
-        judging = Meanings(
-            self.truth, given.feeds.arrays, truth, self.terms.tolerances, self.explained
-        )
         pairs = self.terms.pairing.candidates
-        return tuple(
-            judging.diff(name, truth[name], found[pairs[name]])
+        outputs = [
+            Meant(name, truth[name], pairs[name], found[pairs[name]])
             for name in open_ones
             if pairs.get(name) in found
+        ]
+        judging = Meanings(
+            self.truth, given.feeds.arrays, outputs, self.terms.tolerances, self.explained
         )
+        return judging.diffs()
 
     def _as_run(self, given: Given, truth: Tensors, wrong: set[str]) -> tuple[TensorDiff, ...]:
         assert self.truth is not None

@@ -1,24 +1,24 @@
 """Compare what two forms of a computation mean, in real numbers.
 
-They must agree but for what rounding the constants of a model can do: folding some of them into
-others rounds them anew.
+They must agree but for what rounding constants can do, where a model has others than before:
+folding some of them into new ones rounds them anew.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from burnish.core.arrays import Arrays
 from burnish.core.tensors import FLOATS
-from burnish.meaning.node import Tensor
 from burnish.meaning.numbers import UNIT_ROUNDOFF
 from burnish.parity.compare import compare_tensor
 from burnish.parity.report import TensorDiff
 from burnish.parity.tolerances import Tolerance, Tolerances
-from burnish.parity.truth import Noise, Tensors, Truth
+from burnish.parity.truth import Meant, Noise, Truth
 
 MEANING = Tolerance(0.0, 1e-10, "two right forms agree in f64: 1,000,000 times 2^-53 a rounding")
 
@@ -34,19 +34,23 @@ _USUAL = 0.25
 
 @dataclass(slots=True)
 class Meanings:
-    """Compares meanings; noise is made only where it is needed."""
+    """Compares the meanings of outputs for one set of inputs; noise is made where it is needed."""
 
     truth: Truth
     feeds: Arrays
-    tensors: Tensors
+    outputs: Sequence[Meant]
     tolerances: Tolerances
     explained: dict[str, float]
+    """By output, the relative difference that noise was found to explain; is added to."""
     noise: Noise = field(default_factory=Noise)
 
-    def diff(self, name: str, truth: Tensor, meant: Tensor) -> TensorDiff:
-        """Return how far apart the two meanings of an output are."""
-        tolerance = self._tolerance(name, truth.dtype)
-        reference, candidate = truth.value, np.asarray(meant.value)
+    def diffs(self) -> tuple[TensorDiff, ...]:
+        """Return how far apart the two meanings of each output are."""
+        return tuple(map(self._diff, self.outputs))
+
+    def _diff(self, output: Meant) -> TensorDiff:
+        name, tolerance = output.name, self._tolerance(output)
+        reference, candidate = output.truth.value, np.asarray(output.meant.value)
         found = compare_tensor(name, reference, candidate, tolerance)
         if not found.passed and name in self.explained:
             known = dataclasses.replace(MEANING, relative=self.explained[name])
@@ -56,7 +60,7 @@ class Meanings:
         for runs in (RUNS, MORE_RUNS):
             if found.passed or candidate.shape != reference.shape:
                 break
-            self._disturb(runs, name, truth.dtype)
+            self._disturb(runs)
             slack = self.noise.of(name, _CONSTANTS_FACTOR)
             found = compare_tensor(name, reference, candidate, tolerance, slack=slack)
         if found.passed and self.noise.runs and found.severity > 0:
@@ -64,25 +68,18 @@ class Meanings:
             self.explained[name] = min(allowed, self.explained.get(name, allowed))
         return found
 
-    def _tolerance(self, name: str, dtype: str) -> Tolerance:
+    def _tolerance(self, output: Meant) -> Tolerance:
         """Return what is allowed before any noise; what the user chose, if noise cannot say it."""
-        allowed = self.tolerances.of(name, dtype)
-        if dtype not in FLOATS:
+        allowed = self.tolerances.of(output.name, output.truth.dtype)
+        if output.truth.dtype not in FLOATS:
             return allowed
         chosen = (self.tolerances.absolute, self.tolerances.relative) != (None, None)
         kind = self.tolerances.arithmetic
         unknown = kind is not None and kind not in UNIT_ROUNDOFF
         return allowed if chosen or unknown else MEANING
 
-    def _disturb(self, runs: int, name: str, dtype: str) -> None:
-        """Disturb the constants, and all results where an engine or a step had a part in them."""
-        kind = self.tolerances.effective(dtype, name) if dtype in FLOATS else "f32"
-        unit = UNIT_ROUNDOFF.get(kind, 0.0) if self.tolerances.is_asked else 0.0
-        only = self.truth.is_exact and dtype in FLOATS
+    def _disturb(self, runs: int) -> None:
+        kind = self.tolerances.arithmetic or ""
+        unit = UNIT_ROUNDOFF.get(kind, 0.0)
         while self.noise.runs < runs:
-            before = self.noise.runs
-            self.truth.disturb(
-                self.noise, self.feeds, self.tensors, unit=unit, constants_only=only, alike=True
-            )
-            if self.noise.runs == before:
-                break
+            self.truth.disturb_constants(self.noise, self.feeds, self.outputs, unit)

@@ -80,7 +80,7 @@ class Roundings:
         # What is no real number flips where roundings decide: engines round more than once.
         unit = UNIT_ROUNDOFF.get(kind, 0.0) * (1 if dtype in FLOATS else NOISE_FACTOR)
         for _ in range(MORE_RUNS):
-            self.truth.disturb(noise, self.feeds, self.tensors, unit=unit)
+            self.truth.disturb_results(noise, self.feeds, self.tensors, unit)
         return noise.of(name, NOISE_FACTOR)
 
 

@@ -46,11 +46,10 @@ class Structure:
     constant: frozenset[str]
     """Outputs of the reference that depend on no input."""
     clues: Clues
-
-    @property
-    def is_same(self) -> bool:
-        """Return whether nothing differs on the way to any output."""
-        return self.clues == Clues() and bool(self.same)
+    lost: frozenset[str] = frozenset()
+    """Constants of the reference, numbers all, that the candidate has not."""
+    new: frozenset[str] = frozenset()
+    """Constants of the candidate that the reference has not: perhaps made from those."""
 
 
 def compare_structure(
@@ -66,7 +65,26 @@ def compare_structure(
         and left.of(value) == right.of(outputs[counterparts[value.name or ""]])
     )
     constant = frozenset(v.name or "" for v in reference.outputs if not _depends(v, reference))
-    return Structure(same, constant, _clues(reference, candidate, left, right))
+    clues = _clues(reference, candidate, left, right)
+    before, after = _numbers_held(reference), _numbers_held(candidate)
+    return Structure(
+        same,
+        constant,
+        clues,
+        lost=frozenset(name for name, key in before.items() if key not in after.values()),
+        new=frozenset(name for name, key in after.items() if key not in before.values()),
+    )
+
+
+def _numbers_held(graph: ir.Graph) -> dict[str, str]:
+    """Return the keys of all constants that hold real numbers, those of bodies included."""
+    graphs = [graph, *(body for node in graph.all_nodes() for body in bodies(node))]
+    return {
+        value.name or "": content_key(value.const_value)
+        for each in graphs
+        for value in each.initializers.values()
+        if value.const_value is not None and value.const_value.dtype.is_floating_point()
+    }
 
 
 class Keys:

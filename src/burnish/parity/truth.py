@@ -8,7 +8,7 @@ random by one rounding of its type.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,6 +49,10 @@ class Noise:
     def add(self, truth: Tensors, disturbed: Tensors) -> None:
         """Take one more run into account."""
         self.runs += 1
+        self.widen(truth, disturbed)
+
+    def widen(self, truth: Tensors, disturbed: Tensors) -> None:
+        """Take what moved into account, without counting a run."""
         for name, tensor in truth.items():
             if name in disturbed and disturbed[name].value.shape == tensor.value.shape:
                 moved = _moved(tensor, disturbed[name])
@@ -78,6 +82,17 @@ def _moved(truth: Tensor, disturbed: Tensor) -> Floats:
     return np.nan_to_num(moved, nan=0.0, posinf=0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """An output of the reference, and what the candidate gives for it, in real numbers."""
+
+    name: str
+    truth: Tensor
+    counterpart: str
+    """What the candidate calls it."""
+    meant: Tensor
+
+
 class Truth:
     """A reference and a candidate, or the reference alone, in real numbers."""
 
@@ -88,14 +103,18 @@ class Truth:
         otherwise: Otherwise,
         *,
         weights: Collection[str] = (),
+        loose: tuple[Collection[str], Collection[str]] = ((), ()),
         budget: Budget | None = None,
     ) -> None:
         """Take models of one's own; no candidate: it is written like the reference.
 
-        `weights` are inputs of the reference that are constants of a larger model.
+        `weights` are inputs of the reference that are constants of a larger model; `loose` are
+        constants of each that may be those of the other, rounded anew.
         """
-        self.reference = Evaluator(reference, otherwise=otherwise, weights=weights)
-        self.candidate = None if candidate is None else Evaluator(candidate, otherwise=otherwise)
+        self.reference = Evaluator(reference, otherwise=otherwise, weights=weights, loose=loose[0])
+        self.candidate = (
+            None if candidate is None else Evaluator(candidate, otherwise=otherwise, loose=loose[1])
+        )
         self._budget = budget
         self.obstacle = ""
         """Why the last evaluation failed; empty: it did not."""
@@ -109,25 +128,31 @@ class Truth:
         assert self.candidate is not None
         return self._evaluated(self.candidate, feeds, Reals(), self._budget)
 
-    def disturb(
-        self,
-        noise: Noise,
-        feeds: Arrays,
-        truth: Tensors,
-        *,
-        unit: float = 0.0,
-        constants_only: bool = False,
-        alike: bool = False,
-    ) -> None:
-        """Add one run of noise to what is known; no rounding is below `unit`.
-
-        `alike`: equal numbers are disturbed equally, so that ties stay ties.
-        """
-        seed = 1 + noise.runs
-        numbers = Noisy(seed, constants_only=constants_only, least=unit, alike=alike)
-        found = self._evaluated(self.reference, feeds, numbers, None)
+    def disturb_results(self, noise: Noise, feeds: Arrays, truth: Tensors, unit: float) -> None:
+        """Add one run in which every result is off by a rounding, of at least `unit`."""
+        found = self._evaluated(self.reference, feeds, Noisy(1 + noise.runs, least=unit), None)
         if found is not None:
             noise.add(truth, found)
+
+    def disturb_constants(
+        self, noise: Noise, feeds: Arrays, meant: Sequence[Meant], unit: float
+    ) -> None:
+        """Add one run in which the loose constants of both are off, by at least `unit`.
+
+        Where an engine had a part in it, all results are off; ties stay ties in any case.
+        """
+        numbers = Noisy(1 + noise.runs, constants_only=self.is_exact, least=unit, alike=True)
+        noise.runs += 1
+        before = self._evaluated(self.reference, feeds, numbers, None) or {}
+        after = before
+        if self.candidate is not None:
+            after = self._evaluated(self.candidate, feeds, numbers, None) or {}
+        for each in meant:
+            for name, tensor, found in (
+                (each.name, each.truth, before), (each.counterpart, each.meant, after),
+            ):  # fmt: skip
+                if name in found:
+                    noise.widen({each.name: tensor}, {each.name: found[name]})
 
     @property
     def is_exact(self) -> bool:

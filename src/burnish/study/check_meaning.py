@@ -14,11 +14,12 @@ from burnish.meaning.evaluate import Evaluator
 from burnish.meaning.field import Field
 from burnish.meaning.node import NotEvaluatedError
 from burnish.parity.compare import compare_tensor
+from burnish.parity.comparison import flat
 from burnish.parity.meanings import Meanings
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.roundings import Roundings
 from burnish.parity.tolerances import Tolerances
-from burnish.parity.truth import Tensors, Truth
+from burnish.parity.truth import Meant, Tensors, Truth
 from burnish.study.check_feeds import Sample
 
 _LONGEST_S = 10.0
@@ -36,7 +37,12 @@ class PartMeaning:
         self._before, self._after = before, after
         self._runner = NodeRunner(dict(part.opset_imports))
         self._budget = Budget(_LONGEST_S)
-        self._truth = Truth(part.clone(), None, self._runner, weights=weights, budget=self._budget)
+        copy = flat(part.clone())
+        # Which constants are made from which is not known here: any may be rounded anew.
+        loose = {*weights, *copy.graph.initializers}
+        self._truth = Truth(
+            copy, None, self._runner, weights=weights, loose=(loose, ()), budget=self._budget
+        )
         self._exact = Evaluator(part.clone(), weights=weights)
         self._truths: dict[int, Tensors | None] = {}
         self._explained: dict[str, float] = {}
@@ -99,12 +105,9 @@ class PartMeaning:
         return ""
 
     def _differing(self, arrays: Arrays, tensors: Tensors) -> str:
-        judging = Meanings(self._truth, arrays, tensors, Tolerances(), self._explained)
-        for old, new in self._pairs():
-            diff = judging.diff(old, tensors[old], tensors[new])
-            if not diff.passed:
-                return diff.reason
-        return ""
+        outputs = [Meant(old, tensors[old], new, tensors[new]) for old, new in self._pairs()]
+        judging = Meanings(self._truth, arrays, outputs, Tolerances(), self._explained)
+        return next((diff.reason for diff in judging.diffs() if not diff.passed), "")
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
         return zip(self._before, self._after, strict=True)
