@@ -26,8 +26,13 @@ def test_what_a_type_holds_exactly_is_not_disturbed() -> None:
 
 
 def test_loose_constants_are_disturbed_although_their_type_holds_them() -> None:
-    weights = np.arange(1, 100, dtype=np.float32)
+    weights = THIRDS.astype(np.float32)
     assert (Noisy(0, constants_only=True).loose(weights, "f32") != weights).mean() > 0.9
+
+
+def test_round_numbers_are_no_accidents_of_rounding() -> None:
+    written = np.float32([0, 1, -2, 0.5, 0.125, 100, -np.inf])
+    np.testing.assert_array_equal(Noisy(0, constants_only=True).loose(written, "f32"), written)
 
 
 def test_with_constants_only_results_are_off_by_what_f64_rounds() -> None:

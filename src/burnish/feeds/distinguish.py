@@ -49,6 +49,10 @@ _MOST_SIZES = 36
 _MOST_ELEMENTS = 1 << 20
 """Of all inputs together: larger ones cost more than they tell."""
 _MOST_SWEEPS = 80
+_LARGEST = 1e4
+"""Beyond this a number of the graph is no input's: models write -1e9 for what must not be seen."""
+_PAST_NUMBERS = ("10 times larger", "100 times smaller", "zero", "mostly zero")
+"""What keys and values of the past may be: they were computed by a model."""
 _INDEXING = (Role.TOKENS, Role.INTEGERS, Role.TOKEN_TYPES, Role.TIMESTEP, Role.LENGTHS)
 
 
@@ -235,7 +239,8 @@ class Varied:
         if not any(spec.dtype in FLOATS for spec in self._maker.inputs):
             return []
         reals = self._suspicions.reals
-        told = (f"{word}{each!r}" for each in reals if each for word in (NEAR, STEPS))
+        plausible = [each for each in reals if 0 < abs(each) <= _LARGEST]
+        told = (f"{word}{each!r}" for each in plausible for word in (NEAR, STEPS))
         kinds = [*NUMBERS, *told]
         return [Variant(f"numbers {kind}", self._base, numbers=kind) for kind in kinds]
 
@@ -284,7 +289,9 @@ class Varied:
             return random.permuted(array, axis=-1)
         if role in _INDEXING and spec.dtype[0] in "iu" and variant.ids != "plain":
             return self._chosen(array, variant.ids, self._maker.rows(spec.name, bound), random)
-        if role in (Role.FEATURES, Role.IMAGE, Role.PAST) and spec.dtype in FLOATS:
+        if role in (Role.FEATURES, Role.IMAGE) and spec.dtype in FLOATS:
+            return numbered(array, variant.numbers, random)
+        if role is Role.PAST and variant.numbers in _PAST_NUMBERS:
             return numbered(array, variant.numbers, random)
         if role is Role.FLAG and variant.ids in ("first", "last", "one"):
             return np.full_like(array, variant.ids != "first")

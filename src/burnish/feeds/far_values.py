@@ -159,7 +159,6 @@ NUMBERS: Mapping[str, Callable[[Array, Random], Array]] = {
     "plain": lambda x, _: x,
     "10 times larger": lambda x, _: np.multiply(x, 10.0),
     "1,000 times larger": lambda x, _: np.multiply(x, 1e3),
-    "1,000,000 times larger": lambda x, _: np.multiply(x, 1e6),
     "100 times smaller": lambda x, _: np.multiply(x, 1e-2),
     "100,000 times smaller": lambda x, _: np.multiply(x, 1e-5),
     "zero": lambda x, _: np.zeros_like(x),

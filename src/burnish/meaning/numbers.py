@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from burnish.core.arrays import Array
 from burnish.core.tensors import FLOATS
@@ -30,9 +31,14 @@ _STORED = {
     "bf16": numpy_type("bf16"),
 }  # fmt: skip
 
+_SHORT = {"f64": 2.0**26, "f32": 2.0**12, "f16": 2.0**5, "bf16": 2.0**4}
+"""Two to the number of bits, half of a type's, with which a number counts as a round one."""
+
 _EXACT_AS_F64 = 2**53
 
-_STEPS = frozenset({"round", "floor", "ceil", "truncate"})
+_STEPS = frozenset({"floor", "ceil", "truncate"})
+_STEP_BLUR = 0.01
+"""How far, in steps, what is about to be rounded to whole ones may be off."""
 _F64_ROUNDINGS = 8.0
 """How often f64 may round within one operator, for instance in a long sum."""
 _BEFORE_A_STEP = 64.0
@@ -163,42 +169,68 @@ class Noisy(Reals):
         self._constants_only, self._least, self._alike = constants_only, least, alike
 
     def loose(self, array: Array, dtype: str) -> Value:
-        """Return the elements, each off by at most one rounding."""
-        return self._disturbed(super().weight(array, dtype), dtype, exact=False)
+        """Return the elements, each off by at most one rounding; round numbers stay as they are.
+
+        A 2 or a 0.5 was written by somebody: what comes of rounding has bits to its end. (And
+        what is raised to a power of 2.0000001 is NaN.)
+        """
+        value = super().weight(array, dtype)
+        if dtype not in UNIT_ROUNDOFF:
+            return value
+        fractions, _ = np.frexp(value)
+        few = fractions * _SHORT[dtype]
+        with np.errstate(invalid="ignore"):
+            is_round = few == np.rint(few)
+        return np.where(is_round, value, self._moved(value, max(UNIT_ROUNDOFF[dtype], self._least)))
 
     def rounded(self, value: Value, dtype: str) -> Value:
-        """Return the elements, each off by at most one rounding."""
+        """Return the elements, each off by at most one rounding, but for those that fit exactly."""
+        unit = self._unit(dtype)
+        if unit is None or not value.size:
+            return value
         if self._constants_only:
-            return self._disturbed(value, "f64", _F64_ROUNDINGS) if dtype in FLOATS else value
-        return self._disturbed(value, dtype)
+            unit = UNIT_ROUNDOFF["f64"] * _F64_ROUNDINGS
+        with np.errstate(invalid="ignore", over="ignore"):
+            fits = value.astype(_STORED[dtype]).astype(np.float64) == value
+        return np.where(fits, value, self._moved(value, unit))
 
     def call(self, function: str, arguments: Sequence[Value], dtype: str) -> Value:
         """Return NumPy's value of the function; near a step, either side of it."""
-        if function in _STEPS and not self._constants_only:
-            arguments = [self._disturbed(arguments[0], "f32", _BEFORE_A_STEP)]
+        if function == "round":
+            arguments = [self._blurred(arguments[0])]
+        elif function in _STEPS and not self._constants_only:
+            unit = max(UNIT_ROUNDOFF["f32"], self._least) * _BEFORE_A_STEP
+            arguments = [self._moved(arguments[0], unit)]
         return super().call(function, arguments, dtype)
 
-    def _disturbed(
-        self, value: Value, dtype: str, times: float = 1.0, *, exact: bool = True
-    ) -> Value:
+    def _unit(self, dtype: str) -> float | None:
         unit = UNIT_ROUNDOFF.get(dtype)
-        if unit is None or not value.size:
-            return value
-        unit = max(unit, 0.0 if dtype == "f64" else self._least) * times
-        noise = self._noise_by_value(value) if self._alike else self._noise(value.size)
-        with np.errstate(invalid="ignore", over="ignore"):
-            moved = value + value * (noise.reshape(value.shape) * unit)
-            if exact and dtype != "f64":
-                held = value.astype(_STORED[dtype]).astype(np.float64) == value
-                moved = np.where(held, value, moved)
-        return moved
+        return None if unit is None else max(unit, self._least)
 
-    def _noise(self, size: int) -> Array:
+    def _blurred(self, value: Value) -> Value:
+        """Return numbers of steps, off by a little; what lies just between two steps stays there.
+
+        Quantised models are rewritten with biases and scales rounded to steps of their own, so
+        what is near the border between two steps may fall on either side.
+        """
+        with np.errstate(invalid="ignore"):
+            moved = value + self._noise_of(value) * _STEP_BLUR
+            return np.where(value - np.floor(value) == 0.5, value, moved)
+
+    def _moved(self, value: Value, unit: float) -> Value:
+        with np.errstate(invalid="ignore", over="ignore"):
+            return value + value * (self._noise_of(value) * unit)
+
+    def _noise_of(self, value: Value) -> NDArray[np.float64]:
+        noise = self._noise_by_value(value) if self._alike else self._noise(value.size)
+        return noise.reshape(value.shape)
+
+    def _noise(self, size: int) -> NDArray[np.float64]:
         """Return noise from another place of the pool on: two tensors must not agree in it."""
         shift = int(self._random.integers(_POOL))
         return np.resize(np.roll(self._pool, shift), size)
 
-    def _noise_by_value(self, value: Array) -> Array:
+    def _noise_by_value(self, value: Array) -> NDArray[np.float64]:
         bits = np.ascontiguousarray(value).reshape(-1).view(np.uint64)
         mixed = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
         return self._pool[(mixed >> np.uint64(64 - _POOL_BITS)).astype(np.intp)]

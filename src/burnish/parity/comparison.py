@@ -324,8 +324,9 @@ def _badness(sample: Sample) -> tuple[bool, float]:
 
 
 def flat(model: ir.Model) -> ir.Model:
-    """Return a model without functions of its own, whose constants are all initializers."""
+    """Return a model without functions and dead code, whose constants are all initializers."""
     if model.functions:
         common_passes.InlinePass()(model)
     common_passes.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
+    common_passes.RemoveUnusedNodesPass()(model)
     return model

@@ -115,7 +115,8 @@ class Examiner:
             return ()
         found = self.truth.of_candidate(given.feeds.arrays)
         if found is None:
-            self.unjudged = self.unjudged or f"the candidate: {self.truth.obstacle}"
+            if given.written is not None:
+                self.unjudged = self.unjudged or f"the candidate: {self.truth.obstacle}"
             return ()
         pairs = self.terms.pairing.candidates
         outputs = [
