@@ -27,4 +27,4 @@ def test_defaults() -> None:
 
 def test_the_environment_decides() -> None:
     found = settings.read({"BURNISH_STORE": "/s", "BURNISH_CACHE": "/c", "NO_COLOR": "1"})
-    assert found == settings.Settings(store=Path("/s"), cache=Path("/c"), color=False)
+    assert (found.store, found.cache, found.color) == (Path("/s"), Path("/c"), False)

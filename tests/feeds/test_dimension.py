@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,7 +46,5 @@ def test_expressions_are_evaluated(text: str, size: int) -> None:
 
 @given(st.text(max_size=20))
 def test_any_text_has_atoms_that_suffice_to_evaluate_it(text: str) -> None:
-    try:
+    with contextlib.suppress(dimension.NoSizeError):
         dimension.evaluate(text, dict.fromkeys(dimension.atoms(text), 2))
-    except ZeroDivisionError:
-        assert "/" in text or "%" in text

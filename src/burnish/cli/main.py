@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from burnish.cli import output
-from burnish.core.errors import BUG, INTERRUPTED, BurnishError, UsageError
+from burnish.cli import mishaps, output
+from burnish.core.errors import INTERRUPTED, BurnishError, UsageError
 from burnish.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -72,13 +72,16 @@ class _LazyGroup(click.Group):
 @click.option("-q", "--quiet", is_flag=True, help="Show results and errors only.")
 def burnish(verbose: int, quiet: bool) -> None:
     """Make neural networks run fast at inference, and prove it."""
+    from burnish.core.memory import require_addresses
+
     output.configure(verbose=verbose, quiet=quiet)
+    require_addresses()
 
 
 def run(args: Sequence[str]) -> int:
     """Run one command and return its exit code; never raises."""
     try:
-        return _code(burnish.main(list(args), prog_name="burnish", standalone_mode=False))
+        return _ran(args)
     except BurnishError as error:
         output.failure(error)
         return error.exit_code
@@ -91,13 +94,10 @@ def run(args: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         output.note("interrupted; run the same command again to go on")
         return INTERRUPTED
-    except BrokenPipeError:
-        return _pipe_closed()
-    except Exception:
-        logger.exception(
-            "this is a bug in burnish, not in your model; report it with the lines below"
-        )
-        return BUG
+    except (BrokenPipeError, SystemExit) as error:
+        return _pipe_closed(error)
+    except Exception as error:
+        return _unforeseen(error)
 
 
 def entry() -> None:
@@ -106,8 +106,25 @@ def entry() -> None:
     sys.exit(code)
 
 
+def _ran(args: Sequence[str]) -> int:
+    code = _code(burnish.main(list(args), prog_name="burnish", standalone_mode=False))
+    output.flush()  # now, while a closed pipe can still be told from a failure
+    return code
+
+
 def _code(result: Any) -> int:  # noqa: ANN401  (what a click command returns is untyped)
     return result if isinstance(result, int) else 0
+
+
+def _unforeseen(error: Exception) -> int:
+    """Say that the machine failed, or that burnish did; return the exit code."""
+    problem = mishaps.explained(error)
+    if problem is None:
+        problem = mishaps.reported(error)
+        if output.is_verbose():
+            logger.error("the error came from here", exc_info=error)
+    output.failure(problem)
+    return problem.exit_code
 
 
 def _as_usage_error(error: click.ClickException) -> UsageError:
@@ -116,7 +133,10 @@ def _as_usage_error(error: click.ClickException) -> UsageError:
     return UsageError(error.format_message(), hint=f"see {path} --help")
 
 
-def _pipe_closed() -> int:
+def _pipe_closed(error: BaseException) -> int:
     """Return success: the reader (`head`, a pager) has seen enough; silence Python's last flush."""
+    # click ends in this way for a pipe; with a stdout of any other kind, somebody's rules did
+    if isinstance(error, SystemExit) and type(sys.stdout).__name__ != "PacifyFlushWrapper":
+        raise error
     sys.stdout = None
     return 0

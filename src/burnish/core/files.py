@@ -60,7 +60,8 @@ def folder_written_beside(target: Path) -> Iterator[Path]:
 
 def write_text(target: Path, text: str) -> None:
     """Write a text file: all of it, or nothing."""
-    write_bytes(target, text.encode())
+    # Lone halves of pairs, which JSON may hold, are no UTF-8; as escapes they are JSON again.
+    write_bytes(target, text.encode(errors="backslashreplace"))
 
 
 def write_bytes(target: Path, content: bytes) -> None:

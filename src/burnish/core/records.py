@@ -77,7 +77,7 @@ def read_document(record_type: type[R], path: Path, *, schema: int) -> R:
     """Return the record stored at `path`, or say what is wrong with the file."""
     hint = f"make it again with burnish {__version__}"
     try:
-        data = json.loads(path.read_text())
+        data = json.loads(path.read_bytes())
         found = (data.get("kind"), data.get("schema"))
         if found != (kind_of(record_type), schema):
             wanted = f"{kind_of(record_type)} with schema {schema}"
@@ -85,6 +85,8 @@ def read_document(record_type: type[R], path: Path, *, schema: int) -> R:
                 f"{path}: holds {found[0]} with schema {found[1]}, not {wanted}", hint=hint
             )
         return typing.cast("R", decode(record_type, data))
+    except RecursionError as error:
+        raise ModelError(f"{path}: is nested too deeply for a record", hint=hint) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{path}: is not a readable record ({error})", hint=hint) from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -51,11 +51,10 @@ class StepLog:
         """
         path = self._folder / f"{name}.json"
         stored = _read(path, key)
-        if stored is not None:
-            record: R = records.decode(kind, stored["record"])
-            if holds(record):
-                self._marks.append(StepMark(name, stored["seconds_s"], resumed=True))
-                return record
+        step = _decoded(stored, kind) if stored is not None else None
+        if step is not None and holds(step[0]):
+            self._marks.append(StepMark(name, step[1], resumed=True))
+            return step[0]
         start = self._clock()
         made = make()
         seconds = self._clock() - start
@@ -68,7 +67,15 @@ class StepLog:
 def _read(path: Path, key: str) -> dict[str, Any] | None:
     """Return a stored step, or None: there is none, it is broken, or it has another key."""
     try:
-        stored = json.loads(path.read_text())
-    except (OSError, ValueError):
+        stored = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
         return None
     return stored if isinstance(stored, dict) and stored.get("key") == key else None
+
+
+def _decoded(stored: Mapping[str, Any], kind: type[R]) -> tuple[R, float] | None:
+    """Return a stored record and how long it took; None: it is broken."""
+    try:
+        return records.decode(kind, stored["record"]), float(stored["seconds_s"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None

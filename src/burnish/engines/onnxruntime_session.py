@@ -131,7 +131,9 @@ class OnnxRuntimeSession:
         self._session = session
         self._placement = placement
         self._inputs = tuple(values.spec(argument, model) for argument in session.get_inputs())
-        self._outputs = tuple(values.spec(argument, model) for argument in session.get_outputs())
+        given = [values.spec(argument, model) for argument in session.get_outputs()]
+        # a model may give one tensor twice, and then it is given once
+        self._outputs = tuple({spec.name: spec for spec in given}.values())
         self._prepared = 0
 
     @property

@@ -15,6 +15,7 @@ from burnish.feeds.bind import Bound, bind
 from burnish.feeds.feed import Feeds, Padding
 from burnish.feeds.positions import longest_sequence
 from burnish.feeds.roles import Role, role_of
+from burnish.feeds.room import require_room
 from burnish.feeds.tables import smallest_table
 from burnish.store import onnx_files
 
@@ -33,6 +34,7 @@ def make(
     by_name = {value.name: value for value in model.graph.inputs}
     tables = {s.name: smallest_table(by_name[s.name], model) for s in inputs}
     bound = bind(inputs, bindings, longest=_longest(model, inputs, tables))
+    require_room(bound.shapes)
     past = _past_length(inputs, bound)
     sequence = bound.size_of("sequence") or _longest_tokens(inputs, bound)
     arrays: dict[str, Array] = {}

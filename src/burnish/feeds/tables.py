@@ -40,7 +40,7 @@ _LOOKS: Mapping[str, tuple[_Look, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # told apart by identity: callers go deep
 class _Call:
     """Being inside a model-local function that a node called."""
 

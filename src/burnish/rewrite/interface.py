@@ -97,7 +97,10 @@ def with_interface_of(model: ir.Model, original: ir.Model) -> ir.Model:
             cast = _cast(outer, value.dtype, f"{value.name}/inside")
             value.replace_all_uses_with(cast.outputs[0])
             graph.inputs[index] = outer
-            graph.insert_before(graph[0], cast)
+            if len(graph):
+                graph.insert_before(graph[0], cast)
+            else:
+                graph.append(cast)
     pairs = zip(tuple(graph.outputs), original.graph.outputs, strict=True)
     for index, (value, wanted) in enumerate(pairs):
         if value.dtype != wanted.dtype and wanted.dtype is not None:

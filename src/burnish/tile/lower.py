@@ -87,7 +87,11 @@ def add(builder: Builder, node: ir.Node) -> None:
             raise NotCoveredError(f"the shape of {value.name!r} is not known before it is run")
     seen = node_of(node)
     builder.begin(seen)
-    SEMANTICS[name](builder, seen)
+    try:
+        SEMANTICS[name](builder, seen)
+    except (LookupError, ValueError, TypeError, ArithmeticError) as error:
+        # what a graph says of itself, its shapes and its attributes, need not fit together
+        raise NotCoveredError(f"what it reads does not fit its attributes ({error})") from error
 
 
 def operator(node: ir.Node) -> str:

@@ -18,6 +18,7 @@ from burnish.core.nearest import suggestion
 from burnish.feeds import dimension
 from burnish.store import onnx_files
 from burnish.store.element_types import DATA_TYPES, SHORT_NAMES
+from burnish.store.inlining import inline
 from burnish.store.interface import ANY_RANK
 from burnish.tile.branches import take_branch
 from burnish.tile.graph import TensorType
@@ -49,7 +50,7 @@ _NOT_FOLDED = frozenset(
 
 _INFERENCE_ERRORS = (
     onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError, ValueError,
-    KeyError,
+    KeyError, TypeError,
 )  # fmt: skip
 
 
@@ -61,8 +62,7 @@ def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:
     stays open; `lower.cover` then says so.
     """
     copy = model.clone()
-    if copy.functions:
-        common_passes.InlinePass()(copy)
+    inline(copy)
     if copy.ir_version < _FIRST_WITH_DEFAULTS:
         common_passes.RemoveInitializersFromInputsPass()(copy)
     common_passes.NameFixPass()(copy)
@@ -141,10 +141,10 @@ def _inferred(node: ir.Node, model: ir.Model) -> dict[str, TensorType]:
         return {}
     schema = onnx.defs.get_schema(node.op_type, opset, domain)
     given = [value for value in node.inputs if value is not None and value.name]
-    types = {value.name: _type_proto(value) for value in _seen(node)}
-    data = {value.name: found for value in given if (found := _tensor_proto(value)) is not None}
     imports = [onnx.helper.make_opsetid(name, n) for name, n in model.opset_imports.items()]
     try:
+        types = {value.name: _type_proto(value) for value in _seen(node)}
+        data = {value.name: found for value in given if (found := _tensor_proto(value)) is not None}
         found = onnx.shape_inference.infer_node_outputs(
             schema, ir.serde.serialize_node(node), types, data, opset_imports=imports,
             ir_version=model.ir_version,
@@ -187,7 +187,10 @@ def _bound(size: int | ir.SymbolicDim, sizes: Mapping[str, int]) -> int | None:
     text = size.value
     if not text or any(symbol not in sizes for symbol in dimension.atoms(text)):
         return None
-    return dimension.evaluate(text, sizes)
+    try:
+        return dimension.evaluate(text, sizes)
+    except dimension.NoSizeError:
+        return None
 
 
 def _lowered(node: ir.Node) -> dict[str, TensorType]:
@@ -307,7 +310,9 @@ def _type_proto(value: ir.Value) -> Proto:
 def _tensor_proto(value: ir.Value) -> Proto:
     """Return a small constant, from which inference may read sizes and axes."""
     array = None if _elements(value) > _LARGEST_SEEN else constant(value)
-    return None if array is None else onnx.numpy_helper.from_array(np.asarray(array))
+    if array is None or array.dtype.kind in "OSU":  # no size, and no axis, is text
+        return None
+    return onnx.numpy_helper.from_array(np.asarray(array))
 
 
 def _from_proto(proto: Proto) -> TensorType | None:

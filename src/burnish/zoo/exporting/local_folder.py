@@ -37,7 +37,7 @@ def build_from_folder(folder: Path, options: BuildOptions, *, trust_pickle: bool
 def _class_name(folder: Path) -> str:
     path = folder / "config.json"
     try:
-        config = json.loads(path.read_text())
+        config = json.loads(path.read_bytes())
         names = config.get("architectures") or []
     except (OSError, ValueError, AttributeError) as error:
         raise ModelError(
