@@ -41,7 +41,7 @@ def inline(
         _require_inputs(scope, kept, model.opset_imports)
         _name_apart(scope, kept)
     calls: dict[Identifier, int] = getattr(result, "id_count", {})
-    return {name: number for name, number in calls.items() if name not in model.functions}
+    return {name: n for name, n in calls.items() if n and name not in model.functions}
 
 
 class _NoNames(set[str]):

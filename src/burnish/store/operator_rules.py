@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 
 import onnx
@@ -22,8 +22,6 @@ class OperatorRules:
     """Places of inputs that cannot be left out."""
     attribute_types: Mapping[str, ir.AttributeType]
     required_attributes: frozenset[str]
-    counts: set[tuple[int, int]] = field(default_factory=set)
-    """How many inputs and outputs nodes were found to have rightly: most repeat a few."""
 
 
 @cache

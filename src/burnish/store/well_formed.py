@@ -104,7 +104,8 @@ class _Walk:
             if rules is None:
                 self._call(node)
             elif (
-                (len(inputs), len(outputs)) not in rules.counts
+                not rules.fewest_inputs <= len(inputs) <= rules.most_inputs
+                or not rules.fewest_outputs <= len(outputs) <= rules.most_outputs
                 or None in inputs
                 or not rules.required_attributes <= attributes.keys()
             ):
@@ -154,7 +155,6 @@ class _Walk:
             if not least <= found <= most:
                 wanted = f"{least}" if least == most else f"{least} to {most}"
                 raise self._refusal(f"{_described(node)} has {found} {what} instead of {wanted}")
-        rules.counts.add((len(node.inputs), len(node.outputs)))
         for place in rules.must_be_given:
             if place < len(node.inputs) and node.inputs[place] is None:
                 raise self._refusal(f"{_described(node)} leaves out its input {place}")

@@ -1,0 +1,29 @@
+"""What ONNX says of an operator."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+import pytest
+
+from burnish.store.operator_rules import rules_of
+
+
+def test_the_rules_of_a_convolution() -> None:
+    rules = rules_of("", "Conv", 17)
+    assert rules is not None
+    assert (rules.fewest_inputs, rules.most_inputs) == (2, 3)
+    assert rules.must_be_given == {0, 1}
+    assert rules.attribute_types["pads"] is ir.AttributeType.INTS
+    assert not rules.required_attributes
+
+
+def test_the_long_name_of_the_domain_is_the_same() -> None:
+    assert rules_of("ai.onnx", "Cast", 17) == rules_of("", "Cast", 17)
+
+
+@pytest.mark.parametrize(
+    ("domain", "op_type", "opset"),
+    [("com.acme", "Relu", 1), ("", "Relux", 17), ("", "Gelu", 17), ("", "Relu", None)],
+)
+def test_others_have_none(domain: str, op_type: str, opset: int | None) -> None:
+    assert rules_of(domain, op_type, opset) is None
