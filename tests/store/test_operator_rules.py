@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import onnx
 import onnx_ir as ir
 import pytest
 
-from burnish.store.operator_rules import rules_of
+from burnish.store.operator_rules import opset_of, rules_of
 
 
 def test_the_rules_of_a_convolution() -> None:
@@ -27,3 +28,20 @@ def test_the_long_name_of_the_domain_is_the_same() -> None:
 )
 def test_others_have_none(domain: str, op_type: str, opset: int | None) -> None:
     assert rules_of(domain, op_type, opset) is None
+
+
+@pytest.mark.parametrize(
+    ("domain", "imports", "opset"),
+    [
+        ("", {"": 17}, 17),
+        ("", {"ai.onnx": 13}, 13),
+        ("ai.onnx", {"": 17, "ai.onnx": 13}, 17),
+        ("", {}, onnx.defs.onnx_opset_version()),
+        ("com.acme", {"com.acme": 2}, 2),
+        ("com.acme", {"": 17}, None),
+    ],
+)
+def test_which_opset_a_domain_is_of(
+    domain: str, imports: dict[str, int], opset: int | None
+) -> None:
+    assert opset_of(domain, imports) == opset

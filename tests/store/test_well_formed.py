@@ -179,3 +179,10 @@ def test_external_tensors_are_found_wherever_they_are() -> None:
     _then(proto).node.append(constant)
     found = well_formed.checked(ir.serde.deserialize_model(proto), Path("m.onnx"))
     assert [tensor.location for tensor in found] == ["w", "w"]
+
+
+def test_a_cast_to_no_type(tmp_path: Path) -> None:
+    text = """<ir_version: 9, opset_import: ["" : 17]>
+        g (float[4] x) => (float[4] y) { y = Cast<to = 99>(x) }"""
+    with pytest.raises(ModelError, match="a node Cast casts to the type 99"):
+        onnx_files.read(_written(tmp_path, text, lambda m: None))

@@ -115,7 +115,7 @@ def _take_turns(
     lock: threading.Lock,
     keep: Path | None,
 ) -> None:
-    with tempfile.TemporaryDirectory(prefix="torture-") as place, _Child(Path(place)) as child:
+    with tempfile.TemporaryDirectory(prefix="mutants-") as place, _Child(Path(place)) as child:
         while True:
             try:
                 number, mutant, lines = work.get_nowait()

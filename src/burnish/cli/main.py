@@ -135,8 +135,8 @@ def _as_usage_error(error: click.ClickException) -> UsageError:
 
 def _pipe_closed(error: BaseException) -> int:
     """Return success: the reader (`head`, a pager) has seen enough; silence Python's last flush."""
-    # click ends in this way for a pipe; with a stdout of any other kind, somebody's rules did
-    if isinstance(error, SystemExit) and type(sys.stdout).__name__ != "PacifyFlushWrapper":
+    # click leaves so for a pipe, and wraps stdout first; else it was a user's rule that left
+    if isinstance(error, SystemExit) and "PacifyFlush" not in type(sys.stdout).__name__:
         raise error
     sys.stdout = None
     return 0

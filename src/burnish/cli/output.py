@@ -6,8 +6,8 @@ would move the cursor, hide or reorder something is shown as an escape.
 
 from __future__ import annotations
 
+import io
 import logging
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -106,18 +106,21 @@ def _print(text: str) -> None:
     try:
         print(text, end="", flush=True)
     except BrokenPipeError:
-        sys.stdout = _nowhere()
+        sys.stdout = _Nowhere()
 
 
 def _say(text: str) -> None:
     try:
         print(encodable(text, _encoding(sys.stderr)), file=sys.stderr, flush=True)
     except BrokenPipeError:
-        sys.stderr = _nowhere()
+        sys.stderr = _Nowhere()
 
 
-def _nowhere() -> TextIO:
-    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  (no path, and closed when the process ends)
+class _Nowhere(io.StringIO):
+    """Where text goes that nobody reads any more."""
+
+    def write(self, text: str) -> int:
+        return len(text)
 
 
 def _encoding(stream: TextIO) -> str:

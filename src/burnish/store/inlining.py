@@ -14,7 +14,7 @@ from onnx_ir.passes.common import InlinePass
 
 from burnish.core.errors import ModelError
 from burnish.core.free_names import FreeNames
-from burnish.store.operator_rules import rules_of
+from burnish.store.operator_rules import opset_of, rules_of
 
 Identifier = ir.OperatorIdentifier
 
@@ -81,7 +81,7 @@ def _require_inputs(scope: ir.Graph, kept: frozenset[ir.Node], opsets: Mapping[s
     for node in scope.all_nodes():
         if node in kept or None not in node.inputs:
             continue
-        rules = rules_of(node.domain, node.op_type, opsets.get(node.domain))
+        rules = rules_of(node.domain, node.op_type, opset_of(node.domain, opsets))
         for place, value in enumerate(node.inputs):
             if value is None and rules is not None and place in rules.must_be_given:
                 raise ModelError(

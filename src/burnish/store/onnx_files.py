@@ -22,6 +22,7 @@ from burnish.store import (
     external_data,
     first_bytes,
     history,
+    runtime_limits,
     sparse,
     versions,
     well_formed,
@@ -62,6 +63,7 @@ def read(path: Path) -> ir.Model:
         raise ModelError(
             f"{path}: is not a well-formed ONNX graph ({_innermost(error)})", hint=well_formed.HINT
         ) from error
+    _state_opset(model)
     beside = well_formed.checked(model, path)
     expansion.check(model, path, most_nodes=settings.read().max_nodes)
     external_data.attach(beside, path)
@@ -141,6 +143,17 @@ def _parsed(path: Path) -> onnx.ModelProto:
     if not proto.HasField("graph") or (proto.ir_version >= 3 and not proto.opset_import):
         raise _not_onnx(path)
     return proto
+
+
+def _state_opset(model: ir.Model) -> None:
+    """Give a model that does not say which opset it is of, the one that it is run as."""
+    imports = model.opset_imports
+    if "" in imports or not imports:
+        return
+    if "ai.onnx" in imports:
+        imports[""] = imports.pop("ai.onnx")
+    else:
+        imports[""] = runtime_limits.installed().opset
 
 
 def _not_onnx(path: Path) -> ModelError:

@@ -9,6 +9,8 @@ from functools import cache
 import onnx
 import onnx_ir as ir
 
+_OF_ONNX = ("", "ai.onnx")
+
 
 @dataclass(frozen=True, slots=True)
 class OperatorRules:
@@ -22,6 +24,17 @@ class OperatorRules:
     """Places of inputs that cannot be left out."""
     attribute_types: Mapping[str, ir.AttributeType]
     required_attributes: frozenset[str]
+
+
+def opset_of(domain: str, imports: Mapping[str, int]) -> int | None:
+    """Return the opset that a domain's operators are of; None: the model does not say.
+
+    The domain of ONNX has two names, and without either, runtimes take the newest they know.
+    """
+    if domain not in _OF_ONNX:
+        return imports.get(domain)
+    known = (imports[name] for name in _OF_ONNX if name in imports)
+    return next(known, onnx.defs.onnx_opset_version())
 
 
 @cache

@@ -15,13 +15,16 @@ import onnx_ir as ir
 
 from burnish.core.errors import ModelError
 from burnish.store import tensor_data
+from burnish.store.element_types import SHORT_NAMES
 from burnish.store.endless import is_endless
-from burnish.store.operator_rules import OperatorRules, rules_of
+from burnish.store.operator_rules import OperatorRules, opset_of, rules_of
 
 HINT = "export it again; onnx.checker.check_model may tell more"
 _LARGEST_OPSET = 2**31 - 1
 _TENSOR, _TENSORS = ir.AttributeType.TENSOR, ir.AttributeType.TENSORS
 _GRAPH = ir.AttributeType.GRAPH
+_TYPE_NUMBERS = frozenset({*map(int, SHORT_NAMES), None})
+"""What a Cast may cast to; None stands for an attribute of a function."""
 _HOLDS_MORE = (_TENSOR, _TENSORS, _GRAPH, ir.AttributeType.GRAPHS)
 _STRING, _UNDEFINED = ir.AttributeType.STRING, ir.AttributeType.UNDEFINED
 
@@ -99,7 +102,7 @@ class _Walk:
             key = (node.domain, node.op_type)
             if key not in known:
                 self._require_text(list(key))
-                known[key] = rules_of(*key, opsets.get(node.domain))
+                known[key] = rules_of(*key, opset_of(node.domain, opsets))
             rules = known[key]
             if rules is None:
                 self._call(node)
@@ -175,6 +178,8 @@ class _Walk:
             raise self._refusal(
                 f"{_described(node)} has the attribute {name!r} of type {kind.name}{needed}"
             )
+        if node.op_type == "Cast" and name == "to" and attribute.value not in _TYPE_NUMBERS:
+            raise self._refusal(f"{_described(node)} casts to the type {attribute.value}")
         if kind is _STRING and rules is not None and isinstance(attribute.value, bytes):
             raise self._refusal(f"{_described(node)} has the attribute {name!r}, which is no UTF-8")
         if attribute.ref_attr_name is not None and not self._in_function:
