@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import json
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,8 @@ def test_a_file_is_not_replaced_by_a_folder(tmp_path: Path) -> None:
         files.folder_written_beside(tmp_path / "set"),
     ):
         pass
+
+
+def test_halves_of_pairs_are_written_as_escapes(tmp_path: Path) -> None:
+    files.write_text(tmp_path / "a.json", json.dumps("\ud800", ensure_ascii=False))
+    assert json.loads((tmp_path / "a.json").read_text()) == "\ud800"

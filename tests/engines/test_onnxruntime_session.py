@@ -49,3 +49,11 @@ def test_every_graph_level_gives_the_same_numbers(stored: Stored, level: str) ->
     with ENGINES["onnxruntime-cpu"].open(stored(GRAPH), options) as session:
         outputs = session.run({"x": np.array([[-1, 2]], np.float32)})
     np.testing.assert_array_equal(outputs["y"], [[0, 2]])
+
+
+def test_a_tensor_that_is_given_twice_is_given_once(stored: Stored) -> None:
+    twice = stored("(float[2] x) => (float[2] y, float[2] y) { y = Relu(x) }")
+    with ENGINES["onnxruntime-cpu"].open(twice, EngineOptions()) as session:
+        feeds = {"x": np.array([-1, 2], np.float32)}
+        session.prepare(feeds)()
+        assert {name: array.tolist() for name, array in session.run(feeds).items()} == {"y": [0, 2]}

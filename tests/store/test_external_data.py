@@ -92,3 +92,20 @@ def test_hard_link(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="has 2 hard links") as error:
         onnx_files.read(path)
     assert error.value.hint.startswith("replace the link by a copy: cp ")
+
+
+@pytest.mark.parametrize(
+    ("location", "finding"),
+    [
+        ("w\0.data", "which cannot be a file (embedded null byte)"),
+        ("w" * 5000, "which cannot be a file ([Errno 36] File name too long"),
+        ("QQQQ", "which cannot be a file (Can't mix strings and bytes in path components)"),
+    ],
+)
+def test_a_place_that_no_file_can_have(tmp_path: Path, location: str, finding: str) -> None:
+    path = model_with_data(tmp_path, location=location)
+    path.write_bytes(path.read_bytes().replace(b"QQQQ", b"\xff\xfe\xfd\xfc"))
+    with pytest.raises(ModelError) as caught:
+        onnx_files.read(path)
+    assert finding in caught.value.problem
+    assert len(caught.value.problem) < 1000

@@ -95,7 +95,7 @@ def with_interface_of(model: ir.Model, original: ir.Model) -> ir.Model:
         if value.dtype != wanted.dtype and value.dtype is not None:
             outer = ir.Value(name=value.name, type=wanted.type, shape=value.shape)
             cast = _cast(outer, value.dtype, f"{value.name}/inside")
-            value.replace_all_uses_with(cast.outputs[0])
+            value.replace_all_uses_with(cast.outputs[0], replace_graph_outputs=True)
             graph.inputs[index] = outer
             if len(graph):
                 graph.insert_before(graph[0], cast)
