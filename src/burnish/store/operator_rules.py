@@ -10,6 +10,8 @@ import onnx
 import onnx_ir as ir
 
 _OF_ONNX = ("", "ai.onnx")
+LARGEST_OPSET = 2**31 - 1
+"""ONNX's own library takes no larger number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,16 @@ def opset_of(domain: str, imports: Mapping[str, int]) -> int | None:
     return next(known, onnx.defs.onnx_opset_version())
 
 
+def is_defined(op_type: str, opset: int, domain: str) -> bool:
+    """Return whether ONNX has an operator; no operator is of an opset that cannot be."""
+    return 1 <= opset <= LARGEST_OPSET and bool(onnx.defs.has(op_type, opset, domain))
+
+
 @cache
 def rules_of(domain: str, op_type: str, opset: int | None) -> OperatorRules | None:
     """Return the rules of an operator; None: ONNX has none of that name at that opset."""
     domain = "" if domain == "ai.onnx" else domain
-    if opset is None or not onnx.defs.has(op_type, opset, domain):
+    if opset is None or not is_defined(op_type, opset, domain):
         return None
     schema = onnx.defs.get_schema(op_type, opset, domain)
     if schema.deprecated:

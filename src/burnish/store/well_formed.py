@@ -17,10 +17,9 @@ from burnish.core.errors import ModelError
 from burnish.store import tensor_data
 from burnish.store.element_types import SHORT_NAMES
 from burnish.store.endless import is_endless
-from burnish.store.operator_rules import OperatorRules, opset_of, rules_of
+from burnish.store.operator_rules import LARGEST_OPSET, OperatorRules, opset_of, rules_of
 
 HINT = "export it again; onnx.checker.check_model may tell more"
-_LARGEST_OPSET = 2**31 - 1
 _TENSOR, _TENSORS = ir.AttributeType.TENSOR, ir.AttributeType.TENSORS
 _GRAPH = ir.AttributeType.GRAPH
 _TYPE_NUMBERS = frozenset({*map(int, SHORT_NAMES), None})
@@ -63,9 +62,9 @@ class _Walk:
         self, graph: ir.Graph, opsets: Mapping[str, int], *, in_function: bool = False
     ) -> None:
         """Look at a graph whose nodes see nothing outside of it, and put it in order."""
-        for domain, version in opsets.items():
-            if not 1 <= version <= _LARGEST_OPSET:
-                raise self._refusal(f"it uses opset {version} of {domain or 'ai.onnx'!r}")
+        opset = opset_of("", opsets)
+        if opset is None or not 1 <= opset <= LARGEST_OPSET:
+            raise self._refusal(f"it uses opset {opset}")
         self._seen, self._rules = {None}, {}
         self._in_function, self._unsorted = in_function, False
         self._graph(graph, opsets)
@@ -113,7 +112,7 @@ class _Walk:
                 or not rules.required_attributes <= attributes.keys()
             ):
                 self._compare(node, rules)
-            if node.doc_string or node.metadata_props:
+            if node.doc_string or node.metadata_props or not isinstance(node.name, str):
                 _mend(node)
             for attribute in attributes.values():
                 self._attribute(attribute, node, rules, opsets)
@@ -237,7 +236,9 @@ def _mend_producer(model: ir.Model) -> None:
 
 
 def _mend(owner: ir.Model | ir.Graph | ir.Function | ir.Node) -> None:
-    """Make text of descriptions that are bytes: they name nothing, but could not be written."""
+    """Make text of what is no text and what nothing refers to: it could not be written."""
+    if isinstance(owner, (ir.Node, ir.Graph)):
+        owner.name = _text(owner.name or "")
     entries = owner.metadata_props
     try:
         "".join([owner.doc_string or "", *entries, *entries.values()])
