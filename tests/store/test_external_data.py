@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 from onnx import helper, numpy_helper
 
@@ -109,3 +110,13 @@ def test_a_place_that_no_file_can_have(tmp_path: Path, location: str, finding: s
         onnx_files.read(path)
     assert finding in caught.value.problem
     assert len(caught.value.problem) < 1000
+
+
+def test_text_has_no_size_in_bytes() -> None:
+    word = onnx.helper.make_tensor("w", onnx.TensorProto.STRING, [1], [b"a"])
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.STRING, [1])
+    y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.BOOL, [1])
+    node = onnx.helper.make_node("Equal", ["x", "w"], ["y"])
+    graph = onnx.helper.make_graph([node], "g", [x], [y], [word])
+    model = ir.serde.deserialize_model(onnx.helper.make_model(graph))
+    assert not external_data.is_wanted(model)

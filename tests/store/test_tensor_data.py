@@ -121,3 +121,12 @@ def test_large_data_of_a_node_is_looked_at_late_as_well(tmp_path: Path) -> None:
     constant = onnx_files.read(path).graph[0]
     with pytest.raises(ModelError, match="a tensor of a node Constant has 4 bytes"):
         constant.attributes["value"].as_tensor().numpy()
+
+
+def test_data_of_another_type_is_not_taken_for_a_tensors_own(tmp_path: Path) -> None:
+    weights = TensorProto(name="w", dims=[4], data_type=1, float_data=[1, 2, 3, 4], int64_data=[7])
+    path = tmp_path / "m.onnx"
+    path.write_bytes(_model(weights).SerializeToString())
+    tensor = onnx_files.read(path).graph.initializers["w"].const_value
+    assert tensor is not None
+    assert tensor.numpy().tolist() == [1, 2, 3, 4]

@@ -220,3 +220,18 @@ def test_a_constant_that_is_given_out_is_copied() -> None:
 def test_a_node_that_contradicts_itself_is_not_covered(text: str) -> None:
     found = cover(model(text).graph)
     assert not found.covered
+
+
+@pytest.mark.parametrize("size", [-4, 2**62])
+def test_a_tensor_that_fits_no_memory_is_not_covered(size: int) -> None:
+    found = cover(
+        model(
+            f"g (float[4] x) => (float[k] y) <int64[1] s = {{{size}}}> {{ y = Expand(x, s) }}"
+        ).graph
+    )
+    assert not found.covered
+
+
+def test_a_size_below_zero_is_not_known() -> None:
+    value = ir.Value(name="x", type=ir.TensorType(ir.DataType.FLOAT), shape=ir.Shape([-1, 4]))
+    assert tensor_type(value) is None

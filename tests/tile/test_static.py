@@ -208,3 +208,12 @@ def test_a_stated_size_that_has_none_is_not_known() -> None:
     proto.graph.value_info.append(info)
     found = static(ir.serde.deserialize_model(proto), {"n": 2})
     assert len(found.graph) == 2
+
+
+def test_a_range_without_end_is_not_made() -> None:
+    text = """<ir_version: 9, opset_import: ["" : 19]>
+        g (float[4] x) => (int64[k] y)
+        <int64 a = {0}, int64 b = {4611686018427387904}, int64 c = {1}> { y = Range(a, b, c) }"""
+    found = static(ir.serde.deserialize_model(parser.parse_model(text)), {})
+    assert [node.op_type for node in found.graph] == ["Range"]
+    assert found.graph.outputs[0].const_value is None

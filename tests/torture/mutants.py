@@ -154,6 +154,9 @@ class _Trial:
         for command in list(lines(self._folder, number)):
             before = _content(self._folder)
             code, said = self._child.ask(self._folder, command)
+            if code == _HANG:  # a busy machine is slow, too: what is endless is late again
+                self._fresh()
+                code, said = self._child.ask(self._folder, command, limit_s=3 * LIMIT_S)
             self.codes[code] += 1
             for kind, what in self._wrong(code, said, command, before):
                 self.findings.append(Finding(kind, self._mutant.name, str(command), what))
@@ -230,7 +233,7 @@ class _Child:
             (self._place / "tmp").mkdir()
         return left
 
-    def ask(self, folder: Path, command: Command) -> tuple[int, str]:
+    def ask(self, folder: Path, command: Command, limit_s: float = LIMIT_S) -> tuple[int, str]:
         """Return the exit code and what was said; a signal is negative, a hang is `_HANG`."""
         if self._process is None:
             self._start()
@@ -239,7 +242,7 @@ class _Child:
         assert process.stdin is not None
         process.stdin.write(json.dumps({"folder": str(folder), "command": command.words}) + "\n")
         process.stdin.flush()
-        answer = self._line(time.monotonic() + LIMIT_S)
+        answer = self._line(time.monotonic() + limit_s)
         if answer is not None and answer:
             said = json.loads(answer)
             return int(said["code"]), str(said["err"])

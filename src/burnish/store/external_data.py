@@ -48,7 +48,7 @@ def is_wanted(model: ir.Model) -> bool:
     tensors = [value.const_value for value in _initialized(model)]
     if any(isinstance(tensor, ir.ExternalTensor) for tensor in tensors):
         return True
-    return sum(tensor.nbytes for tensor in tensors if tensor) > _SINGLE_FILE_LIMIT_BYTES
+    return sum(map(_bytes, tensors)) > _SINGLE_FILE_LIMIT_BYTES
 
 
 def unload(model: ir.Model, folder: Path, stem: str) -> None:
@@ -186,12 +186,13 @@ def _nodes(model: ir.Model) -> Iterator[ir.Node]:
         yield from function.all_nodes()
 
 
+def _bytes(tensor: ir.TensorProtocol | None) -> int:
+    """Return how large a tensor is; text, which has no size in bytes, stays inside anyway."""
+    return 0 if tensor is None or tensor.dtype is ir.DataType.STRING else tensor.nbytes
+
+
 def _moves(tensor: ir.TensorProtocol | None) -> bool:
-    return (
-        tensor is not None
-        and tensor.dtype is not ir.DataType.STRING
-        and tensor.nbytes > _STAYS_INSIDE_BYTES
-    )
+    return _bytes(tensor) > _STAYS_INSIDE_BYTES
 
 
 def _write_each_once(values: list[ir.Value], stream: BinaryIO) -> dict[Hashable, int]:

@@ -1,17 +1,22 @@
-"""What ONNX says of an operator's inputs, outputs and attributes, ready to be compared with."""
+"""What ONNX and ONNX Runtime say of an operator's inputs, outputs and attributes."""
 
 from __future__ import annotations
 
+import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
+from typing import Any
 
 import onnx
 import onnx_ir as ir
 
-_OF_ONNX = ("", "ai.onnx")
 LARGEST_OPSET = 2**31 - 1
 """ONNX's own library takes no larger number."""
+_OF_ONNX = ("", "ai.onnx")
+_CONTRIB = "com.microsoft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +51,23 @@ def is_defined(op_type: str, opset: int, domain: str) -> bool:
 
 @cache
 def rules_of(domain: str, op_type: str, opset: int | None) -> OperatorRules | None:
-    """Return the rules of an operator; None: ONNX has none of that name at that opset."""
+    """Return the rules of an operator; None: neither ONNX nor ONNX Runtime has any.
+
+    Of ONNX Runtime's own operators, and of those of ONNX that it runs at opsets which did not
+    have them yet, it is not said how many inputs and outputs they have at most.
+    """
     domain = "" if domain == "ai.onnx" else domain
-    if opset is None or not is_defined(op_type, opset, domain):
-        return None
-    schema = onnx.defs.get_schema(op_type, opset, domain)
-    if schema.deprecated:
-        return None
+    if domain == _CONTRIB:
+        return _contrib().get(op_type)
+    if opset is not None and is_defined(op_type, opset, domain):
+        schema = onnx.defs.get_schema(op_type, opset, domain)
+        return None if schema.deprecated else _rules(schema)
+    if domain == "":
+        return _unbounded(op_type) or _contrib().get(op_type)
+    return None
+
+
+def _rules(schema: Any) -> OperatorRules:  # noqa: ANN401  (an OpSchema; onnx has no types)
     single = onnx.defs.OpSchema.FormalParameterOption.Single
     return OperatorRules(
         fewest_inputs=schema.min_input,
@@ -69,4 +84,37 @@ def rules_of(domain: str, op_type: str, opset: int | None) -> OperatorRules | No
         required_attributes=frozenset(
             name for name, attribute in schema.attributes.items() if attribute.required
         ),
+    )
+
+
+def _unbounded(op_type: str) -> OperatorRules | None:
+    """Return what the newest ONNX says of an operator that a model's opset does not have yet."""
+    newest = onnx.defs.onnx_opset_version()
+    if not onnx.defs.has(op_type, newest, ""):
+        return None
+    known = _rules(onnx.defs.get_schema(op_type, newest, ""))
+    return OperatorRules(
+        known.fewest_inputs, sys.maxsize, known.fewest_outputs, sys.maxsize,
+        known.must_be_given, known.attribute_types, frozenset(),
+    )  # fmt: skip
+
+
+@cache
+def _contrib() -> Mapping[str, OperatorRules]:
+    text = (resources.files("burnish.store") / "contrib_operators.toml").read_text("utf-8")
+    return {name: _of_table(table) for name, table in tomllib.loads(text).items()}
+
+
+def _of_table(table: Mapping[str, Any]) -> OperatorRules:
+    attributes: Mapping[str, str] = table["attributes"]
+    return OperatorRules(
+        fewest_inputs=table["inputs"],
+        most_inputs=sys.maxsize,
+        fewest_outputs=table["outputs"],
+        most_outputs=sys.maxsize,
+        must_be_given=frozenset(table["given"]),
+        attribute_types={
+            name: ir.AttributeType[kind.removesuffix("*")] for name, kind in attributes.items()
+        },
+        required_attributes=frozenset(k for k, kind in attributes.items() if kind.endswith("*")),
     )

@@ -13,6 +13,7 @@ from types import MappingProxyType
 import numpy as np
 import onnx
 import onnx_ir as ir
+from onnx import TensorProto
 
 from burnish.core.errors import ModelError
 from burnish.store.element_types import SHORT_NAMES
@@ -23,15 +24,16 @@ MOST_DIMENSIONS = 64
 _LARGE_BYTES = 1 << 15
 """Protobuf copies data when its length is asked for; more than this is not looked at early."""
 _BITS = {int(dtype): dtype.bitwidth for dtype in SHORT_NAMES if dtype is not ir.DataType.STRING}
-_FIELDS: Mapping[ir.DataType, str] = MappingProxyType(
+_FIELDS: Mapping[int, str] = MappingProxyType(
     {
-        ir.DataType.FLOAT: "float_data", ir.DataType.COMPLEX64: "float_data",
-        ir.DataType.DOUBLE: "double_data", ir.DataType.COMPLEX128: "double_data",
-        ir.DataType.INT64: "int64_data", ir.DataType.UINT64: "uint64_data",
-        ir.DataType.UINT32: "uint64_data", ir.DataType.STRING: "string_data",
+        TensorProto.FLOAT: "float_data", TensorProto.COMPLEX64: "float_data",
+        TensorProto.DOUBLE: "double_data", TensorProto.COMPLEX128: "double_data",
+        TensorProto.INT64: "int64_data", TensorProto.UINT64: "uint64_data",
+        TensorProto.UINT32: "uint64_data", TensorProto.STRING: "string_data",
     }
 )  # fmt: skip
 """Where values lie that are not raw bytes; those of all other types lie in `int32_data`."""
+_ALL_FIELDS = frozenset({*_FIELDS.values(), "int32_data"})
 
 
 def is_large(tensor: ir.TensorProtocol) -> bool:
@@ -57,6 +59,16 @@ def flaw(tensor: ir.TensorProtocol) -> str | None:
         return f"has the shape {list(sizes)}"
     found, needed, unit = _amounts(tensor, math.prod(sizes))
     return None if found == needed else _mismatch(found, needed, unit, tensor)
+
+
+def drop_strays(tensor: ir.TensorProtocol) -> None:
+    """Clear data of other types than a tensor's own: runtimes ignore it, ONNX IR takes it."""
+    if type(tensor) is not ir.TensorProtoTensor or tensor.raw.HasField("raw_data"):
+        return
+    own = _FIELDS.get(tensor.raw.data_type, "int32_data")
+    for field in _ALL_FIELDS - {own}:
+        if len(getattr(tensor.raw, field)):
+            tensor.raw.ClearField(field)
 
 
 class LateTensor(ir.TensorProtoTensor):
@@ -117,7 +129,7 @@ def _amounts(tensor: ir.TensorProtocol, count: int) -> tuple[int, int, str]:
     packed = -(-count * dtype.bitwidth // 8)
     if proto.HasField("raw_data"):
         return len(proto.raw_data), packed, "byte"
-    found = len(getattr(proto, _FIELDS.get(dtype, "int32_data")))
+    found = len(getattr(proto, _FIELDS.get(int(dtype), "int32_data")))
     if dtype in (ir.DataType.COMPLEX64, ir.DataType.COMPLEX128):
         return found, 2 * count, "value"
     return found, packed if dtype.bitwidth in (2, 4) else count, "value"

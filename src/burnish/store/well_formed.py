@@ -22,6 +22,8 @@ from burnish.store.operator_rules import LARGEST_OPSET, OperatorRules, opset_of,
 HINT = "export it again; onnx.checker.check_model may tell more"
 _TENSOR, _TENSORS = ir.AttributeType.TENSOR, ir.AttributeType.TENSORS
 _GRAPH = ir.AttributeType.GRAPH
+_ANY_NUMBER = 2**31 - 1
+"""What ONNX writes for "as many as you like"."""
 _TYPE_NUMBERS = frozenset({*map(int, SHORT_NAMES), None})
 """What a Cast may cast to; None stands for an attribute of a function."""
 _HOLDS_MORE = (_TENSOR, _TENSORS, _GRAPH, ir.AttributeType.GRAPHS)
@@ -112,7 +114,7 @@ class _Walk:
                 or not rules.required_attributes <= attributes.keys()
             ):
                 self._compare(node, rules)
-            if node.doc_string or node.metadata_props or not isinstance(node.name, str):
+            if node.doc_string or node.metadata_props:
                 _mend(node)
             for attribute in attributes.values():
                 self._attribute(attribute, node, rules, opsets)
@@ -155,7 +157,8 @@ class _Walk:
             ("outputs", len(node.outputs), rules.fewest_outputs, rules.most_outputs),
         ):
             if not least <= found <= most:
-                wanted = f"{least}" if least == most else f"{least} to {most}"
+                wanted = f"{least}" if least == most else f"at least {least}"
+                wanted = f"{least} to {most}" if least < most < _ANY_NUMBER else wanted
                 raise self._refusal(f"{_described(node)} has {found} {what} instead of {wanted}")
         for place in rules.must_be_given:
             if place < len(node.inputs) and node.inputs[place] is None:
@@ -207,6 +210,7 @@ class _Walk:
 
     def _tensor(self, tensor: ir.TensorProtocol, owner: ir.Value | ir.Node) -> ir.TensorProtocol:
         """Return a tensor that has what it claims, or says so when it is asked."""
+        tensor_data.drop_strays(tensor)
         if tensor_data.is_large(tensor):
             return tensor_data.LateTensor(tensor.raw, self._about(owner))
         finding = tensor_data.flaw(tensor)
@@ -237,7 +241,7 @@ def _mend_producer(model: ir.Model) -> None:
 
 def _mend(owner: ir.Model | ir.Graph | ir.Function | ir.Node) -> None:
     """Make text of what is no text and what nothing refers to: it could not be written."""
-    if isinstance(owner, (ir.Node, ir.Graph)):
+    if isinstance(owner, ir.Graph):
         owner.name = _text(owner.name or "")
     entries = owner.metadata_props
     try:

@@ -118,10 +118,13 @@ def node_of(node: ir.Node) -> Node:
 
 
 def tensor_type(value: ir.Value) -> TensorType | None:
-    """Return the type of a value; None where its element type or its shape is not known."""
+    """Return the type of a value; None where its element type or its shape is not known.
+
+    A size below zero, which some write for one that is not known, is not known.
+    """
     if value.dtype is None or value.shape is None or value.dtype not in SHORT_NAMES:
         return None
-    sizes = [size for size in value.shape if isinstance(size, int)]
+    sizes = [size for size in value.shape if isinstance(size, int) and size >= 0]
     if len(sizes) < len(value.shape):
         return None
     return TensorType(SHORT_NAMES[value.dtype], tuple(sizes))

@@ -20,6 +20,9 @@ from burnish.tile.expr import Argument, Expr
 from burnish.tile.graph import Combine, Read, TensorType, TileOp, constant_type
 from burnish.tile.index import Axis, Index, at, flatten, unflatten
 
+MOST_ELEMENTS = 2**40
+"""Of a tensor that is worth a kernel: a terabyte of single bytes."""
+
 
 class NotCoveredError(Exception):
     """This node has no tile semantics; the text says which form of it was met."""
@@ -122,6 +125,8 @@ class Builder:
             nodes=(self._node,) if self._node else (),
         )  # fmt: skip
         found = TensorType(op.dtype, op.shape)
+        if min(op.shape, default=0) < 0 or found.size > MOST_ELEMENTS:
+            raise NotCoveredError(f"its output of {list(op.shape)} elements fits no memory")
         if self.wanted.get(output, found) != found:
             raise NotCoveredError(
                 f"its output is {self.wanted[output]}, and the nest gives {found}"

@@ -48,6 +48,15 @@ _NOT_FOLDED = frozenset(
 )  # fmt: skip
 """Operators that give something else each time."""
 
+_GROWING = frozenset(
+    {
+        "Range", "ConstantOfShape", "Expand", "Tile", "OneHot", "Pad", "Resize", "Upsample",
+        "EyeLike", "CenterCropPad", "Col2Im", "HannWindow", "HammingWindow", "BlackmanWindow",
+        "MelWeightMatrix",
+    }
+)  # fmt: skip
+"""Operators whose few inputs may ask for any number of elements: without a shape, none are made."""
+
 _INFERENCE_ERRORS = (
     onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError, ValueError,
     KeyError, TypeError,
@@ -183,7 +192,7 @@ def _stated(node: ir.Node, sizes: Mapping[str, int]) -> dict[str, TensorType]:
 
 def _bound(size: int | ir.SymbolicDim, sizes: Mapping[str, int]) -> int | None:
     if isinstance(size, int):
-        return size
+        return size if size >= 0 else None
     text = size.value
     if not text or any(symbol not in sizes for symbol in dimension.atoms(text)):
         return None
@@ -229,6 +238,8 @@ def _folded(node: ir.Node, model: ir.Model) -> Sequence[Array] | None:
     if node.domain not in STANDARD_DOMAINS or node.op_type in _NOT_FOLDED or _has_body(node):
         return None
     if any(_elements(value) > LARGEST_FOLDED for value in node.outputs if value.name):
+        return None
+    if node.op_type in _GROWING and any(map(_is_open, node.outputs)):
         return None
     if node.op_type in ("Shape", "Size"):
         return _of_shape(node)
@@ -320,6 +331,7 @@ def _from_proto(proto: Proto) -> TensorType | None:
     if not tensor.HasField("shape") or not tensor.elem_type:
         return None
     sizes = [dim.dim_value for dim in tensor.shape.dim if dim.HasField("dim_value")]
+    sizes = [size for size in sizes if size >= 0]
     short = SHORT_NAMES.get(ir.DataType(tensor.elem_type))
     if len(sizes) < len(tensor.shape.dim) or short is None:
         return None
