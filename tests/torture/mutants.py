@@ -21,6 +21,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -82,13 +83,10 @@ def run(
     for number, mutant in enumerate(others):
         work.put((number, mutant, commands.of_documents))
     tally, lock = Tally(), threading.Lock()
-    threads = [
-        threading.Thread(target=_take_turns, args=(work, tally, lock, keep)) for _ in range(jobs)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(jobs) as pool:
+        hands = [pool.submit(_take_turns, work, tally, lock, keep) for _ in range(jobs)]
+    for hand in hands:
+        hand.result()  # an attack that broke down has not been withstood
     return tally
 
 
@@ -204,6 +202,15 @@ def _content(folder: Path) -> frozenset[str]:
     return frozenset(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
+def _is_owned(folder: Path) -> bool:
+    """Return whether a folder says whose it is, and that process still lives."""
+    try:
+        os.kill(int((folder / ".owner").read_text()), 0)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def _told(said: str) -> str:
     """Return what burnish says of its own bug: the error, and the place in its source."""
     problem = next((line for line in said.splitlines() if "this is a bug" in line), said[-200:])
@@ -227,11 +234,10 @@ class _Child:
 
     def scratch(self) -> frozenset[str]:
         """Return what a command left in the folder for scratch files, and empty it."""
-        left = frozenset(f"TMPDIR/{path.name}" for path in (self._place / "tmp").iterdir())
-        if left:
-            shutil.rmtree(self._place / "tmp")
-            (self._place / "tmp").mkdir()
-        return left
+        left = [path for path in (self._place / "tmp").iterdir() if not _is_owned(path)]
+        for path in left:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return frozenset(f"TMPDIR/{path.name}" for path in left)
 
     def ask(self, folder: Path, command: Command, limit_s: float = LIMIT_S) -> tuple[int, str]:
         """Return the exit code and what was said; a signal is negative, a hang is `_HANG`."""
