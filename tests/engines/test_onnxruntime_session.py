@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from burnish.core.errors import ModelError
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.store.stored import StoredModel
 
@@ -57,3 +58,13 @@ def test_a_tensor_that_is_given_twice_is_given_once(stored: Stored) -> None:
         feeds = {"x": np.array([-1, 2], np.float32)}
         session.prepare(feeds)()
         assert {name: array.tolist() for name, array in session.run(feeds).items()} == {"y": [0, 2]}
+
+
+def test_a_prepared_call_that_fails_says_so_in_words(stored: Stored) -> None:
+    slim = stored("(float[2] x, int64[1] s) => (float[k] y) { y = Reshape(x, s) }")
+    with ENGINES["onnxruntime-cpu"].open(slim, EngineOptions()) as session:
+        sizes = np.array([2], np.int64)
+        call = session.prepare({"x": np.ones(2, np.float32), "s": sizes})
+        call.inputs[1].update_inplace(np.array([7], np.int64))
+        with pytest.raises(ModelError, match="Reshape"):
+            call()

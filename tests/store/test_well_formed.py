@@ -200,3 +200,26 @@ def test_a_cast_to_no_type(tmp_path: Path) -> None:
         g (float[4] x) => (float[4] y) { y = Cast<to = 99>(x) }"""
     with pytest.raises(ModelError, match="a node Cast casts to the type 99"):
         onnx_files.read(_written(tmp_path, text, lambda m: None))
+
+
+def test_a_constant_of_no_known_kind(tmp_path: Path) -> None:
+    text = """<ir_version: 9, opset_import: ["" : 17]>
+        g (float[4] x) => (float[4] y) { c = Constant<epsilon = 1.0>() y = Add(x, c) }"""
+    with pytest.raises(ModelError, match="a node Constant has the value 'epsilon', which is of no"):
+        onnx_files.read(_written(tmp_path, text, lambda m: None))
+
+
+def test_a_domain_that_is_no_text_is_made_text(tmp_path: Path) -> None:
+    proto = parser.parse_model(PLAIN)
+    proto.opset_import.add(domain="acme QQ", version=1)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(proto.SerializeToString().replace(b"QQ", b"\xff\xfe"))
+    assert onnx_files.read(path).opset_imports == {"": 17, "acme \ufffd\ufffd": 1}
+
+
+def test_an_operator_of_onnx_runtime_is_held_to_its_rules(tmp_path: Path) -> None:
+    text = """<ir_version: 9, opset_import: ["" : 17, "com.microsoft" : 1]>
+        g (float[2, 4, 8] x) => (float[2, 4, 8] y)
+        { y = com.microsoft.MultiHeadAttention<num_heads = "two">(x) }"""
+    with pytest.raises(ModelError, match="'num_heads' of type STRING, it must be INT"):
+        onnx_files.read(_written(tmp_path, text, lambda m: None))

@@ -235,3 +235,14 @@ def test_a_tensor_that_fits_no_memory_is_not_covered(size: int) -> None:
 def test_a_size_below_zero_is_not_known() -> None:
     value = ir.Value(name="x", type=ir.TensorType(ir.DataType.FLOAT), shape=ir.Shape([-1, 4]))
     assert tensor_type(value) is None
+
+
+def test_places_are_whole_numbers() -> None:
+    text = "g (float[4] x, float[2] places) => (float[2] y) { y = Gather(x, places) }"
+    (reason,) = cover(model(text).graph).left.values()
+    assert reason == "'places', which holds places, is of no whole numbers"
+
+
+def test_a_nest_that_breaks_a_law_is_not_covered() -> None:
+    text = "g (float[2, 3] x, float[3] w) => (float[2] y) { y = Gemm(x, w) }"
+    assert not cover(model(text).graph).covered

@@ -217,3 +217,12 @@ def test_a_range_without_end_is_not_made() -> None:
     found = static(ir.serde.deserialize_model(parser.parse_model(text)), {})
     assert [node.op_type for node in found.graph] == ["Range"]
     assert found.graph.outputs[0].const_value is None
+
+
+def test_an_output_that_is_a_constant_is_computed_by_a_node() -> None:
+    text = """<ir_version: 9, opset_import: ["" : 19]>
+        g (float[4] x) => (float[2] w) <float[2] w = {1, 2}> { y = Relu(x) }"""
+    found = static(ir.serde.deserialize_model(parser.parse_model(text)), {})
+    (output,) = found.graph.outputs
+    assert output.name == "w"
+    assert output.producer() is not None

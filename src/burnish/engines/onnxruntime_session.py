@@ -16,7 +16,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.engines import onnxruntime_values as values
 from burnish.engines.base import EngineOptions, Placement
-from burnish.engines.onnxruntime_errors import explained
+from burnish.engines.onnxruntime_errors import explain, explained
 from burnish.feeds.check import check_feeds
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
@@ -108,9 +108,13 @@ class _Call:
     binding: OrtBinding
     settings: Any
     inputs: Sequence[values.OrtValue]
+    model: StoredModel
 
     def __call__(self) -> None:
-        self.run(self.binding, self.settings)
+        try:
+            self.run(self.binding, self.settings)
+        except RuntimeError as error:  # not `with explained`: a call is timed, and this is free
+            raise explain(error, self.model) from error
 
 
 class OnnxRuntimeSession:
@@ -176,7 +180,7 @@ class OnnxRuntimeSession:
                     binding.bind_ortvalue_output(spec.name, place)
             for _ in range(CAPTURE_RUNS if self._options.cuda_graph else 0):
                 run(binding, settings)
-        return _Call(run, binding, settings, kept)
+        return _Call(run, binding, settings, kept, self._model)
 
     def trace(self, feeds: Arrays, *, warmup: int, runs: int) -> Trace | None:
         """Return a timeline of `runs` runs after `warmup` dropped ones, from a second session.

@@ -37,8 +37,10 @@ def checked(model: ir.Model, path: Path) -> tuple[ir.ExternalTensor, ...]:
     in order, and descriptions that are no text are made text.
     """
     walk = _Walk(model, path)
+    _mend_imports(model.opset_imports)
     walk.scope(model.graph, model.opset_imports)
     for function in model.functions.values():
+        _mend_imports(function.opset_imports)
         opsets = {**model.opset_imports, **function.opset_imports}
         walk.scope(function.graph, opsets, in_function=True)
         _mend(function)
@@ -173,24 +175,34 @@ class _Walk:
         rules: OperatorRules | None,
         opsets: Mapping[str, int],
     ) -> None:
-        kind, name = attribute.type, attribute.name
-        wanted = rules.attribute_types.get(name, kind) if rules is not None else kind
-        if kind is not wanted or kind is _UNDEFINED or not isinstance(name, str):
-            needed = f", it must be {wanted.name}" if wanted is not kind else ""
-            raise self._refusal(
-                f"{_described(node)} has the attribute {name!r} of type {kind.name}{needed}"
-            )
-        if node.op_type == "Cast" and name == "to" and attribute.value not in _TYPE_NUMBERS:
-            raise self._refusal(f"{_described(node)} casts to the type {attribute.value}")
-        if kind is _STRING and rules is not None and isinstance(attribute.value, bytes):
-            raise self._refusal(f"{_described(node)} has the attribute {name!r}, which is no UTF-8")
-        if attribute.ref_attr_name is not None and not self._in_function:
-            raise self._refusal(
-                f"{_described(node)} refers to an attribute {attribute.ref_attr_name!r} of a"
-                " function, and is in none"
-            )
+        kind = attribute.type
+        finding = self._attribute_flaw(attribute, node, rules)
+        if finding is not None:
+            raise self._refusal(f"{_described(node)} {finding}")
         if attribute.ref_attr_name is None and kind in _HOLDS_MORE:
             self._held(attribute, node, opsets)
+
+    def _attribute_flaw(
+        self, attribute: ir.Attr, node: ir.Node, rules: OperatorRules | None
+    ) -> str | None:
+        """Return what is wrong with an attribute."""
+        kind, name = attribute.type, attribute.name
+        if rules is not None:
+            wanted = rules.attribute_types.get(name)
+            if wanted is not None and kind is not wanted:
+                return f"has the attribute {name!r} of type {kind.name}, it must be {wanted.name}"
+            if wanted is None and node.op_type == "Constant":
+                return f"has the value {name!r}, which is of no known kind"
+            if kind is _STRING and isinstance(attribute.value, bytes):
+                return f"has the attribute {name!r}, which is no UTF-8"
+            if node.op_type == "Cast" and name == "to" and attribute.value not in _TYPE_NUMBERS:
+                return f"casts to the type {attribute.value}"
+        if kind is _UNDEFINED or not isinstance(name, str):
+            return f"has the attribute {name!r} of type {kind.name}"
+        if attribute.ref_attr_name is not None and not self._in_function:
+            of = attribute.ref_attr_name
+            return f"refers to an attribute {of!r} of a function, and is in none"
+        return None
 
     def _held(self, attribute: ir.Attr, node: ir.Node, opsets: Mapping[str, int]) -> None:
         """Look at the tensors and graphs of an attribute."""
@@ -237,6 +249,11 @@ def _mend_producer(model: ir.Model) -> None:
     for field in ("producer_name", "producer_version", "domain"):
         if isinstance(getattr(model, field), bytes):
             setattr(model, field, _text(getattr(model, field)))
+
+
+def _mend_imports(imports: dict[str, int]) -> None:
+    for domain in [domain for domain in imports if not isinstance(domain, str)]:
+        imports[_text(domain)] = imports.pop(domain)
 
 
 def _mend(owner: ir.Model | ir.Graph | ir.Function | ir.Node) -> None:

@@ -141,9 +141,11 @@ def constant(value: ir.Value) -> Array | None:
 
 
 def _obstacle(node: ir.Node) -> str | None:
+    builder = _builder([node])
     try:
-        add(_builder([node]), node)
-    except NotCoveredError as reason:
+        add(builder, node)
+        _finished(builder, [node])
+    except (NotCoveredError, ValueError) as reason:
         return str(reason)
     return None
 

@@ -76,6 +76,7 @@ def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:
         common_passes.RemoveInitializersFromInputsPass()(copy)
     common_passes.NameFixPass()(copy)
     copy.graph.sort()
+    _compute_outputs(copy)
     _bind_inputs(copy, sizes)
     waiting = deque(copy.graph)
     while waiting:
@@ -86,6 +87,19 @@ def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:
         else:
             waiting.extendleft(reversed(take_branch(node, condition)))
     return copy
+
+
+def _compute_outputs(model: ir.Model) -> None:
+    """Let a node give each output: one that is a constant is written as any other is."""
+    graph = model.graph
+    for index, value in enumerate(graph.outputs):
+        if value.is_initializer() and not value.is_graph_input():
+            copied = ir.node("Identity", [value], name=f"{value.name}/copied")
+            graph.append(copied)
+            graph.outputs[index] = copied.outputs[0]
+            copied.outputs[0].type, copied.outputs[0].shape = value.type, value.shape
+            copied.outputs[0].name, name = value.name, f"{value.name}/constant"
+            value.name = name
 
 
 def _condition(node: ir.Node) -> Array | None:
@@ -276,7 +290,8 @@ def _evaluated(
         return None
     if not all(isinstance(result, np.ndarray | np.generic) for result in results):
         return None
-    return [np.asarray(result) for result in results]
+    found = [np.asarray(result) for result in results]
+    return None if any(array.dtype.kind in "OSU" for array in found) else found
 
 
 def _make_constant(node: ir.Node, results: Sequence[Array]) -> None:
