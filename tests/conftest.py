@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from burnish.core import settings
+
+settings.calm()  # before NumPy is imported
+
 GOLDEN = Path(__file__).parent / "golden"
 SHARED = Path(__file__).parents[2] / "shared"
 

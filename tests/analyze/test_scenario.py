@@ -120,3 +120,39 @@ def test_files_that_cannot_be_used_say_why(
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be read"):
         read(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("a.json", "[" * 100_000, "is not JSON (it is nested too deeply)"),
+        ("a.toml", "a = " + "[" * 100_000, "is not TOML (it is nested too deeply)"),
+        ("a.json", '{"scenario": [1]}', "scenario 0 is not a table"),
+        ("a.json", '{"action": [1]}', "an action is 1, not a table"),
+        ("a.json", '{"speedups": [1]}', "a speed-up is 1, not a table"),
+        ("a.json", '{"speedups": [{"name": "a", "speedup": "x"}]}', "scale: 'x' is no value"),
+        (
+            "a.json",
+            '{"action": [{"do": "scale", "select": "a", "by": NaN}]}',
+            "nan is out of range",
+        ),
+        ("a.json", '{"action": [{"do": "set", "select": "a", "by": Infinity}]}', "out of range"),
+        ("a.json", '{"action": [{"do": "set", "select": "a", "by": "1e400s"}]}', "out of range"),
+        (
+            "a.json",
+            '{"action": [{"do": "scale", "select": "a", "by": ' + "9" * 400 + "}]}",
+            "a number is out of range",
+        ),
+    ],
+)
+def test_odd_content_says_what_is_odd(tmp_path: Path, name: str, text: str, problem: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ModelError) as caught:
+        read(tmp_path / name)
+    assert problem in caught.value.problem
+
+
+def test_any_selector_is_text(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"action": [{"do": "remove", "select": 1.5}]}')
+    (found,) = read(tmp_path / "a.json")
+    assert str(found.actions[0]) == "remove 1.5"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import onnx
 import onnx_ir as ir
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,3 +83,14 @@ def test_every_node_runs_once_after_what_it_reads(made: tuple[ir.Model, set[str]
     assert done == set(graph)
     kinds = [region.is_library for region in found]
     assert all(a != b for a, b in pairwise(kinds))
+
+
+def test_a_constant_that_is_an_output_is_a_node_like_others() -> None:
+    text = """<ir_version: 9, opset_import: ["" : 19]>
+        g (float[4] x) => (float[4] y, string[1] z)
+        { y = Relu(x) z = Constant<value_strings = ["a"]>() }"""
+    graph = ir.serde.deserialize_model(onnx.parser.parse_model(text)).graph
+    (kernels, library) = regions(graph, ["Constant of z"])
+    assert [node.op_type for node in library.nodes] == ["Constant"]
+    assert library.is_library
+    assert not kernels.is_library

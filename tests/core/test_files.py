@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import socket
 import stat
@@ -185,3 +186,8 @@ def test_a_file_that_the_user_did_not_name_must_be_ours(tmp_path: Path) -> None:
     target.write_text("ours: old")
     files.write_text(target, "ours: new", files.marked("a result", "ours:"))
     assert target.read_text() == "ours: new"
+
+
+def test_halves_of_pairs_are_written_as_escapes(tmp_path: Path) -> None:
+    files.write_text(tmp_path / "a.json", json.dumps("\ud800", ensure_ascii=False))
+    assert json.loads((tmp_path / "a.json").read_text()) == "\ud800"

@@ -161,3 +161,10 @@ def test_one_of_a_few_words_is_read_and_any_other_refused() -> None:
     assert records.decode(Literal["dynamo", "torchscript"], "dynamo") == "dynamo"
     with pytest.raises(TypeError, match="expected one of dynamo, torchscript, found 'jit'"):
         records.decode(Literal["dynamo", "torchscript"], "jit")
+
+
+def test_a_document_that_is_nested_too_deeply(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(ModelError, match="is nested too deeply for a record"):
+        records.read_document(DrawingReport, path, schema=1)

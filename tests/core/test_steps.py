@@ -75,3 +75,21 @@ def test_a_step_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         StepLog(tmp_path).once("a", fail, key="k", kind=Answer)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"key": "k"}',
+        '{"key": "k", "record": {"value": "x"}, "seconds_s": 1}',
+        '{"key": "k", "record": [], "seconds_s": 1}',
+        '{"key": "k", "record": {"value": 3}, "seconds_s": "long"}',
+        "[" * 100_000,
+        "\xff",
+    ],
+)
+def test_a_broken_step_is_made_again(tmp_path: Path, content: str) -> None:
+    (tmp_path / "a.json").write_text(content, encoding="latin-1")
+    calls, make = _counting(7)
+    assert StepLog(tmp_path).once("a", make, key="k", kind=Answer) == Answer(7)
+    assert calls == [7]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from burnish.core.errors import ModelError
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.store.stored import StoredModel
 
@@ -49,3 +50,21 @@ def test_every_graph_level_gives_the_same_numbers(stored: Stored, level: str) ->
     with ENGINES["onnxruntime-cpu"].open(stored(GRAPH), options) as session:
         outputs = session.run({"x": np.array([[-1, 2]], np.float32)})
     np.testing.assert_array_equal(outputs["y"], [[0, 2]])
+
+
+def test_a_tensor_that_is_given_twice_is_given_once(stored: Stored) -> None:
+    twice = stored("(float[2] x) => (float[2] y, float[2] y) { y = Relu(x) }")
+    with ENGINES["onnxruntime-cpu"].open(twice, EngineOptions()) as session:
+        feeds = {"x": np.array([-1, 2], np.float32)}
+        session.prepare(feeds)()
+        assert {name: array.tolist() for name, array in session.run(feeds).items()} == {"y": [0, 2]}
+
+
+def test_a_prepared_call_that_fails_says_so_in_words(stored: Stored) -> None:
+    slim = stored("(float[2] x, int64[1] s) => (float[k] y) { y = Reshape(x, s) }")
+    with ENGINES["onnxruntime-cpu"].open(slim, EngineOptions()) as session:
+        sizes = np.array([2], np.int64)
+        call = session.prepare({"x": np.ones(2, np.float32), "s": sizes})
+        call.inputs[1].update_inplace(np.array([7], np.int64))
+        with pytest.raises(ModelError, match="Reshape"):
+            call()

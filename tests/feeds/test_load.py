@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import ml_dtypes
@@ -114,3 +115,27 @@ def test_damaged_files_are_refused(tmp_path: Path, content: bytes) -> None:
 def test_pickles_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"is not a readable \.npz file"):
         load(saved(tmp_path, ids=np.array([{}], object)), TWO)
+
+
+def _npy(shape: str) -> bytes:
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+
+@pytest.mark.parametrize(
+    "content",
+    [_npy("(1099511627776,)"), _npy("(-1,)"), _npy("((((((((("), _npy("(" + "1, " * 72 + ")"), b""],
+    ids=["beyond memory", "negative", "no Python", "rank 72", "empty"],
+)
+def test_an_array_that_claims_anything(tmp_path: Path, content: bytes) -> None:
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("ids.npy", content)
+    with pytest.raises(ModelError, match=r"is not a readable|in it is not an array"):
+        load(tmp_path / "x.npz", TWO)
+
+
+def test_something_in_an_archive_that_is_no_array(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("ids", b"hello")
+    with pytest.raises(ModelError, match=r"x\.npz: 'ids' in it is not an array"):
+        load(tmp_path / "x.npz", TWO)

@@ -118,3 +118,14 @@ def test_a_table_of_symbolic_size_is_named() -> None:
     """
     model = ir.from_proto(onnx.parser.parse_model(text))
     assert smallest_table(model.graph.inputs[0], model) == "s"
+
+
+def test_calls_in_calls_go_as_deep_as_they_like() -> None:
+    head = '<ir_version: 9, opset_import: ["" : 17, "my" : 1]>'
+    imports = '<domain: "my", opset_import: ["" : 17, "my" : 1]>'
+    first = f"{imports} f0 (t, i) => (b) {{ b = Gather(t, i) }}"
+    rest = [f"{imports} f{n} (t, i) => (b) {{ b = my.f{n - 1}(t, i) }}" for n in range(1, 800)]
+    graph = "g (int64[2] i) => (float[2] y) <float[3] t = {1, 2, 3}> { y = my.f799(t, i) }"
+    proto = onnx.parser.parse_model(" ".join([head, graph, first, *rest]))
+    model = ir.serde.deserialize_model(proto)
+    assert smallest_table(model.graph.inputs[0], model) == 3

@@ -10,7 +10,7 @@ from burnish.core.errors import UsageError
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
 from burnish.feeds.load import load
-from burnish.feeds.write import write
+from burnish.feeds.write import write, write_npz
 from burnish.store.interface import Interface
 
 ODD = Interface(
@@ -62,3 +62,12 @@ def test_an_npz_file_holds_one_sample(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"an \.npz file holds one sample, not 2") as error:
         write([FEEDS, FEEDS], tmp_path / "x.npz", interface=ODD, model="m")
     assert error.value.hint == f"name a folder instead: -o {tmp_path / 'x'}"
+
+
+def test_a_name_that_no_archive_holds(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        write_npz({"n" * 70_000: np.zeros(2)}, tmp_path / "x.npz")
+    assert caught.value.problem == (
+        f"{tmp_path / 'x.npz'}: no .npz file holds a tensor with a name of 70,000 characters"
+    )
+    assert caught.value.hint == f"name a folder instead: -o {tmp_path / 'x'}"

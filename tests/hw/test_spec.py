@@ -87,3 +87,29 @@ def test_more_cores_compute_more_and_share_what_is_shared() -> None:
     assert spec.compute_units == 6
     assert spec.peak_flops_per_s == {"f32": 30.0}
     assert [level.bandwidth_bytes_per_s for level in spec.memory] == [12.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("compute_units = 2", "compute_units = nan", "compute_units is nan, not a positive number"),
+        ("compute_units = 2", "compute_units = inf", "compute_units is inf, not a positive number"),
+        ('kind = "cpu"', 'kind = "cpu"\nextra = ' + "[" * 100_000, "is not TOML (it is nested too"),
+        ('name = "tiny"', "name = 3", "'name' is 3, not text"),
+    ],
+)
+def test_odd_values_say_what_is_odd(old: str, new: str, problem: str) -> None:
+    assert old in TEXT
+    with pytest.raises(ModelError) as caught:
+        parse(TEXT.replace(old, new, 1), where="tiny.toml")
+    assert caught.value.problem.startswith(f"tiny.toml: {problem}")
+
+
+def test_levels_and_words_of_any_type_are_refused() -> None:
+    head = TEXT[: TEXT.index("[[memory]]")]
+    for text, problem in (
+        (head.replace("[peak", "memory = [1]\n[peak"), "memory level 0: is not a table"),
+        (TEXT.replace("recognised_by = [", "recognised_by = [1, "), "is not a list of words"),
+    ):
+        with pytest.raises(ModelError, match=problem):
+            parse(text, where="tiny.toml")

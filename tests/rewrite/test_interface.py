@@ -77,3 +77,10 @@ def test_a_converted_model_can_be_fed_like_the_original() -> None:
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, wide, atol=1e-2)
     assert [value.name for value in adapted.graph.outputs] == ["out0"]
+
+
+def test_a_model_without_nodes_gets_its_casts() -> None:
+    g, half = Graph(), Graph()
+    original = g.model(g.input("x", [2]))
+    copy = half.model(half.input("x", [2], ir.DataType.FLOAT16))
+    assert op_types(with_interface_of(copy, original)) == ["Cast", "Cast"]

@@ -89,3 +89,10 @@ def test_branches_are_raised_too() -> None:
     opsets.raise_to(model, 13)
     feeds = {"x": samples(1, 4), "flag": np.array(True)}
     assert_same_numbers(before, model, feeds, tolerance=0)
+
+
+def test_an_operator_that_onnx_did_not_have_yet_is_an_obstacle() -> None:
+    model = model_of(16, "LayerNormalization", np.ones(8, np.float32))
+    reason = opsets.obstacle(model, 17)
+    assert reason is not None
+    assert "means something else from opset 17 on" in reason

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 from onnx import helper, numpy_helper
 
@@ -92,3 +93,30 @@ def test_hard_link(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="has 2 hard links") as error:
         onnx_files.read(path)
     assert error.value.hint.startswith("replace the link by a copy: cp ")
+
+
+@pytest.mark.parametrize(
+    ("location", "finding"),
+    [
+        ("w\0.data", "which cannot be a file (embedded null byte)"),
+        ("w" * 5000, "which cannot be a file ([Errno 36] File name too long"),
+        ("QQQQ", "which cannot be a file (Can't mix strings and bytes in path components)"),
+    ],
+)
+def test_a_place_that_no_file_can_have(tmp_path: Path, location: str, finding: str) -> None:
+    path = model_with_data(tmp_path, location=location)
+    path.write_bytes(path.read_bytes().replace(b"QQQQ", b"\xff\xfe\xfd\xfc"))
+    with pytest.raises(ModelError) as caught:
+        onnx_files.read(path)
+    assert finding in caught.value.problem
+    assert len(caught.value.problem) < 1000
+
+
+def test_text_has_no_size_in_bytes() -> None:
+    word = onnx.helper.make_tensor("w", onnx.TensorProto.STRING, [1], [b"a"])
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.STRING, [1])
+    y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.BOOL, [1])
+    node = onnx.helper.make_node("Equal", ["x", "w"], ["y"])
+    graph = onnx.helper.make_graph([node], "g", [x], [y], [word])
+    model = ir.serde.deserialize_model(onnx.helper.make_model(graph))
+    assert not external_data.is_wanted(model)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import onnx
 import onnx_ir as ir
 import pytest
 
@@ -88,3 +89,12 @@ def test_a_layer_is_written_with_slashes() -> None:
     one = model()
     next(iter(one.graph)).name = "/a/b/MatMul"
     assert graph_of(one, {}).nodes[0].layer == "a/b"
+
+
+def test_functions_that_inference_refuses_leave_what_is_written() -> None:
+    text = """<ir_version: 9, opset_import: ["" : 17, "my" : 1]>
+        g (float[4] x) => (float[4] y) { y = my.f(x) }
+        <domain: "my", opset_import: ["my" : 1]> f (a) => (b) { b = my.f(a) }"""
+    model = ir.serde.deserialize_model(onnx.parser.parse_model(text))
+    record = graph_of(model, {})
+    assert [node.op_type for node in record.nodes] == ["f"]

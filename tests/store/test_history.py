@@ -38,3 +38,9 @@ def test_damaged_history_is_said(text: str) -> None:
     with pytest.raises(ModelError, match=r"burnish\.steps is not a list of steps") as error:
         history.read(model({"burnish.steps": text}))
     assert error.value.hint == "remove the entry, or use the file as burnish wrote it"
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "[{}]", "9" * 5000])
+def test_a_history_of_any_text_is_refused_in_words(text: str) -> None:
+    with pytest.raises(ModelError, match="is not a list of steps"):
+        history.read(SimpleNamespace(metadata_props={"burnish.steps": text}))

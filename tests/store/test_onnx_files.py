@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from burnish.core.errors import ModelError
 from burnish.core.tensors import TensorSpec
-from burnish.store import external_data, history, onnx_files
+from burnish.store import external_data, history, onnx_files, runtime_limits
 from burnish.store.history import History, Step
 
 TINY = """
@@ -374,3 +374,21 @@ def test_reading_what_was_written_gives_the_same_model(
     assert onnx_files.interface(found) == onnx_files.interface(model)
     assert [(n.op_type, n.name) for n in found.graph] == [(n.op_type, n.name) for n in model.graph]
     assert (found.producer_name or "") == model.producer_name
+
+
+@pytest.mark.parametrize(
+    ("imports", "opset"),
+    [
+        ('"ai.onnx" : 17', 17),
+        ('"foo" : 3', runtime_limits.installed().opset),
+        ('"" : 17, "ai.onnx" : 12', 17),
+    ],
+)
+def test_a_model_is_of_the_opset_that_it_is_run_as(
+    tmp_path: Path, imports: str, opset: int
+) -> None:
+    graph = "g (float[4] x) => (float[4] y) { y = Neg(x) }"
+    text = f"<ir_version: 9, opset_import: [{imports}]> {graph}"
+    (tmp_path / "m.onnx").write_bytes(onnx.parser.parse_model(text).SerializeToString())
+    model = onnx_files.read(tmp_path / "m.onnx")
+    assert model.opset_imports[""] == opset

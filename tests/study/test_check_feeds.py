@@ -4,9 +4,17 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
+from burnish.core.errors import MissingCapabilityError
 from burnish.core.tensors import TensorSpec
 from burnish.rewrite.extract import as_model, part
-from burnish.study.check_feeds import Sample, bind, samples, shape_of, whole_samples
+from burnish.study.check_feeds import (
+    Sample,
+    _filled,
+    bind,
+    samples,
+    shape_of,
+    whole_samples,
+)
 from rewriting import Graph
 
 
@@ -72,3 +80,9 @@ def test_whole_models_are_fed_by_the_names_of_their_inputs() -> None:
     assert [one.kind for one in found] == ["right", "left", "plain"]
     assert found[0].arrays["input_ids"].shape == (2, 7)
     assert found[0].arrays["input_ids"].max() < 10
+
+
+def test_a_shape_without_room_is_not_filled() -> None:
+    spec = TensorSpec("x", "f32", (2**40,))
+    with pytest.raises(MissingCapabilityError, match=r"takes 8\.00 TiB to make"):
+        _filled(spec, {}, "plain", np.random.default_rng(0))

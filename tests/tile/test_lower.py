@@ -206,3 +206,43 @@ def test_a_constant_that_is_given_out_is_copied() -> None:
     }""").graph
     found = evaluate(lower(list(graph)).graph, {"x": np.ones(2, np.float32)})
     np.testing.assert_array_equal(found["s"], [2])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g (float[2, 3] x) => (float[3, 2] y) { y = Transpose<perm = [5, 0]>(x) }",
+        "g (float[4] x) => (float[4] y) <int64[1] z = {0}> { y = Slice(x, z, z, z, z) }",
+        "g (float[2, 3] x, int8[2, 3] w) => (float[2, 3] y) { y = Mul(x, w) }",
+        "g (float[2, 3] x) => (float[2] y) <float[5] w = {1, 2, 3, 4, 5}> { y = Gemm(x, w) }",
+    ],
+)  # fmt: skip
+def test_a_node_that_contradicts_itself_is_not_covered(text: str) -> None:
+    found = cover(model(text).graph)
+    assert not found.covered
+
+
+@pytest.mark.parametrize("size", [-4, 2**62])
+def test_a_tensor_that_fits_no_memory_is_not_covered(size: int) -> None:
+    found = cover(
+        model(
+            f"g (float[4] x) => (float[k] y) <int64[1] s = {{{size}}}> {{ y = Expand(x, s) }}"
+        ).graph
+    )
+    assert not found.covered
+
+
+def test_a_size_below_zero_is_not_known() -> None:
+    value = ir.Value(name="x", type=ir.TensorType(ir.DataType.FLOAT), shape=ir.Shape([-1, 4]))
+    assert tensor_type(value) is None
+
+
+def test_places_are_whole_numbers() -> None:
+    text = "g (float[4] x, float[2] places) => (float[2] y) { y = Gather(x, places) }"
+    (reason,) = cover(model(text).graph).left.values()
+    assert reason == "'places', which holds places, is of no whole numbers"
+
+
+def test_a_nest_that_breaks_a_law_is_not_covered() -> None:
+    text = "g (float[2, 3] x, float[3] w) => (float[2] y) { y = Gemm(x, w) }"
+    assert not cover(model(text).graph).covered

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import onnx_ir as ir
 import pytest
-from onnx import parser
+from onnx import TensorProto, helper, parser
 
 from burnish.core.errors import ModelError, UsageError
 from burnish.tile.lower import constant, cover, lower, tensor_type
@@ -191,3 +191,38 @@ def test_before_ir_version_4_an_initializer_that_is_an_input_is_a_constant() -> 
     assert not cover(static(read(text, opset=9, ir_version=3), {}).graph).left
     left = cover(static(read(text, opset=9, ir_version=10), {}).graph).left
     assert len(left) == 1
+
+
+def test_text_and_sizes_beyond_numbers_are_left_open() -> None:
+    text = """<ir_version: 9, opset_import: ["" : 19]>
+        g (string[2] x) => (bool[2] y) <string[1] w = {"a"}> { y = Equal(x, w) }"""
+    found = static(ir.serde.deserialize_model(parser.parse_model(text)), {})
+    assert [node.op_type for node in found.graph] == ["Equal"]
+
+
+def test_a_stated_size_that_has_none_is_not_known() -> None:
+    text = """<ir_version: 9, opset_import: ["" : 19, "my" : 1]>
+        g (float[n] x) => (float[k] y) { a = my.Odd(x) y = Relu(a) }"""
+    proto = parser.parse_model(text)
+    info = helper.make_tensor_value_info("a", TensorProto.FLOAT, ["n/0"])
+    proto.graph.value_info.append(info)
+    found = static(ir.serde.deserialize_model(proto), {"n": 2})
+    assert len(found.graph) == 2
+
+
+def test_a_range_without_end_is_not_made() -> None:
+    text = """<ir_version: 9, opset_import: ["" : 19]>
+        g (float[4] x) => (int64[k] y)
+        <int64 a = {0}, int64 b = {4611686018427387904}, int64 c = {1}> { y = Range(a, b, c) }"""
+    found = static(ir.serde.deserialize_model(parser.parse_model(text)), {})
+    assert [node.op_type for node in found.graph] == ["Range"]
+    assert found.graph.outputs[0].const_value is None
+
+
+def test_an_output_that_is_a_constant_is_computed_by_a_node() -> None:
+    text = """<ir_version: 9, opset_import: ["" : 19]>
+        g (float[4] x) => (float[2] w) <float[2] w = {1, 2}> { y = Relu(x) }"""
+    found = static(ir.serde.deserialize_model(parser.parse_model(text)), {})
+    (output,) = found.graph.outputs
+    assert output.name == "w"
+    assert output.producer() is not None

@@ -78,3 +78,19 @@ def test_what_is_wrong_with_a_library_is_said(tmp_path: Path, text: str, reason:
 def test_a_missing_library_is_an_error_to_act_on(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         read(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        ("a = " + "[" * 100_000, "it is nested too deeply"),
+        ('[[group]]\nname = 3\nnodes = ["Add"]', "a group is named 3"),
+        ("group = [1]", "'int' object is not subscriptable"),
+    ],
+)
+def test_a_library_that_makes_no_sense(tmp_path: Path, text: str, finding: str) -> None:
+    path = tmp_path / "g.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        read(path)
+    assert caught.value.problem == f"{path}: is no library of groups ({finding})"

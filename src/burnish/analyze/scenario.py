@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-import tomllib
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 from burnish.analyze import selector as selectors
 from burnish.analyze.selector import Selector
-from burnish.core import units
+from burnish.core import documents, units
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.nearest import suggestion
 
@@ -95,16 +94,8 @@ def option(do: str, text: str) -> Action:
 
 def read(path: Path) -> tuple[Scenario, ...]:
     """Return the scenarios in a TOML or JSON file, or in a `speedups.json` of Amdahl4ML."""
-    try:
-        text = path.read_text()
-        table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except OSError as error:
-        raise ModelError(
-            f"{path}: cannot be read ({error.strerror})", hint="name a .toml or .json file"
-        ) from error
-    except ValueError as error:
-        kind = "JSON" if path.suffix == ".json" else "TOML"
-        raise ModelError(f"{path}: is not {kind} ({error})", hint="see docs/whatif.md") from error
+    read = documents.read_json if path.suffix == ".json" else documents.read_toml
+    table = read(path, hint="name a .toml or .json file, as docs/whatif.md shows them")
     if not isinstance(table, dict):
         raise _wrong(path, "holds no table")
     if "speedups" in table:
@@ -115,7 +106,9 @@ def read(path: Path) -> tuple[Scenario, ...]:
     return tuple(_scenario(path, one, number) for number, one in enumerate(written))
 
 
-def _scenario(path: Path, table: Mapping[str, Any], number: int) -> Scenario:
+def _scenario(path: Path, table: object, number: int) -> Scenario:
+    if not isinstance(table, dict):
+        raise _wrong(path, f"scenario {number} is not a table")
     actions = table.get("action")
     if not isinstance(actions, list) or not actions:
         raise _wrong(path, f"scenario {number} has no 'action'")
@@ -123,12 +116,14 @@ def _scenario(path: Path, table: Mapping[str, Any], number: int) -> Scenario:
     return Scenario(name, tuple(_action(path, one) for one in actions))
 
 
-def _action(path: Path, table: Mapping[str, Any]) -> Action:
+def _action(path: Path, table: object) -> Action:
+    if not isinstance(table, dict):
+        raise _wrong(path, f"an action is {table!r}, not a table")
     for key in table:
         if key not in ("do", "select", "by"):
             raise _wrong(path, f"{key!r} is not known", suggestion(key, ("do", "select", "by")))
     chosen = table.get("select", [])
-    select = [chosen] if isinstance(chosen, (str, int)) else list(chosen)
+    select = chosen if isinstance(chosen, list) else [chosen]
     try:
         return action(str(table.get("do", "")), [str(one) for one in select], table.get("by"))
     except UsageError as error:
@@ -141,8 +136,13 @@ def _speedups(path: Path, entries: object) -> tuple[Action, ...]:
         raise _wrong(path, "'speedups' is not a list")
     found: list[tuple[int, Action]] = []
     for entry in entries:
+        if not isinstance(entry, dict):
+            raise _wrong(path, f"a speed-up is {entry!r}, not a table")
         rank, select = _chosen(path, entry)
-        by = _value("scale", entry.get("speedup"))
+        try:
+            by = _value("scale", entry.get("speedup"))
+        except UsageError as error:
+            raise _wrong(path, error.problem, error.hint) from error
         found.append((rank, Action("scale", (select,), by)))
     return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
 
@@ -161,6 +161,10 @@ def _value(do: str, given: object) -> float | str:
             str(given), str(given)
         )
     if isinstance(given, (int, float)) and not isinstance(given, bool):
+        if abs(given) > sys.float_info.max:  # an integer of hundreds of digits
+            raise UsageError(
+                f"{do}: a number is out of range", hint=f"for instance {_EXAMPLES[do]}"
+            )
         return _checked(do, float(given), given)
     text = str(given)
     if do == "scale" and text.lower() in ("inf", "infinity", "∞"):
@@ -177,7 +181,12 @@ def _value(do: str, given: object) -> float | str:
 
 def _checked(do: str, value: float, given: object) -> float:
     least_ok = value >= 0 if do == "set" else value > 0
-    if not least_ok or (do == "roofline" and value > 1) or (do == "batch" and value % 1):
+    if (
+        not least_ok
+        or (math.isinf(value) and do != "scale")
+        or (do == "roofline" and value > 1)
+        or (do == "batch" and value % 1)
+    ):
         raise UsageError(f"{do}: {given} is out of range", hint=f"for instance {_EXAMPLES[do]}")
     return value
 

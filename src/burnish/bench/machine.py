@@ -145,7 +145,7 @@ def _grown(before: float | None, after: float | None) -> float:
 
 def _text(path: Path) -> str | None:
     try:
-        return path.read_text().strip()
+        return path.read_text(encoding="utf-8").strip()
     except OSError:
         return None
 

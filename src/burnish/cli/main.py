@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
-from burnish.cli import output, signals
-from burnish.core.errors import BUG, INTERRUPTED, BurnishError, UsageError
+from burnish.cli import mishaps, output, signals
+from burnish.core import settings
+from burnish.core.errors import INTERRUPTED, BurnishError, UsageError
 from burnish.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -74,13 +75,16 @@ class _LazyGroup(click.Group):
 @click.option("-q", "--quiet", is_flag=True, help="Show results and errors only.")
 def burnish(verbose: int, quiet: bool) -> None:
     """Make neural networks run fast at inference, and prove it."""
+    from burnish.core.memory import require_addresses
+
     output.configure(verbose=verbose, quiet=quiet)
+    require_addresses()
 
 
 def run(args: Sequence[str]) -> int:
     """Run one command and return its exit code; never raises."""
     try:
-        return _code(burnish.main(list(args), prog_name="burnish", standalone_mode=False))
+        return _ran(args)
     except BurnishError as error:
         output.failure(_with_command(error, args))
         return error.exit_code
@@ -97,17 +101,15 @@ def run(args: Sequence[str]) -> int:
         with suppress(OSError):  # the terminal may be gone
             output.note(f"interrupted by {error}; run the same command again to go on")
         return error.exit_code
-    except BrokenPipeError:
-        return _pipe_closed()
-    except Exception:
-        logger.exception(
-            "this is a bug in burnish, not in your model; report it with the lines below"
-        )
-        return BUG
+    except (BrokenPipeError, SystemExit) as error:
+        return _pipe_closed(error)
+    except Exception as error:
+        return _unforeseen(error)
 
 
 def entry() -> None:
     """Run the command line of this process and exit."""
+    settings.calm()
     signals.heed()
     try:
         code = run(sys.argv[1:])
@@ -115,6 +117,12 @@ def entry() -> None:
         code = error.exit_code
     signals.heed_no_more()
     sys.exit(code)
+
+
+def _ran(args: Sequence[str]) -> int:
+    code = _code(burnish.main(list(args), prog_name="burnish", standalone_mode=False))
+    output.flush()  # now, while a closed pipe can still be told from a failure
+    return code
 
 
 def _code(result: Any) -> int:  # noqa: ANN401  (what a click command returns is untyped)
@@ -129,13 +137,27 @@ def _with_command(error: BurnishError, args: Sequence[str]) -> BurnishError:
     return error
 
 
+def _unforeseen(error: Exception) -> int:
+    """Say that the machine failed, or that burnish did; return the exit code."""
+    problem = mishaps.explained(error)
+    if problem is None:
+        problem = mishaps.reported(error)
+        if output.is_verbose():
+            logger.error("the error came from here", exc_info=error)
+    output.failure(problem)
+    return problem.exit_code
+
+
 def _as_usage_error(error: click.ClickException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "burnish"
     return UsageError(error.format_message(), hint=f"see {path} --help")
 
 
-def _pipe_closed() -> int:
+def _pipe_closed(error: BaseException) -> int:
     """Return success: the reader (`head`, a pager) has seen enough; silence Python's last flush."""
+    # click leaves so for a pipe, and wraps stdout first; else it was a user's rule that left
+    if isinstance(error, SystemExit) and "PacifyFlush" not in type(sys.stdout).__name__:
+        raise error
     sys.stdout = None
     return 0

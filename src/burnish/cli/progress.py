@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from burnish.cli import output
+from burnish.core.plain_text import plain
 from burnish.core.progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class Bar:
     def step(self, stage: str, done: int, total: int, note: str = "") -> None:
         """Move the bar of `stage`."""
         if stage not in self._tasks:
-            self._tasks[stage] = self._bars.add_task(stage, total=total, note="")
-        self._bars.update(self._tasks[stage], completed=done, total=total, note=note)
+            self._tasks[stage] = self._bars.add_task(plain(stage), total=total, note="")
+        self._bars.update(self._tasks[stage], completed=done, total=total, note=plain(note))
 
 
 class shown:  # noqa: N801  (used like a function: `with shown() as progress`)
@@ -64,10 +65,10 @@ def _terminal_bars() -> RichProgress | None:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         TextColumn("{task.completed:.0f}/{task.total:.0f}"),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     return Progress(*columns, console=Console(stderr=True), transient=True)

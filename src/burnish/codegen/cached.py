@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from burnish.codegen.tune.search import Tuner
 from burnish.codegen.tune.trial import Trial
 from burnish.codegen.write import write
 from burnish.core import settings
-from burnish.core.errors import BurnishError
+from burnish.core.errors import BurnishError, MissingCapabilityError
 from burnish.core.files import Kind
 from burnish.core.hashing import value_key
 from burnish.hw.detect import cpu
@@ -78,10 +78,29 @@ def compiled_for(source: Source, shapes: Mapping[str, tuple[int, ...]]) -> Loade
     options = CompileOptions(target, _chooser(source, target, prepared.model))
     built = compile_prepared(prepared, {}, options)
     told = about(source.stored, source.loaded, source.precision, ())
-    write(
-        place, told, [built], lambda text: compile_module(text, target).object_code, replaces=ENTRY
-    )
+    with _kept_in(place):
+        write(
+            place,
+            told,
+            [built],
+            lambda text: compile_module(text, target).object_code,
+            replaces=ENTRY,
+        )
     return open_folder(place, threads=source.threads)
+
+
+@contextmanager
+def _kept_in(place: Path) -> Iterator[None]:
+    """Say what to do where the cache, which nobody asked to write, cannot be written."""
+    try:
+        yield
+    except BurnishError as error:
+        if not isinstance(error.__cause__, OSError):
+            raise
+        raise MissingCapabilityError(
+            f"the compiled model cannot be kept: {error.problem}",
+            hint="make room in the cache, or choose another: BURNISH_CACHE=FOLDER",
+        ) from error
 
 
 def _chooser(source: Source, target: Target, model: ir.Model) -> Choose:

@@ -25,9 +25,13 @@ def regions(graph: ir.Graph, library: Collection[str]) -> tuple[Region, ...]:
     Each node runs as early as it can. Regions alternate, so that there are as few as can be: what
     begins is whatever leads to fewer.
     """
-    nodes = [node for node in graph if node.op_type != "Constant"]
+    nodes = [node for node in graph if node.op_type != "Constant" or _gives(node)]
     cuts = [_cut(nodes, library, start) for start in (0, 1)]
     return min(cuts, key=len)
+
+
+def _gives(node: ir.Node) -> bool:
+    return any(value.is_graph_output() for value in node.outputs)
 
 
 def _cut(nodes: Sequence[ir.Node], library: Collection[str], start: int) -> tuple[Region, ...]:

@@ -79,7 +79,8 @@ def folder_written_beside(target: Path, kind: Kind) -> Iterator[Path]:
 
 def write_text(target: Path, text: str, kind: Kind | None = None) -> None:
     """Write a text file: all of it, or nothing."""
-    write_bytes(target, text.encode(), kind)
+    # Lone halves of pairs, which JSON may hold, are no UTF-8; as escapes they are JSON again.
+    write_bytes(target, text.encode(errors="backslashreplace"), kind)
 
 
 def write_bytes(target: Path, content: bytes, kind: Kind | None = None) -> None:

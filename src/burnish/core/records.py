@@ -29,7 +29,7 @@ _Decoder = Callable[[Any, Any], Any]
 """Given a type and what stands for a value of it, returns the value."""
 
 _UNREADABLE = (
-    OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
+    OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError,
 )  # fmt: skip
 _ODD_FLOATS = ("nan", "inf", "-inf")
 _SCALARS: Mapping[Any, Any] = {
@@ -103,7 +103,7 @@ def read_document(record_type: type[R], path: Path, *, schema: int, kind: str | 
     hint = f"make it again with burnish {__version__}"
     kind = kind or kind_of(record_type)
     try:
-        data = json.loads(path.read_text())
+        data = json.loads(path.read_bytes())
         found = (data.get("kind"), data.get("schema"))
         if found != (kind, schema):
             raise ModelError(
@@ -111,6 +111,8 @@ def read_document(record_type: type[R], path: Path, *, schema: int, kind: str | 
                 hint=hint,
             )
         return typing.cast("R", decode(record_type, data))
+    except RecursionError as error:
+        raise ModelError(f"{path}: is nested too deeply for a record", hint=hint) from error
     except _UNREADABLE as error:
         raise ModelError(f"{path}: is not a readable record ({error})", hint=hint) from error
 

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from burnish.core.errors import UsageError
+
+MAX_NODES = 100_000
+"""Several times what the largest models have that anyone exports with functions."""
+
 FORCED: Mapping[str, str] = MappingProxyType(
     {
         # ONNX Runtime's wheels upload usage data unless this is set before they are imported.
@@ -25,6 +30,15 @@ def force() -> None:
     os.environ.update(FORCED)
 
 
+def calm() -> None:
+    """Let NumPy's own products use one thread, unless the user says otherwise.
+
+    The judge makes thousands of small ones; OpenBLAS' threads spin between them and made it ten
+    times slower on a busy machine. Nothing that is measured runs in NumPy.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the user's environment asks for."""
@@ -35,6 +49,8 @@ class Settings:
     """Where results that can be made again are kept (BURNISH_CACHE, else the user's cache)."""
     color: bool
     """False when NO_COLOR is set."""
+    max_nodes: int
+    """How many nodes the functions of a model may expand to (BURNISH_MAX_NODES)."""
 
 
 def read(environment: Mapping[str, str] | None = None) -> Settings:
@@ -46,4 +62,15 @@ def read(environment: Mapping[str, str] | None = None) -> Settings:
         store=Path(env.get("BURNISH_STORE") or "models"),
         cache=Path(env.get("BURNISH_CACHE") or platformdirs.user_cache_dir("burnish")),
         color=not env.get("NO_COLOR"),
+        max_nodes=_positive(env, "BURNISH_MAX_NODES", MAX_NODES),
     )
+
+
+def _positive(env: Mapping[str, str], name: str, otherwise: int) -> int:
+    text = env.get(name) or str(otherwise)
+    if not text.isascii() or not text.isdigit() or not 0 < len(text) < 19 or int(text) == 0:
+        raise UsageError(
+            f"{name} is {text!r}, not a positive number",
+            hint=f"leave it unset for {otherwise}, or write for instance {name}={10 * otherwise}",
+        )
+    return int(text)

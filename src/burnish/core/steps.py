@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,11 +71,10 @@ class StepLog:
         """
         path = self._folder / f"{name}.json"
         stored = _read(path, key)
-        if stored is not None:
-            record: R = records.decode(kind, stored["record"])
-            if holds(record):
-                self._marks.append(StepMark(name, stored["seconds_s"], resumed=True))
-                return record
+        step = _decoded(stored, kind) if stored is not None else None
+        if step is not None and holds(step[0]):
+            self._marks.append(StepMark(name, step[1], resumed=True))
+            return step[0]
         start = self._clock()
         made = make()
         seconds = self._clock() - start
@@ -93,7 +92,15 @@ def _read(path: Path, key: str) -> dict[str, Any] | None:
 
 def _stored(path: Path) -> dict[str, Any] | None:
     try:
-        stored = json.loads(path.read_text())
+        stored = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
     return stored if isinstance(stored, dict) else None
+
+
+def _decoded(stored: Mapping[str, Any], kind: type[R]) -> tuple[R, float] | None:
+    """Return a stored record and how long it took; None: it is broken."""
+    try:
+        return records.decode(kind, stored["record"]), float(stored["seconds_s"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None

@@ -15,7 +15,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.engines import onnxruntime_values as values
 from burnish.engines.base import EngineOptions, Placement
-from burnish.engines.onnxruntime_errors import explained
+from burnish.engines.onnxruntime_errors import explain, explained
 from burnish.feeds.check import check_feeds
 from burnish.process.scratch import scratch
 from burnish.store import onnx_files
@@ -108,9 +108,13 @@ class _Call:
     binding: OrtBinding
     settings: Any
     inputs: Sequence[values.OrtValue]
+    model: StoredModel
 
     def __call__(self) -> None:
-        self.run(self.binding, self.settings)
+        try:
+            self.run(self.binding, self.settings)
+        except RuntimeError as error:  # not `with explained`: a call is timed, and this is free
+            raise explain(error, self.model) from error
 
 
 class OnnxRuntimeSession:
@@ -131,7 +135,9 @@ class OnnxRuntimeSession:
         self._session = session
         self._placement = placement
         self._inputs = tuple(values.spec(argument, model) for argument in session.get_inputs())
-        self._outputs = tuple(values.spec(argument, model) for argument in session.get_outputs())
+        given = [values.spec(argument, model) for argument in session.get_outputs()]
+        # a model may give one tensor twice, and then it is given once
+        self._outputs = tuple({spec.name: spec for spec in given}.values())
         self._prepared = 0
 
     @property
@@ -174,7 +180,7 @@ class OnnxRuntimeSession:
                     binding.bind_ortvalue_output(spec.name, place)
             for _ in range(CAPTURE_RUNS if self._options.cuda_graph else 0):
                 run(binding, settings)
-        return _Call(run, binding, settings, kept)
+        return _Call(run, binding, settings, kept, self._model)
 
     def trace(self, feeds: Arrays, *, warmup: int, runs: int) -> Trace | None:
         """Return a timeline of `runs` runs after `warmup` dropped ones, from a second session.

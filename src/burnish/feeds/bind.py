@@ -218,12 +218,12 @@ def _shapes(inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> dict[str,
 
 
 def _size(spec: TensorSpec, dim: str, sizes: Mapping[str, int]) -> int:
-    names = dimension.atoms(dim)
     try:
         size = dimension.evaluate(dim, sizes)
-    except ZeroDivisionError:
-        size = -1
+    except dimension.NoSizeError as error:
+        raise UsageError(f"input {spec.name!r}: {error.problem}", hint=error.hint) from error
     if size < 0:
+        names = dimension.atoms(dim)
         known = ", ".join(f"{name}={sizes[name]}" for name in names)
         raise UsageError(
             f"input {spec.name!r}: the dimension {dim!r} cannot have a size with {known}",

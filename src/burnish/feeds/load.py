@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,6 +19,12 @@ from burnish.feeds.feed import Feeds
 from burnish.store import datasets
 from burnish.store.element_types import numpy_type
 from burnish.store.interface import ANY_RANK, Interface
+
+_UNREADABLE = (
+    OSError, ValueError, EOFError, KeyError, TypeError, SyntaxError, NotImplementedError,
+    RecursionError, MemoryError, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+"""What is raised for damage: a header is read as Python, and may claim anything."""
 
 
 def load(path: Path, interface: Interface) -> Feeds:
@@ -45,9 +53,13 @@ def _read_npz(path: Path) -> dict[str, Array]:
         raise ModelError(f"{path}: is not a readable .npz file (it is no zip archive)", hint=hint)
     try:
         with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            found = {name: archive[name] for name in archive.files}
+    except _UNREADABLE as error:
         raise ModelError(f"{path}: is not a readable .npz file ({error})", hint=hint) from error
+    for name, content in found.items():
+        if not isinstance(content, np.ndarray):  # NumPy gives bytes for what is no array
+            raise ModelError(f"{path}: {name!r} in it is not an array", hint=hint)
+    return found
 
 
 def _check_names(found: Arrays, inputs: Sequence[TensorSpec], path: Path) -> None:

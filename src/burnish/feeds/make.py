@@ -15,6 +15,7 @@ from burnish.feeds.bind import Bound, bind
 from burnish.feeds.feed import Feeds, Padding
 from burnish.feeds.positions import longest_sequence
 from burnish.feeds.roles import Role, role_of
+from burnish.feeds.room import require_room
 from burnish.feeds.tables import smallest_table
 from burnish.store import onnx_files
 
@@ -55,6 +56,7 @@ class Maker:
     ) -> Feeds:
         """Return inputs of these sizes."""
         bound = self.bound(bindings)
+        require_room(bound.shapes)
         past = _past_length(self.inputs, bound)
         sequence = bound.size_of("sequence") or _longest_tokens(self.inputs, bound)
         arrays: dict[str, Array] = {}

@@ -40,7 +40,7 @@ _LOOKS: Mapping[str, tuple[_Look, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # told apart by identity: callers go deep
 class _Call:
     """Being inside a model-local function that a node called."""
 
@@ -147,31 +147,35 @@ def _rows(found: _Found, node: ir.Node, operand: int) -> Iterator[Dim]:
 
 def size_along(table: ir.Value | None, axis: int, call: _Call | None = None) -> Dim | None:
     """Return the size of a table along an axis, from its shape or from what it was made of."""
-    if table is None:
-        return None
-    shape = table.const_value.shape if table.const_value is not None else table.shape
-    if shape is not None and -len(shape) <= axis < len(shape):
-        dim = shape[axis]
-        return dim if isinstance(dim, int) else dim.value
-    producer = table.producer()
-    if producer is None:
-        return _size_outside(table, axis, call)
-    if producer.op_type in ("Identity", "Cast", "DequantizeLinear"):
-        return size_along(producer.inputs[0], axis, call)
-    if producer.op_type == "Transpose" and "perm" in producer.attributes:
-        return size_along(producer.inputs[0], producer.attributes["perm"].as_ints()[axis], call)
-    known = constant(table)
-    return None if known is None else known.shape[axis]
-
-
-def _size_outside(table: ir.Value, axis: int, call: _Call | None) -> Dim | None:
-    """Return the size of what the caller passed, if the table is an input of a function."""
-    if call is None:
-        return None
-    for parameter, given in zip(call.function.inputs, call.node.inputs, strict=False):
-        if parameter is table:
-            return size_along(given, axis, call.caller)
+    while table is not None:
+        shape = table.const_value.shape if table.const_value is not None else table.shape
+        if shape is not None and -len(shape) <= axis < len(shape):
+            dim = shape[axis]
+            return dim if isinstance(dim, int) else dim.value
+        producer = table.producer()
+        if producer is None:
+            table, call = _outside(table, call)
+        elif producer.op_type in ("Identity", "Cast", "DequantizeLinear"):
+            table = producer.inputs[0]
+        elif producer.op_type == "Transpose" and "perm" in producer.attributes:
+            perm = producer.attributes["perm"].as_ints()
+            if not -len(perm) <= axis < len(perm):
+                return None
+            table, axis = producer.inputs[0], perm[axis]
+        else:
+            known = constant(table)
+            fits = known is not None and -known.ndim <= axis < known.ndim
+            return known.shape[axis] if known is not None and fits else None
     return None
+
+
+def _outside(table: ir.Value, call: _Call | None) -> tuple[ir.Value | None, _Call | None]:
+    """Return what the caller passed for an input of a function, and the call that that is in."""
+    if call is not None:
+        for parameter, given in zip(call.function.inputs, call.node.inputs, strict=False):
+            if parameter is table:
+                return given, call.caller
+    return None, None
 
 
 def constant(value: ir.Value | None) -> np.ndarray | None:

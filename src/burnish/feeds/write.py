@@ -17,6 +17,9 @@ from burnish.feeds.report import InputsReport, WrittenSample
 from burnish.store import datasets
 from burnish.store.interface import Interface
 
+_LONGEST_NAME = 2**16 - 5
+"""What a zip archive can hold, less the `.npy` of each entry."""
+
 
 def write(
     feeds: Sequence[Feeds], target: Path, *, interface: Interface, model: str
@@ -49,6 +52,12 @@ def _write_npz(feeds: Sequence[Feeds], target: Path) -> Path:
 
 def write_npz(arrays: Arrays, target: Path) -> None:
     """Write tensors by name into an .npz file: all of it, or nothing."""
+    for name in arrays:
+        if len(name.encode()) > _LONGEST_NAME:
+            raise UsageError(
+                f"{target}: no .npz file holds a tensor with a name of {len(name):,} characters",
+                hint=f"name a folder instead: -o {target.with_suffix('')}",
+            )
     # Not numpy.savez: it takes the tensors as keywords, and one may be called `file`.
     with written_beside(target) as folder, zipfile.ZipFile(folder / target.name, "w") as archive:
         for name, array in arrays.items():

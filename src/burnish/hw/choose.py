@@ -18,7 +18,7 @@ def asked(name: str) -> HardwareSpec:
     if path.suffix != ".toml":
         return load(name)
     try:
-        return parse(path.read_text(), where=name)
+        return parse(path.read_bytes(), where=name)
     except OSError as error:
         raise ModelError(
             f"{name}: cannot be read ({error.strerror})",
@@ -43,4 +43,4 @@ def this_gpu(cache: Path, name: str | None = None) -> HardwareSpec | None:
 
 
 def _probed(path: Path) -> HardwareSpec | None:
-    return parse(path.read_text(), where=str(path)) if path.is_file() else None
+    return parse(path.read_bytes(), where=str(path)) if path.is_file() else None

@@ -130,6 +130,6 @@ def _memory(root: Path) -> int | None:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text()
+        return path.read_text(encoding="utf-8")
     except OSError:
         return ""

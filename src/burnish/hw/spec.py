@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
+from burnish.core import documents
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.nearest import suggestion
 from burnish.core.tensors import BITS
@@ -16,6 +16,8 @@ from burnish.core.tensors import BITS
 Kind = Literal["gpu", "cpu"]
 
 _CATALOG = resources.files("burnish.hw") / "catalog"
+_LARGEST = 1e30
+"""No device has as much of anything; the infinite and the undefined are not below it either."""
 _RATES = frozenset({*BITS, "tf32"})
 """Peak rates are told by element type; TF32 is a way to multiply f32, with a rate of its own."""
 
@@ -62,15 +64,12 @@ def load(name: str) -> HardwareSpec:
     """Return a device from the catalog."""
     if name not in names():
         raise UsageError(f"unknown device {name!r}", hint=suggestion(name, names()))
-    return parse((_CATALOG / f"{name}.toml").read_text(), where=f"{name}.toml")
+    return parse((_CATALOG / f"{name}.toml").read_bytes(), where=f"{name}.toml")
 
 
-def parse(text: str, where: str) -> HardwareSpec:
+def parse(text: str | bytes, where: str) -> HardwareSpec:
     """Return the device that a TOML text describes; `where` names the text in errors."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _wrong(where, f"is not TOML ({error})") from error
+    table = documents.parse_toml(text, where, hint=_catalog_hint())
     _check_keys(table, HardwareSpec, where)
     levels = table.pop("memory")
     if not isinstance(levels, list) or not levels:
@@ -78,7 +77,10 @@ def parse(text: str, where: str) -> HardwareSpec:
     for index, level in enumerate(levels):
         _check_keys(level, MemoryLevel, f"{where}: memory level {index}")
     memory = tuple(MemoryLevel(**level) for level in levels)
-    recognised_by = tuple(table.pop("recognised_by"))
+    words = table.pop("recognised_by")
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise _wrong(where, "'recognised_by' is not a list of words")
+    recognised_by = tuple(words)
     spec = HardwareSpec(**table, memory=memory, recognised_by=recognised_by)
     _check_values(spec, where)
     return spec
@@ -100,11 +102,15 @@ def for_cores(spec: HardwareSpec, cores: int) -> HardwareSpec:
     )
 
 
-def _check_keys(table: Mapping[str, Any], record: type, where: str) -> None:
+def _check_keys(table: object, record: type, where: str) -> None:
+    if not isinstance(table, dict):
+        raise _wrong(where, "is not a table")
     known = [field.name for field in dataclasses.fields(record)]
     for key in known:
         if key not in table:
             raise _wrong(where, f"{key!r} is missing")
+        if key in ("name", "source") and not isinstance(table[key], str):
+            raise _wrong(where, f"{key!r} is {table[key]!r}, not text")
     for key in table:
         if key not in known:
             raise _wrong(where, f"{key!r} is not known", hint=suggestion(key, known))
@@ -113,6 +119,8 @@ def _check_keys(table: Mapping[str, Any], record: type, where: str) -> None:
 def _check_values(spec: HardwareSpec, where: str) -> None:
     if spec.kind not in get_args(Kind):
         raise _wrong(where, f"'kind' is {spec.kind!r}", hint="write gpu or cpu")
+    if not isinstance(spec.peak_flops_per_s, dict):
+        raise _wrong(where, "'peak_flops_per_s' is not a table")
     for dtype in spec.peak_flops_per_s:
         if dtype not in _RATES:
             raise _wrong(where, f"{dtype!r} is no element type", hint=suggestion(dtype, _RATES))
@@ -124,12 +132,13 @@ def _check_values(spec: HardwareSpec, where: str) -> None:
         **{f"bandwidth of {level.name}": level.bandwidth_bytes_per_s for level in spec.memory},
     }
     for name, number in numbers.items():
-        if not isinstance(number, (int, float)) or number <= 0:
+        if not isinstance(number, (int, float)) or not 0 < number < _LARGEST:
             raise _wrong(where, f"{name} is {number!r}, not a positive number")
 
 
 def _wrong(where: str, finding: str, hint: str = "") -> ModelError:
-    return ModelError(
-        f"{where}: {finding}",
-        hint=hint or f"compare it with a device of the catalog: {', '.join(names())}",
-    )
+    return ModelError(f"{where}: {finding}", hint=hint or _catalog_hint())
+
+
+def _catalog_hint() -> str:
+    return f"compare it with a device of the catalog: {', '.join(names())}"

@@ -66,7 +66,7 @@ def is_faster(op_type: str, domain: str, dtype: ir.DataType | None, target: Targ
 @cache
 def table(target: Target) -> CostTable:
     """Return what was measured on a target."""
-    return parse((_TABLES / f"{target}.toml").read_text())
+    return parse((_TABLES / f"{target}.toml").read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> CostTable:

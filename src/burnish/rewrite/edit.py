@@ -16,6 +16,11 @@ LARGEST_SERIALISED = 1024
 """Bytes; larger constants are weights: no shape or axis is read from them."""
 
 
+CONTRADICTIONS = (LookupError, ValueError, TypeError, ArithmeticError, RuntimeError)
+"""What following a graph raises where it contradicts itself: shapes that it states need not be
+those that it computes, and attributes and constants can be out of all range. Whoever works out
+what is true of a graph then knows nothing of that place, and leaves it as it is."""
+
 _WITH_BODIES = frozenset({"If", "Loop", "Scan", "SequenceMap"})
 """The operators of ONNX itself that hold graphs; those of other domains are all looked into."""
 

@@ -95,9 +95,12 @@ def with_interface_of(model: ir.Model, original: ir.Model) -> ir.Model:
         if value.dtype != wanted.dtype and value.dtype is not None:
             outer = ir.Value(name=value.name, type=wanted.type, shape=value.shape)
             cast = _cast(outer, value.dtype, f"{value.name}/inside")
-            value.replace_all_uses_with(cast.outputs[0])
+            value.replace_all_uses_with(cast.outputs[0], replace_graph_outputs=True)
             graph.inputs[index] = outer
-            graph.insert_before(graph[0], cast)
+            if len(graph):
+                graph.insert_before(graph[0], cast)
+            else:
+                graph.append(cast)
     pairs = zip(tuple(graph.outputs), original.graph.outputs, strict=True)
     for index, (value, wanted) in enumerate(pairs):
         if value.dtype != wanted.dtype and wanted.dtype is not None:

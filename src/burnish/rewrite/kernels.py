@@ -59,7 +59,7 @@ def support(op_type: str, domain: str, dtype: ir.DataType | None, target: Target
 @cache
 def table(target: Target) -> KernelTable:
     """Return what is known about a target."""
-    return parse((_TABLES / f"{target}.toml").read_text())
+    return parse((_TABLES / f"{target}.toml").read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> KernelTable:

@@ -99,6 +99,8 @@ def _only_extended(op_type: str, version: int) -> bool:
     """Return whether a version of an operator accepts all that the one before it did."""
     import onnx.defs
 
+    if not onnx.defs.has(op_type, version - 1):
+        return False  # ONNX Runtime had it before ONNX did; what it meant then is not written
     old = onnx.defs.get_schema(op_type, version - 1)
     new = onnx.defs.get_schema(op_type, version)
     optional = onnx.defs.OpSchema.FormalParameterOption.Optional

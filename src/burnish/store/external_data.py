@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import mmap
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,14 +19,15 @@ _STAYS_INSIDE_BYTES = 1024
 _SINGLE_FILE_LIMIT_BYTES = 2**30
 """A protobuf ends at 2 GiB, and writing one needs its size in memory twice."""
 _LARGE_BYTES = 2**20
+_LONGEST_SHOWN = 200
 _PAGE = 4096
 _LINE = 64
 
 
-def attach(model: ir.Model, path: Path) -> None:
+def attach(tensors: Iterable[ir.ExternalTensor], path: Path) -> None:
     """Tell the external tensors of a fresh model where they are, and check that they are there."""
     folder = path.absolute().parent
-    for tensor in external_tensors(model):
+    for tensor in tensors:
         tensor.base_dir = str(folder)
         _check(tensor, path, folder)
 
@@ -48,7 +49,7 @@ def is_wanted(model: ir.Model) -> bool:
     tensors = [value.const_value for value in _initialized(model)]
     if any(isinstance(tensor, ir.ExternalTensor) for tensor in tensors):
         return True
-    return sum(tensor.nbytes for tensor in tensors if tensor) > _SINGLE_FILE_LIMIT_BYTES
+    return sum(map(_bytes, tensors)) > _SINGLE_FILE_LIMIT_BYTES
 
 
 def unload(model: ir.Model, folder: Path, stem: str) -> None:
@@ -117,8 +118,17 @@ def remove(old: tuple[Path, ...], *, new: tuple[Path, ...], user: ir.Model) -> N
 
 
 def _check(tensor: ir.ExternalTensor, path: Path, folder: Path) -> None:
-    file = Path(tensor.path)
-    about = f"{path}: tensor {tensor.name!r} lies in {str(tensor.location)!r}"
+    about = f"{path}: tensor {tensor.name!r} lies in {_shortened(tensor.location)!r}"
+    try:
+        file = Path(tensor.path)
+        file.stat()
+    except FileNotFoundError:
+        pass
+    except (TypeError, ValueError, OSError) as error:
+        raise ModelError(
+            f"{about}, which cannot be a file ({_shortened(error)})",
+            hint="export the model again: its file contradicts itself",
+        ) from error
     if not file.resolve().is_relative_to(folder.resolve()):
         raise ModelError(
             f"{about}, which is outside of the model's folder {folder}",
@@ -130,6 +140,10 @@ def _check(tensor: ir.ExternalTensor, path: Path, folder: Path) -> None:
             hint=f"copy {tensor.location} from where the model came from to {folder}",
         )
     _check_extent(tensor, file, about)
+
+
+def _shortened(text: object) -> str:
+    return str(text) if len(str(text)) < _LONGEST_SHOWN else f"{str(text)[:_LONGEST_SHOWN]}…"
 
 
 def _check_extent(tensor: ir.ExternalTensor, file: Path, about: str) -> None:
@@ -182,12 +196,13 @@ def _nodes(model: ir.Model) -> Iterator[ir.Node]:
         yield from function.all_nodes()
 
 
+def _bytes(tensor: ir.TensorProtocol | None) -> int:
+    """Return how large a tensor is; text, which has no size in bytes, stays inside anyway."""
+    return 0 if tensor is None or tensor.dtype is ir.DataType.STRING else tensor.nbytes
+
+
 def _moves(tensor: ir.TensorProtocol | None) -> bool:
-    return (
-        tensor is not None
-        and tensor.dtype is not ir.DataType.STRING
-        and tensor.nbytes > _STAYS_INSIDE_BYTES
-    )
+    return _bytes(tensor) > _STAYS_INSIDE_BYTES
 
 
 def _write_each_once(values: list[ir.Value], stream: BinaryIO) -> dict[Hashable, int]:

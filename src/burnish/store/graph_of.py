@@ -152,7 +152,9 @@ def _inferred(
     shape_twins.replace_contrib(work)
     proto = ir.to_proto(work)
     # where inference fails, what is written in the model is all that is known
-    with contextlib.suppress(onnx.shape_inference.InferenceError):
+    with contextlib.suppress(
+        onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError, ValueError
+    ):
         proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
     graph = proto.graph
     for info in (*graph.input, *graph.value_info, *graph.output):

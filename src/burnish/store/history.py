@@ -48,7 +48,7 @@ def read(model: Described) -> History | None:
         return None
     try:
         steps = records.decode(tuple[Step, ...], json.loads(metadata[_STEPS]))
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         raise ModelError(
             f"the model's metadata entry {_STEPS} is not a list of steps ({error})",
             hint="remove the entry, or use the file as burnish wrote it",

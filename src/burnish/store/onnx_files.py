@@ -9,13 +9,24 @@ import google.protobuf.json_format
 import google.protobuf.message
 import google.protobuf.text_format
 import onnx
+import onnx.parser
 import onnx_ir as ir
 
+from burnish.core import settings
 from burnish.core.errors import ModelError
 from burnish.core.files import Kind, written_beside
 from burnish.core.hashing import file_key, value_key
 from burnish.core.tensors import Dim, TensorSpec
-from burnish.store import external_data, first_bytes, history, versions
+from burnish.store import (
+    expansion,
+    external_data,
+    first_bytes,
+    history,
+    runtime_limits,
+    sparse,
+    versions,
+    well_formed,
+)
 from burnish.store.element_types import DATA_TYPES, SHORT_NAMES
 from burnish.store.history import History
 from burnish.store.interface import ANY_RANK, Interface
@@ -27,24 +38,35 @@ _PARSE_ERRORS = (
     google.protobuf.message.DecodeError,
     google.protobuf.text_format.ParseError,
     google.protobuf.json_format.ParseError,
+    onnx.parser.ParseError,
     UnicodeDecodeError,
+    RecursionError,
 )
+_UNEXPECTED = (
+    ir.serde.SerdeError, ValueError, TypeError, LookupError, AssertionError, AttributeError,
+    NotImplementedError, ArithmeticError, RecursionError,
+)  # fmt: skip
+"""What ONNX IR raises, under its own name or not, for a graph that it cannot make."""
 
 
 def read(path: Path) -> ir.Model:
     """Return the model at `path`; weights in files beside it are mapped, not read.
 
-    That all of them are there in full is checked now, so that nothing fails half-way later.
+    That it can be followed, that its functions end, and that all its data is there in full is
+    checked now, so that nothing fails half-way later.
     """
     proto = _parsed(path)
+    sparse.make_dense(proto.graph, path)
     try:
         model = ir.serde.deserialize_model(proto)
-    except (ir.serde.SerdeError, ValueError, NotImplementedError) as error:
+    except _UNEXPECTED as error:
         raise ModelError(
-            f"{path}: is not a well-formed ONNX graph ({_innermost(error)})",
-            hint="export it again; onnx.checker.check_model may tell more",
+            f"{path}: is not a well-formed ONNX graph ({_innermost(error)})", hint=well_formed.HINT
         ) from error
-    external_data.attach(model, path)
+    _state_opset(model)
+    beside = well_formed.checked(model, path)
+    expansion.check(model, path, most_nodes=settings.read().max_nodes)
+    external_data.attach(beside, path)
     return model
 
 
@@ -117,6 +139,10 @@ def _parsed(path: Path) -> onnx.ModelProto:
         raise ModelError(f"{path}: no such file", hint="burnish model list shows what is there")
     if path.is_dir():
         raise ModelError(f"{path}: is a folder, not a model", hint="name the .onnx file in it")
+    if not path.is_file():
+        raise ModelError(
+            f"{path}: is not a regular file", hint="copy what it gives to a file first"
+        )
     if path.stat().st_size == 0:
         raise ModelError(f"{path}: the file is empty", hint="copy or export it again")
     try:
@@ -131,6 +157,17 @@ def _parsed(path: Path) -> onnx.ModelProto:
     if not proto.HasField("graph") or (proto.ir_version >= 3 and not proto.opset_import):
         raise _not_onnx(path)
     return proto
+
+
+def _state_opset(model: ir.Model) -> None:
+    """Give a model that does not say which opset it is of, the one that it is run as."""
+    imports = model.opset_imports
+    if "" in imports or not imports:
+        return
+    if "ai.onnx" in imports:
+        imports[""] = imports.pop("ai.onnx")
+    else:
+        imports[""] = runtime_limits.installed().opset
 
 
 def _not_onnx(path: Path) -> ModelError:
@@ -193,4 +230,4 @@ def _dim(dim: int | ir.SymbolicDim, otherwise: str) -> Dim:
 def _innermost(error: BaseException) -> str:
     while error.__cause__ is not None:
         error = error.__cause__
-    return str(error).strip().partition("\n")[0]
+    return str(error).strip().partition("\n")[0] or type(error).__name__

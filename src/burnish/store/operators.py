@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-import onnx
 import onnx_ir as ir
 
+from burnish.store.operator_rules import is_defined
 from burnish.store.summary import UnknownOperator
 
 _ONNX_DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "ai.onnx.training"})
@@ -42,7 +42,7 @@ def _is_known(node: ir.Node, opsets: dict[str, int]) -> bool:
         return False
     domain = "" if node.domain == "ai.onnx" else node.domain
     opset = opsets.get(domain) or opsets.get(node.domain) or 1
-    return bool(onnx.defs.has(node.op_type, opset, domain))
+    return is_defined(node.op_type, opset, domain)
 
 
 def _nodes(model: ir.Model) -> Iterator[tuple[ir.Node, dict[str, int]]]:

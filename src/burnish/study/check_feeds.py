@@ -15,6 +15,7 @@ from burnish.feeds import dimension
 from burnish.feeds.bind import bind as bind_by_name
 from burnish.feeds.feed import Padding
 from burnish.feeds.make import make
+from burnish.feeds.room import require_room
 from burnish.rewrite.extract import Part
 from burnish.rewrite.facts import constant_tensor
 from burnish.store import onnx_files
@@ -135,6 +136,7 @@ def _filled(
     spec: TensorSpec, sizes: Mapping[str, int], kind: Kind, random: np.random.Generator
 ) -> Array:
     shape = shape_of(spec, sizes)
+    require_room({spec.name: shape})
     dtype = numpy_type(spec.dtype)
     if spec.dtype == "bool":
         return _kept(shape, kind, random)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import onnx_ir as ir
-from onnx_ir.passes.common import InlinePass
 
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
@@ -18,6 +17,7 @@ from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.passes.shapes import InferShapes
 from burnish.rewrite.pipeline import optimize
 from burnish.rewrite.rule import Refusal, Rule
+from burnish.store.inlining import inline
 from burnish.study.check_part import around, original
 
 _UP, _DOWN = 8, 4
@@ -75,7 +75,7 @@ def called(model: ir.Model, name: str) -> Found:
             hint=suggestion(name, known) if known else "cut by --pattern: it has no functions",
         )
     copy = model.clone()
-    InlinePass(lambda function: function.identifier() not in wanted)(copy)
+    inline(copy, lambda function: function.identifier() not in wanted)
     InferShapes()(copy)
     sites = [
         Site(node.name or "", around({node}, copy))

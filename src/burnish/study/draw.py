@@ -20,7 +20,7 @@ def draw(picture: Picture, targets: Sequence[Path], look: Look = Look()) -> Grap
     return GraphReport(
         label=picture.label,
         nodes=len(picture.graph.nodes),
-        files=tuple(WrittenFile(path, len(text.encode())) for path, text in texts),
+        files=tuple(WrittenFile(path, path.stat().st_size) for path, _ in texts),
         engine=time.engine if time else None,
         wall_s=time.wall_s if time else None,
         after_wall_s=time.after_wall_s if time else None,

@@ -10,7 +10,7 @@ from pathlib import Path
 import onnx_ir as ir
 
 from burnish.core.arrays import Array, Arrays
-from burnish.core.errors import UsageError
+from burnish.core.errors import ModelError, UsageError
 from burnish.core.files import check_file, check_folder
 from burnish.core.progress import SILENT, Progress
 from burnish.feeds.choose import choose
@@ -107,6 +107,13 @@ class _Search:
 
 def inputs_of(cut: Part, recorded: Arrays) -> dict[str, Array]:
     """Return what a part is fed, from recorded values."""
+    for value in cut.inputs:
+        if (value.name or "") not in recorded:
+            raise ModelError(
+                f"the model states a type or shape of {value.name!r} that it does not have, so it"
+                " cannot be recorded",
+                hint="export it again, without types and shapes of inner values",
+            )
     return {value.name or "": recorded[value.name or ""] for value in cut.inputs}
 
 

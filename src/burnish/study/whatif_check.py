@@ -102,8 +102,13 @@ class Checks:
             note = f"not checked: {error.problem}"
             return dataclasses.replace(predicted, notes=(*predicted.notes, note))
         outcome = dataclasses.replace(predicted, checked=checked)
-        if self._options.history is not None and checked is not None:
+        if self._options.history is None or checked is None:
+            return outcome
+        try:
             remember(self._options.history, self._found.label, outcome)
+        except (BurnishError, OSError, UnicodeDecodeError) as error:
+            note = f"not remembered for later: {error}"
+            return dataclasses.replace(outcome, notes=(*outcome.notes, note))
         return outcome
 
     def _make(self, scenario: Scenario) -> _Made:
@@ -230,7 +235,7 @@ def remember(history: Path, label: str, outcome: Outcome) -> None:
         "error": outcome.error,
         "verdict": outcome.checked.verdict,
     }
-    before = history.read_text() if history.is_file() else ""
+    before = history.read_text(encoding="utf-8") if history.is_file() else ""
     files.write_text(history, f"{before}{json.dumps(line, ensure_ascii=False)}\n")
 
 

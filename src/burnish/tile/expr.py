@@ -70,6 +70,10 @@ class Call:
     def __post_init__(self) -> None:
         if FUNCTIONS[self.function].arity != len(self.arguments):
             raise ValueError(f"{self.function} takes {FUNCTIONS[self.function].arity} arguments")
+        alike = self.arguments[1:] if self.function == "where" else self.arguments
+        types = {argument.dtype for argument in alike}
+        if len(types) > 1:
+            raise ValueError(f"{self.function} of {' and '.join(sorted(types))}")
 
 
 Expr = Constant | Argument | Accumulated | Coordinate | Inside | Call

@@ -87,7 +87,11 @@ def add(builder: Builder, node: ir.Node) -> None:
             raise NotCoveredError(f"the shape of {value.name!r} is not known before it is run")
     seen = node_of(node)
     builder.begin(seen)
-    SEMANTICS[name](builder, seen)
+    try:
+        SEMANTICS[name](builder, seen)
+    except (LookupError, ValueError, TypeError, ArithmeticError) as error:
+        # what a graph says of itself, its shapes and its attributes, need not fit together
+        raise NotCoveredError(f"what it reads does not fit its attributes ({error})") from error
 
 
 def operator(node: ir.Node) -> str:
@@ -114,10 +118,13 @@ def node_of(node: ir.Node) -> Node:
 
 
 def tensor_type(value: ir.Value) -> TensorType | None:
-    """Return the type of a value; None where its element type or its shape is not known."""
+    """Return the type of a value; None where its element type or its shape is not known.
+
+    A size below zero, which some write for one that is not known, is not known.
+    """
     if value.dtype is None or value.shape is None or value.dtype not in SHORT_NAMES:
         return None
-    sizes = [size for size in value.shape if isinstance(size, int)]
+    sizes = [size for size in value.shape if isinstance(size, int) and size >= 0]
     if len(sizes) < len(value.shape):
         return None
     return TensorType(SHORT_NAMES[value.dtype], tuple(sizes))
@@ -134,9 +141,11 @@ def constant(value: ir.Value) -> Array | None:
 
 
 def _obstacle(node: ir.Node) -> str | None:
+    builder = _builder([node])
     try:
-        add(_builder([node]), node)
-    except NotCoveredError as reason:
+        add(builder, node)
+        _finished(builder, [node])
+    except (NotCoveredError, ValueError) as reason:
         return str(reason)
     return None
 

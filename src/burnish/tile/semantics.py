@@ -18,7 +18,11 @@ from burnish.core.arrays import Array
 from burnish.core.registry import Registry
 from burnish.tile.expr import Argument, Expr
 from burnish.tile.graph import Combine, Read, TensorType, TileOp, constant_type
-from burnish.tile.index import Axis, Index, at, flatten, unflatten
+from burnish.tile.index import Axis, Index, at, fetches_of, flatten, unflatten
+
+_WHOLE = ("i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8")
+MOST_ELEMENTS = 2**40
+"""Of a tensor that is worth a kernel: a terabyte of single bytes."""
 
 
 class NotCoveredError(Exception):
@@ -121,7 +125,14 @@ class Builder:
             tuple(reduction.axes), reduction.combine, reduction.finish,
             nodes=(self._node,) if self._node else (),
         )  # fmt: skip
+        for fetch in (fetch for read in op.reads for i in read.indices for fetch in fetches_of(i)):
+            if self.tensors[fetch.tensor].dtype not in _WHOLE:
+                raise NotCoveredError(
+                    f"{fetch.tensor!r}, which holds places, is of no whole numbers"
+                )
         found = TensorType(op.dtype, op.shape)
+        if min(op.shape, default=0) < 0 or found.size > MOST_ELEMENTS:
+            raise NotCoveredError(f"its output of {list(op.shape)} elements fits no memory")
         if self.wanted.get(output, found) != found:
             raise NotCoveredError(
                 f"its output is {self.wanted[output]}, and the nest gives {found}"

@@ -18,6 +18,7 @@ from burnish.core.nearest import suggestion
 from burnish.feeds import dimension
 from burnish.store import onnx_files
 from burnish.store.element_types import DATA_TYPES, SHORT_NAMES
+from burnish.store.inlining import inline
 from burnish.store.interface import ANY_RANK
 from burnish.tile.branches import take_branch
 from burnish.tile.graph import TensorType
@@ -47,9 +48,18 @@ _NOT_FOLDED = frozenset(
 )  # fmt: skip
 """Operators that give something else each time."""
 
+_GROWING = frozenset(
+    {
+        "Range", "ConstantOfShape", "Expand", "Tile", "OneHot", "Pad", "Resize", "Upsample",
+        "EyeLike", "CenterCropPad", "Col2Im", "HannWindow", "HammingWindow", "BlackmanWindow",
+        "MelWeightMatrix",
+    }
+)  # fmt: skip
+"""Operators whose few inputs may ask for any number of elements: without a shape, none are made."""
+
 _INFERENCE_ERRORS = (
     onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError, ValueError,
-    KeyError,
+    KeyError, TypeError,
 )  # fmt: skip
 
 
@@ -61,12 +71,12 @@ def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:
     stays open; `lower.cover` then says so.
     """
     copy = model.clone()
-    if copy.functions:
-        common_passes.InlinePass()(copy)
+    inline(copy)
     if copy.ir_version < _FIRST_WITH_DEFAULTS:
         common_passes.RemoveInitializersFromInputsPass()(copy)
     common_passes.NameFixPass()(copy)
     copy.graph.sort()
+    _compute_outputs(copy)
     _bind_inputs(copy, sizes)
     waiting = deque(copy.graph)
     while waiting:
@@ -77,6 +87,19 @@ def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:
         else:
             waiting.extendleft(reversed(take_branch(node, condition)))
     return copy
+
+
+def _compute_outputs(model: ir.Model) -> None:
+    """Let a node give each output: one that is a constant is written as any other is."""
+    graph = model.graph
+    for index, value in enumerate(graph.outputs):
+        if value.is_initializer() and not value.is_graph_input():
+            copied = ir.node("Identity", [value], name=f"{value.name}/copied")
+            graph.append(copied)
+            graph.outputs[index] = copied.outputs[0]
+            copied.outputs[0].type, copied.outputs[0].shape = value.type, value.shape
+            copied.outputs[0].name, name = value.name, f"{value.name}/constant"
+            value.name = name
 
 
 def _condition(node: ir.Node) -> Array | None:
@@ -141,10 +164,10 @@ def _inferred(node: ir.Node, model: ir.Model) -> dict[str, TensorType]:
         return {}
     schema = onnx.defs.get_schema(node.op_type, opset, domain)
     given = [value for value in node.inputs if value is not None and value.name]
-    types = {value.name: _type_proto(value) for value in _seen(node)}
-    data = {value.name: found for value in given if (found := _tensor_proto(value)) is not None}
     imports = [onnx.helper.make_opsetid(name, n) for name, n in model.opset_imports.items()]
     try:
+        types = {value.name: _type_proto(value) for value in _seen(node)}
+        data = {value.name: found for value in given if (found := _tensor_proto(value)) is not None}
         found = onnx.shape_inference.infer_node_outputs(
             schema, ir.serde.serialize_node(node), types, data, opset_imports=imports,
             ir_version=model.ir_version,
@@ -183,11 +206,14 @@ def _stated(node: ir.Node, sizes: Mapping[str, int]) -> dict[str, TensorType]:
 
 def _bound(size: int | ir.SymbolicDim, sizes: Mapping[str, int]) -> int | None:
     if isinstance(size, int):
-        return size
+        return size if size >= 0 else None
     text = size.value
     if not text or any(symbol not in sizes for symbol in dimension.atoms(text)):
         return None
-    return dimension.evaluate(text, sizes)
+    try:
+        return dimension.evaluate(text, sizes)
+    except dimension.NoSizeError:
+        return None
 
 
 def _lowered(node: ir.Node) -> dict[str, TensorType]:
@@ -227,6 +253,8 @@ def _folded(node: ir.Node, model: ir.Model) -> Sequence[Array] | None:
         return None
     if any(_elements(value) > LARGEST_FOLDED for value in node.outputs if value.name):
         return None
+    if node.op_type in _GROWING and any(map(_is_open, node.outputs)):
+        return None
     if node.op_type in ("Shape", "Size"):
         return _of_shape(node)
     arrays = {value.name: constant(value) for value in node.inputs if value is not None}
@@ -262,7 +290,8 @@ def _evaluated(
         return None
     if not all(isinstance(result, np.ndarray | np.generic) for result in results):
         return None
-    return [np.asarray(result) for result in results]
+    found = [np.asarray(result) for result in results]
+    return None if any(array.dtype.kind in "OSU" for array in found) else found
 
 
 def _make_constant(node: ir.Node, results: Sequence[Array]) -> None:
@@ -307,7 +336,9 @@ def _type_proto(value: ir.Value) -> Proto:
 def _tensor_proto(value: ir.Value) -> Proto:
     """Return a small constant, from which inference may read sizes and axes."""
     array = None if _elements(value) > _LARGEST_SEEN else constant(value)
-    return None if array is None else onnx.numpy_helper.from_array(np.asarray(array))
+    if array is None or array.dtype.kind in "OSU":  # no size, and no axis, is text
+        return None
+    return onnx.numpy_helper.from_array(np.asarray(array))
 
 
 def _from_proto(proto: Proto) -> TensorType | None:
@@ -315,6 +346,7 @@ def _from_proto(proto: Proto) -> TensorType | None:
     if not tensor.HasField("shape") or not tensor.elem_type:
         return None
     sizes = [dim.dim_value for dim in tensor.shape.dim if dim.HasField("dim_value")]
+    sizes = [size for size in sizes if size >= 0]
     short = SHORT_NAMES.get(ir.DataType(tensor.elem_type))
     if len(sizes) < len(tensor.shape.dim) or short is None:
         return None

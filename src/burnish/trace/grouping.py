@@ -14,11 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from burnish.core.documents import reason
 from burnish.core.errors import UsageError
 
 _OWN = Path(__file__).parent / "groups"
 _CONSTANT = ":constant"
 _HINT = f"see {_OWN / 'torch.toml'} for how such a file is written"
+
+
+_SENSELESS = (
+    ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, ET.ParseError,
+    re.error,
+)  # fmt: skip
+"""What parsing any text, and taking apart any table, may raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +86,14 @@ def library(extra: Sequence[Path] = ()) -> Library:
 def read(path: Path) -> Library:
     """Return the groups in a TOML file, or in Amdahl4ML's XML."""
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         found = _from_xml(text) if text.lstrip().startswith("<") else _from_toml(text)
         for group in found.groups:
             re.compile(group.kernel)
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror})", hint=_HINT) from error
-    except (ValueError, KeyError, TypeError, AttributeError, ET.ParseError, re.error) as error:
-        what = f"{error} is missing" if isinstance(error, KeyError) else error
+    except _SENSELESS as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else reason(error)
         raise UsageError(f"{path}: is no library of groups ({what})", hint=_HINT) from error
     return found
 
@@ -106,6 +114,8 @@ def _from_toml(text: str) -> Library:
 
 
 def _group(table: Mapping[str, Any]) -> Group:
+    if not isinstance(table["name"], str):
+        raise TypeError(f"a group is named {table['name']!r}")
     return Group(
         name=table["name"],
         parts=tuple(_part(text) for text in table["nodes"]),

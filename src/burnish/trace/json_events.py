@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from burnish.core import units
+from burnish.core import documents, units
 from burnish.core.errors import ModelError
 from burnish.trace.chunks import Chunks
 
@@ -56,6 +56,11 @@ class EventStream:
             self.notes.append(f"{lost} cannot be read and left out, the first {self._first_loss}")
         if text.note:
             self.notes.append(text.note)
+
+    def leave_out(self, why: object) -> None:
+        """Count the event that was given last as one that cannot be read."""
+        self._lost += 1
+        self._first_loss = self._first_loss or f"before {self._text.position} ({why})"
 
     def _object(self) -> Iterator[Event]:
         text = self._text
@@ -139,7 +144,9 @@ class _Text:
         while True:
             try:
                 value, end = self._decoder.raw_decode(self._held, self._at)
-            except json.JSONDecodeError as error:
+            except (RecursionError, ValueError) as error:
+                if not isinstance(error, json.JSONDecodeError):
+                    raise _NoJsonError(documents.reason(error)) from error
                 if self._ended and error.pos >= len(self._held.rstrip()) - 1:
                     raise _EndsEarlyError from error
                 if self._ended and error.msg.startswith("Unterminated string"):

@@ -7,7 +7,8 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from burnish.rewrite.passes.shapes import InferShapes
+from burnish.rewrite.facts import Facts
+from burnish.rewrite.passes.shapes import FoldShapes, InferShapes
 from rewriting import Graph, checked, op_types, samples
 
 
@@ -111,3 +112,24 @@ def test_products_and_maxima_of_known_sizes_are_folded() -> None:
     y = graph.op("Expand", x, graph.op("Div", product, np.array([5])))
     result = checked(graph.model(graph.op("Relu", y)), {"x": samples(2, 4, 8)})
     assert op_types(result.model) == ["Relu"]
+
+
+def test_sizes_that_contradict_themselves_are_left_alone() -> None:
+    g = Graph()
+    size = g.op("Shape", g.input("x", ["n", 4]))
+    odd = g.op("Slice", size, np.array([0]), np.array([2]), np.array([0]), np.array([], np.int64))
+    model = g.model(odd)
+    assert not FoldShapes(Facts(model))(model).modified
+
+
+def test_text_has_no_shape_to_read() -> None:
+    g = Graph()
+    word = ir.StringTensor([b"a"], shape=ir.Shape([1]), name="word")
+    text = ir.Value(name="word", const_value=word, type=ir.TensorType(ir.DataType.STRING),
+                    shape=ir.Shape([1]))  # fmt: skip
+    x = g.input("x", ["n"], ir.DataType.STRING)
+    same = g.op("Equal", x, text)
+    model = g.model(same)
+    model.graph.register_initializer(text)
+    InferShapes()(model)
+    assert op_types(model) == ["Equal"]

@@ -116,3 +116,24 @@ def test_numbers_are_divided_as_the_runtime_does(above: int, below: int, expecte
     model = graph.model(quotient)
     assert Shapes(Facts(model)).elements(quotient) == (expected,)
     assert run(model, {})[0].tolist() == [expected]
+
+
+@pytest.mark.parametrize(
+    ("op_type", "others", "attributes"),
+    [
+        ("Transpose", (), {"perm": [9, 0, 1]}),
+        ("Gemm", (ints(1),), {}),
+        ("Concat", (ints(1),), {"axis": 7}),
+        ("Tile", (ints(2),), {}),
+        ("Cast", (), {"to": 1}),
+        ("Unsqueeze", (ints(0, 0),), {}),
+        ("Gather", (ints(0),), {"axis": 9}),
+        ("Split", (ints(1, 2, 3),), {"axis": 5}),
+    ],
+)
+def test_nothing_follows_from_what_contradicts_itself(
+    op_type: str, others: tuple[object, ...], attributes: dict[str, object]
+) -> None:
+    graph, x = started()
+    odd = graph.op(op_type, x, *others, **attributes)
+    followed(graph, graph.op("Relu", odd))

@@ -177,3 +177,45 @@ def test_a_sample_with_copies_and_several_streams(shared: Path) -> None:
     work = [span for span in trace.spans if span.category in ("kernel", "copy")]
     assert len(work) == 98
     assert all(span.cause is not None for span in work)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"ts": "soon"}, {"ts": None}, {"ts": []}, {"dur": -3}, {"dur": {}}, {"args": [1]},
+        {"args": "x"}, {"ts": float("nan")}, {"ts": float("inf")}, {"ts": 10**400},
+    ],
+)  # fmt: skip
+def test_an_event_that_makes_no_sense_is_left_out_and_counted(
+    tmp_path: Path, odd: dict[str, object]
+) -> None:
+    broken = {**kernel("broken", 300, 10, 6), **odd}
+    trace = read(written(tmp_path, *ONE_CALL, broken))
+    assert named(trace, "gemm").duration_s == US(10e-6)
+    assert "broken" not in [span.name for span in trace.spans]
+    assert trace.notes[0].startswith("1 event cannot be read and left out, the first before char")
+
+
+def test_events_in_events_without_end_are_left_out(tmp_path: Path) -> None:
+    path = written(tmp_path, *ONE_CALL)
+    path.write_text(
+        path.read_text().replace('"traceEvents": [', f'"traceEvents": [{"[" * 10_000},')
+    )
+    trace = read(path)
+    assert "(it is nested too deeply)" in trace.notes[0]
+
+
+def test_numbers_of_thousands_of_digits_are_left_out(tmp_path: Path) -> None:
+    path = written(tmp_path, *ONE_CALL)
+    path.write_text(path.read_text().replace('"ts": 200', f'"ts": {"9" * 5000}'))
+    assert any("Exceeds the limit (4300 digits)" in note for note in read(path).notes)
+
+
+@pytest.mark.parametrize("devices", [3, "x", [1, None], [{"name": ["H200"]}], {}])
+def test_devices_that_are_not_described(tmp_path: Path, devices: object) -> None:
+    assert read(written(tmp_path, *ONE_CALL, deviceProperties=devices)).source.startswith("torch")
+
+
+def test_shapes_and_numbers_of_any_type_do_no_harm(tmp_path: Path) -> None:
+    odd = op("aten::mm", 150, 5, **{"Input Dims": 7, "correlation": float("inf")})
+    assert named(read(written(tmp_path, *ONE_CALL, odd)), "aten::mm").attributes == {}

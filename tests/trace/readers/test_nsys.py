@@ -137,3 +137,50 @@ def test_the_sample_of_the_older_schema(shared: Path) -> None:
             around.append(trace.spans[at].name)
             at = trace.spans[at].parent
         assert around[-1] == "saxpy"
+
+
+KERNEL = {
+    "start": 30, "end": 70, "deviceId": 0, "streamId": 7, "correlationId": 1,
+    "globalPid": PROCESS, "demangledName": 2,
+}  # fmt: skip
+KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
+
+
+@pytest.mark.parametrize("column", ["start", "end", "deviceId", "streamId"])
+@pytest.mark.parametrize("value", [None, "x", b"\xff", 1.5])
+def test_a_row_that_makes_no_sense_is_left_out_and_counted(
+    tmp_path: Path, column: str, value: object
+) -> None:
+    trace = read(exported(tmp_path, {KERNELS: [KERNEL, {**KERNEL, column: value}]}))
+    assert [span.category for span in trace.spans].count("kernel") == 1
+    assert trace.notes[0] == (
+        f"1 row of {KERNELS} cannot be read and left out: {column} is {value!r}"
+    )
+
+
+@pytest.mark.parametrize("column", ["start", "end", "deviceId", "streamId"])
+def test_a_table_without_a_column_that_it_needs(tmp_path: Path, column: str) -> None:
+    row = {key: value for key, value in KERNEL.items() if key != column}
+    trace = read(exported(tmp_path, {KERNELS: [row]}))
+    assert trace.notes[0] == f"1 row of {KERNELS} cannot be read and left out: {column} is None"
+
+
+@pytest.mark.parametrize("column", ["correlationId", "globalPid", "demangledName"])
+def test_a_kernel_without_what_leads_to_its_launch_stays(tmp_path: Path, column: str) -> None:
+    row = {key: value for key, value in KERNEL.items() if key != column}
+    trace = read(exported(tmp_path, {KERNELS: [row]}))
+    assert [span.category for span in trace.spans].count("kernel") == 1
+
+
+def test_a_view_that_counts_for_ever_is_ended(tmp_path: Path) -> None:
+    path = exported(tmp_path, {})
+    columns = ", ".join(f"x AS {name}" for name in KERNEL)
+    with sqlite3.connect(path) as database:
+        database.execute(
+            f"CREATE VIEW {KERNELS} AS WITH RECURSIVE n(x) AS"
+            f" (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x > 0) SELECT {columns} FROM n"
+            " WHERE x < 0"
+        )
+    database.close()
+    with pytest.raises(ModelError, match=r"cannot be read as an export .* \(interrupted\)"):
+        read(path)

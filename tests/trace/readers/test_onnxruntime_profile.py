@@ -233,3 +233,41 @@ def test_a_packed_profile_reads_like_the_plain_one(tmp_path: Path) -> None:
     packed = tmp_path / "packed.json.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert onnxruntime_profile.read(packed) == onnxruntime_profile.read(path)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        '{"cat" : "Node","ts" : "a","dur" : 1}',
+        '{"cat" : "Node","ts" : [],"dur" : 1}',
+        '{"cat" : "Node","ts" : NaN,"dur" : 1}',
+        '{"cat" : "Node","ts" : 1,"dur" : -1}',
+        '{"cat" : "Node","ts" : 1,"dur" : 1,"args" : "x"}',
+    ],
+)
+def test_an_event_that_makes_no_sense_is_left_out_and_counted(tmp_path: Path, odd: str) -> None:
+    trace = onnxruntime_profile.read(profile(tmp_path, run(0, 100), node("a", 10, 20), odd))
+    assert [span.name for span in nodes(trace)] == ["a"]
+    assert trace.notes[0].startswith("1 event cannot be read and left out, the first event 3: its ")
+
+
+@pytest.mark.parametrize("value", ["[" * 10_000, "9" * 5000])
+def test_what_no_parser_takes_is_left_out(tmp_path: Path, value: str) -> None:
+    odd = f'{{"cat" : "Node","ts" : {value}}}'
+    trace = onnxruntime_profile.read(profile(tmp_path, run(0, 100), node("a", 10, 20), odd))
+    assert [span.name for span in nodes(trace)] == ["a"]
+    assert trace.notes
+
+
+def test_a_provider_that_is_no_text_is_none(tmp_path: Path) -> None:
+    text = node("a", 10, 20).replace(f'"{PROVIDER}"', "7")
+    (only,) = nodes(onnxruntime_profile.read(profile(tmp_path, run(0, 100), text)))
+    assert only.provider is None
+
+
+def test_a_file_of_lists_only_is_no_profile(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(ModelError) as caught:
+        onnxruntime_profile.read(path)
+    assert "a place that is not known (it is nested too deeply)" in caught.value.problem

@@ -100,7 +100,7 @@ def test_a_profile_without_layers_is_an_error(tmp_path: Path) -> None:
 def test_a_damaged_profile_says_where(tmp_path: Path) -> None:
     path = tmp_path / "x_profile.json"
     path.write_text('[{"count": 1},\n {"name" "a"}]')
-    with pytest.raises(ModelError, match="line 2, column 10") as caught:
+    with pytest.raises(ModelError, match=r"is not JSON \(.*line 2 column 10") as caught:
         read_any(path)
     assert caught.value.hint == "record it again with trtexec --exportProfile=FILE"
 
@@ -116,3 +116,35 @@ def test_the_sample_adds_up_and_is_told_to_be_slower_than_unprofiled(shared: Pat
     )
     fused = next(span for span in trace.spans if span.node == "Conv_0 + Relu_1")
     assert fused.op_type == "CaskConvolution"
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        ('[{"count": 1}, 3]', "is not a list of layers"),
+        ('[{"count": 1}, {"name": "a", "medianMs": "x"}]', "in row 1, its medianMs is 'x'"),
+        ('[{"count": 1}, {"name": "a", "medianMs": -1}]', "in row 1, its medianMs is -1"),
+        ('[{"count": 1}, ' + "[" * 100_000, "is not JSON (it is nested too deeply)"),
+    ],
+)
+def test_a_profile_that_makes_no_sense(tmp_path: Path, text: str, finding: str) -> None:
+    path = tmp_path / "x_profile.json"
+    path.write_text(text)
+    with pytest.raises(ModelError) as caught:
+        read_any(path)
+    assert caught.value.problem == f"{path}: {finding}"
+
+
+@pytest.mark.parametrize("layers", ["[1, 2]", '{"Layers": 3}', '{"Layers": [1]}'])
+def test_a_description_that_makes_no_sense_is_named(tmp_path: Path, layers: str) -> None:
+    written(tmp_path, {"name": "a", "medianMs": 1.0})
+    (tmp_path / "x_graph.json").write_text(layers)
+    with pytest.raises(ModelError, match=r"x_graph\.json: is not a list of layers"):
+        read_any(tmp_path / "x_profile.json")
+
+
+@pytest.mark.parametrize("outputs", [3, "x", [1], [{"Name": 7}], {}])
+def test_odd_parts_of_a_layer_do_no_harm(tmp_path: Path, outputs: object) -> None:
+    described(tmp_path, {"Name": "a", "Outputs": outputs, "LayerType": [outputs]})
+    trace = read_any(written(tmp_path, {"name": "a", "medianMs": 1.0}))
+    assert trace.spans[0].op_type is None

@@ -70,7 +70,7 @@ def test_a_pickle_needs_trust_and_gives_the_same_weights(gpt2: Path) -> None:
 
 
 def test_what_is_wrong_with_a_folder_is_said(gpt2: Path, tmp_path: Path) -> None:
-    assert "config.json: is not a readable configuration" in _refused(tmp_path)
+    assert "config.json: cannot be read (No such file or directory)" in _refused(tmp_path)
     config = json.loads((gpt2 / "config.json").read_text())
     for names, problem in (
         ([], "config.json: names no architecture"),
@@ -83,6 +83,19 @@ def test_what_is_wrong_with_a_folder_is_said(gpt2: Path, tmp_path: Path) -> None
         assert problem in _refused(gpt2)
     (gpt2 / "model.safetensors").unlink()
     assert "holds no weights" in _refused(gpt2)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[" * 100_000, "config.json: is not JSON (it is nested too deeply)"),
+        ("[1]", "config.json: names no architecture"),
+        ('{"architectures": 3}', "config.json: names no architecture"),
+    ],
+)
+def test_a_configuration_of_any_content(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "config.json").write_text(text)
+    assert problem in _refused(tmp_path)
 
 
 def test_only_decoders_have_a_past(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def _add_constants(proto: Proto, graph: ir.Graph) -> None:
         if tensor is None:
             continue
         most = edit.LARGEST_SERIALISED if tensor.dtype in _INDEX_TYPES else _FLOAT_BYTES
-        if tensor.nbytes <= most:
+        # text has no size in bytes, and nothing to say about shapes
+        if tensor.dtype is not ir.DataType.STRING and tensor.nbytes <= most:
             ir.serde.serialize_tensor_into(proto.initializer.add(), from_=tensor)
             proto.initializer[-1].name = value.name
         elif not value.is_graph_input():

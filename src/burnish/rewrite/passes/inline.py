@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import onnx_ir as ir
-from onnx_ir.passes.common import InlinePass
 
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
+from burnish.store.inlining import inline
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,8 @@ class InlineFunctions(InPlacePass):
     def call(self, model: ir.Model) -> Counted:
         """Inline every call that can be."""
         kept = set(kept_functions(model))
-        if len(kept) == len(model.functions):
-            return counted(model, 0)
-        result = InlinePass(lambda function: function.identifier() not in kept)(model)
-        calls: dict[ir.OperatorIdentifier, int] = getattr(result, "id_count", {})
-        return counted(model, sum(n for name, n in calls.items() if name not in kept))
+        calls = inline(model, lambda function: function.identifier() not in kept)
+        return counted(model, sum(calls.values()))
 
 
 def kept_functions(model: ir.Model) -> tuple[ir.OperatorIdentifier, ...]:

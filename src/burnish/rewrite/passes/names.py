@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.core.free_names import FreeNames
 from burnish.rewrite import edit
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
@@ -24,7 +25,7 @@ class FixNames(InPlacePass):
 
 
 def _name_nodes(model: ir.Model) -> int:
-    names = _Names(set())
+    names = FreeNames()
     count = 0
     for node in edit.nodes(model):
         if not node.name or node.name in names.taken:
@@ -35,7 +36,7 @@ def _name_nodes(model: ir.Model) -> int:
 
 
 def _name_values(model: ir.Model) -> int:
-    names = _Names(
+    names = FreeNames(
         {
             value.name or ""
             for graph in edit.graphs(model)
@@ -52,21 +53,6 @@ def _name_values(model: ir.Model) -> int:
                 count += 1
             names.taken.add(value.name)
     return count
-
-
-class _Names:
-    """Names in use, and how far the numbering of each stem has come."""
-
-    def __init__(self, taken: set[str]) -> None:
-        self.taken = taken
-        self._last: dict[str, int] = {}
-
-    def unused(self, stem: str) -> str:
-        number = self._last.get(stem, 1) + 1
-        while f"{stem}_{number}" in self.taken:
-            number += 1
-        self._last[stem] = number
-        return f"{stem}_{number}"
 
 
 @dataclass(frozen=True)

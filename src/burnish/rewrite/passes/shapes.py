@@ -34,7 +34,10 @@ class InferShapes(InPlacePass):
         proto = inference_proto(model)
         try:
             inferred = onnx.shape_inference.infer_shapes(proto, data_prop=True)
-        except (onnx.shape_inference.InferenceError, RuntimeError, ValueError) as error:
+        except (
+            onnx.shape_inference.InferenceError, onnx.checker.ValidationError, RuntimeError,
+            ValueError,
+        ) as error:  # fmt: skip
             logger.warning("shapes could not be inferred, so fewer rules can fire: %s", error)
             return counted(model, 0)
         return counted(model, _merge(model.graph, inferred.graph, keep=set(model.graph.outputs)))
@@ -121,7 +124,11 @@ class FoldShapes(InPlacePass):
         if follow is None or node.domain not in edit.STANDARD_DOMAINS or len(node.outputs) != 1:
             return False
         output = node.outputs[0]
-        elements = follow(node, sizes_of)
+        try:
+            elements = follow(node, sizes_of)
+        except edit.CONTRADICTIONS as error:
+            logger.debug("nothing follows from %s (%s): %s", node.name, node.op_type, error)
+            return False
         if elements is None:
             return False
         known[output] = elements

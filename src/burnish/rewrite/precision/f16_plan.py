@@ -176,7 +176,7 @@ def _has_one_operand(node: ir.Node) -> bool:
 @cache
 def _table() -> Mapping[str, Mapping[str, str]]:
     """Return the reasons by operator, for each part of the table."""
-    text = (resources.files("burnish.rewrite.precision") / "f16.toml").read_text()
+    text = (resources.files("burnish.rewrite.precision") / "f16.toml").read_text(encoding="utf-8")
     return {part: dict(_reasons(rows)) for part, rows in tomllib.loads(text).items()}
 
 

@@ -8,7 +8,9 @@ Reshape is read like any other number.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
+from contextlib import suppress
 
 import onnx_ir as ir
 
@@ -16,6 +18,8 @@ from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts, constant_tensor, sizes
 from burnish.rewrite.symbolic import elements, operators
 from burnish.rewrite.symbolic.size import Size, named, unknown
+
+logger = logging.getLogger(__name__)
 
 Shape = tuple[Size, ...]
 
@@ -57,10 +61,10 @@ class Shapes:
         self._shapes[value] = tuple(shape)
 
     def _follow(self, node: ir.Node) -> None:
-        if node.domain in edit.STANDARD_DOMAINS or node.domain == "com.microsoft":
-            follow = operators.FOLLOWED.get(node.op_type)
-            found = None if follow is None else follow(node, self)
-        else:
+        try:
+            found = self._computed(node)
+        except edit.CONTRADICTIONS as error:
+            logger.debug("nothing follows from %s (%s): %s", node.name, node.op_type, error)
             found = None
         for index, output in enumerate(node.outputs):
             computed = found[index] if found is not None and index < len(found) else None
@@ -69,9 +73,16 @@ class Shapes:
         if read is None or node.domain not in edit.STANDARD_DOMAINS or len(node.outputs) != 1:
             return
         if node.outputs[0].dtype in _WHOLE:
-            known = read(node, self)
-            if known is not None:
-                self._elements[node.outputs[0]] = known
+            with suppress(*edit.CONTRADICTIONS):
+                known = read(node, self)
+                if known is not None:
+                    self._elements[node.outputs[0]] = known
+
+    def _computed(self, node: ir.Node) -> Sequence[operators.Partial | None] | None:
+        if node.domain not in (*edit.STANDARD_DOMAINS, "com.microsoft"):
+            return None
+        follow = operators.FOLLOWED.get(node.op_type)
+        return None if follow is None else follow(node, self)
 
 
 def shapes_of(facts: Facts) -> Shapes:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from burnish.core import units
-from burnish.trace import nesting
+from burnish.trace import fields, nesting
 from burnish.trace.events import Fact, Span, Trace
 from burnish.trace.formats import FORMATS, Format
 from burnish.trace.inferences import with_inferences
@@ -69,16 +70,20 @@ def _all_found(stream: EventStream) -> Iterator[_Found]:
     for event in stream:
         if event.get("ph") != "X" or "ts" not in event:
             continue
-        begin_ns = _nanoseconds(event["ts"])
+        try:
+            begin_ns = _nanoseconds(fields.microseconds(event, "ts"))
+            found = _found(event, begin_ns - (begin_ns if first_ns is None else first_ns))
+        except fields.OddEventError as error:
+            stream.leave_out(error)
+            continue
         first_ns = begin_ns if first_ns is None else first_ns
-        found = _found(event, (begin_ns - first_ns) * 1e-9)
         if found is not None:
             yield found
 
 
-def _found(event: Event, start_s: float) -> _Found | None:
+def _found(event: Event, start_ns: int) -> _Found | None:
     """Return an event as a span; None for what no one asks about."""
-    name, arguments = str(event.get("name", "")), event.get("args") or {}
+    name, arguments = str(event.get("name", "")), fields.arguments(event)
     category = _category(str(event.get("cat", "")), name)
     if category is None:
         return None
@@ -90,8 +95,8 @@ def _found(event: Event, start_s: float) -> _Found | None:
     span = Span(
         name=_short(name),
         category=category,
-        start_s=start_s,
-        duration_s=_nanoseconds(event.get("dur", 0)) * 1e-9,
+        start_s=start_ns * 1e-9,
+        duration_s=_nanoseconds(fields.length(event)) * 1e-9,
         track=f"GPU {device} stream {stream}" if on_device else f"thread {thread}",
         run=-1,
         op_type=name if category == "node" else None,
@@ -124,7 +129,8 @@ def _short(name: str) -> str:
 
 def _facts(category: str, arguments: Mapping[str, Any]) -> dict[str, Fact]:
     facts: dict[str, Fact] = {}
-    if category == "node" and (shapes := arguments.get("Input Dims", arguments.get("Input dims"))):
+    shapes = arguments.get("Input Dims", arguments.get("Input dims"))
+    if category == "node" and shapes and isinstance(shapes, list):
         facts["shapes"] = ";".join(_shape(shape) for shape in shapes)
     if category == "copy" and (size := _number(arguments.get("bytes"))) is not None:
         facts["bytes"] = size
@@ -138,14 +144,14 @@ def _shape(dims: object) -> str:
     return "x".join(map(str, dims)) if isinstance(dims, list) else ""
 
 
-def _nanoseconds(microseconds: Any) -> int:  # noqa: ANN401  (a whole number or a Decimal)
-    return round(microseconds * 1000) if not isinstance(microseconds, str) else 0
+def _nanoseconds(microseconds: float | Decimal) -> int:
+    return round(microseconds * 1000)
 
 
 def _number(value: object) -> int | None:
     try:
         return int(value)  # type: ignore[call-overload, no-any-return]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -215,6 +221,7 @@ def _notes(spans: tuple[Span, ...]) -> tuple[str, ...]:
 
 
 def _source(facts: Mapping[str, Any]) -> str:
-    devices = facts.get("deviceProperties") or []
-    names = dict.fromkeys(str(device.get("name")) for device in devices if "name" in device)
+    listed = facts.get("deviceProperties")
+    devices = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    names = dict.fromkeys(str(device["name"]) for device in devices if "name" in device)
     return f"torch profiler ({', '.join(names)})" if names else "torch profiler"

@@ -8,17 +8,21 @@ with its correlation id in its process.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from burnish.core import units
 from burnish.core.errors import ModelError
 from burnish.trace import nesting
-from burnish.trace.events import Span, Trace
+from burnish.trace.events import Fact, Span, Trace
+from burnish.trace.fields import shown
 from burnish.trace.formats import FORMATS, Format
 from burnish.trace.inferences import with_inferences
+
+R = TypeVar("R")
 
 _MAGIC = b"SQLite format 3\x00"
 _HINT = "export it again: nsys export --type sqlite REPORT.nsys-rep"
@@ -32,6 +36,8 @@ _RANGES = (59, 60)
 """Pushed and popped ranges, and ranges with a start and an end of their own."""
 _PROCESS = ~0xFFFFFF
 """What of a thread's number tells its process."""
+_STEPS, _STEPS_PER_BYTE = 1_000_000, 100
+"""Of SQLite's machine: reading a row of some fifty bytes takes it about as many."""
 _DIRECTIONS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
 
 
@@ -47,11 +53,12 @@ def read(path: Path) -> Trace:
     """Return the timeline in a file; `notes` say what it does not show."""
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            _limit(database, path.stat().st_size)
             tables = _Tables(database)
             found = [*_calls(tables), *_device_work(tables), *_ranges(tables)]
             graphs = tables.count(_GRAPHS)
             version = tables.version()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
         raise ModelError(
             f"{path}: cannot be read as an export of Nsight Systems ({error})", hint=_HINT
         ) from error
@@ -60,11 +67,27 @@ def read(path: Path) -> Trace:
         spans=spans,
         source=f"nsys export, schema {version}",
         runs=1 + max((span.run for span in spans), default=-1),
-        notes=_notes(spans, graphs),
+        notes=(*tables.notes(), *_notes(spans, graphs)),
     )
 
 
 FORMATS.register("nsys")(Format(recognises=lambda head: head.startswith(_MAGIC), read=read))
+
+
+def _limit(database: sqlite3.Connection, size_bytes: int) -> None:
+    """Let nothing take more steps than reading all of a file does: a view may count for ever."""
+    most, done = _STEPS + size_bytes * _STEPS_PER_BYTE, 0
+
+    def is_too_much() -> bool:
+        nonlocal done
+        done += _STEPS
+        return done > most
+
+    database.set_progress_handler(is_too_much, _STEPS)
+
+
+class _OddRowError(Exception):
+    """A row that lacks what no row can lack."""
 
 
 class _Tables:
@@ -76,12 +99,28 @@ class _Tables:
         database.text_factory = lambda raw: raw.decode(errors="replace")
         names = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
         self._names = {row["name"] for row in names}
-        self._strings = {row["id"]: row["value"] for row in self.rows("StringIds")}
+        self._lost: dict[str, list[str]] = {}
+        self._strings = dict(self.made("StringIds", lambda row: (_value(row, "id"), _text(row))))
 
     def rows(self, table: str) -> Iterator[sqlite3.Row]:
         """Yield the rows of a table; none where it is absent."""
         if table in self._names:
             yield from self._database.execute(f'SELECT * FROM "{table}"')
+
+    def made(self, table: str, make: Callable[[sqlite3.Row], R]) -> Iterator[R]:
+        """Yield what is made of each row of a table; rows that make no sense are counted."""
+        for row in self.rows(table):
+            try:
+                yield make(row)
+            except _OddRowError as error:
+                self._lost.setdefault(table, []).append(str(error))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return which rows were left out, and why."""
+        return tuple(
+            f"{units.count(len(why), 'row')} of {table} cannot be read and left out: {why[0]}"
+            for table, why in self._lost.items()
+        )
 
     def count(self, table: str) -> int:
         if table not in self._names:
@@ -92,7 +131,7 @@ class _Tables:
     def text(self, row: sqlite3.Row, *columns: str) -> str:
         """Return the first of some columns that names something."""
         for column in columns:
-            value = row[column] if column in row.keys() else None  # noqa: SIM118  (a Row is no dict)
+            value = _value(row, column)
             if isinstance(value, str):
                 return value
             if value in self._strings:
@@ -102,60 +141,93 @@ class _Tables:
     def version(self) -> str:
         for table in ("META_DATA_EXPORT", "EXPORT_META_DATA"):
             for row in self.rows(table):
-                if row["name"] == "EXPORT_SCHEMA_VERSION":
-                    return str(row["value"])
+                if _value(row, "name") == "EXPORT_SCHEMA_VERSION":
+                    return str(_value(row, "value"))
         return "unknown"
 
 
 def _calls(tables: _Tables) -> Iterator[_Found]:
-    for row in tables.rows(_CALLS):
-        name = tables.text(row, "nameId", "name")
-        thread = row["globalTid"]
-        yield _found(
+    def made(row: sqlite3.Row) -> _Found:
+        name, thread = tables.text(row, "nameId", "name"), _number(row, "globalTid")
+        correlation = _value(row, "correlationId")
+        return _found(
             row,
             name=name.rpartition("_v")[0] or name,
             category="sync" if "ynchronize" in name else "launch",
             track=_thread(thread),
-            key=(thread & _PROCESS, row["correlationId"]),
+            key=(thread & _PROCESS, correlation) if isinstance(correlation, int) else None,
         )
+
+    return tables.made(_CALLS, made)
 
 
 def _device_work(tables: _Tables) -> Iterator[_Found]:
-    for row in tables.rows(_KERNELS):
+    def kernel(row: sqlite3.Row) -> _Found:
         name = tables.text(row, "demangledName", "shortName", "mangledName")
-        yield _on_device(row, name=name, category="kernel")
-    for row in tables.rows(_COPIES):
-        direction = _DIRECTIONS.get(row["copyKind"], "other")
-        yield _on_device(row, name=f"Memcpy {direction}", category="copy")
-    for row in tables.rows(_FILLS):
-        yield _on_device(row, name="Memset", category="copy")
-    for row in tables.rows(_GRAPHS):
-        yield _on_device(row, name="CUDA graph", category="kernel")
-    for row in tables.rows(_WAITS):
-        yield _on_device(row, name="wait", category="sync")
+        return _on_device(row, name=name, category="kernel")
+
+    def copy(row: sqlite3.Row) -> _Found:
+        direction = _DIRECTIONS.get(_value(row, "copyKind"), "other")
+        return _on_device(row, name=f"Memcpy {direction}", category="copy")
+
+    def other(name: str, category: str) -> Callable[[sqlite3.Row], _Found]:
+        return lambda row: _on_device(row, name=name, category=category)
+
+    yield from tables.made(_KERNELS, kernel)
+    yield from tables.made(_COPIES, copy)
+    yield from tables.made(_FILLS, other("Memset", "copy"))
+    yield from tables.made(_GRAPHS, other("CUDA graph", "kernel"))
+    yield from tables.made(_WAITS, other("wait", "sync"))
 
 
 def _ranges(tables: _Tables) -> Iterator[_Found]:
-    for row in tables.rows("NVTX_EVENTS"):
-        if row["eventType"] in _RANGES and row["end"] is not None:
-            name, track = tables.text(row, "text", "textId"), _thread(row["globalTid"])
-            yield _found(row, name=name, category="range", track=track)
+    def made(row: sqlite3.Row) -> _Found | None:
+        if _value(row, "eventType") not in _RANGES or _value(row, "end") is None:
+            return None
+        name, track = tables.text(row, "text", "textId"), _thread(_number(row, "globalTid"))
+        return _found(row, name=name, category="range", track=track)
+
+    return (found for found in tables.made("NVTX_EVENTS", made) if found is not None)
 
 
 def _on_device(row: sqlite3.Row, *, name: str, category: str) -> _Found:
-    track = f"GPU {row['deviceId']} stream {row['streamId']}"
-    key = (row["globalPid"], row["correlationId"])
-    found = _found(row, name=name, category=category, track=track, key=key)
-    facts = {"bytes": row["bytes"]} if "bytes" in row.keys() else {}  # noqa: SIM118
-    span = replace(found.span, device=row["deviceId"], stream=row["streamId"], attributes=facts)
-    return replace(found, span=span)
+    device, stream = _number(row, "deviceId"), _number(row, "streamId")
+    process, correlation = _value(row, "globalPid"), _value(row, "correlationId")
+    known = isinstance(process, int) and isinstance(correlation, int)
+    found = _found(
+        row,
+        name=name,
+        category=category,
+        track=f"GPU {device} stream {stream}",
+        key=(process, correlation) if known else None,
+    )
+    size = _value(row, "bytes")
+    facts: dict[str, Fact] = {"bytes": size} if isinstance(size, int) else {}
+    return replace(found, span=replace(found.span, device=device, stream=stream, attributes=facts))
 
 
 def _found(
     row: sqlite3.Row, *, name: str, category: str, track: str, key: tuple[int, int] | None = None
 ) -> _Found:
-    length_s = max(0, row["end"] - row["start"]) * 1e-9
-    return _Found(Span(name, category, 0.0, length_s, track, run=-1), row["start"], key)
+    begin_ns, end_ns = _number(row, "start"), _number(row, "end")
+    length_s = max(0, end_ns - begin_ns) * 1e-9
+    return _Found(Span(name, category, 0.0, length_s, track, run=-1), begin_ns, key)
+
+
+def _value(row: sqlite3.Row, column: str) -> Any:  # noqa: ANN401  (whatever SQLite holds)
+    """Return what a column holds; None where the table has no such column."""
+    return row[column] if column in row.keys() else None  # noqa: SIM118  (a Row is no dict)
+
+
+def _number(row: sqlite3.Row, column: str) -> int:
+    value = _value(row, column)
+    if not isinstance(value, int):
+        raise _OddRowError(f"{column} is {shown(value)}")
+    return value
+
+
+def _text(row: sqlite3.Row) -> str:
+    return str(_value(row, "value"))
 
 
 def _thread(number: int) -> str:

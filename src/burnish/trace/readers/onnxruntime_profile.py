@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burnish.core import units
+from burnish.core import documents, units
 from burnish.core.errors import ModelError
-from burnish.trace import runs
+from burnish.trace import fields, runs
 from burnish.trace.events import Span, Trace
 from burnish.trace.formats import FORMATS, Format, content
 
@@ -35,6 +35,7 @@ _EVENT = re.compile(
 _TEXT_ARGUMENT = re.compile(
     r'"(op_name|provider|parent_name)" : "(.*?)"(?=,"\w+" : |\})', re.DOTALL
 )
+_WORK = ("node", "kernel", "copy")
 _DEVICE_PROVIDERS = re.compile(r"CUDA|Tensorrt|ROCM|MIGraphX|Dml|WebGpu|CoreML|QNN", re.IGNORECASE)
 
 
@@ -48,11 +49,13 @@ def read(path: Path) -> Trace:
     """Return the timeline in a profile; `notes` say what was mended and what is missing."""
     file = content(path)
     found = _events(path, file.data.decode(errors="replace"))
-    spans = runs.with_runs([_span(event) for event in found.events])
+    read_spans, lost = _spans(found.events)
+    spans = runs.with_runs(read_spans)
     count = sum(span.category == "run" for span in spans)
     notes = (
         *((file.note,) if file.note else ()),
         *found.notes,
+        *lost,
         *_missing(found.events, spans),
         *_host_times(spans),
     )
@@ -70,13 +73,15 @@ def _events(path: Path, text: str) -> _Events:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
-        return _mended(path, text, error)
+        return _mended(path, text, f"line {error.lineno}, column {error.colno} ({error.msg})")
+    except (RecursionError, ValueError) as error:
+        return _mended(path, text, f"a place that is not known ({documents.reason(error)})")
     if not isinstance(data, list) or not all(isinstance(event, dict) for event in data):
         raise ModelError(f"{path}: is not an ONNX Runtime profile (no list of events)", hint=_HINT)
     return _Events(tuple(data), ())
 
 
-def _mended(path: Path, text: str, error: json.JSONDecodeError) -> _Events:
+def _mended(path: Path, text: str, where: str) -> _Events:
     """Return the events of a file that is not JSON, each read on its own."""
     begin = _BEGIN.search(text)
     chunks = _BETWEEN_EVENTS.split(text[begin.start() :].rstrip()) if begin else []
@@ -89,8 +94,7 @@ def _mended(path: Path, text: str, error: json.JSONDecodeError) -> _Events:
     readable = tuple(event for event in events if event is not None)
     if not readable:
         raise ModelError(
-            f"{path}: nothing in it can be read as a profile; it stops making sense at line"
-            f" {error.lineno}, column {error.colno} ({error.msg})",
+            f"{path}: nothing in it can be read as a profile; it stops making sense at {where}",
             hint=_HINT,
         )
     notes = []
@@ -112,10 +116,10 @@ def _mended(path: Path, text: str, error: json.JSONDecodeError) -> _Events:
 
 def _json_event(text: str) -> Event | None:
     try:
-        event: Event = json.loads(text)
-    except json.JSONDecodeError:
+        event = json.loads(text)
+    except (ValueError, RecursionError):
         return None
-    return event
+    return event if isinstance(event, dict) else None
 
 
 def _literal_event(text: str) -> Event | None:
@@ -127,27 +131,36 @@ def _literal_event(text: str) -> Event | None:
 
 
 def _literal_arguments(text: str) -> Mapping[str, Any]:
-    try:
-        arguments: dict[str, Any] = json.loads(text)
-    except json.JSONDecodeError:
-        arguments = {}
+    arguments = _json_event(text) or {}
     return {**arguments, **dict(_TEXT_ARGUMENT.findall(text))}
 
 
+def _spans(events: Sequence[Event]) -> tuple[list[Span], tuple[str, ...]]:
+    """Return the events as spans, and how many of them make no sense."""
+    spans, odd = list[Span](), list[str]()
+    for number, event in enumerate(events, 1):
+        try:
+            spans.append(_span(event))
+        except fields.OddEventError as error:
+            odd.append(f"event {number:,}: {error}")
+    lost = units.count(len(odd), "event")
+    return spans, (f"{lost} cannot be read and left out, the first {odd[0]}",) if odd else ()
+
+
 def _span(event: Event) -> Span:
-    arguments = event.get("args") or {}
+    arguments = fields.arguments(event)
     name, category, node = _identity(event, arguments)
     stream = arguments.get("stream")
     return Span(
         name=name,
         category=category,
-        start_s=float(event.get("ts", 0)) * 1e-6,
-        duration_s=float(event.get("dur", 0)) * 1e-6,
+        start_s=float(fields.microseconds(event, "ts")) * 1e-6,
+        duration_s=float(fields.length(event)) * 1e-6,
         track=f"stream {stream}" if stream is not None else f"thread {event.get('tid')}",
         run=-1,
         node=node,
-        op_type=arguments.get("op_name") if category in ("node", "kernel", "copy") else None,
-        provider=arguments.get("provider"),
+        op_type=fields.text(arguments.get("op_name")) if category in _WORK else None,
+        provider=fields.text(arguments.get("provider")),
     )
 
 
@@ -199,6 +212,7 @@ def _source(events: Sequence[Event]) -> str:
     nodes = [event for event in events if event.get("cat") == "Node"]
     if any(str(event.get("name", "")).endswith("_fence_before") for event in nodes):
         return "onnxruntime profile (1.20 or older)"
-    if any("mem_in_use_peak" in (event.get("args") or {}) for event in nodes):
+    arguments = (event.get("args") for event in nodes)
+    if any("mem_in_use_peak" in found for found in arguments if isinstance(found, dict)):
         return "onnxruntime profile (1.27 or newer)"
     return "onnxruntime profile"

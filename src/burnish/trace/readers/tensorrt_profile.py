@@ -7,19 +7,20 @@ Layers tell how long they took, not when, so they are laid end to end. The layer
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from burnish.core import units
+from burnish.core import documents, units
 from burnish.core.errors import ModelError
+from burnish.trace import fields
 from burnish.trace.events import Fact, Span, Trace
 from burnish.trace.formats import FORMATS, Format, content
 
 _BESIDE = ("graph", "layers", "layer_info", "layerinfo")
 _TRACK = "GPU 0 stream 0"
+_HINT = "record it again with trtexec --exportProfile=FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,10 @@ def read(path: Path) -> Trace:
         raise _description_only(path)
     layers = _layers(path)
     spans, at_s = [], 0.0
-    for row in rows:
+    for number, row in enumerate(_objects(rows, path)):
         if "name" not in row:
             continue
-        length_s = float(row.get("medianMs", row.get("averageMs", 0.0))) * 1e-3
+        length_s = _milliseconds(row, path, number) * 1e-3
         spans.append(_span(str(row["name"]), at_s, length_s, layers.by_name))
         at_s += length_s
     if not spans:
@@ -70,14 +71,21 @@ def _description_only(path: Path) -> ModelError:
 
 
 def _json(path: Path) -> Any:  # noqa: ANN401  (whatever is in the file)
+    return documents.parse_json(content(path).data, str(path), hint=_HINT)
+
+
+def _objects(rows: object, path: Path) -> list[Mapping[str, Any]]:
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ModelError(f"{path}: is not a list of layers", hint=_HINT)
+    return rows
+
+
+def _milliseconds(row: Mapping[str, Any], path: Path, number: int) -> float:
+    key = "medianMs" if "medianMs" in row else "averageMs"
     try:
-        return json.loads(content(path).data)
-    except json.JSONDecodeError as error:
-        raise ModelError(
-            f"{path}: is not a profile of TensorRT, it stops making sense at line {error.lineno},"
-            f" column {error.colno} ({error.msg})",
-            hint="record it again with trtexec --exportProfile=FILE",
-        ) from error
+        return float(fields.length(row, key))
+    except fields.OddEventError as error:
+        raise ModelError(f"{path}: in row {number}, {error}", hint=_HINT) from error
 
 
 def _layers(profile: Path) -> _Layers:
@@ -85,15 +93,16 @@ def _layers(profile: Path) -> _Layers:
     for word in _BESIDE:
         beside = profile.with_name(profile.name.replace("profile", word))
         if beside != profile and beside.is_file():
-            return _described(_json(beside).get("Layers", []))
+            return _described(_json(beside), beside)
     return _Layers({})
 
 
-def _described(layers: Sequence[Any]) -> _Layers:
-    if any(isinstance(layer, str) for layer in layers):
+def _described(content: object, path: Path) -> _Layers:
+    layers = content.get("Layers", []) if isinstance(content, dict) else None
+    if isinstance(layers, list) and any(isinstance(layer, str) for layer in layers):
         note = "the layers' description has names only: build with --profilingVerbosity=detailed"
         return _Layers({}, (note,))
-    return _Layers({str(layer.get("Name")): layer for layer in layers})
+    return _Layers({str(layer.get("Name")): layer for layer in _objects(layers, path)})
 
 
 def _span(name: str, at_s: float, length_s: float, layers: Mapping[str, Mapping[str, Any]]) -> Span:
@@ -101,8 +110,10 @@ def _span(name: str, at_s: float, length_s: float, layers: Mapping[str, Mapping[
     facts: dict[str, Fact] = {}
     if metadata := layer.get("Metadata"):
         facts["metadata"] = str(metadata)
-    if outputs := layer.get("Outputs"):
-        facts["outputs"] = tuple(str(tensor.get("Name")) for tensor in outputs)
+    outputs = layer.get("Outputs")
+    if outputs and isinstance(outputs, list):
+        tensors = (tensor for tensor in outputs if isinstance(tensor, dict))
+        facts["outputs"] = tuple(str(tensor.get("Name")) for tensor in tensors)
     return Span(
         name=str(layer.get("TacticName") or name),
         category="copy" if layer.get("LayerType") == "Reformat" else "kernel",
@@ -111,7 +122,7 @@ def _span(name: str, at_s: float, length_s: float, layers: Mapping[str, Mapping[
         track=_TRACK,
         run=0,
         node=name,
-        op_type=layer.get("LayerType"),
+        op_type=fields.text(layer.get("LayerType")),
         device=0,
         stream=0,
         attributes=facts,
@@ -123,9 +134,10 @@ def _without_profiling(profile: Path, total_s: float) -> tuple[str, ...]:
     beside = profile.with_name(f"{profile.stem}_metadata.json")
     if not beside.is_file():
         return ()
-    times = _json(beside).get("performance_summary", {}).get("GPU Compute Time", [])
-    if len(times) < 3:
+    try:
+        times = _json(beside)["performance_summary"]["GPU Compute Time"]
+        mean_s = float(times[2]) * 1e-3  # minimum, maximum, mean, median, 99th percentile
+    except (LookupError, TypeError, ValueError):
         return ()
-    mean_s = float(times[2]) * 1e-3  # minimum, maximum, mean, median, 99th percentile
     with_it, without = units.seconds(total_s), units.seconds(mean_s)
     return (f"the layers add up to {with_it}; without profiling an inference took {without}",)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import json
 from pathlib import Path
 from typing import Any
 
+from burnish.core import documents
 from burnish.core.errors import ModelError, UsageError
 from burnish.zoo import text
 from burnish.zoo.decoders import with_past
@@ -36,15 +36,9 @@ def build_from_folder(folder: Path, options: BuildOptions, *, trust_pickle: bool
 
 def _class_name(folder: Path) -> str:
     path = folder / "config.json"
-    try:
-        config = json.loads(path.read_text())
-        names = config.get("architectures") or []
-    except (OSError, ValueError, AttributeError) as error:
-        raise ModelError(
-            f"{path}: is not a readable configuration ({error})",
-            hint="name a folder that save_pretrained wrote",
-        ) from error
-    if not names:
+    config = documents.read_json(path, hint="name a folder that save_pretrained wrote")
+    names = config.get("architectures") if isinstance(config, dict) else None
+    if not names or not isinstance(names, list):
         raise ModelError(
             f"{path}: names no architecture",
             hint='add for instance "architectures": ["BertModel"], or use --module',

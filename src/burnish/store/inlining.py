@@ -1,0 +1,120 @@
+"""Put the bodies of functions in place of their calls.
+
+ONNX IR does it; what is added is that names are numbered in linear time (it tries number after
+number, which is minutes for a few thousand nodes of one name), and that calls may leave out
+outputs at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import onnx_ir as ir
+from onnx_ir.passes.common import InlinePass
+
+from burnish.core.errors import ModelError
+from burnish.core.free_names import FreeNames
+from burnish.store.operator_rules import opset_of, rules_of
+
+Identifier = ir.OperatorIdentifier
+
+
+def inline(
+    model: ir.Model, wanted: Callable[[ir.Function], bool] = lambda _function: True
+) -> dict[Identifier, int]:
+    """Inline the calls of wanted functions in `model`, which is changed; return their numbers."""
+    if not any(wanted(function) for function in model.functions.values()):
+        return {}
+    before = {scope: _own(scope) for scope in _scopes(model)}
+    for scope in before:
+        _give_all_outputs(scope, model)
+    try:
+        result = _Inlining(wanted)(model)
+    except ValueError as error:
+        raise ModelError(
+            f"the functions of the graph {model.graph.name!r} cannot be put in place of their"
+            f" calls ({error})",
+            hint="export it again without functions",
+        ) from error
+    for scope in _scopes(model):
+        kept = before.get(scope, frozenset())
+        _require_inputs(scope, kept, model.opset_imports)
+        _name_apart(scope, kept)
+    calls: dict[Identifier, int] = getattr(result, "id_count", {})
+    return {name: n for name, n in calls.items() if n and name not in model.functions}
+
+
+class _NoNames(set[str]):
+    """Names of which none is ever in use."""
+
+    def __contains__(self, name: object) -> bool:
+        return False
+
+
+class _Inlining(InlinePass):
+    """Inlining that leaves names as they are in the function, to be told apart later."""
+
+    def _reset(self, model: ir.Model) -> None:
+        super()._reset(model)
+        self._used_value_names = _NoNames()
+        self._used_node_names = _NoNames()
+
+
+def _scopes(model: ir.Model) -> list[ir.Graph]:
+    return [model.graph, *(function.graph for function in model.functions.values())]
+
+
+def _own(scope: ir.Graph) -> frozenset[ir.Node]:
+    return frozenset(scope.all_nodes())
+
+
+def _give_all_outputs(scope: ir.Graph, model: ir.Model) -> None:
+    """Let every call give all that its function gives; nobody reads what was left out."""
+    for node in scope.all_nodes():
+        function = model.functions.get(node.op_identifier())
+        if function is not None and len(node.outputs) < len(function.outputs):
+            node.resize_outputs(len(function.outputs))
+
+
+def _require_inputs(scope: ir.Graph, kept: frozenset[ir.Node], opsets: Mapping[str, int]) -> None:
+    """Raise where a call left out what a node of its function cannot do without."""
+    for node in scope.all_nodes():
+        if node in kept or None not in node.inputs:
+            continue
+        rules = rules_of(node.domain, node.op_type, opset_of(node.domain, opsets))
+        for place, value in enumerate(node.inputs):
+            if value is None and rules is not None and place in rules.must_be_given:
+                raise ModelError(
+                    f"a call leaves out an input of its function that the node {node.name!r}"
+                    f" ({node.op_type}) in it needs",
+                    hint="export it again; onnx.checker.check_model may tell more",
+                )
+
+
+def _name_apart(scope: ir.Graph, kept: frozenset[ir.Node]) -> None:
+    """Give nodes and values that came from functions names that nothing else in the scope has."""
+    graphs = [scope, *scope.subgraphs()]
+    values = FreeNames(
+        value.name or ""
+        for graph in graphs
+        for value in (*graph.inputs, *graph.outputs, *graph.initializers.values())
+    )
+    nodes = FreeNames()
+    for node in scope.all_nodes():
+        if node in kept:
+            nodes.taken.add(node.name or "")
+            values.taken.update(value.name or "" for value in node.outputs)
+    for node in scope.all_nodes():
+        if node in kept:
+            continue
+        node.name = _free(node.name or node.op_type.lower(), nodes)
+        for value in node.outputs:
+            if value.name != "" and not value.is_graph_output():
+                value.name = _free(value.name or "value", values)
+
+
+def _free(name: str, names: FreeNames) -> str:
+    if name in names.taken:
+        return names.unused(name)
+    names.taken.add(name)
+    return name
