@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def test_different_models_give_exit_code_1_and_the_bisect_command(
     assert run(["verify", *different, *shape, "--samples", "1"]) == 1
     output = capsys.readouterr()
     assert "differs" in output.out
-    assert "burnish: two on onnxruntime-cpu differs from one on onnxruntime-cpu: " in output.err
+    assert "two on onnxruntime-cpu means something else than one on onnxruntime-cpu: " in output.err
     assert "y in sample 1 (batch=1, sequence=2): 8 of 8 elements out of tolerance" in output.err
     hint = output.err.partition("hint: find the node where they part: ")[2].strip()
     first, second = different
@@ -112,7 +113,7 @@ def test_json_is_one_document_even_when_the_answer_is_no(
 ) -> None:
     assert run(["verify", *different, "--bisect", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
-    assert (document["kind"], document["schema"]) == ("verify-report", 1)
+    assert (document["kind"], document["schema"]) == ("verify-report", 2)
     assert document["bisection"]["culprit"]["changes"][0]["name"] == "k"
 
 
@@ -214,4 +215,4 @@ def test_many_outputs_are_cut_to_the_worst_of_each_sample(
         helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 20)]), path
     )
     assert run(["verify", str(path), "--samples", "2"]) == 0
-    assert "and 58 better tensors; --json has them all" in capsys.readouterr().out
+    assert re.search(r"and \d+ better tensors; --json has them all", capsys.readouterr().out)

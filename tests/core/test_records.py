@@ -102,7 +102,7 @@ def test_nothing_is_no_record_where_one_must_be() -> None:
 def test_numbers_and_nestings_beyond_reason_are_refused(tmp_path: Path, text: str) -> None:
     head = '{"kind": "point", "schema": 1, "burnish": "0", '
     (tmp_path / "p.json").write_text(text if text[0] == "[" else head + text[1:])
-    with pytest.raises(ModelError, match="is not a readable record"):
+    with pytest.raises(ModelError, match=r"is (not a readable|nested too deeply for a) record"):
         records.read_document(Point, tmp_path / "p.json", schema=1)
 
 

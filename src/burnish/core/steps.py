@@ -29,7 +29,7 @@ def _refusal(path: Path) -> str | None:
     """Return why a file is not a step's; a broken one may be."""
     with suppress(OSError, ValueError, RecursionError):
         stored = json.loads(path.read_text())
-        if isinstance(stored, dict) and not {"key", "record"} <= set(stored):
+        if isinstance(stored, dict) and "key" not in stored:
             return "it holds no step of a run"
     return None
 

@@ -58,12 +58,9 @@ def compare_tensor(
     is an error that each element may have, if that is more than the tolerance allows.
     """
     dtype = dtype or name_of(reference)
-    if name_of(candidate) != dtype:
-        reason = f"the element type is {name_of(candidate)}, the reference has {dtype}"
-        return _failed(name, reference, reason)
-    if candidate.shape != reference.shape:
-        reason = f"the shape is {list(candidate.shape)}, the reference has {list(reference.shape)}"
-        return _failed(name, reference, reason)
+    other = _other_kind(reference, candidate, dtype)
+    if other:
+        return _failed(name, reference, other)
     tolerance = tolerances if isinstance(tolerances, Tolerance) else tolerances.of(name, dtype)
     scale = scale_of(reference) if is_float(dtype) else 0.0
     totals = _totals(*_comparable(reference, candidate, dtype), tolerance, scale, slack)
@@ -88,6 +85,15 @@ def compare_tensor(
         scale=scale,
         tolerance=tolerance,
     )
+
+
+def _other_kind(reference: Array, candidate: Array, dtype: str) -> str:
+    """Return why a tensor cannot even be compared; empty: it can."""
+    if name_of(candidate) != dtype:
+        return f"the element type is {name_of(candidate)}, the reference has {dtype}"
+    if candidate.shape != reference.shape:
+        return f"the shape is {list(candidate.shape)}, the reference has {list(reference.shape)}"
+    return ""
 
 
 def scale_of(reference: Array) -> float:

@@ -11,6 +11,7 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
+import numpy as np
 import onnx_ir as ir
 import onnx_ir.passes.common as common_passes
 
@@ -236,6 +237,8 @@ class Comparison:
             feeds = varied.feeds(variant)
         except BurnishError:
             return None
+        if self._is_beyond(feeds):
+            return None
         try:
             outputs = session.run(feeds.arrays)
         except ModelError as error:
@@ -246,6 +249,22 @@ class Comparison:
             return self._examiner.sample(Given(label, feeds, outputs, kind=variant.kind))
         except ModelError:
             return None
+
+    def _is_beyond(self, feeds: Feeds) -> bool:
+        """Return whether the type that was asked for cannot hold the squares of some inputs.
+
+        Squares are the first that norms and products make of them; whoever asks for f16 asks
+        for its range, too.
+        """
+        asked = self._examiner.terms.tolerances.arithmetic
+        if asked != "f16":
+            return False
+        floats = (a for a in feeds.arrays.values() if a.dtype.kind == "f" and a.size)
+        largest = max((float(np.nanmax(np.abs(a.astype(np.float64)))) for a in floats), default=0)
+        beyond = largest**2 > float(np.finfo(np.float16).max)
+        if beyond:
+            self._examiner.notes["no inputs were tried whose squares f16 cannot hold"] = None
+        return beyond
 
     def _is_taken(self, feeds: Feeds) -> bool:
         return _takes(self._session("written", self._reference), feeds)

@@ -12,6 +12,7 @@ from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import Session
 from burnish.engines.isolated import EngineCrashedError
 from burnish.feeds.feed import Feeds
+from burnish.parity.arithmetic import weakest
 from burnish.parity.compare import compare
 from burnish.parity.comparison import (
     Comparison,
@@ -75,7 +76,7 @@ def verify_recorded(
     allowed = _allowed(tolerances or Tolerances(), candidate, facts.tolerances())
     empty = VerifyReport(
         RECORDED, candidate.model.label, RECORDED, candidate.engine, (),
-        arithmetic=allowed.arithmetic or "",
+        arithmetic=allowed.arithmetic or _weaker_than_f32(allowed),
         unjudged="what was recorded has no meaning to compare with",
     )  # fmt: skip
     samples: list[Sample] = []
@@ -102,6 +103,11 @@ def _allowed(asked: Tolerances, candidate: Subject, known: Tolerances) -> Tolera
         quantised=known.quantised,
         by_tensor=known.by_tensor,
     )
+
+
+def _weaker_than_f32(allowed: Tolerances) -> str:
+    found = weakest(*allowed.by_tensor.values())
+    return "" if found == "f32" else found
 
 
 def _reference_trials(

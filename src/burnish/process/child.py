@@ -261,7 +261,7 @@ class Child:
 
 def _error(found: Explained) -> BurnishError:
     kind = next(getattr(errors, name) for name in found.kinds if hasattr(errors, name))
-    error: BurnishError = kind(found.problem, hint=found.hint)
+    error: BurnishError = kind(found.problem, hint=found.hint, more=found.more)
     return error
 
 

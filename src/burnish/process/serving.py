@@ -56,6 +56,7 @@ class Explained:
     """The names of its class and of those that it comes from, the nearest first."""
     problem: str
     hint: str
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ def _answer(server: Any, message: Message) -> None:  # noqa: ANN401
         answer = method(*(message.value(kind) for kind in _taken(method)))
     except BurnishError as error:
         kinds = tuple(kind.__name__ for kind in type(error).__mro__)
-        _send(ERROR, Explained(kinds, error.problem, error.hint))
+        _send(ERROR, Explained(kinds, error.problem, error.hint, error.more))
     except Exception as error:
         _send(REFUSAL, Refused(f"{type(error).__name__}: {error}", traceback.format_exc()))
     else:
