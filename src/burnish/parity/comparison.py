@@ -277,7 +277,7 @@ class Comparison:
     @property
     def _alike(self) -> Subject:
         """Return the reference on the candidate's engine, run as the candidate is."""
-        return dataclasses.replace(self._candidate, model=self._reference.model)
+        return dataclasses.replace(self._candidate, model=self._reference.model, runs=None)
 
     def _weaker(self) -> dict[str, str]:
         """Return the outputs on the way to which the candidate computes in a weaker type."""

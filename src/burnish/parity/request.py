@@ -34,6 +34,8 @@ class VerifyRequest:
     reference: StoredModel
     candidate: StoredModel | None = None
     """None: the reference itself, as the engine optimises it."""
+    runs: StoredModel | None = None
+    """What is run in the candidate's place, where that takes or gives other types; None: itself."""
     engine: str = JUDGE
     against: str = JUDGE
     options: EngineOptions = field(default_factory=EngineOptions)
@@ -55,7 +57,8 @@ def answer(request: VerifyRequest, *, progress: Progress = SILENT) -> VerifyRepo
     for engine in (request.against, request.engine):
         isolated.start(engine)
     reference = judge(request.reference, request.against, request.options)
-    candidate = Subject(request.candidate or request.reference, request.engine, request.options)
+    model = request.candidate or request.reference
+    candidate = Subject(model, request.engine, request.options, request.runs)
     if request.recorded:
         return _against_recorded(request, candidate, progress)
     feeds, extra = _asked_feeds(request), _odd_feeds(request)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions, Session
+from burnish.parity.recast import RecastSession
 from burnish.store.stored import StoredModel
 
 JUDGE = "onnxruntime-cpu"
@@ -23,10 +24,14 @@ class Subject:
     model: StoredModel
     engine: str = JUDGE
     options: EngineOptions = field(default_factory=EngineOptions)
+    runs: StoredModel | None = None
+    """What is run in the model's place, between casts of what it takes and gives; None: itself."""
 
     def open(self) -> Session:
         """Return a session that runs the model, in a process of its own."""
-        return isolated.open_session(self.engine, self.model, self.options)
+        own = self.runs or self.model
+        session = isolated.open_session(self.engine, own, self.options)
+        return session if self.runs is None else RecastSession(session, own, self.model)
 
 
 def judge(model: StoredModel, engine: str = JUDGE, options: EngineOptions | None = None) -> Subject:

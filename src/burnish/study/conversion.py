@@ -70,7 +70,7 @@ def comparable(
 ) -> Iterator[tuple[StoredModel, StoredModel]]:
     """Yield the two so that they can be fed the same, from a folder that is gone afterwards.
 
-    Where types of inputs and outputs differ, the draft is run between casts.
+    Where types of inputs and outputs differ, the draft is read between casts.
     """
     with scratch("conversion") as folder:
         if wanted.axes:

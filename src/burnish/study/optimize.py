@@ -116,7 +116,9 @@ def _attempt(
     def accept(draft: Path) -> None:
         if request is not None:
             with comparable(model, StoredModel(draft, target.stem), conversion) as pair:
-                found.append(_compared(_asked(request, pair, conversion), progress))
+                runs = StoredModel(draft, target.stem) if conversion.changes_types else None
+                asked = dataclasses.replace(_asked(request, pair, conversion), runs=runs)
+                found.append(_compared(asked, progress))
             _require(dataclasses.replace(report, parity=found[0]), found[0])
 
     onnx_files.write(final, target, history=history, accept=accept)
@@ -129,7 +131,7 @@ def _compared(asked: VerifyRequest, progress: Progress) -> VerifyReport:
     found = answer(asked, progress=progress)
     if found.crash is None:
         return found
-    original = answer(dataclasses.replace(asked, candidate=None, bisect=False)).crash
+    original = answer(dataclasses.replace(asked, candidate=None, runs=None, bisect=False)).crash
     if original is None:
         return found
     level = next((one for one in LEVELS if one == found.crash.runs_at), None)
