@@ -135,6 +135,8 @@ class _Child:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.torture.judging"], cwd=_ROOT, text=True,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                # engines run in processes of their own, which must find the doctored ones
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             )  # fmt: skip
         return self._process
 
