@@ -15,7 +15,7 @@ from burnish.core.tensors import BITS, TensorSpec
 from burnish.cuda.kernel import Built, Kernel, Source
 from burnish.cuda.memory import aligned
 from burnish.cuda.plan import Buffer, Copy, DevicePlan, Step
-from burnish.cuda.table import DeviceTable, KernelFile
+from burnish.cuda.table import KERNELS, DeviceTable, KernelFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +69,23 @@ def assemble(works: Sequence[Work], built: Mapping[Source, Built]) -> Assembled:
     kernels: dict[str, KernelFile] = {}
     for work, plan in zip(works, plans, strict=True):
         for call in work.calls:
-            name = names[call.source]
-            needs = tuple(plan.buffers[_scoped(call, each)].bytes for each in _pointers(call))
-            known = kernels.get(name)
-            # steps that share a kernel read as much of each buffer: sizes are constants in it
-            if known is None or known.pointer_bytes == needs:
-                kernels[name] = KernelFile(f"{name}.cubin", built[call.source].kernel, needs)
-            else:
+            name, found = names[call.source], _file(call, names[call.source], plan, built)
+            # sizes are constants in a kernel: steps that share it give it equal buffers
+            if kernels.setdefault(name, found) != found:
                 raise ValueError(f"{name}: two steps give it buffers of different sizes")
     architecture = _architecture([each.kernel for each in kernels.values()])
-    table = DeviceTable(architecture, kernels, plans, constants.size)
+    block = constants.block()
+    key = hashlib.sha256(block.data).hexdigest()
+    table = DeviceTable(architecture, kernels, plans, constants.size, key)
     code = {names[source]: built[source].code for source in names}
-    return Assembled(table, code, constants.block())
+    return Assembled(table, code, block)
+
+
+def _file(call: Call, name: str, plan: DevicePlan, built: Mapping[Source, Built]) -> KernelFile:
+    needs = tuple(plan.buffers[_scoped(call, each)].bytes for each in _pointers(call))
+    found = built[call.source]
+    key = hashlib.sha256(found.code).hexdigest()
+    return KernelFile(f"{KERNELS}/{name}.cubin", key, found.kernel, needs)
 
 
 def _names(works: Sequence[Work]) -> dict[Source, str]:

@@ -11,11 +11,8 @@ from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.tensors import BITS
 from burnish.cuda import dlpack
-from burnish.cuda.driver import Driver, Stream
+from burnish.cuda.driver import LEGACY, Driver, Stream
 from burnish.cuda.memory import Holder, Slot
-
-_LEGACY = 1
-"""What DLPack calls the default stream, which others call 0."""
 
 
 class DeviceArray:
@@ -67,7 +64,7 @@ class DeviceArray:
         **_options: Any,  # noqa: ANN401  (newer versions')
     ) -> dlpack.Capsule:
         if stream != -1:
-            self._ready_for(_LEGACY if stream in (None, 0) else int(stream))
+            self._ready_for(LEGACY if stream in (None, 0) else int(stream))
         return dlpack.lend(self._piece, self._holder)
 
     def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> Array:  # noqa: ANN401
@@ -75,7 +72,7 @@ class DeviceArray:
             raise ValueError("what lies on a card cannot be an array without a copy")
         found = np.empty(self.shape, array_type(self.dtype))
         with self._driver.current():
-            stream = self._driver.stream(_LEGACY) if self._stream is None else self._stream
+            stream = self._driver.stream(LEGACY) if self._stream is None else self._stream
             self._driver.copy(found.ctypes.data, self.address, self.nbytes, stream)
             self._driver.synchronize(stream)
         return found if dtype is None else found.astype(dtype)

@@ -17,6 +17,9 @@ Event = Any
 Graph = Any
 """Handles of the driver's own types."""
 
+LEGACY = 1
+"""The number of the default stream, which some call 0."""
+
 NO_DEVICE, NO_MEMORY = "CUDA_ERROR_NO_DEVICE", "CUDA_ERROR_OUT_OF_MEMORY"
 
 

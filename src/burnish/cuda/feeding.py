@@ -12,7 +12,7 @@ from burnish.core.array_types import name_of
 from burnish.core.arrays import Array
 from burnish.core.errors import UsageError
 from burnish.cuda import dlpack
-from burnish.cuda.driver import Device
+from burnish.cuda.driver import LEGACY, Device
 
 Feed = Any
 """An array of NumPy, or whatever has `__dlpack__`: a tensor of PyTorch, CuPy, JAX …"""
@@ -93,14 +93,14 @@ def findings(name: str, found: Given, dtype: str, shape: tuple[int, ...]) -> Ite
 
 
 def stream_handle(stream: Any) -> int:  # noqa: ANN401  (a number, or a stream of any library)
-    """Return the driver's number of a stream of any library."""
+    """Return the driver's number of a stream of any library; never 0, which DLPack forbids."""
     if isinstance(stream, int):
-        return stream
+        return stream or LEGACY
     if hasattr(stream, "__cuda_stream__"):
-        return int(stream.__cuda_stream__()[1])
+        return int(stream.__cuda_stream__()[1]) or LEGACY
     for attribute in ("cuda_stream", "ptr"):  # PyTorch's, CuPy's
         if hasattr(stream, attribute):
-            return int(getattr(stream, attribute))
+            return int(getattr(stream, attribute)) or LEGACY
     raise UsageError(
         f"{type(stream).__name__} is no stream",
         hint="give torch.cuda.current_stream(), or the number of a CUDA stream",

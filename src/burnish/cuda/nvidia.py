@@ -193,7 +193,8 @@ class NvidiaDriver:
     def begin_capture(self, stream: Stream) -> None:
         """Record what is put into a stream from now on instead of doing it."""
         modes = self._api.CUstreamCaptureMode
-        mode = modes.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+        # what other libraries free meanwhile, when Python collects garbage, does not concern it
+        mode = modes.CU_STREAM_CAPTURE_MODE_RELAXED
         self._call("cuStreamBeginCapture", stream, mode)
 
     def end_capture(self, stream: Stream) -> Graph:

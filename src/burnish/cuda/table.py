@@ -12,6 +12,9 @@ from burnish.cuda.plan import DevicePlan
 SCHEMA = 1
 
 TABLE = "device.json"
+CONSTANTS = "device.bin"
+KERNELS = "kernels"
+"""The folder in a folder where cubins are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,8 @@ class KernelFile:
 
     file: str
     """In the folder."""
+    key: str
+    """The sha256 of its content."""
     kernel: Kernel
     pointer_bytes: tuple[int, ...]
     """How much memory there must be behind each pointer."""
@@ -35,6 +40,8 @@ class DeviceTable:
     plans: tuple[DevicePlan, ...]
     constants_bytes: int
     """What must be brought to the card before the first run."""
+    constants_key: str
+    """The sha256 of that."""
 
 
 def code_findings(told: Kernel, code: bytes) -> Iterator[str]:
