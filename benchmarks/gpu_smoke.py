@@ -196,6 +196,8 @@ def run(model: DeviceModel, driver: Driver) -> None:
     print(
         f"  graph: median {1e6 * statistics.median(times):.1f} us, least {1e6 * min(times):.1f} us"
     )
+    ten = model.times_s({"x": x}, warmup=5, runs=50, repeats=10)
+    print(f"  ten in one graph: median {1e6 * statistics.median(ten):.1f} us each")
     rounds = model.step_times({"x": x}, warmup=20, runs=50)
     for step, every in zip(
         model.table.plans[0].kernel_steps, zip(*rounds, strict=True), strict=True

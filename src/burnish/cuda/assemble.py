@@ -111,7 +111,10 @@ def _plan(work: Work, names: Mapping[Source, str], constants: _Constants) -> Dev
     steps = tuple(_step(call, names[call.source]) for call in work.calls)
     buffers, arena_bytes = _placed(buffers, steps)
     outputs = tuple(_given_out(work, name) for name in work.outputs)
-    return DevicePlan(buffers, work.inputs, outputs, (*steps, *copies), arena_bytes, work.sizes)
+    every: tuple[Step | Copy, ...] = (*steps, *copies)
+    return DevicePlan(
+        buffers, work.inputs, outputs, every, arena_bytes, work.sizes, results=work.outputs
+    )
 
 
 def _buffer(work: Work, name: str, constants: _Constants) -> Buffer:

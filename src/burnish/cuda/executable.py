@@ -46,6 +46,7 @@ class DeviceExecutable:
         self.plan = plan
         self._driver = driver
         self._lock = threading.Lock()
+        self._results = plan.results or plan.outputs
         shared = aligned(plan.arena_bytes)
         needed = shared + program_bytes(plan, {name: one.kernel for name, one in loaded.items()})
         with enough_memory(driver, needed, "the model"):
@@ -102,17 +103,25 @@ class DeviceExecutable:
 
         return run
 
-    def times_s(self, feeds: Feeds, *, warmup: int, runs: int) -> tuple[float, ...]:
-        """Return how long each of `runs` runs took, on the card's own clock."""
+    def times_s(
+        self, feeds: Feeds, *, warmup: int, runs: int, repeats: int = 1
+    ) -> tuple[float, ...]:
+        """Return how long each of `runs` runs took, on the card's own clock.
+
+        `repeats`: each is the mean of so many in one graph, so that what it costs to begin and to
+        end a graph does not count.
+        """
         prepared = self._prepared(feeds)
         with self._at_work(), self._events(2) as (start, end):
+            graph = self._line.repeated(prepared.addresses, self._own, repeats)
             found = []
             for _ in range(warmup + runs):
                 self._driver.record(start, self._own)
-                self._line.replay(prepared.addresses, self._own, self._own)
+                self._driver.replay(graph, self._own)
                 self._driver.record(end, self._own)
                 self._driver.synchronize(self._own)
-                found.append(self._driver.elapsed_s(start, end))
+                found.append(self._driver.elapsed_s(start, end) / repeats)
+            self._driver.drop_graph(graph)
         return tuple(found[warmup:])
 
     def step_times(self, feeds: Feeds, *, warmup: int, runs: int) -> list[list[StepTime]]:
@@ -194,10 +203,10 @@ class DeviceExecutable:
 
     def _fetched(self, places: Mapping[str, int], line: Stream) -> dict[str, Array]:
         """Return the outputs as arrays of the host."""
-        buffers = {name: self.plan.buffers[name] for name in self.plan.outputs}
-        found = {name: np.empty(b.shape, array_type(b.dtype)) for name, b in buffers.items()}
-        self._staging.fetch([places[name] for name in found], list(found.values()), line)
-        return found
+        buffers = [self.plan.buffers[name] for name in self.plan.outputs]
+        found = [np.empty(buffer.shape, array_type(buffer.dtype)) for buffer in buffers]
+        self._staging.fetch([places[name] for name in self.plan.outputs], found, line)
+        return dict(zip(self._results, found, strict=True))
 
     def _lent(
         self, places: Mapping[str, int], memory: tuple[Slot, Holder], written_in: Stream | None
@@ -205,10 +214,10 @@ class DeviceExecutable:
         """Return the outputs where they are."""
         device = self._driver.device.dlpack
         found = {}
-        for name in self.plan.outputs:
+        for result, name in zip(self._results, self.plan.outputs, strict=True):
             buffer = self.plan.buffers[name]
             piece = Piece(places[name], buffer.dtype, buffer.shape, device)
-            found[name] = DeviceArray(self._driver, piece, memory, written_in)
+            found[result] = DeviceArray(self._driver, piece, memory, written_in)
         return found
 
     def _prepared(self, feeds: Feeds) -> _Prepared:

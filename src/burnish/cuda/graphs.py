@@ -80,6 +80,15 @@ class Line:
         for step in self._plan.steps:
             self._step(step, addresses, stream)
 
+    def repeated(self, addresses: Addresses, own: Stream, times: int) -> Graph:
+        """Return a graph of all steps, several times one after the other."""
+
+        def put() -> None:
+            for _ in range(times):
+                self.each(addresses, own)
+
+        return self._captured(put, own)
+
     def with_events(self, addresses: Addresses, own: Stream, events: Sequence[Event]) -> Graph:
         """Return a graph that reaches an event before each step, and one at its end."""
 

@@ -65,9 +65,12 @@ class DeviceModel:
         """Return one run on these inputs, which are on the card then, that ends when it is done."""
         return self.executable(feeds).prepare(feeds)
 
-    def times_s(self, feeds: Feeds, *, warmup: int, runs: int) -> tuple[float, ...]:
-        """Return how long each of `runs` runs took, on the card's own clock."""
-        return self.executable(feeds).times_s(feeds, warmup=warmup, runs=runs)
+    def times_s(
+        self, feeds: Feeds, *, warmup: int, runs: int, repeats: int = 1
+    ) -> tuple[float, ...]:
+        """Return how long runs took; see `DeviceExecutable.times_s`."""
+        executable = self.executable(feeds)
+        return executable.times_s(feeds, warmup=warmup, runs=runs, repeats=repeats)
 
     def step_times(self, feeds: Feeds, *, warmup: int, runs: int) -> list[list[StepTime]]:
         """Return when each step of each of `runs` runs began, and how long it took."""

@@ -71,6 +71,8 @@ class DevicePlan:
     arena_bytes: int
     sizes: Mapping[str, int] = field(default_factory=dict)
     """The size of each symbolic dimension of the model."""
+    results: tuple[str, ...] = ()
+    """What the model calls its outputs, in their order; empty: as their buffers are called."""
 
     @property
     def kernel_steps(self) -> tuple[Step, ...]:

@@ -83,6 +83,8 @@ def _home_findings(plan: DevicePlan) -> Iterator[str]:
         told = {name for name, buffer in plan.buffers.items() if buffer.home == home}
         if told != set(names) or len(set(names)) != len(names):
             yield f"the {home}s are {list(names)}, the buffers with that home {sorted(told)}"
+    if plan.results and len(plan.results) != len(plan.outputs):
+        yield f"there are {len(plan.outputs)} outputs, and {len(plan.results)} names for them"
     if not 0 <= plan.arena_bytes <= MOST_BYTES:
         yield f"the arena has {plan.arena_bytes} bytes"
 
