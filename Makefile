@@ -6,13 +6,16 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 EXAMPLE := examples/bert-mini/torchscript
 OUT ?= out
 
-.PHONY: run test check fast golden docs bench bench-compile bench-whatif zoo torture clean
+.PHONY: run test test-gpu check fast golden docs bench bench-compile bench-whatif zoo torture clean
 
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
 
 test: $(VENV)/.dev  ## all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-gpu:  ## what needs an NVIDIA card, with whatever Python has the libraries for it
+	PYTHONPATH=src $(PYTHON) -m pytest -m gpu tests/cuda
 
 check: $(VENV)/.dev  ## format, lint, types, layers, fast tests
 	$(BIN)/ruff format --check .
