@@ -77,10 +77,11 @@ class Arithmetic:
                 return self._axis(atom)
             case Div(of, by):
                 text, less = self._positive(of, by)
-                return f"(({text}) // {by} - {less})" if less else f"(({text}) // {by})"
+                quotient = f"{_wrapped(text)} // {by}"
+                return f"({quotient} - {less})" if less else f"({quotient})"
             case Mod(of, by):
                 text, _ = self._positive(of, by)
-                return f"(({text}) % {by})"
+                return f"({_wrapped(text)} % {by})"
             case Fetch():
                 return self.fetched(atom)
 
@@ -99,6 +100,16 @@ class Arithmetic:
             return block.name
         place = ", ".join(":" if each == axis else "None" for each in self.frame)
         return f"{block.name}[{place}]"
+
+
+def _wrapped(text: str) -> str:
+    """Return a sum in parentheses; what already has them around it, or is one name, as it is."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter in "([") - (letter in ")]")
+        if depth == 0 and (letter in " *" or (letter == ")" and place + 1 < len(text))):
+            return f"({text})"
+    return text
 
 
 def power_of_two(extent: int, least: int = 1) -> int:

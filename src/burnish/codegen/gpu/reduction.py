@@ -116,8 +116,7 @@ def _product(writer: Writer, point: Point, sides: Operands) -> Value:
         bind = _bound(point.bind, inner, at(k))
         bind |= {axis: at(new) for axis, new in zip(outer, scalars, strict=True)}
         if steps == 1:
-            writer.line(f"{name} = tl.arange(0, {block})")
-            writer.know(k, *scalars)
+            writer.count(writer.blocks[k])
             _multiply(writer, replace(point, bind=bind, done={}), sides, k, total)
         else:
             step = writer.fresh("step")
@@ -205,7 +204,8 @@ def _same_row(writer: Writer, point: Point, terms: int) -> Axis | None:
     """Return a dimension of the frame that runs over just the terms: a row is there already."""
     used = _axes(point.bind.values())
     for axis in reversed(point.frame):
-        if axis not in used and axis.extent == terms and writer.blocks[axis].whole:
+        whole = axis.extent == terms and writer.blocks[axis].whole
+        if axis not in used and whole and writer.knows(axis):
             return axis
     return None
 
@@ -244,8 +244,7 @@ def _along_new_axis(writer: Writer, point: Point, terms: int) -> Value:
         )
         inside = Point(op, _bound(point.bind, op.reduced, at(axis)), frame)
         if block >= terms:
-            writer.line(f"{name} = tl.arange(0, {block})" if block > 1 else f"{name} = 0")
-            writer.know(axis)
+            writer.count(writer.blocks[axis])
             body = writer.expression(op.body, inside)
             return _folded(writer, inside, axis, body, keep=free is not None)
         total = writer.fresh("total")

@@ -125,11 +125,12 @@ HELPERS: Mapping[str, str] = MappingProxyType(
     return tl.where(tl.abs(a) < 0.2, small, 0.5 * tl.log((1 + a) / (1 - a)))""",
         "power": """    x, y = a.to(tl.float64), b.to(tl.float64)
     size = tl.exp2(y * tl.log2(tl.abs(x)))
-    whole = tl.floor(y) == y
-    odd = whole & (y - 2 * tl.floor(y / 2) != 0)
-    signed = tl.where((x < 0) & odd, -size, size)
-    known = tl.where((x < 0) & (whole == 0), float("nan"), signed)
-    return tl.where((y == 0) | (x == 1), 1.0, known).to(a.dtype)""",
+    exact = tl.where(tl.floor(x) == x, tl.where(y > 0, tl.floor(y) == y, False), False)
+    size = tl.where(exact, tl.where(size < 4503599627370496.0, tl.floor(size + 0.5), size), size)
+    odd = y - 2 * tl.floor(y / 2)
+    negative = tl.where(odd == 1, -size, tl.where(odd == 0, size, float("nan")))
+    known = tl.where(x < 0, negative, size)
+    return tl.where(y == 0, 1.0, tl.where(x == 1, 1.0, known)).to(a.dtype)""",
         "modulo": """    rest = a % b
     return tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)""",
         "int_divide": """    safe = tl.where(b == 0, 1, b).to(b.dtype)
@@ -193,6 +194,11 @@ def called(function: str, arguments: list[str], dtype: str, helpers: set[str]) -
     return f"{text}.to({TYPES[dtype]})" if wide else text
 
 
+def is_helper(function: str, dtype: str) -> bool:
+    """Say whether a function is one of our own, which takes tensors only."""
+    return _template(function, "f32" if dtype in HALVES else dtype) in HELPERS
+
+
 def _template(function: str, dtype: str) -> str | None:
     """Return a format string, or the name of a helper; None: there is neither."""
     if dtype == "bool" and function in _BOOL:
@@ -216,6 +222,8 @@ def number(value: Number, dtype: str) -> str:
     if dtype == "bool":
         return f"tl.full((), {int(bool(value))}, tl.int1)"
     text = _digits(value, dtype)
+    if dtype == "bf16":
+        return f"tl.full((), {text}, tl.float32).to(tl.bfloat16)"
     return text if dtype == "f32" else f"tl.full((), {text}, {TYPES[dtype]})"
 
 

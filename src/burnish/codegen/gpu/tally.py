@@ -21,15 +21,14 @@ class Tally:
     stored_bytes: dict[str, float] = field(default_factory=dict)
     widest: int = 0
     """Elements of the largest block that is held at once."""
-    loads: int = 0
-    """Load instructions of a block that one after the other must be waited for."""
+    steps: int = 0
+    """Products of blocks, one after the other."""
 
     def load(self, tensor: str, dtype: str, elements: int, trips: int) -> None:
         """Count a load."""
         moved = elements * BITS[dtype] / 8 * trips
         self.loaded_bytes[tensor] = self.loaded_bytes.get(tensor, 0.0) + moved
         self.lane_operations += 0.5 * elements * trips
-        self.loads += trips
 
     def store(self, tensor: str, dtype: str, elements: int) -> None:
         """Count a store."""
@@ -44,5 +43,6 @@ class Tally:
     def product(self, dtype: str, rows: int, columns: int, depth: int, trips: int) -> None:
         """Count a product of two blocks."""
         flops = 2.0 * rows * columns * depth * trips
+        self.steps += trips
         self.product_flops[dtype] = self.product_flops.get(dtype, 0.0) + flops
         self.widest = max(self.widest, rows * columns)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import Arithmetic, Block, Frame, power_of_two
 from burnish.codegen.gpu.tally import Tally
+from burnish.tile.connect import NoGroupError
 from burnish.tile.expr import (
     Accumulated,
     Argument,
@@ -42,6 +43,9 @@ Bind = Mapping[Axis, Index]
 LONGEST = 88
 """Characters of an expression that is written in place; longer ones get a name."""
 
+MOST_LINES = 1500
+"""Statements of a kernel: beyond, compiling it takes minutes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Value:
@@ -59,8 +63,8 @@ class Value:
 class Scope:
     """A loop's body, or the kernel's own."""
 
-    known: frozenset[Axis]
-    """The axes that have a value here."""
+    axes: set[Axis]
+    """The axes that get a value here, and have it in the loops inside too."""
     trips: int
     """How often it is run by one program."""
     lines: list[str] = field(default_factory=list)
@@ -96,10 +100,11 @@ class Writer:
         self.pointers: dict[str, str] = {}
         self.helpers: set[str] = set()
         self.tally = Tally()
-        self.scopes = [Scope(frozenset(), 1)]
+        self.scopes = [Scope(set(), 1)]
         self.precision = precision
         self._depth = depth
         self._names: dict[str, int] = {}
+        self._lines = 0
 
     def fresh(self, stem: str) -> str:
         """Return a variable that is not used yet."""
@@ -119,11 +124,14 @@ class Writer:
     def line(self, text: str) -> None:
         """Add a statement to the innermost scope."""
         self.scopes[-1].lines.append(text)
+        self._lines += 1
+        if self._lines > MOST_LINES:
+            raise NoGroupError(f"its kernel would have more than {MOST_LINES} lines")
 
     @contextmanager
     def at(self, depends: frozenset[Axis]) -> Iterator[None]:
         """Write in the outermost scope where all these axes are known."""
-        depth = next(k for k, scope in enumerate(self.scopes) if depends <= scope.known)
+        depth = max((self._depth_of(axis) for axis in depends), default=0)
         inner, self.scopes = self.scopes, self.scopes[: depth + 1]
         try:
             yield
@@ -136,7 +144,7 @@ class Writer:
         outer = self.scopes[-1]
         self.scopes = [
             *self.scopes,
-            Scope(outer.known | frozenset(axes), outer.trips * max(trips, 1)),
+            Scope(set(axes), outer.trips * max(trips, 1)),
         ]
         body = self.scopes[-1]
         try:
@@ -148,7 +156,22 @@ class Writer:
 
     def know(self, *axes: Axis) -> None:
         """Say that the innermost scope has given these axes a value."""
-        self.scopes[-1].known |= frozenset(axes)
+        self.scopes[-1].axes |= set(axes)
+
+    def count(self, block: Block) -> None:
+        """Write the indices of an axis that one block covers, where everybody sees them."""
+        self.blocks[block.axis] = block
+        with self.at(frozenset()):
+            lanes = f"tl.arange(0, {block.size})" if block.size > 1 else "0"
+            self.line(f"{block.name} = {lanes}")
+            self.know(block.axis)
+
+    def knows(self, axis: Axis) -> bool:
+        """Say whether an axis has a value where statements are written now."""
+        return any(axis in scope.axes for scope in self.scopes)
+
+    def _depth_of(self, axis: Axis) -> int:
+        return next(k for k, scope in enumerate(self.scopes) if axis in scope.axes)
 
     def arithmetic(self, frame: Frame) -> Arithmetic:
         """Return how indices are written in a frame."""
@@ -204,6 +227,8 @@ class Writer:
         with self.at(depends):
             mask = self.mask(depends, guards, frame)
             text = f"{self.pointer(read.tensor)} + {self.arithmetic(frame).index(offset)}"
+            if mask and dims - axes_of(offset):
+                text = f"{text} + tl.full({self.shape(dims, frame)}, 0, tl.int32)"
             if mask:
                 other = spelling.number(read.otherwise, "f32" if kind.dtype != "bool" else "i8")
                 other = "0" if read.otherwise == 0 else _typed(other, read.otherwise, kind.dtype)
@@ -261,8 +286,8 @@ class Writer:
         depends = frozenset(axis for each in given for axis in each.depends)
         dims = frozenset(axis for each in given for axis in each.dims)
         texts = [each.text for each in given]
-        if not depends:
-            texts = [_tensor(each) for each in given]
+        if not depends or spelling.is_helper(function, arguments[-1].dtype):
+            texts = [each.text if each.depends else _tensor(each) for each in given]
         text = spelling.called(function, texts, arguments[-1].dtype, self.helpers)
         result = Value(text, dtype, dims, depends)
         with self.at(depends):
@@ -357,12 +382,17 @@ def _ranges(read: Read, shape: tuple[int, ...]) -> Iterator[Guard]:
     """Yield the conditions that keep an index inside of its tensor, where nothing else does."""
     for index, extent in zip(read.index, shape, strict=True):
         low, high = bounds(index)
-        held = any(
-            guard.index == index and guard.low >= 0 and guard.high <= extent
-            for guard in read.guards
-        )
-        if (low < 0 or high >= extent) and not held:
+        if (low < 0 or high >= extent) and not any(
+            _holds(guard, index, extent) for guard in read.guards
+        ):
             yield Guard(index, 0, extent)
+
+
+def _holds(guard: Guard, index: Index, extent: int) -> bool:
+    """Say whether a guard keeps an index inside of a dimension."""
+    shift = index - guard.index
+    low, high = guard.low + shift.constant, guard.high + shift.constant
+    return not shift.terms and low >= 0 and high <= extent
 
 
 def _indices(guards: Iterable[Guard]) -> Iterator[Index]:
