@@ -17,6 +17,8 @@ from burnish.tile.reference import identity
 
 UNROLLED = 32
 """Terms of a reduction that are written one after the other, as the taps of a window are."""
+WINDOW = 9
+"""The same where each term needs a reduction of its own, computed anew for each."""
 MOST_LANES = 8192
 """Lanes of a block that a reduction makes for itself."""
 LEAST = 16
@@ -54,9 +56,23 @@ def reduced(writer: Writer, point: Point) -> Value:
         bind = _bound(point.bind, op.reduced, at(shared))
         inside = Point(op, bind, point.frame)
         return _folded(writer, inside, shared, writer.expression(op.body, inside), keep=True)
-    if terms <= UNROLLED and point.frame:
+    if terms <= (UNROLLED if not _reduces_inside(writer, op) else WINDOW) and point.frame:
         return _unrolled(writer, point)
     return _along_new_axis(writer, point, terms)
+
+
+def _reduces_inside(writer: Writer, op: TileOp) -> bool:
+    """Say whether a nest reads what the same kernel reduces, be it through other nests."""
+    waiting, seen = list(op.inputs), set[str]()
+    while waiting:
+        inner = writer.ops.get(waiting.pop())
+        if inner is None or inner.output in seen:
+            continue
+        if inner.reduced:
+            return True
+        seen.add(inner.output)
+        waiting += inner.inputs
+    return False
 
 
 def operands(writer: Writer, point: Point) -> Operands | None:

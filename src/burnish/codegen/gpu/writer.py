@@ -43,7 +43,7 @@ Bind = Mapping[Axis, Index]
 LONGEST = 88
 """Characters of an expression that is written in place; longer ones get a name."""
 
-MOST_LINES = 1500
+MOST_LINES = 600
 """Statements of a kernel: beyond, compiling it takes minutes."""
 
 
