@@ -23,7 +23,6 @@ from burnish.engines import isolated
 from burnish.engines import onnxruntime_executed as executed
 from burnish.engines.base import EngineOptions, GraphLevel
 from burnish.engines.onnxruntime_quantize import quantize_nodes
-from burnish.engines.recording import Turns
 from burnish.feeds.feed import Feeds
 from burnish.process.scratch import scratch
 from burnish.rewrite.drop import without_nodes
@@ -36,6 +35,7 @@ from burnish.store.history import History
 from burnish.store.stored import StoredModel
 from burnish.study.observed import completed
 from burnish.study.timeline import Recorded, TimelineRequest, undisturbed
+from burnish.timing.turns import Turns
 from burnish.version import __version__
 
 HISTORY = "whatif-history.jsonl"

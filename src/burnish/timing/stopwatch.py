@@ -1,4 +1,4 @@
-"""Time calls inside one process: warm up until they are steady, then sample blocks of them.
+"""Time calls inside one process: warm up until they are steady, then sample them.
 
 The clock is an argument, in nanoseconds, so that tests bring their own time.
 """
@@ -6,11 +6,14 @@ The clock is an argument, in nanoseconds, so that tests bring their own time.
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-Call = Callable[[], None]
+Call = Callable[[], object]
 Clock = Callable[[], int]
+
+WALL: Clock = time.perf_counter_ns
 
 WINDOW_S = 0.005
 """A window of warm-up calls lasts at least this long: shorter ones see the timer's noise."""
@@ -42,14 +45,14 @@ class Warmup:
     call_s: float
 
 
-def timed(call: Call, clock: Clock) -> float:
+def timed(call: Call, clock: Clock = WALL) -> float:
     """Return how long one call takes, in seconds."""
     start = clock()
     call()
     return (clock() - start) / 1e9
 
 
-def warm_up(call: Call, clock: Clock, limit: WarmupLimit) -> Warmup:
+def warm_up(call: Call, limit: WarmupLimit, clock: Clock = WALL) -> Warmup:
     """Call until the medians of the last windows agree, or until the limit."""
     start = clock()
     calls = 0
@@ -74,16 +77,30 @@ def settling_s(call_s: float) -> float:
     return SETTLE_S if call_s < LONG_CALL_S else 0.0
 
 
-def sample_block(call: Call, *, calls: int, settle_s: float, clock: Clock) -> tuple[float, ...]:
-    """Return the seconds of each of `calls` calls, after unrecorded ones for `settle_s`."""
+def sampled(
+    call: Call,
+    *,
+    calls: int = 1,
+    for_s: float = 0.0,
+    settle_calls: int = 0,
+    settle_s: float = 0.0,
+    clock: Clock = WALL,
+) -> tuple[float, ...]:
+    """Return the seconds of each call: at least `calls` of them, and for at least `for_s`.
+
+    Before these, calls are made that are not recorded: `settle_calls`, and for `settle_s`.
+    """
+    for _ in range(settle_calls):
+        call()
     settled = clock() + int(settle_s * 1e9)
     while clock() < settled:
         call()
-    marks = [(0, 0)] * calls
-    for index in range(calls):
+    marks: list[tuple[int, int]] = []
+    until = clock() + int(for_s * 1e9)
+    while len(marks) < calls or clock() < until:
         start = clock()
         call()
-        marks[index] = (start, clock())
+        marks.append((start, clock()))
     return tuple((end - start) / 1e9 for start, end in marks)
 
 

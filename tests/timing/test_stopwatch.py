@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.bench import timing
+from burnish.timing import stopwatch
 
 
 class FakeTime:
@@ -38,13 +38,13 @@ def falling(first_s: float, last_s: float, factor: float) -> Iterator[float]:
 
 def test_steady_calls_need_three_windows() -> None:
     time = constant(0.01)
-    warmup = timing.warm_up(time.call, time.clock, timing.WarmupLimit())
-    assert warmup == timing.Warmup(calls=3, seconds=0.03, converged=True, call_s=0.01)
+    warmup = stopwatch.warm_up(time.call, stopwatch.WarmupLimit(), time.clock)
+    assert warmup == stopwatch.Warmup(calls=3, seconds=0.03, converged=True, call_s=0.01)
 
 
 def test_warm_up_goes_on_until_calls_stop_getting_faster() -> None:
     time = FakeTime(falling(0.1, 0.01, 0.8))
-    warmup = timing.warm_up(time.call, time.clock, timing.WarmupLimit())
+    warmup = stopwatch.warm_up(time.call, stopwatch.WarmupLimit(), time.clock)
     assert warmup.converged
     assert warmup.call_s == pytest.approx(0.01)
     assert warmup.calls == 14
@@ -52,39 +52,46 @@ def test_warm_up_goes_on_until_calls_stop_getting_faster() -> None:
 
 def test_short_calls_are_judged_in_windows_of_five_milliseconds() -> None:
     time = constant(0.001)
-    assert timing.warm_up(time.call, time.clock, timing.WarmupLimit()).calls == 15
+    assert stopwatch.warm_up(time.call, stopwatch.WarmupLimit(), time.clock).calls == 15
 
 
 @pytest.mark.parametrize(
     ("limit", "calls"),
     [
-        (timing.WarmupLimit(calls=7, seconds=100), 7),
-        (timing.WarmupLimit(calls=1000, seconds=0.05), 2),
-        (timing.WarmupLimit(calls=1000, seconds=0.0), 1),
+        (stopwatch.WarmupLimit(calls=7, seconds=100), 7),
+        (stopwatch.WarmupLimit(calls=1000, seconds=0.05), 2),
+        (stopwatch.WarmupLimit(calls=1000, seconds=0.0), 1),
     ],
 )
-def test_warm_up_ends_at_its_limit_and_says_so(limit: timing.WarmupLimit, calls: int) -> None:
+def test_warm_up_ends_at_its_limit_and_says_so(limit: stopwatch.WarmupLimit, calls: int) -> None:
     time = FakeTime(iter([0.02, 0.04] * 100))
-    warmup = timing.warm_up(time.call, time.clock, limit)
+    warmup = stopwatch.warm_up(time.call, limit, time.clock)
     assert (warmup.calls, warmup.converged) == (calls, False)
 
 
 def test_a_block_gives_every_call_after_those_that_settle() -> None:
     time = FakeTime(iter([0.006, 0.006, 0.001, 0.003, 0.002]))
-    samples = timing.sample_block(time.call, calls=3, settle_s=0.01, clock=time.clock)
+    samples = stopwatch.sampled(time.call, calls=3, settle_s=0.01, clock=time.clock)
     assert samples == (0.001, 0.003, 0.002)
 
 
 def test_a_call_of_a_second_settles_by_itself() -> None:
-    assert timing.settling_s(0.5) == timing.SETTLE_S
-    assert timing.settling_s(1.0) == 0
+    assert stopwatch.settling_s(0.5) == stopwatch.SETTLE_S
+    assert stopwatch.settling_s(1.0) == 0
     time = constant(1.0)
-    assert timing.sample_block(time.call, calls=1, settle_s=0.0, clock=time.clock) == (1.0,)
+    assert stopwatch.sampled(time.call, calls=1, settle_s=0.0, clock=time.clock) == (1.0,)
     assert time.calls == 1
 
 
 @given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=30))
 def test_samples_are_exactly_the_time_that_passed(durations: list[float]) -> None:
     time = FakeTime(iter(durations))
-    samples = timing.sample_block(time.call, calls=len(durations), settle_s=0.0, clock=time.clock)
+    samples = stopwatch.sampled(time.call, calls=len(durations), settle_s=0.0, clock=time.clock)
     assert samples == pytest.approx(durations, abs=1e-9)
+
+
+def test_calls_go_on_for_a_while_if_they_take_less() -> None:
+    time = constant(0.01)
+    assert len(stopwatch.sampled(time.call, calls=2, for_s=0.05, clock=time.clock)) == 5
+    assert len(stopwatch.sampled(time.call, calls=2, settle_calls=3, clock=time.clock)) == 2
+    assert time.calls == 10
