@@ -89,11 +89,13 @@ class Varied:
         suspicions: Suspicions,
         asked: Mapping[str, int],
         works: Callable[[Feeds], bool],
+        usual: Mapping[str, int] | None = None,
     ) -> None:
         """Take what is known; dimensions in `asked` are never varied.
 
-        `works` says whether a model takes some inputs.
+        `works` says whether a model takes some inputs; it takes those of the `usual` sizes.
         """
+        self._usual = usual or {}
         self._maker, self._suspicions, self._asked = maker, suspicions, asked
         self._meanings = {
             symbol: meaning
@@ -148,7 +150,8 @@ class Varied:
             }
             if self._fits(base) and works(self.feeds(Variant("base", base))):
                 return base
-        return dict(self._maker.bound(self._asked).sizes) if self._meanings else base
+        known = {**self._maker.bound(self._asked).sizes, **self._usual}
+        return known if self._meanings else base
 
     def _sized(self) -> list[Variant]:
         """Return variants of one size each: those that stand in the graphs first."""

@@ -56,6 +56,8 @@ class Effort:
     """Whether inputs are looked for that tell the two apart."""
     fixed: Mapping[str, int] = dataclasses.field(default_factory=dict)
     """Dimensions whose size was asked for: they are not varied."""
+    usual: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """Sizes that are known to work, where those that names suggest do not."""
     seed: int = 0
 
 
@@ -99,7 +101,7 @@ def variants_of(
     """Return inputs that may tell two models apart, always the same for the same arguments."""
     clues = structure.clues
     suspicions = Suspicions(clues.integers, clues.reals, clues.rows)
-    varied = Varied(Maker(reference), suspicions, effort.fixed, works)
+    varied = Varied(Maker(reference), suspicions, effort.fixed, works, effort.usual)
     return varied, varied.variants(seed=effort.seed + 1000, random=_MIXTURES)
 
 
