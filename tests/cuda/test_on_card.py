@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ CALLS = ("x", "t", "u", "y")
 WORK = Work(
     calls=tuple(
         Call(SOURCES["double"], (a, b), (b,), (SIZE // 128, 1, 1), nodes=(f"double_{a}",))
-        for a, b in zip(CALLS, CALLS[1:], strict=False)
+        for a, b in pairwise(CALLS)
     ),
     tensors={name: TensorSpec(name, "f32", (SIZE,)) for name in CALLS},
     inputs=("x",),
