@@ -19,7 +19,8 @@ from burnish.cuda.device_array import DeviceArray
 from burnish.cuda.dlpack import Piece
 from burnish.cuda.driver import Driver, DriverError, Event, Stream
 from burnish.cuda.feeding import Feed, Given
-from burnish.cuda.graphs import Line, Loaded
+from burnish.cuda.graphs import Line
+from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.memory import Holder, Slot, SlotPool, aligned, enough_memory
 from burnish.cuda.plan import Buffer, DevicePlan, program_bytes
 from burnish.cuda.staging import Staging
@@ -41,14 +42,14 @@ class DeviceExecutable:
     """Runs a plan on a card; calls from several threads run one after the other."""
 
     def __init__(
-        self, driver: Driver, plan: DevicePlan, loaded: Mapping[str, Loaded], constants: int
+        self, driver: Driver, plan: DevicePlan, loaded: LoadedKernels, constants: int
     ) -> None:
         self.plan = plan
         self._driver = driver
         self._lock = threading.Lock()
         self._results = plan.results or plan.outputs
         shared = aligned(plan.arena_bytes)
-        needed = shared + program_bytes(plan, {name: one.kernel for name, one in loaded.items()})
+        needed = shared + program_bytes(plan, loaded.kernels)
         with enough_memory(driver, needed, "the model"):
             self._arena = driver.allocate(max(needed, 1))
         self._own = driver.new_stream()

@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from burnish.cuda.driver import Driver, Event, Function, Graph, Start, Stream
-from burnish.cuda.kernel import Kernel
+from burnish.cuda.driver import Driver, Event, Graph, Start, Stream
+from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.plan import Copy, DevicePlan, Step
 
 Addresses = Mapping[str, int]
@@ -15,14 +15,6 @@ Addresses = Mapping[str, int]
 
 MOST_GRAPHS = 16
 """Kept at once, for different addresses of inputs and outputs; each costs the card some memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A kernel on the card."""
-
-    kernel: Kernel
-    function: Function
 
 
 @dataclass(slots=True)
@@ -36,7 +28,7 @@ class Line:
     """Puts a plan's steps in line on any addresses."""
 
     def __init__(
-        self, driver: Driver, plan: DevicePlan, loaded: Mapping[str, Loaded], programs: int
+        self, driver: Driver, plan: DevicePlan, loaded: LoadedKernels, programs: int
     ) -> None:
         self._driver = driver
         self._plan = plan
@@ -128,12 +120,11 @@ class Line:
         for name in step.zeroed:
             if size := self._plan.buffers[name].bytes:
                 self._driver.zero(addresses[name], size, stream)
-        loaded = self._loaded[step.kernel]
-        kernel = loaded.kernel
+        kernel, function = self._loaded.kernels[step.kernel], self._loaded.functions[step.kernel]
         behind = (self._programs if kernel.program_bytes else 0, 0, 0, 0)[: kernel.trailing]
         given = (*(addresses[name] for name in step.arguments), *behind)
         start = Start(step.grid, kernel.threads, kernel.shared_bytes, given)
-        self._driver.launch(loaded.function, start, stream)
+        self._driver.launch(function, start, stream)
 
     def _drop(self, captured: _Captured) -> None:
         self._driver.synchronize(captured.last)
