@@ -41,6 +41,7 @@ def test_the_rest_is_what_was_compiled(compiled: Built) -> None:
     assert found.entry == "spilling"
     assert found.parameter_bytes == (8,) * (2 + compiled.kernel.trailing)
     assert found.threads == 32
+    assert found.frame_bytes > 0
     assert found.toolkit is not None
     assert found.toolkit >= (12, 0)
 

@@ -19,7 +19,8 @@ from burnish.cuda.device_array import DeviceArray
 from burnish.cuda.dlpack import Piece
 from burnish.cuda.driver import Driver, DriverError, Event, Stream
 from burnish.cuda.feeding import Feed, Given
-from burnish.cuda.graphs import Line, Loaded
+from burnish.cuda.graphs import Line, Memory
+from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.memory import Holder, Slot, SlotPool, aligned, enough_memory
 from burnish.cuda.plan import Buffer, DevicePlan, program_bytes
 from burnish.cuda.staging import Staging
@@ -41,27 +42,22 @@ class DeviceExecutable:
     """Runs a plan on a card; calls from several threads run one after the other."""
 
     def __init__(
-        self, driver: Driver, plan: DevicePlan, loaded: Mapping[str, Loaded], constants: int
+        self, driver: Driver, plan: DevicePlan, loaded: LoadedKernels, constants: int
     ) -> None:
         self.plan = plan
         self._driver = driver
         self._lock = threading.Lock()
         self._results = plan.results or plan.outputs
         shared = aligned(plan.arena_bytes)
-        needed = shared + program_bytes(plan, {name: one.kernel for name, one in loaded.items()})
+        needed = shared + program_bytes(plan, loaded.kernels)
         with enough_memory(driver, needed, "the model"):
             self._arena = driver.allocate(max(needed, 1))
         self._own = driver.new_stream()
         self._staging = Staging(driver)
         self._inputs = _Block(driver, {name: plan.buffers[name] for name in plan.inputs})
         self._outputs = _Block(driver, {name: plan.buffers[name] for name in plan.outputs})
-        self._line = Line(driver, plan, loaded, self._arena + shared)
-        homes = {"arena": self._arena, "constant": constants}
-        self._fixed = {
-            name: homes[buffer.home] + buffer.offset
-            for name, buffer in plan.buffers.items()
-            if buffer.home in homes
-        }
+        memory = Memory(self._arena, self._arena + shared, constants)
+        self._line = Line(driver, plan, loaded, memory)
 
     def run(
         self,
@@ -82,7 +78,7 @@ class DeviceExecutable:
             inputs, _kept = self._placed(given, line)
             slot, holder = self._outputs.pool.take(line)
             outputs = self._outputs.addresses(slot)
-            self._line.run({**self._fixed, **inputs, **outputs}, line, self._own)
+            self._line.run({**inputs, **outputs}, line, self._own)
             if on_card is None:
                 on_card = any(each.on_card for each in given.values())
             if not on_card:
@@ -226,7 +222,7 @@ class DeviceExecutable:
             given = self._given(feeds, self._own, until_done)
             inputs, holder = self._placed(given, self._own)
             slot, kept = self._outputs.pool.take(self._own)
-            addresses = {**self._fixed, **inputs, **self._outputs.addresses(slot)}
+            addresses = {**inputs, **self._outputs.addresses(slot)}
             prepared = _Prepared(addresses, (holder, kept, until_done.pop_all(), feeds))
             self._line.replay(addresses, self._own, self._own)
             self._driver.synchronize(self._own)

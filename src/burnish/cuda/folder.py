@@ -16,7 +16,8 @@ from burnish.core import records
 from burnish.core.errors import ModelError
 from burnish.cuda.assemble import Assembled
 from burnish.cuda.driver import Driver
-from burnish.cuda.model import Bytes, DeviceModel
+from burnish.cuda.loaded import Bytes
+from burnish.cuda.model import DeviceModel
 from burnish.cuda.soundness import findings
 from burnish.cuda.table import CONSTANTS, KERNELS, SCHEMA, TABLE, DeviceTable, code_findings
 

@@ -6,23 +6,15 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from burnish.cuda.driver import Driver, Event, Function, Graph, Start, Stream
-from burnish.cuda.kernel import Kernel
+from burnish.cuda.driver import Driver, Event, Graph, Start, Stream
+from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.plan import Copy, DevicePlan, Step
 
 Addresses = Mapping[str, int]
-"""Where each buffer is."""
+"""Where inputs and outputs are."""
 
 MOST_GRAPHS = 16
 """Kept at once, for different addresses of inputs and outputs; each costs the card some memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A kernel on the card."""
-
-    kernel: Kernel
-    function: Function
 
 
 @dataclass(slots=True)
@@ -32,17 +24,32 @@ class _Captured:
     """Where it was last replayed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What stays where it is on the card."""
+
+    arena: int
+    programs: int
+    """For what the programs of a step need for themselves."""
+    constants: int
+
+
 class Line:
-    """Puts a plan's steps in line on any addresses."""
+    """Puts a plan's steps in line, on any addresses of inputs and outputs."""
 
     def __init__(
-        self, driver: Driver, plan: DevicePlan, loaded: Mapping[str, Loaded], programs: int
+        self, driver: Driver, plan: DevicePlan, loaded: LoadedKernels, memory: Memory
     ) -> None:
         self._driver = driver
         self._plan = plan
         self._loaded = loaded
-        self._programs = programs
-        """Where the memory is that the programs of a step need for themselves."""
+        self._programs = memory.programs
+        homes = {"arena": memory.arena, "constant": memory.constants}
+        self._fixed = {
+            name: homes[buffer.home] + buffer.offset
+            for name, buffer in plan.buffers.items()
+            if buffer.home in homes
+        }
         self._border = (*plan.inputs, *plan.outputs)
         self._graphs: OrderedDict[tuple[int, ...], _Captured] = OrderedDict()
         self._seen: OrderedDict[tuple[int, ...], None] = OrderedDict()
@@ -77,8 +84,9 @@ class Line:
 
     def each(self, addresses: Addresses, stream: Stream) -> None:
         """Put the steps in line one by one."""
+        every = {**self._fixed, **addresses}
         for step in self._plan.steps:
-            self._step(step, addresses, stream)
+            self._step(step, every, stream)
 
     def repeated(self, addresses: Addresses, own: Stream, times: int) -> Graph:
         """Return a graph of all steps, several times one after the other."""
@@ -91,11 +99,12 @@ class Line:
 
     def with_events(self, addresses: Addresses, own: Stream, events: Sequence[Event]) -> Graph:
         """Return a graph that reaches an event before each step, and one at its end."""
+        every = {**self._fixed, **addresses}
 
         def put() -> None:
             for step, event in zip(self._plan.steps, events, strict=False):
                 self._driver.record(event, own, at_replay=True)
-                self._step(step, addresses, own)
+                self._step(step, every, own)
             self._driver.record(events[len(self._plan.steps)], own, at_replay=True)
 
         return self._captured(put, own)
@@ -128,12 +137,11 @@ class Line:
         for name in step.zeroed:
             if size := self._plan.buffers[name].bytes:
                 self._driver.zero(addresses[name], size, stream)
-        loaded = self._loaded[step.kernel]
-        kernel = loaded.kernel
+        kernel, function = self._loaded.kernels[step.kernel], self._loaded.functions[step.kernel]
         behind = (self._programs if kernel.program_bytes else 0, 0, 0, 0)[: kernel.trailing]
         given = (*(addresses[name] for name in step.arguments), *behind)
         start = Start(step.grid, kernel.threads, kernel.shared_bytes, given)
-        self._driver.launch(loaded.function, start, stream)
+        self._driver.launch(function, start, stream)
 
     def _drop(self, captured: _Captured) -> None:
         self._driver.synchronize(captured.last)

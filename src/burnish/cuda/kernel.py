@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 THREADS_PER_WARP = 32
@@ -74,6 +76,28 @@ class Failed:
     """Why a kernel could not be compiled, in one line."""
 
     reason: str
+
+
+_SETTINGS = "# burnish: "
+"""What begins the line of a text that says how it is compiled."""
+
+
+def settings_line(pointers: Sequence[str], warps: int, stages: int) -> str:
+    """Return a line of a kernel's text that says how it is compiled.
+
+    So a text is all that must be kept of a kernel, and equal texts are equal kernels.
+    """
+    found = {"pointers": list(pointers), "warps": warps, "stages": stages}
+    return _SETTINGS + json.dumps(found)
+
+
+def source_of(name: str, text: str) -> Source:
+    """Return a kernel from a text that says how it is compiled; `ValueError` if it does not."""
+    lines = [line for line in text.splitlines() if line.startswith(_SETTINGS)]
+    if len(lines) != 1:
+        raise ValueError(f"{name}: has {len(lines)} lines that begin with {_SETTINGS!r}, not one")
+    found = json.loads(lines[0].removeprefix(_SETTINGS))
+    return Source(name, text, tuple(found["pointers"]), found["warps"], found["stages"])
 
 
 def capability_of(architecture: str) -> tuple[int, int]:

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
-from burnish.core.units import size as size_text
-from burnish.cuda.driver import Device, Driver, DriverError, Module
+from burnish.core.errors import UsageError
+from burnish.cuda.driver import Driver
 from burnish.cuda.executable import DeviceExecutable, Feeds, Result, StepTime
 from burnish.cuda.feeding import described
-from burnish.cuda.graphs import Loaded
-from burnish.cuda.kernel import Kernel, runs_on
-from burnish.cuda.memory import enough_memory
+from burnish.cuda.loaded import Bytes, LoadedKernels, uploaded
 from burnish.cuda.plan import DevicePlan
 from burnish.cuda.table import DeviceTable
-
-Bytes = NDArray[np.uint8]
 
 
 class DeviceModel:
@@ -45,11 +36,9 @@ class DeviceModel:
         self._where = where
         self._command = command
         self._executables: dict[int, DeviceExecutable] = {}
-        self._check_card()
-        with driver.current():
-            self._modules: list[Module] = []
-            self._loaded = {name: self._load(name, code[name]) for name in table.kernels}
-            self._constants = self._uploaded(constants)
+        kernels = {name: each.kernel for name, each in table.kernels.items()}
+        self._loaded = LoadedKernels(driver, kernels, code, where=where, command=command)
+        self._constants = uploaded(driver, constants, where)
 
     def run(
         self,
@@ -91,13 +80,11 @@ class DeviceModel:
         for executable in self._executables.values():
             executable.close()
         self._executables.clear()
-        with self._driver.current():
-            for module in self._modules:
-                self._driver.unload(module)
-            self._modules.clear()
-            if self._constants:
+        self._loaded.close()
+        if self._constants:
+            with self._driver.current():
                 self._driver.free(self._constants)
-                self._constants = 0
+            self._constants = 0
 
     def __enter__(self) -> Self:
         return self
@@ -118,64 +105,6 @@ class DeviceModel:
                 )
         return self._executables[number]
 
-    def _check_card(self) -> None:
-        device = self._driver.device
-        if not runs_on(self.table.architecture, device.capability):
-            raise MissingCapabilityError(
-                f"{self._where}: its kernels are for {self.table.architecture}, and this card is"
-                f" {device.name} ({device.architecture})",
-                hint=f"compile it for this card: {self._command} --target {device.architecture}",
-            )
-        for found in self.table.kernels.values():
-            self._check_kernel(found.kernel, device)
-
-    def _check_kernel(self, kernel: Kernel, device: Device) -> None:
-        major = int(kernel.toolkit.partition(".")[0] or 0)
-        if device.driver[0] < major:
-            raise MissingCapabilityError(
-                f"{self._where}: its kernels were written by CUDA {kernel.toolkit}, and the driver"
-                f" here knows {_dotted(device.driver)} at most",
-                hint=f"update NVIDIA's driver to one for CUDA {major} or newer",
-            )
-        if kernel.shared_bytes > device.shared_bytes:
-            raise MissingCapabilityError(
-                f"{self._where}: its kernel {kernel.entry!r} needs"
-                f" {size_text(kernel.shared_bytes)} of shared memory, and a program on"
-                f" {device.name} can have {size_text(device.shared_bytes)}",
-                hint=f"compile it for this card: {self._command} --target {device.architecture}",
-            )
-
-    def _load(self, name: str, code: bytes) -> Loaded:
-        kernel = self.table.kernels[name].kernel
-        with self._loading(name, kernel):
-            module = self._driver.load(code)
-            self._modules.append(module)
-            return Loaded(kernel, self._driver.function(module, kernel.entry, kernel.shared_bytes))
-
-    @contextmanager
-    def _loading(self, name: str, kernel: Kernel) -> Iterator[None]:
-        try:
-            yield
-        except DriverError as error:
-            raise ModelError(
-                f"{self._where}: the kernel {name!r} ({kernel.architecture}, CUDA"
-                f" {kernel.toolkit}) cannot be loaded: {error}",
-                hint=f"compile it again: {self._command}, or update NVIDIA's driver, which knows"
-                f" CUDA {_dotted(self._driver.device.driver)}",
-            ) from error
-
-    def _uploaded(self, constants: Bytes) -> int:
-        """Return where the constants are on the card."""
-        if not constants.nbytes:
-            return 0
-        with enough_memory(self._driver, constants.nbytes, f"{self._where}: its constants"):
-            address = self._driver.allocate(constants.nbytes)
-        stream = self._driver.new_stream()
-        self._driver.copy(address, constants.ctypes.data, constants.nbytes, stream)
-        self._driver.synchronize(stream)
-        self._driver.drop_stream(stream)
-        return address
-
     def _no_plan(self, shapes: Mapping[str, tuple[int, ...]]) -> UsageError:
         asked = ", ".join(f"{name}: {list(shape)}" for name, shape in shapes.items())
         known = "; or ".join(map(_shapes_text, self.table.plans))
@@ -187,7 +116,3 @@ class DeviceModel:
 
 def _shapes_text(plan: DevicePlan) -> str:
     return ", ".join(f"{name}: {list(plan.buffers[name].shape)}" for name in plan.inputs)
-
-
-def _dotted(version: tuple[int, int]) -> str:
-    return f"{version[0]}.{version[1]}"
