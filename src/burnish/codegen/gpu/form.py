@@ -90,7 +90,9 @@ def places_of(ops: Sequence[TileOp], anchor: TileOp) -> dict[str, tuple[tuple[In
     return {name: tuple(indices) for name, indices in found.items()}
 
 
-def stored_place(op: TileOp, anchor: TileOp, places: Places, kept: Form) -> tuple[Index, ...] | None:
+def stored_place(
+    op: TileOp, anchor: TileOp, places: Places, kept: Form
+) -> tuple[Index, ...] | None:
     """Return where a nest's output can be stored by the anchor's programs; None: nowhere.
 
     Each program must have just its own part of it: one axis of the anchor per dimension.
@@ -104,16 +106,16 @@ def stored_place(op: TileOp, anchor: TileOp, places: Places, kept: Form) -> tupl
         )
         if not plain or len(set(used)) != len(used) or not set(used) <= axes:
             continue
-        fits = all(a.extent == e for a, e in zip(used, [e for e in op.shape if e > 1], strict=False))
+        fits = all(
+            a.extent == e for a, e in zip(used, [e for e in op.shape if e > 1], strict=False)
+        )
         left = {axis for axis in axes - set(used) if axis.extent > 1}
         if fits and (not left or (kept.whole and left <= set(kept.columns))):
             return index
     return None
 
 
-def _reduced_over(
-    ops: Sequence[TileOp], anchor: TileOp, places: Places
-) -> frozenset[Axis] | None:
+def _reduced_over(ops: Sequence[TileOp], anchor: TileOp, places: Places) -> frozenset[Axis] | None:
     """Return the anchor's axes along which something that it needs is reduced."""
     own = {axis for axis in anchor.spatial if axis.extent > 1}
     for op in reversed(ops):

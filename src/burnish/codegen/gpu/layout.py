@@ -14,7 +14,7 @@ def orders_of(graph: TileGraph) -> dict[str, tuple[int, ...]]:
     outside = {*graph.inputs, *graph.outputs}
     images = _images(graph)
     orders = {name: (0, 2, 3, 1) for name in images if name not in outside}
-    return orders | {name: (2, 3, 1, 0) for name in _weights(graph)}
+    return orders | dict.fromkeys(_weights(graph), (2, 3, 1, 0))
 
 
 def _images(graph: TileGraph) -> set[str]:
@@ -32,7 +32,9 @@ def _images(graph: TileGraph) -> set[str]:
         changed = False
         for op in graph.ops:
             near = [n for n in (op.output, *op.inputs) if len(kinds[n].shape) == 4]
-            alike = [n for n in near if n not in graph.constants and _same_image(graph, n, op.output)]
+            alike = [
+                n for n in near if n not in graph.constants and _same_image(graph, n, op.output)
+            ]
             if any(n in found for n in alike) and not set(alike) <= found:
                 found |= set(alike)
                 changed = True

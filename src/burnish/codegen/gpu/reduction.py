@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product as every
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.blocks import Block, Frame, power_of_two
+from burnish.codegen.gpu.blocks import Block, power_of_two
 from burnish.codegen.gpu.writer import Bind, Point, Value, Writer
 from burnish.tile.expr import Argument, Call, Expr
 from burnish.tile.graph import TileOp, arguments_of, expression_indices
@@ -25,7 +25,11 @@ LEAST = 16
 """Neither side of a block that tensor cores multiply may be shorter."""
 
 _FOLD = {"sum": "{0} + {1}", "prod": "{0} * {1}"}
-_WHOLE = {"sum": "tl.sum({0}, axis={1}", "max": "tl.max({0}, axis={1}", "min": "tl.min({0}, axis={1}"}
+_WHOLE = {
+    "sum": "tl.sum({0}, axis={1}",
+    "max": "tl.max({0}, axis={1}",
+    "min": "tl.min({0}, axis={1}",
+}
 _HELPER = {"max": "largest", "min": "smallest", "prod": "product"}
 
 
@@ -47,7 +51,9 @@ def reduced(writer: Writer, point: Point) -> Value:
     terms = math.prod(axis.extent for axis in op.reduced)
     if not terms:
         assert op.combine is not None
-        return Value(spelling.number(identity(op.combine, op.body.dtype), op.body.dtype), op.body.dtype)
+        return Value(
+            spelling.number(identity(op.combine, op.body.dtype), op.body.dtype), op.body.dtype
+        )
     found = operands(writer, point)
     if found is not None:
         return _product(writer, point, found)
@@ -146,7 +152,9 @@ def _count(
     writer: Writer, step: str, chunks: int, scalars: Sequence[Axis], name: str, block: int
 ) -> None:
     """Write what a step of the loop stands for: one of each outer axis, and a block of the inner."""
-    writer.line(f"{name} = {step} {f'% {chunks} ' if scalars else ''}* {block} + tl.arange(0, {block})")
+    writer.line(
+        f"{name} = {step} {f'% {chunks} ' if scalars else ''}* {block} + tl.arange(0, {block})"
+    )
     rest, less = step, chunks
     for axis in reversed(scalars):
         text = f"{rest} // {less}" if less > 1 else rest
@@ -171,19 +179,19 @@ def _operand(writer: Writer, side: Expr, point: Point, k: Axis, dtype: str) -> s
     value = writer.expression(inner, point)
     text = spelling.casted(value.text, value.dtype, dtype)
     frame = point.frame
-    if writer.blocks[k].padded and not _zero_outside(inner, point.op):
+    if writer.blocks[k].padded and not _zero_outside(writer, inner, point.op):
         text = f"tl.where({writer.arithmetic(frame).inside(k)}, {text}, 0.0).to({spelling.TYPES[dtype]})"
     if not value.dims >= set(frame):
         text = f"tl.broadcast_to({text}, {writer.shape(frame, frame)})"
     return text
 
 
-def _zero_outside(side: Expr, op: TileOp) -> bool:
+def _zero_outside(writer: Writer, side: Expr, op: TileOp) -> bool:
     """Say whether a side is a load that gives zero outside of its tensor."""
     if not isinstance(side, Argument):
         return False
     read = op.reads[side.position]
-    return not read.guards or read.otherwise == 0
+    return read.tensor not in writer.ops and (not read.guards or read.otherwise == 0)
 
 
 def _depth_axes(
@@ -255,8 +263,10 @@ def _along_new_axis(writer: Writer, point: Point, terms: int) -> Value:
         name = writer.fresh("r")
         axis = Axis(name, terms)
         writer.blocks[axis] = Block(axis, name, block)
-        frame = (*point.frame, axis) if free is None else (
-            (*point.frame[:free], axis, *point.frame[free + 1 :])
+        frame = (
+            (*point.frame, axis)
+            if free is None
+            else ((*point.frame[:free], axis, *point.frame[free + 1 :]))
         )
         inside = Point(op, _bound(point.bind, op.reduced, at(axis)), frame)
         if block >= terms:
@@ -265,7 +275,11 @@ def _along_new_axis(writer: Writer, point: Point, terms: int) -> Value:
             return _folded(writer, inside, axis, body, keep=free is not None)
         total = writer.fresh("total")
         start = spelling.number(_start(op), op.body.dtype)
-        start = start if op.body.dtype == "f32" else start.removeprefix("tl.full((), ").rpartition(",")[0]
+        start = (
+            start
+            if op.body.dtype == "f32"
+            else start.removeprefix("tl.full((), ").rpartition(",")[0]
+        )
         shape = writer.shape((*dims, axis), frame)
         writer.line(f"{total} = tl.full({shape}, {start}, {spelling.TYPES[op.body.dtype]})")
         steps = -(-terms // block)
@@ -293,8 +307,9 @@ def _folded(
         text = f"tl.broadcast_to({text}, {writer.shape(body.dims | {axis}, point.frame)})"
     small = body.dtype in ("bool", "i8", "i16", "u8", "u16")
     text = f"({text}).to(tl.int32)" if small else text
-    place = point.frame.index(axis)
-    kept = ", keep_dims=True" if keep and len(point.frame) > 1 else ""
+    alone = not body.dims - {axis}
+    place = "None" if alone else point.frame.index(axis)
+    kept = ", keep_dims=True" if keep and not alone else ""
     if op.combine == "sum" or (op.combine != "prod" and not _sees_nan(writer, op)):
         text = _WHOLE[op.combine].format(text, place) + f"{kept})"
     else:

@@ -92,6 +92,8 @@ class Writer:
         orders: Mapping[str, tuple[int, ...]],
         depth: int = 32,
         precision: str = "ieee",
+        *,
+        approximate: bool = False,
     ) -> None:
         self.ops = {op.output: op for op in ops}
         self.types = types
@@ -102,6 +104,7 @@ class Writer:
         self.tally = Tally()
         self.scopes = [Scope(set(), 1)]
         self.precision = precision
+        self.approximate = approximate
         self._depth = depth
         self._names: dict[str, int] = {}
         self._lines = 0
@@ -142,6 +145,7 @@ class Writer:
     def loop(self, head: str, axes: Iterable[Axis], trips: int) -> Iterator[None]:
         """Write a loop that gives these axes a value."""
         outer = self.scopes[-1]
+        self.tally.turns += outer.trips * max(trips, 1)
         self.scopes = [
             *self.scopes,
             Scope(set(axes), outer.trips * max(trips, 1)),
@@ -279,16 +283,15 @@ class Writer:
             case Call(function, arguments, dtype):
                 return self._call(function, arguments, dtype, point)
 
-    def _call(
-        self, function: str, arguments: Sequence[Expr], dtype: str, point: Point
-    ) -> Value:
+    def _call(self, function: str, arguments: Sequence[Expr], dtype: str, point: Point) -> Value:
         given = [self.expression(each, point) for each in arguments]
         depends = frozenset(axis for each in given for axis in each.depends)
         dims = frozenset(axis for each in given for axis in each.dims)
         texts = [each.text for each in given]
         if not depends or spelling.is_helper(function, arguments[-1].dtype):
             texts = [each.text if each.depends else _tensor(each) for each in given]
-        text = spelling.called(function, texts, arguments[-1].dtype, self.helpers)
+        near = self.approximate and point.op.dtype in spelling.HALVES
+        text = spelling.called(function, texts, arguments[-1].dtype, self.helpers, near=near)
         result = Value(text, dtype, dims, depends)
         with self.at(depends):
             self.tally.work(function, self.elements(dims), self.scopes[-1].trips)
@@ -316,7 +319,9 @@ class Writer:
             return loaded
         inner = self.value(read.tensor, index, point.frame)
         inside = self._inside(guards, point.frame)
-        text = f"tl.where({inside.text}, {inner.text}, {spelling.number(read.otherwise, kind.dtype)})"
+        text = (
+            f"tl.where({inside.text}, {inner.text}, {spelling.number(read.otherwise, kind.dtype)})"
+        )
         depends = inner.depends | inside.depends
         with self.at(depends):
             chosen = Value(text, kind.dtype, inner.dims | inside.dims, depends)
@@ -359,8 +364,10 @@ class Writer:
         if op.reduced:
             total = reduced(self, point)
             point = Point(op, bind, frame, accumulated=total)
-        found = self.expression(op.finish or Accumulated(op.body.dtype), point) if op.reduced else (
-            self.expression(op.body, point)
+        found = (
+            self.expression(op.finish or Accumulated(op.body.dtype), point)
+            if op.reduced
+            else (self.expression(op.body, point))
         )
         return found if found.text.isidentifier() else self.named(found, "nest")
 
@@ -407,6 +414,6 @@ def _typed(text: str, value: object, dtype: str) -> str:
 
 def _tensor(value: Value) -> str:
     """Return a number as a tensor of no dimension, which functions of tensors want."""
-    if value.text.startswith(("tl.", "(")) or not value.text:
+    if not re.match(r'-?\d|float\("', value.text):
         return value.text
     return f"tl.full((), {value.text}, {spelling.TYPES[value.dtype]})"
