@@ -37,7 +37,8 @@ MODELS: Mapping[str, str] = {
         { t = Transpose<perm=[0,1,3,2]>(k) s = MatMul(q, t) m = Add(s, mask)
           p = Softmax<axis=-1>(m) y = MatMul(p, v) }""",
     "convolution": """(float16[2,16,9,11] x, float16[24,16,3,3] w, float16[24] b)
-        => (float16[2,24,5,6] y) { c = Conv<pads=[1,1,1,1], strides=[2,2]>(x, w, b) y = Relu(c) }""",
+        => (float16[2,24,5,6] y)
+        { c = Conv<pads=[1,1,1,1], strides=[2,2]>(x, w, b) y = Relu(c) }""",
     "depthwise": """(float16[2,16,9,11] x, float16[16,1,3,3] w) => (float16[2,16,9,11] y)
         { y = Conv<pads=[1,1,1,1], group=16>(x, w) }""",
     "inverted_residual": """(float16[1,8,8,9] x, float16[32,8,1,1] a, float16[32,1,3,3] d,

@@ -10,8 +10,8 @@ from burnish.codegen.choice import Choice
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.form import Form, form, places_of
 from burnish.codegen.gpu.kernel import Target, Written, refusal, splittable, written
+from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.price import Price, price
-from burnish.codegen.gpu.reduction import LEAST, contracts
 from burnish.hw.spec import HardwareSpec
 from burnish.tile.connect import NoGroupError
 from burnish.tile.graph import TensorType, TileGraph, TileOp
@@ -34,8 +34,10 @@ PRODUCTS: tuple[tuple[int, int, int, int, int], ...] = (
 )
 """Rows, columns and terms of a block, warps, and steps of loads in flight."""
 
+HOPELESS = 2.0
+"""Times its nests' own seconds that a group may take before no other blocks are tried."""
 FEW = 100
-"""Programs that leave multiprocessors idle: sums are then formed in parts, or blocks get smaller."""
+"""Programs that leave multiprocessors idle: sums are formed in parts, or blocks get smaller."""
 MOST_SPLIT = 200
 WHOLE_TERMS = 256
 """Terms that one block may have when products follow each other."""
@@ -102,13 +104,29 @@ class Predicted:
             return f"Triton kernels have no {reason}"
         found: list[Candidate] = []
         reason = "its output has no element"
+        most = HOPELESS * self._apart(group, graph)
         for settings in candidates(group, self.target):
             schedule = Schedule(group.anchor.shape, settings=settings)
             try:
                 found.append(priced(group, schedule, graph, self.hw, self.target))
             except NoGroupError as error:
                 reason = str(error)
+                continue
+            if found[-1].seconds > most:
+                return f"it would take {found[-1].seconds / most * HOPELESS:.1f} times its parts"
         return min(found, key=lambda one: one.seconds, default=reason)
+
+    def _apart(self, group: Group, graph: TileGraph) -> float:
+        """Return what the nests of a group take by themselves; nobody knows of a single one."""
+        if len(group.ops) == 1:
+            return math.inf
+        total = 0.0
+        for op in group.ops:
+            try:
+                total += self.best(Group((op,), (op.output,)), graph).seconds
+            except NoGroupError:
+                return math.inf
+        return total
 
 
 def priced(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from burnish.codegen.gpu.reduction import contracts
+from burnish.codegen.gpu.operands import contracts
 from burnish.tile.graph import TileOp
 from burnish.tile.index import Axis, Index, at, axes_of, substitute
 
@@ -83,10 +83,11 @@ def places_of(ops: Sequence[TileOp], anchor: TileOp) -> dict[str, tuple[tuple[In
             continue
         bind = dict(zip(op.spatial, index, strict=True))
         bind |= {a: at(Axis(f"{op.output}.{a.name}", a.extent)) for a in op.reduced}
-        for read in op.reads:
-            waiting.append((read.tensor, tuple(substitute(part, bind) for part in read.index)))
-        for fetch in op.fetches:
-            waiting.append((fetch.tensor, tuple(substitute(part, bind) for part in fetch.index)))
+        accesses = [(each.tensor, each.index) for each in op.reads]
+        accesses += [(each.tensor, each.index) for each in op.fetches]
+        waiting += [
+            (name, tuple(substitute(part, bind) for part in place)) for name, place in accesses
+        ]
     return {name: tuple(indices) for name, indices in found.items()}
 
 

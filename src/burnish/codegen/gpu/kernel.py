@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import Block, power_of_two
 from burnish.codegen.gpu.form import Form, form, places_of, stored_place
+from burnish.codegen.gpu.guards import Bind
 from burnish.codegen.gpu.launch import Launch
-from burnish.codegen.gpu.reduction import LEAST, contracts
+from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.tally import Tally
-from burnish.codegen.gpu.writer import Bind, Value, Writer
+from burnish.codegen.gpu.writer import Value, Writer
 from burnish.core.errors import ModelError
 from burnish.core.tensors import BITS
 from burnish.tile.graph import TensorType, TileGraph, TileOp
@@ -310,7 +311,8 @@ def _header(
     rows, columns, batch = shape.counts
     lines = [
         f"nodes: {', '.join(nodes)}",
-        f"blocks: {m} of {rows} rows x {n} of {columns} columns, {batch} times; {programs} programs",
+        f"blocks: {m} of {rows} rows x {n} of {columns} columns, {batch} times",
+        f"programs: {programs}",
     ]
     for name, pointer in writer.pointers.items():
         kind = types[name]

@@ -12,9 +12,10 @@ def orders_of(graph: TileGraph) -> dict[str, tuple[int, ...]]:
     What others see keeps its order: inputs and outputs of the graph.
     """
     outside = {*graph.inputs, *graph.outputs}
-    images = _images(graph)
-    orders = {name: (0, 2, 3, 1) for name in images if name not in outside}
-    return orders | dict.fromkeys(_weights(graph), (2, 3, 1, 0))
+    orders: dict[str, tuple[int, ...]] = {}
+    orders.update(dict.fromkeys(_weights(graph), (2, 3, 1, 0)))
+    orders.update(dict.fromkeys(_images(graph) - outside, (0, 2, 3, 1)))
+    return orders
 
 
 def _images(graph: TileGraph) -> set[str]:

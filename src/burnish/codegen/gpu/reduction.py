@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product as every
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import Block, power_of_two
-from burnish.codegen.gpu.writer import Bind, Point, Value, Writer
+from burnish.codegen.gpu.guards import Bind
+from burnish.codegen.gpu.operands import Operands, narrow, operands
+from burnish.codegen.gpu.writer import Point, Value, Writer
 from burnish.tile.expr import Argument, Call, Expr
-from burnish.tile.graph import TileOp, arguments_of, expression_indices
-from burnish.tile.index import Axis, Index, at, axes_of, number, substitute, unflatten
+from burnish.tile.graph import TileOp, arguments_of
+from burnish.tile.index import Axis, Index, at, axes_of, number, unflatten
 from burnish.tile.reference import identity
 
 UNROLLED = 32
@@ -21,8 +23,6 @@ WINDOW = 9
 """The same where each term needs a reduction of its own, computed anew for each."""
 MOST_LANES = 8192
 """Lanes of a block that a reduction makes for itself."""
-LEAST = 16
-"""Neither side of a block that tensor cores multiply may be shorter."""
 
 _FOLD = {"sum": "{0} + {1}", "prod": "{0} * {1}"}
 _WHOLE = {
@@ -31,18 +31,6 @@ _WHOLE = {
     "min": "tl.min({0}, axis={1}",
 }
 _HELPER = {"max": "largest", "min": "smallest", "prod": "product"}
-
-
-@dataclass(frozen=True, slots=True)
-class Operands:
-    """A sum of products as tensor cores compute it."""
-
-    left: Expr
-    right: Expr
-    rows: Axis
-    columns: Axis
-    dtype: str
-    """The element type that is multiplied."""
 
 
 def reduced(writer: Writer, point: Point) -> Value:
@@ -81,41 +69,6 @@ def _reduces_inside(writer: Writer, op: TileOp) -> bool:
     return False
 
 
-def operands(writer: Writer, point: Point) -> Operands | None:
-    """Return the two sides of a product that tensor cores can do here; None: they cannot."""
-    op = point.op
-    result = _axes(point.bind.values())
-    match op.body:
-        case Call("multiply", (left, right), _) if op.combine == "sum" and len(point.frame) == 2:
-            pass
-        case _:
-            return None
-    if not set(point.frame) <= result:
-        return None
-    if any(writer.blocks[axis].size < LEAST for axis in point.frame):
-        return None
-    rows, columns = point.frame
-    sides = [_used(op, each, point.bind) for each in (left, right)]
-    if columns in sides[0] and rows in sides[1]:
-        left, right, sides = right, left, sides[::-1]
-    if columns in sides[0] or rows in sides[1] or rows not in sides[0] or columns not in sides[1]:
-        return None
-    dtype = _product_type(left, right, op.dtype, writer)
-    return Operands(left, right, rows, columns, dtype) if dtype else None
-
-
-def contracts(op: TileOp) -> tuple[frozenset[Axis], frozenset[Axis]] | None:
-    """Return the spatial axes of only the left and only the right side of a sum of products."""
-    match op.body:
-        case Call("multiply", (left, right), _) if op.combine == "sum":
-            bind = {axis: at(axis) for axis in (*op.spatial, *op.reduced)}
-            sides = [_used(op, each, bind) & set(op.spatial) for each in (left, right)]
-            rows, columns = sides[0] - sides[1], sides[1] - sides[0]
-            if rows and columns and _inner_type(left) and _inner_type(right):
-                return frozenset(rows), frozenset(columns)
-    return None
-
-
 def _product(writer: Writer, point: Point, sides: Operands) -> Value:
     """Write the loop over the terms of a sum of products."""
     op = point.op
@@ -151,7 +104,7 @@ def _product(writer: Writer, point: Point, sides: Operands) -> Value:
 def _count(
     writer: Writer, step: str, chunks: int, scalars: Sequence[Axis], name: str, block: int
 ) -> None:
-    """Write what a step of the loop stands for: one of each outer axis, and a block of the inner."""
+    """Write what a step of the loop is: one of each outer axis, and a block of the inner."""
     writer.line(
         f"{name} = {step} {f'% {chunks} ' if scalars else ''}* {block} + tl.arange(0, {block})"
     )
@@ -167,20 +120,21 @@ def _multiply(writer: Writer, point: Point, sides: Operands, k: Axis, total: str
     for side, frame in ((sides.left, (sides.rows, k)), (sides.right, (k, sides.columns))):
         inside = replace(point, frame=frame, done={})
         texts.append(_operand(writer, side, inside, k, sides.dtype))
-    sizes = [writer.blocks[axis].size for axis in (sides.rows, sides.columns, k)]
-    writer.tally.product(sides.dtype, *sizes, writer.scopes[-1].trips)
+    rows, columns, depth = (writer.blocks[axis].size for axis in (sides.rows, sides.columns, k))
+    writer.tally.product(sides.dtype, rows, columns, depth, writer.scopes[-1].trips)
     precise = f', input_precision="{writer.precision}"' if sides.dtype == "f32" else ""
     writer.line(f"{total} = tl.dot({texts[0]}, {texts[1]}, {total}{precise})")
 
 
 def _operand(writer: Writer, side: Expr, point: Point, k: Axis, dtype: str) -> str:
     """Return one side of a product in the type that is multiplied, zero behind the last term."""
-    inner = _narrow(side)
+    inner = narrow(side)
     value = writer.expression(inner, point)
     text = spelling.casted(value.text, value.dtype, dtype)
     frame = point.frame
     if writer.blocks[k].padded and not _zero_outside(writer, inner, point.op):
-        text = f"tl.where({writer.arithmetic(frame).inside(k)}, {text}, 0.0).to({spelling.TYPES[dtype]})"
+        kept = f"tl.where({writer.arithmetic(frame).inside(k)}, {text}, 0.0)"
+        text = f"{kept}.to({spelling.TYPES[dtype]})"
     if not value.dims >= set(frame):
         text = f"tl.broadcast_to({text}, {writer.shape(frame, frame)})"
     return text
@@ -274,14 +228,9 @@ def _along_new_axis(writer: Writer, point: Point, terms: int) -> Value:
             body = writer.expression(op.body, inside)
             return _folded(writer, inside, axis, body, keep=free is not None)
         total = writer.fresh("total")
-        start = spelling.number(_start(op), op.body.dtype)
-        start = (
-            start
-            if op.body.dtype == "f32"
-            else start.removeprefix("tl.full((), ").rpartition(",")[0]
-        )
         shape = writer.shape((*dims, axis), frame)
-        writer.line(f"{total} = tl.full({shape}, {start}, {spelling.TYPES[op.body.dtype]})")
+        start = f"tl.full({shape}, {spelling.digits(_start(op), op.body.dtype)}"
+        writer.line(f"{total} = {start}, {spelling.TYPES[op.body.dtype]})")
         steps = -(-terms // block)
         step = writer.fresh("step")
         with writer.loop(f"for {step} in range({steps}):", (axis,), steps):
@@ -366,37 +315,5 @@ def _bound(bind: Bind, axes: Sequence[Axis], position: Index) -> dict[Axis, Inde
     return {**bind, **dict(zip(axes, places, strict=True))}
 
 
-def _axes(indices: object) -> frozenset[Axis]:
-    return frozenset(axis for index in indices for axis in axes_of(index))  # type: ignore[attr-defined]
-
-
-def _used(op: TileOp, expr: Expr, bind: Mapping[Axis, Index]) -> set[Axis]:
-    """Return the axes of the kernel that an expression of a nest depends on."""
-    reads = [op.reads[position] for position in arguments_of(expr)]
-    indices = [index for read in reads for index in read.indices] + expression_indices(expr)
-    return {axis for index in indices for axis in axes_of(substitute(index, bind))}
-
-
-def _narrow(side: Expr) -> Expr:
-    """Return what a side widens to f32, or the side itself."""
-    match side:
-        case Call("cast", (inner,), "f32") if inner.dtype in spelling.HALVES:
-            return inner
-    return side
-
-
-def _inner_type(side: Expr) -> str | None:
-    dtype = _narrow(side).dtype
-    return dtype if dtype in (*spelling.HALVES, "f32") else None
-
-
-def _product_type(left: Expr, right: Expr, result: str, writer: Writer) -> str | None:
-    """Return the type that is multiplied: what both sides are, or the half that the result is."""
-    types = {_inner_type(left), _inner_type(right)}
-    if None in types:
-        return None
-    if len(types) == 1:
-        return types.pop()
-    halves = types & spelling.HALVES
-    # one side is computed in f32, as the weights of an attention are: rounded as the result is
-    return halves.pop() if len(halves) == 1 and result in halves else "f32"
+def _axes(indices: Iterable[Index]) -> frozenset[Axis]:
+    return frozenset(axis for index in indices for axis in axes_of(index))

@@ -240,13 +240,14 @@ def number(value: Number, dtype: str) -> str:
     """Return a literal; of other types than f32 and bool, with its type."""
     if dtype == "bool":
         return f"tl.full((), {int(bool(value))}, tl.int1)"
-    text = _digits(value, dtype)
+    text = digits(value, dtype)
     if dtype == "bf16":
         return f"tl.full((), {text}, tl.float32).to(tl.bfloat16)"
     return text if dtype == "f32" else f"tl.full((), {text}, {TYPES[dtype]})"
 
 
-def _digits(value: Number, dtype: str) -> str:
+def digits(value: Number, dtype: str) -> str:
+    """Return a number as Python writes it."""
     if dtype not in FLOATS:
         return str(int(value))
     real = float(value)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import Arithmetic, Block, Frame, power_of_two
+from burnish.codegen.gpu.guards import Bind, bound_guards, ranges
 from burnish.codegen.gpu.tally import Tally
 from burnish.tile.connect import NoGroupError
 from burnish.tile.expr import (
@@ -32,18 +33,14 @@ from burnish.tile.index import (
     Fetch,
     Index,
     axes_of,
-    bounds,
     flatten,
     substitute,
 )
 
-Bind = Mapping[Axis, Index]
-"""What the axes of a nest are, over the blocks of the kernel."""
-
 LONGEST = 88
 """Characters of an expression that is written in place; longer ones get a name."""
 
-MOST_LINES = 600
+MOST_LINES = 400
 """Statements of a kernel: beyond, compiling it takes minutes."""
 
 
@@ -225,7 +222,7 @@ class Writer:
         kind, order = self.types[read.tensor], self.orders.get(read.tensor)
         places = order or range(len(kind.shape))
         offset = flatten([read.index[d] for d in places], [kind.shape[d] for d in places])
-        guards = [*read.guards, *_ranges(read, kind.shape)]
+        guards = [*read.guards, *ranges(read, kind.shape)]
         depends = frozenset(axis for each in (offset, *_indices(guards)) for axis in axes_of(each))
         dims = self.dims(depends, frame)
         with self.at(depends):
@@ -370,36 +367,6 @@ class Writer:
             else (self.expression(op.body, point))
         )
         return found if found.text.isidentifier() else self.named(found, "nest")
-
-
-def bound_guards(guards: Iterable[Guard], bind: Bind) -> tuple[Guard, ...] | None:
-    """Return guards over the kernel's axes, without those that always hold; None: one never does."""
-    result = []
-    for guard in guards:
-        index = substitute(guard.index, bind)
-        low, high = bounds(index)
-        if high < guard.low or low >= guard.high:
-            return None
-        if low < guard.low or high >= guard.high:
-            result.append(Guard(index, guard.low, guard.high))
-    return tuple(result)
-
-
-def _ranges(read: Read, shape: tuple[int, ...]) -> Iterator[Guard]:
-    """Yield the conditions that keep an index inside of its tensor, where nothing else does."""
-    for index, extent in zip(read.index, shape, strict=True):
-        low, high = bounds(index)
-        if (low < 0 or high >= extent) and not any(
-            _holds(guard, index, extent) for guard in read.guards
-        ):
-            yield Guard(index, 0, extent)
-
-
-def _holds(guard: Guard, index: Index, extent: int) -> bool:
-    """Say whether a guard keeps an index inside of a dimension."""
-    shift = index - guard.index
-    low, high = guard.low + shift.constant, guard.high + shift.constant
-    return not shift.terms and low >= 0 and high <= extent
 
 
 def _indices(guards: Iterable[Guard]) -> Iterator[Index]:
