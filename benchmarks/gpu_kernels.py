@@ -17,12 +17,14 @@ import os
 import statistics
 import time
 import traceback
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-Tensor = Any
+Tensor = Module = Plan = Graph = Any
+"""Of torch, and of what is imported only when it is needed."""
 SEQUENCES = {"nerf-mlp": 2_073_600, "bert-base": 128, "conformer": 512}
 """Points, tokens and frames of the published sizes."""
 ROUNDS, CALLS = 12, 6
@@ -48,7 +50,7 @@ def parse_case(text: str) -> Case:
     return Case(name, int(batch or 1))
 
 
-def build(case: Case, small: bool) -> Any:
+def build(case: Case, *, small: bool) -> Module:
     """Return the zoo's model in fp16."""
     from burnish.zoo.entry import MODELS, BuildOptions
 
@@ -59,9 +61,10 @@ def build(case: Case, small: bool) -> Any:
     return MODELS[case.name].build(options)
 
 
-def exported(built: Any) -> Any:
+def exported(built: Module) -> Graph:
     """Return the model as an ONNX graph with fixed sizes."""
     import torch
+
     from burnish.zoo.exporting.graph import tidied
 
     program = torch.onnx.export(
@@ -71,7 +74,7 @@ def exported(built: Any) -> Any:
     return tidied(program.model)
 
 
-def planned(model: Any, fusion: str) -> Any:
+def planned(model: Graph, fusion: str) -> Plan:
     """Return the launches of a model."""
     from burnish.codegen.gpu.choose import Predicted
     from burnish.codegen.gpu.kernel import Target
@@ -80,7 +83,7 @@ def planned(model: Any, fusion: str) -> Any:
     from burnish.hw.spec import load
 
     graph = simplified(model)
-    target = Target(orders=orders_of(graph))
+    target = Target(orders=orders_of(graph), approximate=True)
     return sequenced(graph, Predicted(load(DEVICE), target, fusion), target)
 
 
@@ -100,7 +103,7 @@ def compile_one(job: tuple[Any, str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def compile_all(plan: Any, folder: Path, processes: int) -> list[dict[str, Any]]:
+def compile_all(plan: Plan, folder: Path, processes: int) -> list[dict[str, Any]]:
     """Compile every kernel once."""
     unique = {launch.name: launch for each in plan.launches for launch in each}
     with ProcessPoolExecutor(processes) as pool:
@@ -110,19 +113,20 @@ def compile_all(plan: Any, folder: Path, processes: int) -> list[dict[str, Any]]
 class Ours:
     """The launches of a plan over CUDA tensors."""
 
-    def __init__(self, plan: Any, inputs: dict[str, Tensor], folder: Path) -> None:
-        import torch
+    def __init__(self, plan: Plan, inputs: dict[str, Tensor], folder: Path) -> None:
+
         from burnish.codegen.gpu.running import allocated
 
         self._folder = folder
         self.launches = [launch for each in plan.launches for launch in each]
-        self.tensors = allocated(plan, torch.device("cuda"))
+        self.tensors = allocated(plan, "cuda")
         for name, tensor in inputs.items():
             if name in self.tensors:
                 self.tensors[name] = tensor.contiguous()
         self.outputs = plan.graph.outputs
 
     def __call__(self) -> tuple[Tensor, ...]:
+        """Start every launch; return the outputs."""
         from burnish.codegen.gpu.running import start
 
         for launch in self.launches:
@@ -143,7 +147,7 @@ class Ours:
         return found
 
 
-def captured(run: Any) -> Any:
+def captured(run: Callable[[], object]) -> Graph:
     """Return a CUDA graph of what a function starts."""
     import torch
 
@@ -160,7 +164,7 @@ def captured(run: Any) -> Any:
     return graph
 
 
-def timed(graph: Any, calls: int) -> float:
+def timed(graph: Graph, calls: int) -> float:
     """Return the median milliseconds of single replays."""
     import torch
 
@@ -176,14 +180,14 @@ def timed(graph: Any, calls: int) -> float:
     return statistics.median(samples)
 
 
-def error_of(found: Any, wanted: Any) -> float:
+def error_of(found: Sequence[Tensor], wanted: Sequence[Tensor]) -> float:
     """Return the largest relative error of any output, by norm."""
     pairs = [(f.float(), w.float()) for f, w in zip(found, wanted, strict=True)]
     return max(float((f - w).norm() / w.norm().clamp_min(1e-12)) for f, w in pairs)
 
 
-def baselines(module: Any, inputs: tuple[Tensor, ...], modes: list[str]) -> dict[str, Any]:
-    """Return a CUDA graph of PyTorch for each mode: eager, default, max-autotune…"""
+def baselines(module: Module, inputs: tuple[Tensor, ...], modes: list[str]) -> dict[str, Any]:
+    """Return a CUDA graph of PyTorch for each mode of compiling, and eager."""
     import torch
 
     graphs = {}
@@ -213,7 +217,7 @@ def study(case: Case, arguments: argparse.Namespace) -> dict[str, Any]:
     """Return everything about one case."""
     result: dict[str, Any] = {"case": case.label}
     begun = time.monotonic()
-    built = build(case, arguments.small)
+    built = build(case, small=arguments.small)
     plan = planned(exported(built), arguments.fusion)
     result["plan_s"] = time.monotonic() - begun
     result["kernels"] = sum(map(len, plan.launches))
@@ -230,11 +234,12 @@ def study(case: Case, arguments: argparse.Namespace) -> dict[str, Any]:
     return result
 
 
-def steps_of(plan: Any) -> list[dict[str, Any]]:
+def steps_of(plan: Plan) -> list[dict[str, Any]]:
     """Return what each step is, for the record."""
     return [
         {
-            "kernels": [launch.name for launch in launches], "grid": [one.grid[0] for one in launches],
+            "kernels": [launch.name for launch in launches],
+            "grid": [launch.grid[0] for launch in launches],
             "nests": [op.output for op in choice.group.ops],
             "settings": dict(choice.schedule.settings),
             "predicted_us": (choice.predicted_s or 0) * 1e6,
@@ -244,7 +249,7 @@ def steps_of(plan: Any) -> list[dict[str, Any]]:
 
 
 def run_on_device(
-    result: dict[str, Any], built: Any, plan: Any, folder: Path, arguments: argparse.Namespace
+    result: dict[str, Any], built: Module, plan: Plan, folder: Path, arguments: argparse.Namespace
 ) -> None:
     """Run, compare and time a case; what is found goes into `result`."""
     import torch

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from burnish.codegen.gpu.reduction import contracts
+from burnish.codegen.gpu.operands import contracts
 from burnish.tile.graph import TileOp
 from burnish.tile.index import Axis, Index, at, axes_of, substitute
 
@@ -83,14 +83,17 @@ def places_of(ops: Sequence[TileOp], anchor: TileOp) -> dict[str, tuple[tuple[In
             continue
         bind = dict(zip(op.spatial, index, strict=True))
         bind |= {a: at(Axis(f"{op.output}.{a.name}", a.extent)) for a in op.reduced}
-        for read in op.reads:
-            waiting.append((read.tensor, tuple(substitute(part, bind) for part in read.index)))
-        for fetch in op.fetches:
-            waiting.append((fetch.tensor, tuple(substitute(part, bind) for part in fetch.index)))
+        accesses = [(each.tensor, each.index) for each in op.reads]
+        accesses += [(each.tensor, each.index) for each in op.fetches]
+        waiting += [
+            (name, tuple(substitute(part, bind) for part in place)) for name, place in accesses
+        ]
     return {name: tuple(indices) for name, indices in found.items()}
 
 
-def stored_place(op: TileOp, anchor: TileOp, places: Places, kept: Form) -> tuple[Index, ...] | None:
+def stored_place(
+    op: TileOp, anchor: TileOp, places: Places, kept: Form
+) -> tuple[Index, ...] | None:
     """Return where a nest's output can be stored by the anchor's programs; None: nowhere.
 
     Each program must have just its own part of it: one axis of the anchor per dimension.
@@ -104,16 +107,16 @@ def stored_place(op: TileOp, anchor: TileOp, places: Places, kept: Form) -> tupl
         )
         if not plain or len(set(used)) != len(used) or not set(used) <= axes:
             continue
-        fits = all(a.extent == e for a, e in zip(used, [e for e in op.shape if e > 1], strict=False))
+        fits = all(
+            a.extent == e for a, e in zip(used, [e for e in op.shape if e > 1], strict=False)
+        )
         left = {axis for axis in axes - set(used) if axis.extent > 1}
         if fits and (not left or (kept.whole and left <= set(kept.columns))):
             return index
     return None
 
 
-def _reduced_over(
-    ops: Sequence[TileOp], anchor: TileOp, places: Places
-) -> frozenset[Axis] | None:
+def _reduced_over(ops: Sequence[TileOp], anchor: TileOp, places: Places) -> frozenset[Axis] | None:
     """Return the anchor's axes along which something that it needs is reduced."""
     own = {axis for axis in anchor.spatial if axis.extent > 1}
     for op in reversed(ops):

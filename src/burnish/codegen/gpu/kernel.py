@@ -5,21 +5,23 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import Block, power_of_two
-from burnish.codegen.gpu.form import Form, Places, form, places_of, stored_place
+from burnish.codegen.gpu.form import Form, form, places_of, stored_place
+from burnish.codegen.gpu.guards import Bind
 from burnish.codegen.gpu.launch import Launch
-from burnish.codegen.gpu.reduction import LEAST
+from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.tally import Tally
-from burnish.codegen.gpu.writer import Bind, Value, Writer
+from burnish.codegen.gpu.writer import Value, Writer
 from burnish.core.errors import ModelError
 from burnish.core.tensors import BITS
 from burnish.tile.graph import TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, Index, at, axes_of, flatten, unflatten
 from burnish.tile.schedule import Schedule
+from burnish.tile.steps.parts import cut
 
 Orders = Mapping[str, tuple[int, ...]]
 """Tensors whose dimensions lie in memory in another order than their own, outermost first."""
@@ -60,6 +62,8 @@ class Target:
 
     precision: str = "ieee"
     """How f32 is multiplied: `ieee`, `tf32` or `tf32x3`."""
+    approximate: bool = False
+    """Whether the device's own tanh serves functions whose result becomes a 16-bit float."""
     orders: Orders = field(default_factory=dict)
 
 
@@ -80,9 +84,12 @@ def written(
     settings = schedule.settings
     types = dict(graph.tensors)
     result = []
-    for part in parts(group, target):
-        if math.prod(part.anchor.shape):
-            result.append(_written(part, settings, types, target))
+    for part in parts(group, target, settings.get("split", 1)):
+        anchor = part.anchor
+        types.setdefault(anchor.output, TensorType(anchor.dtype, anchor.shape))
+        summing = settings.get("split", 1) > 1 and anchor.output not in part.scratch
+        if math.prod(anchor.shape):
+            result.append(_written(part, {} if summing else settings, types, target))
     return tuple(result)
 
 
@@ -98,8 +105,25 @@ def refusal(group: Group, graph: TileGraph) -> str | None:
     return None
 
 
-def parts(group: Group, target: Target) -> tuple[Part, ...]:
-    """Return what is launched for a group: outputs that the anchor's programs cannot store first."""
+def parts(group: Group, target: Target, split: int = 1) -> tuple[Part, ...]:
+    """Return what is launched for a group: outputs that the anchor's programs cannot store first.
+
+    With `split`, the sums of its only product are formed in so many parts, and added up by a
+    launch of their own: few rows keep few programs busy otherwise.
+    """
+    if split > 1:
+        product = splittable(group)
+        assert product is not None
+        first, second = cut(product, split)
+        ops = tuple(second if op is product else op for op in group.ops)
+        before = _needed(
+            Group((*_before(group, product), first), (first.output,)), first.output, set()
+        )
+        after = Part(
+            _needed(Group(ops, group.outputs), group.outputs[-1], set()),
+            group.outputs, frozenset({first.output}),
+        )  # fmt: skip
+        return Part(before, (first.output,), frozenset({first.output})), after
     places = places_of(group.ops, group.anchor)
     shape = form(group.ops, group.anchor, target.orders.get(group.anchor.output), places)
     known = {op.output: op for op in group.ops}
@@ -114,6 +138,18 @@ def parts(group: Group, target: Target) -> tuple[Part, ...]:
         result.append(Part(_needed(group, name, done), (*together, name)))
         done.add(name)
     return tuple(result)
+
+
+def splittable(group: Group) -> TileOp | None:
+    """Return the product of a group whose sum can be formed in parts; None: there is none."""
+    products = [op for op in group.ops if contracts(op)]
+    if len(products) != 1 or len(group.outputs) > 1:
+        return None
+    return products[0]
+
+
+def _before(group: Group, op: TileOp) -> tuple[TileOp, ...]:
+    return group.ops[: group.ops.index(op)]
 
 
 def _needed(group: Group, name: str, done: set[str]) -> tuple[TileOp, ...]:
@@ -150,6 +186,7 @@ def _written(
     m_size, n_size = block_sizes(shape, settings)
     writer = Writer(
         part.ops, types, target.orders, settings.get("k", 32), target.precision,
+        approximate=target.approximate,
     )  # fmt: skip
     rows, columns, batch = shape.counts
     tiles = -(-rows // m_size), -(-columns // n_size)
@@ -173,9 +210,7 @@ def _frame(writer: Writer) -> tuple[Axis, ...]:
     return tuple(axis for axis in writer.blocks if axis.name in ("m", "n"))
 
 
-def _programs(
-    writer: Writer, shape: Form, sizes: tuple[int, int], tiles: tuple[int, int]
-) -> Bind:
+def _programs(writer: Writer, shape: Form, sizes: tuple[int, int], tiles: tuple[int, int]) -> Bind:
     """Write which part of the output a program computes; return the anchor's axes over it."""
     rows, columns, batch = shape.counts
     large = any(kind.size >= _LARGEST for kind in writer.types.values())
@@ -196,7 +231,11 @@ def _programs(
             place = f"({inner})" if size > 1 else inner
             left = f"(pid // {math.prod((*((tiles[1],) if name == 'm' else ()), count))})"
         lanes = f" * {size} + tl.arange(0, {size})" if size > 1 else ""
-        writer.line(f"{name} = {place}{lanes}" if count > 1 or size == 1 else f"{name} = tl.arange(0, {size})")
+        writer.line(
+            f"{name} = {place}{lanes}"
+            if count > 1 or size == 1
+            else f"{name} = tl.arange(0, {size})"
+        )
         writer.know(axis)
         extents = tuple(each.extent for each in axes)
         bind |= dict(zip(axes, unflatten(at(axis), extents), strict=True))
@@ -240,7 +279,9 @@ def _launch(
     pointers = ", ".join(writer.pointers[name] for name in (*tensors, *scratch))
     body = "\n".join(f"    {line}" for line in writer.scopes[0].lines)
     helpers = spelling.helper_text(writer.helpers)
-    warps, stages = settings.get("warps", 4), settings.get("stages", 3)
+    warps = settings.get("warps", 4)
+    # without a loop there is nothing to load ahead for, and buffers for it would cost
+    stages = settings.get("stages", 3) if writer.tally.turns else 1
     code = f"{helpers}@triton.jit\ndef kernel({pointers}):\n{body}\n"
     kind = "product" if blocks[0].multiplies else "rows" if blocks[0].whole else "each"
     name = f"{kind}_{hashlib.sha256(f'{warps} {stages} {code}'.encode()).hexdigest()[:12]}"
@@ -270,7 +311,8 @@ def _header(
     rows, columns, batch = shape.counts
     lines = [
         f"nodes: {', '.join(nodes)}",
-        f"blocks: {m} of {rows} rows x {n} of {columns} columns, {batch} times; {programs} programs",
+        f"blocks: {m} of {rows} rows x {n} of {columns} columns, {batch} times",
+        f"programs: {programs}",
     ]
     for name, pointer in writer.pointers.items():
         kind = types[name]

@@ -12,9 +12,10 @@ def orders_of(graph: TileGraph) -> dict[str, tuple[int, ...]]:
     What others see keeps its order: inputs and outputs of the graph.
     """
     outside = {*graph.inputs, *graph.outputs}
-    images = _images(graph)
-    orders = {name: (0, 2, 3, 1) for name in images if name not in outside}
-    return orders | {name: (2, 3, 1, 0) for name in _weights(graph)}
+    orders: dict[str, tuple[int, ...]] = {}
+    orders.update(dict.fromkeys(_weights(graph), (2, 3, 1, 0)))
+    orders.update(dict.fromkeys(_images(graph) - outside, (0, 2, 3, 1)))
+    return orders
 
 
 def _images(graph: TileGraph) -> set[str]:
@@ -32,7 +33,9 @@ def _images(graph: TileGraph) -> set[str]:
         changed = False
         for op in graph.ops:
             near = [n for n in (op.output, *op.inputs) if len(kinds[n].shape) == 4]
-            alike = [n for n in near if n not in graph.constants and _same_image(graph, n, op.output)]
+            alike = [
+                n for n in near if n not in graph.constants and _same_image(graph, n, op.output)
+            ]
             if any(n in found for n in alike) and not set(alike) <= found:
                 found |= set(alike)
                 changed = True

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product as every
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.blocks import Block, Frame, power_of_two
-from burnish.codegen.gpu.writer import Bind, Point, Value, Writer
+from burnish.codegen.gpu.blocks import Block, power_of_two
+from burnish.codegen.gpu.guards import Bind
+from burnish.codegen.gpu.operands import Operands, narrow, operands
+from burnish.codegen.gpu.writer import Point, Value, Writer
 from burnish.tile.expr import Argument, Call, Expr
-from burnish.tile.graph import TileOp, arguments_of, expression_indices
-from burnish.tile.index import Axis, Index, at, axes_of, number, substitute, unflatten
+from burnish.tile.graph import TileOp, arguments_of
+from burnish.tile.index import Axis, Index, at, axes_of, number, unflatten
 from burnish.tile.reference import identity
 
 UNROLLED = 32
@@ -21,24 +23,14 @@ WINDOW = 9
 """The same where each term needs a reduction of its own, computed anew for each."""
 MOST_LANES = 8192
 """Lanes of a block that a reduction makes for itself."""
-LEAST = 16
-"""Neither side of a block that tensor cores multiply may be shorter."""
 
 _FOLD = {"sum": "{0} + {1}", "prod": "{0} * {1}"}
-_WHOLE = {"sum": "tl.sum({0}, axis={1}", "max": "tl.max({0}, axis={1}", "min": "tl.min({0}, axis={1}"}
+_WHOLE = {
+    "sum": "tl.sum({0}, axis={1}",
+    "max": "tl.max({0}, axis={1}",
+    "min": "tl.min({0}, axis={1}",
+}
 _HELPER = {"max": "largest", "min": "smallest", "prod": "product"}
-
-
-@dataclass(frozen=True, slots=True)
-class Operands:
-    """A sum of products as tensor cores compute it."""
-
-    left: Expr
-    right: Expr
-    rows: Axis
-    columns: Axis
-    dtype: str
-    """The element type that is multiplied."""
 
 
 def reduced(writer: Writer, point: Point) -> Value:
@@ -47,7 +39,9 @@ def reduced(writer: Writer, point: Point) -> Value:
     terms = math.prod(axis.extent for axis in op.reduced)
     if not terms:
         assert op.combine is not None
-        return Value(spelling.number(identity(op.combine, op.body.dtype), op.body.dtype), op.body.dtype)
+        return Value(
+            spelling.number(identity(op.combine, op.body.dtype), op.body.dtype), op.body.dtype
+        )
     found = operands(writer, point)
     if found is not None:
         return _product(writer, point, found)
@@ -73,41 +67,6 @@ def _reduces_inside(writer: Writer, op: TileOp) -> bool:
         seen.add(inner.output)
         waiting += inner.inputs
     return False
-
-
-def operands(writer: Writer, point: Point) -> Operands | None:
-    """Return the two sides of a product that tensor cores can do here; None: they cannot."""
-    op = point.op
-    result = _axes(point.bind.values())
-    match op.body:
-        case Call("multiply", (left, right), _) if op.combine == "sum" and len(point.frame) == 2:
-            pass
-        case _:
-            return None
-    if not set(point.frame) <= result:
-        return None
-    if any(writer.blocks[axis].size < LEAST for axis in point.frame):
-        return None
-    rows, columns = point.frame
-    sides = [_used(op, each, point.bind) for each in (left, right)]
-    if columns in sides[0] and rows in sides[1]:
-        left, right, sides = right, left, sides[::-1]
-    if columns in sides[0] or rows in sides[1] or rows not in sides[0] or columns not in sides[1]:
-        return None
-    dtype = _product_type(left, right, op.dtype, writer)
-    return Operands(left, right, rows, columns, dtype) if dtype else None
-
-
-def contracts(op: TileOp) -> tuple[frozenset[Axis], frozenset[Axis]] | None:
-    """Return the spatial axes of only the left and only the right side of a sum of products."""
-    match op.body:
-        case Call("multiply", (left, right), _) if op.combine == "sum":
-            bind = {axis: at(axis) for axis in (*op.spatial, *op.reduced)}
-            sides = [_used(op, each, bind) & set(op.spatial) for each in (left, right)]
-            rows, columns = sides[0] - sides[1], sides[1] - sides[0]
-            if rows and columns and _inner_type(left) and _inner_type(right):
-                return frozenset(rows), frozenset(columns)
-    return None
 
 
 def _product(writer: Writer, point: Point, sides: Operands) -> Value:
@@ -145,8 +104,10 @@ def _product(writer: Writer, point: Point, sides: Operands) -> Value:
 def _count(
     writer: Writer, step: str, chunks: int, scalars: Sequence[Axis], name: str, block: int
 ) -> None:
-    """Write what a step of the loop stands for: one of each outer axis, and a block of the inner."""
-    writer.line(f"{name} = {step} {f'% {chunks} ' if scalars else ''}* {block} + tl.arange(0, {block})")
+    """Write what a step of the loop is: one of each outer axis, and a block of the inner."""
+    writer.line(
+        f"{name} = {step} {f'% {chunks} ' if scalars else ''}* {block} + tl.arange(0, {block})"
+    )
     rest, less = step, chunks
     for axis in reversed(scalars):
         text = f"{rest} // {less}" if less > 1 else rest
@@ -159,31 +120,32 @@ def _multiply(writer: Writer, point: Point, sides: Operands, k: Axis, total: str
     for side, frame in ((sides.left, (sides.rows, k)), (sides.right, (k, sides.columns))):
         inside = replace(point, frame=frame, done={})
         texts.append(_operand(writer, side, inside, k, sides.dtype))
-    sizes = [writer.blocks[axis].size for axis in (sides.rows, sides.columns, k)]
-    writer.tally.product(sides.dtype, *sizes, writer.scopes[-1].trips)
+    rows, columns, depth = (writer.blocks[axis].size for axis in (sides.rows, sides.columns, k))
+    writer.tally.product(sides.dtype, rows, columns, depth, writer.scopes[-1].trips)
     precise = f', input_precision="{writer.precision}"' if sides.dtype == "f32" else ""
     writer.line(f"{total} = tl.dot({texts[0]}, {texts[1]}, {total}{precise})")
 
 
 def _operand(writer: Writer, side: Expr, point: Point, k: Axis, dtype: str) -> str:
     """Return one side of a product in the type that is multiplied, zero behind the last term."""
-    inner = _narrow(side)
+    inner = narrow(side)
     value = writer.expression(inner, point)
     text = spelling.casted(value.text, value.dtype, dtype)
     frame = point.frame
-    if writer.blocks[k].padded and not _zero_outside(inner, point.op):
-        text = f"tl.where({writer.arithmetic(frame).inside(k)}, {text}, 0.0).to({spelling.TYPES[dtype]})"
+    if writer.blocks[k].padded and not _zero_outside(writer, inner, point.op):
+        kept = f"tl.where({writer.arithmetic(frame).inside(k)}, {text}, 0.0)"
+        text = f"{kept}.to({spelling.TYPES[dtype]})"
     if not value.dims >= set(frame):
         text = f"tl.broadcast_to({text}, {writer.shape(frame, frame)})"
     return text
 
 
-def _zero_outside(side: Expr, op: TileOp) -> bool:
+def _zero_outside(writer: Writer, side: Expr, op: TileOp) -> bool:
     """Say whether a side is a load that gives zero outside of its tensor."""
     if not isinstance(side, Argument):
         return False
     read = op.reads[side.position]
-    return not read.guards or read.otherwise == 0
+    return read.tensor not in writer.ops and (not read.guards or read.otherwise == 0)
 
 
 def _depth_axes(
@@ -255,8 +217,10 @@ def _along_new_axis(writer: Writer, point: Point, terms: int) -> Value:
         name = writer.fresh("r")
         axis = Axis(name, terms)
         writer.blocks[axis] = Block(axis, name, block)
-        frame = (*point.frame, axis) if free is None else (
-            (*point.frame[:free], axis, *point.frame[free + 1 :])
+        frame = (
+            (*point.frame, axis)
+            if free is None
+            else ((*point.frame[:free], axis, *point.frame[free + 1 :]))
         )
         inside = Point(op, _bound(point.bind, op.reduced, at(axis)), frame)
         if block >= terms:
@@ -264,10 +228,9 @@ def _along_new_axis(writer: Writer, point: Point, terms: int) -> Value:
             body = writer.expression(op.body, inside)
             return _folded(writer, inside, axis, body, keep=free is not None)
         total = writer.fresh("total")
-        start = spelling.number(_start(op), op.body.dtype)
-        start = start if op.body.dtype == "f32" else start.removeprefix("tl.full((), ").rpartition(",")[0]
         shape = writer.shape((*dims, axis), frame)
-        writer.line(f"{total} = tl.full({shape}, {start}, {spelling.TYPES[op.body.dtype]})")
+        start = f"tl.full({shape}, {spelling.digits(_start(op), op.body.dtype)}"
+        writer.line(f"{total} = {start}, {spelling.TYPES[op.body.dtype]})")
         steps = -(-terms // block)
         step = writer.fresh("step")
         with writer.loop(f"for {step} in range({steps}):", (axis,), steps):
@@ -293,8 +256,9 @@ def _folded(
         text = f"tl.broadcast_to({text}, {writer.shape(body.dims | {axis}, point.frame)})"
     small = body.dtype in ("bool", "i8", "i16", "u8", "u16")
     text = f"({text}).to(tl.int32)" if small else text
-    place = point.frame.index(axis)
-    kept = ", keep_dims=True" if keep and len(point.frame) > 1 else ""
+    alone = not body.dims - {axis}
+    place = "None" if alone else point.frame.index(axis)
+    kept = ", keep_dims=True" if keep and not alone else ""
     if op.combine == "sum" or (op.combine != "prod" and not _sees_nan(writer, op)):
         text = _WHOLE[op.combine].format(text, place) + f"{kept})"
     else:
@@ -351,37 +315,5 @@ def _bound(bind: Bind, axes: Sequence[Axis], position: Index) -> dict[Axis, Inde
     return {**bind, **dict(zip(axes, places, strict=True))}
 
 
-def _axes(indices: object) -> frozenset[Axis]:
-    return frozenset(axis for index in indices for axis in axes_of(index))  # type: ignore[attr-defined]
-
-
-def _used(op: TileOp, expr: Expr, bind: Mapping[Axis, Index]) -> set[Axis]:
-    """Return the axes of the kernel that an expression of a nest depends on."""
-    reads = [op.reads[position] for position in arguments_of(expr)]
-    indices = [index for read in reads for index in read.indices] + expression_indices(expr)
-    return {axis for index in indices for axis in axes_of(substitute(index, bind))}
-
-
-def _narrow(side: Expr) -> Expr:
-    """Return what a side widens to f32, or the side itself."""
-    match side:
-        case Call("cast", (inner,), "f32") if inner.dtype in spelling.HALVES:
-            return inner
-    return side
-
-
-def _inner_type(side: Expr) -> str | None:
-    dtype = _narrow(side).dtype
-    return dtype if dtype in (*spelling.HALVES, "f32") else None
-
-
-def _product_type(left: Expr, right: Expr, result: str, writer: Writer) -> str | None:
-    """Return the type that is multiplied: what both sides are, or the half that the result is."""
-    types = {_inner_type(left), _inner_type(right)}
-    if None in types:
-        return None
-    if len(types) == 1:
-        return types.pop()
-    halves = types & spelling.HALVES
-    # one side is computed in f32, as the weights of an attention are: rounded as the result is
-    return halves.pop() if len(halves) == 1 and result in halves else "f32"
+def _axes(indices: Iterable[Index]) -> frozenset[Axis]:
+    return frozenset(axis for index in indices for axis in axes_of(index))

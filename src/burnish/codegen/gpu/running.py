@@ -19,6 +19,9 @@ from burnish.store.element_types import numpy_type
 Tensor = Any
 """A torch tensor: torch is not installed everywhere."""
 
+Function = Any
+"""What `triton.jit` makes of a function."""
+
 TORCH_TYPES = {
     "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "bool": "bool",
     "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
@@ -26,7 +29,7 @@ TORCH_TYPES = {
 }  # fmt: skip
 
 
-def loaded(launch: Launch, folder: Path) -> Any:
+def loaded(launch: Launch, folder: Path) -> Function:
     """Return the kernel's function; Triton wants its source in a file."""
     path = folder / f"{launch.name}.py"
     if not path.exists():
@@ -34,7 +37,8 @@ def loaded(launch: Launch, folder: Path) -> Any:
     unique = f"burnish_kernel_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
     if unique not in sys.modules:
         spec = importlib.util.spec_from_file_location(unique, path)
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         sys.modules[unique] = module
@@ -52,7 +56,7 @@ def start(launch: Launch, tensors: Mapping[str, Tensor], folder: Path) -> None:
     )
 
 
-def allocated(plan: Sequenced, device: Any) -> dict[str, Tensor]:
+def allocated(plan: Sequenced, device: str) -> dict[str, Tensor]:
     """Return every tensor of a sequence of launches on a device, constants filled in."""
     import torch
 
@@ -91,5 +95,5 @@ def as_array(tensor: Tensor) -> Array:
     import torch
 
     if tensor.dtype == torch.bfloat16:
-        return tensor.view(torch.int16).numpy().view(numpy_type("bf16"))
+        return np.asarray(tensor.view(torch.int16).numpy()).view(numpy_type("bf16"))
     return np.asarray(tensor.numpy())

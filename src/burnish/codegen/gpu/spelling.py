@@ -135,6 +135,11 @@ HELPERS: Mapping[str, str] = MappingProxyType(
     return tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)""",
         "int_divide": """    safe = tl.where(b == 0, 1, b).to(b.dtype)
     return tl.where(b == 0, 0, a // safe).to(a.dtype)""",
+        "near_tanh": """    return tl.inline_asm_elementwise(
+        "tanh.approx.f32 $0, $1;", "=f,f", [a], dtype=tl.float32, is_pure=True, pack=1
+    )""",
+        "near_erf": """    return near_tanh(a * (1.1283791671 + 0.1009109 * a * a))""",
+        "near_sigmoid": """    return 0.5 * near_tanh(0.5 * a) + 0.5""",
         "largest": f"""    return tl.maximum(a, b, {_ALL_NAN})""",
         "smallest": f"""    return tl.minimum(a, b, {_ALL_NAN})""",
         "product": """    return a * b""",
@@ -145,6 +150,9 @@ HELPERS: Mapping[str, str] = MappingProxyType(
 _TWO = frozenset({"power", "modulo", "int_divide", "largest", "smallest", "product"})
 _NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"asin": ("atan",), "acos": ("atan", "asin")}
+)
+_NEAR: Mapping[str, str] = MappingProxyType(
+    {"erf": "near_erf", "sigmoid": "near_sigmoid", "tanh": "near_tanh"}
 )
 _ONLY_F32 = frozenset({"atan", "asin", "acos"})
 """Their polynomials are as good as an f32."""
@@ -172,8 +180,17 @@ def refusal(expr: Expr) -> str | None:
     return None
 
 
-def called(function: str, arguments: list[str], dtype: str, helpers: set[str]) -> str:
-    """Return a call as text; `dtype` is that of the last argument, helpers used are added."""
+def called(
+    function: str, arguments: list[str], dtype: str, helpers: set[str], *, near: bool = False
+) -> str:
+    """Return a call as text; `dtype` is that of the last argument, helpers used are added.
+
+    `near`: the result becomes a 16-bit float, for which the device's own tanh is exact enough.
+    """
+    if near and function in _NEAR and dtype in ("f32", *HALVES):
+        helpers.update((_NEAR[function], "near_tanh"))
+        text = f"{_NEAR[function]}({arguments[0]}.to(tl.float32))"
+        return f"{text}.to({TYPES[dtype]})" if dtype in HALVES else text
     wide = dtype in HALVES and function not in _EXACT
     texts = [f"{each}.to(tl.float32)" for each in arguments] if wide else arguments
     template = _template(function, "f32" if wide else dtype)
@@ -182,6 +199,8 @@ def called(function: str, arguments: list[str], dtype: str, helpers: set[str]) -
             f"Triton kernels have no {function} of {dtype}",
             hint="leave the node to ONNX Runtime: burnish compile --library NODE",
         )
+    if function == "bit_not" and dtype.startswith("u"):
+        return f"({number(2 ** int(dtype[1:]) - 1, dtype)} - {arguments[0]})"
     if template in HELPERS:
         helpers.add(template)
         text = f"{template}({', '.join(texts)})"
@@ -221,13 +240,14 @@ def number(value: Number, dtype: str) -> str:
     """Return a literal; of other types than f32 and bool, with its type."""
     if dtype == "bool":
         return f"tl.full((), {int(bool(value))}, tl.int1)"
-    text = _digits(value, dtype)
+    text = digits(value, dtype)
     if dtype == "bf16":
         return f"tl.full((), {text}, tl.float32).to(tl.bfloat16)"
     return text if dtype == "f32" else f"tl.full((), {text}, {TYPES[dtype]})"
 
 
-def _digits(value: Number, dtype: str) -> str:
+def digits(value: Number, dtype: str) -> str:
+    """Return a number as Python writes it."""
     if dtype not in FLOATS:
         return str(int(value))
     real = float(value)

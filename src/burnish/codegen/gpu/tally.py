@@ -23,6 +23,8 @@ class Tally:
     """Elements of the largest block that is held at once."""
     steps: int = 0
     """Products of blocks, one after the other."""
+    turns: int = 0
+    """Turns of all loops."""
 
     def load(self, tensor: str, dtype: str, elements: int, trips: int) -> None:
         """Count a load."""

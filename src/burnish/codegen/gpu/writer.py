@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import Arithmetic, Block, Frame, power_of_two
+from burnish.codegen.gpu.guards import Bind, bound_guards, ranges
 from burnish.codegen.gpu.tally import Tally
 from burnish.tile.connect import NoGroupError
 from burnish.tile.expr import (
@@ -32,18 +33,14 @@ from burnish.tile.index import (
     Fetch,
     Index,
     axes_of,
-    bounds,
     flatten,
     substitute,
 )
 
-Bind = Mapping[Axis, Index]
-"""What the axes of a nest are, over the blocks of the kernel."""
-
 LONGEST = 88
 """Characters of an expression that is written in place; longer ones get a name."""
 
-MOST_LINES = 600
+MOST_LINES = 400
 """Statements of a kernel: beyond, compiling it takes minutes."""
 
 
@@ -92,6 +89,8 @@ class Writer:
         orders: Mapping[str, tuple[int, ...]],
         depth: int = 32,
         precision: str = "ieee",
+        *,
+        approximate: bool = False,
     ) -> None:
         self.ops = {op.output: op for op in ops}
         self.types = types
@@ -102,6 +101,7 @@ class Writer:
         self.tally = Tally()
         self.scopes = [Scope(set(), 1)]
         self.precision = precision
+        self.approximate = approximate
         self._depth = depth
         self._names: dict[str, int] = {}
         self._lines = 0
@@ -142,6 +142,7 @@ class Writer:
     def loop(self, head: str, axes: Iterable[Axis], trips: int) -> Iterator[None]:
         """Write a loop that gives these axes a value."""
         outer = self.scopes[-1]
+        self.tally.turns += outer.trips * max(trips, 1)
         self.scopes = [
             *self.scopes,
             Scope(set(axes), outer.trips * max(trips, 1)),
@@ -221,7 +222,7 @@ class Writer:
         kind, order = self.types[read.tensor], self.orders.get(read.tensor)
         places = order or range(len(kind.shape))
         offset = flatten([read.index[d] for d in places], [kind.shape[d] for d in places])
-        guards = [*read.guards, *_ranges(read, kind.shape)]
+        guards = [*read.guards, *ranges(read, kind.shape)]
         depends = frozenset(axis for each in (offset, *_indices(guards)) for axis in axes_of(each))
         dims = self.dims(depends, frame)
         with self.at(depends):
@@ -279,16 +280,15 @@ class Writer:
             case Call(function, arguments, dtype):
                 return self._call(function, arguments, dtype, point)
 
-    def _call(
-        self, function: str, arguments: Sequence[Expr], dtype: str, point: Point
-    ) -> Value:
+    def _call(self, function: str, arguments: Sequence[Expr], dtype: str, point: Point) -> Value:
         given = [self.expression(each, point) for each in arguments]
         depends = frozenset(axis for each in given for axis in each.depends)
         dims = frozenset(axis for each in given for axis in each.dims)
         texts = [each.text for each in given]
         if not depends or spelling.is_helper(function, arguments[-1].dtype):
             texts = [each.text if each.depends else _tensor(each) for each in given]
-        text = spelling.called(function, texts, arguments[-1].dtype, self.helpers)
+        near = self.approximate and point.op.dtype in spelling.HALVES
+        text = spelling.called(function, texts, arguments[-1].dtype, self.helpers, near=near)
         result = Value(text, dtype, dims, depends)
         with self.at(depends):
             self.tally.work(function, self.elements(dims), self.scopes[-1].trips)
@@ -316,7 +316,9 @@ class Writer:
             return loaded
         inner = self.value(read.tensor, index, point.frame)
         inside = self._inside(guards, point.frame)
-        text = f"tl.where({inside.text}, {inner.text}, {spelling.number(read.otherwise, kind.dtype)})"
+        text = (
+            f"tl.where({inside.text}, {inner.text}, {spelling.number(read.otherwise, kind.dtype)})"
+        )
         depends = inner.depends | inside.depends
         with self.at(depends):
             chosen = Value(text, kind.dtype, inner.dims | inside.dims, depends)
@@ -359,40 +361,12 @@ class Writer:
         if op.reduced:
             total = reduced(self, point)
             point = Point(op, bind, frame, accumulated=total)
-        found = self.expression(op.finish or Accumulated(op.body.dtype), point) if op.reduced else (
-            self.expression(op.body, point)
+        found = (
+            self.expression(op.finish or Accumulated(op.body.dtype), point)
+            if op.reduced
+            else (self.expression(op.body, point))
         )
         return found if found.text.isidentifier() else self.named(found, "nest")
-
-
-def bound_guards(guards: Iterable[Guard], bind: Bind) -> tuple[Guard, ...] | None:
-    """Return guards over the kernel's axes, without those that always hold; None: one never does."""
-    result = []
-    for guard in guards:
-        index = substitute(guard.index, bind)
-        low, high = bounds(index)
-        if high < guard.low or low >= guard.high:
-            return None
-        if low < guard.low or high >= guard.high:
-            result.append(Guard(index, guard.low, guard.high))
-    return tuple(result)
-
-
-def _ranges(read: Read, shape: tuple[int, ...]) -> Iterator[Guard]:
-    """Yield the conditions that keep an index inside of its tensor, where nothing else does."""
-    for index, extent in zip(read.index, shape, strict=True):
-        low, high = bounds(index)
-        if (low < 0 or high >= extent) and not any(
-            _holds(guard, index, extent) for guard in read.guards
-        ):
-            yield Guard(index, 0, extent)
-
-
-def _holds(guard: Guard, index: Index, extent: int) -> bool:
-    """Say whether a guard keeps an index inside of a dimension."""
-    shift = index - guard.index
-    low, high = guard.low + shift.constant, guard.high + shift.constant
-    return not shift.terms and low >= 0 and high <= extent
 
 
 def _indices(guards: Iterable[Guard]) -> Iterator[Index]:
@@ -407,6 +381,6 @@ def _typed(text: str, value: object, dtype: str) -> str:
 
 def _tensor(value: Value) -> str:
     """Return a number as a tensor of no dimension, which functions of tensors want."""
-    if value.text.startswith(("tl.", "(")) or not value.text:
+    if not re.match(r'-?\d|float\("', value.text):
         return value.text
     return f"tl.full((), {value.text}, {spelling.TYPES[value.dtype]})"
