@@ -6,10 +6,10 @@ import pytest
 from onnx import parser
 
 from burnish.core.errors import ModelError
+from burnish.rewrite.static import static
 from burnish.tile.lower import constant, cover, lower, node_of, tensor_type
 from burnish.tile.reference import evaluate
 from burnish.tile.semantics import NotCoveredError
-from burnish.tile.static import static
 
 
 def model(text: str, opset: int = 21) -> ir.Model:

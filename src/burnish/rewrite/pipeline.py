@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.nearest import suggestion
-from burnish.rewrite import edit
+from burnish.infer import walk
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions import FUSIONS
 from burnish.rewrite.match import Applied, Check, accept_all, apply_rules
@@ -80,7 +80,7 @@ def optimize(
 
 def operators(model: ir.Model) -> dict[str, int]:
     """Return how often each operator occurs in a model and its bodies, by name."""
-    counts = Counter([(node.domain, node.op_type) for node in edit.nodes(model)])
+    counts = Counter([(node.domain, node.op_type) for node in walk.nodes(model)])
     named = {f"{domain}::{kind}" if domain else kind: n for (domain, kind), n in counts.items()}
     return dict(sorted(named.items()))
 

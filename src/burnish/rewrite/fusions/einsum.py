@@ -19,12 +19,13 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
+from burnish.operators.size import total
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
-from burnish.rewrite.symbolic.size import total
 
 
 @dataclass(frozen=True, slots=True)

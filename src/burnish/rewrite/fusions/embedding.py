@@ -17,15 +17,17 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.constants import constant_tensor
+from burnish.infer.shapes import shapes_of, stated
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite import costs, emission
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.emission import CONTRIB
-from burnish.rewrite.facts import Facts, constant_tensor, static_sizes
+from burnish.rewrite.facts import Facts, static_sizes
 from burnish.rewrite.fusions.attention.number_range import range_of
-from burnish.rewrite.fusions.new_values import Maker, stated
+from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.fusions.refusals import still_read
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 
 _FUSED = "EmbedLayerNormalization"
 _WHOLE = ir.DataType.INT32

@@ -17,10 +17,11 @@ import numpy.typing as npt
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
+from burnish.infer.constants import constant_tensor
+from burnish.infer.walk import is_standard
 from burnish.rewrite import algebra
 from burnish.rewrite.algebra import expand, power, product
-from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import FLOATS, Facts, constant_tensor, rank, static_sizes
+from burnish.rewrite.facts import FLOATS, Facts, rank, static_sizes
 from burnish.rewrite.fusions import normalized
 from burnish.rewrite.region import in_order
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule

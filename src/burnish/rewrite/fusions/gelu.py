@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.operators.record import STANDARD_DOMAINS
 from burnish.rewrite import algebra
 from burnish.rewrite.algebra import Polynomial, expand, power, product
-from burnish.rewrite.edit import STANDARD_DOMAINS
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions import refusals
 from burnish.rewrite.region import in_order

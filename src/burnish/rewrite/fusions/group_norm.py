@@ -18,15 +18,16 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.constants import sizes
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
 from burnish.rewrite import algebra
 from burnish.rewrite.algebra import Polynomial, expand, power, product
-from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import Facts, sizes, static_sizes
+from burnish.rewrite.facts import Facts, static_sizes
 from burnish.rewrite.fusions import normalized
 from burnish.rewrite.fusions.normalized import Affine
 from burnish.rewrite.region import in_order, other_reader
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
-from burnish.rewrite.symbolic.shapes import shapes_of
 
 FIRST_OPSET = 21
 

@@ -28,10 +28,11 @@ from typing import Literal
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.constants import sizes
+from burnish.infer.walk import is_standard
 from burnish.rewrite import algebra, emission
 from burnish.rewrite.algebra import Polynomial, expand, power, product
-from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import FLOATS, Facts, rank, sizes
+from burnish.rewrite.facts import FLOATS, Facts, rank
 from burnish.rewrite.fusions import normalized, refusals
 from burnish.rewrite.fusions.normalized import Affine
 from burnish.rewrite.region import in_order

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.rewrite.axes import Origin, origin
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.rule import Builder, Match, Rule
-from burnish.rewrite.symbolic.axes import Origin, origin
-from burnish.rewrite.symbolic.shapes import shapes_of
 
 
 def _product(node: ir.Node, facts: Facts) -> Match | None:

@@ -15,8 +15,9 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
+from burnish.infer.constants import sizes
 from burnish.rewrite.emission import CONTRIB
-from burnish.rewrite.facts import Facts, sizes
+from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.biased import biased
 from burnish.rewrite.fusions.refusals import still_read
 from burnish.rewrite.region import removable

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.infer.walk import is_standard
 from burnish.rewrite import algebra, emission
 from burnish.rewrite.algebra import Monomial, Polynomial, expand, power, product
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions import refusals

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.infer import walk
 from burnish.rewrite import edit
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
@@ -21,9 +22,9 @@ class DropDeadCode(InPlacePass):
 
     def call(self, model: ir.Model) -> Counted:
         """Sweep each graph once, from its end."""
-        count = sum(_drop_nodes(graph) for graph in reversed(tuple(edit.graphs(model))))
-        count += sum(_drop_initializers(graph) for graph in edit.graphs(model))
-        count += sum(map(_drop_absent_inputs, edit.nodes(model)))
+        count = sum(_drop_nodes(graph) for graph in reversed(tuple(walk.graphs(model))))
+        count += sum(_drop_initializers(graph) for graph in walk.graphs(model))
+        count += sum(map(_drop_absent_inputs, walk.nodes(model)))
         return counted(model, count + _drop_functions(model) + _drop_imports(model))
 
 
@@ -63,7 +64,7 @@ def _drop_functions(model: ir.Model) -> int:
     if not model.functions:
         return 0
     called: set[ir.OperatorIdentifier] = set()
-    waiting = list(edit.nodes(model))
+    waiting = list(walk.nodes(model))
     while waiting:
         identifier = waiting.pop().op_identifier()
         if identifier in model.functions and identifier not in called:
@@ -76,11 +77,11 @@ def _drop_functions(model: ir.Model) -> int:
 
 
 def _drop_imports(model: ir.Model) -> int:
-    if all(name in edit.STANDARD_DOMAINS for name in model.opset_imports):
+    if all(name in walk.STANDARD_DOMAINS for name in model.opset_imports):
         return 0
-    used = {node.domain for node in edit.nodes(model)}
+    used = {node.domain for node in walk.nodes(model)}
     used |= {node.domain for function in model.functions.values() for node in function.all_nodes()}
-    doomed = [name for name in model.opset_imports if name not in {*used, *edit.STANDARD_DOMAINS}]
+    doomed = [name for name in model.opset_imports if name not in {*used, *walk.STANDARD_DOMAINS}]
     for name in doomed:
         del model.opset_imports[name]
     return len(doomed)

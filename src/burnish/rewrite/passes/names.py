@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from burnish.core.free_names import FreeNames
-from burnish.rewrite import edit
+from burnish.infer import walk
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
 
@@ -27,7 +27,7 @@ class FixNames(InPlacePass):
 def _name_nodes(model: ir.Model) -> int:
     names = FreeNames()
     count = 0
-    for node in edit.nodes(model):
+    for node in walk.nodes(model):
         if not node.name or node.name in names.taken:
             node.name = names.unused(node.name or node.op_type.lower())
             count += 1
@@ -39,12 +39,12 @@ def _name_values(model: ir.Model) -> int:
     names = FreeNames(
         {
             value.name or ""
-            for graph in edit.graphs(model)
+            for graph in walk.graphs(model)
             for value in (*graph.inputs, *graph.outputs, *graph.initializers.values())
         }
     )
     count = 0
-    for node in edit.nodes(model):
+    for node in walk.nodes(model):
         for value in node.outputs:
             if value.name == "" or value.is_graph_output():
                 continue
@@ -61,7 +61,7 @@ class SortNodes(InPlacePass):
 
     def call(self, model: ir.Model) -> Counted:
         """Sort stably; the count is the number of nodes that moved."""
-        before = list(edit.nodes(model))
+        before = list(walk.nodes(model))
         model.graph.sort()
-        after = edit.nodes(model)
+        after = walk.nodes(model)
         return counted(model, sum(a is not b for a, b in zip(before, after, strict=True)))

@@ -9,8 +9,9 @@ from typing import Literal
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import ints
-from burnish.rewrite.facts import Facts, constant_tensor, keeps_shape, rank, sizes
+from burnish.infer.constants import constant_tensor, sizes
+from burnish.infer.walk import ints
+from burnish.rewrite.facts import Facts, keeps_shape, rank
 
 Same = ir.Value | Literal[False]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.infer import walk
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.passes import chains, no_ops, spellings
@@ -59,11 +60,11 @@ class Simplify(InPlacePass):
     def call(self, model: ir.Model) -> Counted:
         """Sweep each graph once; a node sees its producers already simplified."""
         count = 0
-        for graph in edit.graphs(model):
+        for graph in walk.graphs(model):
             doomed = []
             for node in graph:
                 simplifiers = SIMPLIFIERS.get(node.op_type)
-                if simplifiers is None or node.domain not in edit.STANDARD_DOMAINS:
+                if simplifiers is None or node.domain not in walk.STANDARD_DOMAINS:
                     continue
                 outcome = self._simplified(node, simplifiers)
                 count += outcome is not _Outcome.NOTHING

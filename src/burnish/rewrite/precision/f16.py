@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from burnish.core.errors import ModelError
+from burnish.infer import walk
 from burnish.rewrite import edit, opsets
 from burnish.rewrite.options import Edges, Target
 from burnish.rewrite.passes.names import FixNames
@@ -124,7 +125,7 @@ class _Work:
             wanted = NARROW if known is not None and known.inputs(position) else WIDE
             if value in self._wide and value.dtype != wanted:
                 node.replace_input_with(position, self._in(value, wanted))
-        for body in edit.bodies(node):
+        for body in walk.bodies(node):
             self._widen_captured(body)
         if known is None:
             return
@@ -161,7 +162,7 @@ class _Work:
             for position, value in enumerate(node.inputs):
                 if value in self._wide and value.dtype == NARROW:
                     node.replace_input_with(position, self._in(value, WIDE))
-            for inner in edit.bodies(node):
+            for inner in walk.bodies(node):
                 self._widen_captured(inner)
 
     def _in(self, value: ir.Value, wanted: ir.DataType) -> ir.Value:

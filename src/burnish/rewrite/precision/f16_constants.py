@@ -8,8 +8,8 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
-from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import constant_tensor
+from burnish.infer.constants import constant_tensor
+from burnish.infer.walk import is_standard
 from burnish.rewrite.precision.f16_types import NARROW, WIDE
 
 LARGEST = 65504.0

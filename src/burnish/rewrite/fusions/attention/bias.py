@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
+from burnish.operators.size import Size, broadcast
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.attention.scores import Term
 from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.rule import Refusal
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
-from burnish.rewrite.symbolic.size import Size, broadcast
 
 _HALF_OF_LOWEST = -1e38
 """Two numbers below this can add up to -inf."""

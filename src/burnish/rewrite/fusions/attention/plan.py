@@ -8,8 +8,11 @@ from typing import Literal
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import ints, is_standard
+from burnish.operators.record import Shape
+from burnish.operators.size import multiply, total
 from burnish.rewrite import emission
-from burnish.rewrite.edit import ints, is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.attention import bias, scores, weighted
@@ -19,8 +22,6 @@ from burnish.rewrite.fusions.attention.weighted import Weighted
 from burnish.rewrite.fusions.new_values import can_be_read
 from burnish.rewrite.region import in_order, other_reader
 from burnish.rewrite.rule import Match, Refusal
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
-from burnish.rewrite.symbolic.size import multiply, total
 
 STANDARD_OPSET = 23
 _LOWEST_BIAS = -1e30

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from burnish.operators.record import Shape
+from burnish.operators.size import multiply, total
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.fusions.attention import bias
 from burnish.rewrite.fusions.attention.operand import HEADS_LAST, Operand, joined_heads
 from burnish.rewrite.fusions.attention.plan import STANDARD_OPSET, Plan
 from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.rule import Builder, Match
-from burnish.rewrite.symbolic.shapes import Shape
-from burnish.rewrite.symbolic.size import multiply, total
 
 _ABOVE_ANY_MASK = -1e30
 """ONNX Runtime's Attention takes the lowest number for a mask that leaves nothing, not this."""

@@ -12,7 +12,8 @@ import math
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.attention.operand import (
     Operand,
@@ -24,7 +25,6 @@ from burnish.rewrite.fusions.attention.operand import (
 from burnish.rewrite.fusions.attention.plan import Plan, absorbed
 from burnish.rewrite.region import in_order
 from burnish.rewrite.rule import Match, Refusal
-from burnish.rewrite.symbolic.shapes import Shape
 
 _KEPT = frozenset({"scale", "softcap", "is_causal", "qk_matmul_output_mode", "softmax_precision"})
 

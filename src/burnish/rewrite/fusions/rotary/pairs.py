@@ -13,9 +13,9 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.symbolic.shapes import shapes_of
 
 Pairing = Literal["halves", "neighbours"]
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite import emission
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.new_values import can_be_read
@@ -16,7 +18,6 @@ from burnish.rewrite.fusions.rotary.pairs import cut
 from burnish.rewrite.fusions.rotary.turn import Turn
 from burnish.rewrite.region import in_order
 from burnish.rewrite.rule import Match, Refusal
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 
 STANDARD_OPSET = 23
 

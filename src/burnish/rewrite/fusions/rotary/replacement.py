@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from burnish.operators.size import multiply
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.fusions.attention.operand import HEADS_LAST, joined_heads, operand
 from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.fusions.rotary.plan import STANDARD_OPSET, Plan
 from burnish.rewrite.rule import Builder, Match
-from burnish.rewrite.symbolic.size import multiply
 
 
 def replace(match: Match, builder: Builder) -> ir.Value:

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
 from burnish.rewrite import emission
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.rotary.pairs import Pairing
 from burnish.rewrite.fusions.rotary.plan import Plan
 from burnish.rewrite.fusions.rotary.turn import Turn
 from burnish.rewrite.rule import Match, Refusal
-from burnish.rewrite.symbolic.shapes import shapes_of
 
 
 def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:

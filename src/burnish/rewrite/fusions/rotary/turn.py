@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.rotary.pairs import Pairing, Part, is_repeated, part
 from burnish.rewrite.rule import Refusal
-from burnish.rewrite.symbolic.shapes import shapes_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.shapes import shapes_of
+from burnish.operators.record import Shape
 from burnish.rewrite import costs
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import Facts
@@ -28,7 +30,6 @@ from burnish.rewrite.fusions.tokens.key_mask import KeyMask, key_mask
 from burnish.rewrite.fusions.tokens.order import moved, order_of
 from burnish.rewrite.fusions.tokens.region import TokenRegion, TokenRegions
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 
 WITH_LENGTHS = "MultiHeadAttention with lengths"
 """As the tables of costs call it: against the same with a bias of the scores."""

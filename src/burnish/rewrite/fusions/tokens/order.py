@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
+from burnish.operators.size import Size, multiply
 from burnish.rewrite.fusions.new_values import Maker
 from burnish.rewrite.fusions.tokens.key_mask import KeyMask
-from burnish.rewrite.symbolic.shapes import Shape
-from burnish.rewrite.symbolic.size import Size, multiply
 
 _WHOLE = ir.DataType.INT32
 """Sums of it have a kernel of their own on GPUs; those of 64 bits are computed as f64."""

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.constants import constant_tensor
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.extract import part
-from burnish.rewrite.facts import Facts, constant_tensor, rank
+from burnish.rewrite.facts import Facts, rank
 from burnish.rewrite.fusions.attention.fused import read
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 
 _EACH = ("Add", "Sub", "Mul", "Div", "Sum", "Relu", "Tanh", "Sigmoid", "Erf", "Gelu", "Cast",
          "Identity", "Neg", "Sqrt")  # fmt: skip

@@ -1,0 +1,204 @@
+"""The same elements in another shape or order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from burnish.operators.loops.parameters import integers, required
+from burnish.operators.record import Operands, Operator, Partial, Shape, Traffic, register
+from burnish.operators.rules import defined, nothing, same_elements
+from burnish.operators.size import Size, divide, total
+from burnish.tile.index import at, floor_divide, remainder
+from burnish.tile.pointwise import positive_axis
+from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
+
+
+def reshape(builder: Builder, node: Node) -> None:
+    """Add the data in a given shape, in which 0 keeps a dimension and -1 is what is left over."""
+    source = required(node, 0)
+    wanted = integers(builder, node, 1, "shape")
+    if wanted is None:
+        raise NotCoveredError("it has no shape")
+    keeps = not node.attributes.get("allowzero", 0)
+    shape = _completed(builder.type(source).shape, wanted, 0 if keeps else None)
+    builder.reshape(node.outputs[0], source, shape)
+
+
+def flatten(builder: Builder, node: Node) -> None:
+    """Add the data in two dimensions: those before the axis, and those from it on."""
+    source = required(node, 0)
+    shape = builder.type(source).shape
+    axis = int(node.attributes.get("axis", 1))
+    cut = axis + len(shape) if axis < 0 else axis
+    builder.reshape(node.outputs[0], source, (math.prod(shape[:cut]), math.prod(shape[cut:])))
+
+
+def squeeze(builder: Builder, node: Node) -> None:
+    """Add the data without some dimensions of extent one; default: without all of them."""
+    source = required(node, 0)
+    shape = builder.type(source).shape
+    axes = integers(builder, node, 1, "axes")
+    if axes is None:
+        dropped = {place for place, extent in enumerate(shape) if extent == 1}
+    else:
+        dropped = {positive_axis(axis, len(shape)) for axis in axes}
+    kept = [extent for place, extent in enumerate(shape) if place not in dropped]
+    builder.reshape(node.outputs[0], source, kept)
+
+
+def unsqueeze(builder: Builder, node: Node) -> None:
+    """Add the data with new dimensions of extent one, at places of the output."""
+    source = required(node, 0)
+    axes = integers(builder, node, 1, "axes")
+    if axes is None:
+        raise NotCoveredError("it has no axes")
+    shape = builder.type(source).shape
+    rank = len(shape) + len(axes)
+    added = {positive_axis(axis, rank) for axis in axes}
+    rest = iter(shape)
+    builder.reshape(
+        node.outputs[0], source, [1 if place in added else next(rest) for place in range(rank)]
+    )
+
+
+def _completed(
+    shape: Sequence[int], wanted: Sequence[int], keep_mark: int | None
+) -> tuple[int, ...]:
+    """Return the wanted shape with kept dimensions and the one that is left over filled in."""
+    kept = [shape[i] if extent == keep_mark else extent for i, extent in enumerate(wanted)]
+    if -1 in kept:
+        others = -math.prod(kept)
+        kept[kept.index(-1)] = math.prod(shape) // others if others else 0
+    if math.prod(kept) != math.prod(shape):
+        raise NotCoveredError(f"its shape is {list(wanted)}, and its data is {list(shape)}")
+    return tuple(kept)
+
+
+def transpose(builder: Builder, node: Node) -> None:
+    """Add the data with dimension `perm[i]` as its dimension `i`; default: reversed."""
+    source = required(node, 0)
+    shape = builder.type(source).shape
+    order = node.attributes.get("perm")
+    order = tuple(order) if order is not None else tuple(reversed(range(len(shape))))
+    axes = axes_for([shape[place] for place in order])
+    index = [at(axes[order.index(place)]) for place in range(len(shape))]
+    builder.view(node.outputs[0], source, index, axes)
+
+
+def depth_to_space(builder: Builder, node: Node) -> None:
+    """Add channels as blocks of pixels; which part of the channel is the block, the mode tells."""
+    source = required(node, 0)
+    block, mode = int(node.attributes["blocksize"]), node.attributes.get("mode", "DCR")
+    if mode not in ("DCR", "CRD"):
+        raise NotCoveredError(f"its mode is {mode!r}")
+    batch, channels, height, width = builder.type(source).shape
+    depth = channels // (block * block)
+    n, c, h, w = axes_for((batch, depth, height * block, width * block))
+    within = remainder(at(h), block) * block + remainder(at(w), block)
+    channel = within * depth + at(c) if mode == "DCR" else at(c) * (block * block) + within
+    index = (at(n), channel, floor_divide(at(h), block), floor_divide(at(w), block))
+    builder.view(node.outputs[0], source, index, (n, c, h, w))
+
+
+def space_to_depth(builder: Builder, node: Node) -> None:
+    """Add blocks of pixels as channels; the pixel's place is before the channel, or after it."""
+    source = required(node, 0)
+    block, mode = int(node.attributes["blocksize"]), node.attributes.get("mode", "DCR")
+    if mode not in ("DCR", "CRD"):
+        raise NotCoveredError(f"its mode is {mode!r}")
+    batch, channels, height, width = builder.type(source).shape
+    n, c, h, w = axes_for((batch, channels * block * block, height // block, width // block))
+    place, channel = floor_divide(at(c), channels), remainder(at(c), channels)
+    if mode == "CRD":
+        place, channel = remainder(at(c), block * block), floor_divide(at(c), block * block)
+    index = (
+        at(n),
+        channel,
+        at(h) * block + floor_divide(place, block),
+        at(w) * block + remainder(place, block),
+    )
+    builder.view(node.outputs[0], source, index, (n, c, h, w))
+
+
+def _reshaped(at: Operands) -> Sequence[Partial | None]:
+    source, wanted = at.shape(0), at.elements(1) if at.given(1) else at.ints("shape") or None
+    if wanted is None:
+        return [None]
+    if not at.number("allowzero", 0):
+        kept = source or ()
+        wanted = tuple(
+            (kept[axis] if axis < len(kept) else None) if item == 0 else item
+            for axis, item in enumerate(wanted)
+        )
+    return [_with_rest(source, wanted)]
+
+
+def _with_rest(source: Shape | None, wanted: Partial) -> Partial:
+    """Return a wanted shape with its -1 computed from the number of elements."""
+    if wanted.count(-1) != 1 or None in wanted or source is None:
+        return tuple(None if item == -1 else item for item in wanted)
+    left = list(source)
+    others: list[Size] = []
+    for item in wanted:
+        if item == -1 or item is None:
+            continue
+        if item in left:
+            left.remove(item)
+        else:
+            others.append(item)
+    rest = divide(total(left), total(others))
+    return tuple(rest if item == -1 else item for item in wanted)
+
+
+def _flattened(at: Operands) -> Sequence[Partial | None]:
+    source = at.shape(0)
+    if source is None:
+        return [None]
+    axis = at.number("axis", 1)
+    axis = axis + len(source) if axis < 0 else axis
+    return [(total(source[:axis]), total(source[axis:]))]
+
+
+def _unsqueezed(at: Operands) -> Sequence[Partial | None]:
+    source, axes = at.shape(0), at.axes()
+    if source is None or not axes:
+        return [None]
+    rank = len(source) + len(axes)
+    new = {axis % rank for axis in axes}
+    rest = iter(source)
+    return [tuple(1 if axis in new else next(rest) for axis in range(rank))]
+
+
+def _squeezed(at: Operands) -> Sequence[Partial | None]:
+    source, axes = at.shape(0), at.axes()
+    if source is None or axes is None:
+        return [None]
+    if not axes and not all(isinstance(item, int) for item in source):
+        return [None]
+    gone = {axis % len(source) for axis in axes}
+    gone = gone or {axis for axis, item in enumerate(source) if item == 1}
+    return [tuple(item for axis, item in enumerate(source) if axis not in gone)]
+
+
+def _transposed(at: Operands) -> Sequence[Partial | None]:
+    source = at.shape(0)
+    if source is None:
+        return [None]
+    return [tuple(source[axis] for axis in at.ints("perm") or range(len(source) - 1, -1, -1))]
+
+
+_VIEW = Operator(value=same_elements, work=nothing, traffic=Traffic.VIEW, folds=defined)
+
+register(
+    {
+        "Reshape": replace(_VIEW, shape=_reshaped, loops=reshape),
+        "Flatten": replace(_VIEW, shape=_flattened, value=None, folds=None, loops=flatten),
+        "Squeeze": replace(_VIEW, shape=_squeezed, loops=squeeze),
+        "Unsqueeze": replace(_VIEW, shape=_unsqueezed, loops=unsqueeze),
+        "Transpose": Operator(shape=_transposed, work=nothing, folds=defined, loops=transpose),
+        "DepthToSpace": Operator(work=nothing, loops=depth_to_space),
+        "SpaceToDepth": Operator(work=nothing, loops=space_to_depth),
+    }
+)
