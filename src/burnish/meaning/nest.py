@@ -14,16 +14,7 @@ from burnish.core.tensors import FLOATS
 from burnish.meaning.contraction import Factors, contracted, factors_of
 from burnish.meaning.numbers import Numbers, Value
 from burnish.meaning.places import Ranges, box_of, indices, is_even, view_of
-from burnish.tile.expr import (
-    Accumulated,
-    Argument,
-    Call,
-    Constant,
-    Coordinate,
-    Expr,
-    Guard,
-    Inside,
-)
+from burnish.tile.expr import Accumulated, Argument, Call, Constant, Coordinate, Expr, Guard, Inside
 from burnish.tile.graph import Read, TileOp
 from burnish.tile.index import Axis, Index, at, flatten, unflatten
 from burnish.tile.reference import identity

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 import onnx_ir as ir
-import onnx_ir.passes.common as common_passes
 
 from burnish.core.arrays import Array
 from burnish.core.errors import ModelError, UsageError
@@ -17,7 +16,9 @@ from burnish.infer.constants import Constants
 from burnish.infer.onnx_inference import ask_onnx
 from burnish.infer.shapes import Shapes
 from burnish.rewrite.passes.branches import condition_of, take
+from burnish.rewrite.passes.constants import LiftConstants
 from burnish.rewrite.passes.fold import Limits, folded
+from burnish.rewrite.passes.names import FixNames, SortNodes
 from burnish.store import onnx_files
 from burnish.store.element_types import DATA_TYPES
 from burnish.store.inlining import inline
@@ -25,10 +26,6 @@ from burnish.store.interface import ANY_RANK
 
 LARGEST_FOLDED_BYTES = 1 << 18
 """What is computed from shapes is smaller, and larger results are better computed."""
-
-_FIRST_WITH_DEFAULTS = 4
-"""Before this IR version every initializer had to be an input, too; since then that means that it
-is a default which callers may override."""
 
 
 def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:
@@ -40,11 +37,8 @@ def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:
     """
     copy = model.clone()
     inline(copy)
-    if copy.ir_version < _FIRST_WITH_DEFAULTS:
-        common_passes.RemoveInitializersFromInputsPass()(copy)
-    common_passes.NameFixPass()(copy)
-    common_passes.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(copy)
-    copy.graph.sort()
+    for step in (SortNodes(), FixNames(), LiftConstants()):
+        step(copy)
     _compute_outputs(copy)
     _bind_inputs(copy, sizes)
     _bind_stated(copy, sizes)

@@ -10,14 +10,7 @@ import numpy as np
 from burnish.operators.record import FoldRule, Operator, register
 from burnish.operators.rules import defined, each_output, first
 from burnish.tile.expr import Expr, call
-from burnish.tile.pointwise import (
-    above,
-    below,
-    elementwise,
-    like,
-    pointwise,
-    present,
-)
+from burnish.tile.pointwise import above, below, elementwise, like, pointwise, present
 from burnish.tile.semantics import Builder, Meaning, Node, NotCoveredError
 
 Attributes = dict[str, float]

@@ -22,13 +22,7 @@ from burnish.tile.expr import Argument, Constant, Coordinate, Expr, Guard, Insid
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, at
 from burnish.tile.pointwise import like, wide, wide_type
-from burnish.tile.semantics import (
-    Builder,
-    Node,
-    NotCoveredError,
-    axes_for,
-    broadcast_index,
-)
+from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for, broadcast_index
 
 _RAW, _CAPPED, _BIASED, _NORMALIZED = range(4)
 """What the fourth output holds, by the node's mode."""

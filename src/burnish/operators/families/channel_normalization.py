@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from burnish.operators.families.normalization import (
-    centred,
-    inverse_deviation,
-    moments,
-    squared,
-)
+from burnish.operators.families.normalization import centred, inverse_deviation, moments, squared
 from burnish.operators.record import Operator, register
 from burnish.operators.rules import each_output, first
 from burnish.tile.expr import Argument, Expr, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, floor_divide
 from burnish.tile.pointwise import like, pointwise, positive_axis, wide, wide_type
-from burnish.tile.reduction import (
-    Fold,
-    Place,
-    elements,
-    mean_of,
-    place,
-    positive_axes,
-    reduce_over,
-)
+from burnish.tile.reduction import Fold, Place, elements, mean_of, place, positive_axes, reduce_over
 from burnish.tile.semantics import Builder, Meaning, Node, NotCoveredError, axes_for
 
 _DEVIATION_FLOOR = 1e-9

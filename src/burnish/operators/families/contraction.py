@@ -16,13 +16,7 @@ from burnish.tile.expr import Expr, call
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at
 from burnish.tile.pointwise import like
-from burnish.tile.semantics import (
-    Builder,
-    Node,
-    NotCoveredError,
-    axes_for,
-    broadcast_index,
-)
+from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for, broadcast_index
 
 Item = TypeVar("Item")
 

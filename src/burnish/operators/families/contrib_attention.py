@@ -17,13 +17,7 @@ from burnish.tile.expr import Argument, Constant, Expr, Guard, Inside, call, cas
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, at
 from burnish.tile.pointwise import like, pointwise, wide
-from burnish.tile.semantics import (
-    Builder,
-    Node,
-    NotCoveredError,
-    axes_for,
-    broadcast_index,
-)
+from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for, broadcast_index
 
 _LOWEST = float(np.finfo(np.float32).min)
 """What stands where a later key must not be seen."""

@@ -15,15 +15,7 @@ from burnish.tile.expr import Accumulated, Argument, Constant, Coordinate, Expr,
 from burnish.tile.graph import Combine, Read
 from burnish.tile.index import Axis, at, flatten
 from burnish.tile.pointwise import like, pointwise, positive_axis, wide, wide_type
-from burnish.tile.reduction import (
-    Fold,
-    Place,
-    elements,
-    mean_of,
-    place,
-    positive_axes,
-    reduce_over,
-)
+from burnish.tile.reduction import Fold, Place, elements, mean_of, place, positive_axes, reduce_over
 from burnish.tile.semantics import Builder, Meaning, Node, NotCoveredError, Reduction, axes_for
 
 FoldOf = Callable[[int], Fold]

@@ -1,4 +1,8 @@
-"""Compute the same thing once."""
+"""Compute the same thing once.
+
+onnx-ir's own CommonSubexpressionEliminationPass does not look into bodies, shares operators of
+domains that may keep state, and takes Bernoulli and Dropout for reproducible.
+"""
 
 from __future__ import annotations
 

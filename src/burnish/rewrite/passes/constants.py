@@ -1,4 +1,9 @@
-"""Make constants initializers, each once."""
+"""Make constants initializers, each once.
+
+onnx-ir's own LiftConstantsToInitializersPass raises where a Constant is sparse, and keeps each of
+the thousands of equal ones that exporters write. Its deduplication leaves large weights alone, or
+reads all of them; here a few bytes tell most of them apart.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
+from onnx_ir.passes.common import RemoveInitializersFromInputsPass
 
 from burnish.infer import walk
 from burnish.infer.constants import constant_tensor
@@ -69,11 +75,7 @@ def _drop_constants_from_inputs(model: ir.Model) -> int:
     if model.ir_version >= _FIRST_IR_WITH_CONSTANTS:
         return 0
     model.ir_version = _MODERN_IR
-    inputs = [value for value in model.graph.inputs if not value.is_initializer()]
-    dropped = len(model.graph.inputs) - len(inputs)
-    model.graph.inputs.clear()
-    model.graph.inputs.extend(inputs)
-    return dropped + 1
+    return int(RemoveInitializersFromInputsPass()(model).modified) + 1
 
 
 def _move_weights_out_of_bodies(model: ir.Model) -> int:

@@ -1,10 +1,16 @@
-"""Names that are there, and there once."""
+"""Names that are there, and there once; the order of nodes.
+
+onnx-ir's own NameFixPass gives a name to outputs that were left out, so that they are computed,
+and lets two branches use one name, which collides when both are taken; here names are unique over
+the whole model.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import onnx_ir as ir
+from onnx_ir.passes.common import TopologicalSortPass
 
 from burnish.core.free_names import FreeNames
 from burnish.infer import walk
@@ -55,13 +61,5 @@ def _name_values(model: ir.Model) -> int:
     return count
 
 
-@dataclass(frozen=True)
-class SortNodes(InPlacePass):
+class SortNodes(TopologicalSortPass):
     """Put nodes after those they read, as ONNX demands."""
-
-    def call(self, model: ir.Model) -> Counted:
-        """Sort stably; the count is the number of nodes that moved."""
-        before = list(walk.nodes(model))
-        model.graph.sort()
-        after = walk.nodes(model)
-        return counted(model, sum(a is not b for a, b in zip(before, after, strict=True)))

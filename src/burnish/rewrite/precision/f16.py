@@ -16,11 +16,7 @@ from burnish.rewrite import edit, opsets
 from burnish.rewrite.options import Edges, Target
 from burnish.rewrite.passes.names import FixNames
 from burnish.rewrite.passes.shapes import InferShapes
-from burnish.rewrite.precision.f16_constants import (
-    clipping_notes,
-    convert_attributes,
-    narrowed,
-)
+from burnish.rewrite.precision.f16_constants import clipping_notes, convert_attributes, narrowed
 from burnish.rewrite.precision.f16_plan import Reasons, kept_nodes
 from burnish.rewrite.precision.f16_types import NARROW, WIDE, Signature, is_wide, signature
 
