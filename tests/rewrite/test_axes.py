@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burnish.rewrite.axes import Origin, origin
 from burnish.rewrite.facts import Facts
+from burnish.rewrite.fusions.merged_axes import Origin, origin
 from burnish.rewrite.passes.shapes import InferShapes
 from rewriting import Graph, run, samples
 

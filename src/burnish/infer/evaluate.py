@@ -18,6 +18,7 @@ from burnish.core.array_types import name_of
 from burnish.core.arrays import Array
 from burnish.infer.walk import CONTRADICTIONS, attributes_of
 from burnish.operators.record import Elements, Operands, Operator, Traffic, find
+from burnish.tile.semantics import NotCoveredError
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ def evaluate(
             return _viewed(record, operands)
         with np.errstate(all="ignore"):
             results = _by_reference(node, inputs, opset)
-    except CONTRADICTIONS as error:
+    except (*CONTRADICTIONS, NotCoveredError) as error:
         logger.debug("%s %s is not folded: %s", node.op_type, node.name, error)
         return None
     if sum(array.nbytes for array in results) > limit_bytes:

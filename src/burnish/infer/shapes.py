@@ -169,7 +169,7 @@ class Shapes:
             return
         try:
             found = record.value(operands)
-        except walk.CONTRADICTIONS:
+        except (*walk.CONTRADICTIONS, NotCoveredError):
             return
         shape = self._shapes[output]
         if found is not None and shape is not None and shape in ((), (len(found),)):

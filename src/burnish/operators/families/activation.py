@@ -43,12 +43,12 @@ def relu(x: Expr) -> Expr:
     return above(x, like(x, 0))
 
 
-def leaky_relu(x: Expr, alpha: float) -> Expr:
+def leaky_relu(x: Expr, alpha: float = 0.01) -> Expr:
     """Return x, scaled where it is negative."""
     return call("where", _negative(x), call("multiply", like(x, alpha), x), x)
 
 
-def hard_sigmoid(x: Expr, alpha: float, beta: float) -> Expr:
+def hard_sigmoid(x: Expr, alpha: float = 0.2, beta: float = 0.5) -> Expr:
     """Return a line between the limits zero and one."""
     line = call("add", call("multiply", like(x, alpha), x), like(x, beta))
     return below(above(line, like(x, 0.0)), like(x, 1.0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from burnish.operators.families.activation import hard_sigmoid, leaky_relu, relu
 from burnish.operators.loops.parameters import required
 from burnish.operators.loops.products import Finish, contract, widened
 from burnish.operators.loops.windows import fitting, padded_for, seen, sides, window_axes
@@ -77,28 +78,11 @@ def _activation(node: Node) -> Finish:
     return lambda total: _ACTIVATIONS[name](total, *parameters)
 
 
-def _relu(x: Expr) -> Expr:
-    return above(x, like(x, 0.0))
-
-
-def _leaky_relu(x: Expr, alpha: float = 0.01) -> Expr:
-    return call("where", call("less", x, like(x, 0.0)), call("multiply", x, like(x, alpha)), x)
-
-
-def _clip(x: Expr, low: float, high: float) -> Expr:
-    return below(above(x, like(x, low)), like(x, high))
-
-
-def _hard_sigmoid(x: Expr, alpha: float = 0.2, beta: float = 0.5) -> Expr:
-    line = call("add", call("multiply", x, like(x, alpha)), like(x, beta))
-    return _clip(line, 0.0, 1.0)
-
-
 _ACTIVATIONS: Mapping[str, Callable[..., Expr]] = {
-    "Relu": _relu,
-    "LeakyRelu": _leaky_relu,
-    "Clip": _clip,
-    "HardSigmoid": _hard_sigmoid,
+    "Relu": relu,
+    "LeakyRelu": leaky_relu,
+    "Clip": lambda x, low, high: below(above(x, like(x, low)), like(x, high)),
+    "HardSigmoid": hard_sigmoid,
     "Sigmoid": lambda x: call("sigmoid", x),
     "Tanh": lambda x: call("tanh", x),
 }

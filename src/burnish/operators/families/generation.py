@@ -155,7 +155,7 @@ def _one_hot_shape(at: Operands) -> Sequence[Partial | None]:
     source, depth = at.shape(0), at.elements(1)
     if source is None or depth is None or len(depth) != 1:
         return [None]
-    place = at.number("axis", -1) % (len(source) + 1)
+    place = positive_axis(at.number("axis", -1), len(source) + 1)
     return [(*source[:place], depth[0], *source[place:])]
 
 

@@ -69,7 +69,7 @@ def _gathered_shape(at: Operands) -> Sequence[Partial | None]:
     data, indices = at.shape(0), at.shape(1)
     if data is None or indices is None:
         return [None]
-    axis = at.number("axis", 0) % len(data)
+    axis = positive_axis(at.number("axis", 0), len(data))
     return [(*data[:axis], *indices, *data[axis + 1 :])]
 
 

@@ -6,74 +6,37 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from burnish.operators.loops.parameters import integers, required
-from burnish.operators.record import Operands, Operator, Partial, Shape, Traffic, register
+from burnish.operators.loops.parameters import integers, operands_of, required
+from burnish.operators.record import (
+    Operands,
+    Operator,
+    Partial,
+    Shape,
+    ShapeRule,
+    Traffic,
+    register,
+)
 from burnish.operators.rules import defined, nothing, same_elements
 from burnish.operators.size import Size, divide, total
 from burnish.tile.index import at, floor_divide, remainder
 from burnish.tile.pointwise import positive_axis
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import Builder, Meaning, Node, NotCoveredError, axes_for
 
 
-def reshape(builder: Builder, node: Node) -> None:
-    """Add the data in a given shape, in which 0 keeps a dimension and -1 is what is left over."""
-    source = required(node, 0)
-    wanted = integers(builder, node, 1, "shape")
-    if wanted is None:
-        raise NotCoveredError("it has no shape")
-    keeps = not node.attributes.get("allowzero", 0)
-    shape = _completed(builder.type(source).shape, wanted, 0 if keeps else None)
-    builder.reshape(node.outputs[0], source, shape)
+def _viewed(rule: ShapeRule, parameter: str) -> Meaning:
+    """Return the loops that give the first input the shape that a rule tells."""
 
+    def meaning(builder: Builder, node: Node) -> None:
+        source = required(node, 0)
+        given = integers(builder, node, 1, parameter)
+        data, found = builder.type(source).shape, rule(operands_of(builder, node))[0]
+        shape = [size for size in found or () if isinstance(size, int)]
+        if found is None or len(shape) < len(found) or math.prod(shape) != math.prod(data):
+            asked = f"its {parameter} is {list(given)}" if given else f"it has no {parameter}"
+            raise NotCoveredError(f"{asked}, and its data is {list(data)}")
+        builder.reshape(node.outputs[0], source, shape)
 
-def flatten(builder: Builder, node: Node) -> None:
-    """Add the data in two dimensions: those before the axis, and those from it on."""
-    source = required(node, 0)
-    shape = builder.type(source).shape
-    axis = int(node.attributes.get("axis", 1))
-    cut = axis + len(shape) if axis < 0 else axis
-    builder.reshape(node.outputs[0], source, (math.prod(shape[:cut]), math.prod(shape[cut:])))
-
-
-def squeeze(builder: Builder, node: Node) -> None:
-    """Add the data without some dimensions of extent one; default: without all of them."""
-    source = required(node, 0)
-    shape = builder.type(source).shape
-    axes = integers(builder, node, 1, "axes")
-    if axes is None:
-        dropped = {place for place, extent in enumerate(shape) if extent == 1}
-    else:
-        dropped = {positive_axis(axis, len(shape)) for axis in axes}
-    kept = [extent for place, extent in enumerate(shape) if place not in dropped]
-    builder.reshape(node.outputs[0], source, kept)
-
-
-def unsqueeze(builder: Builder, node: Node) -> None:
-    """Add the data with new dimensions of extent one, at places of the output."""
-    source = required(node, 0)
-    axes = integers(builder, node, 1, "axes")
-    if axes is None:
-        raise NotCoveredError("it has no axes")
-    shape = builder.type(source).shape
-    rank = len(shape) + len(axes)
-    added = {positive_axis(axis, rank) for axis in axes}
-    rest = iter(shape)
-    builder.reshape(
-        node.outputs[0], source, [1 if place in added else next(rest) for place in range(rank)]
-    )
-
-
-def _completed(
-    shape: Sequence[int], wanted: Sequence[int], keep_mark: int | None
-) -> tuple[int, ...]:
-    """Return the wanted shape with kept dimensions and the one that is left over filled in."""
-    kept = [shape[i] if extent == keep_mark else extent for i, extent in enumerate(wanted)]
-    if -1 in kept:
-        others = -math.prod(kept)
-        kept[kept.index(-1)] = math.prod(shape) // others if others else 0
-    if math.prod(kept) != math.prod(shape):
-        raise NotCoveredError(f"its shape is {list(wanted)}, and its data is {list(shape)}")
-    return tuple(kept)
+    return meaning
 
 
 def transpose(builder: Builder, node: Node) -> None:
@@ -166,7 +129,7 @@ def _unsqueezed(at: Operands) -> Sequence[Partial | None]:
     if source is None or not axes:
         return [None]
     rank = len(source) + len(axes)
-    new = {axis % rank for axis in axes}
+    new = {positive_axis(axis, rank) for axis in axes}
     rest = iter(source)
     return [tuple(1 if axis in new else next(rest) for axis in range(rank))]
 
@@ -177,7 +140,7 @@ def _squeezed(at: Operands) -> Sequence[Partial | None]:
         return [None]
     if not axes and not all(isinstance(item, int) for item in source):
         return [None]
-    gone = {axis % len(source) for axis in axes}
+    gone = {positive_axis(axis, len(source)) for axis in axes}
     gone = gone or {axis for axis, item in enumerate(source) if item == 1}
     return [tuple(item for axis, item in enumerate(source) if axis not in gone)]
 
@@ -193,10 +156,12 @@ _VIEW = Operator(value=same_elements, work=nothing, traffic=Traffic.VIEW, folds=
 
 register(
     {
-        "Reshape": replace(_VIEW, shape=_reshaped, loops=reshape),
-        "Flatten": replace(_VIEW, shape=_flattened, value=None, folds=None, loops=flatten),
-        "Squeeze": replace(_VIEW, shape=_squeezed, loops=squeeze),
-        "Unsqueeze": replace(_VIEW, shape=_unsqueezed, loops=unsqueeze),
+        "Reshape": replace(_VIEW, shape=_reshaped, loops=_viewed(_reshaped, "shape")),
+        "Flatten": replace(
+            _VIEW, shape=_flattened, value=None, folds=None, loops=_viewed(_flattened, "axis")
+        ),
+        "Squeeze": replace(_VIEW, shape=_squeezed, loops=_viewed(_squeezed, "axes")),
+        "Unsqueeze": replace(_VIEW, shape=_unsqueezed, loops=_viewed(_unsqueezed, "axes")),
         "Transpose": Operator(shape=_transposed, work=nothing, folds=defined, loops=transpose),
         "DepthToSpace": Operator(work=nothing, loops=depth_to_space),
         "SpaceToDepth": Operator(work=nothing, loops=space_to_depth),

@@ -245,7 +245,7 @@ def _with_moments(at: Operands) -> Sequence[Partial | None]:
     source = at.shape(0)
     if source is None:
         return [None]
-    axis = at.number("axis", -1) % len(source)
+    axis = positive_axis(at.number("axis", -1), len(source))
     inner = (*source[:axis], *[1] * (len(source) - axis))
     return [source, inner, inner]
 

@@ -140,7 +140,7 @@ def _joined(at: Operands) -> Sequence[Partial | None]:
     shapes = [shape for shape in at.inputs if shape is not None]
     if len(shapes) < len(at.inputs):
         return [None]
-    axis = at.number("axis", 1) % len(shapes[0])
+    axis = positive_axis(at.number("axis", 1), len(shapes[0]))
     length: Size = 0
     for shape in shapes:
         length = add(length, shape[axis])
@@ -220,7 +220,7 @@ def _parted(at: Operands) -> Sequence[Partial | None]:
     source = at.shape(0)
     if source is None:
         return [None] * at.wanted
-    axis = at.number("axis", 0) % len(source)
+    axis = positive_axis(at.number("axis", 0), len(source))
     given = at.ints("split") or (at.integers(1) if at.given(1) else None)
     if given is None and at.given(1):
         return [(*source[:axis], None, *source[axis + 1 :])] * at.wanted

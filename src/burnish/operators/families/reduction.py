@@ -214,7 +214,7 @@ def _reduced(at: Operands) -> Sequence[Partial | None]:
         return [None]
     if not axes and at.number("noop_with_empty_axes", 0):
         return [source]
-    over = {axis % len(source) for axis in axes} if axes else set(range(len(source)))
+    over = {positive_axis(axis, len(source)) for axis in axes} if axes else set(range(len(source)))
     if at.number("keepdims", 1):
         return [tuple(1 if axis in over else item for axis, item in enumerate(source))]
     return [tuple(item for axis, item in enumerate(source) if axis not in over)]
@@ -224,7 +224,7 @@ def _one_axis(at: Operands) -> Sequence[Partial | None]:
     source = at.shape(0)
     if source is None:
         return [None]
-    over = at.number("axis", 0) % len(source)
+    over = positive_axis(at.number("axis", 0), len(source))
     kept = (1,) if at.number("keepdims", 1) else ()
     return [(*source[:over], *kept, *source[over + 1 :])]
 
@@ -241,7 +241,7 @@ def _top(at: Operands) -> Sequence[Partial | None]:
     source, count = at.shape(0), at.elements(1) or (at.ints("k") or (None,))
     if source is None:
         return [None, None]
-    axis = at.number("axis", -1) % len(source)
+    axis = positive_axis(at.number("axis", -1), len(source))
     return [(*source[:axis], count[0], *source[axis + 1 :])] * 2
 
 

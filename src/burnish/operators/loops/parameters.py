@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from burnish.operators.record import Elements, Operands
 from burnish.tile.semantics import Builder, Node, NotCoveredError
 
 
@@ -24,3 +25,22 @@ def required(node: Node, position: int) -> str:
     if name is None:
         raise NotCoveredError(f"input {position} is left out")
     return name
+
+
+def operands_of(builder: Builder, node: Node) -> Operands:
+    """Return what shape rules see of a node that is lowered."""
+
+    def elements_of(index: int) -> Elements | None:
+        array = builder.constants.get(node.inputs[index])
+        whole = array is not None and array.dtype.kind in "iub"
+        return tuple(map(int, array.reshape(-1))) if array is not None and whole else None
+
+    types = [builder.type(name) if name else None for name in node.inputs]
+    return Operands(
+        attributes=node.attributes,
+        inputs=tuple(None if kind is None else kind.shape for kind in types),
+        types=tuple(None if kind is None else kind.dtype for kind in types),
+        wanted=len(node.outputs),
+        elements_of=elements_of,
+        array_of=lambda index: builder.constants.get(node.inputs[index]),
+    )

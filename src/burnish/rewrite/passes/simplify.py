@@ -11,7 +11,7 @@ import onnx_ir as ir
 from burnish.infer import walk
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.passes import chains, no_ops, spellings
+from burnish.rewrite.passes import chains, no_ops
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
 Simplifier = Callable[[ir.Node, Facts], "ir.Value | bool"]
@@ -25,7 +25,7 @@ SIMPLIFIERS: Mapping[str, tuple[Simplifier, ...]] = {
     "Div": (no_ops.neutral_operand,),
     "Dropout": (no_ops.dropout,),
     "Expand": (no_ops.same_size_expand,),
-    "GlobalAveragePool": (spellings.mean_of_last_axis,),
+    "GlobalAveragePool": (no_ops.mean_of_last_axis,),
     "Identity": (no_ops.identity,),
     "Max": (no_ops.single_input,),
     "Mean": (no_ops.single_input,),
