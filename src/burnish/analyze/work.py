@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from burnish.core.tensors import BITS, FLOATS, TensorSpec
-from burnish.operators.record import OPERATORS, Operands, Operator, Sizes, Traffic, find
+from burnish.operators.record import OPERATORS, Movement, Operands, Operator, Sizes, find
 from burnish.store.graph import GraphNode, GraphRecord
 
 
@@ -64,10 +64,10 @@ def _sizes(spec: TensorSpec) -> Sizes:
 
 
 def _bytes(operator: Operator, read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> float:
-    if operator.traffic in (Traffic.VIEW, Traffic.NOTHING):
+    if operator.traffic in (Movement.VIEW, Movement.NOTHING):
         return 0.0
     given = sum(map(size_bytes, written))
-    if operator.traffic is Traffic.AS_GIVEN and read:
+    if operator.traffic is Movement.AS_GIVEN and read:
         return given + min(given, size_bytes(read[0])) + sum(map(size_bytes, read[1:]))
     # a tensor that is read twice (x * x) moves once
     return given + sum({spec.name: size_bytes(spec) for spec in read}.values())

@@ -17,7 +17,7 @@ import onnx_ir as ir
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Array
 from burnish.infer.walk import CONTRADICTIONS, attributes_of
-from burnish.operators.record import Elements, Operands, Operator, Traffic, find
+from burnish.operators.record import Elements, Movement, Operands, Operator, find
 from burnish.tile.semantics import NotCoveredError
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ def evaluate(
     try:
         if not record.folds(operands, inputs) or _given_bytes(record, operands) > limit_bytes:
             return None
-        if record.traffic is Traffic.VIEW:
+        if record.traffic is Movement.VIEW:
             return _viewed(record, operands)
         with np.errstate(all="ignore"):
             results = _by_reference(node, inputs, opset)

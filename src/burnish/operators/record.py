@@ -8,7 +8,7 @@ an operator read it here: shape inference and folding (`infer`), rewriting, coun
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,7 +127,7 @@ FoldRule = Callable[[Operands, Sequence[Array | None]], bool]
 """Whether ONNX says what comes out for these constants."""
 
 
-class Traffic(enum.Enum):
+class Movement(enum.Enum):
     """What an operator moves through memory."""
 
     EVERYTHING = "what it reads and what it gives"
@@ -149,7 +149,7 @@ class Operator:
     types: TypeRule = first_type
     value: ValueRule | None = None
     work: WorkRule | None = None
-    traffic: Traffic = Traffic.EVERYTHING
+    traffic: Movement = Movement.EVERYTHING
     computes: str | None = None
     """The element type of its arithmetic, where that is not the type of its operands."""
     folds: FoldRule | None = None
@@ -178,8 +178,3 @@ def find(domain: str, op_type: str) -> Operator | None:
         return OPERATORS[qualified]
     borrowed = not plain and domain in OWN_DOMAINS and op_type in OPERATORS
     return OPERATORS[op_type] if borrowed else None
-
-
-def all_with(column: str) -> Iterable[str]:
-    """Return the names of the operators whose records have a column."""
-    return [name for name in OPERATORS if getattr(OPERATORS[name], column) is not None]

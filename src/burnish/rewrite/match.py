@@ -13,7 +13,7 @@ from burnish.infer import walk
 from burnish.infer.constants import sizes
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.region import removable
+from burnish.rewrite.matched import removable
 from burnish.rewrite.result import Fusion, Miss
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 

@@ -17,7 +17,7 @@ from burnish.infer.onnx_inference import ask_onnx
 from burnish.infer.shapes import Shapes
 from burnish.rewrite.passes.branches import condition_of, take
 from burnish.rewrite.passes.constants import LiftConstants
-from burnish.rewrite.passes.fold import Limits, folded
+from burnish.rewrite.passes.fold import FoldLimits, folded
 from burnish.rewrite.passes.names import FixNames, SortNodes
 from burnish.store import onnx_files
 from burnish.store.element_types import DATA_TYPES
@@ -49,7 +49,7 @@ def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:
 def _settle(model: ir.Model) -> None:
     """Give every value its shape, and its value where it is constant; take known branches."""
     shapes = Shapes(Constants(model), ask_onnx)
-    limits = Limits(LARGEST_FOLDED_BYTES, LARGEST_FOLDED_BYTES)
+    limits = FoldLimits(LARGEST_FOLDED_BYTES, LARGEST_FOLDED_BYTES)
     waiting = deque(model.graph)
     while waiting:
         node = waiting.popleft()

@@ -17,7 +17,7 @@ from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _SpreadSide:
     """One dimension: element `i` reaches outputs `i·stride + t·dilation - before`, t < kernel."""
 
     size: int
@@ -61,7 +61,7 @@ def conv_transpose(builder: Builder, node: Node) -> None:
         _by_zeros(builder, node, all_sides)
 
 
-def _by_phases(builder: Builder, node: Node, all_sides: Sequence[_Side]) -> None:
+def _by_phases(builder: Builder, node: Node, all_sides: Sequence[_SpreadSide]) -> None:
     data, weight = required(node, 0), required(node, 1)
     front, behind = [0, 0], [0, 0]
     for side in all_sides:
@@ -85,7 +85,7 @@ def _by_phases(builder: Builder, node: Node, all_sides: Sequence[_Side]) -> None
     _finish(builder, node, (wide, whole), (outputs, taps), (places, parts), all_sides)
 
 
-def _by_zeros(builder: Builder, node: Node, all_sides: Sequence[_Side]) -> None:
+def _by_zeros(builder: Builder, node: Node, all_sides: Sequence[_SpreadSide]) -> None:
     data, weight = required(node, 0), required(node, 1)
     shape = builder.type(data).shape
     reaches = [(side.kernel - 1) * side.dilation for side in all_sides]
@@ -117,7 +117,7 @@ def _finish(
     tensors: tuple[str, str],
     axes: tuple[Sequence[Axis], Sequence[Axis]],
     index: tuple[Sequence[Index], Sequence[Index]],
-    cut: Sequence[_Side],
+    cut: Sequence[_SpreadSide],
 ) -> None:
     """Add the contraction over channels and taps, the bias, and what cuts out the outputs."""
     channels, each = builder.type(tensors[1]).shape[:2]
@@ -154,7 +154,7 @@ def _plus(builder: Builder, bias: Read) -> Finish:
     return finish
 
 
-def _sides(builder: Builder, node: Node) -> tuple[_Side, ...]:
+def _sides(builder: Builder, node: Node) -> tuple[_SpreadSide, ...]:
     _, channels, *sizes = builder.type(required(node, 0)).shape
     filters, _, *kernel = builder.type(required(node, 1)).shape
     attributes = node.attributes
@@ -167,13 +167,13 @@ def _sides(builder: Builder, node: Node) -> tuple[_Side, ...]:
     wanted = list(attributes.get("output_shape") or [])[-count:] or [None] * count
     pads = attributes.get("pads") or [0] * 2 * count
     how = attributes.get("auto_pad") or "NOTSET"
-    found: list[_Side] = []
+    found: list[_SpreadSide] = []
     for i, (size, taps, stride, dilation) in enumerate(
         zip(sizes, kernel, strides, dilations, strict=True)
     ):
         whole = (size - 1) * stride + extra[i] + (taps - 1) * dilation + 1
         before, outputs = _cut(whole, (pads[i], pads[count + i]), wanted[i], (how, size * stride))
-        found.append(_Side(size, taps, stride, dilation, before, outputs))
+        found.append(_SpreadSide(size, taps, stride, dilation, before, outputs))
     return tuple(found)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from burnish.core.array_types import array_type, name_of
 from burnish.core.arrays import Array
 from burnish.operators.element_types import SHORT_NAMES
-from burnish.operators.record import Elements, Operands, Operator, Traffic, register
+from burnish.operators.record import Elements, Movement, Operands, Operator, register
 from burnish.operators.rules import (
     all_first,
     defined,
@@ -125,7 +125,7 @@ def _converted(at: Operands) -> Elements | None:
     return tuple(int(item != 0) if isinstance(item, int) else None for item in items)
 
 
-_VIEW = Operator(shape=first, work=nothing, traffic=Traffic.VIEW)
+_VIEW = Operator(shape=first, work=nothing, traffic=Movement.VIEW)
 
 register({
     "Identity": replace(_VIEW, value=same_elements, folds=defined, loops=identity),
@@ -133,7 +133,7 @@ register({
                      loops=cast_to),
     "CastLike": Operator(first, type_of_input(1), work=nothing, loops=cast_like),
     "Dropout": replace(_VIEW, shape=all_first, types=then("bool"), loops=dropout),
-    "Constant": Operator(work=nothing, traffic=Traffic.NOTHING, loops=constant),
+    "Constant": Operator(work=nothing, traffic=Movement.NOTHING, loops=constant),
     "Memcpy MemcpyFromHost MemcpyToHost": Operator(shape=first, work=nothing),
     "com.microsoft.nchwc.ReorderInput": Operator(shape=first, work=nothing),
     "com.microsoft.nchwc.ReorderOutput": Operator(shape=first, work=nothing),

@@ -11,7 +11,7 @@ from burnish.core.array_types import name_of
 from burnish.core.arrays import Array
 from burnish.operators.element_types import SHORT_NAMES
 from burnish.operators.loops.parameters import integers, required
-from burnish.operators.record import Elements, Operands, Operator, Partial, Traffic, register
+from burnish.operators.record import Elements, Movement, Operands, Operator, Partial, register
 from burnish.operators.rules import always, defined, first, named_type, nothing, type_of_input
 from burnish.operators.size import is_countable, subtract, total
 from burnish.tile.expr import Argument, Constant, Coordinate, Expr, Guard, Inside, call, cast
@@ -190,11 +190,11 @@ register({
         _one_hot_shape, type_of_input(2), work=nothing, folds=defined, loops=one_hot
     ),
     "Shape": Operator(
-        _measured_shape, always("i64"), _measured, nothing, Traffic.NOTHING, folds=defined,
+        _measured_shape, always("i64"), _measured, nothing, Movement.NOTHING, folds=defined,
         loops=shape_of,
     ),
     "Size": Operator(
-        _number_shape, always("i64"), _total, nothing, Traffic.NOTHING, folds=defined,
+        _number_shape, always("i64"), _total, nothing, Movement.NOTHING, folds=defined,
         loops=size_of,
     ),
 })  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from burnish.operators.loops.parameters import required
 from burnish.operators.loops.places import even
-from burnish.operators.record import Elements, Operands, Operator, Partial, Traffic, register
+from burnish.operators.record import Elements, Movement, Operands, Operator, Partial, register
 from burnish.operators.rules import always, defined, first, nothing
 from burnish.tile.index import Axis, Index, at, fetched, number
 from burnish.tile.pointwise import positive_axis
@@ -103,11 +103,11 @@ def _found(at: Operands) -> Sequence[Partial | None]:
 _MOVES = Operator(shape=first, work=nothing)
 
 register({
-    "Gather": Operator(_gathered_shape, value=_gathered, work=nothing, traffic=Traffic.AS_GIVEN,
+    "Gather": Operator(_gathered_shape, value=_gathered, work=nothing, traffic=Movement.AS_GIVEN,
                        folds=defined, loops=gather),
-    "GatherElements": Operator(_as_indices, work=nothing, traffic=Traffic.AS_GIVEN,
+    "GatherElements": Operator(_as_indices, work=nothing, traffic=Movement.AS_GIVEN,
                                folds=defined, loops=gather_elements),
-    "GatherND": Operator(_gathered_slices, work=nothing, traffic=Traffic.AS_GIVEN,
+    "GatherND": Operator(_gathered_slices, work=nothing, traffic=Movement.AS_GIVEN,
                          folds=defined, loops=gather_nd),
     "ScatterND ScatterElements": replace(_MOVES, folds=defined),
     "Scatter ReverseSequence": _MOVES,

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from burnish.operators.loops.parameters import integers, operands_of, required
 from burnish.operators.record import (
+    Movement,
     Operands,
     Operator,
     Partial,
     Shape,
     ShapeRule,
-    Traffic,
     register,
 )
 from burnish.operators.rules import defined, nothing, same_elements
@@ -152,7 +152,7 @@ def _transposed(at: Operands) -> Sequence[Partial | None]:
     return [tuple(source[axis] for axis in at.ints("perm") or range(len(source) - 1, -1, -1))]
 
 
-_VIEW = Operator(value=same_elements, work=nothing, traffic=Traffic.VIEW, folds=defined)
+_VIEW = Operator(value=same_elements, work=nothing, traffic=Movement.VIEW, folds=defined)
 
 register(
     {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from burnish.operators.loops.parameters import integers, required
-from burnish.operators.record import Elements, Operands, Operator, Partial, Traffic, register
+from burnish.operators.record import Elements, Movement, Operands, Operator, Partial, register
 from burnish.operators.rules import agreed, all_first_type, defined, nothing, stretched
 from burnish.operators.size import (
     Least,
@@ -247,10 +247,10 @@ def _tiled(at: Operands) -> Sequence[Partial | None]:
 
 register({
     "Concat": Operator(_joined, value=_joined_elements, work=nothing, folds=defined, loops=concat),
-    "Slice": Operator(_cut_shape, value=_cut, work=nothing, traffic=Traffic.AS_GIVEN,
+    "Slice": Operator(_cut_shape, value=_cut, work=nothing, traffic=Movement.AS_GIVEN,
                       folds=defined, loops=slices),
     "Split": Operator(_parted, all_first_type, work=nothing, folds=defined, loops=split),
-    "Expand": Operator(_expanded, work=nothing, traffic=Traffic.AS_GIVEN, folds=defined,
+    "Expand": Operator(_expanded, work=nothing, traffic=Movement.AS_GIVEN, folds=defined,
                        loops=expand),
     "Tile": Operator(_tiled, work=nothing, folds=defined, loops=tile),
 })  # fmt: skip

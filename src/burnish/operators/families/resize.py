@@ -9,8 +9,8 @@ from functools import reduce
 import numpy as np
 
 from burnish.operators.loops.interpolation import (
+    AxisStretch,
     Floats,
-    Stretch,
     coordinates,
     cubic,
     linear,
@@ -28,7 +28,7 @@ from burnish.tile.index import at
 from burnish.tile.pointwise import like, positive_axis, wide, wide_type
 from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
 
-Stretches = Mapping[int, Stretch]
+Stretches = Mapping[int, AxisStretch]
 """What is resized, by dimension."""
 
 
@@ -161,7 +161,7 @@ def _along(
     return builder.add(output, axes, reads, cast(total, dtype))
 
 
-def _inside(where: Floats, stretch: Stretch) -> Floats:
+def _inside(where: Floats, stretch: AxisStretch) -> Floats:
     return (where >= 0) & (where <= stretch.size - 1)
 
 
@@ -182,7 +182,7 @@ def _mask(
     builder.add(node.outputs[0], axes, reads, call("where", condition, element, value))
 
 
-def _by_scales(builder: Builder, node: Node, position: int) -> dict[int, Stretch]:
+def _by_scales(builder: Builder, node: Node, position: int) -> dict[int, AxisStretch]:
     shape = builder.type(required(node, 0)).shape
     if "scales" in node.attributes:
         scales = [float(each) for each in node.attributes["scales"]]
@@ -194,7 +194,7 @@ def _by_scales(builder: Builder, node: Node, position: int) -> dict[int, Stretch
     return _stretches(builder, node, sizes, dict(zip(dims, scales, strict=True)))
 
 
-def _by_sizes(builder: Builder, node: Node) -> dict[int, Stretch]:
+def _by_sizes(builder: Builder, node: Node) -> dict[int, AxisStretch]:
     shape = builder.type(required(node, 0)).shape
     wanted = integers(builder, node, 3, "sizes") or ()
     dims = _dims(node, len(shape))
@@ -211,7 +211,7 @@ def _by_sizes(builder: Builder, node: Node) -> dict[int, Stretch]:
 
 def _stretches(
     builder: Builder, node: Node, sizes: Mapping[int, int], scales: Mapping[int, float]
-) -> dict[int, Stretch]:
+) -> dict[int, AxisStretch]:
     """Return what changes: a dimension with a scale of one stays as it is."""
     shape = builder.type(required(node, 0)).shape
     regions: dict[int, tuple[float, float]] = {}
@@ -221,7 +221,7 @@ def _stretches(
         pairs = zip(sizes, roi[:half], roi[half:], strict=True)
         regions = {dim: (float(start), float(end)) for dim, start, end in pairs}
     return {
-        dim: Stretch(shape[dim], size, scales[dim], regions.get(dim, (0.0, 1.0)))
+        dim: AxisStretch(shape[dim], size, scales[dim], regions.get(dim, (0.0, 1.0)))
         for dim, size in sizes.items()
         if scales[dim] != 1 or regions.get(dim, (0.0, 1.0)) != (0.0, 1.0)
     }

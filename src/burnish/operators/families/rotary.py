@@ -16,7 +16,7 @@ from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
 
 
 @dataclass(frozen=True, slots=True)
-class _Tables:
+class _AngleTables:
     """The cosines and sines, and the positions at which they are read, if they are tables."""
 
     cosines: str
@@ -26,7 +26,7 @@ class _Tables:
 
 def rotary_embedding(builder: Builder, node: Node) -> None:
     """Add the turned pairs; without positions there is a row of angles for each token."""
-    tables = _Tables(node.inputs[1], node.inputs[2], node.input(3))
+    tables = _AngleTables(node.inputs[1], node.inputs[2], node.input(3))
     _add(builder, node, tables)
 
 
@@ -36,10 +36,10 @@ def contrib_rotary_embedding(builder: Builder, node: Node) -> None:
         raise NotCoveredError("samples that are packed one after the other")
     if float(node.attributes.get("scale", 1.0)) != 1.0:
         raise NotCoveredError("a scale of the result")
-    _add(builder, node, _Tables(node.inputs[2], node.inputs[3], node.inputs[1]))
+    _add(builder, node, _AngleTables(node.inputs[2], node.inputs[3], node.inputs[1]))
 
 
-def _add(builder: Builder, node: Node, tables: _Tables) -> None:
+def _add(builder: Builder, node: Node, tables: _AngleTables) -> None:
     joined = len(builder.type(node.inputs[0]).shape) == 3
     heads = node.attributes.get("num_heads", 0) or _heads(builder, node, tables)
     source = split_heads(builder, node.inputs[0], heads, f"{node.outputs[0]}.heads")
@@ -50,12 +50,12 @@ def _add(builder: Builder, node: Node, tables: _Tables) -> None:
         copy_as(builder, node.outputs[0], turned, builder.type(turned).dtype)
 
 
-def _heads(builder: Builder, node: Node, tables: _Tables) -> int:
+def _heads(builder: Builder, node: Node, tables: _AngleTables) -> int:
     """Return how many heads there are if the angles turn whole heads."""
     return builder.type(node.inputs[0]).shape[-1] // (2 * builder.type(tables.cosines).shape[-1])
 
 
-def _turned(builder: Builder, node: Node, source: str, tables: _Tables) -> str:
+def _turned(builder: Builder, node: Node, source: str, tables: _AngleTables) -> str:
     kind = builder.type(source)
     axes = axes_for(kind.shape)
     size = axes[3].extent

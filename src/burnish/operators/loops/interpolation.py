@@ -16,7 +16,7 @@ Floats = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class AxisStretch:
     """One dimension that is resized."""
 
     size: int
@@ -26,7 +26,7 @@ class Stretch:
     """The part of the data that is cropped, as fractions; only of `tf_crop_and_resize`."""
 
 
-def coordinates(stretch: Stretch, mode: str) -> Floats | None:
+def coordinates(stretch: AxisStretch, mode: str) -> Floats | None:
     """Return where each output lies in the data, as f32; None for a mode that is not known."""
     if mode not in _COORDINATES:
         return None
@@ -34,7 +34,7 @@ def coordinates(stretch: Stretch, mode: str) -> Floats | None:
     return np.asarray(_COORDINATES[mode](x, stretch), np.float32)
 
 
-def nearest(where: Floats, stretch: Stretch, mode: str) -> Floats | None:
+def nearest(where: Floats, stretch: AxisStretch, mode: str) -> Floats | None:
     """Return the place of the nearest element; None for a mode that is not known."""
     half = np.float32(0.5)
     rounded: dict[str, Floats] = {
@@ -81,28 +81,28 @@ def _stacked(columns: list[Floats]) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _half_pixel(x: Floats, s: Stretch) -> Floats:
+def _half_pixel(x: Floats, s: AxisStretch) -> Floats:
     return (x + np.float32(0.5)) / np.float32(s.scale) - np.float32(0.5)
 
 
-def _half_pixel_symmetric(x: Floats, s: Stretch) -> Floats:
+def _half_pixel_symmetric(x: Floats, s: AxisStretch) -> Floats:
     # The output's size was rounded; this keeps the centre of the data where it was.
     adjustment = s.outputs / (s.scale * s.size)
     return s.size / 2 * (1 - adjustment) + _half_pixel(x, s)
 
 
-def _align_corners(x: Floats, s: Stretch) -> Floats:
+def _align_corners(x: Floats, s: AxisStretch) -> Floats:
     return x * np.float32(s.size - 1) / np.float32(s.outputs - 1) if s.outputs > 1 else x * 0
 
 
-def _crop_and_resize(x: Floats, s: Stretch) -> Floats:
+def _crop_and_resize(x: Floats, s: AxisStretch) -> Floats:
     start, end = s.region
     if s.outputs == 1:
         return x * 0 + 0.5 * (start + end) * (s.size - 1)
     return start * (s.size - 1) + x * (end - start) * (s.size - 1) / (s.outputs - 1)
 
 
-_COORDINATES: Mapping[str, Callable[[Floats, Stretch], Floats]] = {
+_COORDINATES: Mapping[str, Callable[[Floats, AxisStretch], Floats]] = {
     "half_pixel": _half_pixel,
     "half_pixel_symmetric": _half_pixel_symmetric,
     "pytorch_half_pixel": lambda x, s: _half_pixel(x, s) if s.outputs > 1 else x * 0,

@@ -17,7 +17,7 @@ from burnish.operators.record import STANDARD_DOMAINS
 from burnish.rewrite import emission
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import Facts, static_sizes
-from burnish.rewrite.region import other_reader
+from burnish.rewrite.matched import other_reader
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 

@@ -25,7 +25,7 @@ from burnish.rewrite import costs, emission
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import Facts, static_sizes
 from burnish.rewrite.fusions.attention.number_range import range_of
-from burnish.rewrite.fusions.new_values import Maker
+from burnish.rewrite.fusions.new_values import SizedBuilder
 from burnish.rewrite.fusions.refusals import still_read
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
@@ -150,7 +150,7 @@ def _replace(match: Match, builder: Builder) -> ir.Value:
     if not isinstance(match, _Embedding) or match.words is None or match.positions is None:
         raise ValueError("this match is not one of an embedding")
     norm = match.nodes[-1]
-    make = Maker(builder, match.output.dtype or ir.DataType.FLOAT)
+    make = SizedBuilder(builder, match.output.dtype or ir.DataType.FLOAT)
     words, positions, types = match.words, match.positions, match.types
     inputs = [
         _indices(words, make),
@@ -175,7 +175,7 @@ def _replace(match: Match, builder: Builder) -> ir.Value:
     return made[0]
 
 
-def _indices(lookup: _Lookup, make: Maker) -> ir.Value:
+def _indices(lookup: _Lookup, make: SizedBuilder) -> ir.Value:
     """Return indices of 32 bits that are not negative."""
     value, facts = lookup.indices, make.builder.facts
     shape = make.shapes.of(value) or ()

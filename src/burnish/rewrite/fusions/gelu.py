@@ -27,7 +27,7 @@ from burnish.rewrite import algebra
 from burnish.rewrite.algebra import Polynomial, expand, power, product
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions import refusals
-from burnish.rewrite.region import in_order
+from burnish.rewrite.matched import in_order
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 FIRST_OPSET = 20

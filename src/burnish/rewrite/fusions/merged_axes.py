@@ -24,7 +24,7 @@ from burnish.infer.walk import ints, is_standard
 from burnish.operators.record import Shape
 from burnish.operators.size import Size, multiply
 from burnish.rewrite.facts import FLOATS, Facts
-from burnish.rewrite.fusions.new_values import Maker
+from burnish.rewrite.fusions.new_values import SizedBuilder
 from burnish.rewrite.rule import Builder, Match, Rule
 
 _LONGEST = 8
@@ -149,7 +149,7 @@ def _is_batched(one: Origin, two: Origin, facts: Facts) -> bool:
 
 
 def _multiply(match: Match, builder: Builder) -> ir.Value:
-    make = Maker(builder, match.output.dtype or ir.DataType.FLOAT)
+    make = SizedBuilder(builder, match.output.dtype or ir.DataType.FLOAT)
     product = next(node for node in match.nodes if node.op_type == "MatMul")
     factors = []
     for value in product.inputs:
@@ -160,7 +160,7 @@ def _multiply(match: Match, builder: Builder) -> ir.Value:
     return make.node("MatMul", factors, shape)
 
 
-def _ordered(found: Origin, make: Maker) -> ir.Value:
+def _ordered(found: Origin, make: SizedBuilder) -> ir.Value:
     if found.order == tuple(range(len(found.order))):
         return found.source
     sizes = make.shapes.of(found.source) or ()
@@ -190,7 +190,7 @@ def _detour(node: ir.Node, facts: Facts) -> Match | None:
 
 
 def _straight(match: Match, builder: Builder) -> ir.Value:
-    make = Maker(builder, match.output.dtype or ir.DataType.FLOAT)
+    make = SizedBuilder(builder, match.output.dtype or ir.DataType.FLOAT)
     source = match.nodes[-1].inputs[0]
     if source is None:
         raise ValueError("a Reshape has an input")

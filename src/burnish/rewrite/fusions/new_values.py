@@ -22,7 +22,7 @@ _AXES_AS_INPUT: Mapping[str, int] = {
 }
 
 
-class Maker:
+class SizedBuilder:
     """Makes nodes whose shapes are given as sizes."""
 
     def __init__(self, builder: Builder, dtype: ir.DataType) -> None:

@@ -15,7 +15,7 @@ from burnish.rewrite import algebra
 from burnish.rewrite.algebra import ONE, Monomial, close, power
 from burnish.rewrite.element_types import holds_exactly
 from burnish.rewrite.facts import FLOATS, Facts, keeps_shape, rank, static_sizes
-from burnish.rewrite.region import narrowing
+from burnish.rewrite.matched import narrowing
 from burnish.rewrite.rule import Builder, Match, Refusal
 
 

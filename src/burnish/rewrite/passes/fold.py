@@ -44,7 +44,7 @@ class FoldConstants(InPlacePass):
         """Sweep each graph once, in the order in which it runs."""
         count = 0
         shapes = Shapes(self.facts)
-        limits = Limits(self.input_bytes, self.growth_bytes)
+        limits = FoldLimits(self.input_bytes, self.growth_bytes)
         for graph in walk.graphs(model):
             doomed = []
             for node in graph:
@@ -62,14 +62,14 @@ class FoldConstants(InPlacePass):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FoldLimits:
     """How much is read, and how large a result may be that is larger than what it is made of."""
 
     input_bytes: int
     growth_bytes: int
 
 
-def folded(node: ir.Node, shapes: Shapes, limits: Limits) -> tuple[Array, ...] | None:
+def folded(node: ir.Node, shapes: Shapes, limits: FoldLimits) -> tuple[Array, ...] | None:
     """Return what a node that has been followed gives, where that is known and small enough."""
     if node.domain not in walk.STANDARD_DOMAINS or not node.inputs:
         return None

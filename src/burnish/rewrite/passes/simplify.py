@@ -45,7 +45,7 @@ SIMPLIFIERS: Mapping[str, tuple[Simplifier, ...]] = {
 """By operator; the first that applies wins, and each carries its own proof."""
 
 
-class _Outcome(enum.Enum):
+class _Simplified(enum.Enum):
     NOTHING = enum.auto()
     CHANGED = enum.auto()
     DEAD = enum.auto()
@@ -67,18 +67,18 @@ class Simplify(InPlacePass):
                 if simplifiers is None or node.domain not in walk.STANDARD_DOMAINS:
                     continue
                 outcome = self._simplified(node, simplifiers)
-                count += outcome is not _Outcome.NOTHING
-                if outcome is _Outcome.DEAD:
+                count += outcome is not _Simplified.NOTHING
+                if outcome is _Simplified.DEAD:
                     doomed.append(node)
             edit.remove(doomed)
         return counted(model, count)
 
-    def _simplified(self, node: ir.Node, simplifiers: tuple[Simplifier, ...]) -> _Outcome:
+    def _simplified(self, node: ir.Node, simplifiers: tuple[Simplifier, ...]) -> _Simplified:
         for simplifier in simplifiers:
             result = simplifier(node, self.facts)
             if isinstance(result, ir.Value):
                 if edit.redirect(node.outputs[0], result):
-                    return _Outcome.DEAD
+                    return _Simplified.DEAD
             elif result:
-                return _Outcome.CHANGED
-        return _Outcome.NOTHING
+                return _Simplified.CHANGED
+        return _Simplified.NOTHING

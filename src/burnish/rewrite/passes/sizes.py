@@ -43,7 +43,7 @@ class ReadSizes(InPlacePass):
             self.facts.memory[ReadSizes] = len(read)
             return counted(model, 0)
         shapes = infer(self.facts)
-        known = _Made({}, {})
+        known = _AddedReads({}, {})
         count = 0
         for node in read:
             found = _place(shapes.elements(node.outputs[0]), inputs)
@@ -68,7 +68,7 @@ class ReadSizes(InPlacePass):
         node: ir.Node,
         found: tuple[ir.Value, tuple[int, ...]],
         graph: ir.Graph,
-        made: _Made,
+        made: _AddedReads,
     ) -> None:
         value, axes = found
         index = self.facts.array(node.inputs[1])
@@ -83,7 +83,7 @@ class ReadSizes(InPlacePass):
 
 
 @dataclass(frozen=True)
-class _Made:
+class _AddedReads:
     """What was added to the graph, to be read again."""
 
     shapes: dict[ir.Value, ir.Value]

@@ -115,7 +115,7 @@ def in_f16(
     copy = model.clone()
     InferShapes()(copy)
     reasons = kept_nodes(copy, target, keep)
-    work = _Work(copy, reasons)
+    work = _Narrowing(copy, reasons)
     if not work.converts_anything():
         raise ModelError(
             "nothing in the model can become f16: it computes nothing in f32 that may be",
@@ -139,7 +139,7 @@ def _require_flat(model: ir.Model) -> None:
         )
 
 
-class _Work:
+class _Narrowing:
     """A model on its way to f16."""
 
     def __init__(self, model: ir.Model, reasons: Reasons) -> None:

@@ -22,8 +22,8 @@ from burnish.rewrite.fusions.attention.operand import (
     splits,
     without_repeats,
 )
-from burnish.rewrite.fusions.attention.plan import Plan, absorbed
-from burnish.rewrite.region import in_order
+from burnish.rewrite.fusions.attention.plan import AttentionPlan, absorbed
+from burnish.rewrite.matched import in_order
 from burnish.rewrite.rule import Match, Refusal
 
 _KEPT = frozenset({"scale", "softcap", "is_causal", "qk_matmul_output_mode", "softmax_precision"})
@@ -81,7 +81,7 @@ def _plan(
     size = q[3] if isinstance(q[3], int) else 1
     mask = node.inputs[3] if len(node.inputs) > 3 else None
     nodes = in_order(splits(operands, facts), key.nodes, value.nodes, query.nodes, [node], tail)
-    return Plan(
+    return AttentionPlan(
         nodes=nodes, output=output,
         values={"query": query.value, "key": key.value, "value": value.value, "mask": mask},
         query=query, key=key, value=value, product=product, size=v[-1:], layout=layout,

@@ -27,9 +27,9 @@ from burnish.rewrite import costs
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.attention.fused import read
-from burnish.rewrite.fusions.new_values import Maker, can_be_read
+from burnish.rewrite.fusions.new_values import SizedBuilder, can_be_read
 from burnish.rewrite.fusions.tokens.key_mask import KeyMask, key_mask
-from burnish.rewrite.fusions.tokens.region import TokenRegion, TokenRegions
+from burnish.rewrite.fusions.tokens.token_wise import TokenRegion, TokenRegions
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 _WHOLE = ir.DataType.INT32
@@ -48,7 +48,7 @@ class TokenOrder:
     """(batch, length): where this token has gone."""
 
 
-def order_of(mask: KeyMask, tokens: Shape, make: Maker) -> TokenOrder:
+def order_of(mask: KeyMask, tokens: Shape, make: SizedBuilder) -> TokenOrder:
     """Return the order for a mask; in a sample of which no token counts, all do."""
     flat = _by_sample(mask.condition, tokens, make)
     if not mask.keeps:
@@ -73,7 +73,7 @@ def order_of(mask: KeyMask, tokens: Shape, make: Maker) -> TokenOrder:
     )
 
 
-def _by_sample(condition: ir.Value, tokens: Shape, make: Maker) -> ir.Value:
+def _by_sample(condition: ir.Value, tokens: Shape, make: SizedBuilder) -> ir.Value:
     """Return a condition of shape (batch, 1, 1, length) without its ones: before it got them."""
     value: ir.Value | None = condition
     while value is not None:
@@ -85,7 +85,7 @@ def _by_sample(condition: ir.Value, tokens: Shape, make: Maker) -> ir.Value:
     return make.over_axes("Squeeze", condition, [1, 2], tokens)
 
 
-def _counted(condition: ir.Value, tokens: Shape, make: Maker) -> ir.Value:
+def _counted(condition: ir.Value, tokens: Shape, make: SizedBuilder) -> ir.Value:
     attributes = {"to": int(_WHOLE)}
     return make.node("Cast", [condition], tokens, dtype=_WHOLE, attributes=attributes)
 
@@ -94,7 +94,7 @@ def _total(tokens: Shape) -> Size:
     return multiply(tokens[0], tokens[1])
 
 
-def _numbers(tokens: Shape, make: Maker) -> tuple[ir.Value, ir.Value]:
+def _numbers(tokens: Shape, make: SizedBuilder) -> tuple[ir.Value, ir.Value]:
     """Return 0, 1, 2, … for all tokens of a batch, in a row and by sample."""
     total = _total(tokens)
     wide = ir.DataType.INT64
@@ -108,7 +108,7 @@ def _numbers(tokens: Shape, make: Maker) -> tuple[ir.Value, ir.Value]:
 
 
 def _places(
-    kept: ir.Value, ones: ir.Value, lengths: ir.Value, numbers: ir.Value, make: Maker
+    kept: ir.Value, ones: ir.Value, lengths: ir.Value, numbers: ir.Value, make: SizedBuilder
 ) -> ir.Value:
     """Return where each token goes: behind those that count before it, or behind all that count.
 
@@ -126,7 +126,7 @@ def _places(
     return make.node("Where", [kept, front, back], tokens, dtype=_WHOLE)
 
 
-def moved(value: ir.Value, sources: ir.Value, make: Maker) -> ir.Value:
+def moved(value: ir.Value, sources: ir.Value, make: SizedBuilder) -> ir.Value:
     """Return the tokens that an order names."""
     shape = make.shapes.of(value) or ()
     rows = (multiply(shape[0], shape[1]), shape[2])
@@ -143,7 +143,7 @@ _LOWEST = float(np.finfo(np.float32).min)
 
 
 @dataclass(frozen=True, slots=True)
-class _Site(Match):
+class _LengthsSite(Match):
     """An encoder, and the mask of its attentions."""
 
     region: TokenRegion | None = None
@@ -176,7 +176,7 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
     if refusal is not None:
         return refusal
     values = {f"entry_{index}": value for index, value in enumerate(region.entries)}
-    return _Site(
+    return _LengthsSite(
         region.nodes, region.exits[0], {**values, "mask": mask.condition},
         region=region, mask=mask, tokens=query[:2],
     )  # fmt: skip
@@ -219,10 +219,10 @@ def _refusal(node: ir.Node, region: TokenRegion, tokens: Shape, facts: Facts) ->
 
 
 def _replace(match: Match, builder: Builder) -> ir.Value:
-    if not isinstance(match, _Site) or match.region is None or match.mask is None:
+    if not isinstance(match, _LengthsSite) or match.region is None or match.mask is None:
         raise ValueError("this match is not one of an encoder")
     builder.require_opset(_OPSET)
-    make = Maker(builder, match.output.dtype or ir.DataType.FLOAT)
+    make = SizedBuilder(builder, match.output.dtype or ir.DataType.FLOAT)
     order = order_of(match.mask, match.tokens, make)
     known = {value: moved(value, order.sources, make) for value in match.region.entries}
     for node in match.region.nodes:
