@@ -19,7 +19,7 @@ import onnx_ir as ir
 from burnish.core.arrays import Array
 from burnish.infer import walk
 from burnish.infer.constants import Constants, constant_tensor, sizes
-from burnish.operators.record import Elements, Operands, Partial, Shape, find
+from burnish.operators.record import Elements, Operands, Operator, Partial, Shape, ValueRule, find
 from burnish.operators.size import Size, named, unknown
 from burnish.store.element_types import DATA_TYPES, SHORT_NAMES
 from burnish.tile.semantics import NotCoveredError
@@ -94,13 +94,14 @@ class Shapes:
         for body in walk.bodies(node):
             for inner in body:
                 self.follow(inner)
-        operands = self._operands(node)
-        told = self._told(node, operands)
+        operands, record = self._operands(node), find(node.domain, node.op_type)
+        told = self._told(node, operands, record)
         for index, output in enumerate(node.outputs):
             found = told[index] if index < len(told) else _NOTHING
             self._types[output] = found.dtype
             self._shapes[output] = _best(output, found.shape)
-        self._follow_elements(node, operands)
+        if record is not None and record.value is not None:
+            self._follow_elements(node, operands, record.value)
 
     def name(self, size: Size, value: ir.Value, axis: int) -> int | str:
         """Return a size as a model states it: a number, its name, or a name made up for it."""
@@ -139,12 +140,11 @@ class Shapes:
             array_of=array_of,
         )
 
-    def _told(self, node: ir.Node, operands: Operands) -> Sequence[Told]:
+    def _told(self, node: ir.Node, operands: Operands, record: Operator | None) -> Sequence[Told]:
         """Return what the record tells, with what others tell where that leaves something open."""
         held = [_held(output) for output in node.outputs]
         if held and held[0].shape is not None:
             return held
-        record = find(node.domain, node.op_type)
         told: Sequence[Told] = ()
         if record is not None:
             try:
@@ -161,14 +161,14 @@ class Shapes:
             told = _merged(told, self._ask(node, self), len(node.outputs))
         return told
 
-    def _follow_elements(self, node: ir.Node, operands: Operands) -> None:
+    def _follow_elements(self, node: ir.Node, operands: Operands, rule: ValueRule) -> None:
         if len(node.outputs) != 1 or node.domain not in walk.STANDARD_DOMAINS:
             return
-        record, output = find(node.domain, node.op_type), node.outputs[0]
-        if record is None or record.value is None or self.dtype(output) not in _COUNTED:
+        output = node.outputs[0]
+        if self.dtype(output) not in _COUNTED:
             return
         try:
-            found = record.value(operands)
+            found = rule(operands)
         except (*walk.CONTRADICTIONS, NotCoveredError):
             return
         shape = self._shapes[output]

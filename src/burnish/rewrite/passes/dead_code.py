@@ -31,7 +31,8 @@ class DropDeadCode(InPlacePass):
         count = sum(_drop_nodes(graph) for graph in reversed(tuple(walk.graphs(model))))
         count += sum(_drop_initializers(graph) for graph in walk.graphs(model))
         count += sum(map(_drop_absent_inputs, walk.nodes(model)))
-        count += RemoveUnusedFunctionsPass()(model).modified  # type: ignore[no-untyped-call]
+        if model.functions:
+            count += RemoveUnusedFunctionsPass()(model).modified  # type: ignore[no-untyped-call]
         return counted(model, count + _drop_imports(model))
 
 
