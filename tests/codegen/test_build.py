@@ -13,8 +13,8 @@ from burnish.codegen.choice import Choice
 from burnish.codegen.plan import findings
 from burnish.codegen.predicted import Predicted
 from burnish.core.arrays import Arrays
+from burnish.rewrite.static import static
 from burnish.tile.graph import TileGraph
-from burnish.tile.static import static
 from codegen.models import MACHINE, MIXED, PORTABLE, built, mlp, model, opened, reference
 
 

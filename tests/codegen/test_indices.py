@@ -10,7 +10,7 @@ import pytest
 from burnish.codegen.built import Built
 from burnish.codegen.load import LoadedModel
 from burnish.core.errors import UsageError
-from burnish.tile.static import static
+from burnish.rewrite.static import static
 from codegen.models import built, model, opened, reference, weights
 
 ROWS = 11

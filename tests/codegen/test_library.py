@@ -12,9 +12,9 @@ import pytest
 from burnish.codegen import library, parts
 from burnish.codegen.plan import LibraryStep, PlanTensor
 from burnish.core.errors import ModelError
+from burnish.rewrite.static import static
 from burnish.store import onnx_files
 from burnish.store.history import History
-from burnish.tile.static import static
 
 TEXT = """
 <ir_version: 10, opset_import: ["": 21]>

@@ -10,13 +10,13 @@ import pytest
 
 import burnish
 from burnish.codegen.built import Built
+from burnish.rewrite.static import static
 from burnish.store.stored import StoredModel
 from burnish.study import compile as study
 from burnish.study.compile import CompileRequest, RejectedError, compile_model
 from burnish.study.compile_dump import apart, facts
 from burnish.study.execute import execute
 from burnish.tile.lower import lower
-from burnish.tile.static import static
 from codegen.models import MACHINE, MIXED, mlp, model, reference, save
 
 

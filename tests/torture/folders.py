@@ -389,8 +389,8 @@ def _compiled(folder: Path, cases: list[tuple[Any, dict[str, int], dict[str, Any
     from burnish.codegen.cpu.compile import compile_module
     from burnish.codegen.folder import About
     from burnish.codegen.write import write
+    from burnish.rewrite.static import static
     from burnish.store import onnx_files
-    from burnish.tile.static import static
     from codegen.models import PORTABLE, built
 
     interface = onnx_files.interface(cases[0][0])

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from burnish.analyze.operations import Operands, Shape, count_of, elements
 from burnish.core.tensors import BITS, FLOATS, TensorSpec
+from burnish.operators.record import OPERATORS, Movement, Operands, Operator, Sizes, find
 from burnish.store.graph import GraphNode, GraphRecord
 
 
@@ -31,46 +31,43 @@ class Work:
         return self.flops / self.bytes_moved if self.bytes_moved else math.inf
 
 
-VIEWS = frozenset(
-    {
-        "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Shape", "Size", "Constant",
-        "Dropout",
-    }
-)  # fmt: skip
-"""They move nothing: the result is the operand under another shape, or known beforehand."""
-_LOOK_UPS = frozenset({"Gather", "GatherND", "GatherElements", "Slice", "Expand"})
-"""They read of their first input only as much as they give."""
-_INTEGER = ("QLinear", "DynamicQuantizeMatMul", "MatMulInteger", "ConvInteger", "QGemm")
-"""How the names of operators begin that compute with 8-bit integers."""
-
-
 def work_of(node: GraphNode, graph: GraphRecord) -> Work | None:
     """Return what a node computes and moves; None: its operator or a shape is not known."""
-    count = count_of(node.domain, node.op_type)
+    operator = _operator(node)
     inputs = [graph.static(name) if name else None for name in node.inputs]
     outputs = [graph.static(name) for name in node.outputs if name]
     known_inputs = all(spec is not None for spec, n in zip(inputs, node.inputs, strict=True) if n)
-    if count is None or not known_inputs or not outputs or None in outputs:
+    if operator is None or operator.work is None or not known_inputs or None in outputs:
+        return None
+    written = [spec for spec in outputs if spec is not None]
+    if not written:
         return None
     operands = Operands(
-        tuple(_sizes(spec) if spec is not None else None for spec in inputs),
-        tuple(_sizes(spec) for spec in outputs if spec is not None),
-        node.attributes,
+        attributes=node.attributes,
+        inputs=tuple(_sizes(spec) if spec is not None else None for spec in inputs),
+        outputs=tuple(map(_sizes, written)),
     )
     read = [spec for spec in inputs if spec is not None]
-    written = [spec for spec in outputs if spec is not None]
-    return Work(count(operands), _bytes(node, read, written), _dtype(node, read, written))
+    return Work(
+        operator.work(operands), _bytes(operator, read, written), _dtype(operator, read, written)
+    )
 
 
-def _sizes(spec: TensorSpec) -> Shape:
+def _operator(node: GraphNode) -> Operator | None:
+    """Return a node's record; ONNX's names mean the same work in every domain."""
+    found = find(node.domain, node.op_type)
+    return OPERATORS[node.op_type] if found is None and node.op_type in OPERATORS else found
+
+
+def _sizes(spec: TensorSpec) -> Sizes:
     return tuple(int(dim) for dim in spec.shape)
 
 
-def _bytes(node: GraphNode, read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> float:
-    if node.op_type in VIEWS:
+def _bytes(operator: Operator, read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> float:
+    if operator.traffic in (Movement.VIEW, Movement.NOTHING):
         return 0.0
     given = sum(map(size_bytes, written))
-    if node.op_type in _LOOK_UPS and read:
+    if operator.traffic is Movement.AS_GIVEN and read:
         return given + min(given, size_bytes(read[0])) + sum(map(size_bytes, read[1:]))
     # a tensor that is read twice (x * x) moves once
     return given + sum({spec.name: size_bytes(spec) for spec in read}.values())
@@ -78,14 +75,12 @@ def _bytes(node: GraphNode, read: Sequence[TensorSpec], written: Sequence[Tensor
 
 def size_bytes(spec: TensorSpec) -> float:
     """Return how much memory a tensor of known shape takes; text counts as pointers."""
-    return elements(_sizes(spec)) * BITS.get(spec.dtype, 64) / 8
+    return math.prod(_sizes(spec)) * BITS.get(spec.dtype, 64) / 8
 
 
-def _dtype(node: GraphNode, read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> str:
-    if node.op_type.startswith(_INTEGER):
-        return "i8"
+def _dtype(operator: Operator, read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> str:
     floats = [spec.dtype for spec in (*read, *written) if spec.dtype in FLOATS]
-    return floats[0] if floats else written[0].dtype
+    return operator.computes or (floats[0] if floats else written[0].dtype)
 
 
 def combined(works: Iterable[Work | None]) -> Work | None:

@@ -14,12 +14,12 @@ from burnish.codegen.choice import Choose
 from burnish.codegen.cpu.target import Target
 from burnish.core.progress import SILENT, Progress
 from burnish.rewrite.pipeline import optimize
+from burnish.rewrite.static import static
 from burnish.store.correspondence import behind
-from burnish.store.graph_of import nodes_of
+from burnish.store.graph_nodes import nodes_of
 from burnish.tile.lower import named, operator
 from burnish.tile.partition import Fusion
 from burnish.tile.simplify import Fusion as SimplifyFusion
-from burnish.tile.static import static
 
 PRODUCTS = frozenset({"MatMul", "Gemm", "com.microsoft.FusedMatMul", "com.microsoft.GemmFloat8"})
 """The operators that `--skip-dot` leaves to the library."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import bodies, is_standard
+from burnish.infer.walk import bodies, is_standard
 from burnish.rewrite.extract import Part, as_model, reads
 
 

@@ -10,9 +10,9 @@ from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.transform import apply
 from burnish.core.errors import UsageError
 from burnish.feeds.choose import choose
+from burnish.infer.graph_of import graph_of
 from burnish.report.graph.picture import Picture, Timing
 from burnish.store import onnx_files
-from burnish.store.graph_of import graph_of
 from burnish.study.timeline import TimelineRequest, recorded
 
 

@@ -21,8 +21,8 @@ from burnish.engines.base import EngineOptions
 from burnish.engines.recording import Repeats
 from burnish.feeds.choose import choose
 from burnish.feeds.make import Padding
+from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
-from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
 from burnish.trace.formats import read_any

@@ -25,6 +25,7 @@ from burnish.engines.isolated import EngineCrashedError
 from burnish.engines.recording import Repeats
 from burnish.feeds.choose import choose as choose_feeds
 from burnish.feeds.feed import Feeds, Padding
+from burnish.infer.graph_of import graph_of
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest
 from burnish.process.child import answer_limit_s
@@ -32,7 +33,6 @@ from burnish.report import html, record
 from burnish.report.record import RunReport
 from burnish.rewrite.options import OptimizeOptions
 from burnish.store import layout, onnx_files
-from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
 from burnish.store.trust import OPTION, foreign_code
 from burnish.study.judge import judge_of

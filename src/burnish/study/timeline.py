@@ -28,9 +28,9 @@ from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds, Padding
 from burnish.hw import choose as hardware
 from burnish.hw.spec import HardwareSpec
+from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
 from burnish.store.graph import GraphRecord
-from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
 from burnish.study.observed import completed
 from burnish.trace.attribute import attribute

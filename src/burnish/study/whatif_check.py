@@ -24,13 +24,13 @@ from burnish.engines import onnxruntime_executed as executed
 from burnish.engines.base import EngineOptions, GraphLevel
 from burnish.engines.onnxruntime_quantize import quantize_nodes
 from burnish.feeds.feed import Feeds
+from burnish.infer.graph_of import graph_of
 from burnish.process.scratch import scratch
 from burnish.rewrite.drop import without_nodes
 from burnish.rewrite.fusions import FUSIONS
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.pipeline import optimize
 from burnish.store import onnx_files
-from burnish.store.graph_of import graph_of
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
 from burnish.study.observed import completed

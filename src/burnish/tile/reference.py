@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from burnish.core.array_types import array_type as numpy_type
 from burnish.core.arrays import Array, Arrays
-from burnish.store.element_types import numpy_type
 from burnish.tile.expr import (
     Accumulated,
     Argument,

@@ -12,10 +12,10 @@ from burnish.codegen.gpu.kernel import Orders, Target, emit
 from burnish.codegen.gpu.launch import Launch
 from burnish.core.errors import ModelError
 from burnish.rewrite.pipeline import optimize
+from burnish.rewrite.static import static
 from burnish.tile.graph import TileGraph
 from burnish.tile.lower import cover, lower
 from burnish.tile.simplify import Fusion, simplify
-from burnish.tile.static import static
 
 Choose = Callable[[TileGraph], Sequence[Choice]]
 
