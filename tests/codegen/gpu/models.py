@@ -14,7 +14,7 @@ from burnish.store.element_types import numpy_type
 from burnish.tile.graph import TileGraph
 from burnish.tile.lower import lower
 from burnish.tile.simplify import simplify
-from burnish.tile.static import static
+from burnish.rewrite.static import static
 
 HEAD = '<ir_version: 10, opset_import: ["": 20]> '
 
