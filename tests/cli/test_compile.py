@@ -26,10 +26,10 @@ def test_a_model_is_compiled_and_run(
     words = ["--shape", "batch=3", "--threads", "1", "--no-tune", "--dump", str(tmp_path / "d")]
     assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
     text = shown(capsys)
-    assert "batch=3: 4 nodes in 1 kernel, 0 with the library" in text
+    assert "batch=3: 4 nodes in 1 kernel, 0 with ONNX Runtime" in text
     assert "mlp on burnish equals mlp on onnxruntime-cpu" in text
     assert f"written: {folder}" in text
-    assert f"run it: burnish exec {folder} --input INPUTS.npz" in text
+    assert f"run it: burnish exec {folder} --data INPUTS.npz" in text
     assert list((tmp_path / "d" / "plan_0").glob("000_*.ll"))
     np.savez(tmp_path / "x.npz", x=np.ones((3, 8), np.float32))
     target = tmp_path / "y.npz"
@@ -101,4 +101,4 @@ def test_a_budget_must_be_a_time(
     stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
     assert run(["compile", str(stored), "-o", str(tmp_path / "c"), f"--budget={text}"]) == 2
-    assert f"--budget {text!r} is not a time" in capsys.readouterr().err
+    assert f"{text!r} is not a time" in capsys.readouterr().err

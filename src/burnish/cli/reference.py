@@ -5,36 +5,13 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import click
 
-from burnish.cli.main import COMMANDS, burnish
+from burnish.cli.commands import COMMANDS, found, summaries
+from burnish.cli.main import burnish
 from burnish.core import files, records
-
-DOCUMENTS = {
-    "zoo list": "burnish.zoo.listing:ZooListing",
-    "zoo show": "burnish.zoo.listing:ZooModel",
-    "export": "burnish.study.export_report:ExportReport",
-    "run": "burnish.report.record:RunReport",
-    "optimize": "burnish.study.optimize:OptimizeReport",
-    "compile": "burnish.study.compile_report:CompileReport",
-    "exec": "burnish.study.execute:ExecReport",
-    "explain": "burnish.study.explain:ExplainReport",
-    "distill": "burnish.study.distill:DistillReport",
-    "verify": "burnish.parity.report:VerifyReport",
-    "reduce": "burnish.study.reduce:ReduceReport",
-    "bench": "burnish.bench.measure:BenchReport",
-    "profile": "burnish.analyze.profile:ProfileReport",
-    "graph": "burnish.report.graph.written:GraphReport",
-    "whatif": "burnish.analyze.whatif:WhatIfReport",
-    "advise": "burnish.analyze.advise:AdviseReport",
-    "inputs": "burnish.feeds.report:InputsReport",
-    "model list": "burnish.store.summary:StoreListing",
-    "model show": "burnish.store.summary:ModelSummary",
-    "doctor": "burnish.engines.probes.findings:DoctorReport",
-    "doctor --probe": "burnish.bench.probe:ProbeReport",
-}
-"""What each command prints with `--json`; the module holds the type and its SCHEMA number."""
 
 _INTRODUCTION = """# The command line
 
@@ -53,22 +30,23 @@ def pages() -> dict[str, str]:
 
 
 def _schemas() -> Iterator[tuple[str, str]]:
-    for command in DOCUMENTS:
-        kind, schema = document_type(command)
-        yield records.kind_of(kind), records.text_of(records.json_schema(kind, schema=schema))
+    for command in COMMANDS:
+        for kind, schema in document_types(command):
+            yield records.kind_of(kind), records.text_of(records.json_schema(kind, schema=schema))
 
 
-def document_type(command: str) -> tuple[type, int]:
-    """Return the type of a command's JSON document, and its schema number."""
-    module_name, _, type_name = DOCUMENTS[command].partition(":")
-    module = importlib.import_module(module_name)
-    return getattr(module, type_name), module.SCHEMA
+def document_types(command: str) -> list[tuple[type, int]]:
+    """Return the types of a command's JSON documents, each with its schema number."""
+    answer = found("study", COMMANDS[command].answer)
+    returned = get_type_hints(answer)["return"]
+    kinds = get_args(returned) or (returned,)
+    return [(kind, importlib.import_module(kind.__module__).SCHEMA) for kind in kinds]
 
 
 def _cli_page() -> str:
     parts = [_INTRODUCTION, _section("burnish", burnish, level=2)]
     context = click.Context(burnish, info_name="burnish")
-    for name in COMMANDS:
+    for name in summaries():
         command = burnish.get_command(context, name)
         assert command is not None, name
         parts.extend(_sections(f"burnish {name}", command))
@@ -86,17 +64,11 @@ def _section(path: str, command: click.Command, *, level: int) -> str:
     parent, _, name = path.rpartition(" ")
     above = click.Context(click.Command(parent), info_name=parent) if parent else None
     context = click.Context(command, info_name=name, parent=above, max_content_width=92)
-    document = DOCUMENTS.get(path.removeprefix("burnish "))
-    shown = (
-        f"\n`--json`: [{_schema_name(path)}](schemas/{_schema_name(path)}.json)\n"
-        if document
-        else ""
-    )
+    name = path.removeprefix("burnish ")
+    kinds = [records.kind_of(kind) for kind, _ in document_types(name)] if name in COMMANDS else []
+    links = ", ".join(f"[{kind}](schemas/{kind}.json)" for kind in kinds)
+    shown = f"\n`--json`: {links}\n" if links else ""
     return f"{'#' * level} {path}\n\n```\n{command.get_help(context)}\n```\n{shown}"
-
-
-def _schema_name(path: str) -> str:
-    return records.kind_of(document_type(path.removeprefix("burnish "))[0])
 
 
 @click.command()

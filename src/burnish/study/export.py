@@ -29,6 +29,7 @@ from burnish.study import twin
 from burnish.study.export_report import Check, ExportReport, GenerationCheck
 from burnish.study.generation import check_generation, require_generation
 from burnish.study.optimize import optimize_file
+from burnish.study.requests.vocabulary import element_type
 from burnish.zoo.exporting.launch import TIME_LIMIT_S, launch
 from burnish.zoo.exporting.past import Generation
 from burnish.zoo.exporting.request import ExportRequest
@@ -169,7 +170,7 @@ def _report(
         onnx=place,
         exporter=outcome.exporter,
         opset=outcome.opset,
-        precision="int8" if work.plan.int8 else request.options.precision,
+        precision="i8" if work.plan.int8 else element_type(request.options.precision),
         dynamic_axes=outcome.dynamic_axes,
         stages=(*outcome.stages, *work.times),
         workarounds=outcome.workarounds,
