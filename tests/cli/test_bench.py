@@ -76,6 +76,26 @@ def test_two_models_are_measured_compared_and_checked(
     assert "--shape batch=3" in report.rerun
 
 
+def test_each_shape_has_rows_and_a_baseline_of_its_own(
+    model: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair = (model("plain", "Neg(x)"), model("same", "Neg(x)"))
+    shapes = ("--shape", "batch=2", "--shape", "batch=5")
+    assert run(["-q", "bench", *pair, *QUICK, *shapes, "--baseline", "same", "--json"]) == 0
+    report = records.decode(BenchReport, json.loads(capsys.readouterr().out))
+    assert [(one.subject, dict(one.bindings)) for one in report.measurements] == [
+        ("plain@onnxruntime-cpu batch=2", {"batch": 2}),
+        ("same@onnxruntime-cpu batch=2", {"batch": 2}),
+        ("plain@onnxruntime-cpu batch=5", {"batch": 5}),
+        ("same@onnxruntime-cpu batch=5", {"batch": 5}),
+    ]
+    assert [one.baseline for one in report.comparisons] == [
+        "same@onnxruntime-cpu batch=2", "same@onnxruntime-cpu batch=5",
+    ]  # fmt: skip
+    assert len(report.parity) == 4
+    assert "--shape batch=2 --shape batch=5" in report.rerun
+
+
 def test_a_wrong_subject_is_timed_marked_and_fails_the_command(
     model: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:

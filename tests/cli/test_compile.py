@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from burnish.cli.main import run
@@ -66,7 +67,7 @@ def test_an_open_size_is_named(
     stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["compile", str(stored), "-o", str(tmp_path / "c")]) == 2
-    assert "hint: bind it: --shape batch=SIZE" in capsys.readouterr().err
+    assert "--shape batch=1\n" in capsys.readouterr().err
 
 
 def test_the_command_to_compile_again_has_the_options(
@@ -102,3 +103,18 @@ def test_a_budget_must_be_a_time(
 ) -> None:
     assert run(["compile", str(stored), "-o", str(tmp_path / "c"), f"--budget={text}"]) == 2
     assert f"{text!r} is not a time" in capsys.readouterr().err
+
+
+def test_all_axes_without_a_size_are_named_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+    two (float[batch, sequence, 8] x, float[batch, past] z) => (float[batch, sequence, 8] y)
+    { y = Relu (x) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "two.onnx")
+    asked = ["compile", str(tmp_path / "two.onnx"), "-o", str(tmp_path / "c")]
+    assert run([*asked, "--shape", "batch=2"]) == 2
+    error = capsys.readouterr().err
+    assert "burnish: sequence, past: no size, and code is generated for fixed sizes" in error
+    assert "hint: give each one, for instance: burnish compile " in error
+    assert "--shape batch=2,sequence=128,past=16" in error

@@ -64,7 +64,7 @@ def test_an_unknown_command_names_the_nearest(capsys: pytest.CaptureFixture[str]
 def test_an_unknown_option_points_to_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(["doctor", "--nonsense"]) == 2
     error = capsys.readouterr().err
-    assert "No such option" in error
+    assert "burnish doctor has no option --nonsense" in error
     assert "hint: see burnish doctor --help" in error
 
 

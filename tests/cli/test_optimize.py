@@ -176,13 +176,19 @@ def test_a_model_in_the_store_becomes_a_variant_with_its_data(
     assert "written:" in capsys.readouterr().out
 
 
-def test_a_file_outside_a_store_needs_a_target(
+def test_a_file_outside_a_store_is_optimised_beside_itself(model: Path) -> None:
+    assert run(["optimize", str(model)]) == 0
+    assert operators(model.with_name(f"{model.stem}_optimized.onnx")) == ["Gelu"]
+
+
+def test_what_lies_there_and_is_not_ours_is_not_replaced(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    other = model.with_name(f"{model.stem}_optimized.onnx")
+    other.write_bytes(model.read_bytes())
     assert run(["optimize", str(model)]) == 2
-    error = capsys.readouterr().err
-    assert "is not in a store, so the result has no place of its own" in error
-    assert "-o " in error
+    assert "it does not tell of burnish" in capsys.readouterr().err
+    assert other.read_bytes() == model.read_bytes()
 
 
 def test_the_written_model_remembers_what_was_done(model: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from burnish.cli import commands, mishaps, output, signals
+from burnish.cli.meant import meant_by
 from burnish.core import settings
 from burnish.core.errors import INTERRUPTED, BurnishError, UsageError
 from burnish.version import __version__
@@ -123,8 +124,15 @@ def _unforeseen(error: Exception) -> int:
 
 
 def _as_usage_error(error: click.ClickException) -> UsageError:
-    context = getattr(error, "ctx", None)
+    context: click.Context | None = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "burnish"
+    if isinstance(error, click.NoSuchOption) and context is not None:
+        known = [
+            name for one in context.command.params for name in (*one.opts, *one.secondary_opts)
+        ]
+        meant = meant_by(error.option_name, known)
+        hint = f"see {path} --help" if meant is None else f"write {meant}; see {path} --help"
+        return UsageError(f"{path} has no option {error.option_name}", hint=hint)
     return UsageError(error.format_message(), hint=f"see {path} --help")
 
 

@@ -52,9 +52,14 @@ def latency_table(bench: BenchReport) -> Table:
         _LATENCY,
         [_latency_row(bench, one) for one in bench.measurements],
         numeric=_LATENCY[1:4] + _LATENCY[6:],
-        remark=f"Medians with 95 % intervals. Speed-ups are against {bench.baseline}, from"
+        remark=f"Medians with 95 % intervals. Speed-ups are against {_baselines(bench)}, from"
         " interleaved runs in fresh processes. Every subject got the same inputs.",
     )
+
+
+def _baselines(bench: BenchReport) -> str:
+    """Return what others are compared with: one subject at each shape."""
+    return " and ".join(dict.fromkeys(one.baseline for one in bench.comparisons)) or bench.baseline
 
 
 def notes(bench: BenchReport) -> tuple[str, ...]:

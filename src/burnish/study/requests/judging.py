@@ -90,7 +90,7 @@ class BenchCommand:
     model: v.Models
     _: KW_ONLY
     engine: v.Engines = ()
-    shape: v.Shape = field(default_factory=dict)
+    shape: Annotated[v.Shapes, Saying("Each has rows and a baseline of its own.")] = ()
     data: v.Data = None
     padding: v.Padding = "right"
     seed: v.Seed = 0

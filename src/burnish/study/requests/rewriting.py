@@ -37,7 +37,7 @@ class OptimizeCommand:
     model: v.Model
     _: KW_ONLY
     output: Annotated[v.OutputFile, Saying(
-        "An ONNX file (default for a model in the store: its variant <variant>_optimized).")
+        "An ONNX file (default: the variant <variant>_optimized in the store, or beside MODEL).")
     ] = None  # fmt: skip
     disable: v.Disable = ()
     only: v.Only = ()
