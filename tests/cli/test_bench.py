@@ -156,7 +156,7 @@ def test_one_table_has_times_and_comparisons_and_lines_have_what_must_be_known()
     assert [(cell.text, cell.detail) for cell in results] == [("same", "max rel 1.2e-07")] * 3
     verdicts = [row[columns.index("verdict")] for row in times.rows]
     assert [cell.text for cell in verdicts] == ["–", "faster", "no difference shown"]
-    assert re.fullmatch(r"a difference of .* would have shown", verdicts[2].detail)
+    assert re.fullmatch(r".* would show", verdicts[2].detail)
     assert times.texts[1][columns.index("speed-up")].startswith("2.0")
     assert lines[-1] == "again: burnish bench m"
     assert "note: x is made of ones" in lines

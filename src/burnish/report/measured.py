@@ -47,13 +47,15 @@ def bench_lines(bench: BenchReport) -> Shown:
 
 def latency_table(bench: BenchReport) -> Table:
     """Return one row per subject; one that failed has a row with the reason."""
+    common = _common(bench)
+    told = f" All on {', '.join(common)}." if common else ""
     return table(
         "",
         _LATENCY,
-        [_latency_row(bench, one) for one in bench.measurements],
+        [_latency_row(bench, one, common) for one in bench.measurements],
         numeric=_LATENCY[1:4] + _LATENCY[6:],
         remark=f"Medians with 95 % intervals. Speed-ups are against {_baselines(bench)}, from"
-        " interleaved runs in fresh processes. Every subject got the same inputs.",
+        f" interleaved runs in fresh processes. Every subject got the same inputs.{told}",
     )
 
 
@@ -77,6 +79,9 @@ def _subject_notes(bench: BenchReport) -> Iterator[tuple[str, str]]:
             yield from ((one.subject, note) for note in one.placement.notes)
         if one.launches and not one.converged:
             yield one.subject, "calls were not steady when the warm-up ended"
+    for comparison in bench.comparisons:
+        if comparison.verdict is Verdict.NOT_ENOUGH and "failed: " not in comparison.reason:
+            yield comparison.candidate, comparison.reason
 
 
 def latencies(bench: BenchReport) -> tuple[Latency, ...]:
@@ -138,10 +143,12 @@ def node_table(report: RunReport) -> Table:
     )
 
 
-def _latency_row(bench: BenchReport, one: Measurement) -> tuple[Cell, ...]:
+def _latency_row(bench: BenchReport, one: Measurement, common: list[str]) -> tuple[Cell, ...]:
     comparison = bench.comparison(one.subject)
     return (
-        Cell(_name(one), _conditions(one)),
+        Cell(
+            _name(one), " · ".join((one.engine, *(c for c in _conditions(one) if c not in common)))
+        ),
         _median_cell(one),
         _p90_cell(one),
         _speed_up_cell(comparison),
@@ -157,14 +164,19 @@ def _name(one: Measurement) -> str:
     return one.subject.removesuffix(one.engine).rstrip(" @·,:").removesuffix(" on") or one.subject
 
 
-def _conditions(one: Measurement) -> str:
-    facts = [one.engine]
+def _common(bench: BenchReport) -> list[str]:
+    """Return the conditions that are the same for all that could be measured."""
+    every = [_conditions(one) for one in bench.measurements if one.placement is not None]
+    return [fact for fact in every[0] if all(fact in facts for facts in every)] if every else []
+
+
+def _conditions(one: Measurement) -> list[str]:
+    facts = []
     if one.placement is not None:
         facts += [one.placement.device, one.placement.precision]
         if one.placement.threads is not None:
             facts.append(units.count(one.placement.threads, "thread"))
-    facts += [f"{name}={size}" for name, size in one.bindings.items()]
-    return " · ".join(facts)
+    return [*facts, *(f"{name}={size}" for name, size in one.bindings.items())]
 
 
 @functools.lru_cache(maxsize=64)
@@ -204,9 +216,9 @@ def _verdict_cell(one: Measurement, comparison: Comparison | None) -> Cell:
     if comparison is None:
         return NONE
     effect = comparison.minimum_detectable_effect
-    reason = comparison.reason
+    reason = ""
     if comparison.verdict is Verdict.NO_DIFFERENCE and effect is not None:
-        reason = f"a difference of {units.share(effect)} would have shown"
+        reason = f"{units.share(effect)} would show"
     return Cell(comparison.verdict.value, reason, _TONES[comparison.verdict])
 
 

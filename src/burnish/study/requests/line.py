@@ -15,9 +15,15 @@ def line(request: Any, *more: str) -> str:  # noqa: ANN401  (any request)
     command = type(request).__name__.removesuffix("Command").lower()
     asked = [(field, getattr(request, field.name)) for field in fields(type(request))]
     words = [
-        word for field, value in asked if value != field.default for word in _said(field, value)
+        word for field, value in asked if _is_given(field, value) for word in _said(field, value)
     ]
     return shlex.join(["burnish", command, *words, *more])
+
+
+def _is_given(field: Field, value: Any) -> bool:  # noqa: ANN401
+    """Return whether a value is not the default; one nothing is as good as another."""
+    empty = isinstance(value, Mapping | Sequence) and not value and not field.default
+    return value != field.default and not empty
 
 
 def joined(*words: Any) -> str:  # noqa: ANN401  (models, places and words)
