@@ -29,12 +29,9 @@ def test_the_sample_has_the_tables_that_run_prints_in_their_order() -> None:
 
 
 def test_the_sample_asks_the_questions_that_run_answers() -> None:
-    asked = {row[0].text for row in next(_tables()).rows}
+    first = next(part for part in run_lines(sample_run()) if isinstance(part, Table))
+    asked = {row[0] for row in first.texts}
     assert set(re.findall(r"^  (\S[^?\n]*\?)", SAMPLE, re.MULTILINE)) <= asked
-
-
-def _tables():  # noqa: ANN202
-    return (part for part in run_lines(sample_run()) if isinstance(part, Table))
 
 
 def test_the_lines_of_the_sample_begin_as_those_of_run_do() -> None:
