@@ -62,7 +62,7 @@ def export(
     """
     place = layout.place(plan.store, plan.name, plan.variant)
     with folder_written_beside(place.parent, folder_of(place)) as fresh:
-        work = _Work(fresh / place.name, plan, progress)
+        work = _Drafted(fresh / place.name, plan, progress)
         outcome, generation = launch(request, work.onnx, time_limit_s=plan.time_limit_s)
         for stage in outcome.stages:
             progress.step(stage.stage, 1, 1, seconds(stage.seconds_s))
@@ -80,7 +80,7 @@ class _Done:
     generation: GenerationCheck | None
 
 
-class _Work:
+class _Drafted:
     """A draft in the store that nobody can see yet, and the time its stages took."""
 
     def __init__(self, onnx: Path, plan: ExportPlan, progress: Progress) -> None:
@@ -103,7 +103,7 @@ class _Work:
 
 
 def _finished(
-    work: _Work, request: ExportRequest
+    work: _Drafted, request: ExportRequest
 ) -> tuple[tuple[Check, ...], RewriteReport | None]:
     """Do what was asked beyond exporting, each step checked against what PyTorch computed."""
     precision = request.options.precision
@@ -123,7 +123,7 @@ def _finished(
     return tuple(checks), rewrite
 
 
-def _check(work: _Work, after: str, precision: str) -> Check:
+def _check(work: _Drafted, after: str, precision: str) -> Check:
     with _runnable(work.model, precision) as (model, tolerances, notes):
         report = verify_recorded(judge(model), model.data_sets, tolerances=tolerances)
     label = work.model.label
@@ -149,7 +149,7 @@ def _runnable(
 
 
 def _generation(
-    work: _Work, generation: Generation | None, request: ExportRequest
+    work: _Drafted, generation: Generation | None, request: ExportRequest
 ) -> GenerationCheck | None:
     if generation is None or not work.plan.generation:
         return None
@@ -163,7 +163,7 @@ def _generation(
 
 
 def _report(
-    request: ExportRequest, place: Path, work: _Work, outcome: Outcome, done: _Done
+    request: ExportRequest, place: Path, work: _Drafted, outcome: Outcome, done: _Done
 ) -> ExportReport:
     return ExportReport(
         model=f"{work.plan.name}/{work.plan.variant}",

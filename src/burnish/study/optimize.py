@@ -53,7 +53,7 @@ class OptimizeReport:
     """What else was changed; None: nothing was asked for."""
 
 
-class RejectedError(CheckFailedError):
+class RewriteRejectedError(CheckFailedError):
     """The rewritten model does not compute the same, and was not written."""
 
     def __init__(self, problem: str, *, hint: str, report: OptimizeReport) -> None:
@@ -64,7 +64,7 @@ class RejectedError(CheckFailedError):
 def answer(asked: OptimizeCommand, *, progress: Progress = SILENT) -> OptimizeReport:
     """Rewrite a model into the asked file, or into a place of its own, and return what was done.
 
-    Raises `RejectedError`, which has the report, where the result does not compute the same.
+    Raises `RewriteRejectedError`, which has the report, where the result does not compute the same.
     """
     model = model_of(asked.model, asked.store)
     options = rewriting.options_of(asked)
@@ -111,12 +111,12 @@ def optimize_file(
 
     try:
         return attempt(options)
-    except RejectedError as rejected:
+    except RewriteRejectedError as rejected:
         parity = rejected.report.parity
         if parity is None or parity.crash is None:
             raise
         for rule in rejected.report.rewrite.fusion_counts:
-            with suppress(RejectedError):
+            with suppress(RewriteRejectedError):
                 without = attempt(dataclasses.replace(options, disable=(*options.disable, rule)))
                 return _left_out(without, rule, rejected.report, parity.crash)
         raise
@@ -229,7 +229,7 @@ def _require(report: OptimizeReport, parity: VerifyReport) -> None:
         )
     else:
         hint = "write it with --no-verify, and compare the two with burnish verify --bisect"
-    raise RejectedError(
+    raise RewriteRejectedError(
         f"{report.target} was not written: {verdict(parity)}", hint=hint, report=report
     )
 

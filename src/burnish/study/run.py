@@ -34,7 +34,7 @@ from burnish.store.trust import foreign_code
 from burnish.study.given import models_of
 from burnish.study.inputs import fed, feeds_of
 from burnish.study.judge import judge_of
-from burnish.study.optimize import OptimizeReport, RejectedError, optimize_file
+from burnish.study.optimize import OptimizeReport, RewriteRejectedError, optimize_file
 from burnish.study.profiling import recorded
 from burnish.study.requests.judging import BenchCommand, RunCommand
 from burnish.study.requests.line import line
@@ -163,7 +163,7 @@ def _optimized(study: _Study) -> OptimizeReport:
                 trial=Trial(check=asked.trial, bindings=asked.shape),
                 progress=study.progress,
             )  # fmt: skip
-        except RejectedError as error:
+        except RewriteRejectedError as error:
             return error.report
 
     key = study.key(options, asked.trial, request)
