@@ -78,7 +78,7 @@ def test_a_recorded_timeline_cannot_be_checked(
 ) -> None:
     trace = tmp_path / "trace.json"
     trace.write_text("[]")
-    assert run(["whatif", str(trace), "--scale", "a=2", "--check"]) == 2
+    assert run(["whatif", str(trace), "--scale", "a=2", "--measure"]) == 2
     assert "a recorded timeline cannot be changed" in capsys.readouterr().err
 
 
@@ -86,7 +86,7 @@ def test_a_recorded_timeline_cannot_be_checked(
 def test_a_checked_change_is_measured_and_remembered(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["--remove", "Erf", "--check", "--shape", "batch=256", "--threads", "1", "--json"]
+    asked = ["--remove", "Erf", "--measure", "--shape", "batch=256", "--threads", "1", "--json"]
     assert run(["whatif", model, *asked]) == 0
     (outcome,) = json.loads(capsys.readouterr().out)["outcomes"]
     assert outcome["checked"]["measured_s"] > 0

@@ -13,9 +13,10 @@ from burnish.codegen.built import Built
 from burnish.rewrite.static import static
 from burnish.store.stored import StoredModel
 from burnish.study import compile as study
+from burnish.study import execute
 from burnish.study.compile import CompileRequest, RejectedError, compile_model
 from burnish.study.compile_dump import apart, facts
-from burnish.study.execute import execute
+from burnish.study.requests.rewriting import ExecCommand
 from burnish.tile.lower import lower
 from codegen.models import MACHINE, MIXED, mlp, model, reference, save
 
@@ -102,7 +103,10 @@ def test_a_compiled_folder_runs_on_inputs_from_a_file(stored: StoredModel, tmp_p
     compile_model(request(stored, tmp_path / "c", 3))
     x = np.ones((3, 8), np.float32)
     np.savez(tmp_path / "x.npz", x=x)
-    report = execute(tmp_path / "c", tmp_path / "x.npz", target=tmp_path / "y.npz", threads=1)
+    asked = ExecCommand(
+        tmp_path / "c", data=tmp_path / "x.npz", output=tmp_path / "y.npz", threads=1
+    )
+    report = execute.answer(asked)
     assert [str(spec) for spec in report.outputs] == ["y: f32[3, 4]"]
     with np.load(tmp_path / "y.npz") as found:
         np.testing.assert_allclose(found["y"], reference(mlp(), {"x": x})["y"], rtol=1e-5)

@@ -9,9 +9,9 @@ import pytest
 from onnx import parser
 
 from burnish.core.errors import ModelError, UsageError
-from burnish.engines.recording import Repeats
 from burnish.store.stored import StoredModel
-from burnish.study.profiling import ProfileRequest, profiles
+from burnish.study.profiling import profiles
+from burnish.study.requests.looking import ProfileCommand
 from kineto_events import kernel, launch, op, written
 
 MODEL = """
@@ -32,7 +32,7 @@ def model(tmp_path: Path) -> StoredModel:
 
 
 def test_two_inputs_two_outputs_and_nameless_nodes_are_all_led_back(model: StoredModel) -> None:
-    request = ProfileRequest((model,), ("onnxruntime-cpu",), repeats=Repeats(1, 2))
+    request = ProfileCommand(model, warmup=1, runs=2)
     found, (trace,) = profiles(request)
     assert found.profiles[0].coverage.share == 1.0
     nodes = {node for span in trace.spans for node in span.nodes}
@@ -40,7 +40,7 @@ def test_two_inputs_two_outputs_and_nameless_nodes_are_all_led_back(model: Store
 
 
 def test_one_model_twice_is_aligned_node_by_node(model: StoredModel) -> None:
-    request = ProfileRequest((model, model), ("onnxruntime-cpu",), repeats=Repeats(1, 2))
+    request = ProfileCommand([model, model], warmup=1, runs=2)
     found, traces = profiles(request)
     assert len(traces) == 2
     assert found.aligned is not None
@@ -50,7 +50,7 @@ def test_one_model_twice_is_aligned_node_by_node(model: StoredModel) -> None:
 
 def test_a_recording_is_read_instead_of_made(model: StoredModel, tmp_path: Path) -> None:
     events = [op("aten::relu", 0, 9, [2, 4]), launch(2, 1), kernel("k", 20, 5, 1, device=1)]
-    request = ProfileRequest((model,), (), trace=written(tmp_path, *events))
+    request = ProfileCommand(model, trace=written(tmp_path, *events))
     found, (trace,) = profiles(request)
     assert found.profiles[0].plain_s is None
     assert found.profiles[0].by_origin.rows[0].label == "the_relu"
@@ -59,12 +59,12 @@ def test_a_recording_is_read_instead_of_made(model: StoredModel, tmp_path: Path)
 
 def test_an_empty_recording_says_what_to_do(model: StoredModel, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="the trace holds no complete inference") as caught:
-        profiles(ProfileRequest((model,), (), trace=written(tmp_path)))
+        profiles(ProfileCommand(model, trace=written(tmp_path)))
     assert caught.value.hint == "record one with burnish profile MODEL --runs 10"
 
 
 def test_a_recording_is_of_one_model(model: StoredModel, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        profiles(ProfileRequest((model, model), (), trace=written(tmp_path)))
+        profiles(ProfileCommand([model, model], trace=written(tmp_path)))
     assert caught.value.problem == "--trace is of one model, and 2 are given"
     assert caught.value.hint == "give the MODEL that was traced"

@@ -46,12 +46,12 @@ IN_TURN = (
     "bench {m} --engine onnxruntime-cpu --rounds 1 --budget 1 {shape}",
     "reduce {m} -o out {shape}",
     "verify {m} {m} --bisect --engine openvino --budget 2",
-    "explain {m} --no-check --cost off --json",
+    "explain {m} --no-trial --cost off --json",
     "optimize {m} -o out.onnx --keep-functions --int32-inputs --budget 2",
     "distill {m} --function inner -o out {shape}",
     "verify {m} --engine burnish {shape} --budget 2",
     "graph {m} -o out.csv -o out.model-explorer.json --engine onnxruntime-cpu {shape}",
-    "optimize {m} -o out.onnx --no-verify --no-check --ops standard --dump out",
+    "optimize {m} -o out.onnx --no-verify --no-trial --ops standard --dump out",
 )
 _EACH = 4
 

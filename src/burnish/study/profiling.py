@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from burnish.analyze.profile import (
@@ -14,89 +12,91 @@ from burnish.analyze.profile import (
     profile_of,
     report,
 )
+from burnish.core import files
 from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
 from burnish.engines.recording import Repeats
-from burnish.feeds.choose import choose
-from burnish.feeds.make import Padding
 from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
+from burnish.study.given import models_of
+from burnish.study.inputs import FedModel, fed, feeds_of
+from burnish.study.requests.looking import ProfileCommand
+from burnish.study.requests.vocabulary import names, path, positive
+from burnish.trace import chrome
 from burnish.trace.events import Trace
 from burnish.trace.formats import read_any
 from burnish.trace.grouping import Library, library
 
+Found = tuple[Profile, Trace, Subject]
 
-@dataclass(frozen=True, slots=True)
-class ProfileRequest:
-    """What is profiled, and how."""
 
-    models: tuple[StoredModel, ...]
-    engines: tuple[str, ...]
-    trace: Path | None = None
-    """A recording to read instead of making one."""
-    groups: tuple[Path, ...] = ()
-    """Libraries of groups that come before Burnish's own."""
-    engine: EngineOptions = field(default_factory=EngineOptions)
-    repeats: Repeats = field(default_factory=Repeats)
-    data: Path | None = None
-    bindings: Mapping[str, int] = field(default_factory=dict)
-    seed: int = 0
-    padding: Padding = "right"
+def answer(asked: ProfileCommand, *, progress: Progress = SILENT) -> ProfileReport:
+    """Return every model on every engine; with several, the last against the first."""
+    found, traces = profiles(asked, progress=progress)
+    if (target := path(asked.trace_out)) is not None:
+        files.write_text(target, chrome.text(traces[0]))
+    return found
 
 
 def profiles(
-    request: ProfileRequest, *, progress: Progress = SILENT
+    asked: ProfileCommand, *, progress: Progress = SILENT
 ) -> tuple[ProfileReport, tuple[Trace, ...]]:
     """Return every model on every engine, and the timelines, led back to the models' nodes."""
-    known = library(request.groups)
-    if request.trace is not None:
-        if len(request.models) > 1:
-            raise UsageError(
-                f"--trace is of one model, and {len(request.models)} are given",
-                hint="give the MODEL that was traced",
-            )
-        found, trace, _ = _read(request.models[0], request.trace, known, request)
-        return report((found,)), (trace,)
-    subjects = [(model, engine) for model in request.models for engine in request.engines]
-    done = []
-    for number, (model, engine) in enumerate(subjects, 1):
-        done.append(_recorded(model, engine, known, request))
-        progress.step("profile", number, len(subjects), f"{model.label} on {engine}")
-    return _together(done)
-
-
-def _together(
-    done: Sequence[tuple[Profile, Trace, Subject]],
-) -> tuple[ProfileReport, tuple[Trace, ...]]:
+    models = models_of(asked.model, asked.store, asked.trust_factory)
+    engines = names(asked.engine)
+    _require_one(asked, len(models), len(models) * len(engines))
+    known = library(tuple(Path(one) for one in asked.groups))
+    trace = path(asked.trace)
+    if trace is not None:
+        found, timeline, _ = _read(models[0], trace, known, asked)
+        return report((found,)), (timeline,)
+    done: list[Found] = []
+    for model in models:
+        subject = fed(model, feeds_of(model, asked))
+        for engine in engines:
+            done.append(_recorded(subject, engine, known, asked))
+            note = f"{model.label} on {engine}"
+            progress.step("profile", len(done), len(models) * len(engines), note)
     graphs = [subject.graph for _, _, subject in done]
-    found = report(tuple(profile for profile, _, _ in done), graphs)
-    return found, tuple(trace for _, trace, _ in done)
+    return report(tuple(one for one, _, _ in done), graphs), tuple(one for _, one, _ in done)
 
 
-def _read(
-    model: StoredModel, path: Path, known: Library, request: ProfileRequest
-) -> tuple[Profile, Trace, Subject]:
-    trace = read_any(path)
-    graph = graph_of(onnx_files.read(model.onnx), request.bindings)
-    subject = Subject(model.label, trace.source, graph, known)
-    return *profile_of(trace, subject), subject
+def recorded(
+    subject: FedModel,
+    engine: str,
+    options: EngineOptions,
+    repeats: Repeats,
+    known: Library | None = None,
+) -> Found:
+    """Return where the time of a model on an engine goes."""
+    about = Subject(subject.model.label, engine, subject.graph, known)
+    with isolated.open_session(engine, subject.model, options) as session:
+        return *profile(session.record(subject.feeds.arrays, repeats), about), about
 
 
-def _recorded(
-    model: StoredModel, engine: str, known: Library, request: ProfileRequest
-) -> tuple[Profile, Trace, Subject]:
-    feeds, *_ = choose(
-        model,
-        data=request.data,
-        bindings=request.bindings,
-        seed=request.seed,
-        padding=request.padding,
-    )
-    shapes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
-    graph = graph_of(onnx_files.read(model.onnx), feeds.bindings, shapes=shapes)
-    subject = Subject(model.label, engine, graph, known)
-    with isolated.open_session(engine, model, request.engine) as session:
-        return *profile(session.record(feeds.arrays, request.repeats), subject), subject
+def _require_one(asked: ProfileCommand, models: int, subjects: int) -> None:
+    if asked.trace is not None and models > 1:
+        raise UsageError(
+            f"--trace is of one model, and {models} are given",
+            hint="give the MODEL that was traced",
+        )
+    if asked.trace_out is not None and subjects > 1:
+        raise UsageError(
+            f"--trace-out takes one timeline, and {subjects} were asked for",
+            hint="give one MODEL and one --engine",
+        )
+
+
+def _read(model: StoredModel, trace: Path, known: Library, asked: ProfileCommand) -> Found:
+    timeline = read_any(trace)
+    graph = graph_of(onnx_files.read(model.onnx), positive(asked.shape))
+    subject = Subject(model.label, timeline.source, graph, known)
+    return *profile_of(timeline, subject), subject
+
+
+def _recorded(subject: FedModel, engine: str, known: Library, asked: ProfileCommand) -> Found:
+    options = EngineOptions(threads=asked.threads, allow_fallback=asked.allow_fallback)
+    return recorded(subject, engine, options, Repeats(asked.warmup, asked.runs), known)

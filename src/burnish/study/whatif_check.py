@@ -73,7 +73,7 @@ class Checks:
         if request.engine != ENGINE:
             raise MissingCapabilityError(
                 f"changes can be made and measured on {ENGINE} only, not on {request.engine}",
-                hint=f"predict for that engine instead: --check --engine {ENGINE}",
+                hint=f"predict for that engine instead: --measure --engine {ENGINE}",
             )
         self._model, self._request, self._found = request.model, request, found
         self._options = options
@@ -117,7 +117,7 @@ class Checks:
             return made(self, scenario.actions)
         raise MissingCapabilityError(
             f"{' and '.join(sorted(kinds))} cannot be made in a model, only predicted",
-            hint="check one of: --remove, --fuse, --precision WHAT=i8",
+            hint="measure one of: --remove, --fuse, --cast WHAT=i8",
         )
 
     def _events(self, action: Action) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ class Checks:
         before, after = self._folder / "executed.onnx", self._folder / "changed.onnx"
         if any(action.by != "i8" for action in actions):
             raise MissingCapabilityError(
-                "only i8 can be made of single nodes", hint="check --precision WHAT=i8"
+                "only i8 can be made of single nodes", hint="measure --cast WHAT=i8"
             )
         names = [name for action in actions for name in self._events(action)]
         types = {node.name: node.op_type for node in onnx_files.read(before).graph}

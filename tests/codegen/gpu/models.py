@@ -10,11 +10,11 @@ import onnx
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
+from burnish.rewrite.static import static
 from burnish.store.element_types import numpy_type
 from burnish.tile.graph import TileGraph
 from burnish.tile.lower import lower
 from burnish.tile.simplify import simplify
-from burnish.rewrite.static import static
 
 HEAD = '<ir_version: 10, opset_import: ["": 20]> '
 
