@@ -12,14 +12,14 @@ from burnish.core import settings
 from burnish.version import __version__
 
 if TYPE_CHECKING:
-    from burnish.codegen.load import load
     from burnish.core.errors import BurnishError
+    from burnish.runtime.load import load
 
 settings.force()
 
 _HOMES = {
     "BurnishError": "burnish.core.errors",
-    "load": "burnish.codegen.load",
+    "load": "burnish.runtime.load",
 }
 
 __all__ = ["BurnishError", "__version__", "load"]

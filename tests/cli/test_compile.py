@@ -26,7 +26,7 @@ def test_a_model_is_compiled_and_run(
     words = ["--shape", "batch=3", "--threads", "1", "--no-tune", "--dump", str(tmp_path / "d")]
     assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
     text = shown(capsys)
-    assert "batch=3: 4 nodes in 1 kernel, 0 with the library" in text
+    assert "batch=3: 4 nodes in 1 kernel, 0 with ONNX Runtime" in text
     assert "mlp on burnish equals mlp on onnxruntime-cpu" in text
     assert f"written: {folder}" in text
     assert f"run it: burnish exec {folder} --input INPUTS.npz" in text
@@ -58,7 +58,7 @@ def test_json_is_one_document(
     words += ["--json"]
     assert run(["-q", "compile", str(stored), "-o", str(tmp_path / "c"), *words]) == 0
     document = json.loads(shown(capsys))
-    assert (document["kind"], document["schema"]) == ("compile-report", 1)
+    assert (document["kind"], document["schema"]) == ("compile-report", 2)
     assert [len(plan["steps"]) for plan in document["plans"]] == [4, 4]
 
 

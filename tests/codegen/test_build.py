@@ -8,14 +8,15 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
+from burnish.codegen.backend import EmittedKernel
 from burnish.codegen.build import BuildOptions, build, canonical_name, whole
 from burnish.codegen.choice import Choice
-from burnish.codegen.plan import findings
 from burnish.codegen.predicted import Predicted
 from burnish.core.arrays import Arrays
+from burnish.runtime.plan import findings
 from burnish.tile.graph import TileGraph
 from burnish.tile.static import static
-from codegen.models import MACHINE, MIXED, PORTABLE, built, mlp, model, opened, reference
+from codegen.models import MIXED, PORTABLE, built, mlp, model, opened, reference
 
 
 def check(of: ir.Model, feeds: Arrays, folder: Path, **options: object) -> None:
@@ -38,14 +39,14 @@ def numbers(*shape: int, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("fusion", ["none", "element-wise"])
 def test_kernels_compute_the_model(tmp_path: Path, fusion: str) -> None:
     of = static(mlp(), {"batch": 5})
-    assert not built(of, fusion=fusion).plan.library_steps
+    assert not built(of, fusion=fusion).plan.ort_steps
     check(of, {"x": numbers(5, 8)}, tmp_path / "c", fusion=fusion)
 
 
 def test_what_is_not_covered_stays_with_the_library_and_says_why(tmp_path: Path) -> None:
     of = static(model(MIXED), {"batch": 3})
     plan = built(of).plan
-    (step,) = plan.library_steps
+    (step,) = plan.ort_steps
     assert set(step.nodes) == {"order", "search"}
     assert set(step.reasons) == set(step.nodes)
     assert all(step.reasons.values())
@@ -56,20 +57,20 @@ def test_what_is_not_covered_stays_with_the_library_and_says_why(tmp_path: Path)
 
 def test_nodes_can_be_given_to_the_library(tmp_path: Path) -> None:
     of = static(mlp(), {"batch": 5})
-    library = {"relu": "as a test"}
-    (step,) = built(of, library=library).plan.library_steps
-    assert (step.nodes, step.reasons) == (("relu",), library)
-    check(of, {"x": numbers(5, 8)}, tmp_path / "c", library=library)
+    ort = {"relu": "as a test"}
+    (step,) = built(of, to_ort=ort).plan.ort_steps
+    assert (step.nodes, step.reasons) == (("relu",), ort)
+    check(of, {"x": numbers(5, 8)}, tmp_path / "c", to_ort=ort)
 
 
 @pytest.mark.parametrize(
-    "library", [("up",), ("down",), ("bias", "down"), ("up", "relu"), ("up", "bias", "relu")]
+    "ort", [("up",), ("down",), ("bias", "down"), ("up", "relu"), ("up", "bias", "relu")]
 )
 def test_whatever_the_library_runs_the_result_is_the_same(
-    tmp_path: Path, library: tuple[str, ...]
+    tmp_path: Path, ort: tuple[str, ...]
 ) -> None:
     of = static(mlp(), {"batch": 5})
-    check(of, {"x": numbers(5, 8)}, tmp_path / "c", library=dict.fromkeys(library, "as a test"))
+    check(of, {"x": numbers(5, 8)}, tmp_path / "c", to_ort=dict.fromkeys(ort, "as a test"))
 
 
 def test_results_do_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
@@ -85,18 +86,18 @@ def test_results_do_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
 
 def test_what_the_library_does_better_moves_there() -> None:
     of = static(mlp(), {"batch": 5})
-    predicted = Predicted(MACHINE, "element-wise")
+    predicted = Predicted(PORTABLE, "element-wise")
 
     def choose(graph: TileGraph) -> list[Choice]:
         return [
-            Choice(c.group, None, reason="the library is faster") if "up" in c.group.nodes else c
+            Choice(c.group, None, reason="ONNX Runtime is faster") if "up" in c.group.nodes else c
             for c in predicted(graph)
         ]
 
     plan = build(of, BuildOptions(PORTABLE, choose)).plan
-    (step,) = plan.library_steps
+    (step,) = plan.ort_steps
     assert "up" in step.nodes
-    assert step.reasons["up"] == "the library is faster"
+    assert step.reasons["up"] == "ONNX Runtime is faster"
     assert {n for s in plan.steps for n in s.nodes} == {"up", "bias", "relu", "down"}
 
 
@@ -104,7 +105,7 @@ def test_the_whole_model_can_be_the_librarys(tmp_path: Path) -> None:
     of = static(mlp(), {"batch": 5})
     made = whole(of, PORTABLE, "as a test")
     assert made.kernels == {}
-    assert made.plan.cpu_features == ()
+    assert made.plan.requires == ()
     with opened(made, of, tmp_path / "c") as loaded:
         found = loaded.run({"x": numbers(5, 8)})["y"]
     np.testing.assert_allclose(found, reference(of, {"x": numbers(5, 8)})["y"], rtol=1e-5)
@@ -114,8 +115,8 @@ def test_a_graph_that_cannot_be_cut_is_left_whole() -> None:
     text = """seq (float[2] x) => (float[2] y)
     { [a] p = Relu(x) [s] q = SequenceConstruct(p, p) [b] r = Exp(p) [t] n = SequenceLength(q)
       [c] m = Cast <to = 1> (n) [d] y = Mul(r, m) }"""
-    plan = built(static(model(text), {}), library={"s": "one", "t": "two"}).plan
-    assert plan.library_steps
+    plan = built(static(model(text), {}), to_ort={"s": "one", "t": "two"}).plan
+    assert plan.ort_steps
     assert {n for s in plan.steps for n in s.nodes} == {"a", "s", "b", "t", "c", "d"}
 
 
@@ -125,7 +126,7 @@ def test_layers_that_do_the_same_share_a_kernel() -> None:
     constants = {name: numbers(8, 8, seed=n) for n, name in enumerate("wv")}
     made = build(
         static(model(text, constants), {}),
-        BuildOptions(PORTABLE, Predicted(MACHINE, "element-wise")),
+        BuildOptions(PORTABLE, Predicted(PORTABLE, "element-wise")),
     )
     assert len(made.plan.kernel_steps) == 2
     assert len(made.kernels) == 1
@@ -153,9 +154,7 @@ def test_a_kernel_is_named_after_what_it_does() -> None:
 
 
 def test_equal_code_has_an_equal_name() -> None:
-    from burnish.codegen.cpu.kernel import Kernel
-
-    one = Kernel("kernel", "code", (), 1, 0, ())
+    one = EmittedKernel("code", "kernel", (), {}, ())
     assert canonical_name(one, ["Conv", "Relu", "Conv"]) == canonical_name(one, ["Conv", "Relu"])
     assert canonical_name(one, []).startswith("kernel_")
     assert canonical_name(one, ["com.microsoft.Gelu"]).startswith("com_microsoft_gelu_")

@@ -15,7 +15,7 @@ from burnish.codegen.compiler import (
 )
 from burnish.codegen.predicted import Predicted
 from burnish.core.errors import UsageError
-from codegen.models import MACHINE, PORTABLE, mlp, model
+from codegen.models import PORTABLE, mlp, model
 
 GELU = """
 gelu (float[n, 8] x) => (float[n, 8] y)
@@ -59,10 +59,10 @@ def test_inputs_with_a_default_are_constants() -> None:
 
 
 def test_products_stay_with_the_library_when_asked() -> None:
-    options = CompileOptions(PORTABLE, Predicted(MACHINE), products=keep_products)
+    options = CompileOptions(PORTABLE, Predicted(PORTABLE), products=keep_products)
     plan = compile_prepared(prepare(mlp(), {"batch": 2}), {"batch": 2}, options).plan
-    reasons = {r for step in plan.library_steps for r in step.reasons.values()}
-    assert reasons == {"--skip-dot keeps matrix products with the library"}
+    reasons = {r for step in plan.ort_steps for r in step.reasons.values()}
+    assert reasons == {"--skip-dot keeps matrix products with ONNX Runtime"}
     assert plan.kernel_steps
     assert plan.sizes == {"batch": 2}
 
@@ -74,7 +74,7 @@ def test_only_matrix_products_are_kept(operator: str, kept: bool) -> None:
 
 @pytest.mark.parametrize("fusion", ["none", "element-wise", "full"])
 def test_more_fusion_means_fewer_kernels(fusion: str) -> None:
-    options = CompileOptions(PORTABLE, Predicted(MACHINE, fusion), fusion)
+    options = CompileOptions(PORTABLE, Predicted(PORTABLE, fusion), fusion)
     made = compile_prepared(prepare(mlp(), {"batch": 64}), {}, options)
     steps = len(made.plan.kernel_steps)
     assert steps == {"none": 4, "element-wise": 2, "full": 1}[fusion]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from burnish.codegen.built import Built
-from burnish.codegen.load import LoadedModel
 from burnish.core.errors import UsageError
+from burnish.runtime.load import LoadedModel
 from burnish.tile.static import static
 from codegen.models import built, model, opened, reference, weights
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from burnish.codegen.cpu.backend import CpuBackend
 from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.target import detect
 from burnish.codegen.predicted import Predicted
@@ -32,7 +33,7 @@ def kernels(graph: TileGraph, inputs: dict[str, Array]) -> dict[str, Array]:
     device = machine(for_cores(hardware.this_cpu(hardware.cpu()) or load("x86-avx2"), 2))
     values = {n: np.ascontiguousarray(a).reshape(np.shape(a)) for n, a in inputs.items()}
     values |= {n: np.ascontiguousarray(a) for n, a in simple.constants.items()}
-    for choice in Predicted(device)(simple):
+    for choice in Predicted(CpuBackend(target, device))(simple):
         kernel = generate(choice.group, choice.schedule, simple, target)
         for name in choice.group.outputs:
             kind = simple.tensors[name]

@@ -17,7 +17,7 @@ from burnish.study.compile_dump import apart, facts
 from burnish.study.execute import execute
 from burnish.tile.lower import lower
 from burnish.tile.static import static
-from codegen.models import MACHINE, MIXED, mlp, model, reference, save
+from codegen.models import MIXED, PORTABLE, mlp, model, reference, save
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_what_computes_something_else_is_not_written(
     def wrong(*arguments: object) -> Built:
         made = real(*arguments)
         changed = {name: array + 1 for name, array in made.constants.items()}
-        return Built(made.plan, made.kernels, changed, made.libraries)
+        return Built(made.plan, made.kernels, changed, made.parts)
 
     monkeypatch.setattr(study, "compile_prepared", wrong)
     with pytest.raises(RejectedError, match=r"c was not written: mlp on burnish differs") as found:
@@ -66,14 +66,14 @@ def test_what_computes_something_else_is_not_written(
 def test_what_the_library_runs_is_in_the_report(tmp_path: Path) -> None:
     stored = StoredModel(save(model(MIXED), tmp_path / "mixed.onnx"), "mixed")
     (plan,) = compile_model(request(stored, tmp_path / "c", 3)).plans
-    assert plan.library_nodes == 2
-    (step,) = (step for step in plan.steps if step.kind == "library")
+    assert plan.ort_nodes == 2
+    (step,) = (step for step in plan.steps if step.kind == "onnxruntime")
     assert set(step.reasons) == {"order", "search"}
 
 
 def test_products_can_be_skipped(stored: StoredModel, tmp_path: Path) -> None:
     (plan,) = compile_model(request(stored, tmp_path / "c", 3, skip_dot=True)).plans
-    assert {op for s in plan.steps if s.kind == "library" for op in s.operators} == {"MatMul"}
+    assert {op for s in plan.steps if s.kind == "onnxruntime" for op in s.operators} == {"MatMul"}
 
 
 def test_a_dump_has_facts_code_and_assembly(stored: StoredModel, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_why_kernels_are_two_is_told() -> None:
     text = """two (float[64, 64] x) => (float[64, 64] y, float[64, 64] z)
     { [sum] s = ReduceSum(x) [plus] y = Add(x, s) [exp] z = Exp(y) }"""
     graph = lower(list(static(model(text), {}).graph)).graph
-    first, *rows = apart([graph], MACHINE).splitlines()
+    first, *rows = apart([graph], PORTABLE).splitlines()
     assert first == "written by | read by | why they are two kernels"
     assert all(row.count(" | ") >= 2 for row in rows)
 

@@ -16,7 +16,7 @@ _NODES = 4
 
 
 def tables(report: CompileReport) -> Iterator[Table | str]:
-    """Yield the steps of each plan, what the library runs and why, the measures, the proof."""
+    """Yield the steps of each plan, what ONNX Runtime runs and why, the measures, the proof."""
     for plan in report.plans:
         yield from _plan(plan)
     yield from (f"note: {note}" for note in report.notes)
@@ -34,16 +34,16 @@ def _plan(plan: PlanReport) -> Iterator[Table | str]:
     kernels = sum(step.kind == "kernel" for step in plan.steps)
     title = (
         f"{sizes}: {units.count(plan.kernel_nodes, 'node')} in {units.count(kernels, 'kernel')}, "
-        f"{plan.library_nodes} with the library; memory {units.size(plan.arena_bytes)}, "
+        f"{plan.ort_nodes} with ONNX Runtime; memory {units.size(plan.arena_bytes)}, "
         f"constants {units.size(plan.constants_bytes)}"
     )
-    columns = ("step", "what", "operators", "nodes", "tile", "tiles", "predicted", "measured")
-    right = frozenset({"step", "nodes", "tiles", "predicted", "measured"})
+    columns = ("step", "what", "operators", "nodes", "tile", "predicted", "measured")
+    right = frozenset({"step", "nodes", "predicted", "measured"})
     yield Table(title, columns, [_row(step) for step in shown], right=right)
     if len(shown) < len(plan.steps):
         rest = units.count(len(plan.steps) - len(shown), "faster step")
         yield f"and {rest}; --json has them all"
-    yield from _library(plan)
+    yield from _ort(plan)
     yield from _measures(plan)
 
 
@@ -55,13 +55,12 @@ def _row(step: StepRow) -> tuple[str, ...]:
         operators,
         str(len(step.nodes)),
         "×".join(map(str, step.tile)) or "–",
-        f"{step.tiles:,}" if step.tiles else "–",
         "–" if step.predicted_s is None else units.seconds(step.predicted_s),
         "–" if step.measured_s is None else units.seconds(step.measured_s),
     )
 
 
-def _library(plan: PlanReport) -> Iterator[Table]:
+def _ort(plan: PlanReport) -> Iterator[Table]:
     nodes: dict[str, list[str]] = defaultdict(list)
     for step in plan.steps:
         for node, reason in step.reasons.items():

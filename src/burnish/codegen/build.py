@@ -1,4 +1,4 @@
-"""From a model to a plan: what the library keeps, what becomes kernels, where tensors lie."""
+"""From a model to a plan: what ONNX Runtime keeps, what becomes kernels, where tensors lie."""
 
 from __future__ import annotations
 
@@ -10,46 +10,41 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from burnish.codegen import library
-from burnish.codegen.buffers import Uses, arena
+from burnish.codegen import ort_part
+from burnish.codegen.backend import Backend, EmittedKernel
 from burnish.codegen.built import Built
 from burnish.codegen.choice import Choice, Choose
-from burnish.codegen.cpu.kernel import Kernel, generate
-from burnish.codegen.cpu.target import Target
-from burnish.codegen.plan import Home, KernelStep, LibraryStep, Plan, PlanTensor, Step
 from burnish.codegen.regions import Region, regions
 from burnish.core.arrays import Array
 from burnish.core.tensors import BITS
+from burnish.runtime.buffers import Uses, arena
+from burnish.runtime.plan import Home, KernelStep, OrtStep, Plan, PlanTensor, Step
 from burnish.store.element_types import SHORT_NAMES
-from burnish.tile.channels_last import layouts
 from burnish.tile.graph import TensorType, TileGraph, constant_type
 from burnish.tile.lower import constant, cover, lower, named, operator, tensor_type
 from burnish.tile.simplify import Fusion, simplify
 
-_SYSTEM_FLAGS = {"sse4.1": "sse4_1", "sse4.2": "sse4_2", "bmi": "bmi1", "lzcnt": "abm"}
-"""Where Linux has another name for a feature than LLVM."""
-
-WHOLE = "the whole model is left to the library"
+WHOLE = "the whole model is left to ONNX Runtime"
 
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
     """How a static model becomes a plan."""
 
-    target: Target
+    backend: Backend
     choose: Choose
     fusion: Fusion = "element-wise"
     """What simplifying may join before groups are formed."""
-    library: Mapping[str, str] = field(default_factory=dict)
-    """Nodes that the library is to run, with the reason."""
+    to_ort: Mapping[str, str] = field(default_factory=dict)
+    """Nodes that ONNX Runtime is to run, with the reason."""
 
 
 def build(model: ir.Model, options: BuildOptions, sizes: Mapping[str, int] | None = None) -> Built:
     """Return a plan for a static model, of which nothing is changed."""
-    reasons = {**cover(model.graph).left, **options.library}
+    reasons = {**cover(model.graph).left, **options.to_ort}
     obstacle = _border_obstacle(model.graph, reasons)
     if obstacle:
-        return whole(model, options.target, f"{WHOLE}: {obstacle}", sizes)
+        return whole(model, options.backend, f"{WHOLE}: {obstacle}", sizes)
     while True:
         work = _Work(model, options, reasons)
         moved = work.lower_all()
@@ -59,25 +54,20 @@ def build(model: ir.Model, options: BuildOptions, sizes: Mapping[str, int] | Non
 
 
 def whole(
-    model: ir.Model, target: Target, reason: str, sizes: Mapping[str, int] | None = None
+    model: ir.Model, backend: Backend, reason: str, sizes: Mapping[str, int] | None = None
 ) -> Built:
-    """Return a plan in which the library runs everything."""
+    """Return a plan in which ONNX Runtime runs everything."""
     reasons = {named(node): reason for node in model.graph}
-    work = _Work(model, BuildOptions(target, lambda _graph: ()), reasons)
+    work = _Work(model, BuildOptions(backend, lambda _graph: ()), reasons)
     work.lower_all()
     return work.built(sizes or {})
 
 
-def canonical_name(kernel: Kernel, operators: Sequence[str]) -> str:
+def canonical_name(kernel: EmittedKernel, operators: Sequence[str]) -> str:
     """Return a name that tells what a kernel does; equal code has an equal name."""
     said = "_".join(dict.fromkeys(re.sub(r"\W", "_", each).lower() for each in operators))
-    code = hashlib.sha256(kernel.ir_text.encode()).hexdigest()[:12]
+    code = hashlib.sha256(kernel.source.encode()).hexdigest()[:12]
     return f"{said[:40].rstrip('_') or 'kernel'}_{code}"
-
-
-def system_flags(target: Target) -> tuple[str, ...]:
-    """Return what a target needs of a CPU, as Linux names it."""
-    return tuple(_SYSTEM_FLAGS.get(feature, feature) for feature in target.required)
 
 
 class _Work:
@@ -97,10 +87,10 @@ class _Work:
         self._graphs: list[TileGraph] = []
 
     def lower_all(self) -> dict[str, str]:
-        """Add the steps of all regions; return the nodes that are better with the library."""
+        """Add the steps of all regions; return the nodes that are better with ONNX Runtime."""
         moved: dict[str, str] = {}
         for number, region in enumerate(regions(self._model.graph, self._reasons)):
-            if region.is_library:
+            if region.is_ort:
                 self._add_library(region)
             else:
                 moved |= self._add_kernels(region, f"r{number}.")
@@ -126,8 +116,8 @@ class _Work:
             for name, tensor in tensors.items()
         }
         plan = Plan(
-            target=self._options.target.name,
-            cpu_features=system_flags(self._options.target) if self._kernels else (),
+            target=self._options.backend.target,
+            requires=self._options.backend.requires if self._kernels else (),
             tensors=placed,
             inputs=inputs,
             outputs=outputs,
@@ -140,14 +130,14 @@ class _Work:
         return Built(plan, self._kernels, constants, self._libraries, tuple(self._graphs))
 
     def _add_library(self, region: Region) -> None:
-        file = f"library_{len(self._libraries)}.onnx"
-        part = library.cut(self._model, region.nodes, file.removesuffix(".onnx"))
+        file = f"part_{len(self._libraries)}.onnx"
+        part = ort_part.cut(self._model, region.nodes, file.removesuffix(".onnx"))
         values = (*part.graph.inputs, *part.graph.outputs)
         self._types |= {value.name or "": _fixed_type(value) for value in values}
         names = tuple(map(named, region.nodes))
         self._libraries[file] = part
         self._steps.append(
-            LibraryStep(
+            OrtStep(
                 file,
                 tuple(value.name or "" for value in part.graph.inputs),
                 tuple(value.name or "" for value in part.graph.outputs),
@@ -170,11 +160,11 @@ class _Work:
 
     def _add_kernel(self, choice: Choice, graph: TileGraph, prefix: str) -> None:
         assert choice.schedule is not None
-        target = self._options.target
-        orders = layouts(graph, target.lanes)
-        kernel = generate(choice.group, choice.schedule, graph, target, layouts=orders)
+        backend = self._options.backend
+        orders = backend.layouts(graph)
+        kernel = backend.emit(choice.group, choice.schedule, graph, layouts=orders, name="kernel")
         name = canonical_name(kernel, [self._operators[node] for node in kernel.nodes])
-        self._kernels[name] = kernel.ir_text.replace(f'"{kernel.name}"', f'"{name}"')
+        self._kernels[name] = kernel.source.replace(f'"{kernel.name}"', f'"{name}"')
         outside = {*graph.inputs, *graph.outputs}
         names = {n: n if n in outside else prefix + n for n in kernel.arguments}
         for own, known in names.items():
@@ -191,8 +181,7 @@ class _Work:
                 kernel=name,
                 arguments=tuple(names[own] for own in kernel.arguments),
                 outputs=tuple(names[own] for own in choice.group.outputs),
-                tiles=kernel.tiles,
-                scratch_bytes=kernel.scratch_bytes,
+                launch=kernel.launch,
                 nodes=kernel.nodes,
                 tile=choice.schedule.tile,
                 run=choice.schedule.run,
@@ -246,9 +235,9 @@ def _dtype(model: ir.Model, name: str) -> str:
 
 
 def _border_obstacle(graph: ir.Graph, reasons: Mapping[str, str]) -> str | None:
-    """Return why a graph cannot be cut: what the library's parts would hand over cannot be."""
-    parts = [region.nodes for region in regions(graph, reasons) if region.is_library]
-    for value in (value for nodes in parts for value in library.border(nodes)):
+    """Return why a graph cannot be cut: what the ONNX Runtime parts would hand over cannot be."""
+    parts = [region.nodes for region in regions(graph, reasons) if region.is_ort]
+    for value in (value for nodes in parts for value in ort_part.border(nodes)):
         if value.dtype is None or not isinstance(value.type, ir.TensorType):
             return f"{value.name!r} is no tensor of a known type"
         if BITS.get(SHORT_NAMES.get(value.dtype, ""), 8) < 8:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from burnish.codegen.plan import Plan
 from burnish.core.arrays import Arrays
+from burnish.runtime.plan import Plan
 from burnish.tile.graph import TileGraph
 
 
@@ -18,9 +18,9 @@ class Built:
 
     plan: Plan
     kernels: Mapping[str, str] = field(default_factory=dict)
-    """LLVM IR of each function, by name."""
+    """The source of each kernel, by name."""
     constants: Arrays = field(default_factory=dict)
-    libraries: Mapping[str, ir.Model] = field(default_factory=dict)
-    """The library's parts, by the file names in the plan's steps."""
+    parts: Mapping[str, ir.Model] = field(default_factory=dict)
+    """the ONNX Runtime parts, by the file names in the plan's steps."""
     graphs: tuple[TileGraph, ...] = ()
     """What the kernels compute, as it was lowered: one graph for each stretch of them."""

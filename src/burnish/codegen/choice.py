@@ -1,4 +1,4 @@
-"""What was chosen for a group of nests: a kernel with its tiles, or the library."""
+"""What was chosen for a group of nests: a kernel with its tiles, or ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Choice:
 
     group: Group
     schedule: Schedule | None
-    """None: the library runs the nodes of this group."""
+    """None: ONNX Runtime runs the nodes of this group."""
     predicted_s: float | None = None
     predicted_bytes: float | None = None
     measured_s: float | None = None
     reason: str = ""
-    """Why it is the library's."""
+    """Why it is an ONNX Runtime part."""
 
 
 Choose = Callable[[TileGraph], Sequence[Choice]]

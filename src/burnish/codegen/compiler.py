@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.codegen.backend import Backend
 from burnish.codegen.build import BuildOptions, build
 from burnish.codegen.built import Built
 from burnish.codegen.choice import Choose
-from burnish.codegen.cpu.target import Target
 from burnish.core.progress import SILENT, Progress
 from burnish.rewrite.pipeline import optimize
 from burnish.store.correspondence import behind
@@ -22,7 +22,7 @@ from burnish.tile.simplify import Fusion as SimplifyFusion
 from burnish.tile.static import static
 
 PRODUCTS = frozenset({"MatMul", "Gemm", "com.microsoft.FusedMatMul", "com.microsoft.GemmFloat8"})
-"""The operators that `--skip-dot` leaves to the library."""
+"""The operators that `--skip-dot` leaves to ONNX Runtime."""
 
 _BEFORE_GROUPING: Mapping[Fusion, SimplifyFusion] = {
     "none": "none",
@@ -43,16 +43,16 @@ class Prepared:
 class CompileOptions:
     """How a model is compiled."""
 
-    target: Target
+    backend: Backend
     choose: Choose
     fusion: Fusion = "full"
     products: Callable[[str], str] = lambda _operator: ""
-    """Why the library is to run an operator; empty: nobody says so."""
+    """Why ONNX Runtime is to run an operator; empty: nobody says so."""
 
 
 def keep_products(operator_name: str) -> str:
-    """Return why an operator stays with the library under `--skip-dot`; empty: it does not."""
-    kept = "--skip-dot keeps matrix products with the library"
+    """Return why an operator stays with ONNX Runtime under `--skip-dot`; empty: it does not."""
+    kept = "--skip-dot keeps matrix products with ONNX Runtime"
     return kept if operator_name in PRODUCTS else ""
 
 
@@ -75,10 +75,10 @@ def compile_prepared(
     """Return the plan of a prepared model."""
     reasons = {named(node): options.products(operator(node)) for node in prepared.model.graph}
     chosen = BuildOptions(
-        target=options.target,
+        backend=options.backend,
         choose=options.choose,
         fusion=_BEFORE_GROUPING[options.fusion],
-        library={name: reason for name, reason in reasons.items() if reason},
+        to_ort={name: reason for name, reason in reasons.items() if reason},
     )
     return with_origins(build(prepared.model, chosen, sizes), prepared)
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.codegen.built import Built
-from burnish.codegen.load import open_folder
-from burnish.codegen.plan import KernelStep, Plan, Step
 from burnish.feeds.feed import Feeds
+from burnish.runtime.load import open_folder
+from burnish.runtime.plan import KernelStep, Plan, Step
 from burnish.study.compile_report import MeasureRow, PlanReport, StepRow
 from burnish.tile.graph import TileGraph
 from burnish.tile.machine import Machine
@@ -44,7 +44,7 @@ def plan_report(
         arena_bytes=plan.arena_bytes,
         constants_bytes=sum(array.nbytes for array in built.constants.values()),
         kernel_nodes=len({node for step in plan.kernel_steps for node in step.nodes}),
-        library_nodes=sum(len(step.nodes) for step in plan.library_steps),
+        ort_nodes=sum(len(step.nodes) for step in plan.ort_steps),
     )
 
 
@@ -96,14 +96,13 @@ def _row(plan: Plan, number: int, step: Step, measured_s: float) -> StepRow:
     kernel = step if isinstance(step, KernelStep) else None
     return StepRow(
         number=number,
-        kind="kernel" if kernel else "library",
+        kind="kernel" if kernel else "onnxruntime",
         name=step.kernel if isinstance(step, KernelStep) else step.file,
         nodes=step.nodes,
         operators=tuple(dict.fromkeys(plan.operators.get(node, node) for node in step.nodes)),
         tile=kernel.tile if kernel else (),
         run=kernel.run if kernel else 1,
-        tiles=kernel.tiles if kernel else 0,
-        scratch_bytes=kernel.scratch_bytes if kernel else 0,
+        launch=kernel.launch if kernel else {},
         predicted_s=kernel.predicted_s if kernel else None,
         predicted_bytes=kernel.predicted_bytes if kernel else None,
         measured_s=measured_s,

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnish.codegen.load import load
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Arrays
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.load import load as load_feeds
 from burnish.feeds.write import write_npz
+from burnish.runtime.load import load
 from burnish.store.interface import Interface
 
 SCHEMA = 1

@@ -12,8 +12,8 @@ import pytest
 from burnish.codegen.cpu import driver
 from burnish.codegen.cpu.compile import compile_module
 from burnish.codegen.cpu.image import Image, ImageTable, NotLinkableError, link
-from burnish.codegen.cpu.loaded_image import LoadedImage, system_address
 from burnish.codegen.cpu.target import TARGETS
+from burnish.runtime.cpu.loaded_image import LoadedImage, system_address
 
 pytestmark = pytest.mark.skipif(
     platform.machine().lower() not in ("x86_64", "amd64"), reason="images are for x86-64"

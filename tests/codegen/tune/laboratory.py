@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from burnish.codegen.cpu.backend import CpuBackend
+from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.measure import LibraryPart, Task
+from burnish.codegen.tune.measure import OrtCandidate, Task
 from burnish.codegen.tune.search import Tuner
 from burnish.codegen.tune.trial import Trial
 from burnish.hw.spec import load
 from burnish.tile.group import Group
 from burnish.tile.machine import machine
 from burnish.tile.schedule import Schedule
-from codegen.tune.keys import CONDITIONS
 
 MACHINE = machine(load("x86-avx2"))
+BACKEND = CpuBackend(TARGETS["avx2"], MACHINE, "a CPU")
 
 Seconds = Callable[[Group, Schedule], float | str]
 """How long a kernel takes, or why it does not work."""
@@ -23,20 +25,20 @@ Seconds = Callable[[Group, Schedule], float | str]
 class FakeLaboratory:
     """Tells made-up times, and keeps what it was asked."""
 
-    def __init__(self, seconds: Seconds, library: Callable[[Group], float] | None = None) -> None:
+    def __init__(self, seconds: Seconds, ort: Callable[[Group], float] | None = None) -> None:
         self._seconds = seconds
-        self._library = library
+        self._ort = ort
         self.asked: list[tuple[tuple[str, ...], tuple[Schedule, ...], bool]] = []
 
     def try_all(
-        self, task: Task, schedules: Sequence[Schedule], library: LibraryPart | None = None
+        self, task: Task, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
     ) -> tuple[Trial, ...]:
         members = tuple(op.output for op in task.group.ops)
-        self.asked.append((members, tuple(schedules), library is not None))
+        self.asked.append((members, tuple(schedules), ort is not None))
         trials = [_trial(schedule, self._seconds(task.group, schedule)) for schedule in schedules]
-        if library is not None:
-            assert self._library is not None
-            trials.append(_trial(None, self._library(task.group)))
+        if ort is not None:
+            assert self._ort is not None
+            trials.append(_trial(None, self._ort(task.group)))
         return tuple(trials)
 
     @property
@@ -46,7 +48,7 @@ class FakeLaboratory:
 
 
 def tuner(laboratory: FakeLaboratory, cache: TuningCache | None = None) -> Tuner:
-    return Tuner(laboratory, cache or TuningCache(None), CONDITIONS, MACHINE)
+    return Tuner(laboratory, cache or TuningCache(None), BACKEND)
 
 
 def _trial(schedule: Schedule | None, found: float | str) -> Trial:

@@ -121,13 +121,13 @@ def test_repeated_layers_are_tuned_once_and_chosen_alike() -> None:
 def test_the_library_takes_what_it_is_faster_at() -> None:
     model = layers(2)
     graph = graph_of(model)
-    for library_s, is_library in ((0.5, True), (0.98, False), (20.0, False)):
+    for library_s, is_ort in ((0.5, True), (0.98, False), (20.0, False)):
         laboratory = FakeLaboratory(
             lambda group, _s: 1.0 * len(group.ops), lambda group, s=library_s: s * len(group.ops)
         )
         choices = measured(laboratory, model=model)(graph)
-        assert {choice.schedule is None for choice in choices} == {is_library}
-        if is_library:
+        assert {choice.schedule is None for choice in choices} == {is_ort}
+        if is_ort:
             assert choices[0].reason.startswith("ONNX Runtime takes ")
             assert choices[0].measured_s
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.measure import LibraryPart, Task
+from burnish.codegen.tune.measure import OrtCandidate, Task
 from burnish.codegen.tune.search import Tuner
 from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
 from codegen.tune.laboratory import FakeLaboratory, tuner
 from tile_samples import Sketch, chain_of_layers, whole
 
-PART = LibraryPart(lambda: b"", ("x",), ("y",), "MatMul")
+PART = OrtCandidate(lambda: b"", ("x",), ("y",), "MatMul")
 
 
 def smaller_is_faster(_group: Group, schedule: Schedule) -> float:
@@ -73,10 +73,10 @@ def test_the_library_is_tried_once_beside_the_best(task: Task) -> None:
     laboratory = FakeLaboratory(smaller_is_faster, lambda _group: 0.5)
     same = tuner(laboratory)
     alone = same.tune(task, 3)
-    assert alone.library is None
+    assert alone.ort is None
     both = same.tune(task, 3, PART)
-    assert both.library is not None
-    assert both.library.seconds == 0.5
+    assert both.ort is not None
+    assert both.ort.seconds == 0.5
     assert both.tuned.schedule == alone.tuned.schedule
     (_, _, first), (_, second, with_library) = laboratory.asked
     assert (first, with_library) == (False, True)

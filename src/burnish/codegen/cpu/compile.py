@@ -1,7 +1,7 @@
 """LLVM IR text to machine code in this process; no compiler need be installed.
 
 Kernels are vectorised where they are written, so LLVM's own vectorisers and its loop unroller are
-off. What a kernel calls of `library` is defined and inlined here, for the target at hand.
+off. What a kernel calls of `intrinsics` is defined and inlined here, for the target at hand.
 llvmlite takes a lock around each of its calls, so compiling from several threads is safe (and one
 at a time).
 """
@@ -15,7 +15,7 @@ from itertools import count
 
 import llvmlite.binding as llvm
 
-from burnish.codegen.cpu import definitions, library, math_system
+from burnish.codegen.cpu import definitions, intrinsics, math_system
 from burnish.codegen.cpu.target import Target, available
 from burnish.codegen.cpu.types import Value
 from burnish.core.errors import MissingCapabilityError, ModelError
@@ -103,7 +103,7 @@ def _wanted(module: Value) -> list[str]:
     return [
         function.name
         for function in module.functions
-        if function.is_declaration and function.name.startswith(library.PREFIX)
+        if function.is_declaration and function.name.startswith(intrinsics.PREFIX)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Definitions of what kernels call of `library`, made for one target when a kernel is compiled.
+"""Definitions of what kernels call of `intrinsics`, made for one target when a kernel is compiled.
 
 LLVM inlines them and drops what is left.
 """
@@ -10,8 +10,8 @@ from functools import lru_cache
 from llvmlite import ir
 
 from burnish.codegen.cpu import math
+from burnish.codegen.cpu.intrinsics import PREFIX, RESULTS
 from burnish.codegen.cpu.lanes import Lanes
-from burnish.codegen.cpu.library import PREFIX, RESULTS
 from burnish.codegen.cpu.target import Target
 from burnish.codegen.cpu.types import register_type
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from burnish.codegen.cpu import arithmetic, integers, library
+from burnish.codegen.cpu import arithmetic, integers, intrinsics
 from burnish.codegen.cpu.casts import cast
 from burnish.codegen.cpu.lanes import Lanes, constant
 from burnish.codegen.cpu.types import ELEMENT_TYPES, FLOATS, HALVES, INTEGERS, Value
@@ -35,7 +35,7 @@ class Emitter:
 
 
 def _library(name: str) -> Emitter:
-    return Emitter(partial(library.call, name), _REALS)
+    return Emitter(partial(intrinsics.call, name), _REALS)
 
 
 EMITTERS: Mapping[str, Emitter] = MappingProxyType(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from llvmlite import ir
 
-from burnish.codegen.buffers import SLACK_BYTES, padded
 from burnish.codegen.cpu.alias import Insertion, border, insertions, padded_in_place
 from burnish.codegen.cpu.blocking import Blocking, choose
 from burnish.codegen.cpu.carry import Kept, Walk, carried
@@ -24,6 +23,7 @@ from burnish.codegen.cpu.target import Target
 from burnish.codegen.cpu.types import Value, size_in_bytes
 from burnish.core.arrays import Array
 from burnish.core.placing import Lifetime, Places
+from burnish.runtime.buffers import SLACK_BYTES, padded
 from burnish.tile.footprint import lifetimes, placed
 from burnish.tile.graph import TileGraph, TileOp
 from burnish.tile.group import Group

@@ -27,6 +27,11 @@ class Target:
     required: tuple[str, ...]
     """LLVM's names of the features that a machine must have to run the code."""
 
+    @property
+    def text(self) -> str:
+        """Return the target as plans write it."""
+        return f"cpu: {self.name}"
+
 
 _V2 = ("sse4.1", "sse4.2", "ssse3", "popcnt")
 _V3 = (*_V2, "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt")

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.backend import Backend
 from burnish.core.hashing import value_key
-from burnish.hw.detect import Cpu
 from burnish.version import __version__
 
 _PACKAGE = Path(__file__).parents[2]
@@ -24,10 +23,10 @@ class Conditions:
     """Where and with what a group was tuned."""
 
     device: str
-    """The processor's name."""
+    """The device's name."""
     features: tuple[str, ...]
     target: str
-    """For which instruction set the kernels are."""
+    """What the kernels are compiled for."""
     threads: int
     burnish: str
     generator: str
@@ -57,18 +56,16 @@ def _conditions_text(found: Conditions) -> str:
     return value_key(asdict(found))
 
 
-def conditions(cpu: Cpu, target: Target, threads: int) -> Conditions:
-    """Return the conditions under which this process would tune."""
-    import llvmlite
-
+def conditions(backend: Backend) -> Conditions:
+    """Return the conditions under which a back end tunes."""
     return Conditions(
-        device=cpu.model,
-        features=tuple(sorted(cpu.flags)),
-        target=target.name,
-        threads=threads,
+        device=backend.device,
+        features=backend.features,
+        target=backend.target,
+        threads=backend.machine.units,
         burnish=__version__,
         generator=generator_version(),
-        compiler=f"llvmlite {llvmlite.__version__}",
+        compiler=backend.compiler,
     )
 
 

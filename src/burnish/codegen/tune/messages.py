@@ -20,22 +20,21 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class BuiltKernel:
     """A compiled kernel, and what it needs to be called."""
 
     name: str
-    object_code: bytes = field(repr=False)
+    code: bytes = field(repr=False)
     arguments: tuple[str, ...]
-    tiles: int
-    scratch_bytes: int
+    launch: Mapping[str, int]
     packed: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Compile:
-    """Make machine code; the answer is the object code."""
+    """Compile a kernel; the answer is its code."""
 
-    ir_text: str
+    source: str
     target: str
 
 
@@ -57,11 +56,11 @@ class Prove:
     """Load a kernel and see that it is right; the answer is what is wrong, or nothing."""
 
     key: str
-    image: Image
+    kernel: BuiltKernel
 
 
 @dataclass(frozen=True, slots=True)
-class LoadLibrary:
+class LoadPart:
     """Load a part of the model into ONNX Runtime; the answer is what is wrong, or nothing."""
 
     key: str
