@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import onnx_ir as ir
 
-from burnish.codegen.built import Built
+from burnish.codegen.place import Built
 from burnish.core.tensors import TensorSpec
 from burnish.runtime.buffers import Uses, arena
 from burnish.runtime.folder import About

@@ -9,11 +9,11 @@ import onnx
 import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 
-from burnish.codegen.build import BuildOptions, build
-from burnish.codegen.built import Built
 from burnish.codegen.cpu.backend import CpuBackend
 from burnish.codegen.cpu.target import TARGETS
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.pipeline import PlanOptions, Prepared, plan
+from burnish.codegen.place import Built
+from burnish.codegen.schedule import Predicted
 from burnish.codegen.write import write
 from burnish.core.arrays import Array, Arrays
 from burnish.hw.spec import for_cores, load
@@ -88,7 +88,7 @@ def reference(of: ir.Model, feeds: Arrays) -> dict[str, Array]:
 
 def built(static_model: ir.Model, **options: object) -> Built:
     """Return a plan with predicted choices, for the portable target."""
-    return build(static_model, BuildOptions(PORTABLE, Predicted(PORTABLE), **options))
+    return plan(Prepared(static_model, {}), PlanOptions(PORTABLE, Predicted(PORTABLE), **options))
 
 
 def opened(made: Built, static_model: ir.Model, folder: Path, threads: int = 1) -> LoadedModel:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burnish.codegen.built import Built
+from burnish.codegen.place import Built
 from burnish.core.errors import UsageError
 from burnish.runtime.load import LoadedModel
 from burnish.tile.static import static

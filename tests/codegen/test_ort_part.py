@@ -9,7 +9,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from burnish.codegen import ort_part
+from burnish.codegen.regions import cut
 from burnish.core.errors import ModelError
 from burnish.runtime import ort
 from burnish.runtime.plan import OrtStep, PlanTensor
@@ -56,34 +56,34 @@ def written(model: ir.Model, folder: Path) -> Path:
 
 
 def test_a_part_takes_and_gives_what_crosses_its_border(model: ir.Model) -> None:
-    part = ort_part.cut(model, nodes(model, "relu", "more"), "part")
+    part = cut(model, nodes(model, "relu", "more"), "part")
     assert names(part.graph.inputs) == ["a"]
     assert names(part.graph.outputs) == ["b", "c"]
     assert [node.op_type for node in part.graph] == ["Constant", "Relu", "Add"]
 
 
 def test_weights_become_the_parts_own(model: ir.Model) -> None:
-    part = ort_part.cut(model, nodes(model, "add"), "part")
+    part = cut(model, nodes(model, "add"), "part")
     assert names(part.graph.inputs) == ["x"]
     assert list(part.graph.initializers) == ["w"]
     np.testing.assert_array_equal(part.graph.initializers["w"].const_value.numpy(), [1, 2, 3, 4])
 
 
 def test_what_a_body_reads_from_around_it_is_an_input(model: ir.Model) -> None:
-    part = ort_part.cut(model, nodes(model, "choose", "last"), "part")
+    part = cut(model, nodes(model, "choose", "last"), "part")
     assert set(names(part.graph.inputs)) == {"flag", "a", "b", "c"}
     assert names(part.graph.outputs) == ["y"]
 
 
 def test_the_model_itself_is_untouched(model: ir.Model) -> None:
     before = ir.to_proto(model).SerializeToString()
-    ort_part.cut(model, nodes(model, "relu", "choose"), "part")
+    cut(model, nodes(model, "relu", "choose"), "part")
     assert ir.to_proto(model).SerializeToString() == before
 
 
 def test_it_runs_on_memory_that_is_given(model: ir.Model, tmp_path: Path) -> None:
     typed = static(model, {})
-    path = written(ort_part.cut(typed, nodes(typed, "relu", "more"), "part"), tmp_path)
+    path = written(cut(typed, nodes(typed, "relu", "more"), "part"), tmp_path)
     step = OrtStep(path.name, ("a",), ("b", "c"), ("relu", "more"))
     tensors = {name: PlanTensor("f32", (4,), "arena") for name in "abc"}
     part = ort.BoundPart.of(ort.load(path, 1), step, tensors)
@@ -106,7 +106,7 @@ def test_a_part_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
 
 
 def test_a_part_that_fails_is_named(model: ir.Model, tmp_path: Path) -> None:
-    path = written(ort_part.cut(model, nodes(model, "add"), "part"), tmp_path)
+    path = written(cut(model, nodes(model, "add"), "part"), tmp_path)
     step = OrtStep("part_0.onnx", ("x",), ("a",), ("add",))
     part = ort.LoosePart(ort.load(path, 1), step)
     with pytest.raises(ModelError, match=r"part_0\.onnx: ONNX Runtime cannot run this part"):

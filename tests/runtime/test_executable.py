@@ -12,10 +12,10 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from burnish.codegen.built import Built
 from burnish.codegen.cpu.compile import compile_module
 from burnish.codegen.cpu.driver import driver
 from burnish.codegen.cpu.target import TARGETS
+from burnish.codegen.place import Built
 from burnish.runtime import ort
 from burnish.runtime.cpu.runner import CpuLoaded
 from burnish.runtime.executable import Executable, Program, readable_beyond

@@ -13,8 +13,8 @@ import pytest
 
 import burnish
 from burnish.codegen import write
-from burnish.codegen.built import Built
 from burnish.codegen.cpu import image
+from burnish.codegen.place import Built
 from burnish.core.errors import CheckFailedError, MissingCapabilityError, ModelError, UsageError
 from burnish.hw.detect import Cpu
 from burnish.runtime import folder as folders

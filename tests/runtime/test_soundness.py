@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.codegen import write
-from burnish.codegen.built import Built
+from burnish.codegen.place import Built
 from burnish.core.errors import ModelError
 from burnish.core.placing import Lifetime
 from burnish.runtime.kernel_table import Argument, Call, table

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import burnish
-from burnish.codegen.built import Built
+from burnish.codegen.place import Built
 from burnish.store.stored import StoredModel
 from burnish.study import compile as study
 from burnish.study.compile import CompileRequest, RejectedError, compile_model
@@ -48,14 +48,14 @@ def test_every_shape_gets_a_plan_that_is_proven(stored: StoredModel, tmp_path: P
 def test_what_computes_something_else_is_not_written(
     stored: StoredModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = study.compile_prepared
+    real = study.plan
 
     def wrong(*arguments: object) -> Built:
         made = real(*arguments)
         changed = {name: array + 1 for name, array in made.constants.items()}
         return Built(made.plan, made.kernels, changed, made.parts)
 
-    monkeypatch.setattr(study, "compile_prepared", wrong)
+    monkeypatch.setattr(study, "plan", wrong)
     with pytest.raises(RejectedError, match=r"c was not written: mlp on burnish differs") as found:
         compile_model(request(stored, tmp_path / "c", 3))
     assert found.value.hint.startswith("report it as a bug in burnish")

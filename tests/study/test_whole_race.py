@@ -7,9 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from burnish.codegen.build import whole
-from burnish.codegen.compiler import CompileOptions, compile_prepared, prepare
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.pipeline import PlanOptions, plan, prepare, whole
+from burnish.codegen.schedule import Predicted
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
 from burnish.study import whole_race
@@ -58,7 +57,7 @@ def test_the_plan_must_be_faster(
 ) -> None:
     monkeypatch.setattr(whole_race, "rounds", lambda *_: [[own_s] * 3, [library_s] * 3])
     prepared = prepare(mlp(), {"batch": 3})
-    built = compile_prepared(prepared, {}, CompileOptions(PORTABLE, Predicted(PORTABLE)))
+    built = plan(prepared, PlanOptions(PORTABLE, Predicted(PORTABLE)))
     winner, note = raced({"it": built}, prepared, TOLD, FEEDS, PORTABLE)
     assert (winner is built) == is_kept
     assert said in note
@@ -70,8 +69,8 @@ def test_the_plan_must_be_faster(
 def test_of_two_plans_the_faster_one_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole_race, "rounds", lambda *_: [[2.0] * 3, [1.0] * 3, [3.0] * 3])
     prepared = prepare(mlp(), {"batch": 3})
-    options = CompileOptions(PORTABLE, Predicted(PORTABLE))
-    slow, fast = (compile_prepared(prepared, {}, options) for _ in range(2))
+    options = PlanOptions(PORTABLE, Predicted(PORTABLE))
+    slow, fast = (plan(prepared, options) for _ in range(2))
     plans = {"the tuned plan": slow, "the predicted one": fast}
     winner, note = raced(plans, prepared, TOLD, FEEDS, PORTABLE)
     assert winner is fast
@@ -83,7 +82,7 @@ def test_of_two_plans_the_faster_one_is_kept(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_where_all_is_with_the_library_nothing_is_raced() -> None:
     prepared = prepare(mlp(), {"batch": 3})
-    built = whole(prepared.model, PORTABLE, "as a test")
+    built = whole(prepared, PORTABLE, "as a test")
     winner, note = raced({"it": built}, prepared, TOLD, FEEDS, PORTABLE)
     assert winner is built
     assert note == "ONNX Runtime runs the whole model: as a test"

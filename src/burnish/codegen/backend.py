@@ -28,13 +28,16 @@ Layouts = Mapping[str, tuple[int, ...]]
 """The order of a tensor's dimensions in memory, outermost first, where it is not its own."""
 
 
+UNNAMED = "kernel_without_a_name"
+"""What a kernel is called until its code is known, after which it is named."""
+
+
 @dataclass(frozen=True, slots=True)
 class EmittedKernel:
     """The code of one group, and how it is called."""
 
     source: str
-    """In the back end's language (LLVM IR, Triton); calls itself `name`."""
-    name: str
+    """In the back end's language (LLVM IR, Triton); calls itself `UNNAMED`."""
     arguments: tuple[str, ...]
     """Tensors in the order in which it takes them."""
     launch: Mapping[str, int]
@@ -45,6 +48,10 @@ class EmittedKernel:
     """Constants that it wants laid out anew, by the names they have among the arguments."""
     indices: Mapping[str, int] = field(default_factory=dict)
     """Arguments that hold indices, and how many there are of what they point to."""
+
+    def named(self, name: str) -> str:
+        """Return the source of the kernel under a name."""
+        return self.source.replace(UNNAMED, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +106,7 @@ class Backend(Protocol):
         return estimate(workload(group, graph, self.layouts(graph)), schedule, self.machine)
 
     def emit(
-        self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts, name: str
+        self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
     ) -> EmittedKernel:
         """Return the code of a group; groups that differ in names only have equal code."""
 

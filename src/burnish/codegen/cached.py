@@ -11,8 +11,6 @@ from pathlib import Path
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend, open_backend
-from burnish.codegen.choice import Choose
-from burnish.codegen.compiler import CompileOptions, compile_prepared, prepare
 from burnish.codegen.environment import (
     DEFAULT_TARGET,
     about,
@@ -20,6 +18,8 @@ from burnish.codegen.environment import (
     tuning_cache,
     versions,
 )
+from burnish.codegen.pipeline import PlanOptions, plan, prepare
+from burnish.codegen.schedule import Scheduler
 from burnish.codegen.tune.budget import Budget
 from burnish.codegen.tune.cache import TuningCache
 from burnish.codegen.tune.measure import OrtCandidate, Task
@@ -72,8 +72,7 @@ def compiled_for(source: Source, shapes: Mapping[str, tuple[int, ...]]) -> Loade
     if found is not None:
         return found
     prepared = prepare(with_shapes(source.loaded, shapes), {})
-    options = CompileOptions(backend, _chooser(backend, prepared.model))
-    built = compile_prepared(prepared, {}, options)
+    built = plan(prepared, PlanOptions(backend, _scheduler(backend, prepared.model)))
     told = about(source.stored, source.loaded, source.precision, backend.device, ())
     with _kept_in(place):
         write(place, told, [built], backend, replaces=ENTRY)
@@ -94,7 +93,7 @@ def _kept_in(place: Path) -> Iterator[None]:
         ) from error
 
 
-def _chooser(backend: Backend, model: ir.Model) -> Choose:
+def _scheduler(backend: Backend, model: ir.Model) -> Scheduler:
     """Return what chooses by what was measured before, else by what the cost model predicts."""
     tuner = Tuner(_Closed(), TuningCache(tuning_cache()), backend)
     return Measured(tuner, TuneOptions(), Budget(0.0), model)

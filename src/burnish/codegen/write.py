@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from burnish.codegen.backend import Backend, BuiltCode
-from burnish.codegen.built import Built
+from burnish.codegen.place import Built
 from burnish.core import records
 from burnish.core.arrays import Array
 from burnish.core.files import Kind, folder_written_beside

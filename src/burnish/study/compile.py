@@ -12,10 +12,10 @@ from pathlib import Path
 import onnx_ir as ir
 
 from burnish.codegen.backend import open_backend
-from burnish.codegen.built import Built
-from burnish.codegen.compiler import CompileOptions, compile_prepared, keep_products, prepare
 from burnish.codegen.environment import DEFAULT_TARGET, about, default_threads
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.pipeline import PlanOptions, plan, prepare, without_products
+from burnish.codegen.place import Built
+from burnish.codegen.schedule import Predicted
 from burnish.codegen.write import write
 from burnish.core import files, records
 from burnish.core.errors import CheckFailedError
@@ -35,7 +35,7 @@ from burnish.store.stored import StoredModel
 from burnish.study.compile_dump import check_dump, dump
 from burnish.study.compile_report import SCHEMA, CompileReport, PlanReport, Proof
 from burnish.study.compiled_steps import plan_report
-from burnish.study.tuning import ChooserFor, TuneTerms, tuned
+from burnish.study.tuning import SchedulerFor, TuneTerms, tuned
 from burnish.study.whole_race import raced
 from burnish.tile.partition import Fusion
 
@@ -146,7 +146,7 @@ class _Work:
             return tuple(self._built(sizes, lambda _model: predicted) for sizes in self._plans)
         with ExitStack() as stack:
             session = stack.enter_context(tuned(terms, self.backend, fusion, self._progress))
-            found = tuple(self._built(sizes, session.chooser) for sizes in self._plans)
+            found = tuple(self._built(sizes, session.scheduler) for sizes in self._plans)
             self.notes += session.notes
         return found
 
@@ -154,20 +154,20 @@ class _Work:
     def _plans(self) -> tuple[Sizes, ...]:
         return self._request.plans
 
-    def _built(self, sizes: Sizes, chooser: ChooserFor) -> Built:
+    def _built(self, sizes: Sizes, scheduler: SchedulerFor) -> Built:
         prepared = prepare(self._loaded, sizes, self._progress)
-        options = CompileOptions(self.backend, chooser(prepared.model), self._request.fusion)
-        if self._request.skip_dot:
-            options = dataclasses.replace(options, products=keep_products)
-        built = compile_prepared(prepared, sizes, options)
+        to_ort = without_products(prepared.model) if self._request.skip_dot else {}
+        fusion = self._request.fusion
+        options = PlanOptions(self.backend, scheduler(prepared.model), fusion, to_ort)
+        built = plan(prepared, options)
         steps = f"{len(built.plan.kernel_steps)} kernels, {len(built.plan.ort_steps)} parts"
         self._progress.step("plan", 1, 1, steps)
         if self._request.tune is None:
             return built
-        untuned = dataclasses.replace(options, choose=Predicted(self.backend, self._request.fusion))
+        untuned = dataclasses.replace(options, scheduler=Predicted(self.backend, fusion))
         plans = {
             "the tuned plan": built,
-            "the predicted one": compile_prepared(prepared, sizes, untuned),
+            "the predicted one": plan(prepared, untuned),
         }
         feeds = self._feeds(sizes)[0]
         winner, note = raced(plans, prepared, self.about, feeds, self.backend)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.built import Built
+from burnish.codegen.place import Built
 from burnish.core import files, units
 from burnish.study.compile_report import CompileReport, PlanReport, StepRow
 from burnish.tile.graph import TileGraph

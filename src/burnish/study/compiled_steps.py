@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from burnish.codegen.built import Built
+from burnish.codegen.place import Built
 from burnish.feeds.feed import Feeds
 from burnish.runtime.load import open_folder
 from burnish.runtime.plan import KernelStep, Plan, Step

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.choice import Choose
 from burnish.codegen.environment import tuning_cache
+from burnish.codegen.schedule import Scheduler
 from burnish.codegen.tune.budget import Budget
 from burnish.codegen.tune.cache import TuningCache
 from burnish.codegen.tune.measure import Bench, Terms
@@ -21,8 +21,8 @@ from burnish.tile.partition import Fusion
 
 _LEAST_LIMIT_S = 2.0
 
-ChooserFor = Callable[[ir.Model], Choose]
-"""What chooses for the graphs of a static model."""
+SchedulerFor = Callable[[ir.Model], Scheduler]
+"""What schedules the graphs of a prepared model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class TuneTerms:
 class Tuning:
     """A tuning session."""
 
-    chooser: ChooserFor
+    scheduler: SchedulerFor
     notes: list[str]
 
 
@@ -47,17 +47,17 @@ class Tuning:
 def tuned(
     terms: TuneTerms, backend: Backend, fusion: Fusion, progress: Progress
 ) -> Iterator[Tuning]:
-    """Yield choosers that measure, and remember what they found."""
+    """Yield schedulers that measure, and remember what they found."""
     cache = TuningCache(tuning_cache())
     budget = Budget(terms.budget_s)
     options = TuneOptions(fusion, terms.top)
     with Bench(_bench_terms(terms, backend)) as bench:
         tuner = Tuner(bench, cache, backend, most=terms.top)
 
-        def chooser(model: ir.Model) -> Choose:
+        def scheduler(model: ir.Model) -> Scheduler:
             return Measured(tuner, options, budget, model, progress)
 
-        yield Tuning(chooser, cache.notes)
+        yield Tuning(scheduler, cache.notes)
 
 
 def _bench_terms(terms: TuneTerms, backend: Backend) -> Terms:

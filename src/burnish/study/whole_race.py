@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.build import whole
-from burnish.codegen.built import Built
-from burnish.codegen.compiler import Prepared, with_origins
+from burnish.codegen.pipeline import Prepared, whole
+from burnish.codegen.place import Built
 from burnish.codegen.write import write
 from burnish.core.units import seconds
 from burnish.feeds.feed import Feeds
@@ -44,7 +43,7 @@ def raced(
         why = Counter(r for step in first.plan.ort_steps for r in step.reasons.values())
         most = why.most_common(1)[0][0] if why else "it computes nothing"
         return first, f"ONNX Runtime runs the whole model: {most}"
-    ort = whole(prepared.model, backend, "", first.plan.sizes)
+    ort = whole(prepared, backend, "")
     with scratch("race") as place, ExitStack() as stack:
         calls = []
         for number, each in enumerate((*own.values(), ort)):
@@ -73,7 +72,7 @@ def _judged(
     if ratio >= 1 + LEAST_GAIN:
         return built, f"{took}: {ratio:.2f} times as fast as ONNX Runtime"
     reason = f"ONNX Runtime runs the whole model as fast ({took})"
-    return with_origins(whole(prepared.model, backend, reason, built.plan.sizes), prepared), reason
+    return whole(prepared, backend, reason), reason
 
 
 def rounds(

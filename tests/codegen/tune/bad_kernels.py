@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from burnish.codegen.backend import EmittedKernel
+from burnish.codegen.backend import UNNAMED, EmittedKernel
 from burnish.codegen.cpu.backend import CpuBackend
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
@@ -124,4 +124,6 @@ class BadBackend(CpuBackend):
         if name == "unwritable":
             raise ValueError("no way to write it")
         (output,) = group.outputs
-        return EmittedKernel(TEXTS[name], "kernel", ("a", "b", output), LAUNCH, ("node",))
+        return EmittedKernel(
+            TEXTS[name].replace("@kernel", f"@{UNNAMED}"), ("a", "b", output), LAUNCH, ("node",)
+        )

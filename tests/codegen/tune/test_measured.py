@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from burnish.codegen.schedule import Choice
 from burnish.codegen.tune.budget import Budget
 from burnish.codegen.tune.cache import TuningCache
 from burnish.codegen.tune.measured import LOOK, Measured, TuneOptions
@@ -42,6 +43,10 @@ def by_size(one: float, several: float) -> FakeLaboratory:
     return FakeLaboratory(seconds)
 
 
+def chosen(scheduler: Measured, graph: TileGraph) -> tuple[Choice, ...]:
+    return scheduler.schedule(scheduler.partition(graph), graph)
+
+
 def measured(laboratory: FakeLaboratory, **more: object) -> Measured:
     cache = more.pop("cache", None)
     given = {"options": TuneOptions(top=LOOK), "budget": Budget(), **more}
@@ -62,7 +67,7 @@ def covered(choices: tuple[object, ...], graph: TileGraph) -> bool:
 
 def test_merges_that_pay_are_kept() -> None:
     graph = fused_graph()
-    choices = measured(by_size(2.0, 1.0))(graph)
+    choices = chosen(measured(by_size(2.0, 1.0)), graph)
     assert [choice.group for choice in choices] == list(partition(graph, MACHINE).groups)
     assert covered(choices, graph)
     assert all(
@@ -75,7 +80,7 @@ def test_merges_that_pay_are_kept() -> None:
 
 def test_merges_that_do_not_pay_are_undone() -> None:
     graph = fused_graph()
-    choices = measured(by_size(1.0, 3.0))(graph)
+    choices = chosen(measured(by_size(1.0, 3.0)), graph)
     assert {len(choice.group.ops) for choice in choices} == {1}
     assert covered(choices, graph)
     assert len(choices) == len(graph.ops)
@@ -87,14 +92,15 @@ def test_what_crashes_as_one_kernel_is_cut() -> None:
     def seconds(group: Group, _schedule: Schedule) -> float | str:
         return "crashed (by SIGSEGV)" if len(group.ops) > 2 else 1.0
 
-    choices = measured(FakeLaboratory(seconds))(graph)
+    choices = chosen(measured(FakeLaboratory(seconds)), graph)
     assert max(len(choice.group.ops) for choice in choices) <= 2
     assert covered(choices, graph)
 
 
 def test_what_never_works_is_left_to_the_library() -> None:
     graph = chain_of_layers(64, 16, 1)
-    choices = measured(FakeLaboratory(lambda _g, _s: "crashed (by SIGSEGV)"))(graph)
+    failing = FakeLaboratory(lambda _g, _s: "crashed (by SIGSEGV)")
+    choices = chosen(measured(failing), graph)
     assert {choice.schedule for choice in choices} == {None}
     assert {choice.reason for choice in choices} == {"no kernel for it works: crashed (by SIGSEGV)"}
 
@@ -102,7 +108,7 @@ def test_what_never_works_is_left_to_the_library() -> None:
 def test_without_fusion_every_nest_is_tuned_alone() -> None:
     graph = fused_graph()
     laboratory = by_size(1.0, 0.1)
-    choices = measured(laboratory, options=TuneOptions("element-wise", LOOK))(graph)
+    choices = chosen(measured(laboratory, options=TuneOptions("element-wise", LOOK)), graph)
     assert {len(choice.group.ops) for choice in choices} == {1}
     assert {len(members) for members in laboratory.groups} == {1}
 
@@ -111,7 +117,7 @@ def test_repeated_layers_are_tuned_once_and_chosen_alike() -> None:
     model = layers(4)
     graph = graph_of(model)
     laboratory = by_size(1.0, 9.0)
-    choices = measured(laboratory)(graph)
+    choices = chosen(measured(laboratory), graph)
     assert len(choices) == 4
     singles = [members for members in laboratory.groups if len(members) == 1]
     assert len(singles) == 1
@@ -125,7 +131,7 @@ def test_the_library_takes_what_it_is_faster_at() -> None:
         laboratory = FakeLaboratory(
             lambda group, _s: 1.0 * len(group.ops), lambda group, s=library_s: s * len(group.ops)
         )
-        choices = measured(laboratory, model=model)(graph)
+        choices = chosen(measured(laboratory, model=model), graph)
         assert {choice.schedule is None for choice in choices} == {is_ort}
         if is_ort:
             assert choices[0].reason.startswith("ONNX Runtime takes ")
@@ -137,7 +143,7 @@ def test_chosen_groups_are_searched_further() -> None:
     progress = Steps()
     laboratory = FakeLaboratory(lambda _g, schedule: 1.0 / (1 + schedule.tile[0]))
     options = TuneOptions(top=12)
-    choices = measured(laboratory, options=options, progress=progress)(graph)
+    choices = chosen(measured(laboratory, options=options, progress=progress), graph)
     assert [len(schedules) for _, schedules, _ in laboratory.asked[-2:]] != [LOOK, LOOK]
     assert {stage for stage, _, _, _ in progress.seen} == {
         "tune", "tune, 9 schedules", "tune, 12 schedules",
@@ -158,7 +164,7 @@ def test_when_time_is_up_the_rest_is_as_predicted() -> None:
 
     laboratory = FakeLaboratory(seconds)
     budget = Budget(0.5, clock=lambda: now[0])
-    choices = measured(laboratory, budget=budget)(graph)
+    choices = chosen(measured(laboratory, budget=budget), graph)
     assert len(laboratory.asked) == 1
     assert covered(choices, graph)
     assert all(choice.schedule is not None for choice in choices)
@@ -177,20 +183,22 @@ def test_a_spent_budget_is_told_of() -> None:
     progress = Steps()
     budget = Budget(8.0, clock=lambda: now[0])
     options = TuneOptions(top=40)
-    measured(FakeLaboratory(seconds), options=options, budget=budget, progress=progress)(graph)
+    chosen(
+        measured(FakeLaboratory(seconds), options=options, budget=budget, progress=progress), graph
+    )
     assert progress.seen[-1] == ("tune further", 1, 1, "best so far 1.00 s, and the time is up")
 
 
 def test_the_same_model_gives_the_same_choices_from_the_cache(tmp_path: Path) -> None:
     graph = fused_graph()
     path = tmp_path / "results"
-    first = measured(by_size(1.0, 0.9), cache=TuningCache(path))(graph)
+    first = chosen(measured(by_size(1.0, 0.9), cache=TuningCache(path)), graph)
     laboratory = by_size(7.0, 99.0)
-    assert measured(laboratory, cache=TuningCache(path))(graph) == first
+    assert chosen(measured(laboratory, cache=TuningCache(path)), graph) == first
     assert laboratory.asked == []
 
 
 def test_an_empty_output_needs_no_tuning() -> None:
     graph = chain_of_layers(0, 4, 1)
-    choices = measured(by_size(1.0, 1.0))(graph)
+    choices = chosen(measured(by_size(1.0, 1.0)), graph)
     assert all(choice.schedule is not None for choice in choices)

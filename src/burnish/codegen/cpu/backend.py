@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from burnish.codegen.backend import Backend, BuiltCode, EmittedKernel, Layouts
+from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
 from burnish.codegen.cpu import driver, image
 from burnish.codegen.cpu.compile import Compiled, assembly, compile_module, load
 from burnish.codegen.cpu.kernel import generate
@@ -71,13 +71,12 @@ class CpuBackend(Backend):
         object.__setattr__(self, "compiler", f"llvmlite {llvmlite.__version__}")
 
     def emit(
-        self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts, name: str
+        self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
     ) -> EmittedKernel:
         """Return the code of a group as LLVM IR."""
-        kernel = generate(group, schedule, graph, self.instructions, name=name, layouts=layouts)
+        kernel = generate(group, schedule, graph, self.instructions, name=UNNAMED, layouts=layouts)
         return EmittedKernel(
             source=kernel.ir_text,
-            name=kernel.name,
             arguments=kernel.arguments,
             launch=CpuLaunch(kernel.tiles, kernel.scratch_bytes).fields,
             nodes=kernel.nodes,

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from types import TracebackType
 from typing import Any, Self
 
-from burnish.codegen.backend import Backend, EmittedKernel
+from burnish.codegen.backend import UNNAMED, Backend, EmittedKernel
 from burnish.codegen.tune.check import case
 from burnish.codegen.tune.messages import (
     BuiltKernel,
@@ -33,7 +33,6 @@ from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
 from burnish.tile.signature import signature
 
-FUNCTION = "kernel"
 _ORT = "onnxruntime"
 _START_LIMIT_S = 120.0
 """Starting an interpreter and importing takes a second, and much longer on a busy machine."""
@@ -155,9 +154,7 @@ class Bench:
 
     def _written(self, key: str, task: Task, schedule: Schedule) -> EmittedKernel | None:
         try:
-            return self._backend.emit(
-                task.group, schedule, task.graph, layouts=task.layouts, name=FUNCTION
-            )
+            return self._backend.emit(task.group, schedule, task.graph, layouts=task.layouts)
         except Exception as error:
             # whatever the generator cannot write is a row, and the next schedule may do
             self._failures[key] = f"cannot be generated ({type(error).__name__}: {error})"
@@ -172,7 +169,7 @@ class Bench:
             code = self._process().receive(bytes, self._limit_s + _START_LIMIT_S)
             self._loading[key] = Prove(
                 key,
-                BuiltKernel(kernel.name, code, kernel.arguments, kernel.launch, kernel.packed),
+                BuiltKernel(UNNAMED, code, kernel.arguments, kernel.launch, kernel.packed),
             )
 
         self._succeeds(key, receive)

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.codegen.choice import Choice
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.schedule import Choice, Predicted
 from burnish.codegen.tune.budget import Budget
 from burnish.codegen.tune.decide import Decision, decide
 from burnish.codegen.tune.measure import OrtCandidate, Task
@@ -63,15 +62,19 @@ class Measured:
     """Without it ONNX Runtime does not compete."""
     progress: Progress = SILENT
 
-    def __call__(self, graph: TileGraph) -> tuple[Choice, ...]:
-        """Return the groups of a simplified graph and what is fastest for each."""
-        return _Search(self, graph).choices()
+    def partition(self, graph: TileGraph) -> tuple[Group, ...]:
+        """Return the groups that the cost model predicts: where the search begins."""
+        return self.tuner.backend.partition(graph, self.options.fusion).groups
+
+    def schedule(self, groups: Sequence[Group], graph: TileGraph) -> tuple[Choice, ...]:
+        """Return what is fastest for each group, or for each half of it."""
+        return _Search(self, groups, graph).choices()
 
 
 class _Search:
     """The search for one graph."""
 
-    def __init__(self, settings: Measured, graph: TileGraph) -> None:
+    def __init__(self, settings: Measured, groups: Sequence[Group], graph: TileGraph) -> None:
         self._settings = settings
         self._graph = graph
         self._wires = wiring(graph)
@@ -79,7 +82,7 @@ class _Search:
         self._backend = backend
         self._predict = Predictions(graph, backend.machine)
         self._layouts = backend.layouts(graph)
-        self._roots = backend.partition(graph, settings.options.fusion).groups
+        self._roots = groups
         self._parts: dict[str, OrtCandidate | None] = {}
         self._cuts: dict[str, tuple[float, int] | None] = {}
         self._firsts: dict[str, Task] = {}

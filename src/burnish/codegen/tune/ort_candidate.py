@@ -6,7 +6,7 @@ import hashlib
 
 import onnx_ir as ir
 
-from burnish.codegen import ort_part
+from burnish.codegen.regions import cut
 from burnish.codegen.tune.measure import OrtCandidate
 from burnish.store import external_data
 from burnish.tile.graph import TileGraph
@@ -29,7 +29,7 @@ def ort_candidate(group: Group, graph: TileGraph, model: ir.Model) -> OrtCandida
         raise NoCandidateError("there is no matrix product or convolution in it")
     wanted = set(group.nodes)
     nodes = [node for node in model.graph if named(node) in wanted]
-    part = ort_part.cut(model, nodes, "part")
+    part = cut(model, nodes, "part")
     inputs = tuple(value.name or "" for value in part.graph.inputs)
     if missing := set(inputs) - set(group.inputs):
         raise NoCandidateError(f"its nodes read {_listed(missing)}, which the group does not")

@@ -9,12 +9,13 @@ import onnx_ir as ir
 import pytest
 
 from burnish.codegen.backend import EmittedKernel
-from burnish.codegen.build import BuildOptions, build, canonical_name, whole
-from burnish.codegen.choice import Choice
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.pipeline import PlanOptions, Prepared, plan, whole
+from burnish.codegen.place import canonical_name
+from burnish.codegen.schedule import Choice, Predicted
 from burnish.core.arrays import Arrays
 from burnish.runtime.plan import findings
 from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
 from burnish.tile.static import static
 from codegen.models import MIXED, PORTABLE, built, mlp, model, opened, reference
 
@@ -86,24 +87,23 @@ def test_results_do_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
 
 def test_what_the_library_does_better_moves_there() -> None:
     of = static(mlp(), {"batch": 5})
-    predicted = Predicted(PORTABLE, "element-wise")
 
-    def choose(graph: TileGraph) -> list[Choice]:
-        return [
-            Choice(c.group, None, reason="ONNX Runtime is faster") if "up" in c.group.nodes else c
-            for c in predicted(graph)
-        ]
+    class Preferring(Predicted):
+        def choice(self, group: Group, graph: TileGraph) -> Choice:
+            if "up" in group.nodes:
+                return Choice(group, None, reason="ONNX Runtime is faster")
+            return super().choice(group, graph)
 
-    plan = build(of, BuildOptions(PORTABLE, choose)).plan
-    (step,) = plan.ort_steps
+    made = plan(Prepared(of, {}), PlanOptions(PORTABLE, Preferring(PORTABLE, "element-wise"))).plan
+    (step,) = made.ort_steps
     assert "up" in step.nodes
     assert step.reasons["up"] == "ONNX Runtime is faster"
-    assert {n for s in plan.steps for n in s.nodes} == {"up", "bias", "relu", "down"}
+    assert {n for s in made.steps for n in s.nodes} == {"up", "bias", "relu", "down"}
 
 
 def test_the_whole_model_can_be_the_librarys(tmp_path: Path) -> None:
     of = static(mlp(), {"batch": 5})
-    made = whole(of, PORTABLE, "as a test")
+    made = whole(Prepared(of, {}), PORTABLE, "as a test")
     assert made.kernels == {}
     assert made.plan.requires == ()
     with opened(made, of, tmp_path / "c") as loaded:
@@ -124,9 +124,9 @@ def test_layers_that_do_the_same_share_a_kernel() -> None:
     text = """twice (float[4, 8] x) => (float[4, 8] y)
     { [a] p = MatMul(x, w) [b] q = Relu(p) [c] r = MatMul(q, v) [d] y = Relu(r) }"""
     constants = {name: numbers(8, 8, seed=n) for n, name in enumerate("wv")}
-    made = build(
-        static(model(text, constants), {}),
-        BuildOptions(PORTABLE, Predicted(PORTABLE, "element-wise")),
+    made = plan(
+        Prepared(static(model(text, constants), {}), {}),
+        PlanOptions(PORTABLE, Predicted(PORTABLE, "element-wise")),
     )
     assert len(made.plan.kernel_steps) == 2
     assert len(made.kernels) == 1
@@ -154,7 +154,7 @@ def test_a_kernel_is_named_after_what_it_does() -> None:
 
 
 def test_equal_code_has_an_equal_name() -> None:
-    one = EmittedKernel("code", "kernel", (), {}, ())
+    one = EmittedKernel("code", (), {}, ())
     assert canonical_name(one, ["Conv", "Relu", "Conv"]) == canonical_name(one, ["Conv", "Relu"])
     assert canonical_name(one, []).startswith("kernel_")
     assert canonical_name(one, ["com.microsoft.Gelu"]).startswith("com_microsoft_gelu_")

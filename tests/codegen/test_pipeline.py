@@ -7,13 +7,8 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from burnish.codegen.compiler import (
-    CompileOptions,
-    compile_prepared,
-    keep_products,
-    prepare,
-)
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.pipeline import PlanOptions, plan, prepare, without_products
+from burnish.codegen.schedule import Predicted
 from burnish.core.errors import UsageError
 from codegen.models import PORTABLE, mlp, model
 
@@ -59,23 +54,20 @@ def test_inputs_with_a_default_are_constants() -> None:
 
 
 def test_products_stay_with_the_library_when_asked() -> None:
-    options = CompileOptions(PORTABLE, Predicted(PORTABLE), products=keep_products)
-    plan = compile_prepared(prepare(mlp(), {"batch": 2}), {"batch": 2}, options).plan
-    reasons = {r for step in plan.ort_steps for r in step.reasons.values()}
+    prepared = prepare(mlp(), {"batch": 2})
+    kept = without_products(prepared.model)
+    made = plan(prepared, PlanOptions(PORTABLE, Predicted(PORTABLE), to_ort=kept)).plan
+    assert {node for step in made.ort_steps for node in step.nodes} == {"up", "down"}
+    reasons = {r for step in made.ort_steps for r in step.reasons.values()}
     assert reasons == {"--skip-dot keeps matrix products with ONNX Runtime"}
-    assert plan.kernel_steps
-    assert plan.sizes == {"batch": 2}
-
-
-@pytest.mark.parametrize(("operator", "kept"), [("MatMul", True), ("Gemm", True), ("Conv", False)])
-def test_only_matrix_products_are_kept(operator: str, kept: bool) -> None:
-    assert bool(keep_products(operator)) == kept
+    assert made.kernel_steps
+    assert made.sizes == {"batch": 2}
 
 
 @pytest.mark.parametrize("fusion", ["none", "element-wise", "full"])
 def test_more_fusion_means_fewer_kernels(fusion: str) -> None:
-    options = CompileOptions(PORTABLE, Predicted(PORTABLE, fusion), fusion)
-    made = compile_prepared(prepare(mlp(), {"batch": 64}), {}, options)
+    options = PlanOptions(PORTABLE, Predicted(PORTABLE, fusion), fusion)
+    made = plan(prepare(mlp(), {"batch": 64}), options)
     steps = len(made.plan.kernel_steps)
     assert steps == {"none": 4, "element-wise": 2, "full": 1}[fusion]
     assert all(np.isfinite(step.predicted_s or np.nan) for step in made.plan.kernel_steps)
