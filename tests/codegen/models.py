@@ -11,8 +11,8 @@ from onnx.reference import ReferenceEvaluator
 
 from burnish.codegen.cpu.backend import CpuBackend
 from burnish.codegen.cpu.target import TARGETS
-from burnish.codegen.pipeline import PlanOptions, Prepared, plan
-from burnish.codegen.place import Built
+from burnish.codegen.pipeline import PlanOptions, plan
+from burnish.codegen.place import Built, Prepared
 from burnish.codegen.schedule import Predicted
 from burnish.codegen.write import write
 from burnish.core.arrays import Array, Arrays

@@ -9,8 +9,8 @@ import onnx_ir as ir
 import pytest
 
 from burnish.codegen.backend import EmittedKernel
-from burnish.codegen.pipeline import PlanOptions, Prepared, plan, whole
-from burnish.codegen.place import canonical_name
+from burnish.codegen.pipeline import PlanOptions, plan, whole
+from burnish.codegen.place import Prepared, canonical_name
 from burnish.codegen.schedule import Choice, Predicted
 from burnish.core.arrays import Arrays
 from burnish.runtime.plan import findings

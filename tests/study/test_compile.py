@@ -10,6 +10,7 @@ import pytest
 
 import burnish
 from burnish.codegen.place import Built
+from burnish.codegen.stages import STEPS
 from burnish.store.stored import StoredModel
 from burnish.study import compile as study
 from burnish.study.compile import CompileRequest, RejectedError, compile_model
@@ -87,6 +88,21 @@ def test_a_dump_has_facts_code_and_assembly(stored: StoredModel, tmp_path: Path)
     assert f'@"{step.name}"' in Path(f"{stem}.ll").read_text()
     assert step.name in Path(f"{stem}.s").read_text()
     assert (tmp_path / "dump" / "plan_0" / "apart.txt").is_file()
+
+
+def test_what_every_step_gave_is_dumped(stored: StoredModel, tmp_path: Path) -> None:
+    compile_model(request(stored, tmp_path / "c", 3, dump=tmp_path / "dump"))
+    folder = tmp_path / "dump" / "plan_0"
+    texts = {path.name[3:-4]: path.read_text() for path in sorted(folder.glob("??-*.txt"))}
+    assert tuple(texts) == STEPS
+    assert "h: f32[3, 16] = MatMul(x, w)  # up" in texts["bind"]
+    assert "h: f32[m=3, n=16] = sum(k=8) x[m, k] * w[k, n]  # up" in texts["lower"]
+    assert " then where(" in texts["simplify"]
+    assert "group of x, w, b" in texts["partition"]
+    assert "  tile " in texts["schedule"]
+    assert "arena of " in texts["place"]
+    assert texts["prove"].splitlines()[2].startswith("mlp on burnish equals mlp")
+    compile_model(request(stored, tmp_path / "c", 3, dump=tmp_path / "dump"))
 
 
 def test_why_kernels_are_two_is_told() -> None:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
               help="Made inputs for each shape to prove the result with.")  # fmt: skip
 @options.seed_option
 @click.option("--dump", type=click.Path(path_type=Path), metavar="DIR", callback=options.room,
-              help="Write each kernel with its nodes, tiles, times, LLVM IR and "
-              "assembly.")  # fmt: skip
+              help="Write what each step gave, and each kernel with its nodes, tiles, times, "
+              "source and assembly.")  # fmt: skip
 @click.option("--sign", type=click.Path(path_type=Path), metavar="KEY",
               help="Sign the folder with an Ed25519 key in PEM form.")  # fmt: skip
 @options.store_option

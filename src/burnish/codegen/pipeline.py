@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.place import Built, Draft, Stretch
+from burnish.codegen.place import Built, Draft, Prepared, Stretch
 from burnish.codegen.regions import Region, border, regions
 from burnish.codegen.schedule import Scheduler
 from burnish.core.progress import SILENT, Progress
@@ -32,17 +32,6 @@ PRODUCTS = frozenset({"MatMul", "Gemm", "com.microsoft.FusedMatMul", "com.micros
 """The operators that `--skip-dot` leaves to ONNX Runtime."""
 
 WHOLE = "the whole model is left to ONNX Runtime"
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A model with fixed sizes, rewritten, and which of the given nodes its nodes stand for."""
-
-    model: ir.Model
-    origins: Mapping[str, tuple[str, ...]]
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    bound: ir.Model | None = None
-    """As it was before it was rewritten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +132,13 @@ def _placed(
     to_ort: Mapping[str, str],
 ) -> Built:
     """Return the plan: steps in order, and a place for each tensor."""
-    draft = Draft(prepared.model, backend)
+    draft = Draft(prepared, backend)
     for number, each in enumerate(emitted):
         if each.simple is None:
             draft.add_part(each.region, to_ort)
         else:
             draft.add_kernels(each, prefix=f"r{number}.")
-    return draft.placed(prepared.sizes, prepared.origins)
+    return draft.placed()
 
 
 def _origins(given: ir.Model, rewritten: ir.Model) -> dict[str, tuple[str, ...]]:

@@ -24,6 +24,17 @@ from burnish.tile.lower import constant, named, operator, tensor_type
 
 
 @dataclass(frozen=True, slots=True)
+class Prepared:
+    """A model with fixed sizes, rewritten, and which of the given nodes its nodes stand for."""
+
+    model: ir.Model
+    origins: Mapping[str, tuple[str, ...]]
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    bound: ir.Model | None = None
+    """As it was before it was rewritten."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stretch:
     """Nodes of a model that run at one go, and what became of them on the way to kernels."""
 
@@ -49,7 +60,8 @@ class Built:
     parts: Mapping[str, ir.Model] = field(default_factory=dict)
     """The ONNX Runtime parts, by the file names in the plan's steps."""
     stretches: tuple[Stretch, ...] = ()
-    """What the plan was made from."""
+    """What its steps were made from."""
+    prepared: Prepared | None = None
 
     @property
     def graphs(self) -> tuple[TileGraph, ...]:
@@ -67,8 +79,9 @@ def canonical_name(kernel: EmittedKernel, operators: Sequence[str]) -> str:
 class Draft:
     """A plan in the making."""
 
-    def __init__(self, model: ir.Model, backend: Backend) -> None:
-        self._model = model
+    def __init__(self, prepared: Prepared, backend: Backend) -> None:
+        self._prepared = prepared
+        self._model = model = prepared.model
         self._backend = backend
         self._operators = {named(node): operator(node) for node in model.graph}
         self._steps: list[Step] = []
@@ -107,7 +120,7 @@ class Draft:
             self._add_tensors(region, kernel, names)
             self._add_kernel(choice, kernel, names)
 
-    def placed(self, sizes: Mapping[str, int], origins: Mapping[str, tuple[str, ...]]) -> Built:
+    def placed(self) -> Built:
         """Return the plan, with places for all tensors."""
         graph = self._model.graph
         inputs = tuple(value.name or "" for value in graph.inputs)
@@ -128,12 +141,13 @@ class Draft:
             outputs=outputs,
             steps=tuple(self._steps),
             arena_bytes=found.bytes,
-            sizes=dict(sizes),
+            sizes=dict(self._prepared.sizes),
             operators=self._operators,
-            origins=origins,
+            origins=self._prepared.origins,
         )
         constants = {name: self._constants[name] for name in placed if name in self._constants}
-        return Built(plan, self._kernels, constants, self._parts, tuple(self._stretches))
+        stretches = tuple(self._stretches)
+        return Built(plan, self._kernels, constants, self._parts, stretches, self._prepared)
 
     def _add_tensors(
         self, region: Stretch, kernel: EmittedKernel, names: Mapping[str, str]

@@ -33,6 +33,12 @@ class PlanTensor:
     layout: tuple[int, ...] | None = None
     """Its dimensions from the outermost to the innermost in memory; None: ONNX's order."""
 
+    def __str__(self) -> str:
+        shape = "?" if self.shape is None else ", ".join(map(str, self.shape))
+        place = f" at {self.offset:,}" if self.home in ("arena", "constant") else ""
+        order = f", order {' '.join(map(str, self.layout))}" if self.layout else ""
+        return f"{self.dtype}[{shape}] {self.home}{place}{order}"
+
     @property
     def bytes(self) -> int | None:
         """Return how much memory it takes; None: it has no fixed size."""
@@ -66,6 +72,11 @@ class KernelStep:
     indices: Mapping[str, int] = field(default_factory=dict)
     """Arguments that hold indices, and how many there are; kernels take others for the nearest."""
 
+    def __str__(self) -> str:
+        launch = ", ".join(f"{name} {value:,}" for name, value in self.launch.items())
+        taken, given = ", ".join(self.inputs), ", ".join(self.outputs)
+        return f"{given} = {self.kernel}({taken}) with {launch}  # {', '.join(self.nodes)}"
+
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return the tensors that it reads, constants included."""
@@ -84,6 +95,10 @@ class OrtStep:
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why each node is with ONNX Runtime, by node."""
     measured_s: float | None = None
+
+    def __str__(self) -> str:
+        taken, given = ", ".join(self.inputs), ", ".join(self.outputs)
+        return f"{given} = onnxruntime {self.file}({taken})  # {', '.join(self.nodes)}"
 
 
 Step = KernelStep | OrtStep
@@ -108,6 +123,11 @@ class Plan:
     """The operator of each node, by node."""
     origins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The nodes of the model as it was given that each node stands for, by node."""
+
+    def __str__(self) -> str:
+        lines = [f"for {self.target}", f"arena of {self.arena_bytes:,} bytes"]
+        lines += [f"{name}: {tensor}" for name, tensor in self.tensors.items()]
+        return "\n".join([*lines, *(f"{at}: {step}" for at, step in enumerate(self.steps))])
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -8,18 +8,22 @@ from pathlib import Path
 
 from burnish.codegen.backend import Backend
 from burnish.codegen.place import Built
+from burnish.codegen.stages import STEPS, stages
 from burnish.core import files, units
+from burnish.parity.verdict import verdict
 from burnish.study.compile_report import CompileReport, PlanReport, StepRow
 from burnish.tile.graph import TileGraph
 from burnish.tile.simplify import simplify
 
+_AFTER = "what burnish compile had after the step"
 _APART = "written by | read by | why they are two kernels"
-_NAMES = re.compile(r"apart\.txt|\d{3}_[\w.]+\.\w+")
+_NAMES = re.compile(r"apart\.txt|\d\d-\w+\.txt|\d{3}_[\w.]+\.\w+")
 
 
 def _refusal(folder: Path) -> str | None:
     def is_known(name: str) -> bool:
-        begins = _APART if name == "apart.txt" else "step  " if name.endswith(".txt") else ""
+        begins = "step  " if name.endswith(".txt") else ""
+        begins = {"apart.txt": _APART}.get(name, _AFTER if name[2:3] == "-" else begins)
         return bool(_NAMES.fullmatch(name)) and (folder / name).read_text().startswith(begins)
 
     return files.foreign_entry(folder, is_known)
@@ -35,9 +39,12 @@ def check_dump(target: Path, plans: int) -> None:
 
 
 def dump(report: CompileReport, built: Sequence[Built], backend: Backend, target: Path) -> None:
-    """Write one folder per plan: facts, source and listing of each kernel, and why they part."""
+    """Write one folder per plan: what each step gave, and each kernel with facts and listing."""
     for number, (plan, made) in enumerate(zip(report.plans, built, strict=True)):
         with files.folder_written_beside(target / f"plan_{number}", DUMP) as folder:
+            for name, text in {**stages(made), "prove": verdict(report.parity)}.items():
+                file = f"{STEPS.index(name) + 1:02d}-{name}.txt"
+                (folder / file).write_text(f"{_AFTER} {name}\n\n{text}\n")
             if report.fusion == "full":
                 (folder / "apart.txt").write_text(apart(made.graphs, backend))
             for step in plan.steps:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.pipeline import Prepared, whole
-from burnish.codegen.place import Built
+from burnish.codegen.pipeline import whole
+from burnish.codegen.place import Built, Prepared
 from burnish.codegen.write import write
 from burnish.core.units import seconds
 from burnish.feeds.feed import Feeds
