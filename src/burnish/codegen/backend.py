@@ -8,8 +8,9 @@ folder, loader and tuner, knows only this. How kernels are loaded and run is the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Protocol, cast
 
 from burnish.core.arrays import Array
@@ -26,6 +27,16 @@ from burnish.tile.workload import workload
 
 Layouts = Mapping[str, tuple[int, ...]]
 """The order of a tensor's dimensions in memory, outermost first, where it is not its own."""
+
+
+def argument_roles(arguments: Sequence[str], outputs: Collection[str]) -> dict[str, str]:
+    """Return what code calls the tensors that it is given: in0, in1, …, out0; by tensor.
+
+    So groups that differ in the names of their tensors only have equal code.
+    """
+    places = {"in": count(), "out": count()}
+    kinds = {name: "out" if name in outputs else "in" for name in arguments}
+    return {name: f"{kind}{next(places[kind])}" for name, kind in kinds.items()}
 
 
 UNNAMED = "kernel_without_a_name"
@@ -48,6 +59,8 @@ class EmittedKernel:
     """Constants that it wants laid out anew, by the names they have among the arguments."""
     indices: Mapping[str, int] = field(default_factory=dict)
     """Arguments that hold indices, and how many there are of what they point to."""
+    loops: tuple[str, ...] = ()
+    """How each nest is walked, in words: for people only."""
 
     def named(self, name: str) -> str:
         """Return the source of the kernel under a name."""
@@ -88,6 +101,8 @@ class Backend(Protocol):
     those of `burnish.codegen.tune.messages`."""
     suffix: str
     """Of files with its sources: `.ll`, `.py`."""
+    comment: str
+    """What begins a comment in them: `;`, `#`."""
 
     def layouts(self, graph: TileGraph) -> Layouts:
         """Return how tensors of a simplified graph are to lie in memory."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend, EmittedKernel, Layouts
+from burnish.codegen.header import header
 from burnish.codegen.regions import Region, cut
 from burnish.codegen.schedule import Choice
 from burnish.core.arrays import Array, Arrays
@@ -59,6 +60,8 @@ class Built:
     constants: Arrays = field(default_factory=dict)
     parts: Mapping[str, ir.Model] = field(default_factory=dict)
     """The ONNX Runtime parts, by the file names in the plan's steps."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Comments above the sources: what the first step that runs a kernel computes with it."""
     stretches: tuple[Stretch, ...] = ()
     """What its steps were made from."""
     prepared: Prepared | None = None
@@ -88,6 +91,7 @@ class Draft:
         self._types: dict[str, TensorType | None] = {}
         self._orders: dict[str, tuple[int, ...]] = {}
         self._kernels: dict[str, str] = {}
+        self._headers: dict[str, str] = {}
         self._constants: dict[str, Array] = {}
         self._parts: dict[str, ir.Model] = {}
         self._stretches: list[Stretch] = []
@@ -118,7 +122,10 @@ class Draft:
         for choice, kernel in zip(region.choices, region.kernels, strict=True):
             names = {n: n if n in outside else prefix + n for n in kernel.arguments}
             self._add_tensors(region, kernel, names)
-            self._add_kernel(choice, kernel, names)
+            name = canonical_name(kernel, [self._operators[node] for node in kernel.nodes])
+            self._headers.setdefault(name, header(choice, kernel, region.simple, self._backend))
+            self._kernels[name] = kernel.named(name)
+            self._add_step(name, choice, kernel, names)
 
     def placed(self) -> Built:
         """Return the plan, with places for all tensors."""
@@ -147,7 +154,9 @@ class Draft:
         )
         constants = {name: self._constants[name] for name in placed if name in self._constants}
         stretches = tuple(self._stretches)
-        return Built(plan, self._kernels, constants, self._parts, stretches, self._prepared)
+        return Built(
+            plan, self._kernels, constants, self._parts, self._headers, stretches, self._prepared
+        )
 
     def _add_tensors(
         self, region: Stretch, kernel: EmittedKernel, names: Mapping[str, str]
@@ -164,10 +173,10 @@ class Draft:
                 if own in region.layouts:
                     self._orders[known] = region.layouts[own]
 
-    def _add_kernel(self, choice: Choice, kernel: EmittedKernel, names: Mapping[str, str]) -> None:
+    def _add_step(
+        self, name: str, choice: Choice, kernel: EmittedKernel, names: Mapping[str, str]
+    ) -> None:
         assert choice.schedule is not None
-        name = canonical_name(kernel, [self._operators[node] for node in kernel.nodes])
-        self._kernels.setdefault(name, kernel.named(name))
         self._steps.append(
             KernelStep(
                 kernel=name,

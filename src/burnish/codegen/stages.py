@@ -32,7 +32,8 @@ def stages(built: Built) -> dict[str, str]:
         found["rewrite"] = model_text(built.prepared.model)
     for step, parts in _OF_STRETCHES.items():
         found[step] = "\n\n".join(str(part) for each in built.stretches for part in parts(each))
-    found["emit"] = "\n".join(built.kernels.values())
+    kernels = built.kernels.items()
+    found["emit"] = "\n".join(built.headers.get(name, "") + source for name, source in kernels)
     found["place"] = str(built.plan)
     return found
 

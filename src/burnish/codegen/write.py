@@ -82,13 +82,15 @@ def _write_kernels(folder: Path, built: Sequence[Built], backend: Backend) -> Bu
     """Write all kernels as their back end wants them; return how it loads them."""
     (folder / KERNELS).mkdir()
     sources: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for each in built:
         for name, source in each.kernels.items():
             if sources.setdefault(name, source) != source:
                 raise ValueError(f"two kernels are called {name!r}")
+            headers.setdefault(name, each.headers.get(name, ""))
     if not sources:
         return BuiltCode({}, {})
-    code = backend.build(sources)
+    code = backend.build({name: headers[name] + source for name, source in sources.items()})
     for name, content in code.files.items():
         (folder / name).write_bytes(content)
     return code

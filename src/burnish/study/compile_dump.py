@@ -51,7 +51,7 @@ def dump(report: CompileReport, built: Sequence[Built], backend: Backend, target
                 stem = folder / f"{step.number:03d}_{step.name}"
                 stem.with_name(f"{stem.name}.txt").write_text(facts(step, plan))
                 if step.kind == "kernel":
-                    _dump_kernel(made.kernels[step.name], backend, stem)
+                    _dump_kernel(made.headers[step.name] + made.kernels[step.name], backend, stem)
 
 
 def _dump_kernel(source: str, backend: Backend, stem: Path) -> None:

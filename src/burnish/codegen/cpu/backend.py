@@ -57,6 +57,7 @@ class CpuBackend(Backend):
     features: tuple[str, ...] = ()
     trials: str = "burnish.codegen.cpu.trials.workshop:Workshop"
     suffix: str = ".ll"
+    comment: str = ";"
     target: str = field(init=False)
     requires: tuple[str, ...] = field(init=False)
     compiler: str = field(init=False)
@@ -82,6 +83,7 @@ class CpuBackend(Backend):
             nodes=kernel.nodes,
             packed=kernel.packed,
             indices=kernel.indices,
+            loops=kernel.loops,
         )
 
     def build(self, sources: Mapping[str, str]) -> BuiltCode:

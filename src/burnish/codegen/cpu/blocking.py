@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from burnish.codegen.cpu.form import Access, NestForm, Range
+from burnish.codegen.cpu.form import Access, NestForm, Range, axis_names
 from burnish.codegen.cpu.target import Target
 from burnish.codegen.cpu.types import size_in_bytes
 from burnish.tile.graph import arguments_of
@@ -30,9 +30,9 @@ STEP_CYCLES = 1.5
 """What one step along the sum costs whatever the block: counting, addresses, uneven starts."""
 UNPACKED, UNPACKED_ROWS, UNPACKED_SPLATS = 4.0, 1.3, 1.05
 """How much longer a product takes with weights that are gathered, in rows, or spread one by one."""
-WRITTEN_OUT = 512
+MOST_UNROLLED = 512
 """Evaluations of the body that may be written out one after the other."""
-LONGEST_WRITTEN_OUT = 8
+LONGEST_UNROLLED = 8
 MOST_ROWS, MOST_VECTORS = 16, 6
 
 
@@ -48,7 +48,7 @@ class Blocking:
     vectors: int
     block: Axis | None
     rows: int
-    written_out: tuple[Axis, ...]
+    unrolled: tuple[Axis, ...]
     """Reduced axes without a loop: their steps follow one another in the code."""
     rows_first: bool = False
     """Whether the loop over rows is around the one over vectors, not inside it."""
@@ -63,7 +63,8 @@ def choose(nest: NestForm, target: Target) -> Blocking:
     horizontal = found in nest.reduced
     block = _block_axis(nest, found)
     rows, vectors = _shape(nest, found, block, target, width)
-    written_out = _written_out(nest, found if horizontal else None, rows * vectors)
+    room = MOST_UNROLLED // max(rows * vectors, 1)
+    unrolled = tuple(_unrolled(nest, found if horizontal else None, room))
     return Blocking(
         width,
         found.axis,
@@ -71,9 +72,22 @@ def choose(nest: NestForm, target: Target) -> Blocking:
         vectors,
         block.axis if block and rows > 1 else None,
         rows if block else 1,
-        written_out,
+        unrolled,
         block is not None and not horizontal and _rows_first(nest, found, block),
     )
+
+
+def walked(nest: NestForm, blocking: Blocking) -> str:
+    """Return how a nest is walked, in words: what is unrolled, and along which axis vectors lie."""
+    names = axis_names(nest)
+    said = [f"{names[each.axis]}={each.size}" for each in (*nest.spatial, *nest.reduced)]
+    if blocking.vector is not None:
+        along = f"{'summed ' if blocking.horizontal else ''}along {names[blocking.vector]}"
+        said.append(f"{blocking.vectors} vectors of {blocking.width} {along}")
+    if blocking.block is not None:
+        said.append(f"{blocking.rows} of {names[blocking.block]} unrolled")
+    said += [f"{names[axis]} unrolled" for axis in blocking.unrolled if axis in names]
+    return f"{nest.op.output}: {', '.join(said) or 'one element'}"
 
 
 def vector_axis(nest: NestForm, width: int) -> Range | None:
@@ -249,13 +263,9 @@ def _pieces(along: Range, step: int, single: int) -> list[tuple[int, int]]:
     return [*whole, (left, 1) if along.fixed else (single, -(-left // single))]
 
 
-def _written_out(nest: NestForm, along: Range | None, block: int) -> tuple[Axis, ...]:
-    return tuple(_unrolled(nest, along, WRITTEN_OUT // max(block, 1)))
-
-
 def _unrolled(nest: NestForm, along: Range | None, room: int) -> Iterator[Axis]:
     for each in sorted(nest.reduced, key=lambda item: item.size):
-        if each is along or each.size > min(room, LONGEST_WRITTEN_OUT):
+        if each is along or each.size > min(room, LONGEST_UNROLLED):
             return
         room //= max(each.size, 1)
         yield each.axis

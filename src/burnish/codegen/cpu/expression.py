@@ -13,7 +13,7 @@ from types import MappingProxyType
 from burnish.codegen.cpu import arithmetic, integers, intrinsics
 from burnish.codegen.cpu.casts import cast
 from burnish.codegen.cpu.lanes import Lanes, constant
-from burnish.codegen.cpu.types import ELEMENT_TYPES, FLOATS, HALVES, INTEGERS, Value
+from burnish.codegen.cpu.types import ELEMENT_TYPES, FLOATS, HALVES, INTEGERS, Value, called
 from burnish.core.errors import ModelError
 from burnish.tile.expr import Call, Constant, Expr, walk
 from burnish.tile.functions import FUNCTIONS
@@ -129,7 +129,9 @@ class _Emission:
             case Call("cast", (inner,), dtype):
                 return cast(self.lanes(inner), dtype)
             case Call(function, arguments, _):
-                return _called(function, [self.lanes(each) for each in arguments])
+                found = _called(function, [self.lanes(each) for each in arguments])
+                called(found.value, function)
+                return found
             case _:
                 return Lanes(self._builder, self._leaf(expr), expr.dtype)
 

@@ -114,6 +114,14 @@ def named_axes(op: TileOp) -> frozenset[Axis]:
     return frozenset(axis for index in indices for axis in axes_of(index))
 
 
+def axis_names(nest: NestForm) -> dict[Axis, str]:
+    """Return what code calls the axes: by their places in the nest, whatever their names are."""
+    places = {axis: f"i{at}" for at, axis in enumerate(nest.op.spatial)}
+    places |= {axis: f"k{at}" for at, axis in enumerate(nest.op.reduced)}
+    ranges = (*nest.spatial, *nest.reduced)
+    return {each.axis: "_".join(places[part] for part in each.parts) for each in ranges}
+
+
 def _range(axis: Axis, span: Span) -> Range:
     low, high = bounds(span.origin)
     fixed = low >= 0 and high + span.size <= axis.extent

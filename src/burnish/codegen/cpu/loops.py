@@ -14,21 +14,21 @@ from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod
 
 
 @contextmanager
-def counted(builder: Value, low: Value, high: Value, step: int) -> Iterator[Value]:
+def counted(builder: Value, low: Value, high: Value, step: int, name: str = "n") -> Iterator[Value]:
     """Write a loop: the block runs for low, low + step … below high; it yields the counter."""
     function = builder.function
     before = builder.block
-    head = function.append_basic_block("loop")
-    body = function.append_basic_block("body")
-    after = function.append_basic_block("after")
+    head = function.append_basic_block(f"{name}.loop")
+    body = function.append_basic_block(f"{name}.body")
+    after = function.append_basic_block(f"{name}.after")
     builder.branch(head)
     builder.position_at_end(head)
-    counter = builder.phi(I64)
+    counter = builder.phi(I64, name=name)
     counter.add_incoming(low, before)
     builder.cbranch(builder.icmp_signed("<", counter, high), body, after)
     builder.position_at_end(body)
     yield counter
-    following = builder.add(counter, I64(step), flags=("nsw",))
+    following = builder.add(counter, I64(step), name=f"{name}.next", flags=("nsw",))
     counter.add_incoming(following, builder.block)
     builder.branch(head)
     builder.position_at_end(after)

@@ -37,6 +37,13 @@ _IN_REGISTER: Mapping[str, Any] = MappingProxyType(
 )
 
 
+def called(value: Value, name: str) -> Value:
+    """Return a value under a name that people can read, unless it has one or needs none."""
+    if isinstance(value, ir.Instruction) and value.name.startswith("."):
+        value.name = name
+    return value
+
+
 def register_type(dtype: str, width: int = 1) -> Value:
     """Return the LLVM type of `width` elements in a register; one element is a scalar."""
     if dtype not in _IN_REGISTER:
