@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 EXAMPLE := examples/bert-mini/torchscript
 OUT ?= out
 
-.PHONY: run test check fast golden docs bench bench-compile bench-whatif zoo torture clean
+.PHONY: run test check fast golden docs bench bench-compile kernels bench-whatif zoo torture clean
 
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
@@ -42,6 +42,9 @@ zoo: $(VENV)/.dev  ## every model of the zoo through both exporters: docs/zoo.md
 
 bench-compile: $(VENV)/.dev  ## compiled models against every engine, with the ablation: docs/compiling.md
 	$(BIN)/python benchmarks/compile.py --ablation
+
+kernels: $(VENV)/.dev  ## which kernels a change alters, and how their predicted cost moves
+	$(BIN)/python benchmarks/kernels.py --zoo out/kernels
 
 bench-whatif: $(VENV)/.dev  ## predicted against measured, over many changes of several models
 	$(BIN)/python benchmarks/whatif.py
