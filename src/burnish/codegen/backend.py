@@ -118,7 +118,8 @@ class Backend(Protocol):
 
     def price(self, group: Group, graph: TileGraph, schedule: Schedule) -> Cost:
         """Return what a schedule of a group should cost."""
-        return estimate(workload(group, graph, self.layouts(graph)), schedule, self.machine)
+        work = workload(group, graph, self.layouts(graph), self.machine.unit)
+        return estimate(work, schedule, self.machine)
 
     def emit(
         self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
@@ -75,7 +75,8 @@ class CpuBackend(Backend):
         self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
     ) -> EmittedKernel:
         """Return the code of a group as LLVM IR."""
-        kernel = generate(group, schedule, graph, self.instructions, name=UNNAMED, layouts=layouts)
+        target = replace(self.instructions, unit=self.machine.unit)
+        kernel = generate(group, schedule, graph, target, name=UNNAMED, layouts=layouts)
         return EmittedKernel(
             source=kernel.ir_text,
             arguments=kernel.arguments,

@@ -109,7 +109,7 @@ def _vector(op: TileOp, box: Box, known: Mapping[str, Place], target: Target) ->
     # while the output has no place, writing along any axis is as good
     own = Place(op.dtype, tuple(1 for _ in op.spatial))
     nest = form(op, box, _guess(op, known, own))
-    found = vector_axis(nest, target.lanes)
+    found = vector_axis(nest, target.lanes, target.unit)
     return found.parts[-1] if found else None
 
 
