@@ -183,8 +183,14 @@ def test_a_plan_of_another_version_is_refused(folder: Path) -> None:
     path = folder / PLAN
     path.write_text(path.read_text().replace('"schema": 3', '"schema": 2'))
     write.write_sums(folder)
-    with pytest.raises(ModelError, match="holds compiled-model with schema 2, not"):
+    with pytest.raises(ModelError) as found:
         load(folder)
+    version = burnish.__version__
+    assert (
+        found.value.problem
+        == f"{folder}: was compiled by burnish {version} in form 2, and this is 3"
+    )
+    assert found.value.hint == f"compile it again: burnish compile tiny.onnx -o {folder}"
 
 
 def test_what_is_not_accepted_is_not_written(folder: Path) -> None:

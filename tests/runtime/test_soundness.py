@@ -19,7 +19,7 @@ from burnish.codegen import write
 from burnish.codegen.place import Built
 from burnish.core.errors import ModelError
 from burnish.core.placing import Lifetime
-from burnish.runtime.kernel_table import Argument, Call, table
+from burnish.runtime.kernel_table import KernelArgument, KernelCall, table
 from burnish.runtime.load import load
 from burnish.runtime.soundness import overlaps
 from burnish.store.compiled import PLAN
@@ -188,8 +188,10 @@ def test_a_part_of_another_shape_is_refused(tmp_path: Path) -> None:
 def test_a_kernel_may_be_called_in_the_ways_that_it_was_compiled_for() -> None:
     found = table([built(4).plan, built(9).plan], {})
     assert (found.target, found.requires) == ("cpu: portable", FLAGS)
-    vector = [Argument("f32", (4,), None, written=written) for written in (False, False, True)]
-    assert found.calls["sum"][0] == Call(tuple(vector), {"tiles": 4, "scratch_bytes": 64})
+    vector = [
+        KernelArgument("f32", (4,), None, written=written) for written in (False, False, True)
+    ]
+    assert found.calls["sum"][0] == KernelCall(tuple(vector), {"tiles": 4, "scratch_bytes": 64})
     assert [call.launch["tiles"] for call in found.calls["sum"]] == [4, 9]
 
 

@@ -100,7 +100,7 @@ def _scheduler(backend: Backend, model: ir.Model) -> Scheduler:
 
 
 class _Closed:
-    """A laboratory in which nothing is tried."""
+    """A measurer in which nothing is tried."""
 
     def try_all(
         self, task: Task, schedules: Sequence[Schedule], ort: OrtCandidate | None = None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.place import Built, Draft, Prepared, Stretch
+from burnish.codegen.place import Built, CompiledRegion, Draft, Prepared
 from burnish.codegen.regions import Region, border, regions
 from burnish.codegen.schedule import Scheduler
 from burnish.core.progress import SILENT, Progress
@@ -75,7 +75,7 @@ def plan(prepared: Prepared, options: PlanOptions) -> Built:
 def whole(prepared: Prepared, backend: Backend, reason: str) -> Built:
     """Return a plan in which ONNX Runtime runs everything."""
     to_ort = {named(node): reason for node in prepared.model.graph}
-    found = [Stretch(region) for region in regions(prepared.model.graph, to_ort)]
+    found = [CompiledRegion(region) for region in regions(prepared.model.graph, to_ort)]
     return _placed(prepared, backend, found, to_ort)
 
 
@@ -94,26 +94,26 @@ def without_defaults(model: ir.Model) -> ir.Model:
     return copy
 
 
-def _scheduled(region: Region, options: PlanOptions) -> Stretch:
+def _scheduled(region: Region, options: PlanOptions) -> CompiledRegion:
     """Return the groups of a region's nests, and how each is to run."""
     if region.is_ort:
-        return Stretch(region)
+        return CompiledRegion(region)
     lowered = lower(region.nodes).graph
     simple = simplify(lowered, fusion="none" if options.fusion == "none" else "element-wise")
     groups = options.scheduler.partition(simple)
     choices = options.scheduler.schedule(groups, simple)
-    return Stretch(region, lowered, simple, groups, choices)
+    return CompiledRegion(region, lowered, simple, groups, choices)
 
 
-def _moved(scheduled: Sequence[Stretch]) -> Iterator[tuple[str, str]]:
+def _moved(scheduled: Sequence[CompiledRegion]) -> Iterator[tuple[str, str]]:
     """Yield the nodes that were found to be better with ONNX Runtime, and why."""
     for choice in (choice for each in scheduled for choice in each.choices):
         if choice.schedule is None:
             yield from ((node, choice.reason) for node in choice.group.nodes)
 
 
-def _emitted(each: Stretch, backend: Backend) -> Stretch:
-    """Return a stretch with the code of its groups."""
+def _emitted(each: CompiledRegion, backend: Backend) -> CompiledRegion:
+    """Return a region with the code of its groups."""
     if each.simple is None:
         return each
     layouts = backend.layouts(each.simple)
@@ -128,7 +128,7 @@ def _emitted(each: Stretch, backend: Backend) -> Stretch:
 def _placed(
     prepared: Prepared,
     backend: Backend,
-    emitted: Sequence[Stretch],
+    emitted: Sequence[CompiledRegion],
     to_ort: Mapping[str, str],
 ) -> Built:
     """Return the plan: steps in order, and a place for each tensor."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
-from burnish.codegen.backend import Backend, EmittedKernel, Layouts
-from burnish.codegen.header import header
+from burnish.codegen.backend import Backend, EmittedKernel, Layouts, argument_roles
 from burnish.codegen.regions import Region, cut
 from burnish.codegen.schedule import Choice
+from burnish.core import units
 from burnish.core.arrays import Array, Arrays
 from burnish.core.tensors import BITS
 from burnish.runtime.buffers import Uses, arena
@@ -22,6 +22,7 @@ from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.graph import TensorType, TileGraph, constant_type
 from burnish.tile.group import Group
 from burnish.tile.lower import constant, named, operator, tensor_type
+from burnish.tile.text import nest_text, typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class CompiledRegion:
     """Nodes of a model that run at one go, and what became of them on the way to kernels."""
 
     region: Region
@@ -62,14 +63,14 @@ class Built:
     """The ONNX Runtime parts, by the file names in the plan's steps."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Comments above the sources: what the first step that runs a kernel computes with it."""
-    stretches: tuple[Stretch, ...] = ()
+    regions: tuple[CompiledRegion, ...] = ()
     """What its steps were made from."""
     prepared: Prepared | None = None
 
     @property
     def graphs(self) -> tuple[TileGraph, ...]:
         """Return what the kernels compute, as it was lowered: a graph for each stretch of them."""
-        return tuple(each.lowered for each in self.stretches if each.lowered is not None)
+        return tuple(each.lowered for each in self.regions if each.lowered is not None)
 
 
 def canonical_name(kernel: EmittedKernel, operators: Sequence[str]) -> str:
@@ -94,7 +95,7 @@ class Draft:
         self._headers: dict[str, str] = {}
         self._constants: dict[str, Array] = {}
         self._parts: dict[str, ir.Model] = {}
-        self._stretches: list[Stretch] = []
+        self._regions: list[CompiledRegion] = []
 
     def add_part(self, region: Region, reasons: Mapping[str, str]) -> None:
         """Add a step that ONNX Runtime runs."""
@@ -114,10 +115,10 @@ class Draft:
             )
         )
 
-    def add_kernels(self, region: Stretch, prefix: str) -> None:
+    def add_kernels(self, region: CompiledRegion, prefix: str) -> None:
         """Add a step for each kernel of a region, whose own tensors get a prefix."""
         assert region.simple is not None
-        self._stretches.append(region)
+        self._regions.append(region)
         outside = {*region.simple.inputs, *region.simple.outputs}
         for choice, kernel in zip(region.choices, region.kernels, strict=True):
             names = {n: n if n in outside else prefix + n for n in kernel.arguments}
@@ -153,13 +154,13 @@ class Draft:
             origins=self._prepared.origins,
         )
         constants = {name: self._constants[name] for name in placed if name in self._constants}
-        stretches = tuple(self._stretches)
+        regions = tuple(self._regions)
         return Built(
-            plan, self._kernels, constants, self._parts, self._headers, stretches, self._prepared
+            plan, self._kernels, constants, self._parts, self._headers, regions, self._prepared
         )
 
     def _add_tensors(
-        self, region: Stretch, kernel: EmittedKernel, names: Mapping[str, str]
+        self, region: CompiledRegion, kernel: EmittedKernel, names: Mapping[str, str]
     ) -> None:
         """Add what a kernel takes; constants as it wants them."""
         assert region.simple is not None
@@ -242,3 +243,28 @@ def _values(graph: ir.Graph) -> Iterator[ir.Value]:
     yield from graph.inputs
     for node in graph:
         yield from node.outputs
+
+
+def header(choice: Choice, kernel: EmittedKernel, graph: TileGraph, backend: Backend) -> str:
+    """Return comment lines for a kernel; no part of what it is named and recognised by."""
+    return "".join(f"{backend.comment} {line}\n" for line in _lines(choice, kernel, graph, backend))
+
+
+def _lines(
+    choice: Choice, kernel: EmittedKernel, graph: TileGraph, backend: Backend
+) -> Iterator[str]:
+    yield f"for {backend.target}: {', '.join(kernel.nodes)}"
+    for name, role in argument_roles(kernel.arguments, choice.group.outputs).items():
+        kind = _kind(name, kernel, graph)
+        yield f"  {role} = {typed(name, kind)}{', packed' if name in kernel.packed else ''}"
+    yield from (f"  {nest_text(op)}" for op in choice.group.ops)
+    yield from (f"loops      {line}" for line in kernel.loops)
+    yield f"schedule   {choice.schedule}"
+    yield f"launch     {', '.join(f'{name} {n:,}' for name, n in kernel.launch.items())}"
+    if choice.predicted_s is not None and choice.predicted_bytes is not None:
+        moved = units.size(choice.predicted_bytes)
+        yield f"predicted  {units.seconds(choice.predicted_s)}, {moved} from and to memory"
+
+
+def _kind(name: str, kernel: EmittedKernel, graph: TileGraph) -> TensorType:
+    return constant_type(kernel.packed[name]) if name in kernel.packed else graph.tensors[name]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import onnx_ir as ir
 
-from burnish.codegen.place import Built, Stretch
+from burnish.codegen.place import Built, CompiledRegion
 from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.lower import named, operator
 from burnish.tile.text import quoted
@@ -15,7 +15,7 @@ STEPS = (
     "bind", "rewrite", "lower", "simplify", "partition", "schedule", "emit", "place", "prove",
 )  # fmt: skip
 
-_OF_STRETCHES: Mapping[str, Callable[[Stretch], tuple[object, ...]]] = {
+_OF_REGIONS: Mapping[str, Callable[[CompiledRegion], tuple[object, ...]]] = {
     "lower": lambda each: (each.lowered,),
     "simplify": lambda each: (each.simple,),
     "partition": lambda each: each.groups,
@@ -30,8 +30,8 @@ def stages(built: Built) -> dict[str, str]:
         bound = built.prepared.bound
         found |= {"bind": model_text(bound)} if bound is not None else {}
         found["rewrite"] = model_text(built.prepared.model)
-    for step, parts in _OF_STRETCHES.items():
-        found[step] = "\n\n".join(str(part) for each in built.stretches for part in parts(each))
+    for step, parts in _OF_REGIONS.items():
+        found[step] = "\n\n".join(str(part) for each in built.regions for part in parts(each))
     kernels = built.kernels.items()
     found["emit"] = "\n".join(built.headers.get(name, "") + source for name, source in kernels)
     found["place"] = str(built.plan)

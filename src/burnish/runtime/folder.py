@@ -13,6 +13,7 @@ SHA256SUMS.sig   who made it, if it was signed
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,6 +75,7 @@ class CompiledModel:
 def read(folder: Path) -> CompiledModel:
     """Return what is compiled in a folder."""
     require_plan(folder)
+    _require_schema(folder)
     return records.read_document(CompiledModel, folder / PLAN, schema=SCHEMA)
 
 
@@ -84,6 +86,20 @@ def require_plan(folder: Path) -> None:
         raise ModelError(
             f"{folder}: is not a compiled model (it has no {PLAN})",
             hint=f"make one: burnish compile MODEL -o {folder}",
+        )
+
+
+def _require_schema(folder: Path) -> None:
+    """Raise if another version of burnish wrote this folder, in another form."""
+    try:
+        data = json.loads((folder / PLAN).read_bytes())
+        version, schema, source = data["burnish"], data["schema"], data["about"]["source"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if schema != SCHEMA:
+        raise ModelError(
+            f"{folder}: was compiled by burnish {version} in form {schema}, and this is {SCHEMA}",
+            hint=f"compile it again: burnish compile {source} -o {folder}",
         )
 
 

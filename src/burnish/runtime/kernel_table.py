@@ -15,7 +15,7 @@ from burnish.runtime.plan import KernelStep, Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class KernelArgument:
     """One tensor that a kernel is given."""
 
     dtype: str
@@ -25,10 +25,10 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class KernelCall:
     """One way in which a kernel may be called."""
 
-    arguments: tuple[Argument, ...]
+    arguments: tuple[KernelArgument, ...]
     launch: Mapping[str, int]
 
 
@@ -40,7 +40,7 @@ class KernelTable:
     """The back end and the device that they are for; empty: there are none."""
     requires: tuple[str, ...]
     """What they need of a device, in the back end's words."""
-    calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
+    calls: Mapping[str, tuple[KernelCall, ...]] = field(default_factory=dict)
     """How each kernel may be called, by name."""
     code: Mapping[str, Any] = field(default_factory=dict)
     """What the back end must know to load them, in the fields of a record of its own."""
@@ -52,7 +52,7 @@ def table(plans: Iterable[Plan], code: Mapping[str, Any]) -> KernelTable:
     targets = {(plan.target, plan.requires) for plan in used} or {("", ())}
     if len(targets) > 1:
         raise ValueError("the kernels of one folder are for several devices")
-    calls: dict[str, list[Call]] = {}
+    calls: dict[str, list[KernelCall]] = {}
     for plan in used:
         for step in plan.kernel_steps:
             call, known = call_of(step, plan), calls.setdefault(step.kernel, [])
@@ -62,11 +62,11 @@ def table(plans: Iterable[Plan], code: Mapping[str, Any]) -> KernelTable:
     return KernelTable(target, requires, {name: tuple(c) for name, c in calls.items()}, code)
 
 
-def call_of(step: KernelStep, plan: Plan) -> Call:
+def call_of(step: KernelStep, plan: Plan) -> KernelCall:
     """Return how a step calls its kernel; its tensors must be those of the plan."""
     tensors = [(name, plan.tensors[name]) for name in step.arguments]
     arguments = tuple(
-        Argument(tensor.dtype, tensor.shape or (), tensor.layout, name in step.outputs)
+        KernelArgument(tensor.dtype, tensor.shape or (), tensor.layout, name in step.outputs)
         for name, tensor in tensors
     )
-    return Call(arguments, dict(step.launch))
+    return KernelCall(arguments, dict(step.launch))

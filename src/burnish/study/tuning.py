@@ -13,7 +13,7 @@ from burnish.codegen.environment import tuning_cache
 from burnish.codegen.schedule import Scheduler
 from burnish.codegen.tune.budget import Budget
 from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.measure import Bench, Terms
+from burnish.codegen.tune.measure import MeasuringProcess, Terms
 from burnish.codegen.tune.measured import Measured, TuneOptions
 from burnish.codegen.tune.search import Tuner
 from burnish.core.progress import Progress
@@ -51,7 +51,7 @@ def tuned(
     cache = TuningCache(tuning_cache())
     budget = Budget(terms.budget_s)
     options = TuneOptions(fusion, terms.top)
-    with Bench(_bench_terms(terms, backend)) as bench:
+    with MeasuringProcess(_bench_terms(terms, backend)) as bench:
         tuner = Tuner(bench, cache, backend, most=terms.top)
 
         def scheduler(model: ir.Model) -> Scheduler:

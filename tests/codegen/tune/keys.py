@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnish.codegen.tune.key import Conditions, Key
+from burnish.codegen.tune.cache import Conditions, Key
 from burnish.codegen.tune.trial import Trial, Tuned
 from burnish.tile.schedule import Schedule
 

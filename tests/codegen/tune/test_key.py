@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnish.codegen.tune.key import conditions, generator_version
+from burnish.codegen.tune.cache import conditions, generator_version
 from burnish.version import __version__
 from codegen.models import PORTABLE
 

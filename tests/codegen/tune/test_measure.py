@@ -13,9 +13,8 @@ from burnish.codegen.backend import EmittedKernel
 from burnish.codegen.cpu.backend import CpuBackend, open_cpu
 from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.tune import measure
-from burnish.codegen.tune.measure import Bench, OrtCandidate, Task, Terms
+from burnish.codegen.tune.measure import MeasuringProcess, OrtCandidate, Rules, Task, Terms
 from burnish.codegen.tune.messages import Tensor
-from burnish.codegen.tune.race import Rules
 from burnish.codegen.tune.trial import Trial
 from burnish.tile.graph import TileGraph
 from burnish.tile.schedule import Schedule
@@ -29,12 +28,12 @@ TERMS = Terms(bad_kernels.BadBackend(TARGETS["portable"], MACHINE), QUICK, limit
 
 
 @pytest.fixture(scope="module")
-def bench() -> Iterator[Bench]:
-    with Bench(TERMS) as found:
+def bench() -> Iterator[MeasuringProcess]:
+    with MeasuringProcess(TERMS) as found:
         yield found
 
 
-def tried(bench: Bench, *names: str) -> dict[str, Trial]:
+def tried(bench: MeasuringProcess, *names: str) -> dict[str, Trial]:
     graph = bad_kernels.graph()
     trials = bench.try_all(
         Task(whole(graph), graph), [bad_kernels.schedule(name) for name in names]
@@ -60,7 +59,7 @@ def tried(bench: Bench, *names: str) -> dict[str, Trial]:
     ],
 )
 def test_a_bad_kernel_is_a_row_and_a_good_one_beside_it_is_timed(
-    bench: Bench, name: str, reason: str
+    bench: MeasuringProcess, name: str, reason: str
 ) -> None:
     found = tried(bench, name, "right")
     assert found[name].failure.startswith(reason), found[name].failure
@@ -71,7 +70,7 @@ def test_a_bad_kernel_is_a_row_and_a_good_one_beside_it_is_timed(
 
 def test_a_kernel_that_hangs_is_given_up() -> None:
     terms = replace(TERMS, limit_s=2.0)
-    with Bench(terms) as bench:
+    with MeasuringProcess(terms) as bench:
         found = tried(bench, "right", "hanging")
     assert (
         found["hanging"].failure == "gave no answer within 2.00 s during 'prove'"
@@ -79,14 +78,16 @@ def test_a_kernel_that_hangs_is_given_up() -> None:
     assert found["right"].samples_s
 
 
-def test_equal_kernels_are_tried_once(bench: Bench) -> None:
+def test_equal_kernels_are_tried_once(bench: MeasuringProcess) -> None:
     graph = bad_kernels.graph()
     right = bad_kernels.schedule("right")
     found = bench.try_all(Task(whole(graph), graph), [right, replace(right, settings={"rows": 2})])
     assert [trial.failure for trial in found] == ["", "the same kernel as with tile 1"]
 
 
-def test_what_nobody_can_judge_is_not_tried(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_can_judge_is_not_tried(
+    bench: MeasuringProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def unable(*_: object) -> None:
         raise IndexError("index 9 is out of bounds")
 
@@ -96,7 +97,7 @@ def test_what_nobody_can_judge_is_not_tried(bench: Bench, monkeypatch: pytest.Mo
 
 
 def test_tensors_that_find_no_memory_are_a_row(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: MeasuringProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     huge = Tensor("f32", (1 << 60,))
     monkeypatch.setattr(measure, "Tensor", lambda *_: huge)
@@ -105,7 +106,7 @@ def test_tensors_that_find_no_memory_are_a_row(
     assert tried(bench, "right")["right"].failure == ""
 
 
-def test_nothing_to_try_gives_nothing(bench: Bench) -> None:
+def test_nothing_to_try_gives_nothing(bench: MeasuringProcess) -> None:
     graph = bad_kernels.graph()
     assert bench.try_all(Task(whole(graph), graph), []) == ()
 
@@ -114,7 +115,7 @@ def test_nothing_to_try_gives_nothing(bench: Bench) -> None:
 def test_generated_kernels_are_right(threads: int) -> None:
     graph = simplify(scores(24, 16, 48))
     terms = Terms(open_cpu("", threads), QUICK)
-    with Bench(terms) as bench:
+    with MeasuringProcess(terms) as bench:
         found = bench.try_all(Task(whole(graph), graph), [Schedule((4, 48)), Schedule((5, 48))])
     assert [trial.failure for trial in found] == ["", ""]
     assert all(trial.seconds for trial in found)
@@ -129,7 +130,7 @@ def test_packed_constants_travel_with_their_kernel() -> None:
             packed.append(super().emit(*given, **named))  # type: ignore[arg-type]
             return packed[-1]
 
-    with Bench(Terms(Watched(TARGETS["portable"], MACHINE), QUICK)) as bench:
+    with MeasuringProcess(Terms(Watched(TARGETS["portable"], MACHINE), QUICK)) as bench:
         (found,) = bench.try_all(Task(whole(graph), graph), [Schedule((1, 16, 5, 12))])
     assert found.failure == ""
     assert packed[0].packed
@@ -139,7 +140,7 @@ def test_tensors_may_lie_in_another_order() -> None:
     sketch = Sketch(x=(6, 20), z=(6, 20))
     graph = sketch.graph(sketch.pointwise("subtract", "x", "z"))
     layouts = {"x": (1, 0), graph.outputs[0]: (1, 0)}
-    with Bench(Terms(open_cpu("", 1), QUICK)) as bench:
+    with MeasuringProcess(Terms(open_cpu("", 1), QUICK)) as bench:
         (found,) = bench.try_all(Task(whole(graph), graph, layouts), [Schedule((3, 20))])
     assert found.failure == ""
 
@@ -171,7 +172,7 @@ def unreadable() -> bytes:
 
 def test_the_library_takes_part() -> None:
     graph = product_graph()
-    with Bench(Terms(open_cpu("", 1), QUICK)) as bench:
+    with MeasuringProcess(Terms(open_cpu("", 1), QUICK)) as bench:
         task = Task(whole(graph), graph)
         found = bench.try_all(task, [Schedule((8, 4))], product_part())
         other = bench.try_all(task, [Schedule((8, 4))], product_part(-1))

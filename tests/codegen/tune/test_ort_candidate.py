@@ -8,7 +8,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from burnish.codegen.tune.ort_candidate import NoCandidateError, ort_candidate
+from burnish.codegen.tune.measured import NoCandidateError, ort_candidate
 from burnish.tile.group import Group
 from burnish.tile.reference import evaluate
 from codegen.tune.networks import graph_of, layers, softmax

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from burnish.codegen.tune.race import Rules, race
+from burnish.codegen.tune.measure import Rules, race
 
 
 class Track:

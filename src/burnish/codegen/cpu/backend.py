@@ -55,7 +55,7 @@ class CpuBackend(Backend):
     machine: Machine
     device: str = ""
     features: tuple[str, ...] = ()
-    trials: str = "burnish.codegen.cpu.trials.workshop:Workshop"
+    trials: str = "burnish.codegen.cpu.trials.served:CpuTrials"
     suffix: str = ".ll"
     comment: str = ";"
     target: str = field(init=False)

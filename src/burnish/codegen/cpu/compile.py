@@ -15,7 +15,7 @@ from itertools import count
 
 import llvmlite.binding as llvm
 
-from burnish.codegen.cpu import definitions, intrinsics, math_system
+from burnish.codegen.cpu import intrinsics, math, math_system
 from burnish.codegen.cpu.target import Target, available
 from burnish.codegen.cpu.types import Value
 from burnish.core.errors import MissingCapabilityError, ModelError
@@ -83,7 +83,7 @@ def _optimized(ir_text: str, target: Target, machine: Value) -> Value:
     context = llvm.create_context()
     module = llvm.parse_assembly(ir_text, context=context)
     for name in _wanted(module):
-        text = definitions.definition(name, target)
+        text = math.definition(name, target)
         module.link_in(llvm.parse_assembly(text, context=context))
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)

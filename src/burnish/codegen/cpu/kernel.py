@@ -11,7 +11,7 @@ from burnish.codegen.backend import argument_roles
 from burnish.codegen.cpu.alias import Insertion, border, insertions, padded_in_place
 from burnish.codegen.cpu.blocking import Blocking, choose, walked
 from burnish.codegen.cpu.carry import Kept, Walk, carried
-from burnish.codegen.cpu.form import NestForm, Place, form, uncollapsed
+from burnish.codegen.cpu.form import NestForm, Strided, form, uncollapsed
 from burnish.codegen.cpu.layout import places, scratch_elements
 from burnish.codegen.cpu.loops import Arithmetic, counted, greatest, least
 from burnish.codegen.cpu.memory import I8, I64, POINTER, move_bytes
@@ -112,7 +112,7 @@ def _loosened(part: Part, kept: Kept | None) -> Part:
 
 
 def _parts(
-    op: TileOp, tiles: TileMap, where: Mapping[str, Place], inserted: Mapping[str, Insertion]
+    op: TileOp, tiles: TileMap, where: Mapping[str, Strided], inserted: Mapping[str, Insertion]
 ) -> Iterator[Part]:
     """Yield the nests to be written for one nest of the group."""
     box = tiles.boxes[op.output]
@@ -163,7 +163,7 @@ def _read(op: TileOp) -> set[str]:
 def _scratch(
     group: Group,
     tiles: TileMap,
-    where: Mapping[str, Place],
+    where: Mapping[str, Strided],
     inserted: Mapping[str, Insertion],
     kept: Mapping[str, Kept],
 ) -> Places:
@@ -196,7 +196,7 @@ class _KernelWriter:
         self,
         group: Group,
         walk: Walk,
-        where: Mapping[str, Place],
+        where: Mapping[str, Strided],
         inserted: Mapping[str, Insertion],
         kept: Mapping[str, Kept],
         name: str,

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from llvmlite import ir
 
-from burnish.codegen.cpu.form import Place
+from burnish.codegen.cpu.form import Strided
 from burnish.codegen.cpu.memory import I32, I64, element, splat
 from burnish.codegen.cpu.types import Value, load
 from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod
@@ -61,7 +61,7 @@ class Arithmetic:
     """Evaluates index expressions: as one i64, or one i32 per lane of a vector along an axis."""
 
     def __init__(
-        self, builder: Value, bases: Mapping[str, Value], where: Mapping[str, Place]
+        self, builder: Value, bases: Mapping[str, Value], where: Mapping[str, Strided]
     ) -> None:
         """Fetched indices are read from `bases`, in the layout that `where` tells."""
         self._builder = builder

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from burnish.codegen.cpu.blocking import vector_cost
-from burnish.codegen.cpu.form import Place, uncollapsed
+from burnish.codegen.cpu.form import Strided, uncollapsed
 from burnish.codegen.cpu.layout import strides_of
 from burnish.codegen.cpu.target import Target
 from burnish.tile.collisions import OFTEN, colliding
@@ -39,7 +39,7 @@ def staged(
     outside = set(group.inputs) - set(constants)
     boxes = propagate(group, tile)
     where = {
-        name: Place(kind.dtype, strides_of(kind.shape, layouts.get(name)), name in constants)
+        name: Strided(kind.dtype, strides_of(kind.shape, layouts.get(name)), name in constants)
         for name, kind in types.items()
     }
     ops: list[TileOp] = []
@@ -65,7 +65,7 @@ def _bytes_of(tensor: str, boxes: TileMap, types: Mapping[str, TensorType]) -> i
     return element_bytes(types[tensor].dtype, boxes.elements(tensor))
 
 
-def _across(op: TileOp, where: Mapping[str, Place], target: Target) -> tuple[int, ...]:
+def _across(op: TileOp, where: Mapping[str, Strided], target: Target) -> tuple[int, ...]:
     """Return the reads whose vectors would not lie side by side, if nothing else serves."""
     if op.combine is None or not op.spatial:
         return ()

@@ -39,7 +39,7 @@ class Compile:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceTensors:
     """Take these tensors in place of those before; kernels that were loaded are forgotten."""
 
     case: Case

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.key import Key, conditions
+from burnish.codegen.tune.cache import Key, TuningCache, conditions
 from burnish.codegen.tune.measure import OrtCandidate, Task
 from burnish.codegen.tune.trial import Trial, Tuned, identity
 from burnish.tile.candidates import Ranking, Space
@@ -19,7 +18,7 @@ VISITS = 80
 """Tiles whose cost is predicted; measuring then corrects the order of the best."""
 
 
-class Laboratory(Protocol):
+class Measurer(Protocol):
     """Tries schedules, and ONNX Runtime."""
 
     def try_all(
@@ -40,7 +39,7 @@ class Found:
 class Tuner:
     """Tunes groups for one device; results are kept under its conditions."""
 
-    laboratory: Laboratory
+    measurer: Measurer
     cache: TuningCache
     backend: Backend
     most: int = 20
@@ -70,7 +69,7 @@ class Tuner:
         schedules = [*fresh, best] if best is not None else fresh
         trials: tuple[Trial, ...] = ()
         if fresh or missing is not None:
-            trials = self.laboratory.try_all(task, schedules, missing)
+            trials = self.measurer.try_all(task, schedules, missing)
         merged = _merged(known.tuned.trials, trials[: len(schedules)], ranking)
         searched = max(known.tuned.searched, top)
         tuned = Tuned(merged, searched, ranking.reason)

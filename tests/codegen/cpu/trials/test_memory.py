@@ -18,7 +18,7 @@ from burnish.codegen.cpu.trials.memory import (
 )
 from burnish.codegen.cpu.trials.steps import MOST_ROWS, StepTable
 from burnish.codegen.tune.check import Case
-from burnish.codegen.tune.messages import BuiltKernel, Place, Tensor
+from burnish.codegen.tune.messages import BuiltKernel, PlaceTensors, Tensor
 from burnish.runtime.cpu.thread_pool import ThreadPool
 from codegen.tune.bad_kernels import LAUNCH, SIZE, TEXTS
 
@@ -30,7 +30,9 @@ VECTOR = Tensor("f32", (SIZE,))
 def memory() -> TimedMemory:
     case = Case({"a": X, "b": X[::-1].copy()}, {})
     inputs = {"a": VECTOR, "b": VECTOR}
-    return TimedMemory(Place(case, inputs, {"y": VECTOR}, frozenset({"b"}), "cpu: portable", 1))
+    return TimedMemory(
+        PlaceTensors(case, inputs, {"y": VECTOR}, frozenset({"b"}), "cpu: portable", 1)
+    )
 
 
 def test_inputs_stay_and_the_rest_has_copies(memory: TimedMemory) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from burnish.codegen.cpu.trials.guarded import GuardedBlock
-from burnish.codegen.tune.messages import Place, Tensor
+from burnish.codegen.tune.messages import PlaceTensors, Tensor
 from burnish.core.arrays import Array, Arrays
 from burnish.runtime.buffers import SLACK_BYTES, padded
 from burnish.runtime.host_memory import Bytes, address_of, aligned_bytes
@@ -75,7 +75,7 @@ class TimedMemory:
     steps ago: of these there are several copies, used in turn.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: PlaceTensors) -> None:
         self._place = place
         self._own = {n: t for n, t in place.inputs.items() if n in place.constants}
         given = {n: t for n, t in place.inputs.items() if n not in place.constants}

@@ -24,7 +24,7 @@ from burnish.codegen.tune.messages import (
     Compile,
     Forget,
     LoadPart,
-    Place,
+    PlaceTensors,
     Prove,
     Time,
 )
@@ -44,13 +44,13 @@ Run = Callable[[int], None]
 """Runs something this often."""
 
 
-class Workshop:
+class CpuTrials:
     """Tensors of one group, and the kernels that have been loaded for it."""
 
     def __init__(self) -> None:
         # Python's garbage collector stays out of the timed runs
         gc.disable()
-        self._place: Place | None = None
+        self._place: PlaceTensors | None = None
         self._pool: ThreadPool | None = None
         self._scratch_bytes = 0
         self._loaded: dict[str, Run] = {}
@@ -59,7 +59,7 @@ class Workshop:
         """Return the machine code of a kernel."""
         return compile_module(request.source, _target(request.target)).object_code
 
-    def place(self, request: Place) -> None:
+    def place(self, request: PlaceTensors) -> None:
         """Lay out the tensors of a group."""
         self._loaded.clear()
         gc.collect()
@@ -147,7 +147,7 @@ class Workshop:
         return part
 
     @property
-    def _placed(self) -> Place:
+    def _placed(self) -> PlaceTensors:
         assert self._place is not None, "tensors are placed first"
         return self._place
 

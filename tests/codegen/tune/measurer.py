@@ -1,4 +1,4 @@
-"""A laboratory without a machine: schedules take as long as a test says."""
+"""A measurer without a machine: schedules take as long as a test says."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Seconds = Callable[[Group, Schedule], float | str]
 """How long a kernel takes, or why it does not work."""
 
 
-class FakeLaboratory:
+class FakeMeasurer:
     """Tells made-up times, and keeps what it was asked."""
 
     def __init__(self, seconds: Seconds, ort: Callable[[Group], float] | None = None) -> None:
@@ -47,8 +47,8 @@ class FakeLaboratory:
         return {members for members, _, _ in self.asked}
 
 
-def tuner(laboratory: FakeLaboratory, cache: TuningCache | None = None) -> Tuner:
-    return Tuner(laboratory, cache or TuningCache(None), BACKEND)
+def tuner(measurer: FakeMeasurer, cache: TuningCache | None = None) -> Tuner:
+    return Tuner(measurer, cache or TuningCache(None), BACKEND)
 
 
 def _trial(schedule: Schedule | None, found: float | str) -> Trial:
