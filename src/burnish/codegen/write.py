@@ -17,14 +17,7 @@ from burnish.core.files import Kind, folder_written_beside
 from burnish.core.hashing import file_key
 from burnish.core.placing import ALIGNMENT
 from burnish.runtime.buffers import padded
-from burnish.runtime.folder import (
-    CONSTANTS,
-    PROOF,
-    SCHEMA,
-    TABLE,
-    About,
-    CompiledModel,
-)
+from burnish.runtime.folder import CONSTANTS, PROOF, SCHEMA, TABLE, About, CompiledModel
 from burnish.runtime.kernel_table import table
 from burnish.runtime.plan import OrtStep, Plan, Step
 from burnish.store import onnx_files

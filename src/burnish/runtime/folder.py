@@ -94,7 +94,7 @@ def _require_schema(folder: Path) -> None:
     try:
         data = json.loads((folder / PLAN).read_bytes())
         version, schema, source = data["burnish"], data["schema"], data["about"]["source"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return
     if schema != SCHEMA:
         raise ModelError(

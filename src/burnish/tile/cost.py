@@ -21,13 +21,7 @@ from burnish.tile.machine import Machine
 from burnish.tile.region import TileMap, propagate
 from burnish.tile.schedule import Schedule
 from burnish.tile.traffic import Traffic, traffic
-from burnish.tile.workload import (
-    FLOPS_PER_OPERATION,
-    NestFacts,
-    ReadFacts,
-    VectorChoice,
-    Workload,
-)
+from burnish.tile.workload import FLOPS_PER_OPERATION, NestFacts, ReadFacts, VectorChoice, Workload
 
 
 @dataclass(frozen=True, slots=True)

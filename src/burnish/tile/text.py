@@ -13,16 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from burnish.tile.expr import (
-    Accumulated,
-    Argument,
-    Call,
-    Constant,
-    Coordinate,
-    Expr,
-    Guard,
-    Inside,
-)
+from burnish.tile.expr import Accumulated, Argument, Call, Constant, Coordinate, Expr, Guard, Inside
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod

@@ -23,15 +23,8 @@ from burnish.codegen.cpu.memory import (
     splat,
 )
 from burnish.codegen.cpu.reading import Coordinates, Reader, Spot, number
-from burnish.codegen.cpu.types import Value, called, register_type, store
-from burnish.tile.expr import (
-    Accumulated,
-    Argument,
-    Call,
-    Coordinate,
-    Expr,
-    Inside,
-)
+from burnish.codegen.cpu.types import Builder, Value, called, register_type, store
+from burnish.tile.expr import Accumulated, Argument, Call, Coordinate, Expr, Inside
 from burnish.tile.index import Axis, axes_of
 from burnish.tile.reference import identity
 
@@ -41,8 +34,11 @@ Limits = Mapping[Axis, tuple[Value, Value]]
 Loop = AbstractContextManager[Coordinates]
 """A loop around the code that is written meanwhile; gives the coordinate of each turn."""
 
-MaskOf = Callable[[Coordinates], Value]
+MaskOf = Callable[[Coordinates], Value | None]
 """Tells which lanes of the vector that begins here are there; None: all."""
+
+LanesFrom = Callable[[Value], Value]
+"""The same, given where the vector begins."""
 
 _COMBINE = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 
@@ -52,7 +48,7 @@ class NestWriter:
 
     def __init__(
         self,
-        builder: Value,
+        builder: Builder,
         nest: NestForm,
         blocking: Blocking,
         bases: Mapping[str, Value],
@@ -110,7 +106,9 @@ class NestWriter:
         for start, vectors, mask in self._cut(self._by_axis[vector]):
             yield along_axis(vector, start), vectors, _masking(vector, mask)
 
-    def _cut(self, along: Range) -> Iterator[tuple[Value, int, Value]]:
+    def _cut(
+        self, along: Range
+    ) -> Iterator[tuple[AbstractContextManager[Value], int, LanesFrom | None]]:
         """Yield the loops along the vector axis: whole blocks, whole vectors, the last lanes."""
         builder, width = self._builder, self._blocking.width
         low, high = self._limits_of(along)
@@ -134,7 +132,7 @@ class NestWriter:
         yield counted(builder, low, end, step, name), self._blocking.vectors, None
         yield counted(builder, end, high, width, name), 1, self._lanes_below(high)
 
-    def _lanes_below(self, high: Value) -> Value:
+    def _lanes_below(self, high: Value) -> LanesFrom:
         def mask(start: Value) -> Value:
             builder, width = self._builder, self._blocking.width
             left = builder.trunc(builder.sub(high, start), I32)
@@ -318,7 +316,7 @@ class NestWriter:
                 case Argument(position, _):
                     found = self._reader.read(position, spot)
                     return self._first(found) if scalar else found
-                case Accumulated():
+                case Accumulated() if total is not None:
                     return total
                 case Coordinate():
                     return self._coordinate(part, spot, width)
@@ -396,5 +394,5 @@ class NestWriter:
         return low, high
 
 
-def _masking(axis: Axis, mask: Value) -> MaskOf:
+def _masking(axis: Axis, mask: LanesFrom | None) -> MaskOf:
     return (lambda at: mask(at[axis])) if mask else (lambda _: None)

@@ -23,7 +23,7 @@ from burnish.codegen.cpu.memory import (
     splat,
     strided_load,
 )
-from burnish.codegen.cpu.types import FLOATS, HALVES, Value, called, load, register_type
+from burnish.codegen.cpu.types import FLOATS, HALVES, Builder, Value, called, load, register_type
 from burnish.store.element_types import numpy_type
 from burnish.tile.expr import Guard, Number
 from burnish.tile.graph import arguments_of
@@ -50,7 +50,7 @@ class Reader:
 
     def __init__(
         self,
-        builder: Value,
+        builder: Builder,
         nest: NestForm,
         blocking: Blocking,
         bases: Mapping[str, Value],

@@ -17,12 +17,7 @@ from burnish.hw import detect
 from burnish.runtime.cpu.driver import STEP_WORDS, Driver
 from burnish.runtime.cpu.loaded_image import Image, ImageTable, LoadedImage
 from burnish.runtime.cpu.thread_pool import ThreadPool
-from burnish.runtime.executable import (
-    Executable,
-    HostExecutable,
-    NoRoomError,
-    Program,
-)
+from burnish.runtime.executable import Executable, HostExecutable, NoRoomError, Program
 from burnish.runtime.folder import IMAGE, TABLE, damaged
 from burnish.runtime.host_memory import Words, address_of
 from burnish.runtime.kernel_table import KernelTable
