@@ -22,6 +22,7 @@ from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine
 from burnish.tile.partition import Fusion, Partition, partition
+from burnish.tile.predict import Predictions, Predictor
 from burnish.tile.schedule import Schedule
 from burnish.tile.workload import workload
 
@@ -97,8 +98,8 @@ class Backend(Protocol):
     compiler: str
     """What turns its sources into code, with the version: part of the tuner's keys."""
     trials: str
-    """`module:class` that proves and times its kernels in a measuring process; the methods are
-    those of `burnish.codegen.tune.messages`."""
+    """`module:class` of the `burnish.codegen.tune.messages.Trials` that its measuring process
+    serves: there kernels are proved and timed."""
     suffix: str
     """Of files with its sources: `.ll`, `.py`."""
     comment: str
@@ -108,9 +109,13 @@ class Backend(Protocol):
         """Return how tensors of a simplified graph are to lie in memory."""
         return layouts(graph, self.machine.lanes("f32"))
 
+    def predictor(self, graph: TileGraph) -> Predictor:
+        """Return what tells the seconds of groups of a simplified graph."""
+        return Predictions(graph, self.machine)
+
     def partition(self, graph: TileGraph, fusion: Fusion) -> Partition:
         """Return which nests of a simplified graph share a kernel."""
-        return partition(graph, self.machine, fusion)
+        return partition(graph, self.machine, fusion, predictor=self.predictor(graph))
 
     def candidates(self, group: Group, graph: TileGraph, space: Space) -> Ranking:
         """Return schedules of a group, the most promising first."""

@@ -11,12 +11,9 @@ from burnish.feeds.feed import Feeds
 from burnish.runtime.load import open_folder
 from burnish.runtime.plan import KernelStep, Plan, Step
 from burnish.study.compile_report import MeasureRow, PlanReport, StepRow
-from burnish.tile.graph import TileGraph
 from burnish.tile.machine import Machine
-from burnish.tile.measures import Measures, measure
-from burnish.tile.partition import Fusion, partition
-from burnish.tile.predict import Predictions
-from burnish.tile.simplify import simplify
+from burnish.tile.measures import fused
+from burnish.tile.partition import Fusion
 
 WARMUP, RUNS = 2, 7
 """Runs that are dropped, and runs whose median counts."""
@@ -57,13 +54,9 @@ def measure_rows(built: Built, machine: Machine, fusion: Fusion) -> tuple[Measur
 
 
 def _predicted(built: Built, machine: Machine, fusion: Fusion) -> MeasureRow:
-    found = [unfused(graph, machine, fusion) for graph in built.graphs]
+    found = fused(built.graphs, machine, fusion)
     return MeasureRow(
-        fusion=fusion,
-        kernels=sum(each.kernels for each in found),
-        intermediate_bytes=sum(each.intermediate_bytes for each in found),
-        traffic_bytes=sum(each.traffic_bytes for each in found),
-        predicted_s=sum(each.seconds for each in found),
+        fusion, found.kernels, found.intermediate_bytes, found.traffic_bytes, found.seconds
     )
 
 
@@ -77,13 +70,6 @@ def _planned(built: Built, fusion: Fusion) -> MeasureRow:
         traffic_bytes=sum(step.predicted_bytes or 0.0 for step in steps),
         predicted_s=sum(step.predicted_s or 0.0 for step in steps),
     )
-
-
-def unfused(graph: TileGraph, machine: Machine, fusion: Fusion) -> Measures:
-    """Return the measures of a lowered graph of which each nest is a kernel."""
-    simple = simplify(graph, fusion="none" if fusion == "none" else "element-wise")
-    groups = partition(simple, machine, fusion).groups
-    return measure(groups, Predictions(simple, machine), fusion)
 
 
 def step_rows(plan: Plan, measured_s: Sequence[float]) -> tuple[StepRow, ...]:

@@ -24,7 +24,7 @@ from burnish.core.hashing import value_key
 from burnish.version import __version__
 
 _PACKAGE = Path(__file__).parents[2]
-_GENERATOR = ("codegen/cpu", "codegen/cpu/trials", "codegen/tune", "runtime/cpu", "tile")
+_GENERATOR = ("codegen/cpu", "codegen/cpu/trials", "codegen/tune", "runtime/cpu", "hw", "tile")
 """What turns a group and a schedule into code, and times it. How nests come to be is not part of
 it: a group's signature holds what they are."""
 

@@ -32,7 +32,6 @@ from burnish.tile.group import Group
 from burnish.tile.lower import named, operator, tensor_type
 from burnish.tile.measures import traffic_bytes
 from burnish.tile.partition import Fusion
-from burnish.tile.predict import Predictions
 from burnish.tile.workload import is_contraction
 
 LOOK = 3
@@ -84,7 +83,7 @@ class _Search:
         self._wires = wiring(graph)
         backend = settings.tuner.backend
         self._backend = backend
-        self._predict = Predictions(graph, backend.machine)
+        self._predict = backend.predictor(graph)
         self._layouts = backend.layouts(graph)
         self._roots = groups
         self._parts: dict[str, OrtCandidate | None] = {}

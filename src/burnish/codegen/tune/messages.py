@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from burnish.codegen.tune.check import Case
 from burnish.core.arrays import Array
@@ -86,3 +87,25 @@ class Forget:
     """Unload this."""
 
     key: str
+
+
+class Trials(Protocol):
+    """What a measuring process does when asked; kernels run there and nowhere else."""
+
+    def compile(self, request: Compile) -> bytes:
+        """Return the code of a kernel; what it raises becomes the reason of a failed trial."""
+
+    def place(self, request: PlaceTensors) -> None:
+        """Lay out the tensors of a group."""
+
+    def prove(self, request: Prove) -> str:
+        """Return what is wrong with a kernel; one that is right can be timed."""
+
+    def load_part(self, request: LoadPart) -> str:
+        """Return what is wrong with an ONNX Runtime part; one that is right can be timed."""
+
+    def time(self, request: Time) -> float:
+        """Return the seconds of one run of what was loaded."""
+
+    def forget(self, request: Forget) -> None:
+        """Unload something."""

@@ -22,7 +22,7 @@ from burnish.runtime.folder import IMAGE, TABLE, damaged
 from burnish.runtime.host_memory import Words, address_of
 from burnish.runtime.kernel_table import KernelTable
 from burnish.runtime.plan import KernelStep, Plan
-from burnish.runtime.runner import device_name
+from burnish.runtime.runner import Runner, device_name
 from burnish.store.compiled import KERNELS
 
 CHUNKS_PER_THREAD = 8
@@ -178,4 +178,4 @@ def step_row(function: int, arguments: int, tiles: int, threads: int) -> Sequenc
     return function, arguments, tiles, max(tiles // (threads * CHUNKS_PER_THREAD), 1)
 
 
-RUNNER = CpuRunner()
+RUNNER: Runner = CpuRunner()

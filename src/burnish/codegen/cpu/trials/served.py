@@ -27,6 +27,7 @@ from burnish.codegen.tune.messages import (
     PlaceTensors,
     Prove,
     Time,
+    Trials,
 )
 from burnish.process.scratch import scratch
 from burnish.runtime.cpu.runner import CpuLaunch
@@ -44,7 +45,7 @@ Run = Callable[[int], None]
 """Runs something this often."""
 
 
-class CpuTrials:
+class CpuTrials(Trials):
     """Tensors of one group, and the kernels that have been loaded for it."""
 
     def __init__(self) -> None:
