@@ -39,10 +39,7 @@ EXAMPLES: Mapping[str, Path] = {
     "bert-mini": ROOT / "examples/bert-mini/torchscript/bert-mini_torchscript.onnx",
     "bert-mini-dynamo": ROOT / "examples/bert-mini/dynamo/bert-mini_dynamo.onnx",
 }
-ZOO = (
-    "nafnet", "restormer", "bsrn", "nerf-mlp", "mobilenet-v2", "convnext-t", "mobilevit-s",
-    "swin-t", "vit-s32", "conformer", "gpt2", "llama",
-)  # fmt: skip
+ZOO = ("nafnet", "restormer", "bsrn", "nerf-mlp", "mobilenet-v2", "convnext-t", "mobilevit-s")
 
 BLOCKS: Mapping[str, str] = {
     "block-inverted": """(float[1, 16, 28, 28] x) => (float[1, 16, 28, 28] y)
