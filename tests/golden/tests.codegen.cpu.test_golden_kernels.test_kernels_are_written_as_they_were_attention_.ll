@@ -9,20 +9,20 @@
 ;   y.weights$0.sum$0: f32[i0=1, i1=1, i2=2, i3=1] = sum(k0=4) y.weights$0.exp$0[0, 0, i2, k0]  # `node_2/MultiHeadAttention`
 ;   y.weights$0: f32[i0=1, i1=1, i2=2, i3=4] = y.weights$0.exp$0[0, 0, i2, i3] / y.weights$0.sum$0[0, 0, i2, 0]  # `node_2/MultiHeadAttention`
 ;   y: f32[i0=1, i1=2, i2=8] = sum(k0=4) y.weights$0[0, 0, i1, k0] * v[0, k0, i2] then acc  # `node_2/MultiHeadAttention`
-; loops      y.scores$0: i2=2, i3=4, k0=8, 1 vectors of 8 summed along k0, 4 of i3 unrolled
-; loops      y.weights$0.max$0: i2=2, k0=4, 1 vectors of 8 along i2, k0 unrolled
-; loops      y.weights$0.exp$0: i2=2, i3=4, 1 vectors of 8 along i3
-; loops      y.weights$0.sum$0: i2=2, k0=4, 1 vectors of 8 along i2, k0 unrolled
-; loops      y.weights$0: i2=2, i3=4, 1 vectors of 8 along i3
-; loops      y: i1=2, i2=8, k0=4, 1 vectors of 8 along i2, 2 of i1 unrolled, k0 unrolled
+; loops      y.scores$0: i0=2 of i2, i1=4 of i3, k0=8 of k0, 1 vectors of 8 summed along k0, 4 of i1 unrolled
+; loops      y.weights$0.max$0: i0=2 of i2, k0=4 of k0, 1 vectors of 8 along i0, k0 unrolled
+; loops      y.weights$0.exp$0: i0=2 of i2, i1=4 of i3, 1 vectors of 8 along i1
+; loops      y.weights$0.sum$0: i0=2 of i2, k0=4 of k0, 1 vectors of 8 along i0, k0 unrolled
+; loops      y.weights$0: i0=2 of i2, i1=4 of i3, 1 vectors of 8 along i1
+; loops      y: i0=2 of i1, i1=8 of i2, k0=4 of k0, 1 vectors of 8 along i1, 2 of i0 unrolled, k0 unrolled
 ; schedule   tile 1×2×8
 ; launch     tiles 1, scratch_bytes 960
 ; predicted  1.24 µs, 0 B from and to memory
-; ModuleID = "com_microsoft_multiheadattention_826aaba54726"
+; ModuleID = "com_microsoft_multiheadattention_800d90b5125e"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""
 
-define void @"com_microsoft_multiheadattention_826aaba54726"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
+define void @"com_microsoft_multiheadattention_800d90b5125e"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
 {
 entry:
   %".6" = getelementptr ptr, ptr %"arguments", i64 0
@@ -50,7 +50,7 @@ entry:
 tiles:
   br label %"tile.loop"
 tile.loop:
-  %"tile" = phi  i64 [%"first", %"tiles"], [%"tile.next", %"i2.after.3"]
+  %"tile" = phi  i64 [%"first", %"tiles"], [%"tile.next", %"i1.after.1"]
   %".17" = icmp slt i64 %"tile", %"end"
   br i1 %".17", label %"tile.body", label %"tile.after"
 tile.body:
@@ -108,17 +108,17 @@ tile.body:
   %".70" = add i64 0, 1
   %".71" = add i64 0, 2
   %".72" = add i64 0, 4
-  br label %"i2.loop"
+  br label %"i0.loop"
 tile.after:
   ret void
-i2.loop:
-  %"i2" = phi  i64 [0, %"tile.body"], [%"i2.next", %"i3.after"]
-  %".74" = icmp slt i64 %"i2", %".71"
-  br i1 %".74", label %"i2.body", label %"i2.after"
-i2.body:
+i0.loop:
+  %"i0" = phi  i64 [0, %"tile.body"], [%"i0.next", %"i1.after"]
+  %".74" = icmp slt i64 %"i0", %".71"
+  br i1 %".74", label %"i0.body", label %"i0.after"
+i0.body:
   %".76" = add i64 0, 4
-  br label %"i3.loop"
-i2.after:
+  br label %"i1.loop"
+i0.after:
   %".203" = add i64 0, 1
   %".204" = add i64 0, 1
   %".205" = add i64 0, 2
@@ -203,34 +203,34 @@ i2.after:
   %".284" = add i64 0, 1
   %".285" = add i64 0, 2
   %".286" = add i64 0, 4
-  br label %"i2.loop.1"
-i3.loop:
-  %"i3" = phi  i64 [0, %"i2.body"], [%"i3.next", %"k0.after"]
-  %".78" = icmp slt i64 %"i3", %".76"
-  br i1 %".78", label %"i3.body", label %"i3.after"
-i3.body:
+  br label %"i0.loop.1"
+i1.loop:
+  %"i1" = phi  i64 [0, %"i0.body"], [%"i1.next", %"k0.after"]
+  %".78" = icmp slt i64 %"i1", %".76"
+  br i1 %".78", label %"i1.body", label %"i1.after"
+i1.body:
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum"
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.1"
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.2"
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.3"
   %".84" = add i64 0, 8
   br label %"k0.loop"
-i3.after:
-  %"i2.next" = add nsw i64 %"i2", 1
-  br label %"i2.loop"
+i1.after:
+  %"i0.next" = add nsw i64 %"i0", 1
+  br label %"i0.loop"
 k0.loop:
-  %"k0" = phi  i64 [0, %"i3.body"], [%"k0.next", %"k0.body"]
+  %"k0" = phi  i64 [0, %"i1.body"], [%"k0.next", %"k0.body"]
   %".86" = icmp slt i64 %"k0", %".84"
   br i1 %".86", label %"k0.body", label %"k0.after"
 k0.body:
-  %".88" = mul nsw i64 %"i2", 8
+  %".88" = mul nsw i64 %"i0", 8
   %".89" = add nsw i64 0, %".88"
   %".90" = mul nsw i64 %"k0", 1
   %".91" = add nsw i64 %".89", %".90"
   %".92" = getelementptr float, ptr %"in0", i64 %".91"
   %"in0.at" = getelementptr float, ptr %".92", i64 0
   %"in0.value" = load <8 x float>, ptr %"in0.at", align 4
-  %".95" = mul nsw i64 %"i3", 8
+  %".95" = mul nsw i64 %"i1", 8
   %".96" = add nsw i64 0, %".95"
   %".97" = mul nsw i64 %"k0", 1
   %".98" = add nsw i64 %".96", %".97"
@@ -310,55 +310,55 @@ k0.after:
   %".170" = extractelement <1 x float> %".168", i32 0
   %".171" = extractelement <1 x float> %".169", i32 0
   %"add.15" = fadd contract float %".170", %".171"
-  %".173" = mul nsw i64 %"i2", 4
+  %".173" = mul nsw i64 %"i0", 4
   %".174" = add nsw i64 0, %".173"
-  %".175" = mul nsw i64 %"i3", 1
+  %".175" = mul nsw i64 %"i1", 1
   %".176" = add nsw i64 %".174", %".175"
   %".177" = getelementptr float, ptr %"tmp0.origin", i64 %".176"
   %"tmp0.origin.at" = getelementptr float, ptr %".177", i64 0
   store float %"add.6", ptr %"tmp0.origin.at", align 4
-  %".180" = mul nsw i64 %"i2", 4
+  %".180" = mul nsw i64 %"i0", 4
   %".181" = add nsw i64 0, %".180"
-  %".182" = mul nsw i64 %"i3", 1
+  %".182" = mul nsw i64 %"i1", 1
   %".183" = add nsw i64 %".181", %".182"
   %".184" = getelementptr float, ptr %"tmp0.origin", i64 %".183"
   %"tmp0.origin.at.1" = getelementptr float, ptr %".184", i64 1
   store float %"add.9", ptr %"tmp0.origin.at.1", align 4
-  %".187" = mul nsw i64 %"i2", 4
+  %".187" = mul nsw i64 %"i0", 4
   %".188" = add nsw i64 0, %".187"
-  %".189" = mul nsw i64 %"i3", 1
+  %".189" = mul nsw i64 %"i1", 1
   %".190" = add nsw i64 %".188", %".189"
   %".191" = getelementptr float, ptr %"tmp0.origin", i64 %".190"
   %"tmp0.origin.at.2" = getelementptr float, ptr %".191", i64 2
   store float %"add.12", ptr %"tmp0.origin.at.2", align 4
-  %".194" = mul nsw i64 %"i2", 4
+  %".194" = mul nsw i64 %"i0", 4
   %".195" = add nsw i64 0, %".194"
-  %".196" = mul nsw i64 %"i3", 1
+  %".196" = mul nsw i64 %"i1", 1
   %".197" = add nsw i64 %".195", %".196"
   %".198" = getelementptr float, ptr %"tmp0.origin", i64 %".197"
   %"tmp0.origin.at.3" = getelementptr float, ptr %".198", i64 3
   store float %"add.15", ptr %"tmp0.origin.at.3", align 4
-  %"i3.next" = add nsw i64 %"i3", 4
-  br label %"i3.loop"
-i2.loop.1:
-  %"i2.1" = phi  i64 [0, %"i2.after"], [%"i2.next.1", %"i2.body.1"]
-  %".288" = icmp slt i64 %"i2.1", %".285"
-  br i1 %".288", label %"i2.body.1", label %"i2.after.1"
-i2.body.1:
+  %"i1.next" = add nsw i64 %"i1", 4
+  br label %"i1.loop"
+i0.loop.1:
+  %"i0.1" = phi  i64 [0, %"i0.after"], [%"i0.next.1", %"i0.body.1"]
+  %".288" = icmp slt i64 %"i0.1", %".285"
+  br i1 %".288", label %"i0.body.1", label %"i0.after.1"
+i0.body.1:
   %".290" = add i64 0, 0
   %".291" = sub i64 %".286", %".290"
   %".292" = trunc i64 %".291" to i32
   %".293" = insertelement <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".292", i32 0
   %".294" = shufflevector <8 x i32> %".293", <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
   %".295" = icmp slt <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %".294"
-  %".296" = mul nsw i64 %"i2.1", 4
+  %".296" = mul nsw i64 %"i0.1", 4
   %".297" = add nsw i64 0, %".296"
   %".298" = mul nsw i64 %".290", 1
   %".299" = add nsw i64 %".297", %".298"
   %".300" = getelementptr float, ptr %"tmp0.origin", i64 %".299"
   %"tmp0.origin.at.8" = getelementptr float, ptr %".300", i64 0
   %"tmp0.origin.value.4" = call <8 x float> @"llvm.masked.load.v8f32.p0"(ptr %"tmp0.origin.at.8", i32 4, <8 x i1> %".295", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".303" = mul nsw i64 %"i2.1", 1
+  %".303" = mul nsw i64 %"i0.1", 1
   %".304" = add nsw i64 0, %".303"
   %".305" = getelementptr float, ptr %"tmp1.origin", i64 %".304"
   %"tmp1.origin.at.1" = getelementptr float, ptr %".305", i64 0
@@ -367,16 +367,16 @@ i2.body.1:
   %"tmp1.origin.value" = shufflevector <8 x float> %".308", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
   %"subtract" = fsub contract <8 x float> %"tmp0.origin.value.4", %"tmp1.origin.value"
   %"exp" = call <8 x float> @"burnish.exp.f32.8"(<8 x float> %"subtract")
-  %".312" = mul nsw i64 %"i2.1", 4
+  %".312" = mul nsw i64 %"i0.1", 4
   %".313" = add nsw i64 0, %".312"
   %".314" = mul nsw i64 %".290", 1
   %".315" = add nsw i64 %".313", %".314"
   %".316" = getelementptr float, ptr %"tmp2.origin", i64 %".315"
   %"tmp2.origin.at" = getelementptr float, ptr %".316", i64 0
   call void @"llvm.masked.store.v8f32.p0"(<8 x float> %"exp", ptr %"tmp2.origin.at", i32 4, <8 x i1> %".295")
-  %"i2.next.1" = add nsw i64 %"i2.1", 1
-  br label %"i2.loop.1"
-i2.after.1:
+  %"i0.next.1" = add nsw i64 %"i0.1", 1
+  br label %"i0.loop.1"
+i0.after.1:
   %".320" = add i64 0, 1
   %".321" = add i64 0, 1
   %".322" = add i64 0, 2
@@ -449,26 +449,26 @@ i2.after.1:
   %".389" = add i64 0, 1
   %".390" = add i64 0, 2
   %".391" = add i64 0, 4
-  br label %"i2.loop.2"
-i2.loop.2:
-  %"i2.2" = phi  i64 [0, %"i2.after.1"], [%"i2.next.2", %"i2.body.2"]
-  %".393" = icmp slt i64 %"i2.2", %".390"
-  br i1 %".393", label %"i2.body.2", label %"i2.after.2"
-i2.body.2:
+  br label %"i0.loop.2"
+i0.loop.2:
+  %"i0.2" = phi  i64 [0, %"i0.after.1"], [%"i0.next.2", %"i0.body.2"]
+  %".393" = icmp slt i64 %"i0.2", %".390"
+  br i1 %".393", label %"i0.body.2", label %"i0.after.2"
+i0.body.2:
   %".395" = add i64 0, 0
   %".396" = sub i64 %".391", %".395"
   %".397" = trunc i64 %".396" to i32
   %".398" = insertelement <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".397", i32 0
   %".399" = shufflevector <8 x i32> %".398", <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
   %".400" = icmp slt <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %".399"
-  %".401" = mul nsw i64 %"i2.2", 4
+  %".401" = mul nsw i64 %"i0.2", 4
   %".402" = add nsw i64 0, %".401"
   %".403" = mul nsw i64 %".395", 1
   %".404" = add nsw i64 %".402", %".403"
   %".405" = getelementptr float, ptr %"tmp2.origin", i64 %".404"
   %"tmp2.origin.at.5" = getelementptr float, ptr %".405", i64 0
   %"tmp2.origin.value.4" = call <8 x float> @"llvm.masked.load.v8f32.p0"(ptr %"tmp2.origin.at.5", i32 4, <8 x i1> %".400", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".408" = mul nsw i64 %"i2.2", 1
+  %".408" = mul nsw i64 %"i0.2", 1
   %".409" = add nsw i64 0, %".408"
   %".410" = getelementptr float, ptr %"tmp3.origin", i64 %".409"
   %"tmp3.origin.at.1" = getelementptr float, ptr %".410", i64 0
@@ -476,46 +476,46 @@ i2.body.2:
   %".413" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".412", i32 0
   %"tmp3.origin.value" = shufflevector <8 x float> %".413", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
   %"divide" = fdiv <8 x float> %"tmp2.origin.value.4", %"tmp3.origin.value"
-  %".416" = mul nsw i64 %"i2.2", 4
+  %".416" = mul nsw i64 %"i0.2", 4
   %".417" = add nsw i64 0, %".416"
   %".418" = mul nsw i64 %".395", 1
   %".419" = add nsw i64 %".417", %".418"
   %".420" = getelementptr float, ptr %"tmp4.origin", i64 %".419"
   %"tmp4.origin.at" = getelementptr float, ptr %".420", i64 0
   call void @"llvm.masked.store.v8f32.p0"(<8 x float> %"divide", ptr %"tmp4.origin.at", i32 4, <8 x i1> %".400")
-  %"i2.next.2" = add nsw i64 %"i2.2", 1
-  br label %"i2.loop.2"
-i2.after.2:
+  %"i0.next.2" = add nsw i64 %"i0.2", 1
+  br label %"i0.loop.2"
+i0.after.2:
   %".424" = add i64 0, 1
   %".425" = add i64 0, 2
   %".426" = add i64 0, 8
   %".427" = add i64 0, 8
-  br label %"i2.loop.3"
-i2.loop.3:
-  %"i2.3" = phi  i64 [0, %"i2.after.2"], [%"i2.next.3", %"i1.after"]
-  %".429" = icmp slt i64 %"i2.3", %".427"
-  br i1 %".429", label %"i2.body.3", label %"i2.after.3"
-i2.body.3:
+  br label %"i1.loop.1"
+i1.loop.1:
+  %"i1.1" = phi  i64 [0, %"i0.after.2"], [%"i1.next.1", %"i0.after.3"]
+  %".429" = icmp slt i64 %"i1.1", %".427"
+  br i1 %".429", label %"i1.body.1", label %"i1.after.1"
+i1.body.1:
   %".431" = add i64 0, 2
-  br label %"i1.loop"
-i2.after.3:
+  br label %"i0.loop.3"
+i1.after.1:
   %"tile.next" = add nsw i64 %"tile", 1
   br label %"tile.loop"
-i1.loop:
-  %"i1" = phi  i64 [0, %"i2.body.3"], [%"i1.next", %"i1.body"]
-  %".433" = icmp slt i64 %"i1", %".431"
-  br i1 %".433", label %"i1.body", label %"i1.after"
-i1.body:
+i0.loop.3:
+  %"i0.3" = phi  i64 [0, %"i1.body.1"], [%"i0.next.3", %"i0.body.3"]
+  %".433" = icmp slt i64 %"i0.3", %".431"
+  br i1 %".433", label %"i0.body.3", label %"i0.after.3"
+i0.body.3:
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.5"
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.6"
-  %".437" = mul nsw i64 %"i1", 4
+  %".437" = mul nsw i64 %"i0.3", 4
   %".438" = add nsw i64 0, %".437"
   %".439" = getelementptr float, ptr %"tmp4.origin", i64 %".438"
   %"tmp4.origin.at.1" = getelementptr float, ptr %".439", i64 0
   %".441" = load float, ptr %"tmp4.origin.at.1", align 4
   %".442" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".441", i32 0
   %"tmp4.origin.value" = shufflevector <8 x float> %".442", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".444" = mul nsw i64 %"i2.3", 1
+  %".444" = mul nsw i64 %"i1.1", 1
   %".445" = add nsw i64 0, %".444"
   %".446" = getelementptr float, ptr %"in2", i64 %".445"
   %"in2.at" = getelementptr float, ptr %".446", i64 0
@@ -588,25 +588,25 @@ i1.body:
   store <8 x float> %"add.27", <8 x float>* %"sum.6"
   %".515" = load <8 x float>, <8 x float>* %"sum.5"
   %".516" = load <8 x float>, <8 x float>* %"sum.6"
-  %".517" = mul nsw i64 %"i1", 8
+  %".517" = mul nsw i64 %"i0.3", 8
   %".518" = add nsw i64 0, %".517"
-  %".519" = mul nsw i64 %"i2.3", 1
+  %".519" = mul nsw i64 %"i1.1", 1
   %".520" = add nsw i64 %".518", %".519"
   %".521" = getelementptr float, ptr %"out0", i64 %".520"
   %"out0.at" = getelementptr float, ptr %".521", i64 0
   store <8 x float> %".515", ptr %"out0.at", align 4
-  %".524" = mul nsw i64 %"i1", 8
+  %".524" = mul nsw i64 %"i0.3", 8
   %".525" = add nsw i64 0, %".524"
-  %".526" = mul nsw i64 %"i2.3", 1
+  %".526" = mul nsw i64 %"i1.1", 1
   %".527" = add nsw i64 %".525", %".526"
   %".528" = getelementptr float, ptr %"out0", i64 %".527"
   %"out0.at.1" = getelementptr float, ptr %".528", i64 8
   store <8 x float> %".516", ptr %"out0.at.1", align 4
-  %"i1.next" = add nsw i64 %"i1", 2
-  br label %"i1.loop"
-i1.after:
-  %"i2.next.3" = add nsw i64 %"i2.3", 8
-  br label %"i2.loop.3"
+  %"i0.next.3" = add nsw i64 %"i0.3", 2
+  br label %"i0.loop.3"
+i0.after.3:
+  %"i1.next.1" = add nsw i64 %"i1.1", 8
+  br label %"i1.loop.1"
 }
 
 declare <8 x float> @"llvm.masked.gather.v8f32.v8p0"(<8 x ptr> %".1", i32 %".2", <8 x i1> %".3", <8 x float> %".4")

@@ -3,10 +3,10 @@
 ;   in1 = z: f32[2, 8]
 ;   out0 = y: f32[2, 20]
 ;   y: f32[i0=2, i1=20] = where(inside(2 <= i1 < 18), where(inside(2 <= i1 < 10), x[i0, i1 - 2 | 2 <= i1 < 10 else 0.0], z[i0, i1 - 10 | 10 <= i1 < 18 else 0.0]), 0.0)  # node, node_1
-; loops      y: i0=2, i1=20, 2 vectors of 8 along i1
-; loops      y: i0=2, i1=20, 2 vectors of 8 along i1
-; loops      y: i0=2, i1=20, 2 vectors of 8 along i1
-; loops      y: i0=2, i1=20, 2 vectors of 8 along i1
+; loops      y: i0=2 of i0, i1=20 of i1, 2 vectors of 8 along i1
+; loops      y: i0=2 of i0, i1=20 of i1, 2 vectors of 8 along i1
+; loops      y: i0=2 of i0, i1=20 of i1, 2 vectors of 8 along i1
+; loops      y: i0=2 of i0, i1=20 of i1, 2 vectors of 8 along i1
 ; schedule   tile 2×20
 ; launch     tiles 1, scratch_bytes 256
 ; predicted  1.04 µs, 0 B from and to memory

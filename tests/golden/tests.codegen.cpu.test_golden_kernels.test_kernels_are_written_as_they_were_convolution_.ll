@@ -3,15 +3,15 @@
 ;   in1 = filters: f32[2, 2, 2, 2]
 ;   out0 = y: f32[1, 2, 3, 8]
 ;   y: f32[i0=1, i1=2, i2=3, i3=8] = sum(k0=2, k1=2, k2=2) x[0, k0, i2 + k1, i3 + k2] * filters[i1, k0, k1, k2]  # node
-; loops      y: i1=2, i2=3, i3=8, k0=2, k1=2, k2=2, 1 vectors of 8 along i3, 2 of i1 unrolled, k0 unrolled, k1 unrolled, k2 unrolled
+; loops      y: i0=2 of i1, i1=3 of i2, i2=8 of i3, k0=2 of k0, k1=2 of k1, k2=2 of k2, 1 vectors of 8 along i2, 2 of i0 unrolled, k0 unrolled, k1 unrolled, k2 unrolled
 ; schedule   tile 1×2×3×8
 ; launch     tiles 1, scratch_bytes 256
 ; predicted  1.06 µs, 0 B from and to memory
-; ModuleID = "conv_cac939da4b34"
+; ModuleID = "conv_2e2ba29438f6"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""
 
-define void @"conv_cac939da4b34"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
+define void @"conv_2e2ba29438f6"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
 {
 entry:
   %".6" = getelementptr ptr, ptr %"arguments", i64 0
@@ -26,7 +26,7 @@ entry:
 tiles:
   br label %"tile.loop"
 tile.loop:
-  %"tile" = phi  i64 [%"first", %"tiles"], [%"tile.next", %"i2.after"]
+  %"tile" = phi  i64 [%"first", %"tiles"], [%"tile.next", %"i1.after"]
   %".11" = icmp slt i64 %"tile", %"end"
   br i1 %".11", label %"tile.body", label %"tile.after"
 tile.body:
@@ -34,44 +34,44 @@ tile.body:
   %".14" = add i64 0, 2
   %".15" = add i64 0, 3
   %".16" = add i64 0, 8
-  br label %"i2.loop"
+  br label %"i1.loop"
 tile.after:
   ret void
-i2.loop:
-  %"i2" = phi  i64 [0, %"tile.body"], [%"i2.next", %"i3.after"]
-  %".18" = icmp slt i64 %"i2", %".15"
-  br i1 %".18", label %"i2.body", label %"i2.after"
-i2.body:
+i1.loop:
+  %"i1" = phi  i64 [0, %"tile.body"], [%"i1.next", %"i2.after"]
+  %".18" = icmp slt i64 %"i1", %".15"
+  br i1 %".18", label %"i1.body", label %"i1.after"
+i1.body:
   %".20" = add i64 0, 8
-  br label %"i3.loop"
-i2.after:
+  br label %"i2.loop"
+i1.after:
   %"tile.next" = add nsw i64 %"tile", 1
   br label %"tile.loop"
-i3.loop:
-  %"i3" = phi  i64 [0, %"i2.body"], [%"i3.next", %"i1.after"]
-  %".22" = icmp slt i64 %"i3", %".20"
-  br i1 %".22", label %"i3.body", label %"i3.after"
-i3.body:
+i2.loop:
+  %"i2" = phi  i64 [0, %"i1.body"], [%"i2.next", %"i0.after"]
+  %".22" = icmp slt i64 %"i2", %".20"
+  br i1 %".22", label %"i2.body", label %"i2.after"
+i2.body:
   %".24" = add i64 0, 2
+  br label %"i0.loop"
+i2.after:
+  %"i1.next" = add nsw i64 %"i1", 1
   br label %"i1.loop"
-i3.after:
-  %"i2.next" = add nsw i64 %"i2", 1
-  br label %"i2.loop"
-i1.loop:
-  %"i1" = phi  i64 [0, %"i3.body"], [%"i1.next", %"i1.body"]
-  %".26" = icmp slt i64 %"i1", %".24"
-  br i1 %".26", label %"i1.body", label %"i1.after"
-i1.body:
+i0.loop:
+  %"i0" = phi  i64 [0, %"i2.body"], [%"i0.next", %"i0.body"]
+  %".26" = icmp slt i64 %"i0", %".24"
+  br i1 %".26", label %"i0.body", label %"i0.after"
+i0.body:
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum"
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.1"
-  %".30" = mul nsw i64 %"i2", 9
+  %".30" = mul nsw i64 %"i1", 9
   %".31" = add nsw i64 0, %".30"
-  %".32" = mul nsw i64 %"i3", 1
+  %".32" = mul nsw i64 %"i2", 1
   %".33" = add nsw i64 %".31", %".32"
   %".34" = getelementptr float, ptr %"in0", i64 %".33"
   %"in0.at" = getelementptr float, ptr %".34", i64 0
   %"in0.value" = load <8 x float>, ptr %"in0.at", align 4
-  %".37" = mul nsw i64 %"i1", 8
+  %".37" = mul nsw i64 %"i0", 8
   %".38" = add nsw i64 0, %".37"
   %".39" = getelementptr float, ptr %"in1", i64 %".38"
   %"in1.at" = getelementptr float, ptr %".39", i64 0
@@ -218,27 +218,27 @@ i1.body:
   store <8 x float> %"add.15", <8 x float>* %"sum.1"
   %".182" = load <8 x float>, <8 x float>* %"sum"
   %".183" = load <8 x float>, <8 x float>* %"sum.1"
-  %".184" = mul nsw i64 %"i1", 24
+  %".184" = mul nsw i64 %"i0", 24
   %".185" = add nsw i64 0, %".184"
-  %".186" = mul nsw i64 %"i2", 8
+  %".186" = mul nsw i64 %"i1", 8
   %".187" = add nsw i64 %".185", %".186"
-  %".188" = mul nsw i64 %"i3", 1
+  %".188" = mul nsw i64 %"i2", 1
   %".189" = add nsw i64 %".187", %".188"
   %".190" = getelementptr float, ptr %"out0", i64 %".189"
   %"out0.at" = getelementptr float, ptr %".190", i64 0
   store <8 x float> %".182", ptr %"out0.at", align 4
-  %".193" = mul nsw i64 %"i1", 24
+  %".193" = mul nsw i64 %"i0", 24
   %".194" = add nsw i64 0, %".193"
-  %".195" = mul nsw i64 %"i2", 8
+  %".195" = mul nsw i64 %"i1", 8
   %".196" = add nsw i64 %".194", %".195"
-  %".197" = mul nsw i64 %"i3", 1
+  %".197" = mul nsw i64 %"i2", 1
   %".198" = add nsw i64 %".196", %".197"
   %".199" = getelementptr float, ptr %"out0", i64 %".198"
   %"out0.at.1" = getelementptr float, ptr %".199", i64 24
   store <8 x float> %".183", ptr %"out0.at.1", align 4
-  %"i1.next" = add nsw i64 %"i1", 2
-  br label %"i1.loop"
-i1.after:
-  %"i3.next" = add nsw i64 %"i3", 8
-  br label %"i3.loop"
+  %"i0.next" = add nsw i64 %"i0", 2
+  br label %"i0.loop"
+i0.after:
+  %"i2.next" = add nsw i64 %"i2", 8
+  br label %"i2.loop"
 }

@@ -4,16 +4,16 @@
 ;   out0 = y: f32[1, 2, 2, 8]
 ;   x.padded$0: f32[i0=1, i1=2, i2=3, i3=9] = x[0, i1, i2, i3 | 0 <= i3 < 8 else 0.0]  # node
 ;   y: f32[i0=1, i1=2, i2=2, i3=8] = sum(k0=2, k1=2) x.padded$0[0, i1, i2 + k0, i3 + k1] * depth[i1, 0, k0, k1]  # node
-; loops      x.padded$0: i1_i2=6, i3=9, 2 vectors of 8 along i3
-; loops      y: i1=2, i2=2, i3=8, k0=2, k1=2, 1 vectors of 8 along i3, 2 of i2 unrolled, k0 unrolled, k1 unrolled
+; loops      x.padded$0: i0=6 of i1·i2, i1=9 of i3, 2 vectors of 8 along i1
+; loops      y: i0=2 of i1, i1=2 of i2, i2=8 of i3, k0=2 of k0, k1=2 of k1, 1 vectors of 8 along i2, 2 of i1 unrolled, k0 unrolled, k1 unrolled
 ; schedule   tile 1×2×2×8
 ; launch     tiles 1, scratch_bytes 512
 ; predicted  1.10 µs, 0 B from and to memory
-; ModuleID = "conv_7ecf2f76e1bc"
+; ModuleID = "conv_bffb4c28931d"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""
 
-define void @"conv_7ecf2f76e1bc"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
+define void @"conv_bffb4c28931d"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
 {
 entry:
   %".6" = getelementptr ptr, ptr %"arguments", i64 0
@@ -29,7 +29,7 @@ entry:
 tiles:
   br label %"tile.loop"
 tile.loop:
-  %"tile" = phi  i64 [%"first", %"tiles"], [%"tile.next", %"i1.after"]
+  %"tile" = phi  i64 [%"first", %"tiles"], [%"tile.next", %"i0.after.1"]
   %".12" = icmp slt i64 %"tile", %"end"
   br i1 %".12", label %"tile.body", label %"tile.after"
 tile.body:
@@ -49,18 +49,18 @@ tile.body:
   %".27" = add i64 0, 9
   %".28" = mul i64 0, 3
   %".29" = mul i64 %".25", 3
-  br label %"i1_i2.loop"
+  br label %"i0.loop"
 tile.after:
   ret void
-i1_i2.loop:
-  %"i1_i2" = phi  i64 [%".28", %"tile.body"], [%"i1_i2.next", %"i1_i2.body"]
-  %".31" = icmp slt i64 %"i1_i2", %".29"
-  br i1 %".31", label %"i1_i2.body", label %"i1_i2.after"
-i1_i2.body:
+i0.loop:
+  %"i0" = phi  i64 [%".28", %"tile.body"], [%"i0.next", %"i0.body"]
+  %".31" = icmp slt i64 %"i0", %".29"
+  br i1 %".31", label %"i0.body", label %"i0.after"
+i0.body:
   %".33" = add i64 0, 0
   %".34" = mul nsw i64 %".33", 1
   %".35" = add nsw i64 0, %".34"
-  %".36" = mul nsw i64 %"i1_i2", 8
+  %".36" = mul nsw i64 %"i0", 8
   %".37" = add nsw i64 %".35", %".36"
   %".38" = getelementptr float, ptr %"in0", i64 %".37"
   %"in0.at" = getelementptr float, ptr %".38", i64 0
@@ -78,7 +78,7 @@ i1_i2.body:
   %"in0.value" = call <8 x float> @"llvm.masked.load.v8f32.p0"(ptr %"in0.at", i32 4, <8 x i1> %".50", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
   %".52" = mul nsw i64 %".33", 1
   %".53" = add nsw i64 0, %".52"
-  %".54" = mul nsw i64 %"i1_i2", 9
+  %".54" = mul nsw i64 %"i0", 9
   %".55" = add nsw i64 %".53", %".54"
   %".56" = getelementptr float, ptr %"tmp0.origin", i64 %".55"
   %"tmp0.origin.at" = getelementptr float, ptr %".56", i64 0
@@ -91,7 +91,7 @@ i1_i2.body:
   %".64" = icmp slt <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %".63"
   %".65" = mul nsw i64 %".59", 1
   %".66" = add nsw i64 0, %".65"
-  %".67" = mul nsw i64 %"i1_i2", 8
+  %".67" = mul nsw i64 %"i0", 8
   %".68" = add nsw i64 %".66", %".67"
   %".69" = getelementptr float, ptr %"in0", i64 %".68"
   %"in0.at.1" = getelementptr float, ptr %".69", i64 0
@@ -111,56 +111,56 @@ i1_i2.body:
   %"in0.value.1" = call <8 x float> @"llvm.masked.load.v8f32.p0"(ptr %"in0.at.1", i32 4, <8 x i1> %".83", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
   %".85" = mul nsw i64 %".59", 1
   %".86" = add nsw i64 0, %".85"
-  %".87" = mul nsw i64 %"i1_i2", 9
+  %".87" = mul nsw i64 %"i0", 9
   %".88" = add nsw i64 %".86", %".87"
   %".89" = getelementptr float, ptr %"tmp0.origin", i64 %".88"
   %"tmp0.origin.at.1" = getelementptr float, ptr %".89", i64 0
   call void @"llvm.masked.store.v8f32.p0"(<8 x float> %"in0.value.1", ptr %"tmp0.origin.at.1", i32 4, <8 x i1> %".64")
-  %"i1_i2.next" = add nsw i64 %"i1_i2", 1
-  br label %"i1_i2.loop"
-i1_i2.after:
+  %"i0.next" = add nsw i64 %"i0", 1
+  br label %"i0.loop"
+i0.after:
   %".93" = add i64 0, 1
   %".94" = add i64 0, 2
   %".95" = add i64 0, 2
   %".96" = add i64 0, 8
-  br label %"i1.loop"
-i1.loop:
-  %"i1" = phi  i64 [0, %"i1_i2.after"], [%"i1.next", %"i2.after"]
-  %".98" = icmp slt i64 %"i1", %".94"
-  br i1 %".98", label %"i1.body", label %"i1.after"
-i1.body:
+  br label %"i0.loop.1"
+i0.loop.1:
+  %"i0.1" = phi  i64 [0, %"i0.after"], [%"i0.next.1", %"i1.after"]
+  %".98" = icmp slt i64 %"i0.1", %".94"
+  br i1 %".98", label %"i0.body.1", label %"i0.after.1"
+i0.body.1:
   %".100" = add i64 0, 2
-  br label %"i2.loop"
-i1.after:
+  br label %"i1.loop"
+i0.after.1:
   %"tile.next" = add nsw i64 %"tile", 1
   br label %"tile.loop"
-i2.loop:
-  %"i2" = phi  i64 [0, %"i1.body"], [%"i2.next", %"i3.after"]
-  %".102" = icmp slt i64 %"i2", %".100"
-  br i1 %".102", label %"i2.body", label %"i2.after"
-i2.body:
+i1.loop:
+  %"i1" = phi  i64 [0, %"i0.body.1"], [%"i1.next", %"i2.after"]
+  %".102" = icmp slt i64 %"i1", %".100"
+  br i1 %".102", label %"i1.body", label %"i1.after"
+i1.body:
   %".104" = add i64 0, 8
-  br label %"i3.loop"
-i2.after:
-  %"i1.next" = add nsw i64 %"i1", 1
-  br label %"i1.loop"
-i3.loop:
-  %"i3" = phi  i64 [0, %"i2.body"], [%"i3.next", %"i3.body"]
-  %".106" = icmp slt i64 %"i3", %".104"
-  br i1 %".106", label %"i3.body", label %"i3.after"
-i3.body:
+  br label %"i2.loop"
+i1.after:
+  %"i0.next.1" = add nsw i64 %"i0.1", 1
+  br label %"i0.loop.1"
+i2.loop:
+  %"i2" = phi  i64 [0, %"i1.body"], [%"i2.next", %"i2.body"]
+  %".106" = icmp slt i64 %"i2", %".104"
+  br i1 %".106", label %"i2.body", label %"i2.after"
+i2.body:
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum"
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.1"
-  %".110" = mul nsw i64 %"i1", 27
+  %".110" = mul nsw i64 %"i0.1", 27
   %".111" = add nsw i64 0, %".110"
-  %".112" = mul nsw i64 %"i2", 9
+  %".112" = mul nsw i64 %"i1", 9
   %".113" = add nsw i64 %".111", %".112"
-  %".114" = mul nsw i64 %"i3", 1
+  %".114" = mul nsw i64 %"i2", 1
   %".115" = add nsw i64 %".113", %".114"
   %".116" = getelementptr float, ptr %"tmp0.origin", i64 %".115"
   %"tmp0.origin.at.2" = getelementptr float, ptr %".116", i64 0
   %"tmp0.origin.value" = load <8 x float>, ptr %"tmp0.origin.at.2", align 4
-  %".119" = mul nsw i64 %"i1", 4
+  %".119" = mul nsw i64 %"i0.1", 4
   %".120" = add nsw i64 0, %".119"
   %".121" = getelementptr float, ptr %"in1", i64 %".120"
   %"in1.at" = getelementptr float, ptr %".121", i64 0
@@ -227,29 +227,29 @@ i3.body:
   store <8 x float> %"add.7", <8 x float>* %"sum.1"
   %".184" = load <8 x float>, <8 x float>* %"sum"
   %".185" = load <8 x float>, <8 x float>* %"sum.1"
-  %".186" = mul nsw i64 %"i1", 16
+  %".186" = mul nsw i64 %"i0.1", 16
   %".187" = add nsw i64 0, %".186"
-  %".188" = mul nsw i64 %"i2", 8
+  %".188" = mul nsw i64 %"i1", 8
   %".189" = add nsw i64 %".187", %".188"
-  %".190" = mul nsw i64 %"i3", 1
+  %".190" = mul nsw i64 %"i2", 1
   %".191" = add nsw i64 %".189", %".190"
   %".192" = getelementptr float, ptr %"out0", i64 %".191"
   %"out0.at" = getelementptr float, ptr %".192", i64 0
   store <8 x float> %".184", ptr %"out0.at", align 4
-  %".195" = mul nsw i64 %"i1", 16
+  %".195" = mul nsw i64 %"i0.1", 16
   %".196" = add nsw i64 0, %".195"
-  %".197" = mul nsw i64 %"i2", 8
+  %".197" = mul nsw i64 %"i1", 8
   %".198" = add nsw i64 %".196", %".197"
-  %".199" = mul nsw i64 %"i3", 1
+  %".199" = mul nsw i64 %"i2", 1
   %".200" = add nsw i64 %".198", %".199"
   %".201" = getelementptr float, ptr %"out0", i64 %".200"
   %"out0.at.1" = getelementptr float, ptr %".201", i64 8
   store <8 x float> %".185", ptr %"out0.at.1", align 4
-  %"i3.next" = add nsw i64 %"i3", 8
-  br label %"i3.loop"
-i3.after:
-  %"i2.next" = add nsw i64 %"i2", 2
+  %"i2.next" = add nsw i64 %"i2", 8
   br label %"i2.loop"
+i2.after:
+  %"i1.next" = add nsw i64 %"i1", 2
+  br label %"i1.loop"
 }
 
 declare <8 x float> @"llvm.masked.load.v8f32.p0"(ptr %".1", i32 %".2", <8 x i1> %".3", <8 x float> %".4")

@@ -2,15 +2,15 @@
 ;   in0 = x: f32[1, 2, 4, 16]
 ;   out0 = y: f32[1, 2, 2, 8]
 ;   y: f32[i0=1, i1=2, i2=2, i3=8] = max(k0=2, k1=2) x[0, i1, 2*i2 + k0, 2*i3 + k1]  # node
-; loops      y: i1_i2=4, i3=8, k0=2, k1=2, 1 vectors of 8 along i3, k0 unrolled, k1 unrolled
+; loops      y: i0=4 of i1·i2, i1=8 of i3, k0=2 of k0, k1=2 of k1, 1 vectors of 8 along i1, k0 unrolled, k1 unrolled
 ; schedule   tile 1×2×2×8
 ; launch     tiles 1, scratch_bytes 256
 ; predicted  1.05 µs, 0 B from and to memory
-; ModuleID = "maxpool_0e60330c0c61"
+; ModuleID = "maxpool_95f86d3623a6"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""
 
-define void @"maxpool_0e60330c0c61"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
+define void @"maxpool_95f86d3623a6"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
 {
 entry:
   %".6" = getelementptr ptr, ptr %"arguments", i64 0
@@ -22,7 +22,7 @@ entry:
 tiles:
   br label %"tile.loop"
 tile.loop:
-  %"tile" = phi  i64 [%"first", %"tiles"], [%"tile.next", %"i1_i2.after"]
+  %"tile" = phi  i64 [%"first", %"tiles"], [%"tile.next", %"i0.after"]
   %".10" = icmp slt i64 %"tile", %"end"
   br i1 %".10", label %"tile.body", label %"tile.after"
 tile.body:
@@ -32,28 +32,28 @@ tile.body:
   %".15" = add i64 0, 8
   %".16" = mul i64 0, 2
   %".17" = mul i64 %".13", 2
-  br label %"i1_i2.loop"
+  br label %"i0.loop"
 tile.after:
   ret void
-i1_i2.loop:
-  %"i1_i2" = phi  i64 [%".16", %"tile.body"], [%"i1_i2.next", %"i3.after"]
-  %".19" = icmp slt i64 %"i1_i2", %".17"
-  br i1 %".19", label %"i1_i2.body", label %"i1_i2.after"
-i1_i2.body:
+i0.loop:
+  %"i0" = phi  i64 [%".16", %"tile.body"], [%"i0.next", %"i1.after"]
+  %".19" = icmp slt i64 %"i0", %".17"
+  br i1 %".19", label %"i0.body", label %"i0.after"
+i0.body:
   %".21" = add i64 0, 8
-  br label %"i3.loop"
-i1_i2.after:
+  br label %"i1.loop"
+i0.after:
   %"tile.next" = add nsw i64 %"tile", 1
   br label %"tile.loop"
-i3.loop:
-  %"i3" = phi  i64 [0, %"i1_i2.body"], [%"i3.next", %"i3.body"]
-  %".23" = icmp slt i64 %"i3", %".21"
-  br i1 %".23", label %"i3.body", label %"i3.after"
-i3.body:
+i1.loop:
+  %"i1" = phi  i64 [0, %"i0.body"], [%"i1.next", %"i1.body"]
+  %".23" = icmp slt i64 %"i1", %".21"
+  br i1 %".23", label %"i1.body", label %"i1.after"
+i1.body:
   store <8 x float> <float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000, float 0xfff0000000000000>, <8 x float>* %"max"
-  %".26" = mul nsw i64 %"i3", 2
+  %".26" = mul nsw i64 %"i1", 2
   %".27" = add nsw i64 0, %".26"
-  %".28" = mul nsw i64 %"i1_i2", 32
+  %".28" = mul nsw i64 %"i0", 32
   %".29" = add nsw i64 %".27", %".28"
   %".30" = getelementptr float, ptr %"in0", i64 %".29"
   %"in0.at" = getelementptr float, ptr %".30", i64 0
@@ -93,16 +93,16 @@ i3.body:
   %"maximum.3" = select  <8 x i1> %".62", <8 x float> %".61", <8 x float> %".64"
   store <8 x float> %"maximum.3", <8 x float>* %"max"
   %".67" = load <8 x float>, <8 x float>* %"max"
-  %".68" = mul nsw i64 %"i3", 1
+  %".68" = mul nsw i64 %"i1", 1
   %".69" = add nsw i64 0, %".68"
-  %".70" = mul nsw i64 %"i1_i2", 8
+  %".70" = mul nsw i64 %"i0", 8
   %".71" = add nsw i64 %".69", %".70"
   %".72" = getelementptr float, ptr %"out0", i64 %".71"
   %"out0.at" = getelementptr float, ptr %".72", i64 0
   store <8 x float> %".67", ptr %"out0.at", align 4
-  %"i3.next" = add nsw i64 %"i3", 8
-  br label %"i3.loop"
-i3.after:
-  %"i1_i2.next" = add nsw i64 %"i1_i2", 1
-  br label %"i1_i2.loop"
+  %"i1.next" = add nsw i64 %"i1", 8
+  br label %"i1.loop"
+i1.after:
+  %"i0.next" = add nsw i64 %"i0", 1
+  br label %"i0.loop"
 }

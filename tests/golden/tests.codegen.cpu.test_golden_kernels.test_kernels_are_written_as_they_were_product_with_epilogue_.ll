@@ -4,7 +4,7 @@
 ;   in2 = bias: f32[16]
 ;   out0 = y: f32[2, 16]
 ;   y: f32[i0=2, i1=16] = sum(k0=3) x[i0, k0] * weight[k0, i1] then where(acc + bias[i1] < 0, 0, acc + bias[i1])  # node, node_1, node_2
-; loops      y: i0=2, i1=16, k0=3, 2 vectors of 8 along i1, 2 of i0 unrolled, k0 unrolled
+; loops      y: i0=2 of i0, i1=16 of i1, k0=3 of k0, 2 vectors of 8 along i1, 2 of i0 unrolled, k0 unrolled
 ; schedule   tile 2×16
 ; launch     tiles 1, scratch_bytes 256
 ; predicted  1.04 µs, 40 B from and to memory

@@ -4,15 +4,15 @@
 ;   in2 = zero: u8[]
 ;   out0 = y: f32[4, 16]
 ;   y: f32[i0=4, i1=16] = f32(i32(u8(minimum(maximum(round(x[i0, i1] / scale[]) + f32(zero[]), 0.0), 255.0))) - i32(zero[])) * scale[]  # node, node_1
-; loops      y: i0_i1=64, 2 vectors of 8 along i0_i1
+; loops      y: i0=64 of i0·i1, 2 vectors of 8 along i0
 ; schedule   tile 4×16
 ; launch     tiles 1, scratch_bytes 256
 ; predicted  1.05 µs, 0 B from and to memory
-; ModuleID = "quantizelinear_dequantizelinear_9860454dd515"
+; ModuleID = "quantizelinear_dequantizelinear_34a28bad0aa9"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""
 
-define void @"quantizelinear_dequantizelinear_9860454dd515"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
+define void @"quantizelinear_dequantizelinear_34a28bad0aa9"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
 {
 entry:
   %".6" = getelementptr ptr, ptr %"arguments", i64 0
@@ -27,7 +27,7 @@ entry:
 tiles:
   br label %"tile.loop"
 tile.loop:
-  %"tile" = phi  i64 [%"first", %"tiles"], [%"tile.next", %"i0_i1.after"]
+  %"tile" = phi  i64 [%"first", %"tiles"], [%"tile.next", %"i0.after"]
   %".12" = icmp slt i64 %"tile", %"end"
   br i1 %".12", label %"tile.body", label %"tile.after"
 tile.body:
@@ -36,15 +36,15 @@ tile.body:
   %".16" = mul i64 0, 16
   %".17" = mul i64 %".14", 16
   %".18" = add i64 %".16", 64
-  br label %"i0_i1.loop"
+  br label %"i0.loop"
 tile.after:
   ret void
-i0_i1.loop:
-  %"i0_i1" = phi  i64 [%".16", %"tile.body"], [%"i0_i1.next", %"i0_i1.body"]
-  %".20" = icmp slt i64 %"i0_i1", %".18"
-  br i1 %".20", label %"i0_i1.body", label %"i0_i1.after"
-i0_i1.body:
-  %".22" = mul nsw i64 %"i0_i1", 1
+i0.loop:
+  %"i0" = phi  i64 [%".16", %"tile.body"], [%"i0.next", %"i0.body"]
+  %".20" = icmp slt i64 %"i0", %".18"
+  br i1 %".20", label %"i0.body", label %"i0.after"
+i0.body:
+  %".22" = mul nsw i64 %"i0", 1
   %".23" = add nsw i64 0, %".22"
   %".24" = getelementptr float, ptr %"in0", i64 %".23"
   %"in0.at" = getelementptr float, ptr %".24", i64 0
@@ -77,7 +77,7 @@ i0_i1.body:
   %"subtract" = sub <8 x i32> %".50", %".51"
   %".53" = sitofp <8 x i32> %"subtract" to <8 x float>
   %"multiply" = fmul contract <8 x float> %".53", %"in1.value"
-  %".55" = mul nsw i64 %"i0_i1", 1
+  %".55" = mul nsw i64 %"i0", 1
   %".56" = add nsw i64 0, %".55"
   %".57" = getelementptr float, ptr %"out0", i64 %".56"
   %"out0.at" = getelementptr float, ptr %".57", i64 0
@@ -102,14 +102,14 @@ i0_i1.body:
   %"subtract.1" = sub <8 x i32> %".75", %".76"
   %".78" = sitofp <8 x i32> %"subtract.1" to <8 x float>
   %"multiply.1" = fmul contract <8 x float> %".78", %"in1.value"
-  %".80" = mul nsw i64 %"i0_i1", 1
+  %".80" = mul nsw i64 %"i0", 1
   %".81" = add nsw i64 0, %".80"
   %".82" = getelementptr float, ptr %"out0", i64 %".81"
   %"out0.at.1" = getelementptr float, ptr %".82", i64 8
   store <8 x float> %"multiply.1", ptr %"out0.at.1", align 4
-  %"i0_i1.next" = add nsw i64 %"i0_i1", 16
-  br label %"i0_i1.loop"
-i0_i1.after:
+  %"i0.next" = add nsw i64 %"i0", 16
+  br label %"i0.loop"
+i0.after:
   %"tile.next" = add nsw i64 %"tile", 1
   br label %"tile.loop"
 }

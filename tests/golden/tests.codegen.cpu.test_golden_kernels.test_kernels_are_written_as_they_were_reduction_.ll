@@ -2,7 +2,7 @@
 ;   in0 = x: f32[6, 32]
 ;   out0 = y: f32[6]
 ;   y: f32[i0=6] = sum(k0=32) x[i0, k0]  # node
-; loops      y: i0=6, k0=32, 4 vectors of 8 summed along k0
+; loops      y: i0=6 of i0, k0=32 of k0, 4 vectors of 8 summed along k0
 ; schedule   tile 6
 ; launch     tiles 1, scratch_bytes 256
 ; predicted  1.06 µs, 40 B from and to memory

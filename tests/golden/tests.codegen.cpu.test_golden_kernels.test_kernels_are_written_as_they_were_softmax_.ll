@@ -5,10 +5,10 @@
 ;   y.exp$0: f32[i0=4, i1=24] = exp(x[i0, i1] - y.max$0[i0, 0])  # node
 ;   y.sum$0: f32[i0=4, i1=1] = sum(k0=24) y.exp$0[i0, k0]  # node
 ;   y: f32[i0=4, i1=24] = y.exp$0[i0, i1] / y.sum$0[i0, 0]  # node
-; loops      y.max$0: i0=4, k0=24, 3 vectors of 8 summed along k0
-; loops      y.exp$0: i0=4, i1=24, 2 vectors of 8 along i1
-; loops      y.sum$0: i0=4, k0=24, 3 vectors of 8 summed along k0
-; loops      y: i0=4, i1=24, 2 vectors of 8 along i1
+; loops      y.max$0: i0=4 of i0, k0=24 of k0, 3 vectors of 8 summed along k0
+; loops      y.exp$0: i0=4 of i0, i1=24 of i1, 2 vectors of 8 along i1
+; loops      y.sum$0: i0=4 of i0, k0=24 of k0, 3 vectors of 8 summed along k0
+; loops      y: i0=4 of i0, i1=24 of i1, 2 vectors of 8 along i1
 ; schedule   tile 4×24
 ; launch     tiles 1, scratch_bytes 960
 ; predicted  1.21 µs, 0 B from and to memory

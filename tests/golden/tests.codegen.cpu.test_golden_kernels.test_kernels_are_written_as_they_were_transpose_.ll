@@ -2,7 +2,7 @@
 ;   in0 = x: f32[8, 16]
 ;   out0 = y: f32[16, 8]
 ;   y: f32[i0=16, i1=8] = x[i1, i0]  # node
-; loops      y: i0=16, i1=8, 1 vectors of 8 along i1
+; loops      y: i0=16 of i0, i1=8 of i1, 1 vectors of 8 along i1
 ; schedule   tile 16×8
 ; launch     tiles 1, scratch_bytes 256
 ; predicted  1.12 µs, 0 B from and to memory

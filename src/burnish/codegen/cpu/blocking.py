@@ -70,7 +70,8 @@ def choose(nest: NestForm, target: Target) -> Blocking:
 def walked(nest: NestForm, blocking: Blocking) -> str:
     """Return how a nest is walked, in words: what is unrolled, and along which axis vectors lie."""
     names = axis_names(nest)
-    said = [f"{names[each.axis]}={each.size}" for each in (*nest.spatial, *nest.reduced)]
+    ranges = (*nest.spatial, *nest.reduced)
+    said = [f"{names[each.axis]}={each.size} of {_parts(each)}" for each in ranges]
     if blocking.vector is not None:
         along = f"{'summed ' if blocking.horizontal else ''}along {names[blocking.vector]}"
         said.append(f"{blocking.vectors} vectors of {blocking.width} {along}")
@@ -78,6 +79,10 @@ def walked(nest: NestForm, blocking: Blocking) -> str:
         said.append(f"{blocking.rows} of {names[blocking.block]} unrolled")
     said += [f"{names[axis]} unrolled" for axis in blocking.unrolled if axis in names]
     return f"{nest.op.output}: {', '.join(said) or 'one element'}"
+
+
+def _parts(along: Range) -> str:
+    return "·".join(axis.name for axis in along.parts)
 
 
 def vector_axis(nest: NestForm, width: int, unit: UnitSpec) -> Range | None:

@@ -115,11 +115,9 @@ def named_axes(op: TileOp) -> frozenset[Axis]:
 
 
 def axis_names(nest: NestForm) -> dict[Axis, str]:
-    """Return what code calls the axes: by their places in the nest, whatever their names are."""
-    places = {axis: f"i{at}" for at, axis in enumerate(nest.op.spatial)}
-    places |= {axis: f"k{at}" for at, axis in enumerate(nest.op.reduced)}
-    ranges = (*nest.spatial, *nest.reduced)
-    return {each.axis: "_".join(places[part] for part in each.parts) for each in ranges}
+    """Return what code calls the axes that are walked: by their order, whatever their names are."""
+    spatial = {each.axis: f"i{place}" for place, each in enumerate(nest.spatial)}
+    return spatial | {each.axis: f"k{place}" for place, each in enumerate(nest.reduced)}
 
 
 def _range(axis: Axis, span: Span) -> Range:
