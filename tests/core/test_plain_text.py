@@ -25,7 +25,7 @@ from burnish.core.plain_text import encodable, encodable_json, plain, plain_line
         ("non\xa0breaking", "non\xa0breaking"),
     ],
 )
-def test_what_does_not_show_is_unrolled(text: str, shown: str) -> None:
+def test_what_does_not_show_is_written_out(text: str, shown: str) -> None:
     assert plain(text) == shown
 
 

@@ -43,7 +43,7 @@ def test_a_kilobyte_that_stands_for_thousands_of_nodes_is_refused() -> None:
     assert caught.value.hint == ("if the model is meant so, allow more: BURNISH_MAX_NODES=4096")
 
 
-def test_what_would_never_be_unrolled_is_counted_at_once() -> None:
+def test_what_would_never_be_written_out_is_counted_at_once() -> None:
     with pytest.raises(ModelError, match=r"are 10\^18 nodes"):
         expansion.check(_model(_doubling(60)), Path("m.onnx"), most_nodes=10**6)
 

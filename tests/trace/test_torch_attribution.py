@@ -147,16 +147,16 @@ def test_a_trace_of_another_model_is_not_forced_onto_this_one(tmp_path: Path) ->
     )
 
 
-def test_a_gelu_unrolled_is_taken_apart_where_the_program_wrote_it_out(tmp_path: Path) -> None:
-    unrolled = graph(
+def test_a_gelu_written_out_is_taken_apart_where_the_program_wrote_it_out(tmp_path: Path) -> None:
+    written_out = graph(
         ("Div_0", "Div", "x b", "a"), ("Erf_1", "Erf", "a", "c"), ("Add_2", "Add", "c b", "d"),
         ("Mul_3", "Mul", "x d", "e"), ("Mul_4", "Mul", "e b", "y"),
     )  # fmt: skip
-    whole = attribute(read(written(tmp_path, *call("aten::gelu", 10, 1, [2]))), unrolled)
+    whole = attribute(read(written(tmp_path, *call("aten::gelu", 10, 1, [2]))), written_out)
     assert led_back(whole)["k1"][0] == ("Div_0", "Erf_1", "Add_2", "Mul_3", "Mul_4")
     names = ("aten::div", "aten::erf", "aten::add", "aten::mul", "aten::mul")
     apart = [made for at, name in enumerate(names) for made in call(name, 10 * at, at, [2])]
-    found = led_back(attribute(read(written(tmp_path, *apart)), unrolled))
+    found = led_back(attribute(read(written(tmp_path, *apart)), written_out))
     assert [nodes for nodes, _ in found.values()] == [
         ("Div_0",), ("Erf_1",), ("Add_2",), ("Mul_3",), ("Mul_4",),
     ]  # fmt: skip
