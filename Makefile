@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 EXAMPLE := examples/bert-mini/torchscript
 OUT ?= out
 
-.PHONY: run test test-gpu check fast golden docs bench bench-quick bench-compile bench-whatif zoo torture clean
+.PHONY: run test test-gpu check fast golden docs bench bench-quick bench-compile kernels bench-whatif zoo torture clean
 
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
@@ -53,6 +53,9 @@ zoo: $(VENV)/.dev  ## every model of the zoo through both exporters: docs/zoo.md
 
 bench-compile: $(VENV)/.dev  ## compiled models against every engine, with the ablation: docs/compiling.md
 	$(BIN)/python benchmarks/compile.py --ablation
+
+kernels: $(VENV)/.dev  ## which kernels a change alters, and how their predicted cost moves
+	$(BIN)/python benchmarks/kernels.py --zoo out/kernels
 
 bench-whatif: $(VENV)/.dev  ## predicted against measured, over many changes of several models
 	$(BIN)/python benchmarks/whatif.py

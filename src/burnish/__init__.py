@@ -31,8 +31,8 @@ if TYPE_CHECKING:
         verify,
         whatif,
     )
-    from burnish.codegen.load import load
     from burnish.core.errors import BurnishError
+    from burnish.runtime.load import load
 
 settings.force()
 
@@ -41,7 +41,7 @@ __all__ = [
     "explain", "export", "graph", "load", "optimize", "profile", "reduce", "run", "show", "verify",
     "whatif",
 ]  # fmt: skip
-_ELSEWHERE = {"BurnishError": "burnish.core.errors", "load": "burnish.codegen.load"}
+_ELSEWHERE = {"BurnishError": "burnish.core.errors", "load": "burnish.runtime.load"}
 
 
 class _Package(types.ModuleType):

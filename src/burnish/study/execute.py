@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnish.codegen.load import load
 from burnish.core import units
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Arrays
@@ -16,6 +15,7 @@ from burnish.core.progress import SILENT, Progress
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.load import load as load_feeds
 from burnish.feeds.write import write_npz
+from burnish.runtime.load import load
 from burnish.store.interface import Interface
 from burnish.study.requests.rewriting import ExecCommand
 from burnish.study.requests.vocabulary import path

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from burnish.codegen.choice import Choice
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.form import Form, form, places_of
 from burnish.codegen.gpu.kernel import Target, Written, refusal, splittable, written
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.price import Price, price
+from burnish.codegen.schedule import Choice
 from burnish.hw.spec import HardwareSpec
 from burnish.tile.connect import NoGroupError
 from burnish.tile.graph import TensorType, TileGraph, TileOp

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.codegen.choice import Choice
 from burnish.codegen.gpu.kernel import Orders, Target, emit
 from burnish.codegen.gpu.launch import Launch
+from burnish.codegen.schedule import Choice
 from burnish.core.errors import ModelError
 from burnish.rewrite.pipeline import optimize
 from burnish.rewrite.static import static

@@ -147,7 +147,7 @@ class CompileCommand:
     samples: Annotated[v.Samples, Saying("For each shape, to prove the result with.")] = 3
     seed: v.Seed = 0
     dump: Annotated[
-        v.Dump, Saying("Each kernel with its nodes, tiles, times, LLVM IR and assembly.")
+        v.Dump, Saying("What each step gave; each kernel with its source and assembly.")
     ] = None
     sign: Annotated[v.Place | None, Option(
         "Sign the folder with an Ed25519 key in PEM form.", metavar="KEY", kind=Path

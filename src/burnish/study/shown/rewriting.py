@@ -185,11 +185,11 @@ def _plan(plan: PlanReport) -> Shown:
     kernels = sum(step.kind == "kernel" for step in plan.steps)
     yield table(
         f"{sizes}: {units.count(plan.kernel_nodes, 'node')} in {units.count(kernels, 'kernel')}, "
-        f"{plan.library_nodes} with ONNX Runtime; memory {units.size(plan.arena_bytes)}, "
+        f"{plan.ort_nodes} with ONNX Runtime; memory {units.size(plan.arena_bytes)}, "
         f"constants {units.size(plan.constants_bytes)}",
-        ("step", "what", "operators", "nodes", "tile", "tiles", "predicted", "measured"),
+        ("step", "what", "operators", "nodes", "tile", "predicted", "measured"),
         [_step(step) for step in shown],
-        numeric=("step", "nodes", "tiles", "predicted", "measured"),
+        numeric=("step", "nodes", "predicted", "measured"),
     )
     if len(shown) < len(plan.steps):
         rest = units.count(len(plan.steps) - len(shown), "faster step")
@@ -205,7 +205,6 @@ def _step(step: StepRow) -> tuple[str, ...]:
         operators,
         str(len(step.nodes)),
         "×".join(map(str, step.tile)) or "–",
-        f"{step.tiles:,}" if step.tiles else "–",
         "–" if step.predicted_s is None else units.seconds(step.predicted_s),
         "–" if step.measured_s is None else units.seconds(step.measured_s),
     )
