@@ -194,6 +194,7 @@ def test_a_capture_that_fails_leaves_the_stream_usable() -> None:
     model = loaded(driver, TWO_STEPS)
     model.run({"x": X})
     driver.refuses["launch add"] = DriverError("cuLaunchKernel", "CUDA_ERROR_INVALID_VALUE")
+    driver.refuses["drop_graph"] = DriverError("cuGraphExecDestroy", "CUDA_ERROR_INVALID_VALUE")
     with pytest.raises(ModelError, match="a run on Fake H200 failed: cuLaunchKernel"):
         model.run({"x": X})
     np.testing.assert_array_equal(model.run({"x": X})["z"], 2 * X + WEIGHT)
@@ -207,6 +208,7 @@ def test_a_capture_that_fails_leaves_the_stream_usable() -> None:
         ({}, "the inputs are none, the model's x"),
         ({"x": torch.zeros(2 * N)[::2]}, "input 'x' is not laid out row after row"),
         ({"x": torch.zeros(N, dtype=torch.complex64)}, "input 'x' holds c64, not f32"),
+        ({"x": torch.zeros(N, requires_grad=True)}, "input 'x' is not lent by its library: Can't"),
     ],
 )
 def test_inputs_that_do_not_fit_are_refused(feeds: dict[str, object], problem: str) -> None:

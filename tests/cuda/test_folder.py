@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,28 @@ def test_what_was_written_runs(folder: Path) -> None:
     found = folders.load(folder, FakeDriver()).run({"x": x})
     np.testing.assert_array_equal(found["y"], 2 * x)
     np.testing.assert_array_equal(found["z"], 4 * WORK.constants["w"])
+
+
+RUN_ALONE = """
+import sys
+sys.path[:0] = {paths!r}
+import numpy as np
+from pathlib import Path
+from burnish.cuda import folder
+import fake_card
+model = folder.load(Path({folder!r}), fake_card.FakeDriver())
+x = np.ones({size}, np.float32)
+assert (model.run({{"x": x}})["y"] == 2).all()
+builders = ("torch", "triton", "onnx", "onnxruntime", "llvmlite")
+print([name for name in builders if name in sys.modules])
+"""
+
+
+def test_running_needs_nothing_that_builds(folder: Path) -> None:
+    paths = [str(Path(__file__).parents[1])]
+    text = RUN_ALONE.format(paths=paths, folder=str(folder), size=SIZE)
+    found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
 
 
 def test_what_was_written_is_read_as_it_was(folder: Path, done: Assembled) -> None:

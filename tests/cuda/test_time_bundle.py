@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from burnish.core.array_types import array_type
 from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.core.tensors import TensorSpec
 from burnish.cuda import bundle as bundles
 from burnish.cuda import timings
 from burnish.cuda.assemble import Call, Work
-from burnish.cuda.bundle import Candidate, Contents, Group
+from burnish.cuda.bundle import Candidate, Contents, Group, Stored
 from burnish.cuda.expected import Expected
 from burnish.cuda.kernel import Source
 from burnish.cuda.recipe import Recipe, made
@@ -73,6 +74,14 @@ def test_a_bundle_is_read_as_it_was_written(path: Path, contents: Contents) -> N
     assert found.bundle == contents.bundle
     assert found.code == contents.code
     np.testing.assert_array_equal(found.values["right"], contents.values["right"])
+
+
+def test_inputs_whose_elements_matter_are_stored(path: Path, contents: Contents) -> None:
+    array = np.array([[1, 2], [3, 4]], array_type("bf16"))
+    values = {**contents.values, "small": array.reshape(-1).view(np.uint8)}
+    bundles.write(path, dataclasses.replace(contents, values=values))
+    found = bundles.read(path).made(Stored("small", "bf16", (2, 2)))
+    np.testing.assert_array_equal(found, array)
 
 
 def test_each_candidate_has_a_time_or_a_reason(path: Path) -> None:

@@ -109,6 +109,25 @@ class Drawing(nn.Module):
         return x + torch.rand_like(x)
 
 
+class Dropping(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.dropout(x, 0.5, training=True)
+
+
+class LibraryAttention(nn.Module):
+    """Whose operation can drop weights, and is told not to."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        dropped = nn.functional.dropout(x, 0.5, training=False)
+        return nn.functional.scaled_dot_product_attention(dropped, x, x)
+
+
+def test_what_could_draw_random_numbers_and_does_not_is_compiled() -> None:
+    module, x = LibraryAttention(), torch.randn(1, 2, 5, 8)
+    torch.testing.assert_close(compiled(module)(x), module(x), rtol=1e-4, atol=1e-5)
+    assert not only_report().eager
+
+
 class InPlace(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x.add_(1)
@@ -124,6 +143,7 @@ class NoForm(nn.Module):
     ("module", "reason"),
     [
         (Drawing(), "it draws random numbers (aten.rand_like.default)"),
+        (Dropping(), "it draws random numbers (aten.native_dropout.default)"),
         (InPlace(), "it changes tensors in place"),
         (NoForm(), "it has no form in ONNX: "),
     ],

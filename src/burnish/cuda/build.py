@@ -8,7 +8,7 @@ import importlib.metadata
 import os
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,10 +66,7 @@ def build(
             found[key] = kept
     missing = {key: Task(s, architecture) for key, s in zip(keys, sources, strict=True)}
     wanted = {key: task for key, task in missing.items() if key not in found}
-    for key, outcome in zip(wanted, _compiled(list(wanted.values()), options), strict=True):
-        found[key] = outcome
-        if isinstance(outcome, Built):
-            _write(options.cache, key, outcome)
+    found.update(_compiled(wanted, options))
     return [found[key] for key in keys]
 
 
@@ -88,14 +85,24 @@ def _key(source: Source, architecture: str, compiler: str) -> str:
     return value_key([dataclasses.asdict(source), architecture, compiler, SCHEMA])
 
 
-def _compiled(tasks: Sequence[Task], options: BuildOptions) -> list[Outcome]:
-    """Return what became of each task; every thread keeps one process busy."""
+def _compiled(tasks: Mapping[str, Task], options: BuildOptions) -> dict[str, Outcome]:
+    """Return what became of each task; every thread keeps one process busy.
+
+    Kernels are kept as they come: whoever is interrupted goes on where it was.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     count = min(options.processes or cores or 1, len(tasks))
     if not count:
-        return []
+        return {}
     with ThreadPoolExecutor(count) as pool, _Compilers(options.limit_s) as compilers:
-        return list(pool.map(compilers.outcome, tasks))
+
+        def kept(key: str) -> Outcome:
+            outcome = compilers.outcome(tasks[key])
+            if isinstance(outcome, Built):
+                _write(options.cache, key, outcome)
+            return outcome
+
+        return dict(zip(tasks, pool.map(kept, tasks), strict=True))
 
 
 class _Compilers:

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from burnish.core import records
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.core.files import written_beside
@@ -23,7 +24,7 @@ from burnish.cuda.assemble import Work, assemble, sources
 from burnish.cuda.build import BuildOptions, build, triton_version
 from burnish.cuda.expected import Expected
 from burnish.cuda.kernel import Built, Failed, Kernel, Source
-from burnish.cuda.recipe import Recipe
+from burnish.cuda.recipe import Recipe, made
 from burnish.cuda.table import DeviceTable
 
 SCHEMA = 1
@@ -32,6 +33,19 @@ MOST_SPILLED_WORDS = 100
 """Kernels that keep more than this many values of a thread in memory were never the fastest."""
 
 _HEAD = "bundle.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An input whose elements matter: small constants, indices."""
+
+    array: str
+    """The name of its bytes among the bundle's values."""
+    dtype: str
+    shape: tuple[int, ...]
+
+
+Input = Recipe | Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +64,7 @@ class Group:
 
     signature: str
     """Equal for equal groups of any model."""
-    inputs: Mapping[str, Recipe]
+    inputs: Mapping[str, Input]
     expected: Mapping[str, Expected]
     candidates: tuple[Candidate, ...]
 
@@ -71,7 +85,7 @@ class PreparedGroup:
     """A group as it stands in a bundle."""
 
     signature: str
-    inputs: Mapping[str, Recipe]
+    inputs: Mapping[str, Input]
     expected: Mapping[str, Expected]
     candidates: tuple[Prepared, ...]
 
@@ -95,7 +109,13 @@ class Contents:
     code: Mapping[str, bytes] = field(default_factory=dict)
     """Cubins by their sums."""
     values: Arrays = field(default_factory=dict)
-    """What outputs must hold, by name."""
+    """What outputs must hold, and stored inputs as bytes, by name."""
+
+    def made(self, wanted: Input) -> Array:
+        """Return an input."""
+        if isinstance(wanted, Recipe):
+            return made(wanted)
+        return self.values[wanted.array].view(array_type(wanted.dtype)).reshape(wanted.shape)
 
 
 def prepare(

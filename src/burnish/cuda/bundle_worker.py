@@ -19,7 +19,6 @@ from burnish.cuda.driver import Device, Driver
 from burnish.cuda.expected import finding
 from burnish.cuda.memory import Holder, Slot, SlotPool
 from burnish.cuda.model import DeviceModel
-from burnish.cuda.recipe import made
 from burnish.cuda.soundness import findings
 from burnish.cuda.table import DeviceTable, code_findings
 
@@ -116,7 +115,8 @@ class Worker:
                 model.close()
             self._models.clear()
             self._repeats.clear()
-            self._inputs = {name: self._sent(made(each)) for name, each in group.inputs.items()}
+            inputs = {name: self._contents.made(each) for name, each in group.inputs.items()}
+            self._inputs = {name: self._sent(each) for name, each in inputs.items()}
             self._group = number
         return group
 

@@ -46,9 +46,9 @@ def given(name: str, feed: Feed, device: Device, stream: int) -> Given:
         return _of_host(np.asarray(feed))
     place = tuple(int(each) for each in feed.__dlpack_device__())
     if place == device.dlpack:
-        lent = dlpack.take(_capsule(feed, stream if place[0] != dlpack.CPU else None))
+        lent = _taken(name, feed, stream if place[0] != dlpack.CPU else None)
     elif place[0] == dlpack.CPU:
-        lent = dlpack.take(_capsule(feed, None))
+        lent = _taken(name, feed, None)
     else:
         raise UsageError(
             f"input {name!r} lies on device {place}, and the model on {device.dlpack},"
@@ -122,5 +122,14 @@ def _of_host(array: Array) -> Given:
     return Given(dense.ctypes.data, False, name_of(array), array.shape, True, dense)
 
 
-def _capsule(feed: Feed, stream: int | None) -> dlpack.Capsule:
-    return feed.__dlpack__() if stream is None else feed.__dlpack__(stream=stream)
+def _taken(name: str, feed: Feed, stream: int | None) -> dlpack.Lent:
+    """Return memory that a library lends; one that does not says why."""
+    try:
+        capsule = feed.__dlpack__() if stream is None else feed.__dlpack__(stream=stream)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise UsageError(
+            f"input {name!r} is not lent by its library: {reason}",
+            hint="feed tensor.detach(), or an array of NumPy",
+        ) from error
+    return dlpack.take(capsule)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from burnish.cuda.driver import Driver, Event, Graph, Start, Stream
+from burnish.cuda.driver import Driver, DriverError, Event, Graph, Start, Stream
 from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.plan import Copy, DevicePlan, Step
 
@@ -120,8 +121,9 @@ class Line:
         try:
             put()
         except BaseException:
-            # a stream that is left capturing can do nothing else
-            self._driver.drop_graph(self._driver.end_capture(own))
+            # a stream that is left capturing can do nothing else; what was captured may be spoilt
+            with suppress(DriverError):
+                self._driver.drop_graph(self._driver.end_capture(own))
             raise
         return self._driver.end_capture(own)
 

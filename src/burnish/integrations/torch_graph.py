@@ -30,6 +30,7 @@ from burnish.zoo.exporting.graph import tidied
 Tensor = Any
 GraphModule = Any
 ExportedProgram = Any
+Node = Any
 """PyTorch's types: torch is imported only where it is used."""
 
 OPSET = 20
@@ -160,15 +161,27 @@ def _exported(graph: GraphModule, values: Sequence[Any], inputs: Sequence[int]) 
 
 def _require_pure(program: ExportedProgram) -> None:
     """Raise where a graph does more than to compute its outputs."""
-    import torch
-
     signature = program.graph_signature
     if signature.buffers_to_mutate or signature.user_inputs_to_mutate:
         raise NotCompiledError("it changes tensors in place")
     for node in program.graph.nodes:
-        tags = getattr(node.target, "tags", ())
-        if torch.Tag.nondeterministic_seeded in tags:
+        if _draws(node):
             raise NotCompiledError(f"it draws random numbers ({node.target})")
+
+
+def _draws(node: Node) -> bool:
+    """Say whether a node draws random numbers: one that might, unless it is told not to."""
+    import torch
+
+    if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
+        return False
+    names = [argument.name for argument in node.target._schema.arguments]
+    defaults = {a.name: a.default_value for a in node.target._schema.arguments}
+    told = {**defaults, **dict(zip(names, node.args, strict=False)), **node.kwargs}
+    if any(told.get(name) is False for name in ("train", "training")):
+        return False
+    chances = [told[name] for name in ("p", "dropout_p", "dropout") if name in told]
+    return not chances or any(each != 0 for each in chances)
 
 
 def _model(program: ExportedProgram, inputs: Sequence[int], outputs: Sequence[str]) -> ir.Model:
