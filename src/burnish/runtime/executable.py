@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -48,6 +48,14 @@ class Executable(Protocol):
 
     def close(self) -> None:
         """Give back threads and memory."""
+
+
+@runtime_checkable
+class OnCard(Protocol):
+    """An executable whose inputs and outputs may lie on a card."""
+
+    def run_on_card(self, feeds: Mapping[str, Any], *, stream: Any = None) -> dict[str, Any]:  # noqa: ANN401
+        """Run once on tensors of any library, in a stream of any library; see `LoadedModel`."""
 
 
 @dataclass(frozen=True, slots=True)

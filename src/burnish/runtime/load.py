@@ -18,7 +18,14 @@ from burnish.feeds.check import check_feeds
 from burnish.hw import detect
 from burnish.runtime import folder as folders
 from burnish.runtime import ort
-from burnish.runtime.executable import Executable, HostExecutable, NoKernels, NoRoomError, Program
+from burnish.runtime.executable import (
+    Executable,
+    HostExecutable,
+    NoKernels,
+    NoRoomError,
+    OnCard,
+    Program,
+)
 from burnish.runtime.folder import CompiledModel
 from burnish.runtime.host_memory import Bytes
 from burnish.runtime.kernel_table import KernelTable
@@ -109,6 +116,22 @@ class LoadedModel:
         """Run once; the outputs are new arrays."""
         return self.executable(feeds).run(feeds)
 
+    def run_on_card(self, feeds: Mapping[str, Any], *, stream: Any = None) -> dict[str, Any]:  # noqa: ANN401
+        """Run once on tensors of any library on a card; nothing is copied, and outputs stay there.
+
+        `stream`: the outputs are ready in it, and the inputs must stay as they are until it has
+        come so far; None: the outputs are ready on return.
+        """
+        shapes = {name: tuple(map(int, feed.shape)) for name, feed in feeds.items()}
+        executable = self._for_shapes(shapes)
+        if not isinstance(executable, OnCard):
+            raise UsageError(
+                f"{self._folder}: was compiled for {executable.plan.target}, or has parts that"
+                " ONNX Runtime runs: it takes no tensors on a card",
+                hint="feed it arrays of NumPy: run",
+            )
+        return executable.run_on_card(feeds, stream=stream)
+
     def prepare(self, feeds: Arrays) -> Callable[[], None]:
         """Return one run on these inputs, with outputs whose memory stays."""
         return self.executable(feeds).prepare(feeds)
@@ -116,11 +139,7 @@ class LoadedModel:
     def executable(self, feeds: Arrays) -> Executable:
         """Return what runs inputs of these shapes."""
         check_feeds(feeds, self.inputs)
-        for number, plan in enumerate(self.compiled.plans):
-            shapes = {name: plan.tensors[name].shape for name in plan.inputs}
-            if all(shape in (None, feeds[name].shape) for name, shape in shapes.items()):
-                return self._executable(number)
-        raise self._no_plan(feeds)
+        return self._for_shapes({name: feed.shape for name, feed in feeds.items()})
 
     def close(self) -> None:
         """End all threads."""
@@ -137,6 +156,13 @@ class LoadedModel:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _for_shapes(self, given: Mapping[str, tuple[int, ...]]) -> Executable:
+        for number, plan in enumerate(self.compiled.plans):
+            shapes = {name: plan.tensors[name].shape for name in plan.inputs}
+            if all(shape in (None, given.get(name)) for name, shape in shapes.items()):
+                return self._executable(number)
+        raise self._no_plan(given)
 
     def _executable(self, number: int) -> Executable:
         if number not in self._executables:
@@ -169,21 +195,21 @@ class LoadedModel:
             hint="compile it for smaller sizes: burnish compile --shape",
         )
 
-    def _no_plan(self, feeds: Arrays) -> UsageError:
+    def _no_plan(self, given: Mapping[str, tuple[int, ...]]) -> UsageError:
         asked = ", ".join(
-            f"{spec.name}: {list(feeds[spec.name].shape)}" for spec in self.inputs if spec.symbols
+            f"{spec.name}: {list(given.get(spec.name, ()))}" for spec in self.inputs if spec.symbols
         )
         known = "; ".join(_text(plan.sizes) for plan in self.compiled.plans)
         return UsageError(
             f"{self._folder}: was compiled for {known}, and is fed {asked}",
-            hint=f"compile it for these, too: {self._command(feeds)}",
+            hint=f"compile it for these, too: {self._command(given)}",
         )
 
-    def _command(self, feeds: Arrays) -> str:
+    def _command(self, given: Mapping[str, tuple[int, ...]]) -> str:
         sizes = {
             dim: size
             for spec in self.inputs
-            for dim, size in zip(spec.shape, feeds[spec.name].shape, strict=True)
+            for dim, size in zip(spec.shape, given.get(spec.name, ()), strict=False)
             if isinstance(dim, str) and dimension.atoms(dim) == (dim,)
         }
         return self.compiled.command(self._folder, sizes)

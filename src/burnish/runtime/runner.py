@@ -33,6 +33,9 @@ class Halves:
 BACKENDS: Mapping[str, Halves] = MappingProxyType(
     {
         "cpu": Halves("burnish.runtime.cpu.runner:RUNNER", "burnish.codegen.cpu.backend:open_cpu"),
+        "cuda": Halves(
+            "burnish.runtime.cuda.runner:RUNNER", "burnish.codegen.gpu.backend:open_gpu"
+        ),
     }
 )
 """One line per back end."""
