@@ -74,6 +74,11 @@ class Case:
     outputs: Mapping[str, ExpectedOutput]
 
 
+def case_of(group: Group, graph: TileGraph, inputs: Arrays, *, seed: int = 0) -> Case:
+    """Return a case with given inputs."""
+    return _case(group, graph, inputs, seed)
+
+
 def case(group: Group, graph: TileGraph, *, seed: int = 0) -> Case:
     """Return a case to try kernels of a group with."""
     first = _case(group, graph, group_inputs(group, graph, seed=seed), seed)
