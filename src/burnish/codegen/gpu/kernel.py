@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product as every
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import Block, power_of_two
-from burnish.codegen.gpu.form import Form, form, places_of, stored_place
-from burnish.codegen.gpu.guards import Bind
+from burnish.codegen.gpu.form import (
+    Form,
+    Places,
+    form,
+    phased,
+    places_of,
+    stored_place,
+    window_axes,
+)
+from burnish.codegen.gpu.guards import Bind, ranges
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.writer import Value, Writer
 from burnish.core.errors import ModelError
 from burnish.core.tensors import BITS
-from burnish.tile.graph import TensorType, TileGraph, TileOp
+from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, Index, at, axes_of, flatten, unflatten
+from burnish.tile.index import Axis, Index, at, axes_of, flatten, substitute, unflatten
 from burnish.tile.schedule import Schedule
 from burnish.tile.steps.parts import cut
 
@@ -182,28 +191,41 @@ def _written(
 ) -> Written:
     anchor = part.anchor
     places = places_of(part.ops, anchor)
-    shape = form(part.ops, anchor, target.orders.get(anchor.output), places)
-    m_size, n_size = block_sizes(shape, settings)
+    whole = form(part.ops, anchor, target.orders.get(anchor.output), places)
+    sliding = window_axes(part.ops, anchor, places)
+    phases = dict(zip(sliding, (settings.get("across", 1), settings.get("down", 1)), strict=False))
+    phases = {axis: min(count, axis.extent) for axis, count in phases.items() if count > 1}
+    shape, axes = phased(whole, phases)
+    sizes = block_sizes(shape, settings)
     writer = Writer(
         part.ops, types, target.orders, settings.get("k", 32), target.precision,
         approximate=target.approximate,
     )  # fmt: skip
     rows, columns, batch = shape.counts
-    tiles = -(-rows // m_size), -(-columns // n_size)
-    bind = _programs(writer, shape, (m_size, n_size), tiles)
+    tiles = -(-rows // sizes[0]), -(-columns // sizes[1])
+    steps = _programs(writer, shape, sizes, tiles)
     frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
-    for name in part.outputs:
-        op = writer.ops[name]
-        index: Sequence[Index] = tuple(at(axis) for axis in op.spatial)
-        if op is not anchor:
-            found = stored_place(op, anchor, places, shape)
-            assert found is not None
-            index = found
-        bound = tuple(bind[next(iter(axes_of(i)))] if axes_of(i) else Index() for i in index)
-        _store(writer, name, writer.value(name, bound, frame), bound, frame)
+    for place in every(*(range(count) for count in phases.values())):
+        shift = dict(zip(phases, place, strict=True))
+        bind = {
+            axis: steps[new] * phases.get(axis, 1) + shift.get(axis, 0)
+            for axis, new in axes.items()
+        }
+        for name in part.outputs:
+            index = _stored_index(writer.ops[name], anchor, places, whole)
+            bound = tuple(substitute(each, bind) for each in index)
+            _store(writer, name, writer.value(name, bound, frame), bound, frame)
     programs = tiles[0] * tiles[1] * batch
-    launch = _launch(writer, part, settings, (shape, m_size, n_size), programs, types)
+    launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape)
+
+
+def _stored_index(op: TileOp, anchor: TileOp, places: Places, shape: Form) -> tuple[Index, ...]:
+    if op is anchor:
+        return tuple(at(axis) for axis in op.spatial)
+    found = stored_place(op, anchor, places, shape)
+    assert found is not None
+    return found
 
 
 def _frame(writer: Writer) -> tuple[Axis, ...]:
@@ -251,7 +273,7 @@ def _store(
     order = writer.orders.get(tensor) or range(len(kind.shape))
     offset = flatten([index[d] for d in order], [kind.shape[d] for d in order])
     depends = axes_of(offset)
-    mask = writer.mask(depends, (), frame)
+    mask = writer.mask(depends, tuple(ranges(Read(tensor, index), kind.shape)), frame)
     place = f"{writer.pointer(tensor)} + {writer.arithmetic(frame).index(offset)}"
     text = f"{value.text}.to(tl.int8)" if kind.dtype == "bool" else value.text
     dims = writer.dims(depends, frame)

@@ -60,7 +60,7 @@ def price(
     """Return what a launch should take."""
     tally, programs = written.tally, written.programs
     threads = 32 * written.launch.warps
-    per_thread = OWN_REGISTERS + 1.5 * tally.widest / threads
+    per_thread = OWN_REGISTERS + (1.5 * tally.widest + 0.6 * tally.held) / threads
     resident = int(REGISTERS // (threads * min(per_thread, MOST_PER_THREAD))) or 1
     rounds = math.ceil(programs / hw.compute_units)
     uneven = rounds * hw.compute_units / programs if rounds <= 4 * resident else 1.05

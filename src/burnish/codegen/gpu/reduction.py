@@ -202,6 +202,10 @@ def _unrolled(writer: Writer, point: Point) -> Value:
             writer.line(f"{total} = {text if first else _joined(writer, op, total, text)}")
             writer.tally.work("add", writer.elements(dims), writer.scopes[-1].trips)
             first = False
+        if _reduces_inside(writer, op):
+            # the compiler has them all in flight at once
+            terms = math.prod(axis.extent for axis in op.reduced)
+            writer.tally.held = max(writer.tally.held, terms * writer.elements(dims))
     return Value(total, op.body.dtype, dims, depends)
 
 

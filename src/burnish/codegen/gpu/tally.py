@@ -21,6 +21,8 @@ class Tally:
     stored_bytes: dict[str, float] = field(default_factory=dict)
     widest: int = 0
     """Elements of the largest block that is held at once."""
+    held: int = 0
+    """Elements of blocks that are computed side by side."""
     steps: int = 0
     """Products of blocks, one after the other."""
     turns: int = 0
