@@ -166,6 +166,7 @@ def candidates(group: Group, target: Target) -> Iterator[Settings]:
     elif any(op.reduced for op in group.ops):
         for m in (8, 32, 128, 512):
             yield {"m": m, "warps": 4, "stages": 2}
+        yield from _split_rows(group)
     else:
         for m, warps in ((512, 4), (1024, 4), (256, 2)):
             yield {"m": m, "warps": warps, "stages": 1}
@@ -240,6 +241,19 @@ def _split(group: Group, target: Target) -> Iterator[Settings]:
         ]  # fmt: skip
         if programs < FEW and fits:
             yield {"m": m, "n": n, "k": 64, "warps": 4, "stages": 4, "split": max(fits)}
+
+
+def _split_rows(group: Group) -> Iterator[Settings]:
+    """Yield settings whose long sums are formed in parts, as those over whole images are."""
+    long = splittable(group)
+    if long is None:
+        return
+    outputs, first = math.prod(long.shape), long.reduced[0].extent
+    for m in (8, 32):
+        programs = -(-outputs // m)
+        fits = [n for n in range(2, 65) if first % n == 0 and programs * n <= 4 * MOST_SPLIT]
+        if programs < FEW * 3 and fits:
+            yield {"m": m, "warps": 4, "stages": 2, "split": max(fits)}
 
 
 def _rows(shape: Form) -> Iterator[Settings]:

@@ -35,6 +35,10 @@ from burnish.tile.steps.parts import cut
 Orders = Mapping[str, tuple[int, ...]]
 """Tensors whose dimensions lie in memory in another order than their own, outermost first."""
 
+LONG = 2048
+"""Terms of a sum of rows that is worth forming in parts."""
+SHARED_BYTES = 200_000
+"""Of a multiprocessor's own memory that loads which run ahead may take."""
 _LARGEST = 2**31
 """Elements beyond which offsets need 64 bits."""
 
@@ -150,11 +154,17 @@ def parts(group: Group, target: Target, split: int = 1) -> tuple[Part, ...]:
 
 
 def splittable(group: Group) -> TileOp | None:
-    """Return the product of a group whose sum can be formed in parts; None: there is none."""
+    """Return the product, or else the long sum, that can be formed in parts; None: neither."""
     products = [op for op in group.ops if contracts(op)]
-    if len(products) != 1 or len(group.outputs) > 1:
+    sums = [op for op in group.ops if op.combine == "sum" and _terms(op) >= LONG]
+    found = products or sums
+    if len(found) != 1 or len(group.outputs) > 1:
         return None
-    return products[0]
+    return found[0]
+
+
+def _terms(op: TileOp) -> int:
+    return math.prod(axis.extent for axis in op.reduced)
 
 
 def _before(group: Group, op: TileOp) -> tuple[TileOp, ...]:
@@ -303,7 +313,8 @@ def _launch(
     helpers = spelling.helper_text(writer.helpers)
     warps = settings.get("warps", 4)
     # without a loop there is nothing to load ahead for, and buffers for it would cost
-    stages = settings.get("stages", 3) if writer.tally.turns else 1
+    most = max(int(SHARED_BYTES // max(writer.tally.looped_bytes, 1.0)), 1)
+    stages = min(settings.get("stages", 3), most) if writer.tally.turns else 1
     code = f"{helpers}@triton.jit\ndef kernel({pointers}):\n{body}\n"
     kind = "product" if blocks[0].multiplies else "rows" if blocks[0].whole else "each"
     name = f"{kind}_{hashlib.sha256(f'{warps} {stages} {code}'.encode()).hexdigest()[:12]}"

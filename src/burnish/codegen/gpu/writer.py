@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import Arithmetic, Block, Frame, power_of_two
-from burnish.codegen.gpu.guards import Bind, bound_guards, ranges
+from burnish.codegen.gpu.guards import Bind, bound_guards, ranges, scattered
 from burnish.codegen.gpu.tally import Tally
 from burnish.tile.connect import NoGroupError
 from burnish.tile.expr import (
@@ -235,7 +235,9 @@ class Writer:
                 other = "0" if read.otherwise == 0 else _typed(other, read.otherwise, kind.dtype)
                 text = f"{text}, mask={mask}, other={other}"
             loaded = f"tl.load({text})" + (" != 0" if kind.dtype == "bool" else "")
-            self.tally.load(read.tensor, kind.dtype, self.elements(dims), self.scopes[-1].trips)
+            alone = bool(dims) and scattered(offset, guards, dims)
+            moved = (self.elements(dims), self.scopes[-1].trips)
+            self.tally.load(read.tensor, kind.dtype, *moved, alone=alone)
             return self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
 
     def mask(self, depends: Iterable[Axis], guards: Sequence[Guard], frame: Frame) -> str:
