@@ -46,6 +46,9 @@ MODELS: Mapping[str, str] = {
         { e = Conv(x, a) f = Clip(e, zero, six) g = Conv<pads=[1,1,1,1], group=32>(f, d)
           h = Clip(g, zero, six) i = Conv(h, c) y = Add(i, x) }""",
     "pool": "(float[2,5,12,12] x) => (float[2,5,1,1] y) { y = GlobalAveragePool(x) }",
+    "long_pool": "(float[2,3,64,40] x) => (float[2,3,1,1] y) { y = GlobalAveragePool(x) }",
+    "strided": """(float16[2,8,9,12] x, float16[8,1,3,3] w) => (float16[2,8,5,6] y)
+        { y = Conv<pads=[1,1,1,1], strides=[2,2], group=8>(x, w) }""",
     "largest": "(float[1,3,9,9] x) => (float[1,3,4,4] y) "
     "{ y = MaxPool<kernel_shape=[3,3], strides=[2,2]>(x) }",
     "moved": """(float[2,12,5] x, int64[4] i) => (float[5,14] y)
