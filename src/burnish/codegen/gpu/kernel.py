@@ -76,7 +76,8 @@ class Target:
     precision: str = "ieee"
     """How f32 is multiplied: `ieee`, `tf32` or `tf32x3`."""
     approximate: bool = False
-    """Whether the device's own tanh serves functions whose result becomes a 16-bit float."""
+    """Whether the device's own tanh serves functions whose result becomes a 16-bit float, and
+    values that are rounded to one for a moment stay as exact as they are."""
     orders: Orders = field(default_factory=dict)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import Arithmetic, Block, Frame, power_of_two
 from burnish.codegen.gpu.guards import Bind, bound_guards, ranges, scattered
+from burnish.codegen.gpu.peepholes import simpler
 from burnish.codegen.gpu.tally import Tally
 from burnish.tile.connect import NoGroupError
 from burnish.tile.expr import (
@@ -252,7 +253,8 @@ class Writer:
         """Return an expression of a nest, evaluated at a point."""
         found = point.done.get(id(expr))
         if found is None:
-            found = point.done[id(expr)] = self._expression(expr, point)
+            plain = simpler(expr, exact=not self.approximate)
+            found = point.done[id(expr)] = self._expression(plain, point)
         return found
 
     def _expression(self, expr: Expr, point: Point) -> Value:
