@@ -54,6 +54,8 @@ MODELS: Mapping[str, str] = {
     "moved": """(float[2,12,5] x, int64[4] i) => (float[5,14] y)
         { g = Gather<axis=1>(x, i) t = Transpose<perm=[2,0,1]>(g) r = Reshape(t, shape)
           c = Concat<axis=1>(r, r) y = Slice(c, from, to, along) }""",
+    "large_product": """(float16[256,1024] x, float16[1024,256] w) => (float16[256,256] y)
+        { y = MatMul(x, w) }""",
     "running": "(float[3,17] x) => (float[3,17] y) { y = CumSum(x, last) }",
 }
 """ONNX text by name; constants that the text does not declare are in `CONSTANTS`."""

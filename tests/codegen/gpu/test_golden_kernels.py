@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from burnish.codegen.gpu import ahead
 from burnish.codegen.gpu.kernel import Target, emit
 from burnish.codegen.gpu.launch import Launch
+from burnish.core.errors import ModelError
 from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
-from codegen.gpu.interpreting import compiled
+from codegen.gpu.interpreting import compiled, fitted_for
 from codegen.gpu.models import graph_of
 
 KERNELS = {
@@ -66,3 +70,30 @@ def test_kernels_take_of_a_hopper_what_they_took(golden: Callable[..., None]) ->
             f"{made.shared_bytes} bytes of shared memory"
         )
     golden("\n".join(rows) + "\n", suffix="txt")
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+def test_loads_run_ahead_as_far_as_shared_memory_allows() -> None:
+    graph = graph_of("large_product")
+    blocks = {"m": 128, "n": 128, "k": 128, "warps": 8, "stages": 9}
+    (launch,) = emit(Group(graph.ops, graph.outputs), Schedule((), settings=blocks), graph)
+    assert launch.stages * 2 * 128 * 128 * 2 <= 232_448
+    greedy = dataclasses.replace(launch, stages=6)
+    fits, made = fitted_for(greedy, 90)
+    assert fits.stages < 6
+    assert made.shared_bytes <= 232_448
+
+
+def test_a_kernel_that_no_card_has_room_for_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def compile_large(launch: Launch, capability: int, folder: Path) -> ahead.Compiled:
+        return ahead.Compiled(launch.name, b"", 300_000, capability, len(str(folder)))
+
+    monkeypatch.setattr(ahead, "compile_for", compile_large)
+    launch = launch_of("product")
+    text = f"{launch.name} needs 300,000 bytes of shared memory, and sm_90 has 232,448"
+    with pytest.raises(ModelError, match=text) as caught:
+        ahead.fitted(launch, 90, tmp_path)
+    assert "ONNX Runtime" in caught.value.hint
