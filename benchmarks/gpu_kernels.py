@@ -12,6 +12,7 @@ before anything is run, and needs no GPU.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import statistics
@@ -89,17 +90,17 @@ def planned(model: Graph, fusion: str) -> Plan:
 
 def compile_one(job: tuple[Any, str]) -> dict[str, Any]:
     """Compile one kernel into Triton's cache; runs in a process of its own."""
-    from burnish.codegen.gpu.ahead import compile_for
+    from burnish.codegen.gpu.ahead import fitted
 
     launch, folder = job
     begun = time.monotonic()
     try:
-        made = compile_for(launch, 90, Path(folder))
+        fits, made = fitted(launch, 90, Path(folder))
     except Exception as error:  # every failure is told
         return {"name": launch.name, "error": str(error)[-500:]}
     return {
         "name": launch.name, "registers": made.registers, "stack": made.stack_bytes,
-        "shared": made.shared_bytes, "seconds": time.monotonic() - begun,
+        "shared": made.shared_bytes, "stages": fits.stages, "seconds": time.monotonic() - begun,
     }  # fmt: skip
 
 
@@ -113,12 +114,18 @@ def compile_all(plan: Plan, folder: Path, processes: int) -> list[dict[str, Any]
 class Ours:
     """The launches of a plan over CUDA tensors."""
 
-    def __init__(self, plan: Plan, inputs: dict[str, Tensor], folder: Path) -> None:
+    def __init__(
+        self, plan: Plan, inputs: dict[str, Tensor], folder: Path, stages: dict[str, int]
+    ) -> None:
 
         from burnish.codegen.gpu.running import allocated
 
         self._folder = folder
-        self.launches = [launch for each in plan.launches for launch in each]
+        self.launches = [
+            dataclasses.replace(launch, stages=stages.get(launch.name, launch.stages))
+            for each in plan.launches
+            for launch in each
+        ]
         self.tensors = allocated(plan, "cuda")
         for name, tensor in inputs.items():
             if name in self.tensors:
@@ -262,7 +269,8 @@ def run_on_device(
         wide = tuple(t.float() if t.is_floating_point() else t for t in given)
         exact = tuple(module.float()(*wide))
         module.half()
-    ours = Ours(plan, inputs, folder)
+    stages = {each["name"]: each["stages"] for each in result["compiled"] if "stages" in each}
+    ours = Ours(plan, inputs, folder, stages)
     found = ours()
     torch.cuda.synchronize()
     result["error"], result["eager_error"] = error_of(found, exact), error_of(half, exact)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from burnish.codegen.gpu.ahead import Compiled, compile_for
+from burnish.codegen.gpu.ahead import Compiled, compile_for, fitted
 from burnish.codegen.gpu.kernel import Orders, Target, emit
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.running import as_array, as_tensor, start
@@ -37,6 +37,11 @@ def interpreted(launches: Sequence[Launch], arrays: Mapping[str, Array]) -> dict
 def compiled(launch: Launch, capability: int) -> Compiled:
     """Return a kernel compiled for a GPU that is not there."""
     return _pool("0").submit(_compile, launch, capability).result()
+
+
+def fitted_for(launch: Launch, capability: int) -> tuple[Launch, Compiled]:
+    """Return a kernel compiled so that it fits a GPU that is not there."""
+    return _pool("0").submit(_fit, launch, capability).result()
 
 
 def run_groups(
@@ -102,3 +107,7 @@ def _run(launches: Sequence[Launch], arrays: Mapping[str, Array]) -> dict[str, A
 
 def _compile(launch: Launch, capability: int) -> Compiled:
     return compile_for(launch, capability, _folder())
+
+
+def _fit(launch: Launch, capability: int) -> tuple[Launch, Compiled]:
+    return fitted(launch, capability, _folder())

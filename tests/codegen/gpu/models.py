@@ -46,11 +46,16 @@ MODELS: Mapping[str, str] = {
         { e = Conv(x, a) f = Clip(e, zero, six) g = Conv<pads=[1,1,1,1], group=32>(f, d)
           h = Clip(g, zero, six) i = Conv(h, c) y = Add(i, x) }""",
     "pool": "(float[2,5,12,12] x) => (float[2,5,1,1] y) { y = GlobalAveragePool(x) }",
+    "long_pool": "(float[2,3,64,40] x) => (float[2,3,1,1] y) { y = GlobalAveragePool(x) }",
+    "strided": """(float16[2,8,9,12] x, float16[8,1,3,3] w) => (float16[2,8,5,6] y)
+        { y = Conv<pads=[1,1,1,1], strides=[2,2], group=8>(x, w) }""",
     "largest": "(float[1,3,9,9] x) => (float[1,3,4,4] y) "
     "{ y = MaxPool<kernel_shape=[3,3], strides=[2,2]>(x) }",
     "moved": """(float[2,12,5] x, int64[4] i) => (float[5,14] y)
         { g = Gather<axis=1>(x, i) t = Transpose<perm=[2,0,1]>(g) r = Reshape(t, shape)
           c = Concat<axis=1>(r, r) y = Slice(c, from, to, along) }""",
+    "large_product": """(float16[256,1024] x, float16[1024,256] w) => (float16[256,256] y)
+        { y = MatMul(x, w) }""",
     "running": "(float[3,17] x) => (float[3,17] y) { y = CumSum(x, last) }",
 }
 """ONNX text by name; constants that the text does not declare are in `CONSTANTS`."""

@@ -74,6 +74,35 @@ def test_sums_formed_in_parts_give_what_the_judge_gives(name: str) -> None:
     assert_alike(run_groups(graph, [(group, blocks)], inputs), evaluate(graph, inputs), graph)
 
 
+def test_a_sum_over_an_image_is_formed_in_parts() -> None:
+    graph = graph_of("long_pool")
+    inputs = inputs_of(graph)
+    blocks = {"m": 4, "split": 4}
+    group = whole(graph)
+    assert len(emit(group, Schedule(group.anchor.shape, settings=blocks), graph)) == 2
+    assert_alike(run_groups(graph, [(group, blocks)], inputs), evaluate(graph, inputs), graph)
+
+
+@pytest.mark.parametrize("name", ["depthwise", "largest", "strided"])
+@pytest.mark.parametrize(("across", "down"), [(4, 2), (3, 1), (2, 5)])
+def test_patches_of_windows_give_what_the_judge_gives(name: str, across: int, down: int) -> None:
+    graph = graph_of(name)
+    inputs = inputs_of(graph)
+    blocks = {"m": 32, "across": across, "down": down}
+    assert_alike(
+        run_groups(graph, [(whole(graph), blocks)], inputs), evaluate(graph, inputs), graph
+    )
+
+
+def test_neighbouring_windows_load_what_they_share_once() -> None:
+    graph = graph_of("depthwise")
+    loads = [
+        emit(whole(graph), Schedule((), settings=blocks), graph)[0].source.count("tl.load(t0")
+        for blocks in ({}, {"across": 4, "down": 2})
+    ]
+    assert loads == [9, (4 + 2) * (2 + 2)]
+
+
 def test_rows_that_hold_nan_have_no_largest_number() -> None:
     graph = graph_of("largest")
     inputs = inputs_of(graph)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.running import loaded
+from burnish.core.errors import ModelError
 
 _POINTERS = {
     "f16": "*fp16", "bf16": "*bf16", "f32": "*fp32", "f64": "*fp64", "bool": "*i8",
@@ -29,6 +32,30 @@ class Compiled:
     registers: int
     stack_bytes: int
     """Registers that did not fit are spilled here."""
+
+
+MOST_SHARED_BYTES: Mapping[int, int] = MappingProxyType(
+    {70: 98_304, 80: 166_912, 86: 101_376, 89: 101_376, 90: 232_448, 100: 232_448, 120: 101_376}
+)
+"""What one program may take of a multiprocessor's own memory, by compute capability."""
+
+
+def fitted(launch: Launch, capability: int, folder: Path) -> tuple[Launch, Compiled]:
+    """Return a kernel compiled with as many loads in flight as its device has room for.
+
+    `ModelError` where not even one fits: its blocks are too large.
+    """
+    most = MOST_SHARED_BYTES[capability]
+    for stages in range(launch.stages, 0, -1):
+        tried = replace(launch, stages=stages)
+        made = compile_for(tried, capability, folder)
+        if made.shared_bytes <= most:
+            return tried, made
+    raise ModelError(
+        f"kernel {launch.name} needs {made.shared_bytes:,} bytes of shared memory, "
+        f"and sm_{capability} has {most:,}",
+        hint="leave its nodes to ONNX Runtime",
+    )
 
 
 def compile_for(launch: Launch, capability: int, folder: Path) -> Compiled:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from burnish.codegen.gpu.blocks import power_of_two
-from burnish.codegen.gpu.form import Form, form, places_of
+from burnish.codegen.gpu.form import Form, form, places_of, window_axes
 from burnish.codegen.gpu.kernel import Target, Written, refusal, splittable, written
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.price import Price, price
@@ -161,12 +161,25 @@ def candidates(group: Group, target: Target) -> Iterator[Settings]:
         yield from _split(group, target)
     elif shape.whole:
         yield from _rows(shape)
+    elif window_axes(group.ops, group.anchor, places):
+        yield from _windows(len(window_axes(group.ops, group.anchor, places)))
     elif any(op.reduced for op in group.ops):
         for m in (8, 32, 128, 512):
             yield {"m": m, "warps": 4, "stages": 2}
+        yield from _split_rows(group)
     else:
         for m, warps in ((512, 4), (1024, 4), (256, 2)):
             yield {"m": m, "warps": warps, "stages": 1}
+
+
+def _windows(directions: int) -> Iterator[Settings]:
+    """Yield blocks of windows that slide: four elements a thread, neighbours share what they read.
+
+    A thread computes a patch of `down` by `across` outputs.
+    """
+    patches = ((4, 2), (4, 4), (2, 2), (1, 1)) if directions > 1 else ((8, 1), (4, 1), (1, 1))
+    for across, down in patches:
+        yield {"m": 256, "across": across, "down": down, "warps": 2, "stages": 1}
 
 
 def scratch_types(launches: Iterable[Written]) -> dict[str, TensorType]:
@@ -228,6 +241,19 @@ def _split(group: Group, target: Target) -> Iterator[Settings]:
         ]  # fmt: skip
         if programs < FEW and fits:
             yield {"m": m, "n": n, "k": 64, "warps": 4, "stages": 4, "split": max(fits)}
+
+
+def _split_rows(group: Group) -> Iterator[Settings]:
+    """Yield settings whose long sums are formed in parts, as those over whole images are."""
+    long = splittable(group)
+    if long is None:
+        return
+    outputs, first = math.prod(long.shape), long.reduced[0].extent
+    for m in (8, 32):
+        programs = -(-outputs // m)
+        fits = [n for n in range(2, 65) if first % n == 0 and programs * n <= 4 * MOST_SPLIT]
+        if programs < FEW * 3 and fits:
+            yield {"m": m, "warps": 4, "stages": 2, "split": max(fits)}
 
 
 def _rows(shape: Form) -> Iterator[Settings]:

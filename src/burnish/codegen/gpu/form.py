@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burnish.codegen.gpu.operands import contracts
 from burnish.tile.graph import TileOp
@@ -114,6 +114,38 @@ def stored_place(
         if fits and (not left or (kept.whole and left <= set(kept.columns))):
             return index
     return None
+
+
+def window_axes(ops: Sequence[TileOp], anchor: TileOp, places: Places) -> tuple[Axis, ...]:
+    """Return the anchor's axes along which windows slide, the innermost first.
+
+    Neighbours along them read mostly the same: written side by side, they share by name.
+    """
+    found: dict[Axis, None] = {}
+    for op in ops:
+        if op.combine is None or contracts(op) or op.output not in places:
+            continue
+        parts = [part for read in op.reads for part in read.index]
+        slid = [axes_of(part) for part in parts if axes_of(part) & set(op.reduced)]
+        for axis, index in zip(op.spatial, places[op.output][0], strict=True):
+            own = next(iter(axes_of(index)), None)
+            if any(axis in axes for axes in slid) and own in anchor.spatial and index == at(own):
+                found[own] = None
+    return tuple(axis for axis in reversed(anchor.spatial) if axis in found)
+
+
+def phased(shape: Form, counts: Mapping[Axis, int]) -> tuple[Form, dict[Axis, Axis]]:
+    """Return the form whose steps along some axes are several elements long, and its axes."""
+    axes = {
+        axis: Axis(f"{axis.name}s", -(-axis.extent // counts.get(axis, 1)))
+        for axis in (*shape.rows, *shape.columns, *shape.batch)
+    }
+
+    def renamed(old: Sequence[Axis]) -> tuple[Axis, ...]:
+        return tuple(axes[axis] for axis in old)
+
+    rows, columns, batch = map(renamed, (shape.rows, shape.columns, shape.batch))
+    return replace(shape, rows=rows, columns=columns, batch=batch), axes
 
 
 def _reduced_over(ops: Sequence[TileOp], anchor: TileOp, places: Places) -> frozenset[Axis] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from burnish.tile.expr import Guard
 from burnish.tile.graph import Read
-from burnish.tile.index import Axis, Index, bounds, substitute
+from burnish.tile.index import Axis, Div, Index, Mod, axes_of, bounds, substitute
 
 Bind = Mapping[Axis, Index]
 """What the axes of a nest are, over the blocks of the kernel."""
@@ -40,3 +40,47 @@ def _holds(guard: Guard, index: Index, extent: int) -> bool:
     shift = index - guard.index
     low, high = guard.low + shift.constant, guard.high + shift.constant
     return not shift.terms and low >= 0 and high <= extent
+
+
+RUN = 8
+"""Neighbouring elements that one instruction loads."""
+
+
+def scattered(offset: Index, guards: Iterable[Guard], dims: Iterable[Axis]) -> bool:
+    """Say whether each lane is loaded by itself.
+
+    Lanes are loaded together along an axis on which elements lie side by side, unless conditions
+    hold for some of them only.
+    """
+    conditions = [guard.index for guard in guards]
+    for axis in dims:
+        steady = any(
+            factor == 1 and _runs(Index(((atom, 1),)), axis) for atom, factor in offset.terms
+        )
+        if steady and not any(_changes(index, axis) for index in conditions):
+            return False
+    return True
+
+
+def _runs(index: Index, axis: Axis) -> bool:
+    match index:
+        case Index(((Axis() as own, 1),), _):
+            return own == axis
+        case Index(((Mod(of, by), 1),), _):
+            return by >= RUN and _runs(of, axis)
+    return False
+
+
+def _changes(index: Index, axis: Axis) -> bool:
+    """Say whether an index differs between neighbours along an axis."""
+    for atom, _ in index.terms:
+        match atom:
+            case Div(of, by):
+                changes = by < RUN and _changes(of, axis)
+            case Mod(of, _):
+                changes = _changes(of, axis)
+            case _:
+                changes = axis in axes_of(Index(((atom, 1),)))
+        if changes:
+            return True
+    return False

@@ -4,28 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import product as every
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import Block, power_of_two
-from burnish.codegen.gpu.form import Form, form, places_of, stored_place
-from burnish.codegen.gpu.guards import Bind
+from burnish.codegen.gpu.form import (
+    Form,
+    Places,
+    form,
+    phased,
+    places_of,
+    stored_place,
+    window_axes,
+)
+from burnish.codegen.gpu.guards import Bind, ranges
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.writer import Value, Writer
 from burnish.core.errors import ModelError
 from burnish.core.tensors import BITS
-from burnish.tile.graph import TensorType, TileGraph, TileOp
+from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, Index, at, axes_of, flatten, unflatten
+from burnish.tile.index import Axis, Index, at, axes_of, flatten, substitute, unflatten
 from burnish.tile.schedule import Schedule
 from burnish.tile.steps.parts import cut
 
 Orders = Mapping[str, tuple[int, ...]]
 """Tensors whose dimensions lie in memory in another order than their own, outermost first."""
 
+LONG = 2048
+"""Terms of a sum of rows that is worth forming in parts."""
+SHARED_BYTES = 200_000
+"""Of a multiprocessor's own memory that loads which run ahead may take."""
 _LARGEST = 2**31
 """Elements beyond which offsets need 64 bits."""
 
@@ -63,7 +76,8 @@ class Target:
     precision: str = "ieee"
     """How f32 is multiplied: `ieee`, `tf32` or `tf32x3`."""
     approximate: bool = False
-    """Whether the device's own tanh serves functions whose result becomes a 16-bit float."""
+    """Whether the device's own tanh serves functions whose result becomes a 16-bit float, and
+    values that are rounded to one for a moment stay as exact as they are."""
     orders: Orders = field(default_factory=dict)
 
 
@@ -141,11 +155,17 @@ def parts(group: Group, target: Target, split: int = 1) -> tuple[Part, ...]:
 
 
 def splittable(group: Group) -> TileOp | None:
-    """Return the product of a group whose sum can be formed in parts; None: there is none."""
+    """Return the product, or else the long sum, that can be formed in parts; None: neither."""
     products = [op for op in group.ops if contracts(op)]
-    if len(products) != 1 or len(group.outputs) > 1:
+    sums = [op for op in group.ops if op.combine == "sum" and _terms(op) >= LONG]
+    found = products or sums
+    if len(found) != 1 or len(group.outputs) > 1:
         return None
-    return products[0]
+    return found[0]
+
+
+def _terms(op: TileOp) -> int:
+    return math.prod(axis.extent for axis in op.reduced)
 
 
 def _before(group: Group, op: TileOp) -> tuple[TileOp, ...]:
@@ -182,28 +202,41 @@ def _written(
 ) -> Written:
     anchor = part.anchor
     places = places_of(part.ops, anchor)
-    shape = form(part.ops, anchor, target.orders.get(anchor.output), places)
-    m_size, n_size = block_sizes(shape, settings)
+    whole = form(part.ops, anchor, target.orders.get(anchor.output), places)
+    sliding = window_axes(part.ops, anchor, places)
+    phases = dict(zip(sliding, (settings.get("across", 1), settings.get("down", 1)), strict=False))
+    phases = {axis: min(count, axis.extent) for axis, count in phases.items() if count > 1}
+    shape, axes = phased(whole, phases)
+    sizes = block_sizes(shape, settings)
     writer = Writer(
         part.ops, types, target.orders, settings.get("k", 32), target.precision,
         approximate=target.approximate,
     )  # fmt: skip
     rows, columns, batch = shape.counts
-    tiles = -(-rows // m_size), -(-columns // n_size)
-    bind = _programs(writer, shape, (m_size, n_size), tiles)
+    tiles = -(-rows // sizes[0]), -(-columns // sizes[1])
+    steps = _programs(writer, shape, sizes, tiles)
     frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
-    for name in part.outputs:
-        op = writer.ops[name]
-        index: Sequence[Index] = tuple(at(axis) for axis in op.spatial)
-        if op is not anchor:
-            found = stored_place(op, anchor, places, shape)
-            assert found is not None
-            index = found
-        bound = tuple(bind[next(iter(axes_of(i)))] if axes_of(i) else Index() for i in index)
-        _store(writer, name, writer.value(name, bound, frame), bound, frame)
+    for place in every(*(range(count) for count in phases.values())):
+        shift = dict(zip(phases, place, strict=True))
+        bind = {
+            axis: steps[new] * phases.get(axis, 1) + shift.get(axis, 0)
+            for axis, new in axes.items()
+        }
+        for name in part.outputs:
+            index = _stored_index(writer.ops[name], anchor, places, whole)
+            bound = tuple(substitute(each, bind) for each in index)
+            _store(writer, name, writer.value(name, bound, frame), bound, frame)
     programs = tiles[0] * tiles[1] * batch
-    launch = _launch(writer, part, settings, (shape, m_size, n_size), programs, types)
+    launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape)
+
+
+def _stored_index(op: TileOp, anchor: TileOp, places: Places, shape: Form) -> tuple[Index, ...]:
+    if op is anchor:
+        return tuple(at(axis) for axis in op.spatial)
+    found = stored_place(op, anchor, places, shape)
+    assert found is not None
+    return found
 
 
 def _frame(writer: Writer) -> tuple[Axis, ...]:
@@ -251,7 +284,7 @@ def _store(
     order = writer.orders.get(tensor) or range(len(kind.shape))
     offset = flatten([index[d] for d in order], [kind.shape[d] for d in order])
     depends = axes_of(offset)
-    mask = writer.mask(depends, (), frame)
+    mask = writer.mask(depends, tuple(ranges(Read(tensor, index), kind.shape)), frame)
     place = f"{writer.pointer(tensor)} + {writer.arithmetic(frame).index(offset)}"
     text = f"{value.text}.to(tl.int8)" if kind.dtype == "bool" else value.text
     dims = writer.dims(depends, frame)
@@ -281,7 +314,8 @@ def _launch(
     helpers = spelling.helper_text(writer.helpers)
     warps = settings.get("warps", 4)
     # without a loop there is nothing to load ahead for, and buffers for it would cost
-    stages = settings.get("stages", 3) if writer.tally.turns else 1
+    most = max(int(SHARED_BYTES // max(writer.tally.looped_bytes, 1.0)), 1)
+    stages = min(settings.get("stages", 3), most) if writer.tally.turns else 1
     code = f"{helpers}@triton.jit\ndef kernel({pointers}):\n{body}\n"
     kind = "product" if blocks[0].multiplies else "rows" if blocks[0].whole else "each"
     name = f"{kind}_{hashlib.sha256(f'{warps} {stages} {code}'.encode()).hexdigest()[:12]}"

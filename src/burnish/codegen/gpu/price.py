@@ -29,6 +29,11 @@ RAMP_S = 1.0e-6
 """From the start of a kernel to its full rate and back."""
 STEP_S = 0.16e-6
 """What one step of a product's loop takes when nothing else bounds it, loads in flight."""
+COMPUTED_S = 0.7e-6
+"""The same where an operand is computed first, or nothing runs ahead (0.6 to 1.5 measured)."""
+NESTED_S = 6e-6
+"""More, where a loop over products lies in another: nothing runs ahead (one such kernel took 189
+instead of 14 us)."""
 WAIT_S = 0.7e-6
 """What a program waits for its first loads."""
 REGISTERS = 65_536
@@ -60,7 +65,7 @@ def price(
     """Return what a launch should take."""
     tally, programs = written.tally, written.programs
     threads = 32 * written.launch.warps
-    per_thread = OWN_REGISTERS + 1.5 * tally.widest / threads
+    per_thread = OWN_REGISTERS + (1.5 * tally.widest + 0.6 * tally.held) / threads
     resident = int(REGISTERS // (threads * min(per_thread, MOST_PER_THREAD))) or 1
     rounds = math.ceil(programs / hw.compute_units)
     uneven = rounds * hw.compute_units / programs if rounds <= 4 * resident else 1.05
@@ -74,8 +79,9 @@ def price(
     moved = _memory_bytes(written, types)
     memory_s = moved / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
     waves = math.ceil(programs / (hw.compute_units * resident))
-    chained = max(tally.steps, tally.turns) * STEP_S * (1.3 if written.launch.warps > 4 else 1.0)
-    latency_s = waves * (WAIT_S + chained)
+    chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
+    turned = max(tally.turns - tally.steps - tally.waits, 0) * STEP_S
+    latency_s = waves * (WAIT_S + chained + turned)
     launch_s = hw.launch_overhead_s + RAMP_S
     busy = max(product_s, lane_s, l2_s, memory_s, latency_s)
     rest = product_s + lane_s + l2_s - max(product_s, lane_s, l2_s)

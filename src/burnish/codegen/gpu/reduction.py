@@ -95,6 +95,8 @@ def _product(writer: Writer, point: Point, sides: Operands) -> Value:
             _multiply(writer, replace(point, bind=bind, done={}), sides, k, total)
         else:
             step = writer.fresh("step")
+            if writer.scopes[-1].trips > 1:
+                writer.tally.nested += writer.scopes[-1].trips * steps
             with writer.loop(f"for {step} in range({steps}):", (k, *scalars), steps):
                 _count(writer, step, chunks, scalars, name, block)
                 _multiply(writer, replace(point, bind=bind, done={}), sides, k, total)
@@ -121,7 +123,9 @@ def _multiply(writer: Writer, point: Point, sides: Operands, k: Axis, total: str
         inside = replace(point, frame=frame, done={})
         texts.append(_operand(writer, side, inside, k, sides.dtype))
     rows, columns, depth = (writer.blocks[axis].size for axis in (sides.rows, sides.columns, k))
-    writer.tally.product(sides.dtype, rows, columns, depth, writer.scopes[-1].trips)
+    plain = all(_loaded(writer, each, point.op) for each in (sides.left, sides.right))
+    trips = writer.scopes[-1].trips
+    writer.tally.product(sides.dtype, (rows, columns, depth), trips, ahead=plain and trips > 1)
     precise = f', input_precision="{writer.precision}"' if sides.dtype == "f32" else ""
     writer.line(f"{total} = tl.dot({texts[0]}, {texts[1]}, {total}{precise})")
 
@@ -138,6 +142,12 @@ def _operand(writer: Writer, side: Expr, point: Point, k: Axis, dtype: str) -> s
     if not value.dims >= set(frame):
         text = f"tl.broadcast_to({text}, {writer.shape(frame, frame)})"
     return text
+
+
+def _loaded(writer: Writer, side: Expr, op: TileOp) -> bool:
+    """Say whether a side is nothing but a load."""
+    inner = narrow(side)
+    return isinstance(inner, Argument) and op.reads[inner.position].tensor not in writer.ops
 
 
 def _zero_outside(writer: Writer, side: Expr, op: TileOp) -> bool:
@@ -202,6 +212,10 @@ def _unrolled(writer: Writer, point: Point) -> Value:
             writer.line(f"{total} = {text if first else _joined(writer, op, total, text)}")
             writer.tally.work("add", writer.elements(dims), writer.scopes[-1].trips)
             first = False
+        if _reduces_inside(writer, op):
+            # the compiler has them all in flight at once
+            terms = math.prod(axis.extent for axis in op.reduced)
+            writer.tally.held = max(writer.tally.held, terms * writer.elements(dims))
     return Value(total, op.body.dtype, dims, depends)
 
 

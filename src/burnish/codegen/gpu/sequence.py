@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from burnish.codegen.gpu.kernel import Orders, Target, emit
 from burnish.codegen.gpu.launch import Launch
+from burnish.codegen.gpu.merge import merged
 from burnish.codegen.schedule import Choice
 from burnish.core.errors import ModelError
 from burnish.rewrite.pipeline import optimize
@@ -41,7 +42,8 @@ def simplified(model: ir.Model, fusion: Fusion = "element-wise") -> TileGraph:
             f"{len(left)} nodes have no loops, the first is {name}: {reason}",
             hint="see which: burnish coverage MODEL",
         )
-    return simplify(lower(tuple(bound.graph)).graph, fusion=fusion)
+    plain = simplify(lower(tuple(bound.graph)).graph, fusion=fusion)
+    return simplify(merged(plain), fusion=fusion)
 
 
 def static_and_rewritten(model: ir.Model) -> ir.Model:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from burnish.core.tensors import BITS
 from burnish.tile.functions import FUNCTIONS
 
+SCATTERED = 12.0
+"""Operations that the load of a single element costs."""
+
 
 @dataclass(slots=True)
 class Tally:
@@ -21,16 +24,27 @@ class Tally:
     stored_bytes: dict[str, float] = field(default_factory=dict)
     widest: int = 0
     """Elements of the largest block that is held at once."""
+    held: int = 0
+    """Elements of blocks that are computed side by side."""
     steps: int = 0
-    """Products of blocks, one after the other."""
+    """Products of loaded blocks in a loop, whose loads run ahead."""
+    waits: int = 0
+    """Products that wait for what is computed or loaded just before them."""
+    nested: int = 0
+    """Steps of loops over products that lie in loops over products."""
+    looped_bytes: float = 0.0
+    """What one turn of the innermost loops loads: each step that runs ahead holds as much."""
     turns: int = 0
     """Turns of all loops."""
 
-    def load(self, tensor: str, dtype: str, elements: int, trips: int) -> None:
-        """Count a load."""
-        moved = elements * BITS[dtype] / 8 * trips
-        self.loaded_bytes[tensor] = self.loaded_bytes.get(tensor, 0.0) + moved
-        self.lane_operations += 0.5 * elements * trips
+    def load(
+        self, tensor: str, dtype: str, elements: int, trips: int, *, alone: bool = False
+    ) -> None:
+        """Count a load; `alone`: each lane takes an instruction, an address and a condition."""
+        each = elements * BITS[dtype] / 8
+        self.loaded_bytes[tensor] = self.loaded_bytes.get(tensor, 0.0) + each * trips
+        self.lane_operations += (SCATTERED if alone else 0.5) * elements * trips
+        self.looped_bytes += each if trips > 1 else 0.0
 
     def store(self, tensor: str, dtype: str, elements: int) -> None:
         """Count a store."""
@@ -42,9 +56,13 @@ class Tally:
         self.lane_operations += FUNCTIONS[function].weight * elements * trips
         self.widest = max(self.widest, elements)
 
-    def product(self, dtype: str, rows: int, columns: int, depth: int, trips: int) -> None:
-        """Count a product of two blocks."""
+    def product(self, dtype: str, sizes: tuple[int, int, int], trips: int, *, ahead: bool) -> None:
+        """Count a product of two blocks; `ahead`: both are loaded, while others are multiplied."""
+        rows, columns, depth = sizes
+        if ahead:
+            self.steps += trips
+        else:
+            self.waits += trips
         flops = 2.0 * rows * columns * depth * trips
-        self.steps += trips
         self.product_flops[dtype] = self.product_flops.get(dtype, 0.0) + flops
         self.widest = max(self.widest, rows * columns)

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import Arithmetic, Block, Frame, power_of_two
-from burnish.codegen.gpu.guards import Bind, bound_guards, ranges
+from burnish.codegen.gpu.guards import Bind, bound_guards, ranges, scattered
+from burnish.codegen.gpu.peepholes import simpler
 from burnish.codegen.gpu.tally import Tally
 from burnish.tile.connect import NoGroupError
 from burnish.tile.expr import (
@@ -235,7 +236,9 @@ class Writer:
                 other = "0" if read.otherwise == 0 else _typed(other, read.otherwise, kind.dtype)
                 text = f"{text}, mask={mask}, other={other}"
             loaded = f"tl.load({text})" + (" != 0" if kind.dtype == "bool" else "")
-            self.tally.load(read.tensor, kind.dtype, self.elements(dims), self.scopes[-1].trips)
+            alone = bool(dims) and scattered(offset, guards, dims)
+            moved = (self.elements(dims), self.scopes[-1].trips)
+            self.tally.load(read.tensor, kind.dtype, *moved, alone=alone)
             return self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
 
     def mask(self, depends: Iterable[Axis], guards: Sequence[Guard], frame: Frame) -> str:
@@ -250,7 +253,8 @@ class Writer:
         """Return an expression of a nest, evaluated at a point."""
         found = point.done.get(id(expr))
         if found is None:
-            found = point.done[id(expr)] = self._expression(expr, point)
+            plain = simpler(expr, exact=not self.approximate)
+            found = point.done[id(expr)] = self._expression(plain, point)
         return found
 
     def _expression(self, expr: Expr, point: Point) -> Value:
