@@ -12,6 +12,7 @@ from burnish.parity.verdict import verdict
 from burnish.report.rewritten import rewrite_lines
 from burnish.report.table import Shown, Table, table
 from burnish.study.check import CheckReport
+from burnish.study.compile_dump import proved
 from burnish.study.compile_report import CompileReport, PlanReport, StepRow
 from burnish.study.conversion import ConversionReport
 from burnish.study.distill import DistillReport
@@ -90,7 +91,7 @@ def compile_lines(report: CompileReport) -> Shown:
     for plan in report.plans:
         yield from _plan(plan)
     yield from (f"note: {note}" for note in report.notes)
-    yield verdict(report.parity)
+    yield proved(report)
     yield f"written: {report.folder} ({report.target}, {units.count(report.threads, 'thread')})"
     yield f"run it: burnish exec {report.folder} --data INPUTS.npz"
 
@@ -179,7 +180,9 @@ def _few(names: tuple[str, ...]) -> str:
 def _plan(plan: PlanReport) -> Shown:
     shown = plan.steps
     if len(shown) > _ROWS:
-        slowest = sorted(shown, key=lambda step: -(step.measured_s or 0.0))[:_ROWS]
+        slowest = sorted(shown, key=lambda step: -(step.measured_s or step.predicted_s or 0.0))[
+            :_ROWS
+        ]
         shown = tuple(sorted(slowest, key=lambda step: step.number))
     sizes = ", ".join(f"{name}={size}" for name, size in plan.sizes.items()) or "fixed sizes"
     kernels = sum(step.kind == "kernel" for step in plan.steps)
