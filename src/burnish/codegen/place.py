@@ -15,6 +15,7 @@ from burnish.codegen.regions import Region, cut
 from burnish.codegen.schedule import Choice
 from burnish.core import units
 from burnish.core.arrays import Array, Arrays
+from burnish.core.plain_text import plain
 from burnish.core.tensors import BITS
 from burnish.runtime.buffers import Uses, arena
 from burnish.runtime.plan import Home, KernelStep, OrtStep, Plan, PlanTensor, Step
@@ -254,8 +255,13 @@ def _values(graph: ir.Graph) -> Iterator[ir.Value]:
 
 
 def header(choice: Choice, kernel: EmittedKernel, graph: TileGraph, backend: Backend) -> str:
-    """Return comment lines for a kernel; no part of what it is named and recognised by."""
-    return "".join(f"{backend.comment} {line}\n" for line in _lines(choice, kernel, graph, backend))
+    """Return comment lines for a kernel; no part of what it is named and recognised by.
+
+    Names come from files that anybody may have written: one with a line break in it would put
+    what follows into the code.
+    """
+    lines = _lines(choice, kernel, graph, backend)
+    return "".join(f"{backend.comment} {plain(line)}\n" for line in lines)
 
 
 def _lines(

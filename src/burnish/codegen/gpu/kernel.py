@@ -25,6 +25,7 @@ from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.writer import Value, Writer
 from burnish.core.errors import ModelError
+from burnish.core.plain_text import plain
 from burnish.core.tensors import BITS
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
@@ -352,5 +353,6 @@ def _header(
         kind = types[name]
         word = "out" if name in part.outputs else "in"
         lines.append(f"{pointer}: {word} {kind.dtype}{list(kind.shape)} {name}")
-    text = "\n".join(f"# {line}" for line in lines)
+    # Names come from files: a line break in one would put what follows into the code.
+    text = "\n".join(f"# {plain(line)}" for line in lines)
     return f"{text}\n\nimport triton\nimport triton.language as tl\n\n\n"
