@@ -12,7 +12,7 @@ from burnish.codegen.schedule import Predicted
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
 from burnish.study import whole_race
-from burnish.study.whole_race import ROUNDS, raced, rounds
+from burnish.study.whole_race import raced
 from codegen.hand_written import ABOUT
 from codegen.models import PORTABLE, mlp
 
@@ -22,26 +22,6 @@ TOLD = dataclasses.replace(
     outputs=(TensorSpec("y", "f32", ("n", 4)),),
 )
 FEEDS = Feeds({"x": np.ones((3, 8), np.float32)}, {})
-
-
-class Clock:
-    """A clock that calls move."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def call(self, seconds: float) -> None:
-        self.now += seconds
-
-
-def test_all_are_timed_in_every_round() -> None:
-    clock = Clock()
-    own, ort = rounds([lambda: clock.call(0.05), lambda: clock.call(0.2)], clock)
-    assert own == pytest.approx([0.05] * ROUNDS)
-    assert ort == pytest.approx([0.2] * ROUNDS)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +35,7 @@ def test_all_are_timed_in_every_round() -> None:
 def test_the_plan_must_be_faster(
     monkeypatch: pytest.MonkeyPatch, own_s: float, library_s: float, is_kept: bool, said: str
 ) -> None:
-    monkeypatch.setattr(whole_race, "rounds", lambda *_: [[own_s] * 3, [library_s] * 3])
+    monkeypatch.setattr(whole_race, "take_turns", lambda *_: [[[own_s]] * 3, [[library_s]] * 3])
     prepared = prepare(mlp(), {"batch": 3})
     built = plan(prepared, PlanOptions(PORTABLE, Predicted(PORTABLE)))
     winner, note = raced({"it": built}, prepared, TOLD, FEEDS, PORTABLE)
@@ -67,7 +47,8 @@ def test_the_plan_must_be_faster(
 
 
 def test_of_two_plans_the_faster_one_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole_race, "rounds", lambda *_: [[2.0] * 3, [1.0] * 3, [3.0] * 3])
+    times = [[[2.0]] * 3, [[1.0]] * 3, [[3.0]] * 3]
+    monkeypatch.setattr(whole_race, "take_turns", lambda *_: times)
     prepared = prepare(mlp(), {"batch": 3})
     options = PlanOptions(PORTABLE, Predicted(PORTABLE))
     slow, fast = (plan(prepared, options) for _ in range(2))

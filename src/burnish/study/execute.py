@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from burnish.runtime.load import load
 from burnish.store.interface import Interface
 from burnish.study.requests.rewriting import ExecCommand
 from burnish.study.requests.vocabulary import path
+from burnish.timing.stopwatch import sampled
 
 SCHEMA = 1
 
@@ -52,11 +52,7 @@ def answer(asked: ExecCommand, *, progress: Progress = SILENT) -> ExecReport:
         outputs = executable.run(feeds)
         call = executable.prepare(feeds)
         progress.step("exec", 1, 1, f"{units.count(asked.runs, 'run')} to be timed")
-        times = []
-        for _ in range(asked.runs):
-            start = time.perf_counter()
-            call()
-            times.append(time.perf_counter() - start)
+        times = sampled(call, calls=asked.runs)
         if target is not None:
             write_npz(outputs, target)
         return ExecReport(

@@ -7,9 +7,8 @@ caches, and in whose, is only seen here.
 from __future__ import annotations
 
 import statistics
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
 from burnish.codegen.backend import Backend
@@ -21,10 +20,9 @@ from burnish.feeds.feed import Feeds
 from burnish.process.scratch import scratch
 from burnish.runtime.folder import About
 from burnish.runtime.load import open_folder
+from burnish.timing.turns import Turns, take_turns
 
-ROUNDS = 9
-ROUND_S = 0.25
-"""Each round lets all run about this long, one after the other."""
+TURNS = Turns(rounds=9, warmup=0, settling=1, block_s=0.25)
 LEAST_GAIN = 0.02
 """A plan must be faster by this share: ONNX Runtime alone is simpler, and starts sooner."""
 
@@ -51,7 +49,7 @@ def raced(
             write(folder, about, [each], backend)
             loaded = stack.enter_context(open_folder(folder, threads=backend.machine.units))
             calls.append(loaded.prepare(feeds.arrays))
-        times = rounds(calls)
+        times = [list(map(statistics.median, own)) for own in take_turns(calls, TURNS)]
     return _judged(dict(zip(own, times, strict=False)), times[-1], own, prepared, backend)
 
 
@@ -73,27 +71,3 @@ def _judged(
         return built, f"{took}: {ratio:.2f} times as fast as ONNX Runtime"
     reason = f"ONNX Runtime runs the whole model as fast ({took})"
     return whole(prepared, backend, reason), reason
-
-
-def rounds(
-    calls: Sequence[Callable[[], None]], clock: Callable[[], float] = time.perf_counter
-) -> list[list[float]]:
-    """Return the seconds of one call of each, as the median of each of several rounds."""
-    found: list[list[float]] = [[] for _ in calls]
-    for number in range(ROUNDS):
-        # who goes first alternates: what runs second finds warmer cores and colder caches
-        start = number % len(calls)
-        for place in (*range(start, len(calls)), *range(start)):
-            found[place].append(_median_call(calls[place], clock))
-    return found
-
-
-def _median_call(call: Callable[[], None], clock: Callable[[], float]) -> float:
-    call()
-    samples: list[float] = []
-    began = clock()
-    while not samples or clock() - began < ROUND_S:
-        start = clock()
-        call()
-        samples.append(clock() - start)
-    return statistics.median(samples)

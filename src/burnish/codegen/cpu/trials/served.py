@@ -37,6 +37,7 @@ from burnish.runtime.ort import BoundPart
 from burnish.runtime.ort import load as load_session
 from burnish.runtime.plan import OrtStep, PlanTensor
 from burnish.runtime.runner import device_name
+from burnish.timing.stopwatch import WALL, timed
 
 MOST_SESSIONS = 4
 """Each takes as long to load as the part has weights to pack."""
@@ -108,10 +109,8 @@ class CpuTrials(Trials):
         run = self._loaded[request.key]
         run(request.settling)
         # one thread's own time leaves out what else the machine was doing
-        clock = time.process_time if self._placed.threads == 1 else time.perf_counter
-        start = clock()
-        run(request.runs)
-        return (clock() - start) / request.runs
+        clock = time.process_time_ns if self._placed.threads == 1 else WALL
+        return timed(lambda: run(request.runs), clock) / request.runs
 
     def forget(self, request: Forget) -> None:
         """Unload a kernel."""
