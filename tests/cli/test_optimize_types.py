@@ -128,3 +128,14 @@ def test_what_f16_cannot_hold_is_not_written(
     assert run(["optimize", str(model), "-o", str(target), "-p", "fp16"]) == 1
     assert not target.exists()
     assert "keep more of it: --keep-f32" in capsys.readouterr().err
+
+
+def test_types_are_not_changed_where_casts_are_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = '<ir_version: 8, opset_import: ["": 5]> g (float[4] x) => (float[4] y) { y = Neg(x) }'
+    path, target = tmp_path / "old.onnx", tmp_path / "out.onnx"
+    onnx.save(onnx.parser.parse_model(text), path)
+    assert run(["optimize", str(path), "-o", str(target), "-p", "fp16", "--no-verify"]) == 3
+    assert not target.exists()
+    assert "types cannot be changed in opset 5: it has other casts" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from burnish.core.errors import ModelError
 from burnish.process.scratch import scratch
 from burnish.rewrite.interface import with_axes_renamed, with_i32_inputs, with_interface_of
 from burnish.rewrite.options import Conversion, OptimizeOptions
@@ -17,6 +18,9 @@ from burnish.rewrite.precision.f16 import Kept, in_f16
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
+
+_CASTS = 6
+"""The first opset whose Cast is told the type by its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ def converted(
     wanted = options.conversion
     if wanted == Conversion():
         return model, None
+    if wanted.changes_types:
+        _require_casts(model)
     names: tuple[str, ...] = ()
     if wanted.i32_inputs:
         model, names = with_i32_inputs(model)
@@ -57,6 +63,15 @@ def converted(
     return found.model, ConversionReport(
         wanted.axes, names, half=True, kept=found.kept, notes=found.notes
     )
+
+
+def _require_casts(model: ir.Model) -> None:
+    opset = model.opset_imports.get("", _CASTS)
+    if opset < _CASTS:
+        raise ModelError(
+            f"types cannot be changed in opset {opset}: it has other casts",
+            hint=f"convert the model to opset {_CASTS} or later first",
+        )
 
 
 def renamed(model: ir.Model, wanted: Conversion) -> ir.Model:
