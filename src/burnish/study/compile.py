@@ -137,7 +137,9 @@ class _Work:
         self.backend = open_backend(request.target, self.threads)
         self.absent = _absent(self.backend)
         precision, device = arithmetic_type(loaded), self.backend.device
-        self.about: About = about(request.model, loaded, precision, device, request.words)
+        told = about(request.model, loaded, precision, device, request.words)
+        compiler, _, version = self.backend.compiler.rpartition(" ")
+        self.about: About = dataclasses.replace(told, versions={**told.versions, compiler: version})
         self.notes: list[str] = []
         self._terms = request.tune if self.backend.trials else None
         if request.tune is not None and self._terms is None:

@@ -86,6 +86,24 @@ def test_what_has_no_kernel_is_left_to_onnx_runtime(
     assert kinds == ["kernel", "onnxruntime", "kernel"]
 
 
+def test_what_has_no_elements_is_left_to_onnx_runtime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_card(monkeypatch)
+    report = compiled("empty (float[0,8] x) => (float[0,8] y) { y = Relu(x) }", tmp_path)
+    (step,) = report.plans[0].steps
+    assert list(step.reasons.values()) == ["it has no element, and a card cannot start no program"]
+
+
+def test_a_function_without_triton_is_left_to_onnx_runtime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_card(monkeypatch)
+    report = compiled("angle (double[4,8] x) => (double[4,8] y) { y = Asin(x) }", tmp_path)
+    (step,) = report.plans[0].steps
+    assert list(step.reasons.values()) == ["Triton kernels have no asin of f64"]
+
+
 @pytest.mark.parametrize(
     ("target", "requires"),
     [("sm_80", "sm_80"), ("sm_90", "sm_90a"), ("sm_100", "sm_100a")],
