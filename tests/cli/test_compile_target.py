@@ -48,6 +48,7 @@ def test_a_folder_for_a_card_says_that_nothing_was_shown(
     assert "with ONNX Runtime, on the CPU" in text
     assert "note: nothing is timed for cuda: sm_90: the plan is predicted" in text
     assert "not shown to compute the same: no NVIDIA card can be used here" in text
+    assert f"show it where it runs: burnish verify {folder} --engine burnish-cuda" in text
     assert f"written: {folder} (cuda: sm_90, " in text
     proved = (tmp_path / "d" / "plan_0" / "09-prove.txt").read_text()
     assert "not shown to compute the same: no NVIDIA card" in proved

@@ -204,13 +204,13 @@ class _Work:
 
     def reports(self, built: tuple[Built, ...], draft: Path) -> tuple[PlanReport, ...]:
         """Return the plans as rows, timed step by step where they run here."""
-        fusion, machine = self._request.fusion, self.backend.machine
+        fusion = self._request.fusion
         found = []
         for each, sizes in zip(built, self._plans, strict=True):
             timed = None
             if not self.absent:
                 timed = step_seconds(each, draft, self._feeds(sizes)[0], self.threads)
-            found.append(plan_report(each, timed, machine, fusion))
+            found.append(plan_report(each, timed, self.backend, fusion))
         return tuple(found)
 
     def _feeds(self, sizes: Sizes) -> tuple[Feeds, ...]:
