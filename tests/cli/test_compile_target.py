@@ -11,6 +11,8 @@ import pytest
 
 from burnish.cli.main import run
 from burnish.runtime.cuda import runner
+from burnish.study.requests.rewriting import OptimizeCommand
+from burnish.study.rewriting import options_of
 from codegen.gpu.compiled import MIXED, written
 from codegen.gpu.interpreted_card import interpreted_card
 from fake_driver import H200, FakeDriver
@@ -103,3 +105,8 @@ def test_without_the_bindings_it_says_what_to_install(
     said = capsys.readouterr().err
     assert "reached through the package cuda-bindings, which is not installed" in said
     assert "hint: pip install cuda-bindings" in said
+
+
+def test_a_kind_of_card_is_a_target_of_rewriting_too() -> None:
+    assert options_of(OptimizeCommand("m.onnx", target="sm_80")).target == "cuda"
+    assert options_of(OptimizeCommand("m.onnx")).target == "cpu"

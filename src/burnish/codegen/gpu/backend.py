@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -44,7 +45,9 @@ from burnish.tile.schedule import Schedule
 from burnish.tile.simplify import simplify
 from burnish.tile.traffic import Traffic
 
-DESCRIBED: Mapping[int, str] = {8: "nvidia-a100", 9: "nvidia-h200", 10: "nvidia-h200"}
+DESCRIBED: Mapping[int, str] = MappingProxyType(
+    {8: "nvidia-a100", 9: "nvidia-h200", 10: "nvidia-h200"}
+)
 """Whose rates stand for cards of a major capability; nobody has described Blackwell yet."""
 
 _BLOCK = re.compile(r"blocks: (\d+) of \d+ rows x (\d+) of")
