@@ -38,9 +38,9 @@ bench: bench-quick bench-compile bench-whatif zoo  ## the figures that docs quot
 	$(BIN)/python benchmarks/fusion_gain.py
 	$(BIN)/python benchmarks/zoo_speed.py --prepare
 	$(BIN)/python benchmarks/zoo_speed.py
-	@echo "not run: benchmarks/gpu_bert.py (an NVIDIA GPU), benchmarks/tf_bert.py (TensorFlow),"
-	@echo "         benchmarks/gpu_kernels.py, benchmarks/gpu_smoke.py, benchmarks/gpu_folder.py (an NVIDIA GPU),"
-	@echo "         benchmarks/coverage.py (the coverage tool in ../shared),"
+	@echo "not run: benchmarks/gpu_bert.py, benchmarks/gpu_folder.py, benchmarks/gpu_folders.py,"
+	@echo "         benchmarks/gpu_kernels.py, benchmarks/gpu_smoke.py, benchmarks/cuda_graph.py (an NVIDIA GPU),"
+	@echo "         benchmarks/tf_bert.py (TensorFlow), benchmarks/coverage.py (the coverage tool in ../shared),"
 	@echo "         benchmarks/corpus.py (folders of models that others wrote)"
 
 bench-quick: $(VENV)/.dev  ## the figures about measuring itself: docs/figures.md

@@ -57,6 +57,7 @@ MARKS = {
     "torch-compile": (pytest.mark.torch, pytest.mark.slow),
     "onnxruntime-cuda": (pytest.mark.gpu,),
     "tensorrt": (pytest.mark.gpu,),
+    "burnish-cuda": (pytest.mark.gpu,),
 }
 
 

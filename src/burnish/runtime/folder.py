@@ -64,11 +64,15 @@ class CompiledModel:
     about: About
     plans: tuple[Plan, ...]
 
-    def command(self, folder: Path, *more: Mapping[str, int]) -> str:
-        """Return what compiles it again, and for further sizes, too."""
+    def command(self, folder: Path, *more: Mapping[str, int], target: str = "") -> str:
+        """Return what compiles it again, for further sizes, too, or for another target."""
         wanted = [dict(sizes) for sizes in (*(plan.sizes for plan in self.plans), *more) if sizes]
         shapes = [f"--shape {','.join(f'{k}={v}' for k, v in each.items())}" for each in wanted]
-        words = ["burnish compile", self.about.source, *shapes, *self.about.options, f"-o {folder}"]
+        options = [
+            f"--target {target}" if target and word.startswith("--target ") else word
+            for word in self.about.options
+        ]
+        words = ["burnish compile", self.about.source, *shapes, *options, f"-o {folder}"]
         return " ".join(words)
 
 

@@ -31,7 +31,7 @@ from burnish.runtime.host_memory import Bytes
 from burnish.runtime.kernel_table import KernelTable
 from burnish.runtime.ort import OrtSession
 from burnish.runtime.plan import OrtStep, Plan
-from burnish.runtime.runner import LoadedCode, runner_for
+from burnish.runtime.runner import LoadedCode, backend_name, runner_for
 from burnish.runtime.signing import require_signature
 from burnish.runtime.soundness import Surroundings, findings
 
@@ -70,7 +70,8 @@ def check_device(compiled: CompiledModel, table: KernelTable, folder: Path) -> N
         raise MissingCapabilityError(
             f"{folder}: its kernels are for {table.target} (compiled on {compiled.about.device}),"
             f" and here there is no {', '.join(missing)}",
-            hint=f"compile it again here: {compiled.command(folder)}",
+            hint="compile it again here: "
+            + compiled.command(folder, target=backend_name(table.target)),
         )
 
 

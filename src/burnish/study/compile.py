@@ -137,7 +137,9 @@ class _Work:
         self.backend = open_backend(request.target, self.threads)
         self.absent = _absent(self.backend)
         precision, device = arithmetic_type(loaded), self.backend.device
-        self.about: About = about(request.model, loaded, precision, device, request.words)
+        told = about(request.model, loaded, precision, device, request.words)
+        compiler, _, version = self.backend.compiler.rpartition(" ")
+        self.about: About = dataclasses.replace(told, versions={**told.versions, compiler: version})
         self.notes: list[str] = []
         self._terms = request.tune if self.backend.trials else None
         if request.tune is not None and self._terms is None:
@@ -202,13 +204,13 @@ class _Work:
 
     def reports(self, built: tuple[Built, ...], draft: Path) -> tuple[PlanReport, ...]:
         """Return the plans as rows, timed step by step where they run here."""
-        fusion, machine = self._request.fusion, self.backend.machine
+        fusion = self._request.fusion
         found = []
         for each, sizes in zip(built, self._plans, strict=True):
             timed = None
             if not self.absent:
                 timed = step_seconds(each, draft, self._feeds(sizes)[0], self.threads)
-            found.append(plan_report(each, timed, machine, fusion))
+            found.append(plan_report(each, timed, self.backend, fusion))
         return tuple(found)
 
     def _feeds(self, sizes: Sizes) -> tuple[Feeds, ...]:

@@ -6,19 +6,24 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
+from burnish.codegen.backend import Backend
 from burnish.codegen.place import Built
+from burnish.codegen.schedule import Predicted
 from burnish.feeds.feed import Feeds
 from burnish.runtime.load import open_folder
 from burnish.runtime.plan import KernelStep, Plan, Step
 from burnish.study.compile_report import MeasureRow, PlanReport, StepRow
-from burnish.tile.machine import Machine
-from burnish.tile.measures import fused
+from burnish.tile.candidates import Space
+from burnish.tile.footprint import element_bytes
 from burnish.tile.partition import Fusion
+from burnish.tile.simplify import simplify
 
 WARMUP, RUNS = 2, 7
 """Runs that are dropped, and runs whose median counts."""
 
 
+_QUICK = Space(top=1, visits=24)
+"""How far to look for the tiles of plans that are only compared with."""
 LEVELS: tuple[Fusion, ...] = ("none", "element-wise", "full")
 
 
@@ -34,7 +39,7 @@ def step_seconds(built: Built, folder: Path, feeds: Feeds, threads: int) -> list
 
 
 def plan_report(
-    built: Built, measured_s: Sequence[float] | None, machine: Machine, fusion: Fusion
+    built: Built, measured_s: Sequence[float] | None, backend: Backend, fusion: Fusion
 ) -> PlanReport:
     """Return a plan, with the seconds of its steps if they were timed."""
     plan = built.plan
@@ -42,7 +47,7 @@ def plan_report(
     return PlanReport(
         sizes=plan.sizes,
         steps=step_rows(plan, measured),
-        measures=measure_rows(built, machine, fusion),
+        measures=measure_rows(built, backend, fusion),
         arena_bytes=plan.arena_bytes,
         constants_bytes=sum(array.nbytes for array in built.constants.values()),
         kernel_nodes=len({node for step in plan.kernel_steps for node in step.nodes}),
@@ -50,18 +55,35 @@ def plan_report(
     )
 
 
-def measure_rows(built: Built, machine: Machine, fusion: Fusion) -> tuple[MeasureRow, ...]:
+def measure_rows(built: Built, backend: Backend, fusion: Fusion) -> tuple[MeasureRow, ...]:
     """Return what fusing gives: each lesser degree as predicted, and the plan as it is."""
     if not built.graphs:
         return ()
     lesser = LEVELS[: LEVELS.index(fusion)]
-    return (*(_predicted(built, machine, each) for each in lesser), _planned(built, fusion))
+    return (*(_predicted(built, backend, each) for each in lesser), _planned(built, fusion))
 
 
-def _predicted(built: Built, machine: Machine, fusion: Fusion) -> MeasureRow:
-    found = fused(built.graphs, machine, fusion)
+def _predicted(built: Built, backend: Backend, fusion: Fusion) -> MeasureRow:
+    """Return what another degree of fusion would give, at the prices that the plan has."""
+    scheduler = Predicted(backend, fusion, _QUICK)
+    graphs = [
+        simplify(graph, fusion="none" if fusion == "none" else "element-wise")
+        for graph in built.graphs
+    ]
+    found = [scheduler.schedule(scheduler.partition(graph), graph) for graph in graphs]
+    choices = [choice for each in found for choice in each]
+    written = {
+        name: graph.tensors[name]
+        for graph, each in zip(graphs, found, strict=True)
+        for choice in each
+        for name in choice.group.outputs
+    }
     return MeasureRow(
-        fusion, found.kernels, found.intermediate_bytes, found.traffic_bytes, found.seconds
+        fusion=fusion,
+        kernels=len(choices),
+        intermediate_bytes=sum(element_bytes(t.dtype, t.size) for t in written.values()),
+        traffic_bytes=sum(choice.predicted_bytes or 0.0 for choice in choices),
+        predicted_s=sum(choice.predicted_s or 0.0 for choice in choices),
     )
 
 

@@ -24,6 +24,7 @@ from burnish.cuda.device_array import DeviceArray
 from burnish.cuda.kernel import settings_line
 from burnish.runtime.buffers import padded
 from burnish.runtime.cuda import runner
+from burnish.runtime.cuda.executable import CudaExecutable
 from burnish.runtime.cuda.launch import CudaLaunch
 from burnish.runtime.folder import TABLE, About
 from burnish.runtime.plan import Home, KernelStep, OrtStep, Plan, PlanTensor
@@ -131,6 +132,14 @@ def test_each_step_is_timed(tmp_path: Path) -> None:
     with burnish.load(written(tmp_path / "c", plan())) as model:
         (times,) = model.executable({"x": X}).step_times({"x": X}, warmup=1, runs=1)
     assert [each.duration_s for each in times] == pytest.approx([8e-6] * 3)
+
+
+def test_whole_runs_are_timed_by_the_card(tmp_path: Path) -> None:
+    with burnish.load(written(tmp_path / "c", plan())) as model:
+        found = model.executable({"x": X})
+        assert isinstance(found, CudaExecutable)
+        times = found.times_s({"x": X}, warmup=1, runs=3, repeats=2)
+    assert times == pytest.approx([24e-6] * 3)
 
 
 PART = """

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -44,7 +45,9 @@ from burnish.tile.schedule import Schedule
 from burnish.tile.simplify import simplify
 from burnish.tile.traffic import Traffic
 
-DESCRIBED: Mapping[int, str] = {8: "nvidia-a100", 9: "nvidia-h200", 10: "nvidia-h200"}
+DESCRIBED: Mapping[int, str] = MappingProxyType(
+    {8: "nvidia-a100", 9: "nvidia-h200", 10: "nvidia-h200"}
+)
 """Whose rates stand for cards of a major capability; nobody has described Blackwell yet."""
 
 _BLOCK = re.compile(r"blocks: (\d+) of \d+ rows x (\d+) of")
@@ -111,7 +114,7 @@ class GpuBackend(Backend):
         self.target = f"cuda: {self.architecture}"
         self.requires = (f"{self.architecture}{only}",)
         self.compiler = f"triton {triton_version()}"
-        self.device = self.device or f"none: prices are those of {self.machine.hw.name}"
+        self.device = self.device or f"no card, priced as {self.machine.hw.name}"
 
     def adapted(self, graph: TileGraph) -> TileGraph:
         """Return a graph in which products of one tensor are one product."""
@@ -119,6 +122,8 @@ class GpuBackend(Backend):
 
     def refusal(self, group: Group, graph: TileGraph) -> str | None:
         """Return what in a group has no Triton, or no block that fits."""
+        if not all(graph.tensors[name].size for name in group.outputs):
+            return "it has no element, and a card cannot start no program"
         if (reason := refusal(group, graph)) is not None:
             return f"Triton kernels have no {reason}"
         try:

@@ -92,6 +92,9 @@ def compile_lines(report: CompileReport) -> Shown:
         yield from _plan(plan, "" if report.target.startswith("cpu") else ", on the CPU")
     yield from (f"note: {note}" for note in report.notes)
     yield proved(report)
+    if report.parity is None:
+        engine = f"burnish-{report.target.partition(':')[0]}"
+        yield f"show it where it runs: burnish verify {report.folder} --engine {engine}"
     yield f"written: {report.folder} ({report.target}, {units.count(report.threads, 'thread')})"
     yield f"run it: burnish exec {report.folder} --data INPUTS.npz"
 
