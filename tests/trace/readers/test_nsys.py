@@ -17,7 +17,8 @@ from burnish.trace.readers.nsys import read
 
 PROCESS = 5 << 24
 THREAD = PROCESS | 3
-STRINGS = {1: "cudaLaunchKernel_v7000", 2: "void saxpy(int)", 3: "the_add", 4: "cudaGraphLaunch"}
+STRINGS = {1: "cudaLaunchKernel_v7000", 2: "void saxpy(int)", 3: "the_add", 4: "cudaGraphLaunch",
+           5: "cudaDeviceSynchronize_v3020"}  # fmt: skip
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -184,3 +185,18 @@ def test_a_view_that_counts_for_ever_is_ended(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(ModelError, match=r"cannot be read as an export .* \(interrupted\)"):
         read(path)
+
+
+@pytest.mark.parametrize(("written", "told"), [(7, 7), (0xFFFFFFFF, None), (-1, None)])
+def test_a_wait_tells_its_stream_or_that_it_is_for_all(
+    tmp_path: Path, written: int, told: int | None
+) -> None:
+    wait = {**kernel(5, 9), "streamId": written, "syncType": 4}
+    tables = {
+        "CUPTI_ACTIVITY_KIND_RUNTIME": [call(0, 8), call(4, 9, name=5)],
+        "CUPTI_ACTIVITY_KIND_KERNEL": [kernel(50, 8)],
+        "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": [wait],
+    }
+    trace = read(exported(tmp_path, tables))
+    assert named(trace, "Context Sync").stream == told
+    assert named(trace, "cudaDeviceSynchronize").category == "sync"

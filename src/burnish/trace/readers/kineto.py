@@ -101,7 +101,7 @@ def _found(event: Event, start_ns: int) -> _Found | None:
         run=-1,
         op_type=name if category == "node" else None,
         device=_number(device) if on_device else None,
-        stream=_number(stream) if on_device else None,
+        stream=_stream(stream) if on_device else None,
         attributes=_facts(category, arguments),
     )
     return _Found(span, _number(arguments.get("correlation")))
@@ -134,8 +134,8 @@ def _facts(category: str, arguments: Mapping[str, Any]) -> dict[str, Fact]:
         facts["shapes"] = ";".join(_shape(shape) for shape in shapes)
     if category == "copy" and (size := _number(arguments.get("bytes"))) is not None:
         facts["bytes"] = size
-    if (event := _number(arguments.get("wait_on_stream"))) is not None:
-        facts["wait_on_stream"] = event
+    if (source := _stream(arguments.get("wait_on_stream"))) is not None:
+        facts["wait_on_stream"] = source
     return facts
 
 
@@ -153,6 +153,12 @@ def _number(value: object) -> int | None:
         return int(value)  # type: ignore[call-overload, no-any-return]
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _stream(value: object) -> int | None:
+    """Return a stream's number; None: all streams, which a wait for a context says as -1."""
+    number = _number(value)
+    return number if number is not None and number >= 0 else None
 
 
 def _linked(found: list[_Found]) -> tuple[tuple[Span, ...], tuple[str, ...]]:

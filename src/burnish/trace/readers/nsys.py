@@ -38,6 +38,9 @@ _PROCESS = ~0xFFFFFF
 """What of a thread's number tells its process."""
 _STEPS, _STEPS_PER_BYTE = 1_000_000, 100
 """Of SQLite's machine: reading a row of some fifty bytes takes it about as many."""
+_ALL_STREAMS = (-1, 0xFFFFFFFF)
+"""What stands for the stream of a wait that is for all of them."""
+_WAIT_KINDS = {1: "Event Sync", 2: "Stream Wait Event", 3: "Stream Sync", 4: "Context Sync"}
 _DIRECTIONS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
 
 
@@ -170,6 +173,10 @@ def _device_work(tables: _Tables) -> Iterator[_Found]:
         direction = _DIRECTIONS.get(_value(row, "copyKind"), "other")
         return _on_device(row, name=f"Memcpy {direction}", category="copy")
 
+    def wait(row: sqlite3.Row) -> _Found:
+        kind = _WAIT_KINDS.get(_value(row, "syncType"), "wait")
+        return _on_device(row, name=kind, category="sync")
+
     def other(name: str, category: str) -> Callable[[sqlite3.Row], _Found]:
         return lambda row: _on_device(row, name=name, category=category)
 
@@ -177,7 +184,7 @@ def _device_work(tables: _Tables) -> Iterator[_Found]:
     yield from tables.made(_COPIES, copy)
     yield from tables.made(_FILLS, other("Memset", "copy"))
     yield from tables.made(_GRAPHS, other("CUDA graph", "kernel"))
-    yield from tables.made(_WAITS, other("wait", "sync"))
+    yield from tables.made(_WAITS, wait)
 
 
 def _ranges(tables: _Tables) -> Iterator[_Found]:
@@ -203,7 +210,8 @@ def _on_device(row: sqlite3.Row, *, name: str, category: str) -> _Found:
     )
     size = _value(row, "bytes")
     facts: dict[str, Fact] = {"bytes": size} if isinstance(size, int) else {}
-    return replace(found, span=replace(found.span, device=device, stream=stream, attributes=facts))
+    told = None if stream in _ALL_STREAMS else stream
+    return replace(found, span=replace(found.span, device=device, stream=told, attributes=facts))
 
 
 def _found(
@@ -245,7 +253,7 @@ def _linked(found: list[_Found]) -> tuple[Span, ...]:
         calls.get(key) if span.device is not None and key else None
         for span, key in zip(spans, keys, strict=True)
     ]
-    launching = set(causes)
+    launching = {c for s, c in zip(spans, causes, strict=True) if s.category != "sync"}
     return tuple(
         replace(
             span,
