@@ -94,7 +94,7 @@ def test_a_fusion_that_was_refused_is_told_with_reason_remedy_and_bound() -> Non
 
 
 def test_fusions_that_the_engine_leaves_undone_are_offered_with_the_command() -> None:
-    result = Outcome("apply gelu", ("fuse a", "fuse b"), 4, 1e-3, 8e-3, 10e-3, None)
+    result = Outcome("apply gelu", ("fuse a", "fuse b"), 4, 1e-3, 8e-3, 10e-3, 7e-3, 9e-3, None)
     found = advise(
         Setting(Scene(chain(1))), dataclasses.replace(FACTS, fusions=(("gelu", result),))
     )

@@ -92,3 +92,18 @@ def test_a_selector_is_written_as_it_is_read() -> None:
     for text in ("op:Relu", "a/b", "top:3"):
         assert str(parse(text)) == text
     assert parse("op:") == Selector("any", "op:")
+
+
+def test_an_id_is_that_of_the_graphs_list_where_there_is_a_graph() -> None:
+    graph = EventGraph((event("late", 5), event("early", 5, 0)))
+    scene = Scene(graph, ids=(("early",), ("late", "with"), ("inside",)))
+    assert select(parse("id:0"), scene) == (1,)
+    assert select(parse("id:1"), scene) == (0,)
+    with pytest.raises(UsageError) as inside:
+        select(parse("id:2"), scene)
+    assert inside.value.hint == (
+        "it is inside, which took no time of its own: select what it runs in"
+    )
+    with pytest.raises(UsageError) as beyond:
+        select(parse("id:3"), scene)
+    assert beyond.value.hint == "nodes are numbered from 0 to 2, in the order of the graph's list"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from burnish.analyze.event_graph import DEVICE, Event
+from burnish.analyze.event_graph import Event
 from burnish.analyze.roofline import Bound, roof
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.selector import Selector, operator_of
@@ -16,6 +16,7 @@ from burnish.analyze.simulate import simulate
 from burnish.analyze.transform import Setting
 from burnish.analyze.whatif import Outcome, outcome, sweep
 from burnish.core import units
+from burnish.trace.events import DEVICE
 
 SCHEMA = 1
 Confidence = Literal["simulated", "bound", "unknown"]

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from burnish.analyze import waits
-from burnish.analyze.event_graph import DEVICE, Event, EventGraph
+from burnish.analyze.event_graph import Event, EventGraph
 from burnish.core.errors import ModelError
-from burnish.trace.events import Span, Trace
+from burnish.trace.events import DEVICE, Span, Trace
 from burnish.trace.own_time import own_seconds
 
 _ON_HOST = ("launch", "sync")
@@ -39,7 +39,7 @@ def as_executed(trace: Trace) -> EventGraph:
     Its events and their order are those of the inference of median length; how long each takes,
     and the gap before it, is the median over all inferences that have it.
     """
-    inferences = [_inference(trace, run) for run in _runs(trace)]
+    inferences = [_inference(trace, inside) for inside in _by_run(trace)]
     inferences = [one for one in inferences if one.spans]
     if not inferences:
         raise ModelError(
@@ -58,8 +58,13 @@ def as_executed(trace: Trace) -> EventGraph:
     return EventGraph(tuple(_typical(event, times[key]) for key, event in _keyed(graph)))
 
 
-def _runs(trace: Trace) -> list[int]:
-    return sorted({span.run for span in trace.spans if span.run >= 0})
+def _by_run(trace: Trace) -> list[list[tuple[int, Span]]]:
+    """Return the spans of each inference, with where in the trace they are."""
+    found: dict[int, list[tuple[int, Span]]] = defaultdict(list)
+    for place, span in enumerate(trace.spans):
+        if span.run >= 0:
+            found[span.run].append((place, span))
+    return [found[run] for run in sorted(found)]
 
 
 def _keyed(graph: EventGraph) -> list[tuple[tuple[str, ...], Event]]:
@@ -81,14 +86,13 @@ def _typical(event: Event, same: Sequence[Event]) -> Event:
     )
 
 
-def _inference(trace: Trace, run: int) -> _Inference:
+def _inference(trace: Trace, inside: Sequence[tuple[int, Span]]) -> _Inference:
     """Return what becomes events; where the inference is what a device did, from its first work."""
-    inside = [(i, span) for i, span in enumerate(trace.spans) if span.run == run]
     whole = [span for _, span in inside if span.category == "run"]
     busy_hosts = _around([span.parent for _, span in inside if span.category in _ON_HOST], trace)
     launched = {span.cause for _, span in inside if span.category in DEVICE}
     chosen = [
-        (i, replace(span, category="launch") if i in launched else span)
+        (i, _launching(span) if i in launched else span)
         for i, span in inside
         if (span.category in (*DEVICE, *_ON_HOST) and not waits.is_record(span))
         or (span.category == "node" and i not in busy_hosts)
@@ -129,8 +133,13 @@ def _around(parents: Sequence[int | None], trace: Trace) -> set[int]:
     return found
 
 
+def _launching(span: Span) -> Span:
+    return span if span.category == "launch" else replace(span, category="launch")
+
+
 def _cut(span: Span, end_s: float) -> Span:
-    return replace(span, duration_s=min(span.duration_s, max(0.0, end_s - span.start_s)))
+    most_s = max(0.0, end_s - span.start_s)
+    return span if span.duration_s <= most_s else replace(span, duration_s=most_s)
 
 
 def _graph(inference: _Inference) -> EventGraph:

@@ -14,6 +14,7 @@ from burnish.analyze.breakdown import (
     by_node,
     by_operator,
     by_origin,
+    counted,
 )
 from burnish.analyze.difference import Difference, difference
 from burnish.core.errors import MissingCapabilityError
@@ -91,15 +92,16 @@ def profile_of(
 ) -> tuple[Profile, Trace]:
     """Return where the time of a recorded timeline went, and that timeline with the nodes."""
     trace = attribute(trace, subject.graph, subject.groups)
+    ran = counted(trace)
     found = Profile(
         label=subject.label,
         engine=subject.engine,
         plain_s=plain_s,
-        by_operator=by_operator(trace),
-        by_node=by_node(trace),
-        by_origin=by_origin(trace),
-        by_layer=by_layer(trace, subject.graph),
-        by_kernel=by_kernel(trace),
+        by_operator=by_operator(ran),
+        by_node=by_node(ran),
+        by_origin=by_origin(ran),
+        by_layer=by_layer(ran, subject.graph),
+        by_kernel=by_kernel(ran),
         coverage=coverage(trace),
         source=trace.source,
         notes=trace.notes,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from burnish.analyze import parallel
-from burnish.analyze.event_graph import DEVICE, Event, EventGraph, changed
+from burnish.analyze.event_graph import Event, EventGraph, changed
 from burnish.analyze.roofline import precision_factor, roof
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.selector import Scene, nodes_of, select
@@ -15,6 +15,7 @@ from burnish.analyze.work import Work, combined, fused, work_of
 from burnish.core.errors import UsageError
 from burnish.hw.spec import HardwareSpec
 from burnish.store.graph import GraphNode, GraphRecord
+from burnish.trace.events import DEVICE
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from burnish.analyze.event_graph import DEVICE
-from burnish.trace.events import Span, Trace
+from burnish.trace.events import DEVICE, Span, Trace
 
 _SKEW_S = 5e-6
 """By how much the clocks of host and device may differ after the profiler has set them equal."""

@@ -36,6 +36,8 @@ VIEWS = ("auto", "full", "simple", "modules", "kernels")
 @click.option("--scenario", type=click.Path(path_type=Path), default=None,
               help="Show also what the first scenario of a file gives.")  # fmt: skip
 @click.option("--hw", default=None, metavar="DEVICE", help="The device whose limits are drawn.")
+@click.option("--groups", multiple=True, type=click.Path(path_type=Path),
+              help="Kernel groups of your own: TOML, or Amdahl4ML's XML.")  # fmt: skip
 @options.shape_option
 @options.data_option
 @options.seed_option
@@ -82,6 +84,7 @@ def _picture(model: str, asked: dict[str, Any]) -> Picture:
         padding=asked["padding"],
         hw=asked["hw"],
         cache=settings.read().cache,
+        groups=asked["groups"],
     )
     change = change_of(asked["scale"], asked["scenario"])
     return picture(request, engine=asked["engine"], trace=asked["trace"], change=change)

@@ -61,9 +61,11 @@ def command(target: str, as_json: bool, sweep: bool, check: bool, **asked: Any) 
     from burnish.analyze.whatif import SCHEMA
     from burnish.cli.whatif_request import request_of
     from burnish.cli.whatif_tables import tables
-    from burnish.study.whatif import whatif
+    from burnish.study.whatif import require_checked, whatif
 
     request = request_of(target, asked, sweep=sweep, check=check)
     with shown() as progress:
         report = whatif(request, progress=progress)
     output.result(report, schema=SCHEMA, as_json=as_json, shown=tables(report))
+    if check:
+        require_checked(report)

@@ -53,8 +53,8 @@ def _parts(found: Denominators) -> list[tuple[str, float]]:
 def _outcomes(report: WhatIfReport) -> Table:
     checked = any(outcome.checked is not None for outcome in report.outcomes)
     columns = [
-        "scenario", "changes", "events", "their time", "wall after", "gain", "ceiling",
-        "of busy time", *(("measured", "error") if checked else ()),
+        "scenario", "changes", "events", "their time", "wall after", "busy after", "gain",
+        "ceiling", "of busy time", *(("measured", "error") if checked else ()),
     ]  # fmt: skip
     return Table(
         f"What would happen, against {units.seconds(report.baseline_s)}",
@@ -71,6 +71,7 @@ def _outcome(outcome: Outcome, *, checked: bool) -> tuple[str, ...]:
         str(outcome.events),
         units.seconds(outcome.events_s),
         units.seconds(outcome.wall_s),
+        units.seconds(outcome.busy_s),
         gain(outcome.gain),
         gain(outcome.ceiling.against_wall) if outcome.ceiling else "–",
         gain(outcome.ceiling.against_busy) if outcome.ceiling else "–",

@@ -16,7 +16,7 @@ from burnish.analyze.amdahl import (
     unprofiled,
 )
 from burnish.analyze.dependencies import as_executed
-from burnish.analyze.event_graph import DEVICE
+from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
 from burnish.core import units
@@ -34,11 +34,12 @@ from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
 from burnish.study.observed import completed
 from burnish.trace.attribute import attribute
-from burnish.trace.events import Confidence, Trace
+from burnish.trace.events import DEVICE, Confidence, Trace
 from burnish.trace.formats import read_any
 from burnish.trace.graph_units import GraphIndex
 from burnish.trace.graph_units import units as units_of
 from burnish.trace.grouping import Library, library
+from burnish.trace.numbering import numbered
 from burnish.trace.runs import last_runs
 
 _DISPATCH_S = 1e-6
@@ -121,7 +122,7 @@ def recorded(request: TimelineRequest) -> Recorded:
     return Recorded(
         label=request.model.label if request.model else str(request.trace),
         source=trace.source,
-        setting=Setting(Scene(graph, record, _patterns(record, known)), device, batches),
+        setting=Setting(_scene(graph, record, request, known), device, batches),
         denominators=found,
         correction=correction,
         notes=notes,
@@ -152,6 +153,13 @@ def _graph(request: TimelineRequest, feeds: Feeds | None, other: Mapping[str, in
 
 def _batch(feeds: Feeds, size: int) -> dict[str, int]:
     return {name: size for name in feeds.bindings if name in _BATCH_NAMES}
+
+
+def _scene(
+    graph: EventGraph, record: GraphRecord | None, request: TimelineRequest, known: Library
+) -> Scene:
+    ids = numbered(record, request.groups) if record is not None else ()
+    return Scene(graph, record, _patterns(record, known), ids)
 
 
 def _patterns(record: GraphRecord | None, known: Library) -> dict[str, frozenset[str]]:

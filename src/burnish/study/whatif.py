@@ -12,8 +12,8 @@ from burnish.analyze.scenario import Scenario
 from burnish.analyze.simulate import simulate, trace_of
 from burnish.analyze.transform import apply
 from burnish.analyze.whatif import WhatIfReport
-from burnish.core import files
-from burnish.core.errors import UsageError
+from burnish.core import files, units
+from burnish.core.errors import CheckFailedError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.study.timeline import Recorded, TimelineRequest, recorded
 from burnish.study.type_factors import with_type_factors
@@ -62,6 +62,24 @@ def whatif(request: WhatIfRequest, *, progress: Progress = SILENT) -> WhatIfRepo
     if request.check is not None:
         outcomes, notes = _checked(request, found, outcomes, progress)
     return report(found, outcomes, sweep=request.sweep, notes=notes)
+
+
+def require_checked(report: WhatIfReport) -> None:
+    """Raise if a change that was to be made and measured was not, or not well enough to tell."""
+    open_ = [outcome for outcome in report.outcomes if outcome.error is None]
+    if open_:
+        raise CheckFailedError(
+            f"{len(open_)} of {units.count(len(report.outcomes), 'scenario')} could not be checked:"
+            f" {_why(open_[0])}",
+            hint="check another change, or on a quieter machine: burnish whatif MODEL --check",
+        )
+
+
+def _why(outcome: analysis.Outcome) -> str:
+    if outcome.checked is not None:
+        return f"{outcome.scenario}: {outcome.checked.verdict} ({outcome.checked.note})"
+    told = [note for note in outcome.notes if note.startswith("not checked")]
+    return f"{outcome.scenario}: {told[0] if told else 'nothing was measured'}"
 
 
 def _write_timeline(path: Path, scenarios: Sequence[Scenario], found: Recorded) -> None:
