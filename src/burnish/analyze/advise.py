@@ -16,6 +16,7 @@ from burnish.analyze.simulate import simulate
 from burnish.analyze.transform import Setting
 from burnish.analyze.whatif import Outcome, outcome, sweep
 from burnish.core import units
+from burnish.hw.spec import HardwareSpec
 from burnish.trace.events import DEVICE
 
 SCHEMA = 1
@@ -86,7 +87,11 @@ class AdviseReport:
 
 
 def advise(setting: Setting, facts: Facts) -> tuple[Advice, ...]:
-    """Return what to do, the largest gain first; what only a measurement can tell comes last."""
+    """Return what to do: what was simulated, the largest gain first; what to measure; bounds.
+
+    A bound says what a change cannot exceed, not what it gives, so an engine that can be measured
+    comes before all bounds.
+    """
     found = [
         *_fusions(facts),
         *_refusals(setting, facts),
@@ -97,8 +102,22 @@ def advise(setting: Setting, facts: Facts) -> tuple[Advice, ...]:
     ]
     worth = [one for one in found if one.gain is not None and one.gain >= WORTH_IT]
     worth.sort(key=lambda one: -(one.gain or 0.0))
+    likely = [one for one in worth if one.confidence == "simulated"]
+    bounds = [one for one in worth if one.confidence == "bound"]
     rest = [] if worth else [_nothing_left(setting, facts)]
-    return (*worth, *rest, *_engines(facts))
+    return (*likely, *rest, *_engines(facts), *bounds)
+
+
+def unmeasured(device: HardwareSpec | None) -> tuple[str, ...]:
+    """Return a note where limits are a data sheet's."""
+    if device is None or device.is_measured:
+        return ()
+    return (
+        (
+            f"the limits of {device.name} are a data sheet's, which this machine may not reach;"
+            f" measure them: burnish doctor --probe {device.kind}"
+        ),
+    )
 
 
 def limit_seconds(setting: Setting) -> float | None:
@@ -256,9 +275,12 @@ def _feeds(first: Event, second: Event, setting: Setting) -> bool:
 
 
 def _far_from_limit(setting: Setting, facts: Facts) -> Iterator[Advice]:
+    """Yield operators that this very machine could do faster; a data sheet cannot tell."""
+    if setting.device is None or not setting.device.is_measured:
+        return
     rows = [row for row in sweep(setting) if row.gain_at_roofline is not None]
     for row in sorted(rows, key=lambda row: -(row.gain_at_roofline or 0.0))[:_FEW]:
-        device = setting.device.name if setting.device is not None else "the device"
+        device = setting.device.name
         yield Advice(
             what=f"a faster kernel for {row.op_type}: another engine, layout or size",
             gain=row.gain_at_roofline,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burnish.analyze.align import aligned, corresponding
 from burnish.analyze.breakdown import (
@@ -17,6 +17,7 @@ from burnish.analyze.breakdown import (
     counted,
 )
 from burnish.analyze.difference import Difference, difference
+from burnish.analyze.twins import uneven
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines.recording import Recording
 from burnish.store.graph import GraphRecord
@@ -25,6 +26,8 @@ from burnish.trace.events import Trace
 from burnish.trace.grouping import Library
 
 SCHEMA = 1
+_BUSY = 0.7
+"""From so many programs per processor on, runs are interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,20 @@ def profile(recording: Recording, subject: Subject) -> tuple[Profile, Trace]:
             f"{subject.label}: the engine {subject.engine} records no timeline",
             hint="profile it on one that does: burnish profile MODEL --engine onnxruntime-cpu",
         )
-    return profile_of(recording.trace, subject, plain_s=statistics.median(recording.plain_s))
+    plain_s = statistics.median(recording.plain_s)
+    found, trace = profile_of(recording.trace, subject, plain_s=plain_s)
+    return replace(found, notes=(*found.notes, *_busy(recording.load))), trace
+
+
+def _busy(load: float | None) -> tuple[str, ...]:
+    if load is None or load < _BUSY:
+        return ()
+    return (
+        (
+            f"the machine was busy: {load:.1f} programs wanted each processor before the first run,"
+            " so times are of a shared machine"
+        ),
+    )
 
 
 def profile_of(
@@ -106,7 +122,7 @@ def profile_of(
         source=trace.source,
         notes=trace.notes,
     )
-    return found, trace
+    return replace(found, notes=(*found.notes, *uneven(found.by_origin, subject.graph))), trace
 
 
 def report(profiles: tuple[Profile, ...], graphs: Sequence[GraphRecord] = ()) -> ProfileReport:

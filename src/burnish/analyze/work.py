@@ -38,6 +38,11 @@ VIEWS = frozenset(
     }
 )  # fmt: skip
 """They move nothing: the result is the operand under another shape, or known beforehand."""
+MOVING = VIEWS | {
+    "Transpose", "Cast", "Expand", "Concat", "Split", "Slice", "ReorderInput", "ReorderOutput",
+    "MemcpyToHost", "MemcpyFromHost",
+}  # fmt: skip
+"""They compute nothing; engines put them in around operators of the model."""
 _LOOK_UPS = frozenset({"Gather", "GatherND", "GatherElements", "Slice", "Expand"})
 """They read of their first input only as much as they give."""
 _INTEGER = ("QLinear", "DynamicQuantizeMatMul", "MatMulInteger", "ConvInteger", "QGemm")
@@ -86,6 +91,13 @@ def _dtype(node: GraphNode, read: Sequence[TensorSpec], written: Sequence[Tensor
         return "i8"
     floats = [spec.dtype for spec in (*read, *written) if spec.dtype in FLOATS]
     return floats[0] if floats else written[0].dtype
+
+
+def work_type(node: GraphNode, graph: GraphRecord) -> str:
+    """Return the element type in which a node computes, as far as its tensors tell."""
+    known = [spec for name in (*node.inputs, *node.outputs) if (spec := graph.tensors.get(name))]
+    floats = [spec.dtype for spec in known if spec.dtype in FLOATS]
+    return floats[0] if floats else next((spec.dtype for spec in known), "f32")
 
 
 def combined(works: Iterable[Work | None]) -> Work | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ class Recording:
     """None: the engine records no timeline, and nothing was timed."""
     plain_s: tuple[float, ...] = ()
     """The seconds of each run without recording, which itself costs time per node."""
+    load: float | None = None
+    """How many programs wanted each processor before it began; None: the system does not tell."""
 
 
 def record(
@@ -38,6 +41,7 @@ def record(
     clock: Callable[[], float] = time.perf_counter,
 ) -> Recording:
     """Return a timeline, and the times of runs without one, in the process of the session."""
+    load = load_per_processor()
     trace = session.trace(feeds, warmup=repeats.warmup, runs=repeats.runs)
     if trace is None:
         return Recording(None)
@@ -47,7 +51,15 @@ def record(
     began, times = clock(), list[float]()
     while len(times) < repeats.runs or clock() - began < repeats.plain_s:
         times.append(_timed(call, clock))
-    return Recording(trace, tuple(times))
+    return Recording(trace, tuple(times), load)
+
+
+def load_per_processor() -> float | None:
+    """Return how many programs wanted each processor in the last minute."""
+    try:
+        return os.getloadavg()[0] / (os.cpu_count() or 1)
+    except OSError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,11 @@ class HardwareSpec:
     source: str
     """The data sheet or the measurement that the numbers are from."""
 
+    @property
+    def is_measured(self) -> bool:
+        """Return whether the numbers were measured; data sheets tell what nobody reaches."""
+        return self.source.startswith("Measured")
+
 
 def names() -> tuple[str, ...]:
     """Return the devices in the catalog, sorted."""

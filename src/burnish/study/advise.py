@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from burnish.analyze import whatif as analysis
-from burnish.analyze.advise import AdviseReport, Facts, Refusal, advise, limit_seconds
+from burnish.analyze.advise import (
+    AdviseReport,
+    Facts,
+    Refusal,
+    advise,
+    limit_seconds,
+    unmeasured,
+)
 from burnish.analyze.simulate import simulate
 from burnish.analyze.whatif import Outcome
 from burnish.core.errors import MissingCapabilityError
@@ -47,7 +54,7 @@ def advise_on(request: TimelineRequest, *, progress: Progress = SILENT) -> Advis
         limit_s=limit_seconds(setting),
         device=setting.device.name if setting.device is not None else None,
         advice=advise(setting, facts),
-        notes=found.notes,
+        notes=(*found.notes, *unmeasured(setting.device)),
     )
     progress.step("advise", 3, 3, f"{len(report.advice)} things to do")
     return report

@@ -19,6 +19,7 @@ from burnish.analyze.dependencies import as_executed
 from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
+from burnish.analyze.twins import steadied
 from burnish.core import units
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines import isolated
@@ -27,7 +28,7 @@ from burnish.engines.recording import Repeats
 from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds, Padding
 from burnish.hw import choose as hardware
-from burnish.hw.spec import HardwareSpec
+from burnish.hw.spec import HardwareSpec, for_cores
 from burnish.store import onnx_files
 from burnish.store.graph import GraphRecord
 from burnish.store.graph_of import graph_of
@@ -39,7 +40,7 @@ from burnish.trace.formats import read_any
 from burnish.trace.graph_units import GraphIndex
 from burnish.trace.graph_units import units as units_of
 from burnish.trace.grouping import Library, library
-from burnish.trace.numbering import numbered
+from burnish.trace.numbering import USUAL, numbered
 from burnish.trace.runs import last_runs
 
 _DISPATCH_S = 1e-6
@@ -103,11 +104,13 @@ def recorded(request: TimelineRequest) -> Recorded:
     known = library(request.groups)
     if record is not None:
         trace = attribute(trace, record, known)
-    raw = as_executed(trace)
+    raw, disturbed = as_executed(trace), tuple[str, ...]()
+    if record is not None:
+        raw, disturbed = steadied(raw, record, runs=trace.runs)
     on_device = any(event.kind in DEVICE for event in raw.events)
     device = _device(request, on_device=on_device)
     found = denominators(raw, unprofiled_s=unprofiled_s)
-    graph, correction, notes = raw, None, trace.notes
+    graph, correction, notes = raw, None, (*trace.notes, *disturbed)
     if unprofiled_s is not None:
         dispatch_s = device.launch_overhead_s if device is not None else _DISPATCH_S
         most_s = longest_unprofiled(raw, dispatch_s=dispatch_s)
@@ -168,7 +171,7 @@ def _patterns(record: GraphRecord | None, known: Library) -> dict[str, frozenset
         return {}
     index = GraphIndex(record)
     found: dict[str, set[str]] = defaultdict(set)
-    for group in known.groups:
+    for group in (*known.groups, *USUAL):
         for unit in units_of(index, [group]):
             found[group.name.lower()] |= {record.nodes[place].name for place in unit.nodes}
     return {name: frozenset(nodes) for name, nodes in found.items()}
@@ -205,8 +208,13 @@ def undisturbed(samples_s: Sequence[float]) -> float:
 
 def _device(request: TimelineRequest, *, on_device: bool) -> HardwareSpec | None:
     if request.hw is not None:
-        return hardware.asked(request.hw)
-    if on_device or request.engine.endswith("cuda"):
-        return hardware.this_gpu(request.cache)
-    # another machine may have recorded the file; the limits of this one would say nothing
-    return hardware.this_cpu(request.cache) if request.trace is None else None
+        device: HardwareSpec | None = hardware.asked(request.hw)
+    elif on_device or request.engine.endswith("cuda"):
+        device = hardware.this_gpu(request.cache)
+    else:
+        # another machine may have recorded the file; the limits of this one would say nothing
+        device = hardware.this_cpu(request.cache) if request.trace is None else None
+    threads = request.options.threads
+    if device is None or device.kind != "cpu" or not threads:
+        return device
+    return for_cores(device, min(threads, device.compute_units))

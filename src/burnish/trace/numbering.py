@@ -21,7 +21,7 @@ def _chain(name: str, *operators: str) -> Group:
     return Group(name, parts, anywhere=True)
 
 
-_DEFAULT = (
+USUAL = (
     _chain("gelu", "add", "div", "erf", "add", "mul", "mul"),
     _chain("add-reshape-transpose", "add", "reshape", "transpose"),
     _chain("add-normalization", "add", "layernormalization"),
@@ -34,7 +34,7 @@ def numbered(graph: GraphRecord, files: Sequence[Path] = ()) -> tuple[tuple[str,
     """Return the nodes behind each number; `files` are groups of the user's own."""
     given = [group for path in files for group in read(path).groups if len(group.parts) > 1]
     index = GraphIndex(graph)
-    grouped = units(index, given or _DEFAULT)
+    grouped = units(index, given or USUAL)
     members = {place for unit in grouped for place in unit.nodes}
     alone = [
         (place,)
