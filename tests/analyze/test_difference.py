@@ -45,9 +45,14 @@ def test_a_change_within_the_spread_of_the_inferences_is_not_clear() -> None:
         pairs = [(run(at * 100, 90), span("a", at * 100, n)) for at, n in enumerate(lengths)]
         return by_operator(trace(*(one for pair in pairs for one in pair)))
 
-    noisy, close = recorded(20, 60, 30), recorded(25, 45, 50)
-    assert not difference(noisy, close, names=("x", "y")).rows[0].is_clear
-    assert difference(recorded(20, 21, 22), close, names=("x", "y")).rows[0].is_clear
+    def tells(before: Breakdown, after: Breakdown) -> bool:
+        found = difference(before, after, names=("x", "y"))
+        return found.tells(next(row for row in found.rows if row.label == "Add"))
+
+    close = recorded(25, 45, 50)
+    assert not tells(recorded(20, 60, 30), close)
+    assert tells(recorded(20, 21, 22), close)
+    assert not tells(recorded(20), recorded(50))
 
 
 def test_what_is_in_one_only_appears_or_vanishes() -> None:

@@ -139,7 +139,8 @@ def test_a_cuda_graph_leaves_one_launch() -> None:
             event("end", 0, 3, gap=9, kind="end", nodes=()),
         )
     )
-    assert wall(together(action("cuda-graph")), graph) == pytest.approx(17 * US)
+    # the microsecond between two kernels stays
+    assert wall(together(action("cuda-graph")), graph) == pytest.approx(18 * US)
 
 
 @pytest.mark.parametrize(

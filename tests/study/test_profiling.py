@@ -11,8 +11,8 @@ from onnx import parser
 from burnish.core.errors import ModelError, UsageError
 from burnish.engines.recording import Repeats
 from burnish.store.stored import StoredModel
-from burnish.study.profiling import ProfileRequest, profiles
-from kineto_events import kernel, launch, op, written
+from burnish.study.profiling import ProfileRequest, is_timeline, profiles, timelines
+from kineto_events import event, kernel, launch, module, op, written
 
 MODEL = """
 <ir_version: 8, opset_import: ["" : 18]>
@@ -68,3 +68,65 @@ def test_a_recording_is_of_one_model(model: StoredModel, tmp_path: Path) -> None
         profiles(ProfileRequest((model, model), (), trace=written(tmp_path)))
     assert caught.value.problem == "--trace is of one model, and 2 are given"
     assert caught.value.hint == "give the MODEL that was traced"
+
+
+def steps(*lengths: float, name: str = "gemm") -> list[dict[str, object]]:
+    """Return inferences of one kernel each, with the modules around its launch."""
+    events: list[dict[str, object]] = []
+    for number, length in enumerate(lengths):
+        at = number * 1000
+        events += [
+            event("user_annotation", f"ProfilerStep#{number}", at, 500),
+            module("Net_0", at + 1, 90), module("Linear_0", at + 2, 80),
+            op("aten::addmm", at + 3, 50), launch(at + 5, number),
+            kernel(name, at + 20, length, number),
+        ]  # fmt: skip
+    return events
+
+
+def test_a_recording_is_looked_at_without_a_model(tmp_path: Path) -> None:
+    path = written(tmp_path, *steps(100, 102, 101), deviceProperties=[{"name": "NVIDIA H200"}])
+    found, _ = timelines([path], ProfileRequest((), ()))
+    (only,) = found.profiles
+    assert only.coverage is None
+    assert only.by_layer.rows[0].label == "Net_0/Linear_0"
+    assert only.by_operator.rows[0].label == "aten::addmm"
+    row = only.by_kernel.rows[0]
+    assert (row.seconds_s, row.low_s, row.high_s) == pytest.approx((101e-6, 100e-6, 102e-6))
+    assert only.diagnosis is not None
+    assert only.diagnosis.holds == "launching"
+    assert only.diagnosis.advice[0].command == f"burnish whatif {path} --cuda-graph"
+
+
+def test_two_recordings_are_set_against_each_other_by_all_that_they_name(tmp_path: Path) -> None:
+    paths = []
+    for label, name, length in (("a", "gemm", 100), ("b", "nvjet", 60)):
+        (tmp_path / label).mkdir()
+        paths.append(written(tmp_path / label, *steps(length, length + 1, length + 2, name=name)))
+    found, traces = timelines(paths, ProfileRequest((), ()))
+    assert len(traces) == 2
+    assert found.difference is not None
+    assert (found.difference.baseline, found.difference.candidate) == tuple(map(str, paths))
+    added = {row.label: row for row in found.difference.rows}["aten::addmm"]
+    assert added.is_clear
+    assert added.change_s == pytest.approx(-40e-6)
+    assert found.by_kernel is not None
+    fates = {row.label: row.fate for row in found.by_kernel.rows}
+    assert (fates["gemm"], fates["nvjet"]) == ("vanishes", "appears")
+    assert found.by_layer is not None
+
+
+def test_a_recording_of_another_model_is_an_error_to_act_on(
+    model: StoredModel, tmp_path: Path
+) -> None:
+    events = [op("aten::conv2d", 0, 9, [2, 4]), launch(2, 1), kernel("k", 20, 5, 1)]
+    path = written(tmp_path, *events)
+    with pytest.raises(ModelError, match="none of its work is of tiny") as caught:
+        profiles(ProfileRequest((model,), (), trace=path))
+    assert caught.value.hint == (f"give the model that it is of, or none: burnish profile {path}")
+
+
+def test_files_with_recordings_are_told_from_models(model: StoredModel, tmp_path: Path) -> None:
+    assert is_timeline(str(written(tmp_path, *steps(5))))
+    assert not is_timeline(str(model.onnx))
+    assert not is_timeline("bert-base/f16")

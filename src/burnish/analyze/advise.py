@@ -65,6 +65,8 @@ class Facts:
     other_engines: tuple[str, ...] = ()
     extra: str = ""
     """Options that make a command about the same inference: `--shape batch=8`."""
+    is_trace: bool = False
+    """Whether `model` is a file with a timeline, of which no more can be run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +216,7 @@ def _launching(setting: Setting, facts: Facts) -> Iterator[Advice]:
             gain=result.gain,
             confidence="simulated",
             evidence=f"the device is idle for {units.share(idle)} of {units.seconds(wall_s)}",
-            command=f"burnish bench {shlex.quote(facts.model)} --engine onnxruntime-cuda"
-            f" --cuda-graph {facts.extra}".strip(),
+            command=_graphed(facts),
         )
         return
     gaps_s = sum(graph.events[place].gap_s for place in graph.work)
@@ -226,8 +227,17 @@ def _launching(setting: Setting, facts: Facts) -> Iterator[Advice]:
             confidence="bound",
             evidence=f"{units.share(gaps_s / wall_s)} of the time passes between"
             f" {units.count(len(graph.work), 'node')}",
-            command=f"burnish optimize {shlex.quote(facts.model)} -o optimized.onnx",
+            command=_whatif(facts, "--sweep")
+            if facts.is_trace
+            else f"burnish optimize {shlex.quote(facts.model)} -o optimized.onnx",
         )
+
+
+def _graphed(facts: Facts) -> str:
+    if facts.is_trace:
+        return _whatif(facts, "--cuda-graph")
+    asked = f"--engine onnxruntime-cuda --cuda-graph {facts.extra}".strip()
+    return f"burnish bench {shlex.quote(facts.model)} {asked}"
 
 
 def _memory_bound(setting: Setting, facts: Facts) -> Iterator[Advice]:

@@ -84,6 +84,7 @@ def aligned(
         baseline_wall_s=baseline.wall_s,
         candidate_wall_s=candidate.wall_s,
         rows=tuple(sorted(rows, key=lambda row: (-row.change_s, row.label))),
+        fewest_runs=min(baseline.runs, candidate.runs),
     )
 
 

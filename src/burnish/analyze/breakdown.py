@@ -138,6 +138,27 @@ def by_layer(trace: Trace | Counted, graph: GraphRecord) -> Breakdown:
     return _breakdown(trace, RowKind.LAYER, layer)
 
 
+def by_module(of: Counted, trace: Trace) -> Breakdown:
+    """Return the time per module of the program that made a trace, by the path of their names."""
+    paths: dict[int, str] = {}
+
+    def path(at: int | None) -> str:
+        if at is None:
+            return ""
+        if at not in paths:
+            outer, own = path(trace.spans[at].parent), trace.spans[at]
+            paths[at] = "/".join(
+                filter(None, [outer, own.name if own.category == "module" else ""])
+            )
+        return paths[at]
+
+    return _breakdown(
+        of,
+        RowKind.LAYER,
+        lambda span: path(span.cause if span.cause is not None else span.parent) or None,
+    )
+
+
 def by_kernel(trace: Trace | Counted) -> Breakdown:
     """Return the time per kernel, by its name, or per engine's operator where there are none."""
     return _breakdown(trace, RowKind.KERNEL, lambda span: span.name)

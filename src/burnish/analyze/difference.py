@@ -50,6 +50,12 @@ class Difference:
     baseline_wall_s: float
     candidate_wall_s: float
     rows: tuple[DifferenceRow, ...]
+    fewest_runs: int
+    """How many inferences the side with fewer has; one tells nothing of how times spread."""
+
+    def tells(self, row: DifferenceRow) -> bool:
+        """Return whether a row's change is told apart from none."""
+        return self.fewest_runs > 1 and row.is_clear
 
     @property
     def change_s(self) -> float:
@@ -72,6 +78,7 @@ def difference(baseline: Breakdown, candidate: Breakdown, *, names: tuple[str, s
         baseline_wall_s=baseline.wall_s,
         candidate_wall_s=candidate.wall_s,
         rows=tuple(sorted(rows, key=lambda row: (-row.change_s, row.label))),
+        fewest_runs=min(baseline.runs, candidate.runs),
     )
 
 

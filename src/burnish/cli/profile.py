@@ -13,7 +13,7 @@ from burnish.core.errors import UsageError
 
 
 @click.command()
-@click.argument("models", metavar="MODEL…", nargs=-1, required=True)
+@click.argument("models", metavar="MODEL|TRACE…", nargs=-1, required=True)
 @options.engine_option
 @options.shape_option
 @options.data_option
@@ -48,19 +48,26 @@ from burnish.core.errors import UsageError
 def command(models: tuple[str, ...], as_json: bool, **asked: Any) -> None:  # noqa: ANN401
     """Say where the time goes: by operator, node, layer or kernel.
 
-    With several models or engines, the last is set against the first, row by row.
+    A TRACE is looked at as it is: kernels, operators, and modules as layers. With several models,
+    engines or traces, the last is set against the first, row by row.
     """
     from burnish.analyze.profile import SCHEMA
     from burnish.cli.models import resolved
     from burnish.cli.profile_tables import Shown, tables
-    from burnish.core import files
+    from burnish.core import files, settings, units
     from burnish.engines.base import EngineOptions
     from burnish.engines.recording import Repeats
-    from burnish.study.profiling import ProfileRequest, profiles
+    from burnish.study.profiling import ProfileRequest, is_timeline, profiles, timelines
     from burnish.trace import chrome
 
+    recorded = [Path(name) for name in models if is_timeline(name)]
+    if recorded and len(recorded) < len(models):
+        raise UsageError(
+            f"{recorded[0]} is a recording, and {units.count(len(models), 'name')} are given",
+            hint=f"burnish profile MODEL --trace {recorded[0]}; or recordings alone",
+        )
     request = ProfileRequest(
-        models=resolved(models, asked),
+        models=resolved(models, asked) if not recorded else (),
         engines=options.names(asked["engines"]) or ("onnxruntime-cpu",),
         trace=asked["trace"],
         groups=asked["groups"],
@@ -70,15 +77,20 @@ def command(models: tuple[str, ...], as_json: bool, **asked: Any) -> None:  # no
         bindings=options.bindings(asked["shape"]),
         seed=asked["seed"],
         padding=asked["padding"],
+        cache=settings.read().cache,
     )
-    wanted = len(request.models) * len(request.engines)
+    wanted = len(recorded) or len(request.models) * len(request.engines)
     if asked["trace_out"] and wanted > 1:
         raise UsageError(
             f"--trace-out takes one timeline, and {wanted} were asked for",
             hint="give one MODEL and one --engine",
         )
     with shown() as progress:
-        found, traces = profiles(request, progress=progress)
+        found, traces = (
+            timelines(recorded, request, progress=progress)
+            if recorded
+            else profiles(request, progress=progress)
+        )
     if asked["trace_out"]:
         files.write_text(asked["trace_out"], chrome.text(traces[0]))
     how = Shown(asked["by"], asked["top"], asked["threshold"] / 100, asked["kernel_time_only"])

@@ -6,15 +6,17 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from burnish.analyze import kernel_names
 from burnish.analyze.breakdown import ALWAYS_THERE, Breakdown, Row, without_gaps
 from burnish.analyze.difference import Difference, DifferenceRow
 from burnish.analyze.profile import Profile, ProfileReport
+from burnish.cli.diagnosis_tables import first_lines, what_next
 from burnish.cli.output import Table
 from burnish.core import units
 from burnish.trace.attribute import Coverage
 from burnish.trace.events import Confidence
 
-_NUMBERS = frozenset(("count", "time", "share", "up to here", "ceiling"))
+_NUMBERS = frozenset(("count", "time", "±", "share", "up to here", "ceiling"))
 _HOW: Mapping[Confidence, str] = {
     "exact": "by name",
     "correlation": "by what launched it",
@@ -38,11 +40,15 @@ def tables(report: ProfileReport, shown: Shown) -> Iterator[Table | str]:
     """Yield one table per profile, what to know when reading it, and the difference."""
     for profile in report.profiles:
         yield from _profile(profile, shown)
-    difference = report.aligned if shown.by == "node" else report.difference
+    differences = {
+        "node": report.aligned,
+        "kernel": report.by_kernel,
+        "layer": report.by_layer,
+    }
+    by = shown.by if differences.get(shown.by) is not None else "operator"
+    difference = differences.get(by) or report.difference
     if difference is not None:
-        yield _difference(
-            difference, by="node" if shown.by == "node" else "operator", top=shown.top
-        )
+        yield _difference(difference, by=by, top=shown.top)
 
 
 def count(value: float) -> str:
@@ -61,7 +67,11 @@ def _profile(profile: Profile, shown: Shown) -> Iterator[Table | str]:
     breakdown = breakdowns[shown.by]
     if shown.kernel_time_only:
         breakdown = without_gaps(breakdown)
+    if profile.diagnosis is not None:
+        yield from first_lines(profile.diagnosis)
     yield _table(profile, breakdown, shown)
+    if profile.diagnosis is not None:
+        yield from what_next(profile.diagnosis, kernels=shown.by != "kernel")
     yield from _remarks(profile)
 
 
@@ -77,7 +87,7 @@ def _table(profile: Profile, breakdown: Breakdown, shown: Shown) -> Table:
     whole = "of work" if shown.kernel_time_only else "a run"
     return Table(
         title=f"{profile.label} on {profile.engine}, {units.seconds(breakdown.wall_s)} {whole}",
-        columns=(by, *second, "count", "time", "share", "up to here", "ceiling"),
+        columns=(by, *second, "count", "time", "±", "share", "up to here", "ceiling"),
         rows=[_row(breakdown, row, by=by) for row in rows],
         right=_NUMBERS,
     )
@@ -86,10 +96,11 @@ def _table(profile: Profile, breakdown: Breakdown, shown: Shown) -> Table:
 def _row(breakdown: Breakdown, row: Row, *, by: str) -> tuple[str, ...]:
     ceiling = breakdown.ceiling(row)
     return (
-        _short(row.label),
+        kernel_names.short(row.label) if by == "kernel" else _short(row.label),
         *((row.op_type or "",) if by == "node" else ()),
         count(row.count) if row.count else "",
         units.seconds(row.seconds_s),
+        units.share(row.spread) if breakdown.runs > 1 else "?",
         units.share(breakdown.share(row)),
         units.share(breakdown.cumulative(row)) if row.count else "",
         units.ratio(ceiling) if math.isfinite(ceiling) else "∞",
@@ -116,7 +127,8 @@ def _remarks(profile: Profile) -> Iterator[str]:
         )
     else:
         yield f"{recorded} A whole run took {units.seconds(breakdown.measured_wall_s)}."
-    yield _coverage(profile.coverage)
+    if profile.coverage is not None:
+        yield _coverage(profile.coverage)
     if breakdown.measured_wall_s > 2 * breakdown.wall_s:
         yield "Note: runs were interrupted for most of their time; the machine is busy."
     yield from (f"Note: {note}." for note in profile.notes)
@@ -144,9 +156,10 @@ def _difference(found: Difference, *, by: str, top: int) -> Table:
     return Table(
         title=(
             f"From {first} to {last}: {_signed(found.change_s)} a run, the worst regression first"
+            " (~: not told apart)"
         ),
         columns=columns,
-        rows=[_difference_row(found, row) for row in _furthest(found, top)],
+        rows=[_difference_row(found, row, by=by) for row in _furthest(found, top)],
         right=frozenset(columns[1:]),
     )
 
@@ -157,16 +170,16 @@ def _furthest(found: Difference, top: int) -> list[DifferenceRow]:
     return [row for row in found.rows if row in kept]
 
 
-def _difference_row(found: Difference, row: DifferenceRow) -> tuple[str, ...]:
+def _difference_row(found: Difference, row: DifferenceRow, *, by: str) -> tuple[str, ...]:
     share = found.share(row)
     return (
-        _short(row.label),
+        kernel_names.short(row.label) if by == "kernel" else _short(row.label),
         count(row.baseline_count),
         units.seconds(row.baseline_s),
         count(row.candidate_count),
         units.seconds(row.candidate_s),
-        _signed(row.change_s),
-        units.share(share) if math.isfinite(share) else "–",
+        _signed(row.change_s) if found.tells(row) else f"~ {_signed(row.change_s)}",
+        row.fate or (units.share(share) if math.isfinite(share) else "–"),
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from burnish.analyze.profile import (
@@ -14,7 +15,7 @@ from burnish.analyze.profile import (
     profile_of,
     report,
 )
-from burnish.core.errors import UsageError
+from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
@@ -22,11 +23,15 @@ from burnish.engines.recording import Repeats
 from burnish.feeds.choose import choose
 from burnish.feeds.make import Padding
 from burnish.store import onnx_files
+from burnish.store.graph import GraphRecord
 from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
+from burnish.study.diagnosing import Ran, diagnosed
+from burnish.study.timeline import undisturbed
 from burnish.trace.events import Trace
-from burnish.trace.formats import read_any
+from burnish.trace.formats import read_any, recognised
 from burnish.trace.grouping import Library, library
+from burnish.trace.runs import warm
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class ProfileRequest:
     bindings: Mapping[str, int] = field(default_factory=dict)
     seed: int = 0
     padding: Padding = "right"
+    cache: Path = Path()
+    """Where what was measured of this machine lies."""
 
 
 def profiles(
@@ -68,26 +75,60 @@ def profiles(
     return _together(done)
 
 
-def _together(
-    done: Sequence[tuple[Profile, Trace, Subject]],
+def timelines(
+    paths: Sequence[Path], request: ProfileRequest, *, progress: Progress = SILENT
 ) -> tuple[ProfileReport, tuple[Trace, ...]]:
-    graphs = [subject.graph for _, _, subject in done]
+    """Return recordings of which no model is known, the last set against the first."""
+    known, done = library(request.groups), list[tuple[Profile, Trace]]()
+    labels = _labels(paths)
+    for number, path in enumerate(paths, 1):
+        trace = warm(read_any(path))
+        subject = Subject(labels[path], trace.source, None, known)
+        found, trace = profile_of(trace, subject)
+        ran = Ran(str(path), trace.source, is_trace=True, cache=request.cache)
+        done.append((replace(found, diagnosis=diagnosed(trace, None, ran)), trace))
+        progress.step("profile", number, len(paths), labels[path])
+    return report(tuple(found for found, _ in done)), tuple(trace for _, trace in done)
+
+
+def is_timeline(name: str) -> bool:
+    """Return whether a name is that of a file that holds a recording."""
+    path = Path(name)
+    return path.is_file() and path.suffix != ".onnx" and recognised(path) is not None
+
+
+def _labels(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return how files are called: by their names, or their paths where these are the same."""
+    alone = len({path.name for path in paths}) == len(paths)
+    return {path: path.name if alone else str(path) for path in paths}
+
+
+def _together(
+    done: Sequence[tuple[Profile, Trace, GraphRecord]],
+) -> tuple[ProfileReport, tuple[Trace, ...]]:
+    graphs = [graph for _, _, graph in done]
     found = report(tuple(profile for profile, _, _ in done), graphs)
     return found, tuple(trace for _, trace, _ in done)
 
 
 def _read(
     model: StoredModel, path: Path, known: Library, request: ProfileRequest
-) -> tuple[Profile, Trace, Subject]:
-    trace = read_any(path)
+) -> tuple[Profile, Trace, GraphRecord]:
     graph = graph_of(onnx_files.read(model.onnx), request.bindings)
-    subject = Subject(model.label, trace.source, graph, known)
-    return *profile_of(trace, subject), subject
+    trace = warm(read_any(path))
+    found, trace = profile_of(trace, Subject(model.label, trace.source, graph, known))
+    if found.coverage is not None and found.coverage.total_s and not found.coverage.share:
+        raise ModelError(
+            f"{path}: none of its work is of {model.label}: {found.notes[-1]}",
+            hint=f"give the model that it is of, or none: burnish profile {shlex.quote(str(path))}",
+        )
+    ran = Ran(str(path), trace.source, is_trace=True, cache=request.cache)
+    return replace(found, diagnosis=diagnosed(trace, graph, ran)), trace, graph
 
 
 def _recorded(
     model: StoredModel, engine: str, known: Library, request: ProfileRequest
-) -> tuple[Profile, Trace, Subject]:
+) -> tuple[Profile, Trace, GraphRecord]:
     feeds, *_ = choose(
         model,
         data=request.data,
@@ -97,6 +138,16 @@ def _recorded(
     )
     shapes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
     graph = graph_of(onnx_files.read(model.onnx), feeds.bindings, shapes=shapes)
-    subject = Subject(model.label, engine, graph, known)
     with isolated.open_session(engine, model, request.engine) as session:
-        return *profile(session.record(feeds.arrays, request.repeats), subject), subject
+        recording = session.record(feeds.arrays, request.repeats)
+    found, trace = profile(recording, Subject(model.label, engine, graph, known))
+    ran = Ran(
+        str(model.onnx),
+        engine,
+        is_trace=False,
+        cache=request.cache,
+        threads=request.engine.threads,
+        bindings=request.bindings,
+    )
+    told = diagnosed(trace, graph, ran, plain_s=undisturbed(recording.plain_s))
+    return replace(found, diagnosis=told), trace, graph

@@ -41,7 +41,7 @@ from burnish.trace.graph_units import GraphIndex
 from burnish.trace.graph_units import units as units_of
 from burnish.trace.grouping import Library, library
 from burnish.trace.numbering import USUAL, numbered
-from burnish.trace.runs import last_runs
+from burnish.trace.runs import warm
 
 _DISPATCH_S = 1e-6
 """What an engine spends between two nodes, where the device's file does not tell."""
@@ -178,9 +178,8 @@ def _patterns(record: GraphRecord | None, known: Library) -> dict[str, frozenset
 
 
 def _read(path: Path) -> Trace:
-    """Return a recorded timeline without its first inference, which only warmed up."""
-    trace = read_any(path)
-    return last_runs(trace, trace.runs - 1) if trace.runs > 1 else trace
+    """Return a recorded timeline without a first inference that only warmed up."""
+    return warm(read_any(path))
 
 
 def _run(request: TimelineRequest, feeds: Feeds | None) -> tuple[Trace, float]:

@@ -42,16 +42,25 @@ _HEADS_BYTES = (4 << 10, 1 << 20, 64 << 20)
 """How much of a file is looked at, more only if less tells nothing: metadata may come first."""
 
 
-def read_any(path: Path) -> Trace:
-    """Return the trace in a file, whichever known format it is in."""
+def recognised(path: Path) -> Format | None:
+    """Return the format that a file is in; None: none that is known."""
     for size in _HEADS_BYTES:
         head = first_bytes(path, size)
         for name in FORMATS:
             if FORMATS[name].recognises(head):
-                with _no_collecting():
-                    return FORMATS[name].read(path)
+                return FORMATS[name]
         if len(head) < size:
             break
+    return None
+
+
+def read_any(path: Path) -> Trace:
+    """Return the trace in a file, whichever known format it is in."""
+    found = recognised(path)
+    if found is not None:
+        with _no_collecting():
+            return found.read(path)
+    head = first_bytes(path, 24)
     raise ModelError(
         f"{path}: is in no known trace format (it starts with {head[:24]!r})",
         hint=f"known: {', '.join(FORMATS)}; record one with burnish profile MODEL",
