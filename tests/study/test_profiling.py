@@ -11,7 +11,14 @@ from onnx import parser
 from burnish.core.errors import ModelError, UsageError
 from burnish.engines.recording import Repeats
 from burnish.store.stored import StoredModel
-from burnish.study.profiling import ProfileRequest, is_timeline, profiles, timelines
+from burnish.study.profiling import (
+    ProfileRequest,
+    distributed,
+    is_ranks,
+    is_timeline,
+    profiles,
+    timelines,
+)
 from kineto_events import event, kernel, launch, module, op, written
 
 MODEL = """
@@ -130,3 +137,19 @@ def test_files_with_recordings_are_told_from_models(model: StoredModel, tmp_path
     assert is_timeline(str(written(tmp_path, *steps(5))))
     assert not is_timeline(str(model.onnx))
     assert not is_timeline("bert-base/f16")
+
+
+def test_a_folder_of_recordings_is_the_ranks_of_one_run(tmp_path: Path) -> None:
+    for rank, (before, waits) in enumerate([(40, 70), (100, 10)]):
+        events = [
+            launch(1, 1), kernel("gemm", 10, before, 1),
+            launch(3, 2), kernel("ncclDevKernel_AllReduce", 10 + before, waits, 2, stream=9),
+        ]  # fmt: skip
+        written(tmp_path, *events).rename(tmp_path / f"rank{rank}.json")
+    assert is_ranks(str(tmp_path))
+    found, _ = distributed(tmp_path, ProfileRequest((), ()))
+    assert found.ranks is not None
+    assert [rank.waiting_s for rank in found.ranks.ranks] == pytest.approx([60e-6, 0])
+    assert found.profiles[0].label == "rank1.json"
+    (tmp_path / "model.onnx").touch()
+    assert not is_ranks(str(tmp_path))

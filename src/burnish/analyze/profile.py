@@ -19,6 +19,7 @@ from burnish.analyze.breakdown import (
 )
 from burnish.analyze.diagnosis import Diagnosis
 from burnish.analyze.difference import Difference, difference
+from burnish.analyze.ranks import Ranks
 from burnish.analyze.twins import uneven
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines.recording import Recording
@@ -87,6 +88,8 @@ class ProfileReport:
     by_kernel: Difference | None = None
     by_layer: Difference | None = None
     """By the names that both have."""
+    ranks: Ranks | None = None
+    """What the ranks of a distributed run spend on each other; the profile is the slowest one's."""
 
 
 def profile(recording: Recording, subject: Subject) -> tuple[Profile, Trace]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from burnish.analyze.diagnosis import Diagnosis
+from burnish.analyze.ranks import Ranks
 from burnish.cli.output import Table
 from burnish.cli.whatif_tables import gain
 from burnish.core import units
@@ -34,6 +35,31 @@ def _parts(found: Diagnosis) -> Iterator[str]:
 
 def _share(found: Diagnosis, seconds_s: float) -> str:
     return f"{units.seconds(seconds_s)} ({units.share(found.share(seconds_s))})"
+
+
+def of_ranks(found: Ranks) -> Iterator[Table | str]:
+    """Yield what each rank spends on computing, on communicating and on waiting for others."""
+    columns = (
+        "rank", "wall", "computing", "communicating", "not hidden", "waiting for others",
+        "collectives",
+    )  # fmt: skip
+    rows = [
+        (
+            rank.label,
+            units.seconds(rank.wall_s),
+            units.seconds(rank.compute_s),
+            units.seconds(rank.communication_s),
+            units.seconds(rank.exposed_s),
+            units.seconds(rank.waiting_s),
+            f"{rank.collectives:.0f}",
+        )
+        for rank in found.ranks
+    ]
+    yield Table("Ranks", columns, rows, frozenset(columns[1:]))
+    most_s = max(rank.waiting_s for rank in found.ranks)
+    slowest = found.slowest.label
+    yield f"The others wait for {slowest}, up to {units.seconds(most_s)} an inference."
+    yield from (f"Note: {note}." for note in found.notes)
 
 
 def what_next(found: Diagnosis, *, kernels: bool) -> Iterator[Table | str]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from burnish.cli import options, output
 from burnish.cli.progress import shown
 from burnish.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from burnish.analyze.profile import ProfileReport
+    from burnish.core.progress import Progress
+    from burnish.study.profiling import ProfileRequest
+    from burnish.trace.events import Trace
 
 
 @click.command()
@@ -48,26 +54,57 @@ from burnish.core.errors import UsageError
 def command(models: tuple[str, ...], as_json: bool, **asked: Any) -> None:  # noqa: ANN401
     """Say where the time goes: by operator, node, layer or kernel.
 
-    A TRACE is looked at as it is: kernels, operators, and modules as layers. With several models,
+    A TRACE is looked at as it is: kernels, operators, and modules as layers; a folder of them as
+    the ranks of one run, of which the slowest is broken down. With several models,
     engines or traces, the last is set against the first, row by row.
     """
     from burnish.analyze.profile import SCHEMA
-    from burnish.cli.models import resolved
     from burnish.cli.profile_tables import Shown, tables
-    from burnish.core import files, settings, units
-    from burnish.engines.base import EngineOptions
-    from burnish.engines.recording import Repeats
-    from burnish.study.profiling import ProfileRequest, is_timeline, profiles, timelines
+    from burnish.core import files
     from burnish.trace import chrome
 
-    recorded = [Path(name) for name in models if is_timeline(name)]
-    if recorded and len(recorded) < len(models):
+    with shown() as progress:
+        found, traces = _profiled(models, asked, progress)
+    if asked["trace_out"]:
+        files.write_text(asked["trace_out"], chrome.text(traces[0]))
+    how = Shown(asked["by"], asked["top"], asked["threshold"] / 100, asked["kernel_time_only"])
+    output.result(found, schema=SCHEMA, as_json=as_json, shown=tables(found, how))
+
+
+def _profiled(
+    names: tuple[str, ...], asked: dict[str, Any], progress: Progress
+) -> tuple[ProfileReport, tuple[Trace, ...]]:
+    from burnish.study.profiling import distributed, is_ranks, is_timeline, profiles, timelines
+
+    if len(names) == 1 and is_ranks(names[0]):
+        return distributed(Path(names[0]), _request((), asked), progress=progress)
+    recorded = [Path(name) for name in names if is_timeline(name)]
+    if recorded and len(recorded) < len(names):
         raise UsageError(
-            f"{recorded[0]} is a recording, and {units.count(len(models), 'name')} are given",
+            f"{recorded[0]} is a recording, and not all of {', '.join(names)} are",
             hint=f"burnish profile MODEL --trace {recorded[0]}; or recordings alone",
         )
-    request = ProfileRequest(
-        models=resolved(models, asked) if not recorded else (),
+    request = _request(() if recorded else names, asked)
+    wanted = len(recorded) or len(request.models) * len(request.engines)
+    if asked["trace_out"] and wanted > 1:
+        raise UsageError(
+            f"--trace-out takes one timeline, and {wanted} were asked for",
+            hint="give one MODEL and one --engine",
+        )
+    if recorded:
+        return timelines(recorded, request, progress=progress)
+    return profiles(request, progress=progress)
+
+
+def _request(names: tuple[str, ...], asked: dict[str, Any]) -> ProfileRequest:
+    from burnish.cli.models import resolved
+    from burnish.core import settings
+    from burnish.engines.base import EngineOptions
+    from burnish.engines.recording import Repeats
+    from burnish.study.profiling import ProfileRequest
+
+    return ProfileRequest(
+        models=resolved(names, asked),
         engines=options.names(asked["engines"]) or ("onnxruntime-cpu",),
         trace=asked["trace"],
         groups=asked["groups"],
@@ -79,19 +116,3 @@ def command(models: tuple[str, ...], as_json: bool, **asked: Any) -> None:  # no
         padding=asked["padding"],
         cache=settings.read().cache,
     )
-    wanted = len(recorded) or len(request.models) * len(request.engines)
-    if asked["trace_out"] and wanted > 1:
-        raise UsageError(
-            f"--trace-out takes one timeline, and {wanted} were asked for",
-            hint="give one MODEL and one --engine",
-        )
-    with shown() as progress:
-        found, traces = (
-            timelines(recorded, request, progress=progress)
-            if recorded
-            else profiles(request, progress=progress)
-        )
-    if asked["trace_out"]:
-        files.write_text(asked["trace_out"], chrome.text(traces[0]))
-    how = Shown(asked["by"], asked["top"], asked["threshold"] / 100, asked["kernel_time_only"])
-    output.result(found, schema=SCHEMA, as_json=as_json, shown=tables(found, how))

@@ -10,7 +10,7 @@ from burnish.analyze import kernel_names
 from burnish.analyze.breakdown import ALWAYS_THERE, Breakdown, Row, without_gaps
 from burnish.analyze.difference import Difference, DifferenceRow
 from burnish.analyze.profile import Profile, ProfileReport
-from burnish.cli.diagnosis_tables import first_lines, what_next
+from burnish.cli.diagnosis_tables import first_lines, of_ranks, what_next
 from burnish.cli.output import Table
 from burnish.core import units
 from burnish.trace.attribute import Coverage
@@ -38,6 +38,8 @@ class Shown:
 
 def tables(report: ProfileReport, shown: Shown) -> Iterator[Table | str]:
     """Yield one table per profile, what to know when reading it, and the difference."""
+    if report.ranks is not None:
+        yield from of_ranks(report.ranks)
     for profile in report.profiles:
         yield from _profile(profile, shown)
     differences = {

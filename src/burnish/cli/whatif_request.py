@@ -12,12 +12,12 @@ from burnish.cli.models import resolved
 from burnish.core import settings
 from burnish.core.errors import UsageError
 from burnish.engines.base import EngineOptions
+from burnish.study.profiling import is_timeline
 from burnish.study.timeline import TimelineRequest
 from burnish.study.whatif import WhatIfRequest
 from burnish.study.whatif_check import HISTORY, CheckOptions
 
 _CHANGES = ("scale", "set", "remove", "fuse", "precision", "roofline")
-_TRACES = (".json", ".gz", ".sqlite", ".db")
 
 
 def request_of(target: str, asked: dict[str, Any], *, sweep: bool, check: bool) -> WhatIfRequest:
@@ -53,7 +53,7 @@ def scenarios_of(asked: dict[str, Any]) -> tuple[Scenario, ...]:
 def timeline_of(target: str, asked: dict[str, Any]) -> TimelineRequest:
     """Return which inference is meant: a recorded one, or one of a model that is run now."""
     path = Path(target)
-    trace = path if path.is_file() and path.suffix in _TRACES else None
+    trace = path if is_timeline(target) else None
     name = asked.get("model") if trace is not None else target
     return TimelineRequest(
         model=resolved([name], asked)[0] if name else None,

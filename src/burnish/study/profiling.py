@@ -15,6 +15,7 @@ from burnish.analyze.profile import (
     profile_of,
     report,
 )
+from burnish.analyze.ranks import ranks
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
@@ -89,6 +90,34 @@ def timelines(
         done.append((replace(found, diagnosis=diagnosed(trace, None, ran)), trace))
         progress.step("profile", number, len(paths), labels[path])
     return report(tuple(found for found, _ in done)), tuple(trace for _, trace in done)
+
+
+def distributed(
+    folder: Path, request: ProfileRequest, *, progress: Progress = SILENT
+) -> tuple[ProfileReport, tuple[Trace, ...]]:
+    """Return the ranks whose timelines lie in a folder, and the profile of the slowest."""
+    paths = {path.name: path for path in _recordings(folder)}
+    traces: dict[str, Trace] = {}
+    for number, (name, path) in enumerate(paths.items(), 1):
+        traces[name] = read_any(path)
+        progress.step("read", number, len(paths), name)
+    found = ranks(traces)
+    slowest = paths[found.slowest.label]
+    report_, timeline = timelines([slowest], request)
+    return replace(report_, ranks=found), timeline
+
+
+def is_ranks(name: str) -> bool:
+    """Return whether a name is that of a folder with the timelines of several ranks."""
+    folder = Path(name)
+    if not folder.is_dir() or any(folder.glob("*.onnx")):
+        return False
+    return len(_recordings(folder)) > 1
+
+
+def _recordings(folder: Path) -> list[Path]:
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    return [path for path in files if path.suffix != ".onnx" and recognised(path) is not None]
 
 
 def is_timeline(name: str) -> bool:
