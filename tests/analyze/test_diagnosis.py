@@ -58,7 +58,7 @@ def test_long_products_are_compute_bound_and_named() -> None:
     found = told(eager(20, call=2, work=500))
     assert found.holds == "compute"
     assert found.sentence.startswith("the GPU is busy ")
-    assert "compute-bound; product takes 100.0 % of the work, in 20" in found.sentence
+    assert "compute-bound; product takes 100.0 % of the work, in 20 kernels" in found.sentence
     assert (found.kernels[0].name, found.kernels[0].count) == ("gemm", 20)
 
 

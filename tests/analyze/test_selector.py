@@ -5,6 +5,7 @@ import pytest
 from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.selector import Scene, Selector, chains, parse, select
 from burnish.core.errors import UsageError
+from burnish.store.graph import GraphNode
 from event_graphs import event, node, record
 
 GRAPH = record(
@@ -107,3 +108,11 @@ def test_an_id_is_that_of_the_graphs_list_where_there_is_a_graph() -> None:
     with pytest.raises(UsageError) as beyond:
         select(parse("id:3"), scene)
     assert beyond.value.hint == "nodes are numbered from 0 to 2, in the order of the graph's list"
+
+
+def test_a_layer_is_found_inside_of_whatever_it_is_in() -> None:
+    inner = GraphNode("n0", "Add", "", (), (), {}, ("bert", "encoder", "layer.0", "output"))
+    other = GraphNode("n1", "Add", "", (), (), {}, ("bert", "encoder", "layer.01"))
+    scene = Scene(EventGraph((event("n0", 5), event("n1", 5))), record(inner, other))
+    assert select(parse("layer:encoder/layer.0"), scene) == (0,)
+    assert select(parse("layer:bert"), scene) == (0, 1)

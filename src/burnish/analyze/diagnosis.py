@@ -198,4 +198,5 @@ def _mostly(found: Diagnosis) -> str:
     kind, seconds_s = next(iter(found.families.items()))
     count = sum(kernel.count for kernel in found.kernels if kernel.family == kind)
     what = kind if kind != OTHER else found.kernels[0].name
-    return f"{what} takes {units.share(seconds_s / total_s)} of the work, in {count:,}"
+    told = f"{what} takes {units.share(seconds_s / total_s)} of the work"
+    return f"{told}, in {units.count(count, 'kernel')}" if found.launches is not None else told

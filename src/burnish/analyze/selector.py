@@ -140,8 +140,14 @@ def _by_operator(text: str, scene: Scene) -> tuple[int, ...]:
 def _by_layer(text: str, scene: Scene) -> tuple[int, ...]:
     layer = tuple(text.strip("/").split("/"))
     nodes = nodes_of(scene.record)
-    inside = {name for name, node in nodes.items() if node.scope[: len(layer)] == layer}
+    inside = {name for name, node in nodes.items() if _holds(node.scope, layer)}
     return _where(scene, lambda event: any(name in inside for name in _names(event)))
+
+
+def _holds(scope: Sequence[str], layer: tuple[str, ...]) -> bool:
+    """Return whether a layer is among the modules around a node, whatever those are inside of."""
+    starts = range(len(scope) - len(layer) + 1)
+    return any(tuple(scope[at : at + len(layer)]) == layer for at in starts)
 
 
 def _by_pattern(text: str, scene: Scene) -> tuple[int, ...]:

@@ -102,11 +102,16 @@ def _row(breakdown: Breakdown, row: Row, *, by: str) -> tuple[str, ...]:
         *((row.op_type or "",) if by == "node" else ()),
         count(row.count) if row.count else "",
         units.seconds(row.seconds_s),
-        units.share(row.spread) if breakdown.runs > 1 else "?",
+        _spread(row.spread) if breakdown.runs > 1 else "?",
         units.share(breakdown.share(row)),
         units.share(breakdown.cumulative(row)) if row.count else "",
         units.ratio(ceiling) if math.isfinite(ceiling) else "∞",
     )
+
+
+def _spread(share: float) -> str:
+    """Return how far a time may be off; beyond all of it, a figure would say nothing."""
+    return units.share(share) if share <= 1 else "> 100 %"
 
 
 def _short(label: str) -> str:

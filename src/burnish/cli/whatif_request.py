@@ -17,6 +17,7 @@ from burnish.study.timeline import TimelineRequest
 from burnish.study.whatif import WhatIfRequest
 from burnish.study.whatif_check import HISTORY, CheckOptions
 
+_TRACES = (".json", ".gz", ".sqlite", ".db")
 _CHANGES = ("scale", "set", "remove", "fuse", "precision", "roofline")
 
 
@@ -53,7 +54,8 @@ def scenarios_of(asked: dict[str, Any]) -> tuple[Scenario, ...]:
 def timeline_of(target: str, asked: dict[str, Any]) -> TimelineRequest:
     """Return which inference is meant: a recorded one, or one of a model that is run now."""
     path = Path(target)
-    trace = path if is_timeline(target) else None
+    known = path.is_file() and path.suffix in _TRACES
+    trace = path if known or is_timeline(target) else None
     name = asked.get("model") if trace is not None else target
     return TimelineRequest(
         model=resolved([name], asked)[0] if name else None,

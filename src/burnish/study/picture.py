@@ -9,7 +9,7 @@ from burnish.analyze import scenario as scenarios
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.transform import apply
 from burnish.core.errors import UsageError
-from burnish.feeds.choose import choose
+from burnish.feeds.choose import choose, made_for
 from burnish.report.graph.picture import Picture, Timing
 from burnish.store import onnx_files
 from burnish.store.graph_of import graph_of
@@ -65,13 +65,12 @@ def change_of(scale: tuple[str, ...], scenario: Path | None) -> Scenario | None:
 def _untimed(request: TimelineRequest) -> Picture:
     model = request.model
     assert model is not None, "there is no graph without a model"
-    feeds, *_ = choose(
-        model,
-        data=request.data,
-        bindings=request.bindings,
-        seed=request.seed,
-        padding=request.padding,
-    )
+    loaded = onnx_files.read(model.onnx)
+    sizes, seed, padding = request.bindings, request.seed, request.padding
+    if request.data is not None:
+        feeds, *_ = choose(model, data=request.data, bindings=sizes)
+    else:
+        feeds = made_for(loaded, bindings=sizes, seed=seed, padding=padding)
     shapes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
-    record = graph_of(onnx_files.read(model.onnx), feeds.bindings, shapes=shapes)
+    record = graph_of(loaded, feeds.bindings, shapes=shapes)
     return Picture(model.label, record)
