@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from burnish.analyze.advise import Facts
-from burnish.analyze.diagnosis import Diagnosis, diagnosis
+from burnish.analyze.diagnosis import Diagnosis, diagnosis, launches_only
 from burnish.analyze.event_graph import Event, EventGraph
 from burnish.analyze.idleness import idle, launches
 from burnish.analyze.selector import Scene
@@ -109,3 +109,17 @@ def test_every_idle_instant_has_one_reason() -> None:
     assert (how.number, how.median_call_s, how.median_delay_s) == (
         3, pytest.approx(20 * US), pytest.approx(1 * US),
     )  # fmt: skip
+
+
+def test_a_host_that_does_its_own_work_needs_no_cuda_graph() -> None:
+    found = told(eager(5, call=20_000, work=10), model="t.json", is_trace=True)
+    assert found.holds == "host"
+    assert "the host does other work than launching" in found.sentence
+    assert [one.what for one in found.advice] == ["look at what the host does between launches"]
+    assert found.advice[0].command == "burnish profile t.json --trace-out timeline.json"
+
+
+def test_times_of_launching_are_not_taken_for_the_devices() -> None:
+    found = launches_only(Setting(Scene(chain(5, 5))), FACTS)
+    assert (found.holds, found.advice) == ("unknown", ())
+    assert found.sentence.startswith("the nodes ran on a device whose work was not recorded")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import onnx
@@ -153,3 +154,17 @@ def test_a_folder_of_recordings_is_the_ranks_of_one_run(tmp_path: Path) -> None:
     assert found.profiles[0].label == "rank1.json"
     (tmp_path / "model.onnx").touch()
     assert not is_ranks(str(tmp_path))
+
+
+def test_a_profile_of_a_device_without_its_kernels_says_so(tmp_path: Path) -> None:
+    events = [
+        {"cat": "Session", "pid": 1, "tid": 1, "dur": 90, "ts": 0, "ph": "X", "name": "model_run",
+         "args": {}},
+        {"cat": "Node", "pid": 1, "tid": 1, "dur": 40, "ts": 5, "ph": "X", "name": "a_kernel_time",
+         "args": {"op_name": "Gemm", "provider": "CUDAExecutionProvider"}},
+    ]  # fmt: skip
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(events))
+    (only,) = timelines([path], ProfileRequest((), ()))[0].profiles
+    assert only.diagnosis is not None
+    assert "whose work was not recorded" in only.diagnosis.sentence

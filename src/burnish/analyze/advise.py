@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from burnish.analyze.event_graph import Event
+from burnish.analyze.event_graph import Event, EventGraph
 from burnish.analyze.roofline import Bound, roof
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.selector import Selector, operator_of
@@ -28,6 +28,10 @@ WORTH_IT = 1.01
 _FEW = 3
 _LAUNCH_BOUND = 0.3
 """From this part of the wall on, starting work is what an inference is about."""
+
+
+_OTHER_WORK_S = 1e-3
+"""No framework needs as long for one launch: then the host does something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +213,9 @@ def _launching(setting: Setting, facts: Facts) -> Iterator[Advice]:
     graph = setting.graph
     wall_s = simulate(graph).wall_s
     if any(event.kind in DEVICE for event in graph.events):
+        if not is_launching(graph):
+            yield from _other_work(setting, facts)
+            return
         result = outcome(Scenario("graph", (Action("cuda-graph"),)), setting)
         idle = 1 - min(1.0, graph.work_s / wall_s) if wall_s else 0.0
         yield Advice(
@@ -230,6 +237,28 @@ def _launching(setting: Setting, facts: Facts) -> Iterator[Advice]:
             command=_whatif(facts, "--sweep")
             if facts.is_trace
             else f"burnish optimize {shlex.quote(facts.model)} -o optimized.onnx",
+        )
+
+
+def is_launching(graph: EventGraph) -> bool:
+    """Return whether what the host does is launching; else it does something of its own."""
+    timeline = simulate(graph)
+    number = sum(event.kind in DEVICE for event in graph.events)
+    return number > 0 and (timeline.wall_s - timeline.busy_s) / number < _OTHER_WORK_S
+
+
+def _other_work(setting: Setting, facts: Facts) -> Iterator[Advice]:
+    timeline = simulate(setting.graph)
+    idle_s = timeline.wall_s - timeline.busy_s
+    given = shlex.quote(facts.model)
+    if idle_s > _LAUNCH_BOUND * timeline.wall_s:
+        yield Advice(
+            what="look at what the host does between launches",
+            gain=timeline.wall_s / timeline.busy_s if timeline.busy_s else math.inf,
+            confidence="bound",
+            evidence=f"the device is idle for {units.seconds(idle_s)}, far longer than launching"
+            " takes",
+            command=f"burnish profile {given} --trace-out timeline.json {facts.extra}".strip(),
         )
 
 

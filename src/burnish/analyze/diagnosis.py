@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from burnish.analyze.advise import Advice, Facts, advise
+from burnish.analyze.advise import Advice, Facts, advise, is_launching
 from burnish.analyze.idleness import Idle, Launches, idle, launches
 from burnish.analyze.kernel_names import ARITHMETIC, OTHER, family, short
 from burnish.analyze.roofline import Bound, roof
@@ -17,7 +17,9 @@ from burnish.analyze.transform import Setting
 from burnish.core import units
 from burnish.trace.events import DEVICE
 
-Holds = Literal["launching", "waiting", "copies", "communication", "memory", "compute", "unknown"]
+Holds = Literal[
+    "launching", "host", "waiting", "copies", "communication", "memory", "compute", "unknown"
+]  # fmt: skip
 """What an inference would be faster without, or with more of."""
 
 _IDLE = 0.4
@@ -64,6 +66,16 @@ class Diagnosis:
         return seconds_s / self.wall_s if self.wall_s else 0.0
 
 
+def launches_only(setting: Setting, facts: Facts) -> Diagnosis:
+    """Return what can be said where a device worked, and only the host's part was recorded."""
+    found = diagnosis(setting, facts)
+    told = (
+        "the nodes ran on a device whose work was not recorded: these are the host's times for"
+        " launching them, which say nothing about what limits it; record it with nsys profile"
+    )
+    return replace(found, holds="unknown", sentence=told, advice=())
+
+
 def diagnosis(setting: Setting, facts: Facts) -> Diagnosis:
     """Return what holds one inference back; it says so from its events, not from guesses."""
     timeline = simulate(setting.graph)
@@ -98,7 +110,7 @@ def _kernels(setting: Setting, *, on_device: bool) -> tuple[KernelTime, ...]:
         event = setting.graph.events[place]
         operator = operator_of(event, setting.nodes) or event.op_type or event.name
         name = short(event.name) if on_device else operator
-        kind = family(event.name)
+        kind = "copy" if event.kind == "copy" else family(event.name)
         key = (name, kind if kind != OTHER else family(operator))
         seconds[key] += event.duration_s
         counts[key] += 1
@@ -133,7 +145,9 @@ def _copy_seconds(timeline: Timeline) -> float:
 def _holds(found: Diagnosis, setting: Setting) -> Holds:
     if found.idle is not None and found.share(found.idle.total_s) > _IDLE:
         waits = found.idle.sync_s > found.idle.host_s + found.idle.launch_s
-        return "waiting" if waits else "launching"
+        if waits:
+            return "waiting"
+        return "launching" if is_launching(setting.graph) else "host"
     if found.share(found.copy_s) > _MOSTLY:
         return "copies"
     if found.share(found.families.get("communication", 0.0)) > _MOSTLY:
@@ -162,7 +176,8 @@ def _limit(found: Diagnosis, setting: Setting) -> Holds:
 
 
 _WORDS: Mapping[Holds, str] = {
-    "launching": "launch-bound", "waiting": "waiting for the host and the device to meet",
+    "launching": "launch-bound", "host": "the host does other work than launching",
+    "waiting": "waiting for the host and the device to meet",
     "copies": "bound by copies", "communication": "bound by communication",
     "memory": "memory-bound", "compute": "compute-bound", "unknown": "what limits it is not known",
 }  # fmt: skip

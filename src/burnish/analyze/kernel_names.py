@@ -8,10 +8,11 @@ from functools import lru_cache
 _FAMILIES: tuple[tuple[str, str], ...] = (
     ("communication", r"nccl|rccl|oneccl|all_?reduce_|all_?gather_|reduce_?scatter"),
     ("attention", r"flash|fmha|sdpa|mem_?eff|attention|attn"),
-    ("convolution", r"conv|winograd|implicit_gemm|dgrad|wgrad"),
+    ("pooling", r"pool"),
+    ("convolution", r"conv|winograd|implicit_gemm|dgrad|wgrad|fprop|cudnn_|\dcudnn|scudnn"),
     ("product", r"gemm|xmma|cutlass|nvjet|cublas|matmul|gemv|splitk|Cijk_|wgmma|triton_tem|dot_"),
     ("normalisation", r"layer_?norm|rms_?norm|batch_?norm|group_?norm|softmax"),
-    ("copy", r"memcpy|memset|copy|transpose|permute|cat_?array|\bcat\b|reformat"),
+    ("copy", r"memcpy|memset|copy|transpose|permute|cat_?array|\bcat\b|reformat|tonhwc|tonchw"),
     ("look-up", r"index|gather|scatter|embedding"),
     ("reduction", r"reduce|triton_red|triton_per|argmax|argmin|topk|sort"),
     ("elementwise", r"elementwise|vectorized|triton_poi|unrolled|gelu|relu|silu|binary|unary"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from burnish.analyze.advise import Facts
 from burnish.analyze.amdahl import longest_unprofiled, unprofiled
 from burnish.analyze.dependencies import as_executed
-from burnish.analyze.diagnosis import Diagnosis, diagnosis
+from burnish.analyze.diagnosis import Diagnosis, diagnosis, launches_only
 from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
 from burnish.hw import choose as hardware
@@ -49,7 +49,16 @@ def diagnosed(
         wall_s = min(plain_s, longest_unprofiled(graph, dispatch_s=dispatch_s))
         graph, _ = unprofiled(graph, wall_s=wall_s, dispatch_s=dispatch_s)
     facts = Facts(ran.what, ran.engine, extra=_extra(ran), is_trace=ran.is_trace)
-    return diagnosis(Setting(Scene(graph, record), device), facts)
+    setting = Setting(Scene(graph, record), device)
+    return launches_only(setting, facts) if _is_blind(trace) else diagnosis(setting, facts)
+
+
+def _is_blind(trace: Trace) -> bool:
+    """Return whether nodes ran on a device, and the timeline has none of its work."""
+    if any(span.category in DEVICE for span in trace.spans):
+        return False
+    providers = {span.provider for span in trace.spans if span.provider}
+    return any(not provider.startswith("CPU") for provider in providers)
 
 
 def _device(trace: Trace, ran: Ran, *, on_device: bool) -> HardwareSpec | None:
