@@ -9,6 +9,8 @@ import onnx
 import pytest
 from onnx import parser
 
+from burnish.analyze.profile import SCHEMA, ProfileReport
+from burnish.core import records
 from burnish.core.errors import ModelError, UsageError
 from burnish.engines.recording import Repeats
 from burnish.store.stored import StoredModel
@@ -168,3 +170,13 @@ def test_a_profile_of_a_device_without_its_kernels_says_so(tmp_path: Path) -> No
     (only,) = timelines([path], ProfileRequest((), ()))[0].profiles
     assert only.diagnosis is not None
     assert "whose work was not recorded" in only.diagnosis.sentence
+
+
+def test_a_profile_with_diagnosis_and_ranks_is_read_back_from_its_document(tmp_path: Path) -> None:
+    for rank in range(2):
+        events = [launch(1, 1), kernel("ncclDevKernel_AllReduce", 10, 20 + rank, 1)]
+        written(tmp_path, *events).rename(tmp_path / f"rank{rank}.json")
+    found, _ = distributed(tmp_path, ProfileRequest((), ()))
+    text = records.text_of(records.document(found, schema=SCHEMA))
+    (tmp_path / "profile.json").write_text(text)
+    assert records.read_document(ProfileReport, tmp_path / "profile.json", schema=SCHEMA) == found
