@@ -87,6 +87,12 @@ def test_on_a_host_what_limits_most_of_the_work_is_told() -> None:
     assert between.sentence.startswith("at work for 10.0 % of the time: launch-bound")
 
 
+def test_a_nodes_name_is_not_taken_for_what_it_does() -> None:
+    names = ("/attention/query/MatMul", "/attention/Add")
+    graph = EventGraph((event(names[0], 9, op_type="MatMul"), event(names[1], 1, 0)))
+    assert list(told(graph).families) == ["product", "elementwise"]
+
+
 def test_a_trace_is_asked_about_itself() -> None:
     found = told(eager(200, call=20, work=0.5), model="t.json", is_trace=True)
     assert found.advice[0].command == "burnish whatif t.json --cuda-graph"

@@ -39,6 +39,8 @@ def test_a_kernel_is_called_by_what_it_is_and_what_it_is_made_for(name: str, tol
         ("void vectorized_layer_norm_kernel<float>(int)", "normalisation"),
         ("Memcpy DtoH", "copy"),
         ("something", "other"),
+        ("aten::add_", "elementwise"),
+        ("Erf", "elementwise"),
         ("cudnn_ampere_scudnn_128x64_relu_xregs_large_nn_v1", "convolution"),
         ("sm50_xmma_pooling_fw_4d", "pooling"),
     ],

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from burnish.analyze.advise import Advice, Facts, advise, is_launching
+from burnish.analyze.event_graph import Event
 from burnish.analyze.idleness import Idle, Launches, idle, launches
 from burnish.analyze.kernel_names import ARITHMETIC, OTHER, family, short
 from burnish.analyze.roofline import Bound, roof
@@ -110,12 +111,19 @@ def _kernels(setting: Setting, *, on_device: bool) -> tuple[KernelTime, ...]:
         event = setting.graph.events[place]
         operator = operator_of(event, setting.nodes) or event.op_type or event.name
         name = short(event.name) if on_device else operator
-        kind = "copy" if event.kind == "copy" else family(event.name)
-        key = (name, kind if kind != OTHER else family(operator))
+        key = (name, _family(event, operator))
         seconds[key] += event.duration_s
         counts[key] += 1
     rows = [KernelTime(*key, counts[key], took_s) for key, took_s in seconds.items()]
     return tuple(sorted(rows, key=lambda row: (-row.seconds_s, row.name)))
+
+
+def _family(event: Event, operator: str) -> str:
+    """Return the kind of an event's work; a node's name says where it is, not what it does."""
+    if event.kind == "copy":
+        return "copy"
+    own = family(event.name) if event.kind in DEVICE else OTHER
+    return own if own != OTHER else family(operator)
 
 
 def _families(kernels: tuple[KernelTime, ...]) -> dict[str, float]:
