@@ -15,11 +15,8 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     ("copy", r"memcpy|memset|copy|transpose|permute|cat_?array|\bcat\b|reformat|tonhwc|tonchw"),
     ("look-up", r"index|gather|scatter|embedding"),
     ("reduction", r"reduce|triton_red|triton_per|argmax|argmin|topk|sort"),
-    (
-        "elementwise",
-        r"elementwise|vectorized|triton_poi|unrolled|gelu|relu|silu|binary|unary"
-        r"|^(?:aten::)?(?:add|sub|mul|div|where|erf|tanh|sigmoid|pow|sqrt|exp|neg|abs|sum)_?$",
-    ),
+    ("elementwise", r"elementwise|vectorized|triton_poi|unrolled|gelu|relu|silu|binary|unary"),
+    ("elementwise", r"^(aten::)?(add|sub|mul|div|where|erf|tanh|sigmoid|pow|sqrt|exp|neg|sum)_?$"),
 )
 _PATTERNS = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _FAMILIES)
 ARITHMETIC = frozenset({"attention", "convolution", "product"})
