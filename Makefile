@@ -6,13 +6,16 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 EXAMPLE := examples/bert-mini/torchscript
 OUT ?= out
 
-.PHONY: run test check fast golden docs bench bench-compile bench-whatif zoo torture clean
+.PHONY: run test test-gpu check fast golden docs bench bench-quick bench-compile kernels bench-whatif zoo torture clean
 
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
 
 test: $(VENV)/.dev  ## all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-gpu:  ## what needs an NVIDIA card, with whatever Python has the libraries for it
+	PYTHONPATH=src $(PYTHON) -m pytest -m gpu tests/cuda
 
 check: $(VENV)/.dev  ## format, lint, types, layers, fast tests
 	$(BIN)/ruff format --check .
@@ -27,10 +30,19 @@ fast: $(VENV)/.dev
 golden: $(VENV)/.dev  ## accept changed golden files
 	$(BIN)/python -m pytest -m "not slow and not gpu" --update-golden
 
-docs: $(VENV)/.dev  ## generate docs/cli.md and docs/schemas
+docs: $(VENV)/.dev  ## generate docs/cli.md, docs/options.md and docs/schemas
 	$(BIN)/python -m burnish.cli.reference docs
 
-bench: $(VENV)/.dev  ## the figures that the README and docs quote
+bench: bench-quick bench-compile bench-whatif zoo  ## the figures that docs quote, for hours
+	$(BIN)/python benchmarks/rewrite_speed.py --largest 50000 --peers --rounds 4
+	$(BIN)/python benchmarks/fusion_gain.py
+	$(BIN)/python benchmarks/zoo_speed.py --prepare
+	$(BIN)/python benchmarks/zoo_speed.py
+	@echo "not run: benchmarks/gpu_bert.py (an NVIDIA GPU), benchmarks/tf_bert.py (TensorFlow),"
+	@echo "         benchmarks/coverage.py (the coverage tool in ../shared),"
+	@echo "         benchmarks/cuda_graph.py (an NVIDIA GPU)"
+
+bench-quick: $(VENV)/.dev  ## the figures about measuring itself: docs/figures.md
 	$(BIN)/python benchmarks/aa.py
 	$(BIN)/python benchmarks/large_model.py
 
@@ -42,6 +54,9 @@ zoo: $(VENV)/.dev  ## every model of the zoo through both exporters: docs/zoo.md
 
 bench-compile: $(VENV)/.dev  ## compiled models against every engine, with the ablation: docs/compiling.md
 	$(BIN)/python benchmarks/compile.py --ablation
+
+kernels: $(VENV)/.dev  ## which kernels a change alters, and how their predicted cost moves
+	$(BIN)/python benchmarks/kernels.py --zoo out/kernels
 
 bench-whatif: $(VENV)/.dev  ## predicted against measured, over many changes of several models
 	$(BIN)/python benchmarks/whatif.py

@@ -50,7 +50,7 @@ def prepared(folder: Path, store: str, *export: object) -> tuple[Path, Path, Pat
     burnish("export", NAME, "--exporter", "torchscript", "-p", "fp16", "--store", place, *export)
     original = next(place.rglob("*.onnx"))
     ours, theirs = folder / f"{store}_burnish.onnx", folder / f"{store}_ort_tool.onnx"
-    burnish("optimize", original, "-o", ours, "--target", "cuda", "--no-verify", "--no-check")
+    burnish("optimize", original, "-o", ours, "--target", "cuda", "--no-verify", "--no-trial")
     burnish("verify", original, ours, "--engine", CUDA, "--samples", 2)
     optimized_by_onnxruntime(original, theirs)
     return original, ours, theirs

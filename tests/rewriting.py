@@ -115,7 +115,7 @@ def checked(
     assert_same_numbers(model, result.model, feeds, tolerance=tolerance)
     again = optimize(result.model, OptimizeOptions(**options))
     assert again.report.fusions == ()
-    idle = ("lift-constants", "fold-shapes", "fold-constants", "simplify", "share-constants",
+    idle = ("lift-constants", "fold-constants", "simplify", "share-constants",
             "share-expressions", "drop-dead-code", "sort-nodes", "fix-names")  # fmt: skip
     assert [step for step in again.report.steps if step.count and step.step in idle] == []
     return result

@@ -9,8 +9,8 @@ from burnish.analyze.dependencies import as_executed
 from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.parallel import if_parallel, overlapped
 from burnish.analyze.simulate import simulate
+from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
-from burnish.store.graph_of import graph_of
 from burnish.trace.attribute import attribute
 from burnish.trace.formats import read_any
 from event_graphs import US, event, node, record

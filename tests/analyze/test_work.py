@@ -4,7 +4,7 @@ import onnx_ir as ir
 import pytest
 
 from burnish.analyze.work import Work, combined, fused, work_of
-from burnish.store.graph_of import graph_of
+from burnish.infer.graph_of import graph_of
 from event_graphs import node, record
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g '

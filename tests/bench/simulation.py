@@ -7,12 +7,12 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from burnish.bench import timing
 from burnish.bench.compare import compare
 from burnish.bench.measure import Comparison, Measurement, Placed
 from burnish.bench.rounds import Rounds
 from burnish.bench.subject import BenchOptions, Opened
 from burnish.core.arrays import Array
+from burnish.timing import stopwatch
 
 PLACED = Placed(device="cpu", precision="f32", nodes_by_provider={}, threads=1, notes=())
 
@@ -60,8 +60,8 @@ class SimulatedWorker:
     def open(self) -> Opened:
         clock = self._machine.clock_ns
         self._machine.spend(0.1)
-        first = timing.timed(self._call, clock)
-        warmup = timing.warm_up(self._call, clock, timing.WarmupLimit(seconds=0.5))
+        first = stopwatch.timed(self._call, clock)
+        warmup = stopwatch.warm_up(self._call, stopwatch.WarmupLimit(seconds=0.5), clock)
         return Opened(
             load_s=0.1,
             first_call_s=first,
@@ -74,7 +74,7 @@ class SimulatedWorker:
 
     def block(self, calls: int, settle_s: float) -> tuple[float, ...]:
         clock = self._machine.clock_ns
-        return timing.sample_block(self._call, calls=calls, settle_s=settle_s, clock=clock)
+        return stopwatch.sampled(self._call, calls=calls, settle_s=settle_s, clock=clock)
 
     def peak_memory_bytes(self) -> int | None:
         return 1

@@ -12,10 +12,10 @@ import pytest
 
 from burnish.bench.isolate import Terms, WorkerProcess
 from burnish.bench.subject import BenchSubject, WorkerFailedError
-from burnish.bench.timing import WarmupLimit
 from burnish.engines.base import EngineOptions
 from burnish.process.child import Limits
 from burnish.store.stored import StoredModel
+from burnish.timing.stopwatch import WarmupLimit
 
 MODEL = """
 <ir_version: 8, opset_import: ["": 18]>

@@ -12,13 +12,13 @@ from burnish.bench.isolate import Terms
 from burnish.bench.measure import ParityMark, Placed, Verdict
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
-from burnish.bench.timing import WarmupLimit
 from burnish.core.arrays import Arrays
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.feeds.feed import Feeds
 from burnish.process.child import Limits
 from burnish.store.stored import StoredModel
+from burnish.timing.stopwatch import WarmupLimit
 
 MODEL = """
 <ir_version: 8, opset_import: ["": 18]>

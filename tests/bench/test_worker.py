@@ -9,12 +9,12 @@ import pytest
 
 from burnish.bench import worker
 from burnish.bench.subject import BenchSubject
-from burnish.bench.timing import WarmupLimit
 from burnish.bench.worker import Bench, BlockRequest, Opening
 from burnish.core.errors import UsageError
 from burnish.engines.base import EngineOptions
 from burnish.process.wire import Incoming, packed
 from burnish.store.stored import StoredModel, TorchSource
+from burnish.timing.stopwatch import WarmupLimit
 
 MODEL = """
 <ir_version: 8, opset_import: ["": 18]>

@@ -9,9 +9,9 @@ import pytest
 from onnx import parser
 
 from burnish.analyze.advise import SCHEMA, Advice, AdviseReport
-from burnish.cli.advise import tables
 from burnish.cli.main import run
 from burnish.core import records
+from burnish.study.shown.looking import advise_lines as tables
 
 MODEL = """
 <ir_version: 8, opset_import: ["" : 18]>
@@ -52,10 +52,10 @@ def test_the_table_has_numbers_that_lead_to_the_commands() -> None:
     table, *lines = tables(report)
     assert not isinstance(table, str)
     assert table.title == "m on onnxruntime-cpu: 2.00 ms, 1.00 ms at the limits of laptop"
-    assert [row[2] for row in table.rows] == ["1.250×", "at most 1.500×", "measure"]
+    assert [row[2] for row in table.texts] == ["1.250×", "at most 1.500×", "measure"]
     assert lines == [
+        "note: noisy",
         "1. burnish whatif m --fuse a,b",
         "2. burnish whatif m --sweep",
         "3. burnish bench m",
-        "note: noisy",
     ]

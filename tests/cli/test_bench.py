@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,10 +17,10 @@ from burnish.bench import machine
 from burnish.bench.compare import compare
 from burnish.bench.measure import SCHEMA, BenchReport, ParityMark
 from burnish.bench.subject import BenchOptions
-from burnish.cli.bench_tables import tables
 from burnish.cli.main import run
-from burnish.cli.output import Table
 from burnish.core import records
+from burnish.report.measured import bench_lines as tables
+from burnish.report.table import Table
 
 MODEL = """
 <ir_version: 8, opset_import: ["": 18]>
@@ -75,6 +76,26 @@ def test_two_models_are_measured_compared_and_checked(
     assert "--shape batch=3" in report.rerun
 
 
+def test_each_shape_has_rows_and_a_baseline_of_its_own(
+    model: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair = (model("plain", "Neg(x)"), model("same", "Neg(x)"))
+    shapes = ("--shape", "batch=2", "--shape", "batch=5")
+    assert run(["-q", "bench", *pair, *QUICK, *shapes, "--baseline", "same", "--json"]) == 0
+    report = records.decode(BenchReport, json.loads(capsys.readouterr().out))
+    assert [(one.subject, dict(one.bindings)) for one in report.measurements] == [
+        ("plain@onnxruntime-cpu batch=2", {"batch": 2}),
+        ("same@onnxruntime-cpu batch=2", {"batch": 2}),
+        ("plain@onnxruntime-cpu batch=5", {"batch": 5}),
+        ("same@onnxruntime-cpu batch=5", {"batch": 5}),
+    ]
+    assert [one.baseline for one in report.comparisons] == [
+        "same@onnxruntime-cpu batch=2", "same@onnxruntime-cpu batch=5",
+    ]  # fmt: skip
+    assert len(report.parity) == 4
+    assert "--shape batch=2 --shape batch=5" in report.rerun
+
+
 def test_a_wrong_subject_is_timed_marked_and_fails_the_command(
     model: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,7 +113,7 @@ def test_a_subject_that_fails_has_a_row_and_fails_the_command(
     code = run(["bench", model("plain", "Neg(x)"), model("broken", "Nothing(x)"), *QUICK])
     captured = capsys.readouterr()
     assert code == 1
-    assert "note: broken@onnxruntime-cpu: failed: " in captured.out
+    assert "✗ failed" in captured.out
     assert "broken@onnxruntime-cpu could not be measured: " in captured.err
 
 
@@ -127,22 +148,25 @@ def texts(report: BenchReport) -> tuple[list[Table], list[str]]:
     return found, [part for part in parts if isinstance(part, str)]
 
 
-def test_tables_show_times_then_comparisons_then_what_must_be_known() -> None:
+def test_one_table_has_times_and_comparisons_and_lines_have_what_must_be_known() -> None:
     same = {name: ParityMark(True, 1.2e-7) for name in ("m@a", "m@b", "m@c")}
-    (times, speeds), lines = texts(simulated(same, **{"m@a": 0.02, "m@b": 0.01, "m@c": 0.02}))
-    assert [row[0] for row in times.rows] == ["m@a", "m@b", "m@c"]
-    assert all(row[-1] == "same (1.2e-07)" for row in (*times.rows, *speeds.rows))
-    assert [row[3] for row in speeds.rows] == ["faster", "no difference shown"]
-    assert speeds.rows[0][1].startswith("2.0")
-    assert any("m@c: a difference of" in line for line in lines)
+    (times,), lines = texts(simulated(same, **{"m@a": 0.02, "m@b": 0.01, "m@c": 0.02}))
+    columns = [column.title for column in times.columns]
+    results = [row[columns.index("results")] for row in times.rows]
+    assert [(cell.text, cell.detail) for cell in results] == [("same", "max rel 1.2e-07")] * 3
+    verdicts = [row[columns.index("verdict")] for row in times.rows]
+    assert [cell.text for cell in verdicts] == ["–", "faster", "no difference shown"]
+    assert re.fullmatch(r".* would show", verdicts[2].detail)
+    assert times.texts[1][columns.index("speed-up")].startswith("2.0")
     assert lines[-1] == "again: burnish bench m"
     assert "note: x is made of ones" in lines
 
 
 def test_percentiles_that_too_few_samples_allow_say_how_many_are_missing() -> None:
     (times,), _ = texts(simulated({}, **{"m@a": 0.5}))
-    assert times.rows[0][3] == "needs 9 more"
-    assert times.rows[0][-1] == "not checked"
+    (row,) = times.rows
+    assert (row[2].text, row[2].detail) == ("–", "needs 9 more")
+    assert row[5].text == "not checked"
 
 
 def test_a_report_has_the_same_tables_after_a_trip_through_json() -> None:

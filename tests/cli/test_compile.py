@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from burnish.cli.main import run
@@ -26,10 +27,10 @@ def test_a_model_is_compiled_and_run(
     words = ["--shape", "batch=3", "--threads", "1", "--no-tune", "--dump", str(tmp_path / "d")]
     assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
     text = shown(capsys)
-    assert "batch=3: 4 nodes in 1 kernel, 0 with the library" in text
+    assert "batch=3: 4 nodes in 1 kernel, 0 with ONNX Runtime" in text
     assert "mlp on burnish equals mlp on onnxruntime-cpu" in text
     assert f"written: {folder}" in text
-    assert f"run it: burnish exec {folder} --input INPUTS.npz" in text
+    assert f"run it: burnish exec {folder} --data INPUTS.npz" in text
     assert list((tmp_path / "d" / "plan_0").glob("000_*.ll"))
     np.savez(tmp_path / "x.npz", x=np.ones((3, 8), np.float32))
     target = tmp_path / "y.npz"
@@ -58,7 +59,7 @@ def test_json_is_one_document(
     words += ["--json"]
     assert run(["-q", "compile", str(stored), "-o", str(tmp_path / "c"), *words]) == 0
     document = json.loads(shown(capsys))
-    assert (document["kind"], document["schema"]) == ("compile-report", 1)
+    assert (document["kind"], document["schema"]) == ("compile-report", 2)
     assert [len(plan["steps"]) for plan in document["plans"]] == [4, 4]
 
 
@@ -66,7 +67,7 @@ def test_an_open_size_is_named(
     stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["compile", str(stored), "-o", str(tmp_path / "c")]) == 2
-    assert "hint: bind it: --shape batch=SIZE" in capsys.readouterr().err
+    assert "--shape batch=1\n" in capsys.readouterr().err
 
 
 def test_the_command_to_compile_again_has_the_options(
@@ -101,4 +102,19 @@ def test_a_budget_must_be_a_time(
     stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
     assert run(["compile", str(stored), "-o", str(tmp_path / "c"), f"--budget={text}"]) == 2
-    assert f"--budget {text!r} is not a time" in capsys.readouterr().err
+    assert f"{text!r} is not a time" in capsys.readouterr().err
+
+
+def test_all_axes_without_a_size_are_named_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+    two (float[batch, sequence, 8] x, float[batch, past] z) => (float[batch, sequence, 8] y)
+    { y = Relu (x) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "two.onnx")
+    asked = ["compile", str(tmp_path / "two.onnx"), "-o", str(tmp_path / "c")]
+    assert run([*asked, "--shape", "batch=2"]) == 2
+    error = capsys.readouterr().err
+    assert "burnish: sequence, past: no size, and code is generated for fixed sizes" in error
+    assert "hint: give each one, for instance: burnish compile " in error
+    assert "--shape batch=2,sequence=128,past=16" in error

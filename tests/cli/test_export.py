@@ -57,7 +57,7 @@ def test_an_unsupported_opset_is_refused_and_nothing_left(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = tmp_path / "store"
-    assert _failed(["gpt2", "--opset", "12", "-o", str(store)], capsys) == (
+    assert _failed(["gpt2", "--opset", "12", "--store", str(store)], capsys) == (
         2,
         "burnish: the exporter dynamo does not write opset 12\n  hint: choose --opset 18 to 23\n",
     )
@@ -71,7 +71,7 @@ def test_a_factory_that_raises_leaves_nothing_in_the_store(
 ) -> None:
     path, store = tmp_path / "bad.py", tmp_path / "store"
     path.write_text("def make():\n    raise OSError('no such weights')\n")
-    code, error = _failed(["--module", f"{path}:make", "-o", str(store)], capsys)
+    code, error = _failed(["--module", f"{path}:make", "--store", str(store)], capsys)
     assert code == 3
     assert "burnish: failed while building the module\n    OSError: no such weights" in error
     assert not store.exists()
@@ -86,7 +86,7 @@ def test_a_pickle_is_not_loaded_without_trust(
     folder.mkdir()
     (folder / "config.json").write_text('{"architectures": ["BertModel"]}')
     (folder / "pytorch_model.bin").write_bytes(b"never read")
-    code, error = _failed([str(folder), "-o", str(tmp_path / "store")], capsys)
+    code, error = _failed([str(folder), "--store", str(tmp_path / "store")], capsys)
     assert code == 2
     assert "its weights are a pickle (pytorch_model.bin), which can run any code" in error
     assert "--trust-pickle" in error
@@ -99,7 +99,7 @@ def test_a_users_own_module_is_exported_optimised_verified_and_run(
     tmp_path: Path, net: str, exporter: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = str(tmp_path / "store")
-    assert run(["export", "--module", net, "--exporter", exporter, "-o", store]) == 0
+    assert run(["export", "--module", net, "--exporter", exporter, "--store", store]) == 0
     shown = capsys.readouterr().out
     assert f"own_net/{exporter}: {exporter}, opset " in shown
     assert "dynamic sizes: batch, length" in shown
@@ -113,7 +113,7 @@ def test_a_users_own_module_is_exported_optimised_verified_and_run(
     assert run(["verify", f"own_net/{exporter}", *trusting]) == 0
     report = str(tmp_path / "report")
     short = ["--engine", "onnxruntime-cpu", "--rounds", "1", "--budget", "1"]
-    assert run([*command, "-o", report, *short]) == 0
+    assert run([*command, "--store", report, *short]) == 0
     assert (tmp_path / "report" / "report.html").is_file()
 
 
@@ -123,7 +123,9 @@ def test_int8_with_past_is_exported_and_verified(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = str(tmp_path)
-    assert run(["export", "gpt2", "--small", "--past", "-p", "int8", "-o", store, "--json"]) == 0
+    assert (
+        run(["export", "gpt2", "--small", "--past", "-p", "int8", "--store", store, "--json"]) == 0
+    )
     document = json.loads(capsys.readouterr().out)
     assert (document["kind"], document["schema"]) == ("export-report", 1)
     assert document["model"] == "gpt2/dynamo_small_past_int8"

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from burnish.cli.graph_tables import lines
-from burnish.cli.output import Table
 from burnish.report.graph.written import GraphReport, WrittenFile
+from burnish.report.table import Table
+from burnish.study.shown.looking import graph_lines as lines
 
 REPORT = GraphReport(
     "bert", 247, (WrittenFile(Path("a.svg"), 2048),), "onnxruntime-cpu", 2e-3, 1e-3, 0.9, 2e-4, 12,
@@ -21,10 +20,5 @@ def test_coverage_is_in_the_first_line_and_notes_are_last() -> None:
     )
     assert change == "after the change: 1.00 ms (2.00×)"
     assert isinstance(files, Table)
-    assert files.rows == [("a.svg", "2.00 KiB")]
+    assert files.texts == [("a.svg", "2.00 KiB")]
     assert note == "note: something was mended"
-
-
-def test_without_times_the_way_to_get_them_is_said() -> None:
-    bare = replace(REPORT, engine=None, wall_s=None, after_wall_s=None, coverage=None, notes=())
-    assert "add the times with --engine onnxruntime-cpu, or with --trace FILE" in list(lines(bare))

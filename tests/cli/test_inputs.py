@@ -41,7 +41,7 @@ def test_an_npz_file_is_written(
 
 
 def test_a_folder_gets_one_data_set_per_sample(model: str, tmp_path: Path) -> None:
-    assert run(["inputs", model, "-o", str(tmp_path / "d"), "--samples", "2"]) == 0
+    assert run(["-q", "inputs", model, "-o", str(tmp_path / "d"), "--samples", "2"]) == 0
     assert sorted(path.name for path in (tmp_path / "d").iterdir()) == [
         "test_data_set_0",
         "test_data_set_1",
@@ -65,7 +65,7 @@ def test_seed_and_padding_matter(model: str, tmp_path: Path) -> None:
 def test_json_is_one_document_of_the_published_schema(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["inputs", model, "-o", str(tmp_path / "d"), "--samples", "2", "--json"]) == 0
+    assert run(["-q", "inputs", model, "-o", str(tmp_path / "d"), "--samples", "2", "--json"]) == 0
     captured = capsys.readouterr()
     jsonschema.validate(json.loads(captured.out), records.json_schema(InputsReport, schema=SCHEMA))
     assert captured.err == ""

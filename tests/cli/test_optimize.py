@@ -82,7 +82,7 @@ def test_a_wrong_rewrite_is_not_written(
     monkeypatch.setattr("burnish.rewrite.pipeline.FUSIONS", (wrong,))
     target = tmp_path / "out.onnx"
     target.write_bytes(b"precious")
-    assert run(["optimize", str(model), "-o", str(target), "--no-check"]) == 1
+    assert run(["optimize", str(model), "-o", str(target), "--no-trial"]) == 1
     assert target.read_bytes() == b"precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.onnx", "out.onnx"]
     captured = capsys.readouterr()
@@ -120,7 +120,7 @@ def test_rules_of_the_users_own_take_part(model: Path, tmp_path: Path) -> None:
     )
     target = tmp_path / "out.onnx"
     arguments = ["optimize", str(model), "-o", str(target), "--rules", str(rules), "--no-verify"]
-    assert run([*arguments, "--no-check"]) == 0
+    assert run([*arguments, "--no-trial"]) == 0
     assert "Tanh" in operators(target)
     assert run(arguments) == 0
     assert operators(target) == ["Gelu"]
@@ -176,13 +176,19 @@ def test_a_model_in_the_store_becomes_a_variant_with_its_data(
     assert "written:" in capsys.readouterr().out
 
 
-def test_a_file_outside_a_store_needs_a_target(
+def test_a_file_outside_a_store_is_optimised_beside_itself(model: Path) -> None:
+    assert run(["optimize", str(model)]) == 0
+    assert operators(model.with_name(f"{model.stem}_optimized.onnx")) == ["Gelu"]
+
+
+def test_what_lies_there_and_is_not_ours_is_not_replaced(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    other = model.with_name(f"{model.stem}_optimized.onnx")
+    other.write_bytes(model.read_bytes())
     assert run(["optimize", str(model)]) == 2
-    error = capsys.readouterr().err
-    assert "is not in a store, so the result has no place of its own" in error
-    assert "-o " in error
+    assert "it does not tell of burnish" in capsys.readouterr().err
+    assert other.read_bytes() == model.read_bytes()
 
 
 def test_the_written_model_remembers_what_was_done(model: Path, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_its_inputs_and_outputs_can_stay(
     kept = {item["op_type"]: item["reason"] for item in document["conversion"]["kept"]}
     assert kept["MatMul"] == "asked for"
     steps = {entry.key: entry.value for entry in onnx.load(target).metadata_props}["burnish.steps"]
-    assert "2 nodes kept in fp32" in steps
+    assert "2 nodes kept in f32" in steps
 
 
 def test_inputs_take_int32(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,16 +86,16 @@ def test_a_variant_of_its_own_without_data_of_other_types(model: Path, tmp_path:
     store = str(tmp_path / "store")
     arguments = ["optimize", "tiny/made", "--store", store, "--no-verify"]
     assert run([*arguments, "-p", "fp16", "--int32-inputs"]) == 0
-    folder = tmp_path / "store" / "tiny" / "made_optimized_fp16_int32"
-    assert (folder / "tiny_made_optimized_fp16_int32.onnx").is_file()
+    folder = tmp_path / "store" / "tiny" / "made_optimized_f16_int32"
+    assert (folder / "tiny_made_optimized_f16_int32.onnx").is_file()
     assert not (folder / "test_data_set_0").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--keep-io"], "--keep-io says nothing without -p fp16"),
-        (["--keep-fp32", "MatMul"], "--keep-fp32 says nothing without -p fp16"),
+        (["--keep-io"], "--keep-io says nothing without -p f16"),
+        (["--keep-fp32", "MatMul"], "--keep-f32 says nothing without -p f16"),
         (["--rename-axis", "batch"], "--rename-axis 'batch' is not OLD=NEW"),
         (["--rename-axis", "bach=b"], "no input or output has an axis 'bach'"),
         (["-p", "fp16", "--keep-fp32", "Matmul"], "no operator and no node 'Matmul'"),
@@ -126,4 +126,4 @@ def test_what_f16_cannot_hold_is_not_written(
     target = tmp_path / "out.onnx"
     assert run(["optimize", str(model), "-o", str(target), "-p", "fp16"]) == 1
     assert not target.exists()
-    assert "keep more of it: --keep-fp32" in capsys.readouterr().err
+    assert "keep more of it: --keep-f32" in capsys.readouterr().err

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.cli.options import seconds
 from burnish.core.errors import UsageError
+from burnish.study.requests.vocabulary import seconds
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ def test_budgets_are_read_as_people_write_them(text: str, found: float) -> None:
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is not a time") as caught:
         seconds(text)
-    assert caught.value.hint == "write for instance --budget 60s or 5m"
+    assert caught.value.hint == "write for instance 60s or 5m: --budget 60s"

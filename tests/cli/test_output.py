@@ -12,6 +12,7 @@ import pytest
 
 from burnish.cli import output, progress
 from burnish.core.errors import ModelError
+from burnish.report.table import Table, table
 
 EVIL = "\x1b[2J\x1b]0;owned\x07[red]x[/red]\nburnish: all is well\u202egnp"
 SHOWN = "\\x1b[2J\\x1b]0;owned\\x07[red]x[/red]\\nburnish: all is well\\u202egnp"
@@ -22,12 +23,16 @@ class Report:
     name: str
 
 
-def _result(*shown: output.Table | str, as_json: bool = False) -> None:
-    output.result(Report(EVIL), schema=1, as_json=as_json, shown=shown)
+SCHEMA = 1
+
+
+def _result(*shown: Table | str, as_json: bool = False, name: str = EVIL) -> None:
+    output.as_json(wanted=as_json)
+    output.result(Report(name), shown)
 
 
 def test_names_in_lines_and_tables_do_nothing_but_show(capsys: pytest.CaptureFixture[str]) -> None:
-    _result(f"node {EVIL}", output.Table(EVIL, ("node", EVIL), [(EVIL, EVIL)]))
+    _result(f"node {EVIL}", table(EVIL, ("node", EVIL), [(EVIL, EVIL)]))
     shown = capsys.readouterr().out
     assert shown.startswith(f"node {SHOWN}\n")
     assert "\x1b" not in shown
@@ -102,7 +107,7 @@ def test_where_the_reader_has_gone_the_command_goes_on(monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "stdout", _Closed())
     monkeypatch.setattr(sys, "stderr", _Closed())
     output.configure(verbose=0, quiet=False)
-    _result("a", output.Table("t", ("c",), [("1",)]))
+    _result("a", table("t", ("c",), [("1",)]))
     output.note("b")
     output.failure(ModelError("p", hint="h"))
     assert not isinstance(sys.stdout, _Closed)
@@ -113,8 +118,7 @@ def test_where_the_reader_has_gone_the_command_goes_on(monkeypatch: pytest.Monke
 def test_an_old_encoding_gets_what_it_has(monkeypatch: pytest.MonkeyPatch, as_json: bool) -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict")
     monkeypatch.setattr(sys, "stdout", stream)
-    table = output.Table("größe", ("Zeit",), [("1.28× – 3 µs",)])
-    output.result(Report("größe"), schema=1, as_json=as_json, shown=[table])
+    _result(table("größe", ("Zeit",), [("1.28× – 3 µs",)]), as_json=as_json, name="größe")
     stream.seek(0)
     shown = stream.read()
     assert ('"gr\\u00f6\\u00dfe"' if as_json else "1.28x - 3 us") in shown
@@ -128,5 +132,5 @@ def test_a_terminal_that_is_too_narrow_wraps_by_itself(monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "stdout", narrow := Narrow())
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.setenv("NO_COLOR", "1")
-    _result(output.Table("t", ("name", "time", "share"), [("encoder.layer.0", "12.3 ms", "10 %")]))
+    _result(table("t", ("name", "time", "share"), [("encoder.layer.0", "12.3 ms", "10 %")]))
     assert "encoder.layer.0   12.3 ms   10 %" in narrow.getvalue()

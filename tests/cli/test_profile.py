@@ -153,7 +153,9 @@ def test_recordings_are_looked_at_alone_and_against_each_other(
         path = written(tmp_path / label, *events).rename(tmp_path / f"{label}.json")
         paths.append(str(path))
     assert run(["profile", paths[0]]) == 0
-    assert "The GPU is busy" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert told.startswith("The GPU is busy")
+    assert f"next: burnish whatif {paths[0]} --sweep" in told
     assert run(["profile", *paths, "--by", "kernel"]) == 0
     assert "From one.json to two.json" in capsys.readouterr().out
 
@@ -177,3 +179,26 @@ def test_the_ranks_of_a_folder_are_a_table(
     assert run(["profile", str(tmp_path)]) == 0
     told = capsys.readouterr().out
     assert "The others wait for rank1.json, up to 60.0 µs an inference." in told
+    assert f"next: burnish whatif {tmp_path / 'rank1.json'} --sweep" in told
+    assert run(["profile", str(tmp_path), str(tmp_path / "rank0.json")]) == 2
+    told = capsys.readouterr().err
+    assert f"{tmp_path} holds the ranks of one run, which are set against nothing else" in told
+    assert f"give it alone: burnish profile {tmp_path}" in told
+
+
+def test_a_recording_is_not_read_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, launch(2, 1), kernel("k", 20, 5, 1))
+    assert run(["profile", str(path), "--trace", "other.json"]) == 2
+    told = capsys.readouterr().err
+    assert f"{path} is a recording, and so is --trace other.json" in told
+    assert "give the model of one: burnish profile MODEL --trace other.json" in told
+
+
+def test_what_a_profile_says_first_is_what_holds_the_model_back(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["profile", str(model), "--shape", "batch=4", "--threads", "1", "--runs", "3"]) == 0
+    told = capsys.readouterr().out
+    table = told.index("tiny on onnxruntime-cpu")
+    assert 0 < told.index(" an inference, at work ") < table
+    assert "±" in told[table:]

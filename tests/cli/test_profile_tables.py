@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from burnish.analyze.profile import ProfileReport, report
-from burnish.cli.output import Table
-from burnish.cli.profile_tables import Shown, tables
+from burnish.report.table import Table
+from burnish.study.requests.looking import Rows as Shown
+from burnish.study.shown.looking import profile_lines as tables
 from sample_run import AFTER, BEFORE, OPTIMIZED, ORIGINAL, profile
 from timelines import US
 
@@ -14,7 +15,8 @@ def written(found: ProfileReport, *, by: str, **more: object) -> str:
     lines = []
     for part in tables(found, Shown(by, top=4, **more)):  # type: ignore[arg-type]
         if isinstance(part, Table):
-            lines += [part.title, " | ".join(part.columns), *map(" | ".join, part.rows), ""]
+            titles = " | ".join(column.title for column in part.columns)
+            lines += [part.title, titles, *map(" | ".join, part.texts), ""]
         else:
             lines.append(part)
     return "\n".join(lines) + "\n"

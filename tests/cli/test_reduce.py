@@ -25,7 +25,7 @@ def test_the_smallest_part_is_written_and_told(
 ) -> None:
     good, bad = write(tmp_path / "good.onnx", 1.0), write(tmp_path / "bad.onnx", 2.0)
     target = tmp_path / "small"
-    assert run(["reduce", str(good), "--against", str(bad), "-o", str(target)]) == 0
+    assert run(["reduce", str(good), str(bad), "-o", str(target)]) == 0
     shown = capsys.readouterr().out
     assert "3 nodes reduced to 1; of the candidate: Mul" in shown
     assert "see it again: burnish verify" in shown
@@ -34,7 +34,7 @@ def test_the_smallest_part_is_written_and_told(
 
 def test_json_is_one_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = write(tmp_path / "good.onnx", 1.0), write(tmp_path / "bad.onnx", 2.0)
-    command = ["-q", "reduce", str(good), "--against", str(bad), "-o", str(tmp_path / "s")]
+    command = ["-q", "reduce", str(good), str(bad), "-o", str(tmp_path / "s")]
     assert run([*command, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["kind"], document["nodes_after"]) == ("reduce-report", 1)

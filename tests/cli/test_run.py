@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.cli import run
+from burnish.cli.commands import made
+from burnish.cli.request import built
+from burnish.study.requests.judging import RunCommand
+from burnish.study.rewriting import options_of_run
 
 
 @pytest.mark.parametrize(
@@ -20,7 +23,5 @@ from burnish.cli import run
     ],
 )
 def test_a_model_is_rewritten_for_where_it_will_run(words: tuple[str, ...], target: str) -> None:
-    context = run.command.make_context("run", ["m.onnx", "-o", "out", *words])
-    asked = {name: value for name, value in context.params.items() if name != "model"}
-    with context.scope():
-        assert run._options(asked).optimize.target == target
+    context = made("run").make_context("run", ["m.onnx", "-o", "out", *words])
+    assert options_of_run(built(RunCommand, context)).target == target

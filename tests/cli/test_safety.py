@@ -112,7 +112,7 @@ def test_optimize_by_default_replaces_only_its_own_variant(
     mine = tmp_path / "mlp" / "dynamo_optimized" / "mlp_dynamo_optimized.onnx"
     mine.parent.mkdir()
     save(mlp(), mine)
-    words = ["optimize", "mlp/dynamo", "--store", str(tmp_path), "--no-verify", "--no-check"]
+    words = ["optimize", "mlp/dynamo", "--store", str(tmp_path), "--no-verify", "--no-trial"]
     assert run(words) == 2
     assert "is not a model that burnish wrote (it does not tell of" in capsys.readouterr().err
     assert run([*words, "-o", str(mine)]) == 0, "the user may name it"

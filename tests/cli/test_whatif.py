@@ -11,6 +11,7 @@ from onnx import parser
 from burnish.analyze.whatif import SCHEMA, WhatIfReport
 from burnish.cli.main import run
 from burnish.core import records
+from kineto_events import kernel, launch, op, written
 
 MODEL = """
 <ir_version: 8, opset_import: ["" : 18]>
@@ -78,7 +79,7 @@ def test_a_recorded_timeline_cannot_be_checked(
 ) -> None:
     trace = tmp_path / "trace.json"
     trace.write_text("[]")
-    assert run(["whatif", str(trace), "--scale", "a=2", "--check"]) == 2
+    assert run(["whatif", str(trace), "--scale", "a=2", "--measure"]) == 2
     assert "a recorded timeline cannot be changed" in capsys.readouterr().err
 
 
@@ -86,7 +87,7 @@ def test_a_recorded_timeline_cannot_be_checked(
 def test_a_checked_change_is_measured_and_remembered(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["--remove", "Erf", "--check", "--shape", "batch=256", "--threads", "1", "--json"]
+    asked = ["--remove", "Erf", "--measure", "--shape", "batch=256", "--threads", "1", "--json"]
     assert run(["whatif", model, *asked]) == 0
     (outcome,) = json.loads(capsys.readouterr().out)["outcomes"]
     assert outcome["checked"]["measured_s"] > 0
@@ -107,3 +108,25 @@ def test_the_published_example_gives_what_it_should(
     told = capsys.readouterr().out
     for text in ("3.22 ms", "98.0 µs", "79.0 µs", "1.005×", "1.181×", "id:2"):
         assert text in told
+    assert f"next: burnish advise {folder / 'bert-mini_layer.onnx'}" in told
+
+
+def test_a_recording_under_any_name_is_asked_about_without_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = [op("aten::mm", 0, 9), launch(2, 1), kernel("gemm", 20, 50, 1)]
+    path = written(tmp_path, *events).rename(tmp_path / "recorded.pt.trace")
+    assert run(["whatif", str(path), "--scale", "kernel:gemm=2"]) == 0
+    told = capsys.readouterr().out
+    assert "busy after" in told
+    assert f"next: burnish profile {path} --by kernel" in told
+
+
+def test_a_change_that_cannot_be_measured_is_no_success(
+    model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--scale", "Erf=4", "--measure", "--shape", "batch=64", "--threads", "1"]
+    assert run(["whatif", model, *asked]) == 1
+    told = capsys.readouterr()
+    assert "scale Erf 4.00×" in told.out
+    assert "1 of 1 scenario could not be measured: as asked: not checked: scale cannot" in told.err

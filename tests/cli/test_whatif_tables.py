@@ -4,8 +4,8 @@ import math
 
 from burnish.analyze.amdahl import Ceiling, Correction, Denominators
 from burnish.analyze.whatif import Checked, Outcome, Paths, SweepRow, WhatIfReport
-from burnish.cli.output import Table
-from burnish.cli.whatif_tables import gain, tables
+from burnish.report.table import Table
+from burnish.study.shown.looking import whatif_lines as tables
 
 REPORT = WhatIfReport(
     label="m",
@@ -32,14 +32,14 @@ REPORT = WhatIfReport(
 def test_the_lengths_the_outcomes_and_the_sweep_are_tables_with_all_that_must_be_known() -> None:
     lengths, outcomes, sweep, *lines = tables(REPORT)
     assert isinstance(lengths, Table)
-    assert ("  added by profiling", "5.00 ms") in lengths.rows
-    assert ("longest path, if only data were waited for", "–") in lengths.rows
+    assert ("  added by profiling", "5.00 ms") in lengths.texts
+    assert ("longest path, if only data were waited for", "–") in lengths.texts
     assert isinstance(outcomes, Table)
-    assert list(outcomes.rows[0][5:]) == ["7.00 ms", "1.250×", "1.667×", "1.800×", "–", "–"]
-    assert outcomes.rows[1][1] == "remove n0; remove n1; remove n2; and 2 more"
-    assert list(outcomes.rows[1][5:]) == ["4.00 ms", "2.00×", "–", "–", "2.50×", "25.0 %"]
+    assert list(outcomes.texts[0][5:]) == ["7.00 ms", "1.250×", "1.667×", "1.800×", "–", "–"]
+    assert outcomes.texts[1][1] == "remove n0; remove n1; remove n2; and 2 more"
+    assert list(outcomes.texts[1][5:]) == ["4.00 ms", "2.00×", "–", "–", "2.50×", "25.0 %"]
     assert isinstance(sweep, Table)
-    assert list(sweep.rows[0]) == [
+    assert list(sweep.texts[0]) == [
         "A", "3", "4.00 ms", "1.100×", "1.250×", "unknown", "∞", "∞", "1.800×",
     ]  # fmt: skip
     assert lines == [
@@ -49,8 +49,3 @@ def test_the_lengths_the_outcomes_and_the_sweep_are_tables_with_all_that_must_be
         "note: noisy",
         "note: odd",
     ]
-
-
-def test_small_gains_have_the_digits_to_be_told_apart() -> None:
-    assert gain(1.005) == "1.005×"
-    assert gain(22.66) == "22.66×"

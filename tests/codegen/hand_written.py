@@ -7,11 +7,11 @@ import dataclasses
 import numpy as np
 import onnx_ir as ir
 
-from burnish.codegen.buffers import Uses, arena
-from burnish.codegen.built import Built
-from burnish.codegen.folder import About
-from burnish.codegen.plan import KernelStep, LibraryStep, Plan, PlanTensor
+from burnish.codegen.place import Built
 from burnish.core.tensors import TensorSpec
+from burnish.runtime.buffers import Uses, arena
+from burnish.runtime.folder import About
+from burnish.runtime.plan import KernelStep, OrtStep, Plan, PlanTensor
 
 SUM = """
 define void @{name}(ptr %args, i64 %begin, i64 %end, ptr %scratch) {{
@@ -50,13 +50,18 @@ KERNELS = {
 }
 
 
+FLAGS = ("sse4_1", "sse4_2", "ssse3", "popcnt")
+"""What the portable target needs of a CPU."""
+
+
 def kernel(name: str, left: str, right: str, out: str, size: int) -> KernelStep:
     """Return a step that computes `out` from two tensors of `size` elements."""
-    return KernelStep(name, (left, right, out), (out,), size, 64, (f"node_of_{out}",))
+    launch = {"tiles": size, "scratch_bytes": 64}
+    return KernelStep(name, (left, right, out), (out,), launch, (f"node_of_{out}",))
 
 
 def plan_of(
-    steps: tuple[KernelStep | LibraryStep, ...],
+    steps: tuple[KernelStep | OrtStep, ...],
     size: int,
     *,
     inputs: tuple[str, ...] = ("x",),
@@ -82,7 +87,7 @@ def plan_of(
     }
     tensors |= {name: PlanTensor("f32", None, "value") for name in loose}
     return Plan(
-        "portable", ("sse4_2",), tensors, inputs, outputs, steps, found.bytes, sizes={"n": size}
+        "cpu: portable", FLAGS, tensors, inputs, outputs, steps, found.bytes, sizes={"n": size}
     )
 
 
@@ -109,22 +114,22 @@ ABOUT = About(
     inputs=(TensorSpec("x", "f32", ("n",)),),
     outputs=(TensorSpec("y", "f32", ("n",)),),
     precision="f32",
-    cpu="a CPU",
+    device="a CPU",
     date="2026-11-15",
 )
 
 
 def mixed(size: int, model: ir.Model, part: ir.Model) -> Built:
-    """Return y = relu(x + c) + x where the library runs the Relu (`part`, from a to b)."""
+    """Return y = relu(x + c) + x where ONNX Runtime runs the Relu (`part`, from a to b)."""
     del model
     steps = (
         kernel("sum", "x", "c", "a", size),
-        LibraryStep("library_0.onnx", ("a",), ("b",), ("relu",), {"relu": "as a test"}),
+        OrtStep("part_0.onnx", ("a",), ("b",), ("relu",), {"relu": "as a test"}),
         kernel("sum", "b", "x", "y", size),
     )
     plan = plan_of(steps, size, constants=("c",))
     constants = {"c": np.full(size, 0.5, np.float32)}
     return Built(
         dataclasses.replace(plan, operators={"relu": "Relu"}), KERNELS, constants,
-        {"library_0.onnx": part},
+        {"part_0.onnx": part},
     )  # fmt: skip

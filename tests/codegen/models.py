@@ -9,22 +9,23 @@ import onnx
 import onnx_ir as ir
 from onnx.reference import ReferenceEvaluator
 
-from burnish.codegen.build import BuildOptions, build
-from burnish.codegen.built import Built
-from burnish.codegen.cpu.compile import compile_module
+from burnish.codegen.cpu.backend import CpuBackend
 from burnish.codegen.cpu.target import TARGETS
-from burnish.codegen.folder import About
-from burnish.codegen.load import LoadedModel, open_folder
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.pipeline import PlanOptions, plan
+from burnish.codegen.place import Built, Prepared
+from burnish.codegen.schedule import Predicted
 from burnish.codegen.write import write
 from burnish.core.arrays import Array, Arrays
 from burnish.hw.spec import for_cores, load
+from burnish.runtime.folder import About
+from burnish.runtime.load import LoadedModel, open_folder
 from burnish.store import onnx_files
 from burnish.tile.machine import machine
 
 HEAD = '<ir_version: 10, opset_import: ["": 21]> '
 MACHINE = machine(for_cores(load("x86-avx2"), 1))
-PORTABLE = TARGETS["portable"]
+PORTABLE = CpuBackend(TARGETS["portable"], MACHINE, "a CPU")
+"""The portable target, priced as a machine that is not this one."""
 
 MLP = """
 mlp (float[batch, 8] x) => (float[batch, 4] y)
@@ -47,7 +48,7 @@ mixed (float[batch, 6] x) => (float[batch, 6] y, int64[2, n] found)
     [back] y = Sub(t, x)
 }
 """
-"""Kernels before and behind what the library runs; one output has no size beforehand."""
+"""Kernels before and behind what ONNX Runtime runs; one output has no size beforehand."""
 
 
 def weights(*names_and_shapes: tuple[str, tuple[int, ...]]) -> dict[str, Array]:
@@ -87,12 +88,12 @@ def reference(of: ir.Model, feeds: Arrays) -> dict[str, Array]:
 
 def built(static_model: ir.Model, **options: object) -> Built:
     """Return a plan with predicted choices, for the portable target."""
-    return build(static_model, BuildOptions(PORTABLE, Predicted(MACHINE), **options))
+    return plan(Prepared(static_model, {}), PlanOptions(PORTABLE, Predicted(PORTABLE), **options))
 
 
 def opened(made: Built, static_model: ir.Model, folder: Path, threads: int = 1) -> LoadedModel:
     """Return a plan, written to a folder and loaded again."""
     interface = onnx_files.interface(static_model)
     about = About("m", "m.onnx", "0", interface.inputs, interface.outputs, "f32", "a CPU", "today")
-    write(folder, about, [made], lambda text: compile_module(text, PORTABLE).object_code)
+    write(folder, about, [made], PORTABLE)
     return open_folder(folder, threads=threads)

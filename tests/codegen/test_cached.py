@@ -9,7 +9,7 @@ import pytest
 
 from burnish.codegen import cached
 from burnish.codegen.cached import Source, compiled_for, with_shapes
-from burnish.codegen.folder import CONSTANTS
+from burnish.runtime.folder import CONSTANTS
 from burnish.store.stored import StoredModel
 from codegen.models import mlp, reference, save
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burnish.codegen.built import Built
-from burnish.codegen.load import LoadedModel
+from burnish.codegen.place import Built
 from burnish.core.errors import UsageError
-from burnish.tile.static import static
+from burnish.rewrite.static import static
+from burnish.runtime.load import LoadedModel
 from codegen.models import built, model, opened, reference, weights
 
 ROWS = 11

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from burnish.codegen.cpu.backend import CpuBackend
 from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.target import detect
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.schedule import Predicted
 from burnish.core.arrays import Array
 from burnish.hw import detect as hardware
 from burnish.hw.spec import for_cores, load
@@ -32,7 +33,8 @@ def kernels(graph: TileGraph, inputs: dict[str, Array]) -> dict[str, Array]:
     device = machine(for_cores(hardware.this_cpu(hardware.cpu()) or load("x86-avx2"), 2))
     values = {n: np.ascontiguousarray(a).reshape(np.shape(a)) for n, a in inputs.items()}
     values |= {n: np.ascontiguousarray(a) for n, a in simple.constants.items()}
-    for choice in Predicted(device)(simple):
+    predicted = Predicted(CpuBackend(target, device))
+    for choice in predicted.schedule(predicted.partition(simple), simple):
         kernel = generate(choice.group, choice.schedule, simple, target)
         for name in choice.group.outputs:
             kind = simple.tensors[name]

@@ -21,23 +21,23 @@ def names(region: Region) -> list[str | None]:
 def test_without_a_library_there_is_one_region() -> None:
     (only,) = regions(mlp().graph, ())
     assert names(only) == ["up", "bias", "relu", "down"]
-    assert not only.is_library
+    assert not only.is_ort
 
 
 def test_with_everything_in_the_library_there_is_one_region() -> None:
     (only,) = regions(mlp().graph, {"up", "bias", "relu", "down"})
-    assert only.is_library
+    assert only.is_ort
 
 
 def test_what_the_library_runs_is_cut_out() -> None:
     found = regions(model(MIXED).graph, {"order", "search"})
     assert [names(region) for region in found] == [["double"], ["order", "search"], ["back"]]
-    assert [region.is_library for region in found] == [False, True, False]
+    assert [region.is_ort for region in found] == [False, True, False]
 
 
 def test_whatever_leads_to_fewer_regions_comes_first() -> None:
     found = regions(mlp().graph, {"up"})
-    assert [region.is_library for region in found] == [True, False]
+    assert [region.is_ort for region in found] == [True, False]
 
 
 def test_independent_branches_share_a_region() -> None:
@@ -58,30 +58,30 @@ def test_a_body_reads_what_is_around_it() -> None:
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[ir.Model, set[str]]:
-    lines, known, library = [], ["x"], set()
+    lines, known, ort = [], ["x"], set()
     for number in range(draw(st.integers(1, 12))):
         left, right = (draw(st.sampled_from(known)) for _ in range(2))
         lines.append(f"[n{number}] t{number} = Add({left}, {right})")
         known.append(f"t{number}")
         if draw(st.booleans()):
-            library.add(f"n{number}")
+            ort.add(f"n{number}")
     outputs = ", ".join(f"float[2] {name}" for name in known[1:])
-    return model(f"g (float[2] x) => ({outputs}) {{ {' '.join(lines)} }}"), library
+    return model(f"g (float[2] x) => ({outputs}) {{ {' '.join(lines)} }}"), ort
 
 
 @given(graphs())
 def test_every_node_runs_once_after_what_it_reads(made: tuple[ir.Model, set[str]]) -> None:
-    graph, library = made[0].graph, made[1]
-    found = regions(graph, library)
+    graph, ort = made[0].graph, made[1]
+    found = regions(graph, ort)
     done: set[ir.Node] = set()
     for region in found:
-        assert {(node.name in library) for node in region.nodes} == {region.is_library}
+        assert {(node.name in ort) for node in region.nodes} == {region.is_ort}
         for node in region.nodes:
             assert node not in done
             assert all(v.producer() is None or v.producer() in done for v in reads(node))
             done.add(node)
     assert done == set(graph)
-    kinds = [region.is_library for region in found]
+    kinds = [region.is_ort for region in found]
     assert all(a != b for a, b in pairwise(kinds))
 
 
@@ -90,7 +90,7 @@ def test_a_constant_that_is_an_output_is_a_node_like_others() -> None:
         g (float[4] x) => (float[4] y, string[1] z)
         { y = Relu(x) z = Constant<value_strings = ["a"]>() }"""
     graph = ir.serde.deserialize_model(onnx.parser.parse_model(text)).graph
-    (kernels, library) = regions(graph, ["Constant of z"])
-    assert [node.op_type for node in library.nodes] == ["Constant"]
-    assert library.is_library
-    assert not kernels.is_library
+    (kernels, ort) = regions(graph, ["Constant of z"])
+    assert [node.op_type for node in ort.nodes] == ["Constant"]
+    assert ort.is_ort
+    assert not kernels.is_ort

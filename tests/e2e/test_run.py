@@ -9,7 +9,7 @@ import jsonschema
 import onnx
 import pytest
 
-from burnish.cli.reference import document_type
+from burnish.cli.reference import document_types
 from burnish.core import records
 from chromium import browser, executable
 from e2e.conftest import Burnish
@@ -32,7 +32,7 @@ def test_a_run_writes_the_report_the_result_and_the_model(
     }
     assert {"LayerNormalization", "BiasGelu", "Attention"} <= operators
     assert not {"Erf", "Softmax"} & operators
-    kind, schema = document_type("run")
+    ((kind, schema),) = document_types("run")
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     jsonschema.validate(result, records.json_schema(kind, schema=schema))
     assert result["parity"]["passed"]

@@ -12,8 +12,8 @@ import pytest
 from burnish.core.errors import UsageError
 from burnish.engines import isolated
 from burnish.engines.base import ENGINES, EngineOptions, Session
+from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
-from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel, TorchSource
 from burnish.trace.attribute import attribute
 

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable
 
 from burnish.core.arrays import Arrays
-from burnish.engines.recording import Recording, Repeats, Turns, record, take_turns
+from burnish.engines.recording import Recording, Repeats, record
 from burnish.trace.events import Trace
 from timelines import run, trace
 
@@ -29,7 +29,7 @@ class FakeSession:
 
 
 def recorded(session: FakeSession, repeats: Repeats) -> Recording:
-    ticks = itertools.count(0.0, 0.5)
+    ticks = itertools.count(0, 500_000_000)
     return record(session, {}, repeats, lambda: next(ticks))  # type: ignore[arg-type]
 
 
@@ -51,21 +51,3 @@ def test_an_engine_without_timelines_is_not_timed() -> None:
     session = FakeSession(None)
     assert recorded(session, Repeats()) == Recording(None)
     assert session.calls == 0
-
-
-def test_several_take_turns_and_who_goes_first_alternates() -> None:
-    said: list[str] = []
-    calls = [lambda: said.append("a"), lambda: said.append("b")]
-    ticks = itertools.count()
-    first, second = take_turns(calls, Turns(rounds=3), lambda: float(next(ticks)))
-    assert first == second == (1.0, 1.0, 1.0)
-    assert "".join(said) == "abbaabbaab"
-
-
-def test_the_first_calls_of_a_turn_are_dropped_and_turns_go_on_for_a_while() -> None:
-    said: list[str] = []
-    ticks = itertools.count()
-    turns = Turns(rounds=1, warmup=0, calls=2, settling=1, for_s=20.0)
-    (own,) = take_turns([lambda: said.append("a")], turns, lambda: float(next(ticks)))
-    assert len(said) == 9
-    assert len(own) == 6

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from burnish.core.errors import ModelError, UsageError
 from burnish.hw.spec import for_cores, load, names, parse
+from burnish.hw.unit import CORE
 
 TEXT = """
 name = "tiny"
@@ -113,3 +116,29 @@ def test_levels_and_words_of_any_type_are_refused() -> None:
     ):
         with pytest.raises(ModelError, match=problem):
             parse(text, where="tiny.toml")
+
+
+def test_what_a_description_does_not_tell_of_its_units_is_as_others_have_it() -> None:
+    assert parse(TEXT, where="a.toml").unit is None
+    told = parse(f"{TEXT}[unit]\ncache_ways = 8\n", where="a.toml").unit
+    assert told == replace(CORE, cache_ways=8)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("cache_way = 8", "a.toml: 'unit.cache_way' is not known"),
+        ("cache_ways = 0", "a.toml: unit.cache_ways is 0, not a positive number"),
+        ("cache_ways = true", "a.toml: unit.cache_ways is True, not a positive number"),
+        ('cache_ways = "8"', "a.toml: unit.cache_ways is '8', not a positive number"),
+    ],
+)
+def test_a_unit_that_cannot_be_is_refused(line: str, problem: str) -> None:
+    with pytest.raises(ModelError) as found:
+        parse(f"{TEXT}[unit]\n{line}\n", where="a.toml")
+    assert found.value.problem == problem
+
+
+def test_units_are_a_table() -> None:
+    with pytest.raises(ModelError, match="'unit' is not a table"):
+        parse(f"unit = 3\n{TEXT}", where="a.toml")

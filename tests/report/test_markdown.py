@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from burnish.report import markdown
-from burnish.report.table import Cell, Column, Table
-from burnish.report.verdict import Tone
+from burnish.report.table import Cell, Column, Table, Tone
 from sample_run import sample_run
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from burnish.bench.measure import ParityMark
 from burnish.report import measured
-from burnish.report.table import Table
-from burnish.report.verdict import Tone
+from burnish.report.table import Table, Tone
 from sample_run import BEFORE, OPTIMIZED, ORIGINAL, bench, profile, sample_run
 
 
@@ -22,14 +21,14 @@ def test_every_subject_has_a_row_also_one_that_failed() -> None:
     assert column(table, "speed-up")[0] == "baseline"
     assert column(table, "verdict") == ["–", "faster", "faster", "failed"]
     assert column(table, "median")[3] == "–"
-    assert table.rows[3][3].detail == "the model has no PyTorch source; see burnish export"
+    assert table.rows[3][4].detail == "the model has no PyTorch source; see burnish export"
 
 
 def test_parity_stands_in_the_row_of_the_time() -> None:
     doubted = replace(bench(), parity={f"{OPTIMIZED} openvino": ParityMark(False, 0.5)})
     table = measured.latency_table(doubted)
     assert column(table, "results") == ["not checked", "not checked", "WRONG", "not checked"]
-    assert table.rows[2][4].tone is Tone.BAD
+    assert table.rows[2][5].tone is Tone.BAD
     assert [one.series for one in measured.latencies(doubted)] == [
         "baseline", "accent", "bad", "accent",
     ]  # fmt: skip

@@ -4,8 +4,7 @@ import math
 from dataclasses import replace
 
 from burnish.report import rewritten
-from burnish.report.table import Table
-from burnish.report.verdict import Tone
+from burnish.report.table import Table, Tone
 from sample_run import diff, parity, rewrite
 
 

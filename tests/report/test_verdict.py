@@ -8,7 +8,8 @@ from burnish.bench.compare import compare
 from burnish.bench.measure import ParityMark
 from burnish.parity.report import VerifyReport
 from burnish.report.record import RunReport
-from burnish.report.verdict import Tone, findings, headline, like_for_like, speed
+from burnish.report.table import Tone
+from burnish.report.verdict import findings, headline, like_for_like, speed
 from burnish.rewrite.result import RewriteReport
 from sample_run import OPTIMIZED, ORIGINAL, bench, measurement, parity, sample_run
 

@@ -4,8 +4,8 @@ import onnx_ir as ir
 import pytest
 
 from burnish.core.errors import ModelError
+from burnish.infer.graph_of import graph_of
 from burnish.rewrite.drop import without_nodes
-from burnish.store.graph_of import graph_of
 
 TEXT = """<ir_version: 8, opset_import: ["" : 17]>
 g (float[batch, 4] x) => (float[batch, 3] y)

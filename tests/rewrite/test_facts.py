@@ -6,7 +6,8 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from burnish.rewrite.facts import Facts, constant_tensor, keeps_shape, sizes, static_sizes
+from burnish.infer.constants import constant_tensor, sizes
+from burnish.rewrite.facts import Facts, keeps_shape, static_sizes
 from burnish.rewrite.options import OptimizeOptions
 from rewriting import Graph
 

@@ -47,7 +47,7 @@ def test_a_model_that_is_gone_is_named(tmp_path: Path) -> None:
     made = folder(tmp_path / "c", told(Path("/gone/m.onnx"), "0"))
     with pytest.raises(UsageError, match=r"was compiled from /gone/m\.onnx, which is not") as found:
         source_of(made)
-    assert found.value.hint == f"run it by itself: burnish exec {made} --input INPUTS.npz"
+    assert found.value.hint == f"run it by itself: burnish exec {made} --data INPUTS.npz"
 
 
 def test_a_model_that_has_changed_is_refused(tmp_path: Path) -> None:

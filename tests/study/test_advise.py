@@ -30,7 +30,7 @@ def test_a_fusion_that_the_engine_leaves_undone_is_found_and_simulated(tmp_path:
     request = TimelineRequest(
         model=StoredModel(path, "gelu"),
         options=EngineOptions(threads=1, graph_level="off"),
-        bindings={"batch": 64},
+        shape={"batch": 64},
         runs=3,
         plain_s=0.0,
         hw="x86-avx2",

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 import burnish
-from burnish.codegen.built import Built
+from burnish.codegen.place import Built
+from burnish.codegen.stages import STEPS
+from burnish.rewrite.static import static
 from burnish.store.stored import StoredModel
 from burnish.study import compile as study
+from burnish.study import execute
 from burnish.study.compile import CompileRequest, RejectedError, compile_model
 from burnish.study.compile_dump import apart, facts
-from burnish.study.execute import execute
+from burnish.study.requests.rewriting import ExecCommand
 from burnish.tile.lower import lower
-from burnish.tile.static import static
-from codegen.models import MACHINE, MIXED, mlp, model, reference, save
+from codegen.models import MIXED, PORTABLE, mlp, model, reference, save
 
 
 @pytest.fixture
@@ -48,14 +50,14 @@ def test_every_shape_gets_a_plan_that_is_proven(stored: StoredModel, tmp_path: P
 def test_what_computes_something_else_is_not_written(
     stored: StoredModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = study.compile_prepared
+    real = study.plan
 
     def wrong(*arguments: object) -> Built:
         made = real(*arguments)
         changed = {name: array + 1 for name, array in made.constants.items()}
-        return Built(made.plan, made.kernels, changed, made.libraries)
+        return Built(made.plan, made.kernels, changed, made.parts)
 
-    monkeypatch.setattr(study, "compile_prepared", wrong)
+    monkeypatch.setattr(study, "plan", wrong)
     with pytest.raises(RejectedError, match=r"c was not written: mlp on burnish differs") as found:
         compile_model(request(stored, tmp_path / "c", 3))
     assert found.value.hint.startswith("report it as a bug in burnish")
@@ -66,14 +68,14 @@ def test_what_computes_something_else_is_not_written(
 def test_what_the_library_runs_is_in_the_report(tmp_path: Path) -> None:
     stored = StoredModel(save(model(MIXED), tmp_path / "mixed.onnx"), "mixed")
     (plan,) = compile_model(request(stored, tmp_path / "c", 3)).plans
-    assert plan.library_nodes == 2
-    (step,) = (step for step in plan.steps if step.kind == "library")
+    assert plan.ort_nodes == 2
+    (step,) = (step for step in plan.steps if step.kind == "onnxruntime")
     assert set(step.reasons) == {"order", "search"}
 
 
 def test_products_can_be_skipped(stored: StoredModel, tmp_path: Path) -> None:
     (plan,) = compile_model(request(stored, tmp_path / "c", 3, skip_dot=True)).plans
-    assert {op for s in plan.steps if s.kind == "library" for op in s.operators} == {"MatMul"}
+    assert {op for s in plan.steps if s.kind == "onnxruntime" for op in s.operators} == {"MatMul"}
 
 
 def test_a_dump_has_facts_code_and_assembly(stored: StoredModel, tmp_path: Path) -> None:
@@ -89,11 +91,26 @@ def test_a_dump_has_facts_code_and_assembly(stored: StoredModel, tmp_path: Path)
     assert (tmp_path / "dump" / "plan_0" / "apart.txt").is_file()
 
 
+def test_what_every_step_gave_is_dumped(stored: StoredModel, tmp_path: Path) -> None:
+    compile_model(request(stored, tmp_path / "c", 3, dump=tmp_path / "dump"))
+    folder = tmp_path / "dump" / "plan_0"
+    texts = {path.name[3:-4]: path.read_text() for path in sorted(folder.glob("??-*.txt"))}
+    assert tuple(texts) == STEPS
+    assert "h: f32[3, 16] = MatMul(x, w)  # up" in texts["bind"]
+    assert "h: f32[m=3, n=16] = sum(k=8) x[m, k] * w[k, n]  # up" in texts["lower"]
+    assert " then where(" in texts["simplify"]
+    assert "group of x, w, b" in texts["partition"]
+    assert "  tile " in texts["schedule"]
+    assert "arena of " in texts["place"]
+    assert texts["prove"].splitlines()[2].startswith("mlp on burnish equals mlp")
+    compile_model(request(stored, tmp_path / "c", 3, dump=tmp_path / "dump"))
+
+
 def test_why_kernels_are_two_is_told() -> None:
     text = """two (float[64, 64] x) => (float[64, 64] y, float[64, 64] z)
     { [sum] s = ReduceSum(x) [plus] y = Add(x, s) [exp] z = Exp(y) }"""
     graph = lower(list(static(model(text), {}).graph)).graph
-    first, *rows = apart([graph], MACHINE).splitlines()
+    first, *rows = apart([graph], PORTABLE).splitlines()
     assert first == "written by | read by | why they are two kernels"
     assert all(row.count(" | ") >= 2 for row in rows)
 
@@ -102,7 +119,10 @@ def test_a_compiled_folder_runs_on_inputs_from_a_file(stored: StoredModel, tmp_p
     compile_model(request(stored, tmp_path / "c", 3))
     x = np.ones((3, 8), np.float32)
     np.savez(tmp_path / "x.npz", x=x)
-    report = execute(tmp_path / "c", tmp_path / "x.npz", target=tmp_path / "y.npz", threads=1)
+    asked = ExecCommand(
+        tmp_path / "c", data=tmp_path / "x.npz", output=tmp_path / "y.npz", threads=1
+    )
+    report = execute.answer(asked)
     assert [str(spec) for spec in report.outputs] == ["y: f32[3, 4]"]
     with np.load(tmp_path / "y.npz") as found:
         np.testing.assert_allclose(found["y"], reference(mlp(), {"x": x})["y"], rtol=1e-5)

@@ -12,8 +12,9 @@ import pytest
 from burnish.core.errors import UsageError
 from burnish.store import datasets, layout, onnx_files
 from burnish.store.stored import StoredModel
-from burnish.study.distill import DistillRequest, distill
+from burnish.study.distill import answer
 from burnish.study.distilled import rewritten
+from burnish.study.requests.rewriting import DistillCommand
 from rewriting import SQRT2, Graph
 
 
@@ -30,7 +31,7 @@ def stack(path: Path, *, half: float = 0.5, layers: int = 3) -> StoredModel:
 
 def test_places_of_one_structure_give_one_small_model_with_its_data(tmp_path: Path) -> None:
     model = stack(tmp_path / "model.onnx")
-    report = distill(model, DistillRequest(tmp_path / "out", pattern="gelu"))
+    report = answer(DistillCommand(model, output=tmp_path / "out", pattern="gelu"))
     (piece,) = report.pieces
     assert (piece.name, piece.copies, piece.nodes, piece.reason) == ("gelu_0", 3, 5, "")
     stored = layout.stored(piece.onnx)
@@ -46,7 +47,7 @@ def test_places_of_one_structure_give_one_small_model_with_its_data(tmp_path: Pa
 
 def test_what_was_not_fused_is_cut_out_with_the_reason(tmp_path: Path) -> None:
     model = stack(tmp_path / "model.onnx", half=0.25, layers=1)
-    report = distill(model, DistillRequest(tmp_path / "out", pattern="gelu", failing=True))
+    report = answer(DistillCommand(model, output=tmp_path / "out", pattern="gelu", failing=True))
     (piece,) = report.pieces
     assert "0.25·erf·x" in piece.reason
     assert "xfail" in report.test_file.read_text()
@@ -56,8 +57,8 @@ def test_what_was_not_fused_is_cut_out_with_the_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize("failing", [False, True])
 def test_the_test_that_is_written_passes(tmp_path: Path, failing: bool) -> None:
     model = stack(tmp_path / "model.onnx", half=0.25 if failing else 0.5)
-    request = DistillRequest(tmp_path / "out", pattern="gelu", failing=failing, most=1)
-    test = distill(model, request).test_file
+    request = DistillCommand(model, output=tmp_path / "out", pattern="gelu", failing=failing, max=1)
+    test = answer(request).test_file
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
@@ -96,7 +97,7 @@ def functions(tmp_path: Path) -> StoredModel:
 def test_calls_of_a_function_are_cut_out_wherever_they_are_made(
     functions: StoredModel, tmp_path: Path
 ) -> None:
-    report = distill(functions, DistillRequest(tmp_path / "out", function="RMSNorm"))
+    report = answer(DistillCommand(functions, output=tmp_path / "out", function="RMSNorm"))
     assert (report.found, len(report.pieces)) == (2, 2)
     read = onnx.load(report.pieces[0].onnx)
     (call,) = read.graph.node
@@ -121,12 +122,12 @@ def test_what_cannot_be_distilled_is_told(
     functions: StoredModel, tmp_path: Path, request_: dict[str, str], problem: str, hint: str
 ) -> None:
     with pytest.raises(UsageError, match=problem) as caught:
-        distill(functions, DistillRequest(tmp_path / "out", **request_))
+        answer(DistillCommand(functions, output=tmp_path / "out", **request_))
     assert hint in (caught.value.hint or "")
 
 
 def test_a_model_without_functions_is_sent_to_patterns(tmp_path: Path) -> None:
     model = stack(tmp_path / "model.onnx", layers=1)
     with pytest.raises(UsageError) as caught:
-        distill(model, DistillRequest(tmp_path / "out", function="Attention"))
+        answer(DistillCommand(model, output=tmp_path / "out", function="Attention"))
     assert caught.value.hint == "cut by --pattern: it has no functions"

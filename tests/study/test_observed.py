@@ -8,8 +8,8 @@ from onnx import parser
 
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
+from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
-from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
 from burnish.study.observed import completed
 

@@ -12,16 +12,10 @@ from onnx import parser
 from burnish.analyze.profile import SCHEMA, ProfileReport
 from burnish.core import records
 from burnish.core.errors import ModelError, UsageError
-from burnish.engines.recording import Repeats
 from burnish.store.stored import StoredModel
-from burnish.study.profiling import (
-    ProfileRequest,
-    distributed,
-    is_ranks,
-    is_timeline,
-    profiles,
-    timelines,
-)
+from burnish.study.profiling import profiles
+from burnish.study.recordings import distributed, is_ranks, is_timeline, timelines
+from burnish.study.requests.looking import ProfileCommand
 from kineto_events import event, kernel, launch, module, op, written
 
 MODEL = """
@@ -42,7 +36,7 @@ def model(tmp_path: Path) -> StoredModel:
 
 
 def test_two_inputs_two_outputs_and_nameless_nodes_are_all_led_back(model: StoredModel) -> None:
-    request = ProfileRequest((model,), ("onnxruntime-cpu",), repeats=Repeats(1, 2))
+    request = ProfileCommand(model, warmup=1, runs=2)
     found, (trace,) = profiles(request)
     assert found.profiles[0].coverage.share == 1.0
     nodes = {node for span in trace.spans for node in span.nodes}
@@ -50,7 +44,7 @@ def test_two_inputs_two_outputs_and_nameless_nodes_are_all_led_back(model: Store
 
 
 def test_one_model_twice_is_aligned_node_by_node(model: StoredModel) -> None:
-    request = ProfileRequest((model, model), ("onnxruntime-cpu",), repeats=Repeats(1, 2))
+    request = ProfileCommand([model, model], warmup=1, runs=2)
     found, traces = profiles(request)
     assert len(traces) == 2
     assert found.aligned is not None
@@ -60,7 +54,7 @@ def test_one_model_twice_is_aligned_node_by_node(model: StoredModel) -> None:
 
 def test_a_recording_is_read_instead_of_made(model: StoredModel, tmp_path: Path) -> None:
     events = [op("aten::relu", 0, 9, [2, 4]), launch(2, 1), kernel("k", 20, 5, 1, device=1)]
-    request = ProfileRequest((model,), (), trace=written(tmp_path, *events))
+    request = ProfileCommand(model, trace=written(tmp_path, *events))
     found, (trace,) = profiles(request)
     assert found.profiles[0].plain_s is None
     assert found.profiles[0].by_origin.rows[0].label == "the_relu"
@@ -69,13 +63,13 @@ def test_a_recording_is_read_instead_of_made(model: StoredModel, tmp_path: Path)
 
 def test_an_empty_recording_says_what_to_do(model: StoredModel, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="the trace holds no complete inference") as caught:
-        profiles(ProfileRequest((model,), (), trace=written(tmp_path)))
+        profiles(ProfileCommand(model, trace=written(tmp_path)))
     assert caught.value.hint == "record one with burnish profile MODEL --runs 10"
 
 
 def test_a_recording_is_of_one_model(model: StoredModel, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        profiles(ProfileRequest((model, model), (), trace=written(tmp_path)))
+        profiles(ProfileCommand([model, model], trace=written(tmp_path)))
     assert caught.value.problem == "--trace is of one model, and 2 are given"
     assert caught.value.hint == "give the MODEL that was traced"
 
@@ -96,7 +90,7 @@ def steps(*lengths: float, name: str = "gemm") -> list[dict[str, object]]:
 
 def test_a_recording_is_looked_at_without_a_model(tmp_path: Path) -> None:
     path = written(tmp_path, *steps(100, 102, 101), deviceProperties=[{"name": "NVIDIA H200"}])
-    found, _ = timelines([path], ProfileRequest((), ()))
+    found, _ = timelines([path])
     (only,) = found.profiles
     assert only.coverage is None
     assert only.by_layer.rows[0].label == "Net_0/Linear_0"
@@ -113,7 +107,7 @@ def test_two_recordings_are_set_against_each_other_by_all_that_they_name(tmp_pat
     for label, name, length in (("a", "gemm", 100), ("b", "nvjet", 60)):
         (tmp_path / label).mkdir()
         paths.append(written(tmp_path / label, *steps(length, length + 1, length + 2, name=name)))
-    found, traces = timelines(paths, ProfileRequest((), ()))
+    found, traces = timelines(paths)
     assert len(traces) == 2
     assert found.difference is not None
     assert (found.difference.baseline, found.difference.candidate) == tuple(map(str, paths))
@@ -132,7 +126,7 @@ def test_a_recording_of_another_model_is_an_error_to_act_on(
     events = [op("aten::conv2d", 0, 9, [2, 4]), launch(2, 1), kernel("k", 20, 5, 1)]
     path = written(tmp_path, *events)
     with pytest.raises(ModelError, match="none of its work is of tiny") as caught:
-        profiles(ProfileRequest((model,), (), trace=path))
+        profiles(ProfileCommand(model, trace=path))
     assert caught.value.hint == (f"give the model that it is of, or none: burnish profile {path}")
 
 
@@ -150,7 +144,7 @@ def test_a_folder_of_recordings_is_the_ranks_of_one_run(tmp_path: Path) -> None:
         ]  # fmt: skip
         written(tmp_path, *events).rename(tmp_path / f"rank{rank}.json")
     assert is_ranks(str(tmp_path))
-    found, _ = distributed(tmp_path, ProfileRequest((), ()))
+    found, _ = distributed(tmp_path)
     assert found.ranks is not None
     assert [rank.waiting_s for rank in found.ranks.ranks] == pytest.approx([60e-6, 0])
     assert found.profiles[0].label == "rank1.json"
@@ -167,7 +161,7 @@ def test_a_profile_of_a_device_without_its_kernels_says_so(tmp_path: Path) -> No
     ]  # fmt: skip
     path = tmp_path / "profile.json"
     path.write_text(json.dumps(events))
-    (only,) = timelines([path], ProfileRequest((), ()))[0].profiles
+    (only,) = timelines([path])[0].profiles
     assert only.diagnosis is not None
     assert "whose work was not recorded" in only.diagnosis.sentence
 
@@ -176,7 +170,7 @@ def test_a_profile_with_diagnosis_and_ranks_is_read_back_from_its_document(tmp_p
     for rank in range(2):
         events = [launch(1, 1), kernel("ncclDevKernel_AllReduce", 10, 20 + rank, 1)]
         written(tmp_path, *events).rename(tmp_path / f"rank{rank}.json")
-    found, _ = distributed(tmp_path, ProfileRequest((), ()))
+    found, _ = distributed(tmp_path)
     text = records.text_of(records.document(found, schema=SCHEMA))
     (tmp_path / "profile.json").write_text(text)
     assert records.read_document(ProfileReport, tmp_path / "profile.json", schema=SCHEMA) == found

@@ -11,7 +11,8 @@ import pytest
 from burnish.cli.main import run
 from burnish.core.errors import UsageError
 from burnish.store.stored import StoredModel
-from burnish.study.reduce import ReduceRequest, reduce
+from burnish.study.reduce import answer
+from burnish.study.requests.judging import ReduceCommand
 from rewriting import Graph
 
 
@@ -27,7 +28,7 @@ def write(path: Path, wrong: tuple[int, ...] = (), spread: float = 0.05) -> Stor
 
 def test_a_model_is_reduced_to_the_node_that_is_wrong(tmp_path: Path) -> None:
     good, bad = write(tmp_path / "good.onnx"), write(tmp_path / "bad.onnx", wrong=(7,))
-    report = reduce(good, ReduceRequest(tmp_path / "small", candidate=bad))
+    report = answer(ReduceCommand(good, bad, output=tmp_path / "small"))
     assert (report.nodes_before, report.nodes_after) == (24, 1)
     assert report.operators == ("Mul",)
     assert not report.diff.passed
@@ -36,7 +37,7 @@ def test_a_model_is_reduced_to_the_node_that_is_wrong(tmp_path: Path) -> None:
 
 def test_the_command_shows_the_difference_again(tmp_path: Path) -> None:
     good, bad = write(tmp_path / "good.onnx"), write(tmp_path / "bad.onnx", wrong=(3,))
-    report = reduce(good, ReduceRequest(tmp_path / "small", candidate=bad))
+    report = answer(ReduceCommand(good, bad, output=tmp_path / "small"))
     assert run(["-q", *shlex.split(report.command)[1:]]) == 1
 
 
@@ -45,7 +46,7 @@ def test_errors_that_show_only_together_are_kept_together(tmp_path: Path) -> Non
     places = tuple(range(12))
     good = write(tmp_path / "good.onnx")
     bad = write(tmp_path / "bad.onnx", wrong=places, spread=1.2e-4)
-    report = reduce(good, ReduceRequest(tmp_path / "small", candidate=bad))
+    report = answer(ReduceCommand(good, bad, output=tmp_path / "small"))
     assert 1 < report.nodes_after <= 24
     assert not report.diff.passed
 
@@ -53,5 +54,5 @@ def test_errors_that_show_only_together_are_kept_together(tmp_path: Path) -> Non
 def test_models_that_agree_cannot_be_reduced(tmp_path: Path) -> None:
     good, same = write(tmp_path / "good.onnx"), write(tmp_path / "same.onnx")
     with pytest.raises(UsageError, match="the two compute the same here") as caught:
-        reduce(good, ReduceRequest(tmp_path / "small", candidate=same))
+        answer(ReduceCommand(good, same, output=tmp_path / "small"))
     assert "burnish verify" in (caught.value.hint or "")

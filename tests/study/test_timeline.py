@@ -33,7 +33,7 @@ def model(tmp_path: Path) -> StoredModel:
 def request(model: StoredModel, tmp_path: Path, **more: object) -> TimelineRequest:
     (tmp_path / "laptop.toml").write_text(toml_of(LAPTOP))
     return TimelineRequest(
-        model=model, options=EngineOptions(threads=1), bindings={"batch": 64}, runs=3, plain_s=0.0,
+        model=model, options=EngineOptions(threads=1), shape={"batch": 64}, runs=3, plain_s=0.0,
         hw=str(tmp_path / "laptop.toml"), **more,  # type: ignore[arg-type]
     )  # fmt: skip
 

@@ -37,7 +37,7 @@ def test_fusions_are_checked_unless_told_otherwise() -> None:
 
 
 def test_a_fusion_must_be_right_and_pay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured_cost, "ratio_of", lambda *_: 2.0)
+    monkeypatch.setattr(measured_cost, "ratio", lambda *_: 2.0)
     options = OptimizeOptions(cost="measured")
     result, report = tried(model(), options, Trial(rules=(MINE,)))
     assert result.report.fusions == ()

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from burnish.core.errors import UsageError
 from burnish.store.stored import StoredModel
 from burnish.study.variant import share_data_sets, target_of
 
@@ -15,10 +14,9 @@ def test_a_stored_model_has_a_place_for_its_variant(tmp_path: Path) -> None:
     assert target_of(model) == folder / "bert_dynamo_optimized.onnx"
 
 
-def test_a_file_outside_a_store_has_none() -> None:
-    with pytest.raises(UsageError, match="is not in a store") as caught:
-        target_of(StoredModel(Path("there/model.onnx"), "model"))
-    assert caught.value.hint == "name one with -o there/model_optimized.onnx"
+def test_that_of_a_file_outside_a_store_is_beside_it() -> None:
+    found = target_of(StoredModel(Path("there/model.onnx"), "model"))
+    assert found == Path("there/model_optimized.onnx")
 
 
 def test_data_sets_that_are_there_are_not_touched(tmp_path: Path) -> None:

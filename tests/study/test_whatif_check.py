@@ -15,15 +15,17 @@ from burnish.analyze.scenario import Scenario, option
 from burnish.core.errors import CheckFailedError, MissingCapabilityError
 from burnish.engines.base import EngineOptions
 from burnish.store.stored import StoredModel
+from burnish.study.requests.looking import WhatIfCommand
 from burnish.study.timeline import Recorded, TimelineRequest, recorded
 from burnish.study.type_factors import with_type_factors
-from burnish.study.whatif import require_checked
+from burnish.study.whatif import require
 from burnish.study.whatif_check import CheckOptions, Checks, fusion_scenario, remember
 
 REPORT = analysis.WhatIfReport(
     "m", "by hand", 10e-3, Denominators(None, 10e-3, 9e-3, 9e-3, 0.0, 0.0, 0.0, 1e-3), None,
     analysis.Paths(10e-3, None), 1.0, None, (), (),
 )  # fmt: skip
+MEASURED = WhatIfCommand("m", measure=True)
 QUICK = CheckOptions(alternating_s=0.0)
 
 
@@ -144,9 +146,10 @@ def test_a_check_that_tells_nothing_has_no_error_and_is_no_success() -> None:
     for outcome, why in ((unsure, "s: not enough data (noise)"), (open_, "not checked: no rule")):
         report = dataclasses.replace(REPORT, outcomes=(outcome,))
         with pytest.raises(CheckFailedError) as caught:
-            require_checked(report)
-        assert caught.value.problem.startswith("1 of 1 scenario could not be checked: ")
+            require(MEASURED, report)
+        assert caught.value.problem.startswith("1 of 1 scenario could not be measured: ")
         assert why in caught.value.problem
-        assert caught.value.hint.endswith("burnish whatif MODEL --check")
+        assert caught.value.hint.endswith("burnish whatif MODEL --measure")
     decided = dataclasses.replace(unsure, checked=analysis.Checked("r", 10e-3, 8e-3, "faster"))
-    require_checked(dataclasses.replace(REPORT, outcomes=(decided,)))
+    require(MEASURED, dataclasses.replace(REPORT, outcomes=(decided,)))
+    require(WhatIfCommand("m"), dataclasses.replace(REPORT, outcomes=(open_,)))

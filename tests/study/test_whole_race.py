@@ -1,4 +1,4 @@
-"""A plan is kept only where it is faster than the library with the whole model."""
+"""A plan is kept only where it is faster than ONNX Runtime with the whole model."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from burnish.codegen.build import whole
-from burnish.codegen.compiler import CompileOptions, compile_prepared, prepare
-from burnish.codegen.cpu.target import detect
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.pipeline import PlanOptions, plan, prepare, whole
+from burnish.codegen.schedule import Predicted
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
 from burnish.study import whole_race
 from burnish.study.whole_race import ROUNDS, raced, rounds
 from codegen.hand_written import ABOUT
-from codegen.models import MACHINE, mlp
+from codegen.models import PORTABLE, mlp
 
 TOLD = dataclasses.replace(
     ABOUT,
@@ -41,9 +39,9 @@ class Clock:
 
 def test_all_are_timed_in_every_round() -> None:
     clock = Clock()
-    own, library = rounds([lambda: clock.call(0.05), lambda: clock.call(0.2)], clock)
+    own, ort = rounds([lambda: clock.call(0.05), lambda: clock.call(0.2)], clock)
     assert own == pytest.approx([0.05] * ROUNDS)
-    assert library == pytest.approx([0.2] * ROUNDS)
+    assert ort == pytest.approx([0.2] * ROUNDS)
 
 
 @pytest.mark.parametrize(
@@ -59,22 +57,22 @@ def test_the_plan_must_be_faster(
 ) -> None:
     monkeypatch.setattr(whole_race, "rounds", lambda *_: [[own_s] * 3, [library_s] * 3])
     prepared = prepare(mlp(), {"batch": 3})
-    built = compile_prepared(prepared, {}, CompileOptions(detect(), Predicted(MACHINE)))
-    winner, note = raced({"it": built}, prepared, TOLD, FEEDS, 1)
+    built = plan(prepared, PlanOptions(PORTABLE, Predicted(PORTABLE)))
+    winner, note = raced({"it": built}, prepared, TOLD, FEEDS, PORTABLE)
     assert (winner is built) == is_kept
     assert said in note
-    assert bool(winner.plan.library_steps) != is_kept
-    reasons = {r for step in winner.plan.library_steps for r in step.reasons.values()}
+    assert bool(winner.plan.ort_steps) != is_kept
+    reasons = {r for step in winner.plan.ort_steps for r in step.reasons.values()}
     assert reasons == (set() if is_kept else {note})
 
 
 def test_of_two_plans_the_faster_one_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole_race, "rounds", lambda *_: [[2.0] * 3, [1.0] * 3, [3.0] * 3])
     prepared = prepare(mlp(), {"batch": 3})
-    options = CompileOptions(detect(), Predicted(MACHINE))
-    slow, fast = (compile_prepared(prepared, {}, options) for _ in range(2))
+    options = PlanOptions(PORTABLE, Predicted(PORTABLE))
+    slow, fast = (plan(prepared, options) for _ in range(2))
     plans = {"the tuned plan": slow, "the predicted one": fast}
-    winner, note = raced(plans, prepared, TOLD, FEEDS, 1)
+    winner, note = raced(plans, prepared, TOLD, FEEDS, PORTABLE)
     assert winner is fast
     assert note == (
         "the predicted one takes 1.00 s, the tuned plan 2.00 s, ONNX Runtime 3.00 s: "
@@ -84,7 +82,7 @@ def test_of_two_plans_the_faster_one_is_kept(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_where_all_is_with_the_library_nothing_is_raced() -> None:
     prepared = prepare(mlp(), {"batch": 3})
-    built = whole(prepared.model, detect(), "as a test")
-    winner, note = raced({"it": built}, prepared, TOLD, FEEDS, 1)
+    built = whole(prepared, PORTABLE, "as a test")
+    winner, note = raced({"it": built}, prepared, TOLD, FEEDS, PORTABLE)
     assert winner is built
     assert note == "ONNX Runtime runs the whole model: as a test"

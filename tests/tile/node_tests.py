@@ -14,9 +14,9 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
+from burnish.rewrite.static import static
 from burnish.tile.graph import TileGraph
 from burnish.tile.lower import cover, lower
-from burnish.tile.static import static
 
 CONSTANT_INPUTS: Mapping[str, tuple[int, ...]] = {
     "CenterCropPad": (1,), "ConstantOfShape": (0,), "CumProd": (1,), "CumSum": (1,),

@@ -12,10 +12,10 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 from burnish.core.arrays import Array
+from burnish.rewrite.static import static
 from burnish.tile.graph import TileGraph
 from burnish.tile.lower import lower
 from burnish.tile.reference import evaluate
-from burnish.tile.static import static
 
 Attribute = Any
 """What `onnx.helper.make_node` takes."""

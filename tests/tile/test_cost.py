@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.hw.spec import HardwareSpec, for_cores, load
-from burnish.tile.cost import ROW_START_S, Cost, carried_tensors, computed_elements, estimate
+from burnish.hw.unit import CORE
+from burnish.tile.cost import Cost, carried_tensors, computed_elements, estimate
 from burnish.tile.graph import TileGraph
 from burnish.tile.machine import machine
 from burnish.tile.region import propagate
@@ -114,7 +115,7 @@ def test_a_row_reduction_runs_along_the_row() -> None:
     sketch = Sketch(x=(512, 512))
     graph = sketch.graph(sketch.reduce_last("sum", "x"))
     found = cost(graph, (64,), load("x86-avx2"))
-    assert found.compute_s == pytest.approx(512 * (512 + 8) * 2 / 100e9 + 512 * ROW_START_S)
+    assert found.compute_s == pytest.approx(512 * (512 + 8) * 2 / 100e9 + 512 * CORE.row_start_s)
 
 
 def test_scratch_beyond_a_cache_comes_from_the_next_one() -> None:
@@ -188,9 +189,9 @@ def test_vectors_are_as_long_as_the_device_says(name: str, lanes: int) -> None:
     assert machine(load(name)).lanes("f32") == lanes
 
 
-def test_vectors_of_a_device_without_flags_are_told_or_guessed() -> None:
-    probed = dataclasses.replace(load("x86-avx2"), recognised_by=())
+def test_vectors_are_those_that_a_description_tells() -> None:
+    assert machine(load("x86-avx2")).lanes("f32") == 8
+    assert machine(load("x86-avx512")).lanes("f32") == 16
+    assert machine(load("x86-avx2"), vector_bytes=64).lanes("f32") == 16
+    probed = dataclasses.replace(load("x86-avx512"), unit=None)
     assert machine(probed).lanes("f32") == 8
-    assert machine(probed, vector_bytes=64).lanes("f32") == 16
-    plain = dataclasses.replace(load("x86-avx2"), recognised_by=("sse2",))
-    assert machine(plain).lanes("f32") == 4

@@ -4,12 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.core.placing import ALIGNMENT
-from burnish.tile.footprint import element_bytes, footprint, lifetimes, scratch_sizes
+from burnish.tile.footprint import element_bytes, lifetimes, placed
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
-from burnish.tile.region import propagate
+from burnish.tile.region import TileMap, propagate
 from tile_samples import Sketch, chain_of_layers, scores, whole
 from tile_strategies import UNHURRIED, chains, tiles
+
+
+def scratch_sizes(group: Group, tile_map: TileMap) -> dict[str, int]:
+    kinds = {op.output: op.dtype for op in group.ops}
+    return {name: element_bytes(kinds[name], tile_map.elements(name)) for name in group.scratch}
 
 
 @UNHURRIED
@@ -18,7 +23,7 @@ def test_no_two_tensors_share_bytes_while_both_are_needed(data: st.DataObject) -
     group = whole(data.draw(chains(steps=6)))
     sizes = scratch_sizes(group, propagate(group, data.draw(tiles(group.anchor.shape))))
     kept = {name for name in group.scratch if data.draw(st.booleans())}
-    found = footprint(group, sizes, kept)
+    found = placed(lifetimes(group, kept), sizes)
     lives = lifetimes(group, kept)
     assert set(found.offsets) == set(group.scratch)
     for name, offset in found.offsets.items():
@@ -35,12 +40,12 @@ def test_larger_tiles_of_a_back_end_take_no_less(graph: TileGraph, padding: int)
     group = whole(graph)
     sizes = dict.fromkeys(group.scratch, 1000)
     padded = {name: size + padding for name, size in sizes.items()}
-    assert footprint(group, sizes).bytes <= footprint(group, padded).bytes
+    assert placed(lifetimes(group), sizes).bytes <= placed(lifetimes(group), padded).bytes
 
 
 def test_a_chain_needs_room_for_two_tiles_at_a_time() -> None:
     group = whole(chain_of_layers(rows=64, width=16, depth=6))
-    found = footprint(group, scratch_sizes(group, propagate(group, (8, 16))))
+    found = placed(lifetimes(group), scratch_sizes(group, propagate(group, (8, 16))))
     assert found.bytes == 2 * 8 * 16 * 4
 
 
@@ -55,8 +60,8 @@ def test_what_is_written_to_memory_takes_no_scratch() -> None:
     kept = sketch.relu("x")
     graph = sketch.graph(kept, sketch.relu(kept))
     group = Group(graph.ops, graph.outputs)
-    assert footprint(group, {}).bytes == 0
-    assert footprint(group, {}).offsets == {}
+    assert placed(lifetimes(group), {}).bytes == 0
+    assert placed(lifetimes(group), {}).offsets == {}
 
 
 def test_elements_narrower_than_a_byte_are_rounded_up() -> None:

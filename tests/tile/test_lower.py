@@ -6,10 +6,10 @@ import pytest
 from onnx import parser
 
 from burnish.core.errors import ModelError
+from burnish.rewrite.static import static
 from burnish.tile.lower import constant, cover, lower, node_of, tensor_type
 from burnish.tile.reference import evaluate
 from burnish.tile.semantics import NotCoveredError
-from burnish.tile.static import static
 
 
 def model(text: str, opset: int = 21) -> ir.Model:
@@ -84,7 +84,7 @@ def test_what_a_body_reads_is_an_output() -> None:
     }""").graph
     found = lower(nodes(graph, "Relu", "Exp")).graph
     assert found.outputs == ("a", "b")
-    assert cover(graph).left == {"node_2": "the operator If has no tile semantics"}
+    assert cover(graph).left == {"if_2": "the operator If has no tile semantics"}
 
 
 def test_outputs_that_nobody_reads_are_not_asked_for() -> None:
@@ -136,7 +136,7 @@ def test_lowering_what_is_not_covered_is_an_error_that_names_it() -> None:
     with pytest.raises(ModelError) as raised:
         lower(list(graph))
     assert raised.value.problem == (
-        "node 'node' (NonZero) cannot be lowered: the operator NonZero has no tile semantics"
+        "node 'nonzero_2' (NonZero) cannot be lowered: the operator NonZero has no tile semantics"
     )
     assert "burnish.tile.lower.cover tells which nodes to take" in raised.value.hint
 

@@ -103,7 +103,7 @@ def test_the_function_and_its_numbers_matter() -> None:
     assert clip("maximum", 0.0) != clip("maximum", -0.0)
 
 
-def test_every_kind_of_index_is_written_out() -> None:
+def test_every_kind_of_index_is_unrolled() -> None:
     sketch = Sketch(table=(5, 2))
     sketch.builder.tensors["ids"] = TensorType("i64", (3,))
     row, column = Axis("row", 3), Axis("column", 4)

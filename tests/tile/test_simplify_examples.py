@@ -11,11 +11,11 @@ import onnx_ir as ir
 import pytest
 
 from burnish.core.arrays import Array
+from burnish.rewrite.static import static
 from burnish.tile.graph import TensorType, TileGraph
 from burnish.tile.lower import lower
 from burnish.tile.reference import evaluate
 from burnish.tile.simplify import Fusion, simplify
-from burnish.tile.static import static
 from burnish.tile.steps.divisions import divisions
 from burnish.tile.steps.substitution import is_contraction, is_move
 

@@ -34,8 +34,8 @@ ALWAYS = (
 )
 """Cheap ones, and those that the others begin with."""
 IN_TURN = (
-    "optimize {m} -o out.onnx",
-    "verify {m} {shape}",
+    "optimize {m} -o out.onnx --budget 2",
+    "verify {m} {shape} --budget 2",
     "profile {m} --runs 2 --warmup 0 --by node {shape}",
     "compile {m} --no-tune -o out {shape}",
     "whatif {m} --sweep {shape}",
@@ -45,13 +45,13 @@ IN_TURN = (
     "distill {m} --pattern attention -o out {shape}",
     "bench {m} --engine onnxruntime-cpu --rounds 1 --budget 1 {shape}",
     "reduce {m} -o out {shape}",
-    "verify {m} {m} --bisect --engine openvino",
-    "explain {m} --no-check --cost off --json",
-    "optimize {m} -o out.onnx --keep-functions --int32-inputs",
+    "verify {m} {m} --bisect --engine openvino --budget 2",
+    "explain {m} --no-trial --cost off --json",
+    "optimize {m} -o out.onnx --keep-functions --int32-inputs --budget 2",
     "distill {m} --function inner -o out {shape}",
-    "verify {m} --engine burnish {shape}",
+    "verify {m} --engine burnish {shape} --budget 2",
     "graph {m} -o out.csv -o out.model-explorer.json --engine onnxruntime-cpu {shape}",
-    "optimize {m} -o out.onnx --no-verify --no-check --ops standard --dump out",
+    "optimize {m} -o out.onnx --no-verify --no-trial --ops standard --dump out",
 )
 _EACH = 4
 

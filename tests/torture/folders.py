@@ -36,7 +36,7 @@ EDGES = (
 WORDS = (
     "", "../plan.json", "/etc/passwd", "\ud800", "x" * 70_000, "f32", "f64", "i8", "str",
     "nonsense", "arena", "constant", "input", "output", "value", "nan", "avx512", "portable",
-    "library_0.onnx",
+    "part_0.onnx",
 )  # fmt: skip
 ODD: tuple[Json, ...] = (None, True, False, 0.5, -1.5, "nan", [], {}, [[]], [None], {"": {}})
 
@@ -203,9 +203,9 @@ def _steps(data: Json, place: random.Random) -> None:
     lists = [key for key in ("arguments", "inputs", "outputs") if isinstance(step.get(key), list)]
     match place.randrange(5):
         case 0:
-            step["tiles"] = place.choice(EDGES)
+            step["launch"] = {**step.get("launch", {}), "tiles": place.choice(EDGES)}
         case 1:
-            step["scratch_bytes"] = place.choice(EDGES)
+            step["launch"] = {"tiles": 1, "scratch_bytes": place.choice(EDGES)}
         case 2 if lists and names:
             given = step[place.choice(lists)]
             at = place.randrange(len(given) + 1)
@@ -268,9 +268,9 @@ class Worker:
 
 def serve() -> None:
     """Load and run each folder that is named on stdin; say what became of it."""
-    from burnish.codegen import executable
-    from burnish.codegen.load import load
     from burnish.core.errors import BurnishError
+    from burnish.runtime import executable
+    from burnish.runtime.load import load
 
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     _guard(executable)
@@ -291,8 +291,8 @@ def serve() -> None:
 
 def _guard(executable: Any) -> None:  # noqa: ANN401
     """Let every tensor end where a page begins that nobody may touch."""
-    from burnish.codegen.cpu import team
-    from burnish.codegen.tune.guarded import _FORBIDDEN, _protect
+    from burnish.codegen.cpu.trials.guarded import _FORBIDDEN, _protect
+    from burnish.runtime.cpu import thread_pool
 
     def guarded(size: int, alignment: int = 64) -> Any:  # noqa: ANN401
         page = mmap.PAGESIZE
@@ -313,7 +313,7 @@ def _guard(executable: Any) -> None:  # noqa: ANN401
         block[:] = dense.reshape(-1).view(np.uint8)
         return block.view(dense.dtype).reshape(dense.shape)
 
-    executable.aligned_bytes = team.aligned_bytes = guarded
+    executable.aligned_bytes = thread_pool.aligned_bytes = guarded
     executable.readable_beyond = copied
 
 
@@ -386,17 +386,16 @@ def _random(*shape: int) -> np.ndarray:
 
 
 def _compiled(folder: Path, cases: list[tuple[Any, dict[str, int], dict[str, Any]]]) -> None:
-    from burnish.codegen.cpu.compile import compile_module
-    from burnish.codegen.folder import About
     from burnish.codegen.write import write
+    from burnish.rewrite.static import static
+    from burnish.runtime.folder import About
     from burnish.store import onnx_files
-    from burnish.tile.static import static
     from codegen.models import PORTABLE, built
 
     interface = onnx_files.interface(cases[0][0])
     about = About("m", "m.onnx", "0", interface.inputs, interface.outputs, "f32", "a CPU", "today")
     plans = [built(static(model, sizes)) for model, sizes, _ in cases]
-    write(folder, about, plans, lambda text: compile_module(text, PORTABLE).object_code)
+    write(folder, about, plans, PORTABLE)
     for number, (_, _, feeds) in enumerate(cases):
         np.savez(folder.parent / f"{folder.name}.{number}.npz", **feeds)
 

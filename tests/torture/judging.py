@@ -184,9 +184,7 @@ def _compared(question: Question, reference: Path, candidate: str) -> tuple[str,
     except BurnishError as error:
         return "error", error.problem
     sentence = verdict(report)
-    if report.passed:
-        return "equal", sentence
-    return ("not shown" if "not shown" in sentence else "differs"), sentence
+    return report.outcome, sentence
 
 
 def _request(question: Question, reference: Path, candidate: str) -> VerifyRequest:

@@ -72,7 +72,7 @@ WRITING = (
     ),
     _seeded("bench", "bench", "{model}", "-o", "b.json", *_BRIEF),
     _seeded("distill", "distill", "{model}", "--pattern", "gelu", "-o", "parts", *_SMALL),
-    _seeded("reduce", "reduce", "{model}", "--against", "{wrong}", "-o", "part", *_SMALL),
+    _seeded("reduce", "reduce", "{model}", "{wrong}", "-o", "part", *_SMALL),
     Writing("compile", ("compile", "{model}", "--no-tune", "-o", "compiled"), _SMALL, _OTHER),
     Writing(
         "compile-tuned",

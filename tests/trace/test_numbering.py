@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
-from burnish.store.graph_of import graph_of
 from burnish.trace.numbering import numbered
 from event_graphs import node, record
 

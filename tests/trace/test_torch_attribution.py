@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from burnish.core.tensors import TensorSpec
+from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
 from burnish.store.graph import GraphNode, GraphRecord
-from burnish.store.graph_of import graph_of
 from burnish.trace.attribute import attribute, coverage
 from burnish.trace.events import Trace
 from burnish.trace.formats import read_any

@@ -188,14 +188,14 @@ def _precision(setting: Setting, facts: Facts) -> Iterator[Advice]:
         operators = _operators(setting, places)
         chosen = tuple(Selector("name", setting.graph.events[place].name) for place in places)
         result = outcome(Scenario(dtype, (Action("precision", chosen, dtype),)), setting)
-        asked = " ".join(f"--precision {shlex.quote(f'op:{name}={dtype}')}" for name in operators)
+        asked = " ".join(f"--cast {shlex.quote(f'op:{name}={dtype}')}" for name in operators)
         yield Advice(
             what=f"compute {', '.join(operators)} in {dtype}",
             gain=result.gain,
             confidence="simulated",
             evidence=f"{units.seconds(result.events_s)} are bound by arithmetic, and {device.name}"
             f" computes {dtype} faster; check what it does to the results",
-            command=_whatif(facts, f"{asked} --check" if dtype == "i8" else asked),
+            command=_whatif(facts, f"{asked} --measure" if dtype == "i8" else asked),
         )
 
 

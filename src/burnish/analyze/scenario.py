@@ -77,7 +77,7 @@ def action(do: str, select: Sequence[str] = (), by: object = None) -> Action:
 
 _EXAMPLES = {
     "scale": "--scale Softmax=4", "set": "--set op:MatMul=20us", "remove": "--remove Softmax",
-    "fuse": "--fuse 'Mul,Add'", "precision": "--precision MatMul=i8",
+    "fuse": "--fuse 'Mul,Add'", "precision": "--cast MatMul=i8",
     "roofline": "--roofline 'top:3=80%'", "batch": "--batch 8",
 }  # fmt: skip
 

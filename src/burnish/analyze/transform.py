@@ -13,7 +13,7 @@ from burnish.analyze.roofline import precision_factor, roof
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.selector import Scene, nodes_of, select
 from burnish.analyze.simulate import simulate
-from burnish.analyze.work import MOVING, VIEWS, Work, combined, fused, work_of, work_type
+from burnish.analyze.work import Work, combined, fused, work_under
 from burnish.core.errors import UsageError
 from burnish.hw.spec import HardwareSpec
 from burnish.store.graph import GraphNode, GraphRecord
@@ -47,10 +47,7 @@ class Setting:
         nodes = [self.nodes[name] for name in event.nodes if name in self.nodes]
         if record is None or not nodes or len(nodes) != len(event.nodes):
             return None
-        if event.op_type in MOVING and event.op_type not in {node.op_type for node in nodes}:
-            # put in by the engine for these nodes, whose arithmetic is done elsewhere
-            return Work(0.0, 0.0, work_type(nodes[0], record)) if event.op_type in VIEWS else None
-        return work_of(nodes[0], record) if len(nodes) == 1 else fused(nodes, record)
+        return work_under(event.op_type, nodes, record)
 
 
 @dataclass(frozen=True, slots=True)

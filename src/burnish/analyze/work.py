@@ -10,9 +10,21 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from burnish.analyze.operations import Operands, Shape, count_of, elements
 from burnish.core.tensors import BITS, FLOATS, TensorSpec
+from burnish.operators.record import (
+    OPERATORS,
+    OWN_DOMAINS,
+    STANDARD_DOMAINS,
+    Movement,
+    Operands,
+    Operator,
+    Sizes,
+    find,
+)
+from burnish.operators.rules import nothing
 from burnish.store.graph import GraphNode, GraphRecord
+
+_UNMOVED = (Movement.VIEW, Movement.NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,51 +43,43 @@ class Work:
         return self.flops / self.bytes_moved if self.bytes_moved else math.inf
 
 
-VIEWS = frozenset(
-    {
-        "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Shape", "Size", "Constant",
-        "Dropout",
-    }
-)  # fmt: skip
-"""They move nothing: the result is the operand under another shape, or known beforehand."""
-MOVING = VIEWS | {
-    "Transpose", "Cast", "Expand", "Concat", "Split", "Slice", "ReorderInput", "ReorderOutput",
-    "MemcpyToHost", "MemcpyFromHost",
-}  # fmt: skip
-"""They compute nothing; engines put them in around operators of the model."""
-_LOOK_UPS = frozenset({"Gather", "GatherND", "GatherElements", "Slice", "Expand"})
-"""They read of their first input only as much as they give."""
-_INTEGER = ("QLinear", "DynamicQuantizeMatMul", "MatMulInteger", "ConvInteger", "QGemm")
-"""How the names of operators begin that compute with 8-bit integers."""
-
-
 def work_of(node: GraphNode, graph: GraphRecord) -> Work | None:
     """Return what a node computes and moves; None: its operator or a shape is not known."""
-    count = count_of(node.domain, node.op_type)
+    operator = _operator(node)
     inputs = [graph.static(name) if name else None for name in node.inputs]
     outputs = [graph.static(name) for name in node.outputs if name]
     known_inputs = all(spec is not None for spec, n in zip(inputs, node.inputs, strict=True) if n)
-    if count is None or not known_inputs or not outputs or None in outputs:
+    if operator is None or operator.work is None or not known_inputs or None in outputs:
+        return None
+    written = [spec for spec in outputs if spec is not None]
+    if not written:
         return None
     operands = Operands(
-        tuple(_sizes(spec) if spec is not None else None for spec in inputs),
-        tuple(_sizes(spec) for spec in outputs if spec is not None),
-        node.attributes,
+        attributes=node.attributes,
+        inputs=tuple(_sizes(spec) if spec is not None else None for spec in inputs),
+        outputs=tuple(map(_sizes, written)),
     )
     read = [spec for spec in inputs if spec is not None]
-    written = [spec for spec in outputs if spec is not None]
-    return Work(count(operands), _bytes(node, read, written), _dtype(node, read, written))
+    return Work(
+        operator.work(operands), _bytes(operator, read, written), _dtype(operator, read, written)
+    )
 
 
-def _sizes(spec: TensorSpec) -> Shape:
+def _operator(node: GraphNode) -> Operator | None:
+    """Return a node's record; ONNX's names mean the same work in every domain."""
+    found = find(node.domain, node.op_type)
+    return OPERATORS[node.op_type] if found is None and node.op_type in OPERATORS else found
+
+
+def _sizes(spec: TensorSpec) -> Sizes:
     return tuple(int(dim) for dim in spec.shape)
 
 
-def _bytes(node: GraphNode, read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> float:
-    if node.op_type in VIEWS:
+def _bytes(operator: Operator, read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> float:
+    if operator.traffic in _UNMOVED:
         return 0.0
     given = sum(map(size_bytes, written))
-    if node.op_type in _LOOK_UPS and read:
+    if operator.traffic is Movement.AS_GIVEN and read:
         return given + min(given, size_bytes(read[0])) + sum(map(size_bytes, read[1:]))
     # a tensor that is read twice (x * x) moves once
     return given + sum({spec.name: size_bytes(spec) for spec in read}.values())
@@ -83,17 +87,34 @@ def _bytes(node: GraphNode, read: Sequence[TensorSpec], written: Sequence[Tensor
 
 def size_bytes(spec: TensorSpec) -> float:
     """Return how much memory a tensor of known shape takes; text counts as pointers."""
-    return elements(_sizes(spec)) * BITS.get(spec.dtype, 64) / 8
+    return math.prod(_sizes(spec)) * BITS.get(spec.dtype, 64) / 8
 
 
-def _dtype(node: GraphNode, read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> str:
-    if node.op_type.startswith(_INTEGER):
-        return "i8"
+def _dtype(operator: Operator, read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> str:
     floats = [spec.dtype for spec in (*read, *written) if spec.dtype in FLOATS]
-    return floats[0] if floats else written[0].dtype
+    return operator.computes or (floats[0] if floats else written[0].dtype)
 
 
-def work_type(node: GraphNode, graph: GraphRecord) -> str:
+def work_under(op_type: str | None, nodes: Sequence[GraphNode], graph: GraphRecord) -> Work | None:
+    """Return the work of nodes that an engine ran as one operator; None: it is not known.
+
+    An operator that computes nothing, and is none of theirs, was put in by the engine around
+    them: their arithmetic is done elsewhere, and what such a one moves nobody tells.
+    """
+    ran = _by_name(op_type) if op_type not in {node.op_type for node in nodes} else None
+    if ran is not None and ran.work is nothing:
+        return Work(0.0, 0.0, _type_of(nodes[0], graph)) if ran.traffic in _UNMOVED else None
+    return work_of(nodes[0], graph) if len(nodes) == 1 else fused(nodes, graph)
+
+
+def _by_name(op_type: str | None) -> Operator | None:
+    """Return the record of an operator of which a timeline gives no domain."""
+    domains = (STANDARD_DOMAINS[0], *OWN_DOMAINS)
+    found = (find(domain, op_type) for domain in domains if op_type is not None)
+    return next((one for one in found if one is not None), None)
+
+
+def _type_of(node: GraphNode, graph: GraphRecord) -> str:
     """Return the element type in which a node computes, as far as its tensors tell."""
     known = [spec for name in (*node.inputs, *node.outputs) if (spec := graph.tensors.get(name))]
     floats = [spec.dtype for spec in known if spec.dtype in FLOATS]

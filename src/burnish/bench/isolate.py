@@ -6,11 +6,11 @@ import dataclasses
 from typing import Any, TypeVar
 
 from burnish.bench.subject import BenchSubject, Opened, WorkerFailedError
-from burnish.bench.timing import WarmupLimit
 from burnish.bench.worker import BlockRequest, Opening, Outputs, Samples
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import BurnishError
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
+from burnish.timing.stopwatch import WarmupLimit
 
 A = TypeVar("A")
 

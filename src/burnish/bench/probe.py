@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from burnish.hw.choose import PROBED_CPU, PROBED_GPU
 from burnish.hw.spec import HardwareSpec, MemoryLevel
 from burnish.process.scratch import scratch
 from burnish.store.stored import StoredModel
+from burnish.timing.stopwatch import sampled
 
 SCHEMA = 1
 _FEWEST, _LEAST_S = 7, 0.5
@@ -113,17 +113,7 @@ def _prepared(path: Path, model: probe_models.ProbeModel, cores: int) -> Callabl
 
 def _best(call: Callable[[], object]) -> float:
     """Return the shortest of several calls: what the machine can do when nothing disturbs it."""
-    call()
-    began, times = time.perf_counter(), [_seconds(call)]
-    while len(times) < _FEWEST or time.perf_counter() - began < _LEAST_S:
-        times.append(_seconds(call))
-    return min(times)
-
-
-def _seconds(call: Callable[[], object]) -> float:
-    before = time.perf_counter()
-    call()
-    return time.perf_counter() - before
+    return min(sampled(call, calls=_FEWEST, for_s=_LEAST_S, settle_calls=1))
 
 
 def _memory(cores: int) -> tuple[MemoryLevel, ...]:

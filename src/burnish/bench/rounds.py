@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from burnish.bench import timing
 from burnish.bench.measure import Block, Launch, ParityMark, Placed
 from burnish.bench.subject import BenchOptions, Opened, Worker, WorkerFailedError
 from burnish.core import units
 from burnish.core.arrays import Arrays
 from burnish.core.progress import SILENT, Progress
+from burnish.timing.stopwatch import settling_s
 
 FEWEST_ROUNDS = 3
 """Run whatever the budget says, if as many were asked for: fewer allow no verdict."""
@@ -160,7 +160,7 @@ class Rounds:
         are what the opening was paid for.
         """
         cycle_s = sum(
-            tally.calls * tally.call_s + timing.settling_s(tally.call_s)
+            tally.calls * tally.call_s + settling_s(tally.call_s)
             for tally in self.tallies.values()
             if tally.failure is None
         )
@@ -172,7 +172,7 @@ class Rounds:
     def _cycle(self, number: int, cycle: int) -> None:
         for position, label in enumerate(self._shuffled(self._sound())):
             tally = self.tallies[label]
-            settle_s = timing.settling_s(tally.call_s)
+            settle_s = settling_s(tally.call_s)
             with self._failure_noted(label):
                 samples = self._workers[label].block(tally.calls, settle_s)
                 tally.blocks.append(Block(number, cycle, position, samples))

@@ -13,7 +13,6 @@ from burnish.bench.isolate import Terms, WorkerProcess
 from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement, Snapshot
 from burnish.bench.rounds import Judge, Rounds, Start, Tally
 from burnish.bench.subject import BenchOptions, BenchSubject
-from burnish.bench.timing import WarmupLimit
 from burnish.core.errors import UsageError
 from burnish.core.hashing import arrays_key
 from burnish.core.nearest import suggestion
@@ -23,6 +22,7 @@ from burnish.engines.base import ENGINES
 from burnish.feeds.feed import Feeds
 from burnish.process.child import Limits
 from burnish.store import onnx_files
+from burnish.timing.stopwatch import WarmupLimit
 
 
 def bench(

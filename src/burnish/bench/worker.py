@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import gc
 import resource
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnish.bench import timing
 from burnish.bench.measure import Placed
 from burnish.bench.subject import BenchSubject, Opened
 from burnish.core import records
 from burnish.core.arrays import Array
 from burnish.engines.base import ENGINES, Session
+from burnish.timing import stopwatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class Opening:
 
     subject: BenchSubject
     feeds: Mapping[str, Array]
-    warmup: timing.WarmupLimit
+    warmup: stopwatch.WarmupLimit
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Bench:
 
     def __init__(self) -> None:
         self._session: Session | None = None
-        self._call: timing.Call | None = None
+        self._call: stopwatch.Call | None = None
         self._feeds: Mapping[str, Array] = {}
 
     def ready(self) -> None:
@@ -62,18 +61,15 @@ class Bench:
 
     def open(self, request: Opening) -> Opened:
         """Open the model, call it once, then until it is steady."""
-        clock = time.perf_counter_ns
         subject, self._feeds = request.subject, request.feeds
         engine = ENGINES[subject.engine]
-        start = clock()
-        session = self._session = engine.open(subject.model, subject.options)
-        load_s = (clock() - start) / 1e9
-        start = clock()
-        session.run(self._feeds)
-        first_call_s = (clock() - start) / 1e9
+        opened: list[Session] = []
+        load_s = stopwatch.timed(lambda: opened.append(engine.open(subject.model, subject.options)))
+        session = self._session = opened[0]
+        first_call_s = stopwatch.timed(lambda: session.run(self._feeds))
         self._call = session.prepare(self._feeds)
         _silence_collector()
-        warmup = timing.warm_up(self._call, clock, request.warmup)
+        warmup = stopwatch.warm_up(self._call, request.warmup)
         return Opened(
             load_s=load_s,
             first_call_s=first_call_s,
@@ -87,13 +83,9 @@ class Bench:
     def block(self, request: BlockRequest) -> Samples:
         """Time a block of calls."""
         assert self._call is not None, "open comes first"
-        samples_s = timing.sample_block(
-            self._call,
-            calls=request.calls,
-            settle_s=request.settle_s,
-            clock=time.perf_counter_ns,
+        return Samples(
+            stopwatch.sampled(self._call, calls=request.calls, settle_s=request.settle_s)
         )
-        return Samples(tuple(samples_s))
 
     def peak_memory_bytes(self) -> int:
         """Tell the most memory that this process has held."""

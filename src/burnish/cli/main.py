@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import logging
 import shlex
 import sys
@@ -13,61 +12,37 @@ from typing import Any
 
 import click
 
-from burnish.cli import mishaps, output, signals
+from burnish.cli import commands, mishaps, output, signals
+from burnish.cli.meant import meant_by
 from burnish.core import settings
 from burnish.core.errors import INTERRUPTED, BurnishError, UsageError
 from burnish.version import __version__
 
 logger = logging.getLogger(__name__)
 
-COMMANDS = {
-    "zoo": "list the models that can be exported without any download",
-    "export": "turn a PyTorch model into an ONNX model that computes the same",
-    "run": "optimise, verify, measure, profile and report on a model, in one go",
-    "optimize": "rewrite a model into a faster one that computes the same",
-    "compile": "turn a model into kernels of its own, in a folder that runs by itself",
-    "exec": "run a compiled folder on inputs from a file",
-    "explain": "say what is fused in a model, what nearly is, and what stands in the way",
-    "distill": "cut parts of a model out as small models with recorded data and a test",
-    "verify": "check that two models, or two engines, compute the same",
-    "reduce": "shrink a model that does not compute the same to its smallest wrong part",
-    "bench": "measure models on engines, with intervals and a verdict",
-    "profile": "say where the time goes, node by node",
-    "graph": "draw a model's graph with the time of its nodes, as a picture or a page",
-    "whatif": "predict what a change would do to the latency, before anyone makes it",
-    "advise": "say what to do next, with the gain to expect and the command that does it",
-    "inputs": "write inputs for a model, made from its names, types and shapes",
-    "model": "list the models in a store and show what a model is",
-    "doctor": "say what works on this machine, by trying it, and how to mend the rest",
-}
-"""Name → the line shown in `burnish --help`, in the order of the workflow; one module each."""
-
 
 class _LazyGroup(click.Group):
     """Imports a command's module only when that command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(commands.summaries())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"burnish.cli.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
-        return command
+        return commands.made(cmd_name) if cmd_name in commands.summaries() else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+        known = commands.summaries()
+        if args and not args[0].startswith("-") and args[0] not in known:
             from burnish.core.nearest import suggestion
 
-            raise UsageError(f"no such command {args[0]!r}", hint=suggestion(args[0], COMMANDS))
+            raise UsageError(f"no such command {args[0]!r}", hint=suggestion(args[0], known))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(commands.summaries().items()))
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -152,8 +127,15 @@ def _unforeseen(error: Exception) -> int:
 
 
 def _as_usage_error(error: click.ClickException) -> UsageError:
-    context = getattr(error, "ctx", None)
+    context: click.Context | None = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "burnish"
+    if isinstance(error, click.NoSuchOption) and context is not None:
+        known = [
+            name for one in context.command.params for name in (*one.opts, *one.secondary_opts)
+        ]
+        meant = meant_by(error.option_name, known)
+        hint = f"see {path} --help" if meant is None else f"write {meant}; see {path} --help"
+        return UsageError(f"{path} has no option {error.option_name}", hint=hint)
     return UsageError(error.format_message(), hint=f"see {path} --help")
 
 

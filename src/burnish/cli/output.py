@@ -9,13 +9,17 @@ from __future__ import annotations
 import io
 import logging
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from burnish.core import records, settings
 from burnish.core.errors import BurnishError
 from burnish.core.plain_text import encodable, encodable_json, plain, plain_lines
+from burnish.report.table import MARKS
+
+if TYPE_CHECKING:
+    from burnish.report.table import Cell, Table
 
 _NARROWEST = 60
 """Columns that a table needs to be one; a terminal with fewer wraps its lines by itself."""
@@ -29,19 +33,10 @@ _TALKATIVE = ("onnx_ir", "onnxscript")
 class _State:
     quiet: bool = False
     verbose: bool = False
+    json: bool = False
 
 
 _STATE = _State()
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows for people; numbers are already text, and columns named in `right` are flush right."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    right: frozenset[str] = frozenset()
 
 
 class _Plain(logging.Formatter):
@@ -62,14 +57,20 @@ def configure(*, verbose: int, quiet: bool) -> None:
         logging.getLogger(name).setLevel(logging.NOTSET if verbose else logging.ERROR)
 
 
-def result(record: Any, *, schema: int, as_json: bool, shown: Iterable[Table | str]) -> None:  # noqa: ANN401
+def as_json(*, wanted: bool) -> None:
+    """Say whether results are printed as JSON from now on."""
+    _STATE.json = wanted
+
+
+def result(record: Any, shown: Iterable[Table | str]) -> None:  # noqa: ANN401  (any record)
     """Print a result: one JSON document, or tables and lines for people."""
-    if as_json:
+    if _STATE.json:
+        schema = sys.modules[type(record).__module__].SCHEMA
         text = records.text_of(records.document(record, schema=schema))
         _print(encodable_json(text, _encoding(sys.stdout)))
         return
     for part in shown:
-        text = _drawn(part) if isinstance(part, Table) else f"{plain(part)}\n"
+        text = f"{plain(part)}\n" if isinstance(part, str) else _drawn(part)
         _print(encodable(text, _encoding(sys.stdout)))
 
 
@@ -132,19 +133,25 @@ def _drawn(table: Table) -> str:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-    drawn = RichTable(title=plain(table.title), title_justify="left", box=box.SIMPLE_HEAD)
+    drawn = RichTable(
+        title=plain(table.title), title_justify="left", box=box.SIMPLE_HEAD,
+        caption=plain(table.remark), caption_justify="left",
+    )  # fmt: skip
     for column in table.columns:
-        drawn.add_column(
-            plain(column), justify="right" if column in table.right else "left", overflow="fold"
-        )
+        justify: Literal["left", "right"] = "right" if column.numeric else "left"
+        drawn.add_column(plain(column.title), justify=justify, overflow="fold")
     for row in table.rows:
-        drawn.add_row(*map(plain, row))
-    terminal = sys.stdout.isatty()
+        drawn.add_row(*map(_cell, row))
     console = Console(
         markup=False, highlight=False, no_color=not settings.read().color,
-        width=None if terminal else _PIPED,
+        width=None if sys.stdout.isatty() else _PIPED,
     )  # fmt: skip
     console.width = max(console.width, _NARROWEST)
     with console.capture() as captured:
         console.print(drawn)
     return captured.get()
+
+
+def _cell(cell: Cell) -> str:
+    text = " ".join(filter(None, (MARKS[cell.tone], plain(cell.text))))
+    return f"{text}\n{plain(cell.detail)}" if cell.detail else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,20 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
+_SOON_S = 1.0
+"""After this long without a word, something is said."""
+
+
 class Lines:
-    """Prints a line on stderr when a stage is finished."""
+    """Prints a line on stderr when a stage begins to take time, and when it is finished."""
+
+    def __init__(self) -> None:
+        self._begun: set[str] = set()
 
     def step(self, stage: str, done: int, total: int, note: str = "") -> None:
-        """Print once per stage, when all of it is done."""
-        if done >= total:
+        """Print twice per stage: when some of it is done, and when all of it is."""
+        if done >= total or stage not in self._begun:
+            self._begun.add(stage)
             output.note(f"{stage}: {note or f'{done} of {total}'}")
 
 
@@ -39,13 +48,21 @@ class Bar:
 
 
 class shown:  # noqa: N801  (used like a function: `with shown() as progress`)
-    """Show progress on stderr while the block runs."""
+    """Show progress on stderr while the block runs; that it runs is seen within two seconds."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._bars = _terminal_bars()
+        self._soon = threading.Timer(_SOON_S, self._say_that_it_runs)
+        self._soon.daemon = True
+        self._bar: Bar | None = None
 
     def __enter__(self) -> Progress:
-        self._bars = _terminal_bars()
+        self._soon.start()
         if self._bars is not None:
             self._bars.start()
-            return Bar(self._bars)
+            self._bar = Bar(self._bars)
+            return self._bar
         return SILENT if output.is_quiet() else Lines()
 
     def __exit__(
@@ -54,8 +71,15 @@ class shown:  # noqa: N801  (used like a function: `with shown() as progress`)
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._soon.cancel()
         if self._bars is not None:
             self._bars.stop()
+
+    def _say_that_it_runs(self) -> None:
+        if self._bar is not None:
+            self._bar.step(self._name, 0, 1, "working")
+        elif self._bars is None:
+            output.note(f"{self._name}: working")
 
 
 def _terminal_bars() -> RichProgress | None:

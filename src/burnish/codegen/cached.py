@@ -10,22 +10,19 @@ from pathlib import Path
 
 import onnx_ir as ir
 
-from burnish.codegen.choice import Choose
-from burnish.codegen.compiler import CompileOptions, compile_prepared, prepare
-from burnish.codegen.cpu.compile import compile_module
-from burnish.codegen.cpu.target import Target, detect
+from burnish.codegen.backend import Backend, open_backend
 from burnish.codegen.environment import (
+    DEFAULT_TARGET,
     about,
     compiler_version,
-    scheduler_machine,
     tuning_cache,
     versions,
 )
-from burnish.codegen.load import LoadedModel, load, open_folder
+from burnish.codegen.pipeline import PlanOptions, plan, prepare
+from burnish.codegen.schedule import Scheduler
 from burnish.codegen.tune.budget import Budget
 from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.key import conditions
-from burnish.codegen.tune.measure import LibraryPart, Task
+from burnish.codegen.tune.measure import OrtCandidate, Task
 from burnish.codegen.tune.measured import Measured, TuneOptions
 from burnish.codegen.tune.search import Tuner
 from burnish.codegen.tune.trial import Trial
@@ -34,7 +31,7 @@ from burnish.core import settings
 from burnish.core.errors import BurnishError, MissingCapabilityError
 from burnish.core.files import Kind
 from burnish.core.hashing import value_key
-from burnish.hw.detect import cpu
+from burnish.runtime.load import LoadedModel, load, open_folder
 from burnish.store import onnx_files
 from burnish.store.compiled import is_compiled
 from burnish.store.stored import StoredModel
@@ -60,12 +57,12 @@ def compiled_for(source: Source, shapes: Mapping[str, tuple[int, ...]]) -> Loade
     Schedules are those that `burnish compile` found for equal groups, else predicted. It is kept
     in the user's cache; one that is there but damaged is made again.
     """
-    target = detect()
+    backend = open_backend(DEFAULT_TARGET, source.threads)
     key = {
         "content": onnx_files.content_key(source.stored.onnx),
         "shapes": {name: list(shape) for name, shape in shapes.items()},
         "threads": source.threads,
-        "target": target.name,
+        "target": backend.target,
         "compiler": compiler_version(),
         "versions": versions(),
         "tuned": _stamp(),
@@ -75,17 +72,10 @@ def compiled_for(source: Source, shapes: Mapping[str, tuple[int, ...]]) -> Loade
     if found is not None:
         return found
     prepared = prepare(with_shapes(source.loaded, shapes), {})
-    options = CompileOptions(target, _chooser(source, target, prepared.model))
-    built = compile_prepared(prepared, {}, options)
-    told = about(source.stored, source.loaded, source.precision, ())
+    built = plan(prepared, PlanOptions(backend, _scheduler(backend, prepared.model)))
+    told = about(source.stored, source.loaded, source.precision, backend.device, ())
     with _kept_in(place):
-        write(
-            place,
-            told,
-            [built],
-            lambda text: compile_module(text, target).object_code,
-            replaces=ENTRY,
-        )
+        write(place, told, [built], backend, replaces=ENTRY)
     return open_folder(place, threads=source.threads)
 
 
@@ -103,19 +93,17 @@ def _kept_in(place: Path) -> Iterator[None]:
         ) from error
 
 
-def _chooser(source: Source, target: Target, model: ir.Model) -> Choose:
+def _scheduler(backend: Backend, model: ir.Model) -> Scheduler:
     """Return what chooses by what was measured before, else by what the cost model predicts."""
-    machine = scheduler_machine(source.threads)
-    found = conditions(cpu(), target, source.threads)
-    tuner = Tuner(_Closed(), TuningCache(tuning_cache()), found, machine)
+    tuner = Tuner(_Closed(), TuningCache(tuning_cache()), backend)
     return Measured(tuner, TuneOptions(), Budget(0.0), model)
 
 
 class _Closed:
-    """A laboratory in which nothing is tried."""
+    """A measurer in which nothing is tried."""
 
     def try_all(
-        self, task: Task, schedules: Sequence[Schedule], library: LibraryPart | None = None
+        self, task: Task, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
     ) -> tuple[Trial, ...]:
         """Raise: the budget is nothing, so nobody asks."""
         raise AssertionError("without a budget nothing is tried")

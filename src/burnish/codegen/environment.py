@@ -1,4 +1,4 @@
-"""What compiling here means: the CPU, its limits as the scheduler sees them, the versions."""
+"""What compiling here means: the versions, the folders, how many threads."""
 
 from __future__ import annotations
 
@@ -10,34 +10,20 @@ from pathlib import Path
 
 import onnx_ir as ir
 
-from burnish.codegen.cpu import target
-from burnish.codegen.folder import About
 from burnish.codegen.tune.cache import default_path
 from burnish.core import settings
-from burnish.core.errors import MissingCapabilityError
 from burnish.hw import detect
-from burnish.hw.choose import this_cpu
-from burnish.hw.spec import for_cores
+from burnish.runtime.folder import About
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
-from burnish.tile.machine import Machine, machine
 from burnish.version import __version__
 
+DEFAULT_TARGET = "cpu"
+"""What models are compiled for if nobody says."""
+
 _PACKAGE = Path(__file__).parents[1]
-_SOURCES = ("codegen", "tile", "rewrite", "store")
+_SOURCES = ("codegen", "hw", "runtime", "tile", "rewrite", "store")
 """What has a say in the plan of a model."""
-
-
-def scheduler_machine(threads: int) -> Machine:
-    """Return this CPU, with as many cores as threads, as the scheduler sees it."""
-    found = this_cpu(settings.read().cache)
-    if found is None:
-        raise MissingCapabilityError(
-            "the limits of this CPU are not known, and schedules are chosen by them",
-            hint="measure them: burnish doctor --probe",
-        )
-    # a probed description does not say how long vectors are
-    return machine(for_cores(found, threads), vector_bytes=4 * target.detect().lanes)
 
 
 def tuning_cache() -> Path:
@@ -50,7 +36,9 @@ def default_threads() -> int:
     return detect.cpu().usable_cores
 
 
-def about(model: StoredModel, loaded: ir.Model, precision: str, options: tuple[str, ...]) -> About:
+def about(
+    model: StoredModel, loaded: ir.Model, precision: str, device: str, options: tuple[str, ...]
+) -> About:
     """Return what is to be known of a compiled model besides its plans."""
     interface = onnx_files.interface(loaded)
     return About(
@@ -60,7 +48,7 @@ def about(model: StoredModel, loaded: ir.Model, precision: str, options: tuple[s
         inputs=interface.inputs,
         outputs=interface.outputs,
         precision=precision,
-        cpu=detect.cpu().model,
+        device=device,
         date=dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         versions=versions(),
         options=options,

@@ -4,48 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from burnish.codegen.buffers import padded
-from burnish.codegen.built import Built
-from burnish.codegen.cpu import driver
-from burnish.codegen.cpu.image import ImageTable, NotLinkableError, link
-from burnish.codegen.folder import (
-    CONSTANTS,
-    IMAGE,
-    PROOF,
-    SCHEMA,
-    TABLE,
-    About,
-    CompiledModel,
-    kernel_path,
-)
-from burnish.codegen.kernel_table import table
-from burnish.codegen.plan import LibraryStep, Plan, Step
+from burnish.codegen.backend import Backend, BuiltCode
+from burnish.codegen.place import Built
 from burnish.core import records
 from burnish.core.arrays import Array
 from burnish.core.files import Kind, folder_written_beside
 from burnish.core.hashing import file_key
 from burnish.core.placing import ALIGNMENT
+from burnish.runtime.buffers import padded
+from burnish.runtime.folder import CONSTANTS, PROOF, SCHEMA, TABLE, About, CompiledModel
+from burnish.runtime.kernel_table import table
+from burnish.runtime.plan import OrtStep, Plan, Step
 from burnish.store import onnx_files
 from burnish.store.compiled import FOLDER, KERNELS, PLAN, SUMS
 from burnish.store.history import History
-
-logger = logging.getLogger(__name__)
-
-ObjectCode = Callable[[str], bytes]
-"""LLVM IR of a module to object code."""
 
 
 def write(
     target: Path,
     about: About,
     built: Sequence[Built],
-    compile_object: ObjectCode,
+    backend: Backend,
     *,
     accept: Callable[[Path], str] = lambda _draft: "",
     replaces: Kind = FOLDER,
@@ -57,10 +41,11 @@ def write(
     """
     with folder_written_beside(target, replaces) as folder:
         plans = [_named_apart(each, n, len(built)) for n, each in enumerate(built)]
-        image = _write_kernels(folder, plans, compile_object)
+        code = _write_kernels(folder, plans, backend)
         _write_libraries(folder, plans, about)
         placed = _write_constants(folder / CONSTANTS, plans)
-        for name, record in ((PLAN, CompiledModel(about, placed)), (TABLE, table(placed, image))):
+        documents = {PLAN: CompiledModel(about, placed), TABLE: table(placed, code.table)}
+        for name, record in documents.items():
             text = records.text_of(records.document(record, schema=SCHEMA))
             (folder / name).write_text(text)
         write_sums(folder)
@@ -71,49 +56,42 @@ def write(
 
 
 def _named_apart(built: Built, number: int, total: int) -> Built:
-    """Return a plan whose library parts have names that no other plan's have."""
+    """Return a plan whose ONNX Runtime parts have names that no other plan's have."""
     if total == 1:
         return built
-    names = {name: f"plan_{number}_{name}" for name in built.libraries}
+    names = {name: f"plan_{number}_{name}" for name in built.parts}
 
     def renamed(step: Step) -> Step:
-        if isinstance(step, LibraryStep):
+        if isinstance(step, OrtStep):
             return dataclasses.replace(step, file=names[step.file])
         return step
 
     plan = dataclasses.replace(built.plan, steps=tuple(map(renamed, built.plan.steps)))
-    libraries = {names[name]: model for name, model in built.libraries.items()}
-    return dataclasses.replace(built, plan=plan, libraries=libraries)
+    parts = {names[name]: model for name, model in built.parts.items()}
+    return dataclasses.replace(built, plan=plan, parts=parts)
 
 
-def _write_kernels(
-    folder: Path, built: Sequence[Built], compile_object: ObjectCode
-) -> ImageTable | None:
-    """Write each kernel, and all of them linked; return how to use those."""
+def _write_kernels(folder: Path, built: Sequence[Built], backend: Backend) -> BuiltCode:
+    """Write all kernels as their back end wants them; return how it loads them."""
     (folder / KERNELS).mkdir()
-    texts: dict[str, str] = {}
+    sources: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for each in built:
-        for name, text in each.kernels.items():
-            if texts.setdefault(name, text) != text:
+        for name, source in each.kernels.items():
+            if sources.setdefault(name, source) != source:
                 raise ValueError(f"two kernels are called {name!r}")
-    objects = []
-    for name, text in texts.items():
-        path = kernel_path(folder, name)
-        path.with_suffix(".ll").write_text(text)
-        objects.append(compile_object(text))
-        path.write_bytes(objects[-1])
-    try:
-        image = link([*objects, compile_object(driver.ir_text())])
-    except NotLinkableError as reason:
-        logger.info("%s: the kernels are not linked: %s", folder, reason)
-        return None
-    (folder / IMAGE).write_bytes(image.code)
-    return image.table
+            headers.setdefault(name, each.headers.get(name, ""))
+    if not sources:
+        return BuiltCode({}, {})
+    code = backend.build({name: headers[name] + source for name, source in sources.items()})
+    for name, content in code.files.items():
+        (folder / name).write_bytes(content)
+    return code
 
 
 def _write_libraries(folder: Path, built: Sequence[Built], about: About) -> None:
     for each in built:
-        for name, model in each.libraries.items():
+        for name, model in each.parts.items():
             onnx_files.write(model, folder / name, history=History(about.source_key, ()))
 
 

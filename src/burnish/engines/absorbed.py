@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import onnx_ir as ir
 
 from burnish.store.correspondence import Names, of_sizes
-from burnish.store.graph_of import nodes_of
+from burnish.store.graph_nodes import nodes_of
 
 
 def with_absorbed(graph: ir.Graph, told: Mapping[str, Names]) -> dict[str, Names]:

@@ -25,12 +25,12 @@ from burnish.version import __version__
 
 if TYPE_CHECKING:
     from burnish.codegen.cached import Source
-    from burnish.codegen.executable import Executable
-    from burnish.codegen.load import LoadedModel
-    from burnish.codegen.plan import Plan
+    from burnish.runtime.executable import Executable
+    from burnish.runtime.load import LoadedModel
+    from burnish.runtime.plan import Plan
 
 KERNELS = "burnish"
-LIBRARY = "ONNX Runtime"
+ORT = "ONNX Runtime"
 
 _NAMED = 6
 """Operators that a note names; the plan names all."""
@@ -58,7 +58,7 @@ class Burnish:
 
         threads = options.threads or detect.cpu().usable_cores
         if model.compiled is not None:
-            from burnish.codegen.load import load
+            from burnish.runtime.load import load
 
             whole = load(model.compiled, threads=threads)
             precision = whole.compiled.about.precision
@@ -125,7 +125,7 @@ class BurnishSession:
             precision=self._precision,
             nodes_by_provider=divided(plan) if plan is not None else {},
             threads=self._threads,
-            notes=(*self._notes, *(library_notes(plan) if plan is not None else ())),
+            notes=(*self._notes, *(ort_notes(plan) if plan is not None else ())),
         )
 
     def run(self, feeds: Arrays) -> dict[str, Array]:
@@ -137,8 +137,8 @@ class BurnishSession:
         return self._executable(feeds).prepare(feeds)
 
     def trace(self, feeds: Arrays, *, warmup: int, runs: int) -> Trace | None:
-        """Return a timeline with one span per kernel, and per part that the library runs."""
-        from burnish.codegen import tracing
+        """Return a timeline with one span per kernel, and per part that ONNX Runtime runs."""
+        from burnish.runtime import tracing
 
         return tracing.trace(self._executable(feeds), feeds, warmup=warmup, runs=runs)
 
@@ -164,18 +164,18 @@ class BurnishSession:
 
 
 def divided(plan: Plan) -> dict[str, int]:
-    """Return how many nodes run as kernels, and how many in the library."""
+    """Return how many nodes run as kernels, and how many in ONNX Runtime."""
     kernels = {node for step in plan.kernel_steps for node in step.nodes}
-    library = {node for step in plan.library_steps for node in step.nodes}
-    counts = {KERNELS: len(kernels), LIBRARY: len(library)}
+    ort = {node for step in plan.ort_steps for node in step.nodes}
+    counts = {KERNELS: len(kernels), ORT: len(ort)}
     return {name: number for name, number in counts.items() if number}
 
 
-def library_notes(plan: Plan) -> tuple[str, ...]:
+def ort_notes(plan: Plan) -> tuple[str, ...]:
     """Return which operators ONNX Runtime runs, most first, and why."""
     reasons = [
         (plan.operators.get(node, node), reason)
-        for step in plan.library_steps
+        for step in plan.ort_steps
         for node, reason in step.reasons.items()
     ]
     if not reasons:
@@ -183,7 +183,7 @@ def library_notes(plan: Plan) -> tuple[str, ...]:
     said = Counter(reasons).most_common()
     shown = [f"{operator} ×{number} ({reason})" for (operator, reason), number in said[:_NAMED]]
     more = f" and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
-    return (f"{LIBRARY} runs {count(len(reasons), 'node')}: {', '.join(shown)}{more}",)
+    return (f"{ORT} runs {count(len(reasons), 'node')}: {', '.join(shown)}{more}",)
 
 
 ENGINES.register("burnish")(Burnish())

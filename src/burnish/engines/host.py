@@ -11,8 +11,9 @@ from pathlib import Path
 
 from burnish.core.arrays import Array
 from burnish.engines.base import ENGINES, EngineOptions, Placement, Session
-from burnish.engines.recording import Recording, Repeats, Turns, record, take_turns
+from burnish.engines.recording import Recording, Repeats, record
 from burnish.store.stored import StoredModel
+from burnish.timing.turns import Rounds, Turns, take_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,9 @@ class TurnsRequest:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The seconds of each one's calls."""
+    """The seconds of each one's calls, by round."""
 
-    samples_s: tuple[tuple[float, ...], ...]
+    samples_s: tuple[Rounds, ...]
 
 
 class Host:

@@ -20,9 +20,10 @@ from burnish.engines.base import ENGINES, LEVELS, EngineOptions, GraphLevel, Pla
 from burnish.engines.crash import Crash
 from burnish.engines.host import Fed, Opened, Opening, Ran, Samples, TurnsRequest
 from burnish.engines.onnxruntime_errors import is_about_memory
-from burnish.engines.recording import Recording, Repeats, Turns
+from burnish.engines.recording import Recording, Repeats
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
 from burnish.store.stored import StoredModel
+from burnish.timing.turns import Turns, flat
 from burnish.trace.events import Trace
 
 A = TypeVar("A")
@@ -120,7 +121,8 @@ def take_turns(
     """Return the seconds of the calls of sessions of one engine, which take turns there."""
     fed = [Fed(one.number, own) for one, own in zip(sessions, feeds, strict=True)]
     last, request = sessions[-1], TurnsRequest(tuple(fed), turns)
-    return last.asked("take_turns", request, Samples, feeds[-1]).samples_s
+    found = last.asked("take_turns", request, Samples, feeds[-1])
+    return tuple(map(flat, found.samples_s))
 
 
 class IsolatedSession:

@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from burnish.core.tensors import BITS, FLOATS
 from burnish.store.element_types import SHORT_NAMES
-from burnish.store.graph_of import node_names
+from burnish.store.graph_nodes import node_names
 
 _QUANTISED = frozenset(name for name, bits in BITS.items() if bits <= 8 and name != "bool")
 

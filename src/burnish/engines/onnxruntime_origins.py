@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import onnx_ir as ir
 
 from burnish.store.correspondence import Names, behind
-from burnish.store.graph_of import nodes_of
+from burnish.store.graph_nodes import nodes_of
 from burnish.trace.events import Trace
 
 

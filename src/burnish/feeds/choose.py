@@ -42,13 +42,6 @@ def choose(
     return tuple(_made(loaded, asked, seed, padding, sample) for sample in range(samples))
 
 
-def made_for(
-    model: ir.Model, *, bindings: Mapping[str, int], seed: int = 0, padding: Padding = "right"
-) -> Feeds:
-    """Return made inputs for a model that has been read already."""
-    return _made(model, dict(bindings), seed, padding, 0)
-
-
 def _loaded(data: Path, interface: Interface, asked: Mapping[str, int]) -> tuple[Feeds, ...]:
     paths = (layout.data_sets(data) if data.is_dir() else ()) or (data,)
     feeds = tuple(load(path, interface) for path in paths)

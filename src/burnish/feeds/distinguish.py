@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import TypeVar
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from burnish.feeds.far_values import (
 from burnish.feeds.feed import Feeds
 from burnish.feeds.make import Maker
 from burnish.feeds.roles import Role, role_of
+
+T = TypeVar("T")
 
 _BASE: Mapping[str, Sequence[int]] = {
     "batch": (2, 1), "sequence": (6, 16, 128), "past": (3,), "frames": (12, 48, 100),
@@ -86,11 +89,13 @@ class Varied:
         suspicions: Suspicions,
         asked: Mapping[str, int],
         works: Callable[[Feeds], bool],
+        usual: Mapping[str, int] | None = None,
     ) -> None:
         """Take what is known; dimensions in `asked` are never varied.
 
-        `works` says whether a model takes some inputs.
+        `works` says whether a model takes some inputs; it takes those of the `usual` sizes.
         """
+        self._usual = usual or {}
         self._maker, self._suspicions, self._asked = maker, suspicions, asked
         self._meanings = {
             symbol: meaning
@@ -104,8 +109,7 @@ class Varied:
         sized = self._sized()
         # In turns, so that a search that is cut short has tried something of everything.
         ways = (sized, self._masked(), self._valued(), self._indexed(), self._swept())
-        turns = (one for turn in zip_longest(*ways) for one in turn if one is not None)
-        for number, variant in enumerate(turns):
+        for number, variant in enumerate(_in_turns(*ways)):
             yield dataclasses.replace(variant, seed=seed + number)
         generator = np.random.default_rng(seed)
 
@@ -146,14 +150,20 @@ class Varied:
             }
             if self._fits(base) and works(self.feeds(Variant("base", base))):
                 return base
-        return dict(self._maker.bound(self._asked).sizes) if self._meanings else base
+        known = {**self._maker.bound(self._asked).sizes, **self._usual}
+        return known if self._meanings else base
 
     def _sized(self) -> list[Variant]:
         """Return variants of one size each: those that stand in the graphs first."""
         found = [Variant(_said(self._base) or "usual", self._base)]
-        for symbol, meaning in self._meanings.items():
-            sizes = self._sizes(symbol, meaning)[:_MOST_SIZES]
-            found += [Variant(f"{symbol}={size}", {**self._base, symbol: size}) for size in sizes]
+        ways = [
+            [
+                Variant(f"{symbol}={size}", {**self._base, symbol: size})
+                for size in self._sizes(symbol, meaning)[:_MOST_SIZES]
+            ]
+            for symbol, meaning in self._meanings.items()
+        ]
+        found += _in_turns(*ways)
         for symbol, size in self._alone():
             ones = {s: 1 for s, meaning in self._meanings.items() if meaning not in _PICTURES}
             single = {**ones, symbol: size}
@@ -198,7 +208,9 @@ class Varied:
         around = [base + 1, base + 2, base + 3, base - 1, 3 * base // 2, 2 * base, 2 * base + 1]
         usual = [size for size in _TELLING if meaning != "batch" or size <= _MOST_ROWS]
         past = [0] if meaning == "past" else []
-        chosen = (*past, *around, *near) if meaning in _PICTURES else (*near, *past, *usual)
+        chosen = (
+            (*past, *around, *near) if meaning in _PICTURES else (*past, *_in_turns(near, usual))
+        )
         limit = self._limit(meaning)
         kept = [size for size in chosen if size in past or 1 <= size <= limit]
         return list(dict.fromkeys(kept))
@@ -304,6 +316,11 @@ class Varied:
             known = [row for row in self._suspicions.rows if rows is None or row < rows] or [0]
             return random.choice(known, array.shape).astype(array.dtype)
         return counted(array, kind, rows, random)
+
+
+def _in_turns(*ways: Sequence[T]) -> list[T]:
+    """Return one of each, then the next of each, until all are used up."""
+    return [one for turn in zip_longest(*ways) for one in turn if one is not None]
 
 
 def _said(sizes: Mapping[str, int]) -> str:

@@ -12,6 +12,7 @@ from burnish.core import documents
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.nearest import suggestion
 from burnish.core.tensors import BITS
+from burnish.hw.unit import UNITS, UnitSpec
 
 Kind = Literal["gpu", "cpu"]
 
@@ -52,6 +53,8 @@ class HardwareSpec:
     """Words that all stand in the device's name (GPU), or flags that it has (CPU)."""
     source: str
     """The data sheet or the measurement that the numbers are from."""
+    unit: UnitSpec | None = None
+    """How one compute unit runs code; None: as others of its kind do."""
 
     @property
     def is_measured(self) -> bool:
@@ -75,6 +78,7 @@ def load(name: str) -> HardwareSpec:
 def parse(text: str | bytes, where: str) -> HardwareSpec:
     """Return the device that a TOML text describes; `where` names the text in errors."""
     table = documents.parse_toml(text, where, hint=_catalog_hint())
+    unit = _unit(table.pop("unit", {}), table.get("kind"), where)
     _check_keys(table, HardwareSpec, where)
     levels = table.pop("memory")
     if not isinstance(levels, list) or not levels:
@@ -86,7 +90,7 @@ def parse(text: str | bytes, where: str) -> HardwareSpec:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise _wrong(where, "'recognised_by' is not a list of words")
     recognised_by = tuple(words)
-    spec = HardwareSpec(**table, memory=memory, recognised_by=recognised_by)
+    spec = HardwareSpec(**table, memory=memory, recognised_by=recognised_by, unit=unit)
     _check_values(spec, where)
     return spec
 
@@ -107,10 +111,27 @@ def for_cores(spec: HardwareSpec, cores: int) -> HardwareSpec:
     )
 
 
+def _unit(table: object, kind: object, where: str) -> UnitSpec | None:
+    """Return what a description tells of its units, the rest as others of the kind have it."""
+    known = [field.name for field in dataclasses.fields(UnitSpec)]
+    if not isinstance(table, dict):
+        raise _wrong(where, "'unit' is not a table")
+    for key, value in table.items():
+        if key not in known:
+            raise _wrong(where, f"'unit.{key}' is not known", hint=suggestion(key, known))
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not 0 < value < _LARGEST
+        ):
+            raise _wrong(where, f"unit.{key} is {value!r}, not a positive number")
+    return dataclasses.replace(UNITS[str(kind)], **table) if table and kind in UNITS else None
+
+
 def _check_keys(table: object, record: type, where: str) -> None:
     if not isinstance(table, dict):
         raise _wrong(where, "is not a table")
-    known = [field.name for field in dataclasses.fields(record)]
+    known = [field.name for field in dataclasses.fields(record) if field.name != "unit"]
     for key in known:
         if key not in table:
             raise _wrong(where, f"{key!r} is missing")

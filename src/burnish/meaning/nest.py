@@ -14,16 +14,7 @@ from burnish.core.tensors import FLOATS
 from burnish.meaning.contraction import Factors, contracted, factors_of
 from burnish.meaning.numbers import Numbers, Value
 from burnish.meaning.places import Ranges, box_of, indices, is_even, view_of
-from burnish.tile.expr import (
-    Accumulated,
-    Argument,
-    Call,
-    Constant,
-    Coordinate,
-    Expr,
-    Guard,
-    Inside,
-)
+from burnish.tile.expr import Accumulated, Argument, Call, Constant, Coordinate, Expr, Guard, Inside
 from burnish.tile.graph import Read, TileOp
 from burnish.tile.index import Axis, Index, at, flatten, unflatten
 from burnish.tile.reference import identity
@@ -97,11 +88,11 @@ def _joined(
 def _piece(op: TileOp, piece: Sequence[tuple[int, int]], values: Values, numbers: Numbers) -> Value:
     ranges = dict(zip(op.spatial, piece, strict=True))
     if op.combine is None:
-        return _Grid(op, ranges, op.spatial, values, numbers).value(op.body)
+        return _ArrayGrid(op, ranges, op.spatial, values, numbers).value(op.body)
     total = _combined(op, ranges, values, numbers)
     if op.finish is None:
         return total
-    grid = _Grid(op, ranges, op.spatial, values, numbers, accumulated=total)
+    grid = _ArrayGrid(op, ranges, op.spatial, values, numbers, accumulated=total)
     return grid.value(op.finish)
 
 
@@ -116,7 +107,7 @@ def _combined(op: TileOp, ranges: Ranges, values: Values, numbers: Numbers) -> V
     dtype = op.body.dtype
     for part in _cut([(0, axis.extent) for axis in op.reduced], _room(shape)):
         inner = dict(zip(op.reduced, part, strict=True))
-        grid = _Grid(op, {**ranges, **inner}, (*op.spatial, *op.reduced), values, numbers)
+        grid = _ArrayGrid(op, {**ranges, **inner}, (*op.spatial, *op.reduced), values, numbers)
         extents = [high - low for low, high in part]
         body = _whole(numbers.rounded(grid.value(op.body), dtype), (*shape, *extents), numbers)
         over = tuple(range(len(shape), len(shape) + len(extents)))
@@ -132,14 +123,14 @@ def _summed_products(
     op: TileOp, found: Factors, ranges: Ranges, values: Values, numbers: Numbers
 ) -> Value:
     inner: Ranges = {axis: (0, axis.extent) for axis in op.reduced}
-    grid = _Grid(op, {**ranges, **inner}, (*op.spatial, *op.reduced), values, numbers)
+    grid = _ArrayGrid(op, {**ranges, **inner}, (*op.spatial, *op.reduced), values, numbers)
     left, right = (grid.value(Argument(at_read, found.dtype)) for at_read in found.reads)
     extents = [high - low for low, high in (*ranges.values(), *inner.values())]
     rounded = numbers.rounded(left, found.dtype)
     return contracted(rounded, right, extents, len(op.spatial), found.dtype, numbers)
 
 
-class _Grid:
+class _ArrayGrid:
     """Evaluates expressions at all points of some axes' ranges at once.
 
     A value has one dimension per axis, of extent one where it does not depend on the axis.
@@ -193,7 +184,7 @@ class _Grid:
         rest = self.value(other)
         return self._with_box(rest, box, lambda inner: inner.value(chosen))
 
-    def _with_box(self, rest: Value, box: Ranges, value: Callable[[_Grid], Value]) -> Value:
+    def _with_box(self, rest: Value, box: Ranges, value: Callable[[_ArrayGrid], Value]) -> Value:
         """Return `rest` on the whole grid, but in the box what `value` of the box's grid is."""
         if any(low >= high for low, high in box.values()):
             return rest
@@ -215,8 +206,8 @@ class _Grid:
         )  # fmt: skip
         return self._numbers.merged(target, where, part)
 
-    def _narrowed(self, box: Ranges) -> _Grid:
-        return _Grid(self._op, box, self._axes, self._values, self._numbers, self._accumulated)
+    def _narrowed(self, box: Ranges) -> _ArrayGrid:
+        return _ArrayGrid(self._op, box, self._axes, self._values, self._numbers, self._accumulated)
 
     def _extents(self) -> list[tuple[int, int]]:
         return [self._ranges[axis] for axis in self._axes]

@@ -67,9 +67,7 @@ def compare_tensor(
     shape = (*reference.shape, 2) if dtype.startswith("c") else reference.shape
     failed = totals.non_finite_mismatches > 0 or totals.severity > 1
     return TensorDiff(
-        name=name,
-        dtype=dtype,
-        elements=reference.size,
+        name, dtype, reference.size,
         max_abs=totals.max_abs,
         max_rel=totals.max_rel,
         cosine=totals.cosine,
@@ -84,7 +82,7 @@ def compare_tensor(
         non_finite_shared=totals.non_finite_shared,
         scale=scale,
         tolerance=tolerance,
-    )
+    )  # fmt: skip
 
 
 def _other_kind(reference: Array, candidate: Array, dtype: str) -> str:

@@ -145,6 +145,8 @@ class Examiner:
         for name in judging.drifting:
             note = f"{name}: the reference itself drifts as far on this engine: it is the engine's"
             self.notes[note] = None
+        for name in judging.undecided:
+            self.notes[f"{name}: for some inputs roundings decide how many elements it has"] = None
         return diffs
 
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from burnish.core.errors import UsageError
+from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
+from burnish.engines.sizes import retry_hint, working_sizes
 from burnish.feeds.bind import bind
 from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds, Padding
@@ -18,7 +19,15 @@ from burnish.parity.bisect import bisect
 from burnish.parity.comparison import BUDGET_S, feeds_of
 from burnish.parity.report import VerifyReport
 from burnish.parity.tolerances import Tolerances
-from burnish.parity.verify import JUDGE, Effort, Subject, judge, verify, verify_recorded
+from burnish.parity.verify import (
+    JUDGE,
+    Effort,
+    ReferenceRefusesError,
+    Subject,
+    judge,
+    verify,
+    verify_recorded,
+)
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 
@@ -44,6 +53,8 @@ class VerifyRequest:
     samples: int = 3
     seed: int = 0
     padding: Padding = "right"
+    usual: Mapping[str, int] = field(default_factory=dict)
+    """Sizes in place of those that names suggest, where no others were asked for."""
     data: Path | None = None
     recorded: bool = False
     tolerances: Tolerances = field(default_factory=Tolerances)
@@ -53,9 +64,29 @@ class VerifyRequest:
 
 
 def answer(request: VerifyRequest, *, progress: Progress = SILENT) -> VerifyReport:
-    """Return what was found; with `bisect`, also where the runs part if they do."""
+    """Return what was found; with `bisect`, also where the runs part if they do.
+
+    Where the reference does not run at the sizes that its names suggest, others are looked for.
+    """
     for engine in (request.against, request.engine):
         isolated.start(engine)
+    try:
+        return _answer(request, progress)
+    except ReferenceRefusesError as error:
+        if request.data is not None or request.usual:
+            raise
+        asked = request.shapes[0] if request.shapes else {}
+        found = working_sizes(request.reference, asked)
+        if found is None:
+            hint = retry_hint(asked, request.reference)
+            raise ModelError(error.problem, hint=hint) from error
+    report = _answer(dataclasses.replace(request, usual=found), progress)
+    sizes = ", ".join(f"{name}={size}" for name, size in found.items())
+    note = f"it does not run at the sizes that its names suggest, but at {sizes}"
+    return dataclasses.replace(report, notes=(note, *report.notes))
+
+
+def _answer(request: VerifyRequest, progress: Progress) -> VerifyReport:
     reference = judge(request.reference, request.against, request.options)
     model = request.candidate or request.reference
     candidate = Subject(model, request.engine, request.options, request.runs)
@@ -90,6 +121,7 @@ def _effort(request: VerifyRequest) -> Effort:
         request.budget_s,
         search=request.data is None and request.budget_s > 0,
         fixed=fixed,
+        usual=request.usual,
         seed=request.seed,
     )
 
@@ -119,7 +151,7 @@ def _asked_feeds(request: VerifyRequest) -> tuple[Feeds, ...]:
         for feeds in choose(
             request.reference,
             data=request.data,
-            bindings=shape,
+            bindings={**request.usual, **shape},
             seed=request.seed,
             padding=request.padding,
             samples=request.samples,
@@ -133,8 +165,9 @@ def _odd_feeds(request: VerifyRequest) -> tuple[Feeds, ...]:
         return ()
     inputs = onnx_files.interface(onnx_files.read(request.reference.onnx)).inputs
     meanings = bind(inputs, {}).meanings
-    sizes = {name: ODD_SIZES[kind] for name, kind in meanings.items() if kind in ODD_SIZES}
-    if not sizes:
+    odd = {name: ODD_SIZES[kind] for name, kind in meanings.items() if kind in ODD_SIZES}
+    if not odd:
         return ()
+    sizes = {**request.usual, **odd}
     seed = request.seed + request.samples
     return choose(request.reference, bindings=sizes, seed=seed, padding=request.padding)

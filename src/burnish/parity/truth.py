@@ -45,6 +45,8 @@ class Noise:
     sizes: dict[str, Floats] = field(default_factory=dict)
     """The magnitudes of the elements that were disturbed."""
     runs: int = 0
+    resized: set[str] = field(default_factory=set)
+    """Tensors that had another shape in some run: roundings decide how many elements they have."""
 
     def add(self, truth: Tensors, disturbed: Tensors) -> None:
         """Take one more run into account."""
@@ -54,7 +56,9 @@ class Noise:
     def widen(self, truth: Tensors, disturbed: Tensors) -> None:
         """Take what moved into account, without counting a run."""
         for name, tensor in truth.items():
-            if name in disturbed and disturbed[name].value.shape == tensor.value.shape:
+            if name in disturbed and disturbed[name].value.shape != tensor.value.shape:
+                self.resized.add(name)
+            elif name in disturbed:
                 moved = _moved(tensor, disturbed[name])
                 self.seen[name] = np.maximum(self.seen.get(name, 0.0), moved)
                 if tensor.dtype in FLOATS:

@@ -32,6 +32,10 @@ from burnish.store.interface import ANY_RANK, Interface
 __all__ = ["JUDGE", "Effort", "Subject", "judge", "unoptimised", "verify", "verify_recorded"]
 
 
+class ReferenceRefusesError(ModelError):
+    """The reference does not run on the inputs that were asked for or made."""
+
+
 def verify(  # noqa: PLR0913  (each is a question of its own)
     reference: Subject,
     candidate: Subject,
@@ -122,9 +126,11 @@ def _reference_trials(
         for index, each in enumerate((*feeds, *extra)):
             try:
                 outputs = session.run(each.arrays)
+            except EngineCrashedError:
+                raise
             except ModelError as error:
                 if index < len(feeds):
-                    raise
+                    raise ReferenceRefusesError(error.problem, hint=error.hint) from error
                 notes.append(f"left out {_shape(each)}: the reference refuses it ({error.problem})")
             else:
                 trials.append(Trial(str(index + 1), each, outputs))

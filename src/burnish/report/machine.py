@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from burnish.bench.measure import MachineState
 from burnish.core import units
 from burnish.report.record import RunReport
-from burnish.report.table import Cell, Column, Table
+from burnish.report.table import Table, table
 
 
 def facts(report: RunReport) -> tuple[tuple[str, str], ...]:
@@ -33,17 +33,15 @@ def facts(report: RunReport) -> tuple[tuple[str, str], ...]:
 
 def step_table(report: RunReport) -> Table:
     """Return how long each step took, and which were taken over from an earlier run."""
-    return Table(
-        columns=(Column("step"), Column("time", numeric=True), Column("")),
-        rows=tuple(
-            (
-                Cell(step.name),
-                Cell(units.seconds(step.seconds_s)),
-                Cell("taken over from an earlier run" if step.resumed else ""),
-            )
-            for step in report.steps
-        ),
-    )
+    rows = [
+        (
+            step.name,
+            units.seconds(step.seconds_s),
+            "taken over from an earlier run" if step.resumed else "",
+        )
+        for step in report.steps
+    ]
+    return table("", ("step", "time", ""), rows, numeric=("time",))
 
 
 def _processor(machine: MachineState) -> str:

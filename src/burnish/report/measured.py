@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import statistics
+from collections.abc import Iterator
+from dataclasses import replace
 
 from burnish.analyze.breakdown import Breakdown, Row, RowKind
 from burnish.bench import stats
@@ -13,12 +15,17 @@ from burnish.core import units
 from burnish.report.charts.bars import Group
 from burnish.report.charts.intervals import Latency
 from burnish.report.record import RunReport
-from burnish.report.table import Cell, Column, Table
-from burnish.report.verdict import Tone, interval
+from burnish.report.table import NONE, Cell, Shown, Table, Tone, table
+from burnish.report.verdict import interval
 
 SHOWN_OPERATORS = 12
 SHOWN_NODES = 15
-_NONE = Cell("–")
+_LATENCY = (
+    "subject", "median", "p90", "speed-up", "verdict", "results", "first call", "peak memory",
+)  # fmt: skip
+_OPERATORS = (
+    "operator", "count", "time", "count after", "time after", "change", "share after", "ceiling",
+)  # fmt: skip
 _TONES = {
     Verdict.FASTER: Tone.GOOD,
     Verdict.SLOWER: Tone.BAD,
@@ -27,31 +34,54 @@ _TONES = {
 }
 
 
+def bench_lines(bench: BenchReport) -> Shown:
+    """Yield the latencies, all that a reader of them must know, and how to measure again."""
+    machine = f"{bench.machine.cpu}, {units.count(bench.machine.usable_cores, 'usable core')}"
+    gpus = [gpu.name for gpu in bench.machine.before.gpus]
+    yield replace(latency_table(bench), title="; ".join((machine, *gpus)))
+    yield from (f"note: {note}" for note in notes(bench))
+    yield from (f"degraded: {warning}" for warning in bench.machine.warnings)
+    if bench.rerun:
+        yield f"again: {bench.rerun}"
+
+
 def latency_table(bench: BenchReport) -> Table:
     """Return one row per subject; one that failed has a row with the reason."""
-    return Table(
-        columns=(
-            Column("subject"), Column("median", numeric=True), Column("speed-up", numeric=True),
-            Column("verdict"), Column("results"), Column("first call", numeric=True),
-            Column("peak memory", numeric=True),
-        ),
-        rows=tuple(_latency_row(bench, one) for one in bench.measurements),
-        remark=(
-            f"Medians with 95 % intervals. Speed-ups are against {bench.baseline}, from"
-            " interleaved runs in fresh processes. Every subject got the same inputs."
-        ),
-    )  # fmt: skip
+    common = _common(bench)
+    told = f" All on {', '.join(common)}." if common else ""
+    return table(
+        "",
+        _LATENCY,
+        [_latency_row(bench, one, common) for one in bench.measurements],
+        numeric=_LATENCY[1:4] + _LATENCY[6:],
+        remark=f"Medians with 95 % intervals. Speed-ups are against {_baselines(bench)}, from"
+        f" interleaved runs in fresh processes. Every subject got the same inputs.{told}",
+    )
+
+
+def _baselines(bench: BenchReport) -> str:
+    """Return what others are compared with: one subject at each shape."""
+    return " and ".join(dict.fromkeys(one.baseline for one in bench.comparisons)) or bench.baseline
 
 
 def notes(bench: BenchReport) -> tuple[str, ...]:
-    """Return what a reader of the latencies must know besides."""
-    told = list(bench.notes)
+    """Return what a reader of the latencies must know besides, each once with its subjects."""
+    about: dict[str, dict[str, None]] = {}
+    for subject, note in _subject_notes(bench):
+        about.setdefault(note, {})[subject] = None
+    told = [f"{', '.join(subjects)}: {note}" for note, subjects in about.items()]
+    return tuple(dict.fromkeys((*bench.notes, *told)))
+
+
+def _subject_notes(bench: BenchReport) -> Iterator[tuple[str, str]]:
     for one in bench.measurements:
-        own = list(one.placement.notes) if one.placement is not None else []
+        if one.placement is not None:
+            yield from ((one.subject, note) for note in one.placement.notes)
         if one.launches and not one.converged:
-            own.append("calls were not steady when the warm-up ended")
-        told += [f"{one.subject}: {note}" for note in own]
-    return tuple(dict.fromkeys(told))
+            yield one.subject, "calls were not steady when the warm-up ended"
+    for comparison in bench.comparisons:
+        if comparison.verdict is Verdict.NOT_ENOUGH and "failed: " not in comparison.reason:
+            yield comparison.candidate, comparison.reason
 
 
 def latencies(bench: BenchReport) -> tuple[Latency, ...]:
@@ -81,53 +111,51 @@ def operator_table(report: RunReport) -> Table:
     before, after = _before_and_after(report)[0], _before_and_after(report)[-1]
     always = [RowKind.UNATTRIBUTED.value, RowKind.BETWEEN.value]
     labels = [*_labels((before, after)), *always]
-    return Table(
-        columns=(
-            Column("operator"), Column("count", numeric=True), Column("time", numeric=True),
-            Column("count after", numeric=True), Column("time after", numeric=True),
-            Column("change", numeric=True), Column("share after", numeric=True),
-            Column("ceiling", numeric=True),
-        ),
-        rows=tuple(_operator_row(before, after, label) for label in labels),
-        remark=(
-            "Ceiling: how many times faster a run gets if the row costs nothing. Times are those"
-            " of profiled runs, which are slower than plain ones: the latencies above count."
-        ),
-    )  # fmt: skip
+    return table(
+        "",
+        _OPERATORS,
+        [_operator_row(before, after, label) for label in labels],
+        numeric=_OPERATORS[1:],
+        remark="Ceiling: how many times faster a run gets if the row costs nothing. Times are those"
+        " of profiled runs, which are slower than plain ones: the latencies above count.",
+    )
 
 
 def node_table(report: RunReport) -> Table:
     """Return the slowest nodes of the optimised model."""
     breakdown = report.profile[-1].by_node
     rows = [row for row in breakdown.rows if row.kind is RowKind.NODE][:SHOWN_NODES]
-    return Table(
-        columns=(
-            Column("node"), Column("operator"), Column("time", numeric=True),
-            Column("share", numeric=True), Column("ceiling", numeric=True),
-        ),
-        rows=tuple(
+    columns = ("node", "operator", "time", "share", "ceiling")
+    return table(
+        "",
+        columns,
+        [
             (
                 Cell(row.label, code=True),
-                Cell(row.op_type or "–"),
-                Cell(units.seconds(row.seconds_s)),
-                Cell(units.share(breakdown.share(row))),
-                Cell(_ceiling(breakdown, row)),
+                row.op_type or "–",
+                units.seconds(row.seconds_s),
+                units.share(breakdown.share(row)),
+                _ceiling(breakdown, row),
             )
             for row in rows
-        ),
-    )  # fmt: skip
+        ],
+        numeric=columns[2:],
+    )
 
 
-def _latency_row(bench: BenchReport, one: Measurement) -> tuple[Cell, ...]:
+def _latency_row(bench: BenchReport, one: Measurement, common: list[str]) -> tuple[Cell, ...]:
     comparison = bench.comparison(one.subject)
     return (
-        Cell(_name(one), _conditions(one)),
+        Cell(
+            _name(one), " · ".join((one.engine, *(c for c in _conditions(one) if c not in common)))
+        ),
         _median_cell(one),
+        _p90_cell(one),
         _speed_up_cell(comparison),
         _verdict_cell(one, comparison),
         _results_cell(bench, one),
-        Cell(units.seconds(one.first_call_s)) if one.first_call_s is not None else _NONE,
-        Cell(units.size(one.peak_memory_bytes)) if one.peak_memory_bytes is not None else _NONE,
+        Cell(units.seconds(one.first_call_s)) if one.first_call_s is not None else NONE,
+        Cell(units.size(one.peak_memory_bytes)) if one.peak_memory_bytes is not None else NONE,
     )
 
 
@@ -136,14 +164,19 @@ def _name(one: Measurement) -> str:
     return one.subject.removesuffix(one.engine).rstrip(" @·,:").removesuffix(" on") or one.subject
 
 
-def _conditions(one: Measurement) -> str:
-    facts = [one.engine]
+def _common(bench: BenchReport) -> list[str]:
+    """Return the conditions that are the same for all that could be measured."""
+    every = [_conditions(one) for one in bench.measurements if one.placement is not None]
+    return [fact for fact in every[0] if all(fact in facts for facts in every)] if every else []
+
+
+def _conditions(one: Measurement) -> list[str]:
+    facts = []
     if one.placement is not None:
         facts += [one.placement.device, one.placement.precision]
         if one.placement.threads is not None:
             facts.append(units.count(one.placement.threads, "thread"))
-    facts += [f"{name}={size}" for name, size in one.bindings.items()]
-    return " · ".join(facts)
+    return [*facts, *(f"{name}={size}" for name, size in one.bindings.items())]
 
 
 @functools.lru_cache(maxsize=64)
@@ -154,17 +187,26 @@ def _median(blocks: tuple[Block, ...]) -> stats.Interval:
 
 def _median_cell(one: Measurement) -> Cell:
     if not one.blocks:
-        return _NONE
+        return NONE
     found = _median(one.blocks)
     span = f"{units.seconds(found.low)} – {units.seconds(found.high)}"
     return Cell(units.seconds(found.estimate), span)
+
+
+def _p90_cell(one: Measurement) -> Cell:
+    if not one.blocks:
+        return NONE
+    found = stats.percentile(one.samples_s, 0.9)
+    if found.value_s is None or found.missing_samples:
+        return Cell("–", f"needs {found.missing_samples} more")
+    return Cell(units.seconds(found.value_s))
 
 
 def _speed_up_cell(comparison: Comparison | None) -> Cell:
     if comparison is None:
         return Cell("baseline")
     if comparison.ratio is None:
-        return _NONE
+        return NONE
     return Cell(units.ratio(comparison.ratio), interval(comparison))
 
 
@@ -172,8 +214,12 @@ def _verdict_cell(one: Measurement, comparison: Comparison | None) -> Cell:
     if one.failure is not None:
         return Cell("failed", one.failure, Tone.BAD)
     if comparison is None:
-        return Cell("–")
-    return Cell(comparison.verdict.value, comparison.reason, _TONES[comparison.verdict])
+        return NONE
+    effect = comparison.minimum_detectable_effect
+    reason = ""
+    if comparison.verdict is Verdict.NO_DIFFERENCE and effect is not None:
+        reason = f"{units.share(effect)} would show"
+    return Cell(comparison.verdict.value, reason, _TONES[comparison.verdict])
 
 
 def _results_cell(bench: BenchReport, one: Measurement) -> Cell:
@@ -242,7 +288,7 @@ def _operator_row(before: Breakdown, after: Breakdown, label: str) -> tuple[Cell
 
 def _count_and_time(row: Row | None) -> tuple[Cell, Cell]:
     if row is None:
-        return _NONE, _NONE
+        return NONE, NONE
     whole = row.count == int(row.count)
     number = f"{row.count:.0f}" if whole else f"{row.count:.1f}"
     return Cell(number if row.count else "–"), Cell(units.seconds(row.seconds_s))

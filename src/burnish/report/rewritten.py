@@ -7,9 +7,27 @@ from collections import defaultdict
 
 from burnish.core import units
 from burnish.parity.report import Sample, TensorDiff, VerifyReport
-from burnish.report.table import Cell, Column, Table
-from burnish.report.verdict import Tone
+from burnish.parity.verdict import reference_of
+from burnish.report.table import NONE, Cell, Shown, Table, Tone, table
 from burnish.rewrite.result import Fusion, Miss, RewriteReport
+
+_PARITY = (
+    "tensor", "results", "largest difference", "relative", "of what is allowed", "cosine", "top-1",
+    "meaning", "tolerance",
+)  # fmt: skip
+_ROWS = 24
+"""More tensors than these are cut to those that differ, or else to the worst."""
+
+
+def rewrite_lines(rewrite: RewriteReport) -> Shown:
+    """Yield what was done to a graph, and what nearly was."""
+    title = f"{units.count(rewrite.nodes_before, 'node')} before, {rewrite.nodes_after:,} after"
+    done = [one for one in (fusion_table(rewrite), clean_up_table(rewrite)) if one.rows]
+    yield title if done else f"{title}: nothing was found to rewrite"
+    yield from done
+    if rewrite.misses:
+        yield miss_table(rewrite)
+    yield from (f"note: {note}" for note in rewrite.notes)
 
 
 def fusion_table(rewrite: RewriteReport) -> Table:
@@ -17,22 +35,21 @@ def fusion_table(rewrite: RewriteReport) -> Table:
     sites: dict[tuple[str, str], list[Fusion]] = defaultdict(list)
     for fusion in rewrite.fusions:
         sites[fusion.rule, fusion.op_type].append(fusion)
-    return Table(
-        columns=(
-            Column("rule"), Column("places", numeric=True), Column("new operator"),
-            Column("nodes replaced", numeric=True), Column("for instance"),
-        ),
-        rows=tuple(
+    return table(
+        "fused",
+        ("rule", "places", "new operator", "nodes replaced", "for instance"),
+        [
             (
-                Cell(rule),
-                Cell(f"{len(found):,}"),
+                rule,
+                f"{len(found):,}",
                 Cell(op_type, code=True),
-                Cell(f"{sum(len(one.replaced) for one in found):,}"),
+                f"{sum(len(one.replaced) for one in found):,}",
                 Cell(found[0].node, code=True),
             )
             for (rule, op_type), found in sites.items()
-        ),
-    )  # fmt: skip
+        ],
+        numeric=("places", "nodes replaced"),
+    )
 
 
 def miss_table(rewrite: RewriteReport) -> Table:
@@ -40,30 +57,21 @@ def miss_table(rewrite: RewriteReport) -> Table:
     sites: dict[tuple[str, str], list[Miss]] = defaultdict(list)
     for miss in rewrite.misses:
         sites[miss.rule, miss.remedy].append(miss)
-    return Table(
-        columns=(
-            Column("rule"), Column("places", numeric=True), Column("why not, for instance"),
-            Column("what would let it through"),
-        ),
-        rows=tuple(
-            (
-                Cell(rule),
-                Cell(f"{len(found):,}"),
-                Cell(found[0].reason, found[0].node),
-                Cell(remedy),
-            )
+    return table(
+        f"{units.count(len(rewrite.misses), 'place')} left alone that looked right",
+        ("rule", "places", "why not, for instance", "what would let it through"),
+        [
+            (rule, f"{len(found):,}", Cell(found[0].reason, found[0].node), remedy)
             for (rule, remedy), found in sites.items()
-        ),
-    )  # fmt: skip
+        ],
+        numeric=("places",),
+    )
 
 
 def clean_up_table(rewrite: RewriteReport) -> Table:
     """Return the clean-up steps that changed something."""
-    steps = [step for step in rewrite.steps if step.count]
-    return Table(
-        columns=(Column("clean-up"), Column("changes", numeric=True)),
-        rows=tuple((Cell(step.step), Cell(f"{step.count:,}")) for step in steps),
-    )
+    rows = [(step.step, f"{step.count:,}") for step in rewrite.steps if step.count]
+    return table("cleaned up", ("clean-up", "changes"), rows, numeric=("changes",))
 
 
 def node_count_table(rewrite: RewriteReport) -> Table:
@@ -71,61 +79,67 @@ def node_count_table(rewrite: RewriteReport) -> Table:
     before, after = rewrite.operators_before, rewrite.operators_after
     change = {op: after.get(op, 0) - before.get(op, 0) for op in {**before, **after}}
     order = sorted(change, key=lambda op: (-abs(change[op]), op))
-    unchanged = sum(change[op] == 0 for op in order)
-    rows = [
-        (
-            Cell(op),
-            Cell(f"{before.get(op, 0):,}"),
-            Cell(f"{after.get(op, 0):,}"),
-            Cell(f"{change[op]:+,}".replace("-", "−")),
-        )
-        for op in order
-        if change[op]
-    ]
-    return Table(
-        columns=(
-            Column("operator"), Column("before", numeric=True), Column("after", numeric=True),
-            Column("change", numeric=True),
-        ),
-        rows=tuple(rows),
-        remark=f"{units.count(unchanged, 'operator')} with the same count left out.",
-    )  # fmt: skip
+    columns = ("operator", "before", "after", "change")
+    return table(
+        "",
+        columns,
+        [
+            (
+                op,
+                f"{before.get(op, 0):,}",
+                f"{after.get(op, 0):,}",
+                f"{change[op]:+,}".replace("-", "−"),
+            )
+            for op in order
+            if change[op]
+        ],
+        numeric=columns[1:],
+        remark=f"{units.count(sum(not change[op] for op in order), 'operator')}"
+        " with the same count left out.",
+    )
 
 
 def parity_table(parity: VerifyReport) -> Table:
     """Return one row per tensor: the sample in which it is furthest from the reference."""
     worst: dict[str, tuple[Sample, TensorDiff]] = {}
-    for sample in parity.samples:
+    for sample in parity.all_samples:
         for diff in sample.diffs:
             known = worst.get(diff.name)
-            if known is None or _badness(diff) > _badness(known[1]):
+            if known is None or _badness(sample, diff) > _badness(*known):
                 worst[diff.name] = (sample, diff)
     problems = [("all", text) for text in parity.problems]
-    problems += [(sample.title, sample.problem) for sample in parity.samples if sample.problem]
-    return Table(
-        columns=(
-            Column("tensor"), Column("results"), Column("largest difference", numeric=True),
-            Column("relative", numeric=True), Column("of what is allowed", numeric=True),
-            Column("cosine", numeric=True), Column("top-1", numeric=True), Column("tolerance"),
-        ),
-        rows=(
+    problems += [(sample.title, sample.problem) for sample in parity.all_samples if sample.problem]
+    kept = list(worst.values())
+    if len(kept) > _ROWS:
+        kept.sort(key=lambda pair: _badness(*pair), reverse=True)
+        kept = [pair for pair in kept if _badness(*pair)[0]][:_ROWS] or kept[:1]
+    left = units.count(len(worst) - len(kept), "better tensor")
+    return table(
+        "",
+        _PARITY,
+        (
             *(_problem_row(where, text) for where, text in problems),
-            *(_parity_row(sample, diff) for sample, diff in worst.values()),
+            *(_parity_row(*pair) for pair in kept),
         ),
-        remark=(
-            f"{parity.candidate} on {parity.candidate_engine} against {parity.reference} on"
-            f" {parity.reference_engine}; the worst of"
-            f" {units.count(len(parity.samples), 'sample')} for each tensor."
-        ),
-    )  # fmt: skip
-
-
-def _badness(diff: TensorDiff) -> tuple[bool, float]:
-    return (not diff.passed, diff.severity)
+        numeric=_PARITY[2:8],
+        remark=f"{parity.candidate} on {parity.candidate_engine} against {reference_of(parity)};"
+        f" the worst of {units.count(len(parity.all_samples), 'sample')} for each tensor"
+        f"{f'; {left} left out' if len(kept) < len(worst) else ''}.",
+    )
 
 
 def _problem_row(where: str, text: str) -> tuple[Cell, ...]:
-    return (Cell(where), Cell("WRONG", text, Tone.BAD), *(Cell("–") for _ in range(6)))
+    return (Cell(where), Cell("WRONG", text, Tone.BAD), *[NONE] * (len(_PARITY) - 2))
+
+
+def _meant(sample: Sample, diff: TensorDiff) -> list[TensorDiff]:
+    """Return how far apart the two are in real numbers, where that was judged."""
+    return [one for one in sample.meant if one.name == diff.name]
+
+
+def _badness(sample: Sample, diff: TensorDiff) -> tuple[bool, float]:
+    wrong = [one for one in (diff, *_meant(sample, diff)) if not one.passed]
+    return bool(wrong), diff.severity
 
 
 def _parity_row(sample: Sample, diff: TensorDiff) -> tuple[Cell, ...]:
@@ -134,11 +148,11 @@ def _parity_row(sample: Sample, diff: TensorDiff) -> tuple[Cell, ...]:
         given = diff.tolerance
         allowed = f"{units.error(given.absolute)} + {units.error(given.relative)} × magnitude"
         why = given.reason
-    verdict = (
-        Cell("same", f"sample {sample.title}", Tone.GOOD)
-        if diff.passed
-        else Cell("WRONG", diff.reason, Tone.BAD)
-    )
+    meant = _meant(sample, diff)
+    wrong = [one for one in (diff, *meant) if not one.passed]
+    verdict = Cell("same", f"sample {sample.title}", Tone.GOOD)
+    if wrong:
+        verdict = Cell("WRONG", wrong[0].reason, Tone.BAD)
     top = "–" if diff.top1_agreement is None else units.share(diff.top1_agreement)
     return (
         Cell(diff.name, f"{diff.dtype}, {units.count(diff.elements, 'element')}", code=True),
@@ -148,6 +162,7 @@ def _parity_row(sample: Sample, diff: TensorDiff) -> tuple[Cell, ...]:
         Cell(_of_allowed(diff.severity)),
         Cell(f"{diff.cosine:.6f}"),
         Cell(top),
+        Cell(units.error(meant[0].max_rel)) if meant else NONE,
         Cell(allowed, why),
     )
 

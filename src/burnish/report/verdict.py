@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass, replace
 
 from burnish.bench.measure import Comparison, Verdict
 from burnish.core import units
 from burnish.report.record import RunReport
-
-
-class Tone(enum.Enum):
-    """How a finding is to be taken; pages show it as a colour, always beside words."""
-
-    GOOD = "good"
-    BAD = "bad"
-    UNSURE = "unsure"
-    PLAIN = "plain"
+from burnish.report.table import Tone
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import STANDARD_DOMAINS
+from burnish.operators.record import STANDARD_DOMAINS
 from burnish.rewrite.facts import FLOATS, Facts, keeps_shape
 
 Monomial = frozenset[tuple[ir.Value, float]]

@@ -20,7 +20,7 @@ NOISE = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class KernelCost:
     """One measurement: a fused operator against its parts."""
 
     domain: str
@@ -44,7 +44,7 @@ class CostTable:
     runtime: str
     device: str
     date: str
-    costs: tuple[Cost, ...]
+    costs: tuple[KernelCost, ...]
 
 
 def ratio(op_type: str, domain: str, dtype: ir.DataType | None, target: Target) -> float | None:
@@ -73,4 +73,4 @@ def parse(text: str) -> CostTable:
     """Return the table that a TOML text describes."""
     content = tomllib.loads(text)
     rows = (dict(row, shape=tuple(row["shape"])) for row in content.pop("costs", ()))
-    return CostTable(costs=tuple(Cost(**row) for row in rows), **content)
+    return CostTable(costs=tuple(KernelCost(**row) for row in rows), **content)

@@ -10,7 +10,7 @@ import onnx_ir as ir
 from burnish.core.errors import ModelError
 from burnish.store.element_types import DATA_TYPES
 from burnish.store.graph import GraphRecord
-from burnish.store.graph_of import node_names
+from burnish.store.graph_nodes import node_names
 
 
 def without_nodes(model: ir.Model, names: Collection[str], graph: GraphRecord) -> ir.Model:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from burnish.operators.record import STANDARD_DOMAINS
 from burnish.rewrite import costs, kernels
-from burnish.rewrite.edit import STANDARD_DOMAINS
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.rule import Refusal
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from burnish.rewrite import edit
-from burnish.rewrite.facts import FLOATS, constant_tensor, sizes
+from burnish.infer import walk
+from burnish.infer.constants import constant_tensor, sizes
+from burnish.rewrite.facts import FLOATS
 
 LARGE_BYTES = 1 << 16
 """Constants above this size become inputs of the part: weights are fed, not copied."""
@@ -74,7 +75,7 @@ def _maker(value: ir.Value, stops: frozenset[ir.Value]) -> tuple[ir.Node, ...]:
 def reads(node: ir.Node) -> Iterator[ir.Value]:
     """Yield what a node reads, and what its bodies read from outside."""
     yield from (value for value in node.inputs if value is not None)
-    for body in edit.bodies(node):
+    for body in walk.bodies(node):
         own = {*body.inputs, *body.initializers.values()}
         own.update(value for inner in body for value in inner.outputs)
         for inner in body:
@@ -115,7 +116,7 @@ def _called(nodes: Iterable[ir.Node], model: ir.Model) -> tuple[ir.Function, ...
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()
-        waiting.extend(inner for body in edit.bodies(node) for inner in body)
+        waiting.extend(inner for body in walk.bodies(node) for inner in body)
         function = model.functions.get(node.op_identifier())
         if function is not None and function not in found:
             found[function] = None
@@ -143,7 +144,7 @@ def structure(cut: Part) -> str:
         digest.update(b"" if tensor is None or _is_weight(tensor) else _content(tensor))
     for node in cut.nodes:
         read = ["" if value is None else places.get(value, "?") for value in node.inputs]
-        read += [places.get(v, "?") for v in reads(node)] if edit.may_hold_bodies(node) else []
+        read += [places.get(v, "?") for v in reads(node)] if walk.may_hold_bodies(node) else []
         attributes = sorted(map(_attribute_text, node.attributes.values()))
         digest.update(f"{node.domain} {node.op_type} {read} {attributes}\n".encode())
         for value in node.outputs:

@@ -9,8 +9,8 @@ import onnx_ir as ir
 
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
-from burnish.rewrite import edit
-from burnish.rewrite.facts import sizes
+from burnish.infer import walk
+from burnish.infer.constants import sizes
 from burnish.rewrite.passes.names import FixNames
 
 _WIDE, _NARROW = ir.DataType.INT64, ir.DataType.INT32
@@ -74,7 +74,7 @@ def with_axes_renamed(model: ir.Model, names: Mapping[str, str]) -> ir.Model:
                 hint=suggestion(name, sorted(known)),
             )
     copy = model.clone()
-    made = itertools.chain.from_iterable(node.outputs for node in edit.nodes(copy))
+    made = itertools.chain.from_iterable(node.outputs for node in walk.nodes(copy))
     for value in (*copy.graph.inputs, *made):
         have = sizes(value)
         if have is not None and any(isinstance(size, str) and size in names for size in have):

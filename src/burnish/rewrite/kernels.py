@@ -32,7 +32,7 @@ _KEYS: tuple[tuple[str, Support], ...] = (("types", "kernel"), ("cast", "cast"),
 
 
 @dataclass(frozen=True, slots=True)
-class KernelTable:
+class SupportTable:
     """What one execution provider of ONNX Runtime runs."""
 
     target: str
@@ -57,12 +57,12 @@ def support(op_type: str, domain: str, dtype: ir.DataType | None, target: Target
 
 
 @cache
-def table(target: Target) -> KernelTable:
+def table(target: Target) -> SupportTable:
     """Return what is known about a target."""
     return parse((_TABLES / f"{target}.toml").read_text(encoding="utf-8"))
 
 
-def parse(text: str) -> KernelTable:
+def parse(text: str) -> SupportTable:
     """Return the table that a TOML text describes."""
     content = tomllib.loads(text)
     found: dict[tuple[str, str, ir.DataType], Support] = {}
@@ -71,7 +71,7 @@ def parse(text: str) -> KernelTable:
             for op_type in row["operators"]:
                 for name in row.get(key, ()):
                     found[row["domain"], op_type, TYPES[name]] = how
-    return KernelTable(
+    return SupportTable(
         target=content["target"],
         provider=content["provider"],
         checked_with=tuple(content["checked_with"]),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.rewrite import edit
-from burnish.rewrite.edit import is_standard
+from burnish.infer import walk
+from burnish.infer.walk import is_standard
 
 _FAR = 200
 """How many nodes up or down the graph are looked at."""
@@ -36,7 +36,7 @@ class Leftover:
 def leftovers(model: ir.Model, explained: Collection[str]) -> tuple[Leftover, ...]:
     """Return the operators that stayed, less the nodes that a rule has already explained."""
     found: list[Leftover] = []
-    for node in edit.nodes(model):
+    for node in walk.nodes(model):
         describe = _DESCRIPTIONS.get(node.op_type) if is_standard(node, node.op_type) else None
         if describe is None or (node.name or "") in explained:
             continue

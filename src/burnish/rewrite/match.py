@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
+from burnish.infer import walk
+from burnish.infer.constants import sizes
 from burnish.rewrite import edit
-from burnish.rewrite.facts import Facts, sizes
-from burnish.rewrite.region import removable
+from burnish.rewrite.facts import Facts
+from burnish.rewrite.matched import removable
 from burnish.rewrite.result import Fusion, Miss
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
@@ -101,7 +103,7 @@ def _is_shapeless(node: ir.Node) -> bool:
 
 def _nodes_by_operator(model: ir.Model) -> dict[str, list[ir.Node]]:
     index: dict[str, list[ir.Node]] = {}
-    for graph in edit.graphs(model):
+    for graph in walk.graphs(model):
         for node in graph:
             index.setdefault(node.op_type, []).append(node)
     return index

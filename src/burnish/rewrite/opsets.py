@@ -13,7 +13,9 @@ from functools import cache
 import numpy as np
 import onnx_ir as ir
 
-from burnish.rewrite.edit import STANDARD_DOMAINS, add_initializer, graphs
+from burnish.infer.walk import graphs
+from burnish.operators.record import STANDARD_DOMAINS
+from burnish.rewrite.edit import add_initializer
 
 NEWEST_KNOWN = 23
 """Steps up to here have been read one by one; later ones are refused."""

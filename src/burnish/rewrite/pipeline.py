@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.nearest import suggestion
-from burnish.rewrite import edit
+from burnish.infer import walk
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions import FUSIONS
 from burnish.rewrite.match import Applied, Check, accept_all, apply_rules
@@ -59,7 +59,7 @@ def optimize(
     """
     rules = _chosen_rules((*user_rules, *FUSIONS), options)
     with _collector_paused():
-        work = _Work(_clone(model), options, observer, check)
+        work = _Rewriting(_clone(model), options, observer, check)
         before = operators(work.model)
         work.run(preparing(options))
         applied = _to_rest(work, rules)
@@ -80,13 +80,13 @@ def optimize(
 
 def operators(model: ir.Model) -> dict[str, int]:
     """Return how often each operator occurs in a model and its bodies, by name."""
-    counts = Counter([(node.domain, node.op_type) for node in edit.nodes(model)])
+    counts = Counter([(node.domain, node.op_type) for node in walk.nodes(model)])
     named = {f"{domain}::{kind}" if domain else kind: n for (domain, kind), n in counts.items()}
     return dict(sorted(named.items()))
 
 
 @dataclass(slots=True)
-class _Work:
+class _Rewriting:
     """A model being rewritten, and the account of it."""
 
     model: ir.Model
@@ -122,7 +122,7 @@ class _Work:
         return applied
 
 
-def _to_rest(work: _Work, rules: tuple[Rule, ...]) -> Applied:
+def _to_rest(work: _Rewriting, rules: tuple[Rule, ...]) -> Applied:
     """Tidy and fuse in turn until neither changes anything; return the last round of fusing."""
     applied = Applied((), (), (), shapeless=True)
     for _ in range(_MOST_ROUNDS):
@@ -137,7 +137,7 @@ def _to_rest(work: _Work, rules: tuple[Rule, ...]) -> Applied:
     return applied
 
 
-def _tidy(work: _Work, facts: Facts) -> None:
+def _tidy(work: _Rewriting, facts: Facts) -> None:
     """Run the tidying steps until none changes anything; shapes only when folding gave news."""
     folded = 0
     for _ in range(_MOST_ROUNDS):

@@ -15,9 +15,9 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
+from burnish.infer.shapes import Shapes
 from burnish.rewrite import edit, opsets
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.symbolic.shapes import Shapes
 
 Scalar = int | float | str
 

@@ -56,7 +56,7 @@ def source_of(folder: Path) -> Path:
     if not source.is_file():
         raise UsageError(
             f"{folder}: was compiled from {source}, which is not there",
-            hint=f"run it by itself: burnish exec {folder} --input INPUTS.npz",
+            hint=f"run it by itself: burnish exec {folder} --data INPUTS.npz",
         )
     from burnish.store import onnx_files  # here: running a folder does not need onnx
 

@@ -24,8 +24,15 @@ from burnish.rewrite.result import RewriteReport
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.store.trust import is_runnable
-from burnish.study.timeline import Recorded, TimelineRequest, recorded
+from burnish.study.diagnosing import same_sizes
+from burnish.study.requests.looking import AdviseCommand
+from burnish.study.timeline import Recorded, TimelineRequest, recorded, timeline_of
 from burnish.study.whatif_check import ENGINE, fusion_scenario
+
+
+def answer(asked: AdviseCommand, *, progress: Progress = SILENT) -> AdviseReport:
+    """Return what to do next with a model, the largest expected gain first."""
+    return advise_on(timeline_of(asked, asked.model), progress=progress)
 
 
 def advise_on(request: TimelineRequest, *, progress: Progress = SILENT) -> AdviseReport:
@@ -44,7 +51,7 @@ def advise_on(request: TimelineRequest, *, progress: Progress = SILENT) -> Advis
             Refusal(miss.rule, miss.node, miss.reason, miss.remedy) for miss in rewriting.misses
         ),
         other_engines=_others(request),
-        extra=_extra(request),
+        extra=same_sizes(request.shape, request.options.threads),
     )
     setting = found.setting
     report = AdviseReport(
@@ -95,10 +102,3 @@ def _others(request: TimelineRequest) -> tuple[str, ...]:
         and ENGINES[name].availability().ok
         and (has_module or not ENGINES[name].needs_torch_source)
     )
-
-
-def _extra(request: TimelineRequest) -> str:
-    sizes = ",".join(f"{name}={size}" for name, size in request.bindings.items())
-    threads = request.options.threads
-    parts = [f"--shape {sizes}" if sizes else "", f"--threads {threads}" if threads else ""]
-    return " ".join(part for part in parts if part)

@@ -14,11 +14,12 @@ import onnx_ir as ir
 from burnish.core.errors import BurnishError
 from burnish.engines.base import EngineOptions, Session
 from burnish.engines.isolated import EngineCrashedError, EngineHungError, open_session
+from burnish.infer.constants import constant_tensor
 from burnish.process.child import ChildRefusedError
 from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.rewrite.extract import Part, part
-from burnish.rewrite.facts import Facts, constant_tensor
+from burnish.rewrite.facts import Facts
 from burnish.rewrite.match import Proposal
 from burnish.rewrite.rule import Refusal
 from burnish.store.stored import StoredModel

@@ -16,8 +16,8 @@ from burnish.feeds.bind import bind as bind_by_name
 from burnish.feeds.feed import Padding
 from burnish.feeds.make import make
 from burnish.feeds.room import require_room
+from burnish.infer.constants import constant_tensor
 from burnish.rewrite.extract import Part
-from burnish.rewrite.facts import constant_tensor
 from burnish.store import onnx_files
 from burnish.store.element_types import numpy_type
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 import onnx_ir as ir
 
 from burnish.feeds.dimension import atoms
+from burnish.infer.constants import constant_tensor, sizes
 from burnish.rewrite.extract import Part, part, reads
-from burnish.rewrite.facts import FLOATS, constant_tensor, sizes
+from burnish.rewrite.facts import FLOATS
 from burnish.rewrite.match import Proposal
 
 _MOST_NODES = 400

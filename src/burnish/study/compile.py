@@ -11,14 +11,11 @@ from pathlib import Path
 
 import onnx_ir as ir
 
-from burnish.codegen import signing
-from burnish.codegen.built import Built
-from burnish.codegen.compiler import CompileOptions, compile_prepared, keep_products, prepare
-from burnish.codegen.cpu.compile import compile_module
-from burnish.codegen.cpu.target import Target, detect
-from burnish.codegen.environment import about, default_threads, scheduler_machine
-from burnish.codegen.folder import About
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.backend import open_backend
+from burnish.codegen.environment import DEFAULT_TARGET, about, default_threads
+from burnish.codegen.pipeline import PlanOptions, plan, prepare, without_products
+from burnish.codegen.place import Built
+from burnish.codegen.schedule import Predicted
 from burnish.codegen.write import write
 from burnish.core import files, records
 from burnish.core.errors import CheckFailedError
@@ -30,13 +27,15 @@ from burnish.feeds.feed import Feeds
 from burnish.parity.report import VerifyReport
 from burnish.parity.verdict import verdict
 from burnish.parity.verify import Subject, judge, verify
+from burnish.runtime import signing
+from burnish.runtime.folder import About
 from burnish.store import onnx_files
 from burnish.store.compiled import FOLDER
 from burnish.store.stored import StoredModel
 from burnish.study.compile_dump import check_dump, dump
 from burnish.study.compile_report import SCHEMA, CompileReport, PlanReport, Proof
 from burnish.study.compiled_steps import plan_report
-from burnish.study.tuning import ChooserFor, TuneTerms, tuned
+from burnish.study.tuning import SchedulerFor, TuneTerms, tuned
 from burnish.study.whole_race import raced
 from burnish.tile.partition import Fusion
 
@@ -95,15 +94,15 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
         plans.extend(work.reports(built, draft))
         return _proof(work.about, request, proofs[0])
 
-    write(request.target, work.about, built, work.object_code, accept=accept)
+    write(request.target, work.about, built, work.backend, accept=accept)
     if request.sign is not None:
         signing.sign(request.target, request.sign)
     report = CompileReport(
         model=request.model.label,
         source_key=work.about.source_key,
         folder=request.target,
-        target=work.target.name,
-        cpu=work.about.cpu,
+        target=work.backend.target,
+        device=work.about.device,
         threads=work.threads,
         fusion=request.fusion,
         plans=tuple(plans),
@@ -112,7 +111,7 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
         notes=tuple(dict.fromkeys(work.notes)),
     )
     if request.dump is not None:
-        dump(report, built, work.machine, request.dump)
+        dump(report, built, work.backend, request.dump)
     return report
 
 
@@ -129,27 +128,25 @@ class _Work:
     """What all plans of a request share."""
 
     def __init__(self, request: CompileRequest, loaded: ir.Model, progress: Progress) -> None:
-        self.target: Target = detect()
         self.threads = request.threads or default_threads()
-        self.about: About = about(request.model, loaded, arithmetic_type(loaded), request.words)
+        self.backend = open_backend(DEFAULT_TARGET, self.threads)
+        precision, device = arithmetic_type(loaded), self.backend.device
+        self.about: About = about(request.model, loaded, precision, device, request.words)
         self.notes: list[str] = []
         self._loaded = loaded
         self._request = request
         self._progress = progress
-        self.machine = scheduler_machine(self.threads)
 
     def all_built(self) -> tuple[Built, ...]:
         """Return the plans for all sizes."""
         terms = self._request.tune
         fusion = self._request.fusion
         if terms is None:
-            predicted = Predicted(self.machine, fusion)
+            predicted = Predicted(self.backend, fusion)
             return tuple(self._built(sizes, lambda _model: predicted) for sizes in self._plans)
         with ExitStack() as stack:
-            session = stack.enter_context(
-                tuned(terms, self.target, self.machine, fusion, self._progress)
-            )
-            found = tuple(self._built(sizes, session.chooser) for sizes in self._plans)
+            session = stack.enter_context(tuned(terms, self.backend, fusion, self._progress))
+            found = tuple(self._built(sizes, session.scheduler) for sizes in self._plans)
             self.notes += session.notes
         return found
 
@@ -157,30 +154,26 @@ class _Work:
     def _plans(self) -> tuple[Sizes, ...]:
         return self._request.plans
 
-    def _built(self, sizes: Sizes, chooser: ChooserFor) -> Built:
+    def _built(self, sizes: Sizes, scheduler: SchedulerFor) -> Built:
         prepared = prepare(self._loaded, sizes, self._progress)
-        options = CompileOptions(self.target, chooser(prepared.model), self._request.fusion)
-        if self._request.skip_dot:
-            options = dataclasses.replace(options, products=keep_products)
-        built = compile_prepared(prepared, sizes, options)
-        steps = f"{len(built.plan.kernel_steps)} kernels, {len(built.plan.library_steps)} parts"
+        to_ort = without_products(prepared.model) if self._request.skip_dot else {}
+        fusion = self._request.fusion
+        options = PlanOptions(self.backend, scheduler(prepared.model), fusion, to_ort)
+        built = plan(prepared, options)
+        steps = f"{len(built.plan.kernel_steps)} kernels, {len(built.plan.ort_steps)} parts"
         self._progress.step("plan", 1, 1, steps)
         if self._request.tune is None:
             return built
-        untuned = dataclasses.replace(options, choose=Predicted(self.machine, self._request.fusion))
+        untuned = dataclasses.replace(options, scheduler=Predicted(self.backend, fusion))
         plans = {
             "the tuned plan": built,
-            "the predicted one": compile_prepared(prepared, sizes, untuned),
+            "the predicted one": plan(prepared, untuned),
         }
         feeds = self._feeds(sizes)[0]
-        winner, note = raced(plans, prepared, self.about, feeds, self.threads)
+        winner, note = raced(plans, prepared, self.about, feeds, self.backend)
         self._progress.step("race", 1, 1, note)
         self.notes.append(note)
         return winner
-
-    def object_code(self, text: str) -> bytes:
-        """Return the machine code of a kernel."""
-        return compile_module(text, self.target).object_code
 
     def proven(self, draft: Path) -> VerifyReport:
         """Return how near a draft is to the model; raise where it is not near enough."""
@@ -200,7 +193,7 @@ class _Work:
         """Return the plans as rows, timed step by step."""
         fusion = self._request.fusion
         return tuple(
-            plan_report(each, draft, self._feeds(sizes)[0], self.machine, fusion)
+            plan_report(each, draft, self._feeds(sizes)[0], self.backend.machine, fusion)
             for each, sizes in zip(built, self._plans, strict=True)
         )
 
@@ -214,7 +207,7 @@ def _proof(told: About, request: CompileRequest, parity: VerifyReport) -> str:
         model=told.model,
         source_key=told.source_key,
         date=told.date,
-        cpu=told.cpu,
+        device=told.device,
         seed=request.seed,
         versions=told.versions,
         parity=parity,

@@ -6,24 +6,24 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from burnish.codegen import folder as folders
-from burnish.codegen.built import Built
-from burnish.codegen.cpu.compile import assembly
-from burnish.codegen.cpu.target import by_name
+from burnish.codegen.backend import Backend
+from burnish.codegen.place import Built
+from burnish.codegen.stages import STEPS, stages
 from burnish.core import files, units
+from burnish.parity.verdict import verdict
 from burnish.study.compile_report import CompileReport, PlanReport, StepRow
 from burnish.tile.graph import TileGraph
-from burnish.tile.machine import Machine
-from burnish.tile.partition import partition
 from burnish.tile.simplify import simplify
 
+_AFTER = "what burnish compile had after the step"
 _APART = "written by | read by | why they are two kernels"
-_NAMES = re.compile(r"apart\.txt|\d{3}_[\w.]+\.(txt|ll|s)")
+_NAMES = re.compile(r"apart\.txt|\d\d-\w+\.txt|\d{3}_[\w.]+\.\w+")
 
 
 def _refusal(folder: Path) -> str | None:
     def is_known(name: str) -> bool:
-        begins = _APART if name == "apart.txt" else "step  " if name.endswith(".txt") else ""
+        begins = "step  " if name.endswith(".txt") else ""
+        begins = {"apart.txt": _APART}.get(name, _AFTER if name[2:3] == "-" else begins)
         return bool(_NAMES.fullmatch(name)) and (folder / name).read_text().startswith(begins)
 
     return files.foreign_entry(folder, is_known)
@@ -38,23 +38,26 @@ def check_dump(target: Path, plans: int) -> None:
         files.check_folder(target / f"plan_{number}", DUMP)
 
 
-def dump(report: CompileReport, built: Sequence[Built], machine: Machine, target: Path) -> None:
-    """Write one folder per plan: three files per kernel (.txt, .ll, .s), and why kernels part."""
+def dump(report: CompileReport, built: Sequence[Built], backend: Backend, target: Path) -> None:
+    """Write one folder per plan: what each step gave, and each kernel with facts and listing."""
     for number, (plan, made) in enumerate(zip(report.plans, built, strict=True)):
         with files.folder_written_beside(target / f"plan_{number}", DUMP) as folder:
+            for name, text in {**stages(made), "prove": verdict(report.parity)}.items():
+                file = f"{STEPS.index(name) + 1:02d}-{name}.txt"
+                (folder / file).write_text(f"{_AFTER} {name}\n\n{text}\n")
             if report.fusion == "full":
-                (folder / "apart.txt").write_text(apart(made.graphs, machine))
+                (folder / "apart.txt").write_text(apart(made.graphs, backend))
             for step in plan.steps:
-                _dump_step(step, plan, report, folder / f"{step.number:03d}_{step.name}")
+                stem = folder / f"{step.number:03d}_{step.name}"
+                stem.with_name(f"{stem.name}.txt").write_text(facts(step, plan))
+                if step.kind == "kernel":
+                    _dump_kernel(made.headers[step.name] + made.kernels[step.name], backend, stem)
 
 
-def _dump_step(step: StepRow, plan: PlanReport, report: CompileReport, stem: Path) -> None:
-    stem.with_name(f"{stem.name}.txt").write_text(facts(step, plan))
-    if step.kind == "kernel":
-        text = folders.kernel_path(report.folder, step.name).with_suffix(".ll").read_text()
-        stem.with_name(f"{stem.name}.ll").write_text(text)
-        code = assembly(text, by_name(report.target))
-        stem.with_name(f"{stem.name}.s").write_text(code)
+def _dump_kernel(source: str, backend: Backend, stem: Path) -> None:
+    suffix, listing = backend.listing(source)
+    stem.with_name(f"{stem.name}{backend.suffix}").write_text(source)
+    stem.with_name(f"{stem.name}{suffix}").write_text(listing)
 
 
 def facts(step: StepRow, plan: PlanReport) -> str:
@@ -64,8 +67,8 @@ def facts(step: StepRow, plan: PlanReport) -> str:
     lines += [f"node       {node}{_why(step, node)}" for node in step.nodes]
     if step.kind == "kernel":
         lines += [
-            f"tile       {' × '.join(map(str, step.tile)) or 'one'}, {_how_many(step)}",
-            f"scratch    {units.size(step.scratch_bytes)} per thread",
+            f"tile       {' × '.join(map(str, step.tile)) or 'one'}{_how_many(step)}",
+            f"launch     {', '.join(f'{name} {value:,}' for name, value in step.launch.items())}",
         ]
     lines += [
         f"predicted  {_seconds(step.predicted_s)}, traffic {_size(step.predicted_bytes)}",
@@ -74,18 +77,16 @@ def facts(step: StepRow, plan: PlanReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-def apart(graphs: Sequence[TileGraph], machine: Machine) -> str:
+def apart(graphs: Sequence[TileGraph], backend: Backend) -> str:
     """Return why the cost model does not join groups of nests, one pair of neighbours per line."""
     simple = (simplify(graph) for graph in graphs)
-    found = [row for graph in simple for row in partition(graph, machine).rejections]
+    found = [row for graph in simple for row in backend.partition(graph, "full").rejections]
     lines = [f"{row.first} | {row.second} | {row.reason}" for row in found]
     return "\n".join([_APART, *lines]) + "\n"
 
 
 def _how_many(step: StepRow) -> str:
-    if step.run == 1:
-        return f"{step.tiles:,} of them"
-    return f"in {step.tiles:,} runs of {step.run:,}, whose neighbours keep what they share"
+    return "" if step.run == 1 else f", in runs of {step.run:,} that keep what they share"
 
 
 def _why(step: StepRow, node: str) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from burnish.parity.report import VerifyReport
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,22 +17,22 @@ class StepRow:
     """One step of a plan."""
 
     number: int
-    kind: Literal["kernel", "library"]
+    kind: Literal["kernel", "onnxruntime"]
     name: str
-    """The kernel, or the file of the library's part."""
+    """The kernel, or the file of the ONNX Runtime part."""
     nodes: tuple[str, ...]
     operators: tuple[str, ...]
     """Of the nodes, each once."""
     tile: tuple[int, ...]
     run: int
-    tiles: int
-    scratch_bytes: int
+    launch: Mapping[str, int]
+    """How its back end starts it."""
     predicted_s: float | None
     predicted_bytes: float | None
     measured_s: float | None
     """Of this step by itself, in the finished plan."""
     reasons: Mapping[str, str]
-    """Why nodes are with the library, by node."""
+    """Why nodes are with ONNX Runtime, by node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class PlanReport:
     arena_bytes: int
     constants_bytes: int
     kernel_nodes: int
-    library_nodes: int
+    ort_nodes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class CompileReport:
     folder: Path
     target: str
     """The instruction set of its kernels."""
-    cpu: str
+    device: str
     threads: int
     fusion: str
     plans: tuple[PlanReport, ...]
@@ -87,7 +87,7 @@ class Proof:
     model: str
     source_key: str
     date: str
-    cpu: str
+    device: str
     seed: int
     versions: Mapping[str, str]
     parity: VerifyReport

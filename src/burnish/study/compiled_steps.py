@@ -6,17 +6,14 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from burnish.codegen.built import Built
-from burnish.codegen.load import open_folder
-from burnish.codegen.plan import KernelStep, Plan, Step
+from burnish.codegen.place import Built
 from burnish.feeds.feed import Feeds
+from burnish.runtime.load import open_folder
+from burnish.runtime.plan import KernelStep, Plan, Step
 from burnish.study.compile_report import MeasureRow, PlanReport, StepRow
-from burnish.tile.graph import TileGraph
 from burnish.tile.machine import Machine
-from burnish.tile.measures import Measures, measure
-from burnish.tile.partition import Fusion, partition
-from burnish.tile.predict import Predictions
-from burnish.tile.simplify import simplify
+from burnish.tile.measures import fused
+from burnish.tile.partition import Fusion
 
 WARMUP, RUNS = 2, 7
 """Runs that are dropped, and runs whose median counts."""
@@ -44,7 +41,7 @@ def plan_report(
         arena_bytes=plan.arena_bytes,
         constants_bytes=sum(array.nbytes for array in built.constants.values()),
         kernel_nodes=len({node for step in plan.kernel_steps for node in step.nodes}),
-        library_nodes=sum(len(step.nodes) for step in plan.library_steps),
+        ort_nodes=sum(len(step.nodes) for step in plan.ort_steps),
     )
 
 
@@ -57,13 +54,9 @@ def measure_rows(built: Built, machine: Machine, fusion: Fusion) -> tuple[Measur
 
 
 def _predicted(built: Built, machine: Machine, fusion: Fusion) -> MeasureRow:
-    found = [unfused(graph, machine, fusion) for graph in built.graphs]
+    found = fused(built.graphs, machine, fusion)
     return MeasureRow(
-        fusion=fusion,
-        kernels=sum(each.kernels for each in found),
-        intermediate_bytes=sum(each.intermediate_bytes for each in found),
-        traffic_bytes=sum(each.traffic_bytes for each in found),
-        predicted_s=sum(each.seconds for each in found),
+        fusion, found.kernels, found.intermediate_bytes, found.traffic_bytes, found.seconds
     )
 
 
@@ -79,13 +72,6 @@ def _planned(built: Built, fusion: Fusion) -> MeasureRow:
     )
 
 
-def unfused(graph: TileGraph, machine: Machine, fusion: Fusion) -> Measures:
-    """Return the measures of a lowered graph of which each nest is a kernel."""
-    simple = simplify(graph, fusion="none" if fusion == "none" else "element-wise")
-    groups = partition(simple, machine, fusion).groups
-    return measure(groups, Predictions(simple, machine), fusion)
-
-
 def step_rows(plan: Plan, measured_s: Sequence[float]) -> tuple[StepRow, ...]:
     """Return the steps of a plan as rows."""
     pairs = zip(plan.steps, measured_s, strict=True)
@@ -96,14 +82,13 @@ def _row(plan: Plan, number: int, step: Step, measured_s: float) -> StepRow:
     kernel = step if isinstance(step, KernelStep) else None
     return StepRow(
         number=number,
-        kind="kernel" if kernel else "library",
+        kind="kernel" if kernel else "onnxruntime",
         name=step.kernel if isinstance(step, KernelStep) else step.file,
         nodes=step.nodes,
         operators=tuple(dict.fromkeys(plan.operators.get(node, node) for node in step.nodes)),
         tile=kernel.tile if kernel else (),
         run=kernel.run if kernel else 1,
-        tiles=kernel.tiles if kernel else 0,
-        scratch_bytes=kernel.scratch_bytes if kernel else 0,
+        launch=kernel.launch if kernel else {},
         predicted_s=kernel.predicted_s if kernel else None,
         predicted_bytes=kernel.predicted_bytes if kernel else None,
         measured_s=measured_s,

@@ -37,7 +37,7 @@ class ConversionReport:
         """Return what goes into the model's own history."""
         renamed = (Step("rename-axis", f"{old}={new}") for old, new in self.axes.items())
         narrow = (Step("int32-input", name) for name in self.i32_inputs)
-        half = (Step("fp16", f"{len(self.kept)} nodes kept in fp32"),) if self.half else ()
+        half = (Step("f16", f"{len(self.kept)} nodes kept in f32"),) if self.half else ()
         return (*renamed, *narrow, *half)
 
 

@@ -18,10 +18,9 @@ from burnish.hw import choose as hardware
 from burnish.hw import detect
 from burnish.hw.spec import HardwareSpec, for_cores, load
 from burnish.store.graph import GraphRecord
+from burnish.study.timeline import DISPATCH_S
 from burnish.trace.events import DEVICE, Trace
 
-_DISPATCH_S = 1e-6
-"""What an engine spends between two nodes, where the device's file does not tell."""
 _NAMED = re.compile(r"\((?P<name>[^()]+)\)$")
 
 
@@ -45,10 +44,12 @@ def diagnosed(
     graph = as_executed(trace)
     device = _device(trace, ran, on_device=any(e.kind in DEVICE for e in graph.events))
     if plain_s is not None:
-        dispatch_s = device.launch_overhead_s if device is not None else _DISPATCH_S
+        dispatch_s = device.launch_overhead_s if device is not None else DISPATCH_S
         wall_s = min(plain_s, longest_unprofiled(graph, dispatch_s=dispatch_s))
         graph, _ = unprofiled(graph, wall_s=wall_s, dispatch_s=dispatch_s)
-    facts = Facts(ran.what, ran.engine, extra=_extra(ran), is_trace=ran.is_trace)
+    facts = Facts(
+        ran.what, ran.engine, extra=same_sizes(ran.bindings, ran.threads), is_trace=ran.is_trace
+    )
     setting = Setting(Scene(graph, record), device)
     return launches_only(setting, facts) if _is_blind(trace) else diagnosis(setting, facts)
 
@@ -74,10 +75,8 @@ def _device(trace: Trace, ran: Ran, *, on_device: bool) -> HardwareSpec | None:
     return for_cores(device, min(ran.threads, device.compute_units))
 
 
-def _extra(ran: Ran) -> str:
-    sizes = ",".join(f"{name}={size}" for name, size in ran.bindings.items())
-    parts = [
-        f"--shape {shlex.quote(sizes)}" if sizes else "",
-        f"--threads {ran.threads}" if ran.threads else "",
-    ]
-    return " ".join(part for part in parts if part)
+def same_sizes(bindings: Mapping[str, int], threads: int | None) -> str:
+    """Return the options that make a command about the same inference."""
+    sizes = ",".join(f"{name}={size}" for name, size in bindings.items())
+    shape = ("--shape", sizes) if sizes else ()
+    return shlex.join([*shape, *(("--threads", str(threads)) if threads else ())])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import onnx_ir as ir
@@ -12,43 +12,30 @@ import onnx_ir as ir
 from burnish.core.arrays import Arrays
 from burnish.core.errors import UsageError
 from burnish.core.files import check_file, marked, write_text
+from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
 from burnish.engines.isolated import open_session
 from burnish.feeds.choose import choose
 from burnish.parity.exposed import Exposed
 from burnish.process.scratch import scratch
 from burnish.rewrite import extract
-from burnish.rewrite.rule import Rule
 from burnish.store import datasets, layout, onnx_files
 from burnish.store.datasets import DataSet
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
 from burnish.study import distill_sites
 from burnish.study.distill_sites import Found, Site
+from burnish.study.given import model_of
+from burnish.study.requests.rewriting import DistillCommand
+from burnish.study.requests.vocabulary import path as path_of
+from burnish.study.requests.vocabulary import positive
+from burnish.study.rewriting import rules_of
 from burnish.study.seen_types import tell_types
 
 SCHEMA = 1
 VARIANT = "distilled"
 TEST_FILE = "test_distilled.py"
 _JUDGE = "onnxruntime-cpu"
-
-
-@dataclass(frozen=True, slots=True)
-class DistillRequest:
-    """What to cut out of a model, and with which inputs to record it."""
-
-    folder: Path
-    function: str | None = None
-    """Calls of functions with this in their name; None: places of `pattern`."""
-    pattern: str | None = None
-    """The name of a fusion rule."""
-    failing: bool = False
-    """Where the rule refused, not where it fires."""
-    most: int = 4
-    bindings: Mapping[str, int] = field(default_factory=dict)
-    seed: int = 0
-    data: Path | None = None
-    rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +64,10 @@ class DistillReport:
     """How many places there are, those of the same structure and those beyond the limit too."""
 
 
-def distill(model: StoredModel, request: DistillRequest) -> DistillReport:
+def answer(request: DistillCommand, *, progress: Progress = SILENT) -> DistillReport:
     """Write small models, each with the inputs and outputs that it has in the whole model."""
-    test_file = request.folder / TEST_FILE
+    model = model_of(request.model, request.store)
+    test_file = Path(request.output) / TEST_FILE
     check_file(test_file, _TESTS)
     source = onnx_files.read(model.onnx)
     found = _found(source, request)
@@ -90,7 +78,7 @@ def distill(model: StoredModel, request: DistillRequest) -> DistillReport:
         raise UsageError(
             f"{model.label}: there is no such place", hint=f"see: burnish explain {model.onnx}"
         )
-    chosen = list(groups.values())[: request.most]
+    chosen = list(groups.values())[: request.max]
     values = _recorded(found.model, [group[0] for group in chosen], request)
     key = onnx_files.content_key(model.onnx)
     stem = request.function or request.pattern or ""
@@ -104,7 +92,7 @@ def distill(model: StoredModel, request: DistillRequest) -> DistillReport:
     return DistillReport(model.label, pieces, test_file, len(found.sites))
 
 
-def _found(model: ir.Model, request: DistillRequest) -> Found:
+def _found(model: ir.Model, request: DistillCommand) -> Found:
     if (request.function is None) == (request.pattern is None):
         raise UsageError(
             "distil either a function or a pattern",
@@ -113,15 +101,15 @@ def _found(model: ir.Model, request: DistillRequest) -> Found:
     if request.function is not None:
         return distill_sites.called(model, request.function)
     find = distill_sites.missed if request.failing else distill_sites.matched
-    return find(model, request.pattern or "", request.rules)
+    return find(model, request.pattern or "", rules_of(request.rules))
 
 
-def _step(request: DistillRequest) -> Step:
+def _step(request: DistillCommand) -> Step:
     what = f"function {request.function}" if request.function else f"pattern {request.pattern}"
     return Step("distill", what)
 
 
-def _recorded(model: ir.Model, sites: Sequence[Site], request: DistillRequest) -> Arrays:
+def _recorded(model: ir.Model, sites: Sequence[Site], request: DistillCommand) -> Arrays:
     """Return the values at the borders of all sites, from one run of the model."""
     borders = [v for site in sites for v in (*site.part.inputs, *site.part.outputs)]
     names = {value.name or "" for value in borders if not value.is_graph_input()}
@@ -129,7 +117,9 @@ def _recorded(model: ir.Model, sites: Sequence[Site], request: DistillRequest) -
         path = folder / "whole.onnx"
         onnx_files.write(model, path, history=History("", ()))
         whole = StoredModel(path, "whole")
-        (feeds, *_) = choose(whole, data=request.data, bindings=request.bindings, seed=request.seed)
+        (feeds, *_) = choose(
+            whole, data=path_of(request.data), bindings=positive(request.shape), seed=request.seed
+        )
         home = folder / "exposed"
         home.mkdir()
         with Exposed(whole, home).giving(sorted(names)) as giving:
@@ -144,12 +134,12 @@ def _write(
     name: str,
     values: Arrays,
     history: History,
-    request: DistillRequest,
+    request: DistillCommand,
 ) -> Piece:
     site = group[0]
     tell_types((*site.part.inputs, *site.part.outputs), values)
     small = extract.as_model(extract.with_weights(site.part), model, name)
-    path = layout.place(request.folder, name, VARIANT)
+    path = layout.place(Path(request.output), name, VARIANT)
     onnx_files.write(small, path, history=history, kind=onnx_files.OWN)
     inputs = {value.name or "": values[value.name or ""] for value in site.part.inputs}
     outputs = {value.name or "": values[value.name or ""] for value in site.part.outputs}
@@ -190,8 +180,8 @@ def test_the_rule_fires(name: str) -> None:
 _XFAIL = '@pytest.mark.xfail(reason="what the rule should learn", strict=True)\n'
 
 
-def _test_text(pieces: Sequence[Piece], model: StoredModel, request: DistillRequest) -> str:
-    names = [str(piece.onnx.relative_to(request.folder)) for piece in pieces]
+def _test_text(pieces: Sequence[Piece], model: StoredModel, request: DistillCommand) -> str:
+    names = [str(piece.onnx.relative_to(request.output)) for piece in pieces]
     # names come from a model: they must not become code
     listed = "[\n" + "".join(f"    {json.dumps(name)},\n" for name in names) + "]"
     text = _TEST.format(model=model.label, file=TEST_FILE, names=listed)

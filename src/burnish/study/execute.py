@@ -8,13 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnish.codegen.load import load
+from burnish.core import units
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Arrays
+from burnish.core.progress import SILENT, Progress
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.load import load as load_feeds
 from burnish.feeds.write import write_npz
+from burnish.runtime.load import load
 from burnish.store.interface import Interface
+from burnish.study.requests.rewriting import ExecCommand
+from burnish.study.requests.vocabulary import path
 
 SCHEMA = 1
 
@@ -37,26 +41,19 @@ class ExecReport:
     runs: int
 
 
-def execute(
-    folder: Path,
-    inputs: Path,
-    *,
-    target: Path | None = None,
-    threads: int | None = None,
-    runs: int = 1,
-    signed_by: Path | None = None,
-) -> ExecReport:
-    """Run a compiled folder on the inputs in a file; write the outputs to `target`.
-
-    `signed_by`: the public key of who must have signed it.
-    """
-    with load(folder, threads=threads, signed_by=signed_by) as model:
-        feeds = load_feeds(inputs, Interface(model.inputs, model.outputs)).arrays
+def answer(asked: ExecCommand, *, progress: Progress = SILENT) -> ExecReport:
+    """Run a compiled folder on the inputs in a file, and return what came of it."""
+    folder, target = Path(asked.folder), path(asked.output)
+    signed_by = path(asked.require_signature)
+    assert asked.data is not None
+    with load(folder, threads=asked.threads, signed_by=signed_by) as model:
+        feeds = load_feeds(Path(asked.data), Interface(model.inputs, model.outputs)).arrays
         executable = model.executable(feeds)
         outputs = executable.run(feeds)
         call = executable.prepare(feeds)
+        progress.step("exec", 1, 1, f"{units.count(asked.runs, 'run')} to be timed")
         times = []
-        for _ in range(runs):
+        for _ in range(asked.runs):
             start = time.perf_counter()
             call()
             times.append(time.perf_counter() - start)
@@ -71,7 +68,7 @@ def execute(
             outputs=_specs(outputs),
             target=target,
             seconds=statistics.median(times),
-            runs=runs,
+            runs=asked.runs,
         )
 
 

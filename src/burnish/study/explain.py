@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from burnish.core.progress import SILENT, Progress
 from burnish.rewrite.leftovers import Leftover, leftovers
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.result import RewriteReport
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study.check import CheckReport
+from burnish.study.given import model_of
+from burnish.study.requests.rewriting import ExplainCommand
+from burnish.study.rewriting import options_of_explain, rules_of
 from burnish.study.trial import Trial, tried
 
 SCHEMA = 1
@@ -30,13 +34,11 @@ class ExplainReport:
     """What acts on this."""
 
 
-def explain(
-    model: StoredModel,
-    options: OptimizeOptions = OptimizeOptions(),  # noqa: B008  (frozen)
-    *,
-    trial: Trial = Trial(),  # noqa: B008  (frozen)
-) -> ExplainReport:
+def answer(asked: ExplainCommand, *, progress: Progress = SILENT) -> ExplainReport:
     """Return what rewriting a model would do; nothing is written."""
+    model = model_of(asked.model, asked.store)
+    options = options_of_explain(asked)
+    trial = Trial(check=asked.trial, rules=rules_of(asked.rules))
     result, check = tried(onnx_files.read(model.onnx), options, trial)
     explained = {miss.node for miss in result.report.misses}
     return ExplainReport(

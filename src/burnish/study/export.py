@@ -29,6 +29,7 @@ from burnish.study import twin
 from burnish.study.export_report import Check, ExportReport, GenerationCheck
 from burnish.study.generation import check_generation, require_generation
 from burnish.study.optimize import optimize_file
+from burnish.study.requests.vocabulary import element_type
 from burnish.zoo.exporting.launch import TIME_LIMIT_S, launch
 from burnish.zoo.exporting.past import Generation
 from burnish.zoo.exporting.request import ExportRequest
@@ -61,7 +62,7 @@ def export(
     """
     place = layout.place(plan.store, plan.name, plan.variant)
     with folder_written_beside(place.parent, folder_of(place)) as fresh:
-        work = _Work(fresh / place.name, plan, progress)
+        work = _Drafted(fresh / place.name, plan, progress)
         outcome, generation = launch(request, work.onnx, time_limit_s=plan.time_limit_s)
         for stage in outcome.stages:
             progress.step(stage.stage, 1, 1, seconds(stage.seconds_s))
@@ -79,7 +80,7 @@ class _Done:
     generation: GenerationCheck | None
 
 
-class _Work:
+class _Drafted:
     """A draft in the store that nobody can see yet, and the time its stages took."""
 
     def __init__(self, onnx: Path, plan: ExportPlan, progress: Progress) -> None:
@@ -102,7 +103,7 @@ class _Work:
 
 
 def _finished(
-    work: _Work, request: ExportRequest
+    work: _Drafted, request: ExportRequest
 ) -> tuple[tuple[Check, ...], RewriteReport | None]:
     """Do what was asked beyond exporting, each step checked against what PyTorch computed."""
     precision = request.options.precision
@@ -122,7 +123,7 @@ def _finished(
     return tuple(checks), rewrite
 
 
-def _check(work: _Work, after: str, precision: str) -> Check:
+def _check(work: _Drafted, after: str, precision: str) -> Check:
     with _runnable(work.model, precision) as (model, tolerances, notes):
         report = verify_recorded(judge(model), model.data_sets, tolerances=tolerances)
     label = work.model.label
@@ -148,7 +149,7 @@ def _runnable(
 
 
 def _generation(
-    work: _Work, generation: Generation | None, request: ExportRequest
+    work: _Drafted, generation: Generation | None, request: ExportRequest
 ) -> GenerationCheck | None:
     if generation is None or not work.plan.generation:
         return None
@@ -162,14 +163,14 @@ def _generation(
 
 
 def _report(
-    request: ExportRequest, place: Path, work: _Work, outcome: Outcome, done: _Done
+    request: ExportRequest, place: Path, work: _Drafted, outcome: Outcome, done: _Done
 ) -> ExportReport:
     return ExportReport(
         model=f"{work.plan.name}/{work.plan.variant}",
         onnx=place,
         exporter=outcome.exporter,
         opset=outcome.opset,
-        precision="int8" if work.plan.int8 else request.options.precision,
+        precision="i8" if work.plan.int8 else element_type(request.options.precision),
         dynamic_axes=outcome.dynamic_axes,
         stages=(*outcome.stages, *work.times),
         workarounds=outcome.workarounds,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,6 @@ from burnish.core.arrays import Arrays
 from burnish.core.errors import BurnishError
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
-from burnish.engines.recording import Turns
 from burnish.feeds import dimension
 from burnish.process.scratch import scratch
 from burnish.rewrite import extract
@@ -29,6 +27,7 @@ from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study.check_feeds import Sample, filled
 from burnish.study.check_part import tight
+from burnish.timing.turns import Turns, ratio
 
 _ENGINES: Mapping[Target, str] = {"cpu": "onnxruntime-cpu", "cuda": "onnxruntime-cuda"}
 _TURNS = Turns(rounds=15)
@@ -51,11 +50,11 @@ class CostCheck:
         key = extract.structure(both)
         if key not in self.ratios:
             self.ratios[key] = self._ratio(proposal, both, facts.model)
-        ratio = self.ratios[key]
-        if ratio is None or ratio < NOISE:
+        slower = self.ratios[key]
+        if slower is None or slower < NOISE:
             return None
         return Refusal(
-            f"measured here, {proposal.match.output.name!r} takes {ratio:.1f}x the time when fused",
+            f"measured here, {proposal.match.output.name!r} takes {slower:.1f}x the time fused",
             "fuse in spite of that: --cost off",
         )
 
@@ -82,12 +81,7 @@ class CostCheck:
                 sessions.append(stack.enter_context(opened))
                 names = [value.name or "" for value in small.graph.inputs]
                 feeds.append({name: arrays[name] for name in names})
-            return ratio_of(*isolated.take_turns(sessions, feeds, _TURNS))
-
-
-def ratio_of(before_s: Sequence[float], after_s: Sequence[float]) -> float:
-    """Return the median over rounds of the time of one call over that of the other."""
-    return statistics.median(b / a for a, b in zip(before_s, after_s, strict=True))
+            return ratio(*isolated.take_turns(sessions, feeds, _TURNS))
 
 
 @contextmanager

@@ -7,22 +7,29 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from burnish.core import files
 from burnish.core.errors import CheckFailedError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.base import LEVELS
 from burnish.engines.crash import Crash
+from burnish.parity import request as parity_of
 from burnish.parity.report import VerifyReport
-from burnish.parity.request import VerifyRequest, answer
+from burnish.parity.request import VerifyRequest
 from burnish.parity.verdict import verdict
 from burnish.rewrite.options import Conversion, OptimizeOptions
 from burnish.rewrite.result import Miss, RewriteReport
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
+from burnish.study import rewriting
 from burnish.study.check import JUDGE, CheckReport
 from burnish.study.conversion import ConversionReport, comparable, converted, renamed
+from burnish.study.given import model_of
+from burnish.study.requests.rewriting import OptimizeCommand
+from burnish.study.requests.vocabulary import path, shapes
 from burnish.study.trial import Trial, tried
+from burnish.study.variant import share_data_sets, target_of
 
 SCHEMA = 1
 
@@ -46,12 +53,40 @@ class OptimizeReport:
     """What else was changed; None: nothing was asked for."""
 
 
-class RejectedError(CheckFailedError):
+class RewriteRejectedError(CheckFailedError):
     """The rewritten model does not compute the same, and was not written."""
 
     def __init__(self, problem: str, *, hint: str, report: OptimizeReport) -> None:
         super().__init__(problem, hint=hint)
         self.report = report
+
+
+def answer(asked: OptimizeCommand, *, progress: Progress = SILENT) -> OptimizeReport:
+    """Rewrite a model into the asked file, or into a place of its own, and return what was done.
+
+    Raises `RewriteRejectedError`, which has the report, where the result does not compute the same.
+    """
+    model = model_of(asked.model, asked.store)
+    options = rewriting.options_of(asked)
+    named = path(asked.output)
+    target = named or target_of(model, rewriting.variant_suffix(options.conversion))
+    files.check_file(target, None if named else onnx_files.OWN)
+    request = VerifyRequest(
+        model,
+        shapes=shapes(asked.shape),
+        samples=asked.samples,
+        seed=asked.seed,
+        padding=asked.padding,
+        data=path(asked.data),
+        budget_s=asked.budget or 0.0,
+    )
+    report = optimize_file(
+        model, target, options, request=request if asked.verify else None,
+        trial=rewriting.trial_of(asked), progress=progress,
+    )  # fmt: skip
+    if named is None and not options.conversion.changes_types:
+        share_data_sets(model, target)
+    return report
 
 
 def optimize_file(
@@ -76,12 +111,12 @@ def optimize_file(
 
     try:
         return attempt(options)
-    except RejectedError as rejected:
+    except RewriteRejectedError as rejected:
         parity = rejected.report.parity
         if parity is None or parity.crash is None:
             raise
         for rule in rejected.report.rewrite.fusion_counts:
-            with suppress(RejectedError):
+            with suppress(RewriteRejectedError):
                 without = attempt(dataclasses.replace(options, disable=(*options.disable, rule)))
                 return _left_out(without, rule, rejected.report, parity.crash)
         raise
@@ -128,16 +163,17 @@ def _attempt(
 
 def _compared(asked: VerifyRequest, progress: Progress) -> VerifyReport:
     """Return what was found; where the original crashes the engine as well, at a lower level."""
-    found = answer(asked, progress=progress)
+    found = parity_of.answer(asked, progress=progress)
     if found.crash is None:
         return found
-    original = answer(dataclasses.replace(asked, candidate=None, runs=None, bisect=False)).crash
+    alone = dataclasses.replace(asked, candidate=None, runs=None, bisect=False)
+    original = parity_of.answer(alone).crash
     if original is None:
         return found
     level = next((one for one in LEVELS if one == found.crash.runs_at), None)
     if level is not None:
         options = dataclasses.replace(asked.options, graph_level=level)
-        found = answer(dataclasses.replace(asked, options=options), progress=progress)
+        found = parity_of.answer(dataclasses.replace(asked, options=options), progress=progress)
     where = f"compared at level {level}" if level else "there is no level at which both run"
     notes = (*found.notes, f"of the original, too: {original}; {where}")
     return dataclasses.replace(found, notes=notes)
@@ -191,12 +227,12 @@ def _require(report: OptimizeReport, parity: VerifyReport) -> None:
         )
     elif report.conversion is not None and report.conversion.half:
         hint = (
-            "see whether it is right without -p fp16; if so, keep more of it: --keep-fp32 "
+            "see whether it is right without -p f16; if so, keep more of it: --keep-f32 "
             "Softmax,MatMul (operators or nodes)"
         )
     else:
         hint = "write it with --no-verify, and compare the two with burnish verify --bisect"
-    raise RejectedError(
+    raise RewriteRejectedError(
         f"{report.target} was not written: {verdict(parity)}", hint=hint, report=report
     )
 

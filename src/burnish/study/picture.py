@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.analyze import scenario as scenarios
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.transform import apply
 from burnish.core.errors import UsageError
-from burnish.feeds.choose import choose, made_for
 from burnish.report.graph.picture import Picture, Timing
-from burnish.store import onnx_files
-from burnish.store.graph_of import graph_of
+from burnish.study.inputs import fed, feeds_of
 from burnish.study.timeline import TimelineRequest, recorded
 
 
@@ -51,7 +50,7 @@ def picture(
     return Picture(found.label, record, timing, notes)
 
 
-def change_of(scale: tuple[str, ...], scenario: Path | None) -> Scenario | None:
+def change_of(scale: Sequence[str], scenario: Path | None) -> Scenario | None:
     """Return the change that options and the first scenario of a file describe together."""
     actions: list[Action] = [scenarios.option("scale", text) for text in scale]
     names = list(scale)
@@ -63,14 +62,6 @@ def change_of(scale: tuple[str, ...], scenario: Path | None) -> Scenario | None:
 
 
 def _untimed(request: TimelineRequest) -> Picture:
-    model = request.model
-    assert model is not None, "there is no graph without a model"
-    loaded = onnx_files.read(model.onnx)
-    sizes, seed, padding = request.bindings, request.seed, request.padding
-    if request.data is not None:
-        feeds, *_ = choose(model, data=request.data, bindings=sizes)
-    else:
-        feeds = made_for(loaded, bindings=sizes, seed=seed, padding=padding)
-    shapes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
-    record = graph_of(loaded, feeds.bindings, shapes=shapes)
-    return Picture(model.label, record)
+    assert request.model is not None, "there is no graph without a model"
+    subject = fed(request.model, feeds_of(request.model, request))
+    return Picture(subject.model.label, subject.graph)

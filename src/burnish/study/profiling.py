@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.analyze.profile import (
@@ -15,168 +15,156 @@ from burnish.analyze.profile import (
     profile_of,
     report,
 )
-from burnish.analyze.ranks import ranks
+from burnish.core import files, settings
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
 from burnish.engines.recording import Repeats
-from burnish.feeds.choose import choose
-from burnish.feeds.make import Padding
+from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
-from burnish.store.graph import GraphRecord
-from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
 from burnish.study.diagnosing import Ran, diagnosed
+from burnish.study.given import models_of
+from burnish.study.inputs import FedModel, fed, feeds_of
+from burnish.study.recordings import distributed, is_ranks, is_timeline, timelines
+from burnish.study.requests.looking import ProfileCommand
+from burnish.study.requests.vocabulary import AnyModel, Sizes, names, path, positive
 from burnish.study.timeline import undisturbed
+from burnish.trace import chrome
 from burnish.trace.events import Trace
-from burnish.trace.formats import read_any, recognised
+from burnish.trace.formats import read_any
 from burnish.trace.grouping import Library, library
 from burnish.trace.runs import warm
 
-
-@dataclass(frozen=True, slots=True)
-class ProfileRequest:
-    """What is profiled, and how."""
-
-    models: tuple[StoredModel, ...]
-    engines: tuple[str, ...]
-    trace: Path | None = None
-    """A recording to read instead of making one."""
-    groups: tuple[Path, ...] = ()
-    """Libraries of groups that come before Burnish's own."""
-    engine: EngineOptions = field(default_factory=EngineOptions)
-    repeats: Repeats = field(default_factory=Repeats)
-    data: Path | None = None
-    bindings: Mapping[str, int] = field(default_factory=dict)
-    seed: int = 0
-    padding: Padding = "right"
-    cache: Path = Path()
-    """Where what was measured of this machine lies."""
+Found = tuple[Profile, Trace, Subject]
+Profiles = tuple[ProfileReport, tuple[Trace, ...]]
+"""What was found, and the timelines."""
 
 
-def profiles(
-    request: ProfileRequest, *, progress: Progress = SILENT
-) -> tuple[ProfileReport, tuple[Trace, ...]]:
-    """Return every model on every engine, and the timelines, led back to the models' nodes."""
-    known = library(request.groups)
-    if request.trace is not None:
-        if len(request.models) > 1:
-            raise UsageError(
-                f"--trace is of one model, and {len(request.models)} are given",
-                hint="give the MODEL that was traced",
-            )
-        found, trace, _ = _read(request.models[0], request.trace, known, request)
-        return report((found,)), (trace,)
-    subjects = [(model, engine) for model in request.models for engine in request.engines]
-    done = []
-    for number, (model, engine) in enumerate(subjects, 1):
-        done.append(_recorded(model, engine, known, request))
-        progress.step("profile", number, len(subjects), f"{model.label} on {engine}")
-    return _together(done)
+@dataclasses.dataclass(frozen=True, slots=True)
+class Recorder:
+    """How models are run to be recorded."""
+
+    options: EngineOptions
+    repeats: Repeats = dataclasses.field(default_factory=Repeats)
+    known: Library | None = None
+    """Which nodes one operator or kernel performs; None: as Burnish's own library says."""
+    shape: Sizes = dataclasses.field(default_factory=dict)
+    """The sizes that the user asked for: commands about the same inference name them, too."""
 
 
-def timelines(
-    paths: Sequence[Path], request: ProfileRequest, *, progress: Progress = SILENT
-) -> tuple[ProfileReport, tuple[Trace, ...]]:
-    """Return recordings of which no model is known, the last set against the first."""
-    known, done = library(request.groups), list[tuple[Profile, Trace]]()
-    labels = _labels(paths)
-    for number, path in enumerate(paths, 1):
-        trace = warm(read_any(path))
-        subject = Subject(labels[path], trace.source, None, known)
-        found, trace = profile_of(trace, subject)
-        ran = Ran(str(path), trace.source, is_trace=True, cache=request.cache)
-        done.append((replace(found, diagnosis=diagnosed(trace, None, ran)), trace))
-        progress.step("profile", number, len(paths), labels[path])
-    return report(tuple(found for found, _ in done)), tuple(trace for _, trace in done)
+def answer(asked: ProfileCommand, *, progress: Progress = SILENT) -> ProfileReport:
+    """Return every model on every engine; with several, the last against the first."""
+    found, traces = profiles(asked, progress=progress)
+    if (target := path(asked.trace_out)) is not None:
+        files.write_text(target, chrome.text(traces[0]))
+    return found
 
 
-def distributed(
-    folder: Path, request: ProfileRequest, *, progress: Progress = SILENT
-) -> tuple[ProfileReport, tuple[Trace, ...]]:
-    """Return the ranks whose timelines lie in a folder, and the profile of the slowest."""
-    paths = {path.name: path for path in _recordings(folder)}
-    traces: dict[str, Trace] = {}
-    for number, (name, path) in enumerate(paths.items(), 1):
-        traces[name] = read_any(path)
-        progress.step("read", number, len(paths), name)
-    found = ranks(traces)
-    slowest = paths[found.slowest.label]
-    report_, timeline = timelines([slowest], request)
-    return replace(report_, ranks=found), timeline
+def profiles(asked: ProfileCommand, *, progress: Progress = SILENT) -> Profiles:
+    """Return models on engines, or recordings as they are, with their timelines."""
+    given = asked.model if isinstance(asked.model, list | tuple) else (asked.model,)
+    known = library(tuple(Path(one) for one in asked.groups))
+    if any(is_timeline(one) or is_ranks(one) for one in given):
+        return _as_they_are(given, known, asked, progress)
+    models = models_of(asked.model, asked.store, asked.trust_factory)
+    engines = names(asked.engine)
+    _require_one_timeline(asked, len(models) * len(engines))
+    if (trace := path(asked.trace)) is not None:
+        _require_one_model(models)
+        found, timeline, _ = _read(models[0], trace, known, asked)
+        return report((found,)), (timeline,)
+    done: list[Found] = []
+    for model in models:
+        subject = fed(model, feeds_of(model, asked))
+        for engine in engines:
+            done.append(recorded(subject, engine, _recorder(asked, known)))
+            note = f"{model.label} on {engine}"
+            progress.step("profile", len(done), len(models) * len(engines), note)
+    graphs = [subject.graph for _, _, subject in done if subject.graph is not None]
+    return report(tuple(one for one, _, _ in done), graphs), tuple(one for _, one, _ in done)
 
 
-def is_ranks(name: str) -> bool:
-    """Return whether a name is that of a folder with the timelines of several ranks."""
-    folder = Path(name)
-    if not folder.is_dir() or any(folder.glob("*.onnx")):
-        return False
-    return len(_recordings(folder)) > 1
-
-
-def _recordings(folder: Path) -> list[Path]:
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    return [path for path in files if path.suffix != ".onnx" and recognised(path) is not None]
-
-
-def is_timeline(name: str) -> bool:
-    """Return whether a name is that of a file that holds a recording."""
-    path = Path(name)
-    return path.is_file() and path.suffix != ".onnx" and recognised(path) is not None
-
-
-def _labels(paths: Sequence[Path]) -> dict[Path, str]:
-    """Return how files are called: by their names, or their paths where these are the same."""
-    alone = len({path.name for path in paths}) == len(paths)
-    return {path: path.name if alone else str(path) for path in paths}
-
-
-def _together(
-    done: Sequence[tuple[Profile, Trace, GraphRecord]],
-) -> tuple[ProfileReport, tuple[Trace, ...]]:
-    graphs = [graph for _, _, graph in done]
-    found = report(tuple(profile for profile, _, _ in done), graphs)
-    return found, tuple(trace for _, trace, _ in done)
-
-
-def _read(
-    model: StoredModel, path: Path, known: Library, request: ProfileRequest
-) -> tuple[Profile, Trace, GraphRecord]:
-    graph = graph_of(onnx_files.read(model.onnx), request.bindings)
-    trace = warm(read_any(path))
-    found, trace = profile_of(trace, Subject(model.label, trace.source, graph, known))
-    if found.coverage is not None and found.coverage.total_s and not found.coverage.share:
-        raise ModelError(
-            f"{path}: none of its work is of {model.label}: {found.notes[-1]}",
-            hint=f"give the model that it is of, or none: burnish profile {shlex.quote(str(path))}",
-        )
-    ran = Ran(str(path), trace.source, is_trace=True, cache=request.cache)
-    return replace(found, diagnosis=diagnosed(trace, graph, ran)), trace, graph
-
-
-def _recorded(
-    model: StoredModel, engine: str, known: Library, request: ProfileRequest
-) -> tuple[Profile, Trace, GraphRecord]:
-    feeds, *_ = choose(
-        model,
-        data=request.data,
-        bindings=request.bindings,
-        seed=request.seed,
-        padding=request.padding,
-    )
-    shapes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
-    graph = graph_of(onnx_files.read(model.onnx), feeds.bindings, shapes=shapes)
-    with isolated.open_session(engine, model, request.engine) as session:
-        recording = session.record(feeds.arrays, request.repeats)
-    found, trace = profile(recording, Subject(model.label, engine, graph, known))
+def recorded(subject: FedModel, engine: str, how: Recorder) -> Found:
+    """Return where the time of a model on an engine goes, and what holds it back."""
+    about = Subject(subject.model.label, engine, subject.graph, how.known)
+    with isolated.open_session(engine, subject.model, how.options) as session:
+        recording = session.record(subject.feeds.arrays, how.repeats)
+    found, trace = profile(recording, about)
     ran = Ran(
-        str(model.onnx),
+        str(subject.model.compiled or subject.model.onnx),
         engine,
         is_trace=False,
-        cache=request.cache,
-        threads=request.engine.threads,
-        bindings=request.bindings,
+        cache=settings.read().cache,
+        threads=how.options.threads,
+        bindings=how.shape,
     )
-    told = diagnosed(trace, graph, ran, plain_s=undisturbed(recording.plain_s))
-    return replace(found, diagnosis=told), trace, graph
+    told = diagnosed(trace, subject.graph, ran, plain_s=undisturbed(recording.plain_s))
+    return dataclasses.replace(found, diagnosis=told), trace, about
+
+
+def _as_they_are(
+    given: Sequence[AnyModel], known: Library, asked: ProfileCommand, progress: Progress
+) -> Profiles:
+    """Return recordings of which no model is given, or the ranks of one run."""
+    paths = [Path(str(one)) for one in given if is_timeline(one) or is_ranks(one)]
+    if asked.trace is not None:
+        raise UsageError(
+            f"{paths[0]} is a recording, and so is --trace {asked.trace}",
+            hint=f"give the model of one: burnish profile MODEL --trace {asked.trace}",
+        )
+    if len(paths) < len(given):
+        raise UsageError(
+            f"{paths[0]} is a recording, and not all of {', '.join(map(str, given))} are",
+            hint=f"burnish profile MODEL --trace {paths[0]}; or recordings alone",
+        )
+    _require_one_timeline(asked, len(paths))
+    if len(paths) == 1 and paths[0].is_dir():
+        return distributed(paths[0], known, progress=progress)
+    if folder := next((one for one in paths if one.is_dir()), None):
+        raise UsageError(
+            f"{folder} holds the ranks of one run, which are set against nothing else",
+            hint=f"give it alone: burnish profile {shlex.quote(str(folder))}",
+        )
+    return timelines(paths, known, progress=progress)
+
+
+def _require_one_model(models: Sequence[StoredModel]) -> None:
+    if len(models) > 1:
+        raise UsageError(
+            f"--trace is of one model, and {len(models)} are given",
+            hint="give the MODEL that was traced",
+        )
+
+
+def _require_one_timeline(asked: ProfileCommand, wanted: int) -> None:
+    if asked.trace_out is not None and wanted > 1:
+        raise UsageError(
+            f"--trace-out takes one timeline, and {wanted} were asked for",
+            hint="give one MODEL and one --engine",
+        )
+
+
+def _read(model: StoredModel, trace: Path, known: Library, asked: ProfileCommand) -> Found:
+    timeline = warm(read_any(trace))
+    graph = graph_of(onnx_files.read(model.onnx), positive(asked.shape))
+    subject = Subject(model.label, timeline.source, graph, known)
+    found, timeline = profile_of(timeline, subject)
+    if found.coverage is not None and found.coverage.total_s and not found.coverage.share:
+        raise ModelError(
+            f"{trace}: none of its work is of {model.label}: {found.notes[-1]}",
+            hint="give the model that it is of, or none: "
+            f"burnish profile {shlex.quote(str(trace))}",
+        )
+    told = diagnosed(timeline, graph, Ran(str(trace), timeline.source, is_trace=True))
+    return dataclasses.replace(found, diagnosis=told), timeline, subject
+
+
+def _recorder(asked: ProfileCommand, known: Library) -> Recorder:
+    return Recorder(
+        EngineOptions(threads=asked.threads, allow_fallback=asked.allow_fallback),
+        Repeats(asked.warmup, asked.runs),
+        known,
+        asked.shape,
+    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import onnx_ir as ir
@@ -19,7 +19,7 @@ from burnish.parity.region import live_values
 from burnish.parity.report import TensorDiff
 from burnish.parity.scan import runs
 from burnish.parity.tolerances import Tolerances
-from burnish.parity.verify import JUDGE, Subject, judge, unoptimised
+from burnish.parity.verify import Subject, judge, unoptimised
 from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.rewrite.extract import Part
@@ -28,25 +28,15 @@ from burnish.store import datasets, onnx_files
 from burnish.store.datasets import DataSet
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
+from burnish.study.given import models_of
+from burnish.study.requests.judging import ReduceCommand
+from burnish.study.requests.vocabulary import path, positive
 from burnish.study.seen_types import tell_types
 
 SCHEMA = 1
 FILES = ("reference.onnx", "candidate.onnx")
 DATA = "test_data_set_0"
 _MOST_TRIES = 64
-
-
-@dataclass(frozen=True, slots=True)
-class ReduceRequest:
-    """What differs from what, and with which inputs."""
-
-    folder: Path
-    candidate: StoredModel | None = None
-    """None: the model itself, on `engine`."""
-    engine: str = JUDGE
-    bindings: Mapping[str, int] = field(default_factory=dict)
-    seed: int = 0
-    data: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +107,19 @@ def inputs_of(cut: Part, recorded: Arrays) -> dict[str, Array]:
     return {value.name or "": recorded[value.name or ""] for value in cut.inputs}
 
 
-def reduce(
-    model: StoredModel, request: ReduceRequest, *, progress: Progress = SILENT
-) -> ReduceReport:
+def answer(asked: ReduceCommand, *, progress: Progress = SILENT) -> ReduceReport:
     """Write the smallest part at which two models, or two engines, part."""
+    model, *others = models_of([asked.model, asked.candidate], asked.store, asked.trust_factory)
+    home, candidate = Path(asked.output), (others or [model])[0]
     for name in FILES:
-        check_file(request.folder / name, onnx_files.OWN)
-    check_folder(request.folder / DATA, datasets.RECORDED)
-    candidate = request.candidate or model
-    subjects = judge(model), Subject(candidate, request.engine)
-    if request.candidate is not None:
+        check_file(home / name, onnx_files.OWN)
+    check_folder(home / DATA, datasets.RECORDED)
+    subjects = judge(model), Subject(candidate, asked.engine)
+    if others:
         subjects = subjects[0], unoptimised(subjects[1])
     models = _inferred(model), _inferred(candidate)
-    (feeds, *_) = choose(model, data=request.data, bindings=request.bindings, seed=request.seed)
+    sizes, data = positive(asked.shape), path(asked.data)
+    (feeds, *_) = choose(model, data=data, bindings=sizes, seed=asked.seed)
     shared = _shared(*models)
     with scratch("reduce") as folder:
         with runs(*subjects, feeds.arrays) as both:
@@ -143,7 +133,7 @@ def reduce(
         progress.step("reduce", 2, 3, f"they part at {output}")
         stops = _nearest_stops(search, output, shared)
         progress.step("reduce", 3, 3, f"{len(search.parts(output, stops)[0].nodes)} nodes left")
-        return _written(search, output, stops, request, model)
+        return _written(search, output, stops, home, model)
 
 
 def _inferred(model: StoredModel) -> ir.Model:
@@ -212,12 +202,13 @@ def _ancestors(value: ir.Value, shared: Sequence[str]) -> list[str]:
 
 
 def _written(
-    search: _Search, output: str, stops: Sequence[str], request: ReduceRequest, model: StoredModel
+    search: _Search, output: str, stops: Sequence[str], home: Path, model: StoredModel
 ) -> ReduceReport:
     diff = search.diff(output, stops)
     reference, candidate = search.parts(output, stops)
     key = onnx_files.content_key(model.onnx)
-    files = [request.folder / name for name in FILES[: 1 if request.candidate is None else 2]]
+    subject = search.subjects[1]
+    files = [home / name for name in FILES[: 1 if subject.model == model else 2]]
     for file, cut, whole in zip(files, (reference, candidate), search.models, strict=False):
         small = extract.as_model(cut, whole, "reduced")
         onnx_files.write(
@@ -225,19 +216,19 @@ def _written(
         )
     interface = onnx_files.interface(extract.as_model(reference, search.models[0], "reduced"))
     data = DataSet(inputs_of(reference, search.recorded), {output: search.recorded[output]})
-    folder = request.folder / DATA
+    folder = home / DATA
     datasets.write(folder, data, interface)
     where = shlex.quote(str(folder))
     named = " ".join(shlex.quote(str(file)) for file in files)
     return ReduceReport(
         model=model.label,
-        candidate=(request.candidate or model).label,
-        engine=request.engine,
+        candidate=subject.model.label,
+        engine=subject.engine,
         nodes_before=len(search.models[0].graph),
         nodes_after=len(reference.nodes),
         operators=tuple(node.op_type for node in candidate.nodes),
         diff=diff,
         reference_file=files[0],
         candidate_file=files[-1],
-        command=f"burnish verify {named} --engine {request.engine} --data {where}",
+        command=f"burnish verify {named} --engine {subject.engine} --data {where}",
     )

@@ -4,39 +4,41 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from burnish.analyze.profile import Profile, ProfileReport, Subject, profile
+from burnish.analyze.profile import Profile, ProfileReport
 from burnish.bench import choose
 from burnish.bench.measure import BenchReport
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
+from burnish.bench.verdict import require_sound
 from burnish.core import files, records
-from burnish.core.errors import ModelError
+from burnish.core.errors import CheckFailedError, MissingCapabilityError, ModelError
 from burnish.core.hashing import value_key
 from burnish.core.progress import SILENT, Progress
 from burnish.core.steps import StepLog
-from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
 from burnish.engines.isolated import EngineCrashedError
-from burnish.engines.recording import Repeats
-from burnish.feeds.choose import choose as choose_feeds
-from burnish.feeds.feed import Feeds, Padding
+from burnish.feeds.feed import Feeds
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest
+from burnish.parity.verdict import verdict
 from burnish.process.child import answer_limit_s
 from burnish.report import html, record
 from burnish.report.record import RunReport
-from burnish.rewrite.options import OptimizeOptions
 from burnish.store import layout, onnx_files
-from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
-from burnish.store.trust import OPTION, foreign_code
+from burnish.store.trust import foreign_code
+from burnish.study.given import models_of
+from burnish.study.inputs import fed, feeds_of
 from burnish.study.judge import judge_of
-from burnish.study.optimize import OptimizeReport, RejectedError, optimize_file
+from burnish.study.optimize import OptimizeReport, RewriteRejectedError, optimize_file
+from burnish.study.profiling import Recorder, recorded
+from burnish.study.requests.judging import BenchCommand, RunCommand
+from burnish.study.requests.line import line
+from burnish.study.requests.vocabulary import names, path
+from burnish.study.rewriting import options_of_run
 from burnish.study.trial import Trial
 from burnish.version import __version__
 
@@ -48,34 +50,13 @@ _VERIFY_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What a user may choose; everything has a default."""
-
-    engines: tuple[str, ...] = ()
-    """Empty: every engine that works here and can run the model."""
-    bindings: Mapping[str, int] = field(default_factory=dict)
-    data: Path | None = None
-    seed: int = 0
-    padding: Padding = "right"
-    samples: int = 3
-    engine: EngineOptions = field(default_factory=EngineOptions)
-    optimize: OptimizeOptions = field(default_factory=OptimizeOptions)
-    check: bool = True
-    """Try each fusion on its own against what it replaces."""
-    bench: BenchOptions = field(default_factory=BenchOptions)
-    budget_s: float | None = None
-    """About how long to measure; None: as long as the number of subjects calls for."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Study:
     """One run: what it is about, and where it keeps what it has finished."""
 
     model: StoredModel
     folder: Path
-    options: RunOptions
+    asked: RunCommand
     source_key: str
-    command: str
     log: StepLog
     progress: Progress
 
@@ -93,22 +74,16 @@ class _Study:
         return value_key([__version__, self.source_key, *map(records.encode, parts)])
 
 
-def run(
-    model: StoredModel,
-    folder: Path,
-    options: RunOptions = RunOptions(),  # noqa: B008  (frozen)
-    *,
-    command: str = "",
-    progress: Progress = SILENT,
-) -> RunReport:
-    """Do all of it, write report, result and optimised model into `folder`, return the record.
+def answer(asked: RunCommand, *, progress: Progress = SILENT) -> RunReport:
+    """Do all of it, write report, result and optimised model into a folder, return the record.
 
     Steps that an earlier run into the same folder has finished are not repeated. A rewritten
     model that computes something else is not written; the report says so.
     """
-    key = onnx_files.content_key(model.onnx)
+    (model,) = models_of(asked.model, asked.store, asked.trust_factory)
+    folder = Path(asked.output)
     log = StepLog(folder / "steps")
-    study = _Study(model, folder, options, key, command, log, progress)
+    study = _Study(model, folder, asked, onnx_files.content_key(model.onnx), log, progress)
     kinds = {
         RESULT: records.files_of(RunReport),
         PAGE: html.FILES,
@@ -121,6 +96,16 @@ def run(
     files.write_text(folder / RESULT, records.text_of(document), kinds[RESULT])
     files.write_text(folder / PAGE, html.page(report), kinds[PAGE])
     return report
+
+
+def require(asked: RunCommand, report: RunReport) -> None:
+    """Raise if the rewritten model was rejected, or a subject is wrong or could not be measured."""
+    if not report.parity.passed:
+        raise CheckFailedError(
+            f"the rewritten model was rejected: {verdict(report.parity)}",
+            hint=f"see {Path(asked.output) / report.files['report']} for the node and the rule",
+        )
+    require_sound(report.bench)
 
 
 def _own(log: StepLog) -> files.Kind:
@@ -138,7 +123,9 @@ def _studied(study: _Study) -> RunReport:
     optimized = _optimized(study)
     parity = optimized.parity
     assert parity is not None
-    models = [study.model, study.optimized] if parity.passed else [study.model]
+    models, keys = [study.model], [study.source_key]
+    if parity.passed and optimized.target_key is not None:
+        models, keys = [*models, study.optimized], [*keys, optimized.target_key]
     return RunReport(
         model=study.model.label,
         original=str(study.model.onnx),
@@ -146,39 +133,39 @@ def _studied(study: _Study) -> RunReport:
         source_key=study.source_key,
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         burnish_version=__version__,
-        command=study.command,
+        command=line(study.asked),
         rewrite=optimized.rewrite,
         parity=parity,
-        bench=_measured(study, models),
-        profile=_profiled(study, models),
+        bench=_measured(study, models, keys),
+        profile=_profiled(study, models, keys),
         steps=study.log.marks,
         files=_files(study, parity),
     )
 
 
 def _optimized(study: _Study) -> OptimizeReport:
-    options = study.options
+    asked, options = study.asked, options_of_run(study.asked)
     request = VerifyRequest(
         reference=study.model,
-        shapes=(options.bindings,) if options.bindings else (),
-        samples=options.samples,
-        seed=options.seed,
-        padding=options.padding,
-        data=options.data,
+        shapes=(asked.shape,) if asked.shape else (),
+        samples=asked.samples,
+        seed=asked.seed,
+        padding=asked.padding,
+        data=path(asked.data),
         budget_s=_VERIFY_S,
     )
 
     def make() -> OptimizeReport:
         try:
             return optimize_file(
-                study.model, study.target, options.optimize, request=request,
-                trial=Trial(check=options.check, bindings=options.bindings),
+                study.model, study.target, options, request=request,
+                trial=Trial(check=asked.trial, bindings=asked.shape),
                 progress=study.progress,
             )  # fmt: skip
-        except RejectedError as error:
+        except RewriteRejectedError as error:
             return error.report
 
-    key = study.key(options.optimize, options.check, request)
+    key = study.key(options, asked.trial, request)
     return study.log.once("optimize", make, key=key, kind=OptimizeReport, holds=_is_there)
 
 
@@ -192,50 +179,54 @@ def _is_there(report: OptimizeReport) -> bool:
         return False
 
 
-def _measured(study: _Study, models: list[StoredModel]) -> BenchReport:
-    options = study.options
+def _measured(study: _Study, models: list[StoredModel], keys: list[str]) -> BenchReport:
+    asked = study.asked
     subjects = _subjects(study, models)
-    feeds = _feeds(study)
-    plan = dataclasses.replace(
-        options.bench,
+    feeds = feeds_of(study.model, asked)
+    plan = BenchOptions(
+        rounds=asked.rounds,
         baseline=subjects[0].label,
-        seed=options.seed,
-        budget_s=options.budget_s or _SECONDS_PER_SUBJECT * len(subjects),
-        limit_s=answer_limit_s(options.budget_s, options.bench.limit_s),
+        seed=asked.seed,
+        budget_s=asked.budget or _SECONDS_PER_SUBJECT * len(subjects),
+        limit_s=answer_limit_s(asked.budget, BenchOptions().limit_s),
     )
 
     def make() -> BenchReport:
         judge = judge_of(subjects, subjects[0].label, feeds)
         rerun = _rerun(study, models)
         report = bench(subjects, feeds, plan, judge=judge, rerun=rerun, progress=study.progress)
-        left = choose.left_out(models, options.engines, study.command)
+        left = choose.left_out(models, names(asked.engine), line(asked))
         return dataclasses.replace(report, notes=(*left, *report.notes))
 
-    keys = [onnx_files.content_key(model.onnx) for model in models]
-    key = study.key(keys, subjects, plan, feeds.bindings, options.data, options.padding)
+    key = study.key(keys, subjects, plan, feeds.bindings, path(asked.data), asked.padding)
     return study.log.once("bench", make, key=key, kind=BenchReport)
 
 
 def _subjects(study: _Study, models: list[StoredModel]) -> tuple[BenchSubject, ...]:
-    return choose.subjects(models, study.options.engines, study.options.engine)
+    return choose.subjects(models, names(study.asked.engine), _engine_options(study.asked))
+
+
+def _engine_options(asked: RunCommand) -> EngineOptions:
+    return EngineOptions(threads=asked.threads, allow_fallback=asked.allow_fallback)
 
 
 def _rerun(study: _Study, models: list[StoredModel]) -> str:
-    options = study.options
-    sizes = ",".join(f"{name}={size}" for name, size in options.bindings.items())
-    given = {
-        "--engine": ",".join(options.engines),
-        "--shape": sizes,
-        "--data": str(options.data or ""),
-        "--rounds": str(options.bench.rounds),
-        OPTION: (foreign_code(study.model) or "") if study.model.trusted else "",
-    }
-    words = [word for name, value in given.items() if value for word in (name, value)]
-    return shlex.join(["burnish", "bench", *(str(model.onnx) for model in models), *words])
+    asked = study.asked
+    code = foreign_code(study.model) if study.model.trusted else None
+    measuring = BenchCommand(
+        models,
+        engine=asked.engine,
+        shape=asked.shape,
+        data=asked.data,
+        rounds=asked.rounds,
+        trust_factory=(code,) if code else (),
+    )
+    return line(measuring)
 
 
-def _profiled(study: _Study, models: list[StoredModel]) -> tuple[Profile, ...]:
-    feeds = _feeds(study)
+def _profiled(study: _Study, models: list[StoredModel], keys: list[str]) -> tuple[Profile, ...]:
+    options = _engine_options(study.asked)
+    feeds = feeds_of(study.model, study.asked)
     engines = {subject.engine for subject in _subjects(study, models)}
     engine = "onnxruntime-cpu" if "onnxruntime-cpu" in engines else sorted(engines)[0]
 
@@ -243,34 +234,19 @@ def _profiled(study: _Study, models: list[StoredModel]) -> tuple[Profile, ...]:
         profiles = tuple(_profile(study, model, engine, feeds) for model in models)
         return ProfileReport(tuple(one for one in profiles if one is not None), None)
 
-    keys = [onnx_files.content_key(model.onnx) for model in models]
-    key = study.key(keys, engine, study.options.engine, feeds.bindings, study.options.seed)
-    found = study.log.once("profile", make, key=key, kind=ProfileReport)
-    return found.profiles
+    key = study.key(keys, engine, options, feeds.bindings, study.asked.seed)
+    return study.log.once("profile", make, key=key, kind=ProfileReport).profiles
 
 
 def _profile(study: _Study, model: StoredModel, engine: str, feeds: Feeds) -> Profile | None:
-    graph = graph_of(onnx_files.read(model.onnx), feeds.bindings)
-    subject = Subject(model.label, engine, graph)
     try:
-        with isolated.open_session(engine, model, study.options.engine) as session:
-            recording = session.record(feeds.arrays, Repeats())
-    except EngineCrashedError as error:  # its row among the measurements says so, too
+        how = Recorder(_engine_options(study.asked), shape=study.asked.shape)
+        found, _, _ = recorded(fed(model, feeds), engine, how)
+    except (EngineCrashedError, MissingCapabilityError) as error:  # its row there says so, too
         study.progress.step("profile", 1, 1, error.problem)
         return None
     study.progress.step("profile", 1, 1, model.label)
-    return None if recording.trace is None else profile(recording, subject)[0]
-
-
-def _feeds(study: _Study) -> Feeds:
-    options = study.options
-    return choose_feeds(
-        study.model,
-        data=options.data,
-        bindings=options.bindings,
-        seed=options.seed,
-        padding=options.padding,
-    )[0]
+    return found
 
 
 def _files(study: _Study, parity: VerifyReport) -> dict[str, str]:

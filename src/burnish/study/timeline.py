@@ -20,20 +20,23 @@ from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
 from burnish.analyze.twins import steadied
-from burnish.core import units
+from burnish.core import settings, units
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
 from burnish.engines.recording import Repeats
-from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds, Padding
 from burnish.hw import choose as hardware
 from burnish.hw.spec import HardwareSpec, for_cores
+from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
 from burnish.store.graph import GraphRecord
-from burnish.store.graph_of import graph_of
 from burnish.store.stored import StoredModel
+from burnish.study.given import models_of
+from burnish.study.inputs import FedModel, fed, feeds_of
 from burnish.study.observed import completed
+from burnish.study.requests.looking import AdviseCommand, GraphCommand, WhatIfCommand
+from burnish.study.requests.vocabulary import AnyModel, path, positive
 from burnish.trace.attribute import attribute
 from burnish.trace.events import DEVICE, Confidence, Trace
 from burnish.trace.formats import read_any
@@ -43,12 +46,13 @@ from burnish.trace.grouping import Library, library
 from burnish.trace.numbering import USUAL, numbered
 from burnish.trace.runs import warm
 
-_DISPATCH_S = 1e-6
+DISPATCH_S = 1e-6
 """What an engine spends between two nodes, where the device's file does not tell."""
 _DISTURBED = (
     "inferences without profiling took {}, more than with it less what profiling adds: something "
     "else was using the machine; {} is taken, from the nodes alone"
 )
+ENGINE = "onnxruntime-cpu"
 _BATCH_NAMES = ("batch", "batch_size", "N")
 
 
@@ -59,9 +63,9 @@ class TimelineRequest:
     model: StoredModel | None = None
     trace: Path | None = None
     """A recorded timeline; None: record one."""
-    engine: str = "onnxruntime-cpu"
+    engine: str = ENGINE
     options: EngineOptions = field(default_factory=EngineOptions)
-    bindings: Mapping[str, int] = field(default_factory=dict)
+    shape: Mapping[str, int] = field(default_factory=dict)
     data: Path | None = None
     seed: int = 0
     padding: Padding = "right"
@@ -93,14 +97,34 @@ class Recorded:
     """By the nodes of an event: how they are known."""
 
 
+def timeline_of(
+    asked: WhatIfCommand | AdviseCommand | GraphCommand, model: AnyModel | None
+) -> TimelineRequest:
+    """Return the inference of `model` that a request is about, to be recorded now."""
+    models = models_of(model, asked.store, asked.trust_factory)
+    return TimelineRequest(
+        model=models[0] if models else None,
+        engine=asked.engine or ENGINE,
+        options=EngineOptions(threads=asked.threads),
+        shape=positive(asked.shape),
+        data=path(asked.data),
+        seed=asked.seed,
+        padding=asked.padding,
+        hw=asked.hw,
+        cache=settings.read().cache,
+    )
+
+
 def recorded(request: TimelineRequest) -> Recorded:
     """Return the typical inference of a model that is run now, or of a recorded timeline."""
-    feeds = _feeds(request) if request.model is not None else None
-    record = _graph(request, feeds, {}) if feeds is not None else None
+    subject = fed(request.model, feeds_of(request.model, request)) if request.model else None
+    feeds = subject.feeds if subject else None
+    record = completed(subject.graph, subject.model, subject.feeds) if subject else None
     if request.trace is not None:
         trace, unprofiled_s = _read(request.trace), None
     else:
-        trace, unprofiled_s = _run(request, feeds)
+        assert subject is not None
+        trace, unprofiled_s = _run(request, subject)
     known = library(request.groups)
     if record is not None:
         trace = attribute(trace, record, known)
@@ -112,16 +136,14 @@ def recorded(request: TimelineRequest) -> Recorded:
     found = denominators(raw, unprofiled_s=unprofiled_s)
     graph, correction, notes = raw, None, (*trace.notes, *disturbed)
     if unprofiled_s is not None:
-        dispatch_s = device.launch_overhead_s if device is not None else _DISPATCH_S
+        dispatch_s = device.launch_overhead_s if device is not None else DISPATCH_S
         most_s = longest_unprofiled(raw, dispatch_s=dispatch_s)
         if most_s < unprofiled_s:
             notes += (_DISTURBED.format(units.seconds(unprofiled_s), units.seconds(most_s)),)
             unprofiled_s = most_s
         found = dataclasses.replace(found, unprofiled_s=unprofiled_s)
         graph, correction = unprofiled(raw, wall_s=unprofiled_s, dispatch_s=dispatch_s)
-    batches = {
-        size: _graph(request, feeds, _batch(feeds, size)) for size in request.batches if feeds
-    }
+    batches = {size: _of_batch(subject, size) for size in request.batches if subject}
     return Recorded(
         label=request.model.label if request.model else str(request.trace),
         source=trace.source,
@@ -134,28 +156,11 @@ def recorded(request: TimelineRequest) -> Recorded:
     )
 
 
-def _feeds(request: TimelineRequest) -> Feeds:
-    assert request.model is not None
-    return choose(
-        request.model,
-        data=request.data,
-        bindings=request.bindings,
-        seed=request.seed,
-        padding=request.padding,
-    )[0]
-
-
-def _graph(request: TimelineRequest, feeds: Feeds | None, other: Mapping[str, int]) -> GraphRecord:
-    assert request.model is not None
-    assert feeds is not None
-    bindings = {**feeds.bindings, **other}
-    shapes = {} if other else {name: array.shape for name, array in feeds.arrays.items()}
-    record = graph_of(onnx_files.read(request.model.onnx), bindings, shapes=shapes)
-    return record if other else completed(record, request.model, feeds)
-
-
-def _batch(feeds: Feeds, size: int) -> dict[str, int]:
-    return {name: size for name in feeds.bindings if name in _BATCH_NAMES}
+def _of_batch(subject: FedModel, size: int) -> GraphRecord:
+    """Return the graph at another batch size; the shapes of what was fed no longer hold."""
+    batch = {name: size for name in subject.feeds.bindings if name in _BATCH_NAMES}
+    model = onnx_files.read(subject.model.onnx)
+    return graph_of(model, {**subject.feeds.bindings, **batch}, shapes={})
 
 
 def _scene(
@@ -182,15 +187,13 @@ def _read(path: Path) -> Trace:
     return warm(read_any(path))
 
 
-def _run(request: TimelineRequest, feeds: Feeds | None) -> tuple[Trace, float]:
-    assert request.model is not None
-    assert feeds is not None
+def _run(request: TimelineRequest, subject: FedModel) -> tuple[Trace, float]:
     repeats = Repeats(request.warmup, request.runs, request.plain_s)
-    with isolated.open_session(request.engine, request.model, request.options) as session:
-        found = session.record(feeds.arrays, repeats)
+    with isolated.open_session(request.engine, subject.model, request.options) as session:
+        found = session.record(subject.feeds.arrays, repeats)
     if found.trace is None:
         raise MissingCapabilityError(
-            f"{request.model.label}: the engine {request.engine} records no timeline",
+            f"{subject.model.label}: the engine {request.engine} records no timeline",
             hint="use one that does: --engine onnxruntime-cpu",
         )
     return found.trace, undisturbed(found.plain_s)

@@ -8,24 +8,21 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from burnish.codegen.choice import Choose
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.backend import Backend
 from burnish.codegen.environment import tuning_cache
+from burnish.codegen.schedule import Scheduler
 from burnish.codegen.tune.budget import Budget
 from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.key import conditions
-from burnish.codegen.tune.measure import Bench, Terms
+from burnish.codegen.tune.measure import MeasuringProcess, Terms
 from burnish.codegen.tune.measured import Measured, TuneOptions
 from burnish.codegen.tune.search import Tuner
 from burnish.core.progress import Progress
-from burnish.hw import detect
-from burnish.tile.machine import Machine
 from burnish.tile.partition import Fusion
 
 _LEAST_LIMIT_S = 2.0
 
-ChooserFor = Callable[[ir.Model], Choose]
-"""What chooses for the graphs of a static model."""
+SchedulerFor = Callable[[ir.Model], Scheduler]
+"""What schedules the graphs of a prepared model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +39,30 @@ class TuneTerms:
 class Tuning:
     """A tuning session."""
 
-    chooser: ChooserFor
+    scheduler: SchedulerFor
     notes: list[str]
 
 
 @contextmanager
 def tuned(
-    terms: TuneTerms, target: Target, machine: Machine, fusion: Fusion, progress: Progress
+    terms: TuneTerms, backend: Backend, fusion: Fusion, progress: Progress
 ) -> Iterator[Tuning]:
-    """Yield choosers that measure, and remember what they found."""
+    """Yield schedulers that measure, and remember what they found."""
     cache = TuningCache(tuning_cache())
     budget = Budget(terms.budget_s)
     options = TuneOptions(fusion, terms.top)
-    with Bench(_bench_terms(terms, target, machine)) as bench:
-        found = conditions(detect.cpu(), target, machine.units)
-        tuner = Tuner(bench, cache, found, machine, most=terms.top)
+    with MeasuringProcess(_bench_terms(terms, backend)) as bench:
+        tuner = Tuner(bench, cache, backend, most=terms.top)
 
-        def chooser(model: ir.Model) -> Choose:
+        def scheduler(model: ir.Model) -> Scheduler:
             return Measured(tuner, options, budget, model, progress)
 
-        yield Tuning(chooser, cache.notes)
+        yield Tuning(scheduler, cache.notes)
 
 
-def _bench_terms(terms: TuneTerms, target: Target, machine: Machine) -> Terms:
+def _bench_terms(terms: TuneTerms, backend: Backend) -> Terms:
     """Return what holds for every trial: one kernel that hangs may not use up all the time."""
-    usual = Terms(target, machine.units)
+    usual = Terms(backend)
     if terms.budget_s is None:
         return usual
     return replace(usual, limit_s=min(usual.limit_s, max(_LEAST_LIMIT_S, terms.budget_s / 3)))

@@ -6,7 +6,6 @@ import os
 import shutil
 from pathlib import Path
 
-from burnish.core.errors import UsageError
 from burnish.core.files import Kind, folder_written_beside
 from burnish.store import layout
 from burnish.store.stored import StoredModel
@@ -16,12 +15,9 @@ _NOTHING = Kind("a copied data set", lambda _folder: "it came while that was cop
 
 
 def target_of(model: StoredModel, suffix: str = SUFFIX) -> Path:
-    """Return where the optimised variant of a stored model belongs."""
+    """Return where the optimised variant of a model belongs: in its store, or else beside it."""
     if model.variant is None:
-        raise UsageError(
-            f"{model.onnx}: is not in a store, so the result has no place of its own",
-            hint=f"name one with -o {model.onnx.with_name(model.onnx.stem)}_{suffix}.onnx",
-        )
+        return model.onnx.with_name(f"{model.onnx.stem}_{suffix}.onnx")
     store = model.onnx.absolute().parents[2]
     return layout.place(store, model.name, f"{model.variant}_{suffix}")
 

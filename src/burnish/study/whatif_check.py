@@ -23,19 +23,19 @@ from burnish.engines import isolated
 from burnish.engines import onnxruntime_executed as executed
 from burnish.engines.base import EngineOptions, GraphLevel
 from burnish.engines.onnxruntime_quantize import quantize_nodes
-from burnish.engines.recording import Turns
 from burnish.feeds.feed import Feeds
+from burnish.infer.graph_of import graph_of
 from burnish.process.scratch import scratch
 from burnish.rewrite.drop import without_nodes
 from burnish.rewrite.fusions import FUSIONS
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.pipeline import optimize
 from burnish.store import onnx_files
-from burnish.store.graph_of import graph_of
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
 from burnish.study.observed import completed
 from burnish.study.timeline import Recorded, TimelineRequest, undisturbed
+from burnish.timing.turns import Turns
 from burnish.version import __version__
 
 HISTORY = "whatif-history.jsonl"
@@ -73,7 +73,7 @@ class Checks:
         if request.engine != ENGINE:
             raise MissingCapabilityError(
                 f"changes can be made and measured on {ENGINE} only, not on {request.engine}",
-                hint=f"predict for that engine instead: --check --engine {ENGINE}",
+                hint=f"predict for that engine instead: --measure --engine {ENGINE}",
             )
         self._model, self._request, self._found = request.model, request, found
         self._options = options
@@ -117,7 +117,7 @@ class Checks:
             return made(self, scenario.actions)
         raise MissingCapabilityError(
             f"{' and '.join(sorted(kinds))} cannot be made in a model, only predicted",
-            hint="check one of: --remove, --fuse, --precision WHAT=i8",
+            hint="measure one of: --remove, --fuse, --cast WHAT=i8",
         )
 
     def _events(self, action: Action) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ class Checks:
         before, after = self._folder / "executed.onnx", self._folder / "changed.onnx"
         if any(action.by != "i8" for action in actions):
             raise MissingCapabilityError(
-                "only i8 can be made of single nodes", hint="check --precision WHAT=i8"
+                "only i8 can be made of single nodes", hint="measure --cast WHAT=i8"
             )
         names = [name for action in actions for name in self._events(action)]
         types = {node.name: node.op_type for node in onnx_files.read(before).graph}

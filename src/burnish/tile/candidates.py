@@ -78,7 +78,7 @@ def candidates(
     and machine; whoever asks for many groups finds it once.
     """
     known = orders if orders is not None else orders_on(graph, machine)
-    work = workload(group, graph, known)
+    work = workload(group, graph, known, machine.unit)
     sizes = _sizes(group.anchor, known.get(group.anchor.output), machine)
     visits = tuple(_visit_best_first(work, machine, space, seeds, sizes))
     usable = [visit.candidate for visit in visits if not visit.fault]

@@ -11,38 +11,35 @@ import math
 from collections.abc import Iterator, Mapping
 
 from burnish.core.tensors import BITS
+from burnish.hw.unit import CORE, UnitSpec
 from burnish.tile.graph import Read, TensorType, TileOp, arguments_of
 from burnish.tile.index import Axis, coefficient
 from burnish.tile.steps.substitution import is_contraction, reuse
 
-SETS_BYTES = 4096
-"""Addresses this far apart share a set of the first cache: 64 sets of 64 bytes."""
-WAYS = 12
-"""Lines that a set holds."""
 OFTEN = 8
 """Uses of an element that pay for its copy, which costs about as much as ten uses of it."""
-
-MOST_COPIED_BYTES = 512 << 10
-"""What a tile needs of an operand may have this size to be copied: the copy should stay near."""
 
 Layouts = Mapping[str, tuple[int, ...]]
 """The order of a tensor's dimensions in memory, where it is another than its own."""
 
 
 def colliding(
-    op: TileOp, types: Mapping[str, TensorType], layouts: Layouts | None = None
+    op: TileOp,
+    types: Mapping[str, TensorType],
+    layouts: Layouts | None = None,
+    unit: UnitSpec = CORE,
 ) -> Iterator[int]:
     """Yield the reads of a product whose steps along the sum share a set of the cache."""
     if not is_contraction(op):
         return
-    long = [axis for axis in op.reduced if axis.extent > WAYS]
+    long = [axis for axis in op.reduced if axis.extent > unit.cache_ways]
     for position in arguments_of(op.body):
         read = op.reads[position]
         kind = types[read.tensor]
         order = (layouts or {}).get(read.tensor)
         steps = [stride(read, axis, kind.shape, order) for axis in long]
         width = BITS[kind.dtype] // 8
-        collides = any(step and step * width % SETS_BYTES == 0 for step in steps)
+        collides = any(step and step * width % unit.cache_sets_bytes == 0 for step in steps)
         if collides and not read.guards and reuse(op, position) >= OFTEN:
             yield position
 

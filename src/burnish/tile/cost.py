@@ -15,50 +15,13 @@ from itertools import pairwise
 
 from burnish.core.placing import Lifetime
 from burnish.hw.spec import MemoryLevel
-from burnish.tile.collisions import MOST_COPIED_BYTES
+from burnish.hw.unit import UnitSpec
 from burnish.tile.footprint import element_bytes, placed
 from burnish.tile.machine import Machine
 from burnish.tile.region import TileMap, propagate
 from burnish.tile.schedule import Schedule
 from burnish.tile.traffic import Traffic, traffic
-from burnish.tile.workload import (
-    FLOPS_PER_OPERATION,
-    NestFacts,
-    ReadFacts,
-    VectorChoice,
-    Workload,
-)
-
-PEAK_SHARE = 0.85
-"""Of the peak rate that a register-blocked sum of products reaches when its operands are near; with
-what its loads expose, about 0.79 (64 to 81 of 100 measured)."""
-
-EXPOSED = 0.25
-"""Share of a CPU's shorter parts that its longest one does not hide: waiting for memory and
-computing overlap, but not wholly."""
-
-REGISTER_ROWS = 6
-"""Rows of outputs that a kernel keeps in registers: one load serves as many multiply-adds."""
-
-SCATTERED = 3
-"""Operations that the load of a single element costs when each comes from another cache line; a
-transposed read was measured to take 0.4 to 0.9 ns an element, about two to five of them."""
-
-COLLIDING = 1.4
-"""How much longer a product takes whose operand's lines share a set of the first cache (1.3 to 1.9
-measured)."""
-
-PICKED = 3
-"""Operations that a vector of elements costs which lie a few apart: loads, and picking lanes."""
-
-NEST_START_S = 30e-9
-"""What entering one nest for one tile costs: set-up of loops and addresses."""
-
-ROW_START_S = 3e-9
-"""What beginning one contiguous run of the innermost loop costs a CPU (1.5 to 4.5 ns measured)."""
-
-UNEVENNESS = 0.1
-"""Share of a tile's time by which units finish apart; more tiles per unit even it out."""
+from burnish.tile.workload import FLOPS_PER_OPERATION, NestFacts, ReadFacts, VectorChoice, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +110,7 @@ def _collisions(work: Workload, tile_map: TileMap) -> frozenset[str]:
     return frozenset(
         name
         for name in work.copied
-        if element_bytes(types[name].dtype, tile_map.elements(name)) > MOST_COPIED_BYTES
+        if element_bytes(types[name].dtype, tile_map.elements(name)) > work.unit.most_copied_bytes
     )
 
 
@@ -248,11 +211,11 @@ def _nest_seconds(
         missed = sum(behind.of_memory(name, level) for name in outside)
         missed += behind.of_scratch(inside, level)
         memory.append(missed * elements / max(every, 1) / following.bandwidth_bytes_per_s)
-    share = PEAK_SHARE if facts.contracts else 1.0
-    share /= COLLIDING if collides and machine.hw.kind == "cpu" else 1.0
+    share = machine.unit.peak_share if facts.contracts else 1.0
+    share /= machine.unit.colliding if collides and machine.hw.kind == "cpu" else 1.0
     compute = elements * flops / (machine.peak_flops_per_s(facts.rate_dtype) * share)
     if machine.hw.kind == "cpu":
-        compute += elements * rows * ROW_START_S / machine.units
+        compute += elements * rows * machine.unit.row_start_s / machine.units
     return _NestSeconds(compute, tuple(memory))
 
 
@@ -260,13 +223,13 @@ def _near(facts: NestFacts, tile_map: TileMap, machine: Machine) -> tuple[float,
     """Return flops, bytes of the nearest memory and rows per element, with the best vectors."""
     lanes = machine.lanes(facts.op.body.dtype)
     sizes = [span.size for span in tile_map.boxes[facts.op.output]]
-    found = [_vectorised(facts, choice, sizes, lanes) for choice in facts.choices]
+    found = [_vectorised(facts, choice, sizes, lanes, machine.unit) for choice in facts.choices]
     near = facts.output_bytes + sum(read.count * read.width_bytes for read in facts.reads)
     return min(found, default=(facts.flops, near, 1.0))
 
 
 def _vectorised(
-    facts: NestFacts, choice: VectorChoice, sizes: Sequence[int], lanes: int
+    facts: NestFacts, choice: VectorChoice, sizes: Sequence[int], lanes: int, unit: UnitSpec
 ) -> tuple[float, float, float]:
     length = _length(facts, choice, sizes)
     flops = facts.flops * (-(-length // lanes) * lanes / max(length, 1))
@@ -278,16 +241,16 @@ def _vectorised(
         if lying == "same":
             near += read.count * read.width_bytes / lanes
             continue
-        served = _served(read, sizes)
+        served = _served(read, sizes, unit.register_rows)
         near += read.count * read.width_bytes / served
         if lying == "near":
             # a few whole vectors, and the lanes picked out of them
-            flops += FLOPS_PER_OPERATION * read.count * PICKED / served
+            flops += FLOPS_PER_OPERATION * read.count * unit.picked_operations / served
         elif lying == "apart":
             # element by element: as many loads as a vector has lanes
-            flops += FLOPS_PER_OPERATION * read.count * lanes * SCATTERED / served
+            flops += FLOPS_PER_OPERATION * read.count * lanes * unit.scattered_operations / served
     if choice.output_apart:
-        flops += FLOPS_PER_OPERATION * lanes * SCATTERED
+        flops += FLOPS_PER_OPERATION * lanes * unit.scattered_operations
     return flops, near, 1 / max(length, 1) if choice.positions else 1.0
 
 
@@ -303,17 +266,17 @@ def _length(facts: NestFacts, choice: VectorChoice, sizes: Sequence[int]) -> int
     return length
 
 
-def _served(read: ReadFacts, sizes: Sequence[int]) -> int:
+def _served(read: ReadFacts, sizes: Sequence[int], register_rows: int) -> int:
     """Return how many outputs in registers one load serves."""
     result = 1
     for position in read.free:
         result *= sizes[position]
-    return min(result, REGISTER_ROWS)
+    return min(result, register_rows)
 
 
-def _overlapped(parts: Sequence[float]) -> float:
+def _overlapped(parts: Sequence[float], exposed_share: float) -> float:
     longest = max(parts)
-    return longest + EXPOSED * (sum(parts) - longest)
+    return longest + exposed_share * (sum(parts) - longest)
 
 
 def _total(
@@ -330,7 +293,8 @@ def _total(
     if machine.hw.kind == "gpu":
         busy = max(compute, *memory)
     else:
-        busy = sum(_overlapped((nest.compute, *nest.memory)) for nest in nests)
+        exposed = machine.unit.exposed_share
+        busy = sum(_overlapped((nest.compute, *nest.memory), exposed) for nest in nests)
     length, walks = 1, tile_map.tiles
     if schedule.carried is not None:
         extent = tile_map.counters[schedule.carried].extent
@@ -338,8 +302,8 @@ def _total(
     waves = -(-walks // machine.units)
     uneven = waves * machine.units / max(walks, 1)
     if machine.units > 1:
-        uneven += UNEVENNESS * machine.units / max(walks, machine.units)
-    starts = NEST_START_S * len(nests) * waves * length
+        uneven += machine.unit.unevenness * machine.units / max(walks, machine.units)
+    starts = machine.unit.nest_start_s * len(nests) * waves * length
     launch = machine.hw.launch_overhead_s + (starts if machine.hw.kind == "cpu" else 0.0)
     return Cost(
         seconds=busy * uneven + launch,

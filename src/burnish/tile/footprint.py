@@ -7,16 +7,6 @@ from collections.abc import Collection, Mapping
 from burnish.core.placing import Lifetime, Places, first_fit
 from burnish.core.tensors import BITS
 from burnish.tile.group import Group
-from burnish.tile.region import TileMap
-
-
-def footprint(group: Group, sizes: Mapping[str, int], kept: Collection[str] = ()) -> Places:
-    """Return where a group's scratch tensors lie.
-
-    `sizes` has the bytes of every scratch tensor's tile, as `scratch_sizes` or a back end that
-    pads rows tells them. `kept` tensors are needed from one tile to the next.
-    """
-    return placed(lifetimes(group, kept), sizes)
 
 
 def placed(lives: Mapping[str, Lifetime], sizes: Mapping[str, int]) -> Places:
@@ -37,16 +27,6 @@ def lifetimes(group: Group, kept: Collection[str] = ()) -> dict[str, Lifetime]:
     return {
         op.output: always if op.output in kept else Lifetime(position, last[op.output])
         for position, op in enumerate(group.ops)
-        if op.output in scratch
-    }
-
-
-def scratch_sizes(group: Group, tile_map: TileMap) -> dict[str, int]:
-    """Return the bytes of every scratch tensor's tile, elements densely packed."""
-    scratch = set(group.scratch)
-    return {
-        op.output: element_bytes(op.dtype, tile_map.elements(op.output))
-        for op in group.ops
         if op.output in scratch
     }
 

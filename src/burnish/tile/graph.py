@@ -77,6 +77,11 @@ class TileOp:
         for finding in _findings(self):
             raise ValueError(f"nest {self.output!r}: {finding}")
 
+    def __str__(self) -> str:
+        from burnish.tile.text import nest_text
+
+        return nest_text(self)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Return the output's shape."""
@@ -127,6 +132,11 @@ class TileGraph:
     def __post_init__(self) -> None:
         for finding in _graph_findings(self):
             raise ValueError(finding)
+
+    def __str__(self) -> str:
+        from burnish.tile.text import graph_text
+
+        return graph_text(self)
 
     def producer(self, tensor: str) -> TileOp | None:
         """Return the nest that writes a tensor; None for inputs and constants."""

@@ -21,6 +21,11 @@ class Group:
         if missing := set(self.outputs) - self.written:
             raise ValueError(f"no nest of the group writes {', '.join(sorted(missing))}")
 
+    def __str__(self) -> str:
+        from burnish.tile.text import group_text
+
+        return group_text(self)
+
     @property
     def anchor(self) -> TileOp:
         """Return the nest whose output is cut into tiles."""

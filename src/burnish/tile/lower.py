@@ -1,6 +1,6 @@
 """From ONNX nodes to loop nests: which nodes are covered, and the tile-graph of a region of them.
 
-The graph must be static: `burnish.tile.static` gives every value its shape, and makes constants
+The graph must be static: `burnish.rewrite.static` gives every value its shape, and makes constants
 of what is computed from shapes.
 """
 
@@ -17,12 +17,7 @@ from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
 from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.graph import TensorType, TileGraph, constant_type
-from burnish.tile.semantics import SEMANTICS, Builder, Node, NotCoveredError
-
-ELEMENT_TYPES = frozenset(
-    {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool"}
-)
-"""The element types that nests compute with."""
+from burnish.tile.semantics import ELEMENT_TYPES, SEMANTICS, Builder, Node, NotCoveredError
 
 Attribute = Any
 """A Python value: int, float, str, a list of them, or an array."""
@@ -245,6 +240,7 @@ def _python(attribute: ir.Attr) -> Attribute:
 def _name(value: ir.Value) -> str:
     if not value.name:
         raise ModelError(
-            "a value of the graph has no name", hint="make the model static first: tile.static"
+            "a value of the graph has no name",
+            hint="make the model static first: burnish.rewrite.static",
         )
     return value.name

@@ -6,19 +6,10 @@ from dataclasses import dataclass
 
 from burnish.core.tensors import BITS
 from burnish.hw.spec import HardwareSpec, MemoryLevel
+from burnish.hw.unit import UNITS, UnitSpec
 from burnish.tile.traffic import Transactions, transactions
 
-_VECTOR_BYTES = (("avx512f", 64), ("avx2", 32))
-"""By the flag that says a CPU has them, the longest first."""
-
-_SHORTEST_VECTOR_BYTES = 16
-"""Every 64-bit CPU has vectors of this length."""
-
 _WARP_LANES = 32
-
-SCRATCH_PER_CACHE = 1.5
-"""A CPU's scratch may exceed a core's own cache by this much: recomputing the halo of smaller tiles
-was measured to cost more than the misses (a 780 KB ring in a 512 KB cache won)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +22,11 @@ class Machine:
     scratch_bytes: int
     """The most scratch memory that one tile may take."""
     transactions: Transactions
+
+    @property
+    def unit(self) -> UnitSpec:
+        """Return how one compute unit runs code."""
+        return self.hw.unit or UNITS[self.hw.kind]
 
     @property
     def units(self) -> int:
@@ -57,23 +53,14 @@ class Machine:
 def machine(hw: HardwareSpec, vector_bytes: int | None = None) -> Machine:
     """Return a device as the scheduler sees it.
 
-    Without `vector_bytes`, those that the device's description names; a probed CPU names none, and
-    counts as one with 32.
+    Without `vector_bytes`, those that the device's description names.
     """
     own = [level.capacity_bytes for level in hw.memory if level.per_unit]
     largest = max(own, default=hw.memory[0].capacity_bytes)
+    unit = hw.unit or UNITS[hw.kind]
     return Machine(
         hw=hw,
-        vector_bytes=vector_bytes or _vector_bytes(hw),
-        scratch_bytes=largest if hw.kind == "gpu" else int(SCRATCH_PER_CACHE * largest),
+        vector_bytes=vector_bytes or unit.vector_bytes,
+        scratch_bytes=int(unit.scratch_share * largest),
         transactions=transactions(hw),
     )
-
-
-def _vector_bytes(hw: HardwareSpec) -> int:
-    if hw.kind == "gpu":
-        return 4 * _WARP_LANES
-    if not hw.recognised_by:
-        return 32
-    fits = (length for flag, length in _VECTOR_BYTES if flag in hw.recognised_by)
-    return next(fits, _SHORTEST_VECTOR_BYTES)

@@ -34,9 +34,18 @@ class Measures:
 def compare(graphs: Iterable[TileGraph], machine: Machine) -> tuple[Measures, ...]:
     """Return the measures of a model's lowered graphs, for each degree of fusion."""
     lowered = tuple(graphs)
-    return tuple(
-        _added(fusion, (_fused(graph, machine, fusion) for graph in lowered))
-        for fusion in get_args(Fusion)
+    return tuple(fused(lowered, machine, fusion) for fusion in get_args(Fusion))
+
+
+def fused(graphs: Iterable[TileGraph], machine: Machine, fusion: Fusion) -> Measures:
+    """Return the measures of a model's lowered graphs for one degree of fusion, as predicted."""
+    found = [_fused(graph, machine, fusion) for graph in graphs]
+    return Measures(
+        fusion=fusion,
+        kernels=sum(each.kernels for each in found),
+        intermediate_bytes=sum(each.intermediate_bytes for each in found),
+        traffic_bytes=sum(each.traffic_bytes for each in found),
+        seconds=sum(each.seconds for each in found),
     )
 
 
@@ -75,14 +84,3 @@ def _cost(group: Group, predictions: Predictions) -> Cost | None:
     except NoGroupError:
         # an output without elements: a kernel that moves nothing
         return None
-
-
-def _added(fusion: Fusion, parts: Iterable[Measures]) -> Measures:
-    found = tuple(parts)
-    return Measures(
-        fusion=fusion,
-        kernels=sum(part.kernels for part in found),
-        intermediate_bytes=sum(part.intermediate_bytes for part in found),
-        traffic_bytes=sum(part.traffic_bytes for part in found),
-        seconds=sum(part.seconds for part in found),
-    )

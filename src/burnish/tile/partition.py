@@ -14,14 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from burnish.core.units import seconds as seconds_text
-from burnish.tile.connect import (
-    NoGroupError,
-    Wiring,
-    grouped,
-    in_order,
-    singles,
-    wiring,
-)
+from burnish.tile.connect import NoGroupError, Wiring, grouped, in_order, singles, wiring
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine

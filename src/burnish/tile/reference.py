@@ -9,18 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from burnish.core.array_types import array_type as numpy_type
 from burnish.core.arrays import Array, Arrays
-from burnish.store.element_types import numpy_type
-from burnish.tile.expr import (
-    Accumulated,
-    Argument,
-    Call,
-    Constant,
-    Coordinate,
-    Expr,
-    Guard,
-    Inside,
-)
+from burnish.tile.expr import Accumulated, Argument, Call, Constant, Coordinate, Expr, Guard, Inside
 from burnish.tile.functions import FUNCTIONS
 from burnish.tile.graph import Read, TileGraph, TileOp
 from burnish.tile.index import Axis, Div, Fetch, Index, Mod

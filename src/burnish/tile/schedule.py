@@ -19,3 +19,10 @@ class Schedule:
     """How many tiles along that axis one thread walks before it begins anew."""
     settings: Mapping[str, int] = field(default_factory=dict)
     """Choices that only one back end knows, by its own names."""
+
+    def __str__(self) -> str:
+        parts = [f"tile {'×'.join(map(str, self.tile)) or 'one'}"]
+        if self.carried is not None:
+            parts.append(f"runs of {self.run} along axis {self.carried}")
+        parts += [f"{name} {value}" for name, value in sorted(self.settings.items())]
+        return ", ".join(parts)

@@ -20,6 +20,10 @@ from burnish.tile.expr import Argument, Expr
 from burnish.tile.graph import Combine, Read, TensorType, TileOp, constant_type
 from burnish.tile.index import Axis, Index, at, fetches_of, flatten, unflatten
 
+ELEMENT_TYPES = frozenset(
+    {"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool"}
+)
+"""The element types that nests compute with."""
 _WHOLE = ("i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8")
 MOST_ELEMENTS = 2**40
 """Of a tensor that is worth a kernel: a terabyte of single bytes."""
@@ -155,8 +159,9 @@ class Builder:
 
 Meaning = Callable[[Builder, Node], None]
 
-SEMANTICS: Registry[Meaning] = Registry("operator", package="burnish.tile.ops")
-"""By operator name; those of other domains as `com.microsoft.Gelu`."""
+SEMANTICS: Registry[Meaning] = Registry("operator", package="burnish.operators.families")
+"""By operator name; those of other domains as `com.microsoft.Gelu`. It is the column `loops` of the
+records in `burnish.operators`, whose family files register themselves here."""
 
 
 def axes_for(shape: Sequence[int], prefix: str = "i") -> tuple[Axis, ...]:

@@ -5,16 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from burnish.tile.expr import (
-    Accumulated,
-    Argument,
-    Call,
-    Constant,
-    Coordinate,
-    Expr,
-    Guard,
-    Inside,
-)
+from burnish.tile.expr import Accumulated, Argument, Call, Constant, Coordinate, Expr, Guard, Inside
 from burnish.tile.graph import Read, TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod

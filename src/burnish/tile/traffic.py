@@ -9,6 +9,7 @@ from typing import Literal
 
 from burnish.core.tensors import BITS
 from burnish.hw.spec import HardwareSpec
+from burnish.hw.unit import UNITS
 from burnish.tile.graph import TensorType
 from burnish.tile.index import axes_of, bounds
 from burnish.tile.region import Box, TileMap
@@ -63,7 +64,8 @@ class Traffic:
 
 def transactions(hw: HardwareSpec) -> Transactions:
     """Return a device's transaction sizes: lines of a CPU's cache, sectors of a GPU's."""
-    return Transactions(128, 32) if hw.kind == "gpu" else Transactions(64, 64)
+    unit = hw.unit or UNITS[hw.kind]
+    return Transactions(unit.read_bytes, unit.write_bytes)
 
 
 def traffic(work: Workload, tile_map: TileMap, sizes: Transactions) -> Traffic:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from burnish.core.placing import Lifetime
 from burnish.core.tensors import BITS, FLOATS
+from burnish.hw.unit import CORE, UnitSpec
 from burnish.tile.collisions import Layouts, colliding, stride
 from burnish.tile.expr import Argument, Call, operations, walk
 from burnish.tile.footprint import lifetimes
@@ -93,6 +94,8 @@ class Workload:
     """Of the scratch tensors that take memory of their own."""
     copied: Mapping[str, Lifetime]
     """Of the inputs that are copied into scratch before they are used."""
+    unit: UnitSpec = CORE
+    """What it is computed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,9 @@ class _Memory:
         return [place for place in order if op.spatial[place].extent > 1]
 
 
-def workload(group: Group, graph: TileGraph, orders: Layouts | None = None) -> Workload:
+def workload(
+    group: Group, graph: TileGraph, orders: Layouts | None = None, unit: UnitSpec = CORE
+) -> Workload:
     """Return what the nests of a group of `graph` do per element.
 
     `orders` has the tensors whose dimensions lie in another order than their own.
@@ -142,16 +147,16 @@ def workload(group: Group, graph: TileGraph, orders: Layouts | None = None) -> W
         choices = _choices(op, memory, innermost.get(op.output))
         nests.append(_facts(op, memory, known, choices, op.output in inside.values()))
         known |= {op.output, *op.inputs}
-    copied = _copied(group, memory)
-    return Workload(group, graph, tuple(nests), group.inputs, accesses(group), lives, copied)
+    copied = _copied(group, memory, unit)
+    return Workload(group, graph, tuple(nests), group.inputs, accesses(group), lives, copied, unit)
 
 
-def _copied(group: Group, memory: _Memory) -> dict[str, Lifetime]:
+def _copied(group: Group, memory: _Memory, unit: UnitSpec) -> dict[str, Lifetime]:
     from_memory = set(group.inputs) - memory.graph.constants.keys()
     return {
         op.reads[position].tensor: Lifetime(number, number)
         for number, op in enumerate(group.ops)
-        for position in colliding(op, memory.graph.tensors, memory.orders)
+        for position in colliding(op, memory.graph.tensors, memory.orders, unit)
         if op.reads[position].tensor in from_memory
     }
 

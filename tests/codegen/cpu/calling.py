@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burnish.codegen.buffers import SLACK_BYTES
 from burnish.codegen.cpu.compile import Compiled, compile_module
 from burnish.codegen.cpu.kernel import Kernel
 from burnish.codegen.cpu.target import Target
 from burnish.core.arrays import Array, Arrays
 from burnish.core.placing import ALIGNMENT
+from burnish.runtime.buffers import SLACK_BYTES
 
 _SIGNATURE = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p

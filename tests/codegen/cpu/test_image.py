@@ -12,8 +12,9 @@ import pytest
 from burnish.codegen.cpu import driver
 from burnish.codegen.cpu.compile import compile_module
 from burnish.codegen.cpu.image import Image, ImageTable, NotLinkableError, link
-from burnish.codegen.cpu.loaded_image import LoadedImage, system_address
 from burnish.codegen.cpu.target import TARGETS
+from burnish.runtime.cpu.driver import FUNCTIONS
+from burnish.runtime.cpu.loaded_image import LoadedImage, system_address
 
 pytestmark = pytest.mark.skipif(
     platform.machine().lower() not in ("x86_64", "amd64"), reason="images are for x86-64"
@@ -87,7 +88,7 @@ def test_it_computes_what_the_compilers_loader_computes(text: str, name: str) ->
 
 def test_several_objects_share_an_image() -> None:
     image = link([object_code(CONSTANTS), object_code(CALLS), object_code(driver.ir_text())])
-    assert {"scaled", "both", *driver.FUNCTIONS} <= set(image.table.symbols)
+    assert {"scaled", "both", *FUNCTIONS} <= set(image.table.symbols)
     assert set(image.table.externals) == {"sin", "cos"}
     loaded = LoadedImage(image)
     assert function(loaded.address("scaled"))(2.0) == 6.625

@@ -45,9 +45,9 @@ def test_a_product_keeps_rows_times_vectors_in_registers() -> None:
     assert found.rows * found.vectors >= 16
 
 
-def test_taps_of_a_stencil_are_written_out() -> None:
+def test_taps_of_a_stencil_are_unrolled() -> None:
     found = blocking(blurred(8, 64), (8, 64))
-    assert [axis.name for axis in found.written_out] == ["k"]
+    assert [axis.name for axis in found.unrolled] == ["k"]
 
 
 def test_a_constant_operand_lies_in_panels() -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from burnish.codegen.cpu.kernel import Kernel
+from burnish.codegen.backend import UNNAMED, EmittedKernel
+from burnish.codegen.cpu.backend import CpuBackend
 from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
 from tile_samples import Sketch
 
 SIZE = 100
+LAUNCH = {"tiles": SIZE, "scratch_bytes": 64}
 
 _TEXT = """
 define void @kernel(ptr %args, i64 %begin, i64 %end, ptr %scratch) {{
@@ -111,11 +114,16 @@ def schedule(name: str) -> Schedule:
     return Schedule((NAMES.index(name) + 1,))
 
 
-def write(*given: object, **_: object) -> Kernel:
-    """Return the kernel that a schedule of `schedule` stands for."""
-    group, chosen = given[0], given[1]
-    name = NAMES[chosen.tile[0] - 1]  # type: ignore[attr-defined]
-    if name == "unwritable":
-        raise ValueError("no way to write it")
-    (output,) = group.outputs  # type: ignore[attr-defined]
-    return Kernel("kernel", TEXTS[name], ("a", "b", output), SIZE, 64, ("node",))
+class BadBackend(CpuBackend):
+    """Emits the kernel that a schedule of `schedule` stands for."""
+
+    def emit(
+        self, group: Group, schedule: Schedule, graph: TileGraph, **_: object
+    ) -> EmittedKernel:
+        name = NAMES[schedule.tile[0] - 1]
+        if name == "unwritable":
+            raise ValueError("no way to write it")
+        (output,) = group.outputs
+        return EmittedKernel(
+            TEXTS[name].replace("@kernel", f"@{UNNAMED}"), ("a", "b", output), LAUNCH, ("node",)
+        )

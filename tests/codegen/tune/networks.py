@@ -7,10 +7,10 @@ import onnx
 import onnx_ir as ir
 from onnx import TensorProto, helper, numpy_helper
 
+from burnish.rewrite.static import static
 from burnish.tile.graph import TileGraph
 from burnish.tile.lower import lower
 from burnish.tile.simplify import simplify
-from burnish.tile.static import static
 
 
 def layers(count: int = 2, rows: int = 32, width: int = 16) -> ir.Model:

@@ -14,9 +14,9 @@ from burnish.codegen.tune.check import (
     ExpectedPart,
     case,
     finding,
+    group_inputs,
     parts_to_judge,
 )
-from burnish.codegen.tune.inputs import group_inputs
 from burnish.tile.expr import Argument, Call, Constant, call
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.index import Axis, at, fetched

@@ -1,4 +1,4 @@
-"""One kernel, two groups or the library: whatever was measured to be the fastest."""
+"""One kernel, two groups or ONNX Runtime: whatever was measured to be the fastest."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def halves(group: Group) -> tuple[Group, ...]:
     return tuple(Group(ops, (ops[-1].output,)) for ops in (group.ops[:middle], group.ops[middle:]))
 
 
-def found(own: float | str | None = None, library: float | str | None = None) -> Found:
+def found(own: float | str | None = None, ort: float | str | None = None) -> Found:
     def trial(schedule: Schedule | None, given: float | str) -> Trial:
         if isinstance(given, str):
             return Trial(schedule, failure=given)
         return Trial(schedule, (given,) * 3)
 
     tuned = Tuned((trial(Schedule((4, 4)), own),), 1) if own is not None else Tuned()
-    return Found(tuned, trial(None, library) if library is not None else None)
+    return Found(tuned, trial(None, ort) if ort is not None else None)
 
 
 def test_a_merge_is_kept_where_its_parts_are_hardly_faster() -> None:
@@ -48,23 +48,23 @@ def test_a_merge_is_kept_where_its_parts_are_hardly_faster() -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "library", "way"),
+    ("own", "ort", "way"),
     [
         (1.0, 1.2, "kernel"),
         (1.0, 1.02, "kernel"),
         (1.0, 0.95, "kernel"),
-        (1.0, 0.5, "library"),
-        ("crashed", 0.5, "library"),
+        (1.0, 0.5, "onnxruntime"),
+        ("crashed", 0.5, "onnxruntime"),
         (1.0, "wrong: y", "kernel"),
         (1.0, None, "kernel"),
-        ("crashed", None, "library"),
+        ("crashed", None, "onnxruntime"),
         (None, None, "not measured"),
     ],
 )
 def test_a_kernel_is_kept_unless_the_library_is_faster_for_sure(
-    own: float | str | None, library: float | str | None, way: str
+    own: float | str | None, ort: float | str | None, way: str
 ) -> None:
-    decision = decide(WHOLE, lambda _group: found(own, library), lambda _group: ())
+    decision = decide(WHOLE, lambda _group: found(own, ort), lambda _group: ())
     assert decision.way == way
 
 
@@ -105,6 +105,6 @@ def test_what_comes_close_is_named() -> None:
     times = {4: found(2.0), 2: found(0.9), 1: found(5.0)}
     assert decide(WHOLE, lambda group: times[len(group.ops)], halves).rivals == (WHOLE,)
     near = decide(WHOLE, lambda _group: found(1.2, 1.0), lambda _group: ())
-    assert (near.way, near.rivals) == ("library", (WHOLE,))
+    assert (near.way, near.rivals) == ("onnxruntime", (WHOLE,))
     far = decide(WHOLE, lambda _group: found(1.5, 1.0), lambda _group: ())
     assert far.rivals == ()

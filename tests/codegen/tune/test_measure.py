@@ -9,30 +9,31 @@ import numpy as np
 import onnx
 import pytest
 
-from burnish.codegen.cpu.kernel import Kernel, generate
-from burnish.codegen.cpu.target import TARGETS, detect
+from burnish.codegen.backend import EmittedKernel
+from burnish.codegen.cpu.backend import CpuBackend, open_cpu
+from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.tune import measure
-from burnish.codegen.tune.measure import Bench, LibraryPart, Task, Terms
+from burnish.codegen.tune.measure import MeasuringProcess, OrtCandidate, Rules, Task, Terms
 from burnish.codegen.tune.messages import Tensor
-from burnish.codegen.tune.race import Rules
 from burnish.codegen.tune.trial import Trial
 from burnish.tile.graph import TileGraph
 from burnish.tile.schedule import Schedule
 from burnish.tile.simplify import simplify
+from codegen.models import MACHINE
 from codegen.tune import bad_kernels
 from tile_samples import Sketch, feed_forward, scores, whole
 
 QUICK = Rules(rounds=2, block_s=1e-4)
-TERMS = Terms(TARGETS["portable"], 1, QUICK, limit_s=30.0)
+TERMS = Terms(bad_kernels.BadBackend(TARGETS["portable"], MACHINE), QUICK, limit_s=30.0)
 
 
 @pytest.fixture(scope="module")
-def bench() -> Iterator[Bench]:
-    with Bench(TERMS, write=bad_kernels.write) as found:
+def bench() -> Iterator[MeasuringProcess]:
+    with MeasuringProcess(TERMS) as found:
         yield found
 
 
-def tried(bench: Bench, *names: str) -> dict[str, Trial]:
+def tried(bench: MeasuringProcess, *names: str) -> dict[str, Trial]:
     graph = bad_kernels.graph()
     trials = bench.try_all(
         Task(whole(graph), graph), [bad_kernels.schedule(name) for name in names]
@@ -58,7 +59,7 @@ def tried(bench: Bench, *names: str) -> dict[str, Trial]:
     ],
 )
 def test_a_bad_kernel_is_a_row_and_a_good_one_beside_it_is_timed(
-    bench: Bench, name: str, reason: str
+    bench: MeasuringProcess, name: str, reason: str
 ) -> None:
     found = tried(bench, name, "right")
     assert found[name].failure.startswith(reason), found[name].failure
@@ -69,7 +70,7 @@ def test_a_bad_kernel_is_a_row_and_a_good_one_beside_it_is_timed(
 
 def test_a_kernel_that_hangs_is_given_up() -> None:
     terms = replace(TERMS, limit_s=2.0)
-    with Bench(terms, write=bad_kernels.write) as bench:
+    with MeasuringProcess(terms) as bench:
         found = tried(bench, "right", "hanging")
     assert (
         found["hanging"].failure == "gave no answer within 2.00 s during 'prove'"
@@ -77,14 +78,16 @@ def test_a_kernel_that_hangs_is_given_up() -> None:
     assert found["right"].samples_s
 
 
-def test_equal_kernels_are_tried_once(bench: Bench) -> None:
+def test_equal_kernels_are_tried_once(bench: MeasuringProcess) -> None:
     graph = bad_kernels.graph()
     right = bad_kernels.schedule("right")
     found = bench.try_all(Task(whole(graph), graph), [right, replace(right, settings={"rows": 2})])
     assert [trial.failure for trial in found] == ["", "the same kernel as with tile 1"]
 
 
-def test_what_nobody_can_judge_is_not_tried(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_can_judge_is_not_tried(
+    bench: MeasuringProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def unable(*_: object) -> None:
         raise IndexError("index 9 is out of bounds")
 
@@ -94,7 +97,7 @@ def test_what_nobody_can_judge_is_not_tried(bench: Bench, monkeypatch: pytest.Mo
 
 
 def test_tensors_that_find_no_memory_are_a_row(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: MeasuringProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     huge = Tensor("f32", (1 << 60,))
     monkeypatch.setattr(measure, "Tensor", lambda *_: huge)
@@ -103,7 +106,7 @@ def test_tensors_that_find_no_memory_are_a_row(
     assert tried(bench, "right")["right"].failure == ""
 
 
-def test_nothing_to_try_gives_nothing(bench: Bench) -> None:
+def test_nothing_to_try_gives_nothing(bench: MeasuringProcess) -> None:
     graph = bad_kernels.graph()
     assert bench.try_all(Task(whole(graph), graph), []) == ()
 
@@ -111,8 +114,8 @@ def test_nothing_to_try_gives_nothing(bench: Bench) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_generated_kernels_are_right(threads: int) -> None:
     graph = simplify(scores(24, 16, 48))
-    terms = Terms(detect(), threads, QUICK)
-    with Bench(terms) as bench:
+    terms = Terms(open_cpu("", threads), QUICK)
+    with MeasuringProcess(terms) as bench:
         found = bench.try_all(Task(whole(graph), graph), [Schedule((4, 48)), Schedule((5, 48))])
     assert [trial.failure for trial in found] == ["", ""]
     assert all(trial.seconds for trial in found)
@@ -120,13 +123,14 @@ def test_generated_kernels_are_right(threads: int) -> None:
 
 def test_packed_constants_travel_with_their_kernel() -> None:
     graph = simplify(feed_forward(16, 32, 12))
-    packed: list[Kernel] = []
+    packed: list[EmittedKernel] = []
 
-    def write(*given: object, **named: object) -> Kernel:
-        packed.append(generate(*given, **named))  # type: ignore[arg-type]
-        return packed[-1]
+    class Watched(CpuBackend):
+        def emit(self, *given: object, **named: object) -> EmittedKernel:
+            packed.append(super().emit(*given, **named))  # type: ignore[arg-type]
+            return packed[-1]
 
-    with Bench(Terms(detect(), 1, QUICK), write=write) as bench:
+    with MeasuringProcess(Terms(Watched(TARGETS["portable"], MACHINE), QUICK)) as bench:
         (found,) = bench.try_all(Task(whole(graph), graph), [Schedule((1, 16, 5, 12))])
     assert found.failure == ""
     assert packed[0].packed
@@ -136,12 +140,12 @@ def test_tensors_may_lie_in_another_order() -> None:
     sketch = Sketch(x=(6, 20), z=(6, 20))
     graph = sketch.graph(sketch.pointwise("subtract", "x", "z"))
     layouts = {"x": (1, 0), graph.outputs[0]: (1, 0)}
-    with Bench(Terms(detect(), 1, QUICK)) as bench:
+    with MeasuringProcess(Terms(open_cpu("", 1), QUICK)) as bench:
         (found,) = bench.try_all(Task(whole(graph), graph, layouts), [Schedule((3, 20))])
     assert found.failure == ""
 
 
-def product_part(sign: int = 1) -> LibraryPart:
+def product_part(sign: int = 1) -> OrtCandidate:
     helper = onnx.helper
     weight = np.asarray(product_graph().constants["weight$0"])
     nodes = [helper.make_node("MatMul", ["x", "w"], ["product$0"])]
@@ -154,7 +158,7 @@ def product_part(sign: int = 1) -> LibraryPart:
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     shapes = {"x": (2, 4, 16), "product$0": (2, 4, 4)}
-    return LibraryPart(model.SerializeToString, ("x",), ("product$0",), shapes=shapes)
+    return OrtCandidate(model.SerializeToString, ("x",), ("product$0",), shapes=shapes)
 
 
 def product_graph() -> TileGraph:
@@ -168,12 +172,12 @@ def unreadable() -> bytes:
 
 def test_the_library_takes_part() -> None:
     graph = product_graph()
-    with Bench(Terms(detect(), 1, QUICK)) as bench:
+    with MeasuringProcess(Terms(open_cpu("", 1), QUICK)) as bench:
         task = Task(whole(graph), graph)
         found = bench.try_all(task, [Schedule((8, 4))], product_part())
         other = bench.try_all(task, [Schedule((8, 4))], product_part(-1))
-        broken = bench.try_all(task, [], LibraryPart(lambda: b"no model", ("x",), ("product$0",)))
-        gone = bench.try_all(task, [], LibraryPart(unreadable, ("x",), ("product$0",)))
+        broken = bench.try_all(task, [], OrtCandidate(lambda: b"no model", ("x",), ("product$0",)))
+        gone = bench.try_all(task, [], OrtCandidate(unreadable, ("x",), ("product$0",)))
     assert [trial.failure for trial in found] == ["", ""]
     assert gone[0].failure == "cannot be cut out (OSError: the weights are gone)"
     assert found[1].schedule is None

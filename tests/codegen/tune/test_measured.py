@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from burnish.codegen.schedule import Choice
 from burnish.codegen.tune.budget import Budget
 from burnish.codegen.tune.cache import TuningCache
 from burnish.codegen.tune.measured import LOOK, Measured, TuneOptions
@@ -12,7 +13,7 @@ from burnish.tile.group import Group
 from burnish.tile.partition import partition
 from burnish.tile.schedule import Schedule
 from burnish.tile.simplify import simplify
-from codegen.tune.laboratory import MACHINE, FakeLaboratory, tuner
+from codegen.tune.measurer import MACHINE, FakeMeasurer, tuner
 from codegen.tune.networks import graph_of, layers
 from tile_samples import chain_of_layers, feed_forward
 
@@ -33,19 +34,23 @@ def fused_graph() -> TileGraph:
     return graph
 
 
-def by_size(one: float, several: float) -> FakeLaboratory:
-    """Return a laboratory in which a nest alone and nests together take these times, each."""
+def by_size(one: float, several: float) -> FakeMeasurer:
+    """Return a measurer in which a nest alone and nests together take these times, each."""
 
     def seconds(group: Group, _schedule: Schedule) -> float:
         return (one if len(group.ops) == 1 else several) * len(group.ops)
 
-    return FakeLaboratory(seconds)
+    return FakeMeasurer(seconds)
 
 
-def measured(laboratory: FakeLaboratory, **more: object) -> Measured:
+def chosen(scheduler: Measured, graph: TileGraph) -> tuple[Choice, ...]:
+    return scheduler.schedule(scheduler.partition(graph), graph)
+
+
+def measured(measurer: FakeMeasurer, **more: object) -> Measured:
     cache = more.pop("cache", None)
     given = {"options": TuneOptions(top=LOOK), "budget": Budget(), **more}
-    return Measured(tuner(laboratory, cache), **given)  # type: ignore[arg-type]
+    return Measured(tuner(measurer, cache), **given)  # type: ignore[arg-type]
 
 
 def covered(choices: tuple[object, ...], graph: TileGraph) -> bool:
@@ -62,7 +67,7 @@ def covered(choices: tuple[object, ...], graph: TileGraph) -> bool:
 
 def test_merges_that_pay_are_kept() -> None:
     graph = fused_graph()
-    choices = measured(by_size(2.0, 1.0))(graph)
+    choices = chosen(measured(by_size(2.0, 1.0)), graph)
     assert [choice.group for choice in choices] == list(partition(graph, MACHINE).groups)
     assert covered(choices, graph)
     assert all(
@@ -75,7 +80,7 @@ def test_merges_that_pay_are_kept() -> None:
 
 def test_merges_that_do_not_pay_are_undone() -> None:
     graph = fused_graph()
-    choices = measured(by_size(1.0, 3.0))(graph)
+    choices = chosen(measured(by_size(1.0, 3.0)), graph)
     assert {len(choice.group.ops) for choice in choices} == {1}
     assert covered(choices, graph)
     assert len(choices) == len(graph.ops)
@@ -87,33 +92,34 @@ def test_what_crashes_as_one_kernel_is_cut() -> None:
     def seconds(group: Group, _schedule: Schedule) -> float | str:
         return "crashed (by SIGSEGV)" if len(group.ops) > 2 else 1.0
 
-    choices = measured(FakeLaboratory(seconds))(graph)
+    choices = chosen(measured(FakeMeasurer(seconds)), graph)
     assert max(len(choice.group.ops) for choice in choices) <= 2
     assert covered(choices, graph)
 
 
 def test_what_never_works_is_left_to_the_library() -> None:
     graph = chain_of_layers(64, 16, 1)
-    choices = measured(FakeLaboratory(lambda _g, _s: "crashed (by SIGSEGV)"))(graph)
+    failing = FakeMeasurer(lambda _g, _s: "crashed (by SIGSEGV)")
+    choices = chosen(measured(failing), graph)
     assert {choice.schedule for choice in choices} == {None}
     assert {choice.reason for choice in choices} == {"no kernel for it works: crashed (by SIGSEGV)"}
 
 
 def test_without_fusion_every_nest_is_tuned_alone() -> None:
     graph = fused_graph()
-    laboratory = by_size(1.0, 0.1)
-    choices = measured(laboratory, options=TuneOptions("element-wise", LOOK))(graph)
+    measurer = by_size(1.0, 0.1)
+    choices = chosen(measured(measurer, options=TuneOptions("element-wise", LOOK)), graph)
     assert {len(choice.group.ops) for choice in choices} == {1}
-    assert {len(members) for members in laboratory.groups} == {1}
+    assert {len(members) for members in measurer.groups} == {1}
 
 
 def test_repeated_layers_are_tuned_once_and_chosen_alike() -> None:
     model = layers(4)
     graph = graph_of(model)
-    laboratory = by_size(1.0, 9.0)
-    choices = measured(laboratory)(graph)
+    measurer = by_size(1.0, 9.0)
+    choices = chosen(measured(measurer), graph)
     assert len(choices) == 4
-    singles = [members for members in laboratory.groups if len(members) == 1]
+    singles = [members for members in measurer.groups if len(members) == 1]
     assert len(singles) == 1
     assert len({choice.schedule.tile for choice in choices if choice.schedule}) == 1
 
@@ -121,13 +127,13 @@ def test_repeated_layers_are_tuned_once_and_chosen_alike() -> None:
 def test_the_library_takes_what_it_is_faster_at() -> None:
     model = layers(2)
     graph = graph_of(model)
-    for library_s, is_library in ((0.5, True), (0.98, False), (20.0, False)):
-        laboratory = FakeLaboratory(
+    for library_s, is_ort in ((0.5, True), (0.98, False), (20.0, False)):
+        measurer = FakeMeasurer(
             lambda group, _s: 1.0 * len(group.ops), lambda group, s=library_s: s * len(group.ops)
         )
-        choices = measured(laboratory, model=model)(graph)
-        assert {choice.schedule is None for choice in choices} == {is_library}
-        if is_library:
+        choices = chosen(measured(measurer, model=model), graph)
+        assert {choice.schedule is None for choice in choices} == {is_ort}
+        if is_ort:
             assert choices[0].reason.startswith("ONNX Runtime takes ")
             assert choices[0].measured_s
 
@@ -135,15 +141,15 @@ def test_the_library_takes_what_it_is_faster_at() -> None:
 def test_chosen_groups_are_searched_further() -> None:
     graph = chain_of_layers(256, 64, 1)
     progress = Steps()
-    laboratory = FakeLaboratory(lambda _g, schedule: 1.0 / (1 + schedule.tile[0]))
+    measurer = FakeMeasurer(lambda _g, schedule: 1.0 / (1 + schedule.tile[0]))
     options = TuneOptions(top=12)
-    choices = measured(laboratory, options=options, progress=progress)(graph)
-    assert [len(schedules) for _, schedules, _ in laboratory.asked[-2:]] != [LOOK, LOOK]
+    choices = chosen(measured(measurer, options=options, progress=progress), graph)
+    assert [len(schedules) for _, schedules, _ in measurer.asked[-2:]] != [LOOK, LOOK]
     assert {stage for stage, _, _, _ in progress.seen} == {
         "tune", "tune, 9 schedules", "tune, 12 schedules",
     }  # fmt: skip
     assert all(note.startswith("best so far ") for _, _, _, note in progress.seen)
-    best = max(s.tile[0] for _, schedules, _ in laboratory.asked for s in schedules)
+    best = max(s.tile[0] for _, schedules, _ in measurer.asked for s in schedules)
     assert choices[-1].schedule is not None
     assert choices[-1].schedule.tile[0] <= best
 
@@ -156,10 +162,10 @@ def test_when_time_is_up_the_rest_is_as_predicted() -> None:
         now[0] += 1.0
         return 1.0 * len(group.ops)
 
-    laboratory = FakeLaboratory(seconds)
+    measurer = FakeMeasurer(seconds)
     budget = Budget(0.5, clock=lambda: now[0])
-    choices = measured(laboratory, budget=budget)(graph)
-    assert len(laboratory.asked) == 1
+    choices = chosen(measured(measurer, budget=budget), graph)
+    assert len(measurer.asked) == 1
     assert covered(choices, graph)
     assert all(choice.schedule is not None for choice in choices)
     unmeasured = [choice for choice in choices if choice.measured_s is None]
@@ -177,20 +183,22 @@ def test_a_spent_budget_is_told_of() -> None:
     progress = Steps()
     budget = Budget(8.0, clock=lambda: now[0])
     options = TuneOptions(top=40)
-    measured(FakeLaboratory(seconds), options=options, budget=budget, progress=progress)(graph)
+    chosen(
+        measured(FakeMeasurer(seconds), options=options, budget=budget, progress=progress), graph
+    )
     assert progress.seen[-1] == ("tune further", 1, 1, "best so far 1.00 s, and the time is up")
 
 
 def test_the_same_model_gives_the_same_choices_from_the_cache(tmp_path: Path) -> None:
     graph = fused_graph()
     path = tmp_path / "results"
-    first = measured(by_size(1.0, 0.9), cache=TuningCache(path))(graph)
-    laboratory = by_size(7.0, 99.0)
-    assert measured(laboratory, cache=TuningCache(path))(graph) == first
-    assert laboratory.asked == []
+    first = chosen(measured(by_size(1.0, 0.9), cache=TuningCache(path)), graph)
+    measurer = by_size(7.0, 99.0)
+    assert chosen(measured(measurer, cache=TuningCache(path)), graph) == first
+    assert measurer.asked == []
 
 
 def test_an_empty_output_needs_no_tuning() -> None:
     graph = chain_of_layers(0, 4, 1)
-    choices = measured(by_size(1.0, 1.0))(graph)
+    choices = chosen(measured(by_size(1.0, 1.0)), graph)
     assert all(choice.schedule is not None for choice in choices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from burnish.codegen.tune.race import Rules, race
+from burnish.codegen.tune.measure import Rules, race
 
 
 class Track:
@@ -39,9 +39,9 @@ def test_who_is_far_behind_is_timed_no_further() -> None:
 
 
 def test_some_are_timed_to_the_end() -> None:
-    track = Track(a=1.0, library=9.0)
-    found = race(["a", "library"], track.timed, Rules(rounds=3), always=("library",))
-    assert found["library"] == (9.0,) * 3
+    track = Track(a=1.0, ort=9.0)
+    found = race(["a", "ort"], track.timed, Rules(rounds=3), always=("ort",))
+    assert found["ort"] == (9.0,) * 3
 
 
 def test_who_fails_is_out_and_the_others_go_on() -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.measure import LibraryPart, Task
+from burnish.codegen.tune.measure import OrtCandidate, Task
 from burnish.codegen.tune.search import Tuner
 from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
-from codegen.tune.laboratory import FakeLaboratory, tuner
+from codegen.tune.measurer import FakeMeasurer, tuner
 from tile_samples import Sketch, chain_of_layers, whole
 
-PART = LibraryPart(lambda: b"", ("x",), ("y",), "MatMul")
+PART = OrtCandidate(lambda: b"", ("x",), ("y",), "MatMul")
 
 
 def smaller_is_faster(_group: Group, schedule: Schedule) -> float:
@@ -28,8 +28,8 @@ def task() -> Task:
 
 
 def test_the_fastest_of_the_most_promising_schedules_is_found(task: Task) -> None:
-    laboratory = FakeLaboratory(smaller_is_faster)
-    found = tuner(laboratory).tune(task, 5)
+    measurer = FakeMeasurer(smaller_is_faster)
+    found = tuner(measurer).tune(task, 5)
     assert len(found.tuned.trials) == 5
     fastest = min(found.tuned.trials, key=lambda trial: trial.schedule.tile[0])  # type: ignore[union-attr]
     assert found.tuned.best == fastest
@@ -39,7 +39,7 @@ def test_the_fastest_of_the_most_promising_schedules_is_found(task: Task) -> Non
 
 def test_what_was_tried_is_not_tried_again(task: Task, tmp_path: Path) -> None:
     path = tmp_path / "results"
-    first, second = FakeLaboratory(smaller_is_faster), FakeLaboratory(smaller_is_faster)
+    first, second = FakeMeasurer(smaller_is_faster), FakeMeasurer(smaller_is_faster)
     before = tuner(first, TuningCache(path)).tune(task, 5)
     assert tuner(second, TuningCache(path)).tune(task, 5) == before
     assert tuner(second, TuningCache(path)).tune(task, 3) == before
@@ -47,11 +47,11 @@ def test_what_was_tried_is_not_tried_again(task: Task, tmp_path: Path) -> None:
 
 
 def test_more_schedules_are_compared_with_the_best_so_far(task: Task) -> None:
-    laboratory = FakeLaboratory(smaller_is_faster)
-    same = tuner(laboratory)
+    measurer = FakeMeasurer(smaller_is_faster)
+    same = tuner(measurer)
     before = same.tune(task, 2).tuned
     after = same.tune(task, 6).tuned
-    (_, first, _), (_, second, _) = laboratory.asked
+    (_, first, _), (_, second, _) = measurer.asked
     assert len(first) == 2
     assert len(second) == 5
     assert second[-1] == before.schedule
@@ -62,62 +62,62 @@ def test_more_schedules_are_compared_with_the_best_so_far(task: Task) -> None:
 
 def test_repeated_layers_are_tuned_once() -> None:
     graph = chain_of_layers(256, 32, 2)
-    laboratory = FakeLaboratory(smaller_is_faster)
-    same = tuner(laboratory)
+    measurer = FakeMeasurer(smaller_is_faster)
+    same = tuner(measurer)
     for ops in (graph.ops[:2], graph.ops[2:]):
         same.tune(Task(Group(ops, (ops[-1].output,)), graph), 3)
-    assert len(laboratory.asked) == 1
+    assert len(measurer.asked) == 1
 
 
 def test_the_library_is_tried_once_beside_the_best(task: Task) -> None:
-    laboratory = FakeLaboratory(smaller_is_faster, lambda _group: 0.5)
-    same = tuner(laboratory)
+    measurer = FakeMeasurer(smaller_is_faster, lambda _group: 0.5)
+    same = tuner(measurer)
     alone = same.tune(task, 3)
-    assert alone.library is None
+    assert alone.ort is None
     both = same.tune(task, 3, PART)
-    assert both.library is not None
-    assert both.library.seconds == 0.5
+    assert both.ort is not None
+    assert both.ort.seconds == 0.5
     assert both.tuned.schedule == alone.tuned.schedule
-    (_, _, first), (_, second, with_library) = laboratory.asked
+    (_, _, first), (_, second, with_library) = measurer.asked
     assert (first, with_library) == (False, True)
     assert second == (alone.tuned.schedule,)
     assert same.tune(task, 3, PART) == both
     assert same.known(task, PART) == both
-    assert len(laboratory.asked) == 2
+    assert len(measurer.asked) == 2
 
 
 def test_layouts_are_part_of_what_is_known(task: Task) -> None:
-    laboratory = FakeLaboratory(smaller_is_faster)
-    same = tuner(laboratory)
+    measurer = FakeMeasurer(smaller_is_faster)
+    same = tuner(measurer)
     same.tune(task, 2)
     turned = Task(task.group, task.graph, {"x": (1, 0)})
     assert same.known(turned).tuned.trials == ()
     same.tune(turned, 2)
-    assert len(laboratory.asked) == 2
+    assert len(measurer.asked) == 2
 
 
 def test_a_failure_is_kept_as_well(task: Task) -> None:
-    laboratory = FakeLaboratory(lambda _group, _schedule: "crashed (by SIGSEGV)")
-    same: Tuner = tuner(laboratory)
+    measurer = FakeMeasurer(lambda _group, _schedule: "crashed (by SIGSEGV)")
+    same: Tuner = tuner(measurer)
     found = same.tune(task, 3).tuned
     assert found.best is None
     assert {trial.failure for trial in found.trials} == {"crashed (by SIGSEGV)"}
     assert same.tune(task, 3).tuned == found
-    assert len(laboratory.asked) == 1
+    assert len(measurer.asked) == 1
 
 
 def test_an_output_without_elements_needs_no_trial() -> None:
     graph = chain_of_layers(0, 4, 1)
-    laboratory = FakeLaboratory(smaller_is_faster)
-    found = tuner(laboratory).tune(Task(whole(graph), graph), 3).tuned
+    measurer = FakeMeasurer(smaller_is_faster)
+    found = tuner(measurer).tune(Task(whole(graph), graph), 3).tuned
     assert found.reason == "its output has no element"
-    assert laboratory.asked == []
+    assert measurer.asked == []
 
 
 def test_what_has_no_good_tile_is_tried_with_the_smallest() -> None:
     sketch = Sketch(x=(4, 600_000))
     graph = sketch.graph(sketch.softmax("x"))
-    laboratory = FakeLaboratory(smaller_is_faster)
-    found = tuner(laboratory).tune(Task(whole(graph), graph), 3).tuned
+    measurer = FakeMeasurer(smaller_is_faster)
+    found = tuner(measurer).tune(Task(whole(graph), graph), 3).tuned
     assert [trial.schedule for trial in found.trials] == [Schedule((1, 1))]
     assert found.reason.startswith("its least scratch is ")

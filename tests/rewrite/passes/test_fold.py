@@ -11,7 +11,7 @@ import onnx_ir as ir
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from burnish.rewrite.evaluate import evaluate
+from burnish.infer.evaluate import evaluate
 from rewriting import Graph, checked, op_types, samples
 
 I64 = ir.DataType.INT64

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.core.errors import ModelError, UsageError
-from burnish.rewrite.precision.f16 import Halved, in_f16
-from burnish.rewrite.precision.f16_constants import LARGEST
+from burnish.rewrite.precision.f16 import LARGEST, Halved, in_f16
 from rewriting import Graph, op_types, run, samples
 
 HALF, FULL = ir.DataType.FLOAT16, ir.DataType.FLOAT

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from burnish.codegen.cpu.form import NestForm, Place, uncollapsed
+from burnish.codegen.cpu.form import NestForm, Strided, uncollapsed
 from burnish.codegen.cpu.segments import segments
 from burnish.tile.expr import Argument, Constant, Guard
 from burnish.tile.graph import Read, TileOp
@@ -60,7 +60,7 @@ def padded_in_place(op: TileOp, inserted: Mapping[str, Insertion]) -> Insertion 
 
 
 def border(
-    insertion: Insertion, box: Box, where: Mapping[str, Place]
+    insertion: Insertion, box: Box, where: Mapping[str, Strided]
 ) -> list[tuple[NestForm, int]]:
     """Return nests that fill the border, each with the dimension that it lies along.
 

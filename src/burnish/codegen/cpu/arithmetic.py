@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from burnish.codegen.cpu import integers, library
+from burnish.codegen.cpu import integers, intrinsics
 from burnish.codegen.cpu.casts import cast
 from burnish.codegen.cpu.lanes import Lanes
 from burnish.codegen.cpu.types import SIGNED, UNSIGNED
@@ -71,17 +71,17 @@ def power(a: Lanes, b: Lanes) -> Lanes:
             # unlike the square root of them, these powers of -0 and -∞ are positive
             root = (a + 0.0).intrinsic("llvm.sqrt")
             return a.equal(-math.inf).choose(math.inf, root)
-    return library.call("power", a, b)
+    return intrinsics.call("power", a, b)
 
 
 def modulo(a: Lanes, b: Lanes) -> Lanes:
     """Return the remainder with the sign of the divisor."""
-    return library.call("modulo", a, b) if a.is_float else integers.modulo(a, b)
+    return intrinsics.call("modulo", a, b) if a.is_float else integers.modulo(a, b)
 
 
 def fmod(a: Lanes, b: Lanes) -> Lanes:
     """Return the remainder with the sign of the dividend."""
-    return library.call("fmod", a, b) if a.is_float else integers.remainder(a, b)
+    return intrinsics.call("fmod", a, b) if a.is_float else integers.remainder(a, b)
 
 
 def absolute(x: Lanes) -> Lanes:

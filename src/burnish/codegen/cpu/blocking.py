@@ -11,28 +11,18 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from burnish.codegen.cpu.form import Access, NestForm, Range
+from burnish.codegen.cpu.form import Access, NestForm, Range, axis_names
 from burnish.codegen.cpu.target import Target
 from burnish.codegen.cpu.types import size_in_bytes
+from burnish.hw.unit import UnitSpec
 from burnish.tile.graph import arguments_of
 from burnish.tile.index import Axis
 
-GATHER = 10.0
-"""What reading a vector one element at a time costs, in plain vector loads."""
-ACROSS = 8.0
-"""What combining the lanes of a finished vector costs, in vector operations."""
-LATENCY = 8
-"""Accumulators that keep two multiply-add units of four cycles busy."""
-FIRST_CACHE_BYTES = 32 << 10
-FAR_BYTES_PER_CYCLE = 24
-"""What the second cache delivers while all goes well."""
-STEP_CYCLES = 1.5
-"""What one step along the sum costs whatever the block: counting, addresses, uneven starts."""
 UNPACKED, UNPACKED_ROWS, UNPACKED_SPLATS = 4.0, 1.3, 1.05
 """How much longer a product takes with weights that are gathered, in rows, or spread one by one."""
-WRITTEN_OUT = 512
+MOST_UNROLLED = 512
 """Evaluations of the body that may be written out one after the other."""
-LONGEST_WRITTEN_OUT = 8
+LONGEST_UNROLLED = 8
 MOST_ROWS, MOST_VECTORS = 16, 6
 
 
@@ -48,7 +38,7 @@ class Blocking:
     vectors: int
     block: Axis | None
     rows: int
-    written_out: tuple[Axis, ...]
+    unrolled: tuple[Axis, ...]
     """Reduced axes without a loop: their steps follow one another in the code."""
     rows_first: bool = False
     """Whether the loop over rows is around the one over vectors, not inside it."""
@@ -57,13 +47,14 @@ class Blocking:
 def choose(nest: NestForm, target: Target) -> Blocking:
     """Return the block that should run fastest."""
     width = _width(nest, target)
-    found = vector_axis(nest, width)
+    found = vector_axis(nest, width, target.unit)
     if found is None:
         return Blocking(1, None, False, 1, None, 1, ())
     horizontal = found in nest.reduced
     block = _block_axis(nest, found)
     rows, vectors = _shape(nest, found, block, target, width)
-    written_out = _written_out(nest, found if horizontal else None, rows * vectors)
+    room = MOST_UNROLLED // max(rows * vectors, 1)
+    unrolled = tuple(_unrolled(nest, found if horizontal else None, room))
     return Blocking(
         width,
         found.axis,
@@ -71,22 +62,40 @@ def choose(nest: NestForm, target: Target) -> Blocking:
         vectors,
         block.axis if block and rows > 1 else None,
         rows if block else 1,
-        written_out,
+        unrolled,
         block is not None and not horizontal and _rows_first(nest, found, block),
     )
 
 
-def vector_axis(nest: NestForm, width: int) -> Range | None:
+def walked(nest: NestForm, blocking: Blocking) -> str:
+    """Return how a nest is walked, in words: what is unrolled, and along which axis vectors lie."""
+    names = axis_names(nest)
+    ranges = (*nest.spatial, *nest.reduced)
+    said = [f"{names[each.axis]}={each.size} of {_parts(each)}" for each in ranges]
+    if blocking.vector is not None:
+        along = f"{'summed ' if blocking.horizontal else ''}along {names[blocking.vector]}"
+        said.append(f"{blocking.vectors} vectors of {blocking.width} {along}")
+    if blocking.block is not None:
+        said.append(f"{blocking.rows} of {names[blocking.block]} unrolled")
+    said += [f"{names[axis]} unrolled" for axis in blocking.unrolled if axis in names]
+    return f"{nest.op.output}: {', '.join(said) or 'one element'}"
+
+
+def _parts(along: Range) -> str:
+    return "·".join(axis.name for axis in along.parts)
+
+
+def vector_axis(nest: NestForm, width: int, unit: UnitSpec) -> Range | None:
     """Return the range that vectors should run along; None where there is nothing to walk."""
     candidates = [
-        *((vector_cost(nest, each, width), each) for each in reversed(nest.spatial)),
-        *((vector_cost(nest, each, width), each) for each in reversed(nest.reduced)),
+        *((vector_cost(nest, each, width, unit), each) for each in reversed(nest.spatial)),
+        *((vector_cost(nest, each, width, unit), each) for each in reversed(nest.reduced)),
     ]
     best = min(candidates, key=lambda pair: pair[0], default=None)
     return best[1] if best else None
 
 
-def vector_cost(nest: NestForm, along: Range, width: int) -> float:
+def vector_cost(nest: NestForm, along: Range, width: int, unit: UnitSpec) -> float:
     """Return about how many vector operations one evaluation of the body costs."""
     horizontal = along in nest.reduced
     inner = math.prod(each.size for each in nest.reduced)
@@ -96,25 +105,25 @@ def vector_cost(nest: NestForm, along: Range, width: int) -> float:
         if not (horizontal and position not in in_body):
             share = 1.0 if position in in_body or not nest.reduced else 1 / max(inner, 1)
             if not (read.constant and nest.reduced and not horizontal):
-                cost += share * _read_cost(read, along.axis)
+                cost += share * _read_cost(read, along.axis, unit.gather_loads)
     if horizontal:
         # with a vector of each operand per product, loads are the limit
         along_both = sum(read.offset.depends(along.axis) for read in nest.reads) > 1
-        cost += ACROSS * width / max(inner, 1) + (1.0 if along_both else 0.0)
+        cost += unit.across_operations * width / max(inner, 1) + (1.0 if along_both else 0.0)
     else:
         stride = nest.output.stride(along.axis)
-        cost += (0.0 if stride == 1 else GATHER) / max(inner, 1)
+        cost += (0.0 if stride == 1 else unit.gather_loads) / max(inner, 1)
     filled = along.size / (math.ceil(along.size / width) * width) if along.size else 1.0
     return cost / filled
 
 
-def _read_cost(read: Access, along: Axis) -> float:
+def _read_cost(read: Access, along: Axis, gather_loads: float) -> float:
     if not read.offset.steady(along):
-        return GATHER
+        return gather_loads
     stride = read.offset.stride(along)
     if stride in (0, 1):
         return 0.0
-    return 2.0 if 2 <= stride <= 4 and not read.guards else GATHER
+    return 2.0 if 2 <= stride <= 4 and not read.guards else gather_loads
 
 
 def _width(nest: NestForm, target: Target) -> int:
@@ -167,7 +176,7 @@ def _shape(
     """Return rows and vectors of the block: most work per load, least waste at the ends."""
     rows = range(1, min(MOST_ROWS, block.size) + 1) if block else range(1, 2)
     most = max(1, min(MOST_VECTORS, math.ceil(along.size / width)))
-    costs = _Costs(nest, along, block, width)
+    costs = _Costs(nest, along, block, width, target.unit)
     found = [
         (costs.of_all(r, v), -r * v, r, v)
         for r in rows
@@ -183,11 +192,14 @@ def _shape(
 class _Costs:
     """Cycles of one step along the sum, for blocks of any shape."""
 
-    def __init__(self, nest: NestForm, along: Range, block: Range | None, width: int) -> None:
+    def __init__(
+        self, nest: NestForm, along: Range, block: Range | None, width: int, unit: UnitSpec
+    ) -> None:
         self._nest = nest
         self._along = along
         self._block = block
         self._width = width
+        self._unit = unit
         self._reads = [nest.reads[position] for position in arguments_of(nest.op.body)]
 
     def of_all(self, rows: int, vectors: int) -> float:
@@ -223,7 +235,7 @@ class _Costs:
 
         What it walks of an operand comes from the second cache where the first does not hold it.
         """
-        loads, far_bytes = 0, 0
+        unit, loads, far_bytes = self._unit, 0, 0
         for read in self._reads:
             by_row = rows if self._block and read.offset.depends(self._block.axis) else 1
             along = read.offset.depends(self._along.axis)
@@ -232,9 +244,10 @@ class _Costs:
             step_bytes = elements * size_in_bytes(read.dtype)
             reduced = (each for each in self._nest.reduced if read.offset.depends(each.axis))
             steps = math.prod(each.size for each in reduced)
-            far_bytes += step_bytes if step_bytes * steps > FIRST_CACHE_BYTES else 0
-        multiplying = max(rows * vectors, LATENCY if self._nest.reduced else 1) / 2
-        return STEP_CYCLES + max(multiplying, loads / 2, far_bytes / FAR_BYTES_PER_CYCLE)
+            far_bytes += step_bytes if step_bytes * steps > unit.first_cache_bytes else 0
+        multiplying = max(rows * vectors, unit.accumulators if self._nest.reduced else 1) / 2
+        far = far_bytes / unit.second_cache_bytes_per_cycle
+        return unit.step_cycles + max(multiplying, loads / 2, far)
 
 
 def _pieces(along: Range, step: int, single: int) -> list[tuple[int, int]]:
@@ -249,13 +262,9 @@ def _pieces(along: Range, step: int, single: int) -> list[tuple[int, int]]:
     return [*whole, (left, 1) if along.fixed else (single, -(-left // single))]
 
 
-def _written_out(nest: NestForm, along: Range | None, block: int) -> tuple[Axis, ...]:
-    return tuple(_unrolled(nest, along, WRITTEN_OUT // max(block, 1)))
-
-
 def _unrolled(nest: NestForm, along: Range | None, room: int) -> Iterator[Axis]:
     for each in sorted(nest.reduced, key=lambda item: item.size):
-        if each is along or each.size > min(room, LONGEST_WRITTEN_OUT):
+        if each is along or each.size > min(room, LONGEST_UNROLLED):
             return
         room //= max(each.size, 1)
         yield each.axis

@@ -9,7 +9,7 @@ integers too, as in ONNX Runtime.
 
 from __future__ import annotations
 
-from burnish.codegen.cpu import library
+from burnish.codegen.cpu import intrinsics
 from burnish.codegen.cpu.lanes import Lanes, constant
 from burnish.codegen.cpu.types import FLOATS, HALVES, INTEGERS, SIGNED, register_type, size_in_bytes
 
@@ -21,9 +21,9 @@ def cast(x: Lanes, dtype: str) -> Lanes:
     if x.number is not None and x.dtype in INTEGERS and dtype in FLOATS:
         return constant(x.builder, x.number, dtype, x.width)
     if x.dtype in HALVES:
-        return cast(library.widened(x), dtype)
+        return cast(intrinsics.widened(x), dtype)
     if dtype in HALVES:
-        return library.narrowed(cast(x, "f32"), dtype)
+        return intrinsics.narrowed(cast(x, "f32"), dtype)
     if dtype == "bool":
         return x.differs(0)
     if dtype in FLOATS:

@@ -1,7 +1,7 @@
 """LLVM IR text to machine code in this process; no compiler need be installed.
 
 Kernels are vectorised where they are written, so LLVM's own vectorisers and its loop unroller are
-off. What a kernel calls of `library` is defined and inlined here, for the target at hand.
+off. What a kernel calls of `intrinsics` is defined and inlined here, for the target at hand.
 llvmlite takes a lock around each of its calls, so compiling from several threads is safe (and one
 at a time).
 """
@@ -15,9 +15,9 @@ from itertools import count
 
 import llvmlite.binding as llvm
 
-from burnish.codegen.cpu import definitions, library, math_system
+from burnish.codegen.cpu import intrinsics, math, math_system
 from burnish.codegen.cpu.target import Target, available
-from burnish.codegen.cpu.types import Value
+from burnish.codegen.cpu.types import Native
 from burnish.core.errors import MissingCapabilityError, ModelError
 
 _NUMBERS = count()
@@ -31,7 +31,7 @@ class Compiled:
     object_code: bytes = field(repr=False)
     """What `load` makes the same of again, also in another process."""
     _library: str = field(repr=False, compare=False)
-    _keeps_loaded: Value = field(repr=False, compare=False)
+    _keeps_loaded: Native = field(repr=False, compare=False)
 
     def address(self, name: str) -> int:
         """Return where the function of this name is."""
@@ -79,11 +79,11 @@ def _names(targets: Sequence[Target]) -> str:
     return ", ".join(target.name for target in targets) or "none of our targets"
 
 
-def _optimized(ir_text: str, target: Target, machine: Value) -> Value:
+def _optimized(ir_text: str, target: Target, machine: Native) -> Native:
     context = llvm.create_context()
     module = llvm.parse_assembly(ir_text, context=context)
     for name in _wanted(module):
-        text = definitions.definition(name, target)
+        text = math.definition(name, target)
         module.link_in(llvm.parse_assembly(text, context=context))
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
@@ -99,15 +99,15 @@ def _optimized(ir_text: str, target: Target, machine: Value) -> Value:
     return module
 
 
-def _wanted(module: Value) -> list[str]:
+def _wanted(module: Native) -> list[str]:
     return [
         function.name
         for function in module.functions
-        if function.is_declaration and function.name.startswith(library.PREFIX)
+        if function.is_declaration and function.name.startswith(intrinsics.PREFIX)
     ]
 
 
-def _refuse_unknown_calls(module: Value) -> None:
+def _refuse_unknown_calls(module: Native) -> None:
     for function in module.functions:
         if not function.is_declaration or function.name.startswith("llvm."):
             continue
@@ -116,7 +116,7 @@ def _refuse_unknown_calls(module: Value) -> None:
 
 
 @lru_cache(maxsize=1)
-def _linker() -> Value:
+def _linker() -> Native:
     _initialize()
     # the older of LLVM's linkers ends the process where this one raises
     return llvm.create_lljit_compiler(use_jit_link=True, suppress_errors=True)
@@ -130,7 +130,7 @@ def _initialize() -> None:
         llvm.load_library_permanently("libm.so.6")
 
 
-def _target_machine(target: Target) -> Value:
+def _target_machine(target: Target) -> Native:
     _initialize()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="small", jit=True

@@ -10,10 +10,18 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from burnish.codegen.cpu import arithmetic, integers, library
+from burnish.codegen.cpu import arithmetic, integers, intrinsics
 from burnish.codegen.cpu.casts import cast
 from burnish.codegen.cpu.lanes import Lanes, constant
-from burnish.codegen.cpu.types import ELEMENT_TYPES, FLOATS, HALVES, INTEGERS, Value
+from burnish.codegen.cpu.types import (
+    ELEMENT_TYPES,
+    FLOATS,
+    HALVES,
+    INTEGERS,
+    Builder,
+    Value,
+    called,
+)
 from burnish.core.errors import ModelError
 from burnish.tile.expr import Call, Constant, Expr, walk
 from burnish.tile.functions import FUNCTIONS
@@ -35,7 +43,7 @@ class Emitter:
 
 
 def _library(name: str) -> Emitter:
-    return Emitter(partial(library.call, name), _REALS)
+    return Emitter(partial(intrinsics.call, name), _REALS)
 
 
 EMITTERS: Mapping[str, Emitter] = MappingProxyType(
@@ -86,7 +94,7 @@ EMITTERS: Mapping[str, Emitter] = MappingProxyType(
 )  # fmt: skip
 
 
-def emit(builder: Value, expr: Expr, width: int, leaf: Leaf) -> Value:
+def emit(builder: Builder, expr: Expr, width: int, leaf: Leaf) -> Value:
     """Return the `width` lanes of an expression as an `ir.Value`; one lane is a scalar."""
     refused = refusal(expr)
     if refused is not None:
@@ -111,7 +119,7 @@ def refusal(expr: Expr) -> str | None:
 class _Emission:
     """Writes an expression once, however often its parts occur in it."""
 
-    def __init__(self, builder: Value, width: int, leaf: Leaf) -> None:
+    def __init__(self, builder: Builder, width: int, leaf: Leaf) -> None:
         self._builder = builder
         self._width = width
         self._leaf = leaf
@@ -129,7 +137,9 @@ class _Emission:
             case Call("cast", (inner,), dtype):
                 return cast(self.lanes(inner), dtype)
             case Call(function, arguments, _):
-                return _called(function, [self.lanes(each) for each in arguments])
+                found = _called(function, [self.lanes(each) for each in arguments])
+                called(found.value, function)
+                return found
             case _:
                 return Lanes(self._builder, self._leaf(expr), expr.dtype)
 

@@ -69,7 +69,7 @@ class NestForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Strided:
     """Where a tensor's elements are: strides in elements, for the tensor's own dimensions."""
 
     dtype: str
@@ -78,12 +78,12 @@ class Place:
     scratch: bool = False
 
 
-def form(op: TileOp, box: Box, places: Mapping[str, Place]) -> NestForm:
+def form(op: TileOp, box: Box, places: Mapping[str, Strided]) -> NestForm:
     """Return the nest with neighbouring axes walked as one wherever memory allows."""
     return _collapsed(uncollapsed(op, box, places))
 
 
-def uncollapsed(op: TileOp, box: Box, places: Mapping[str, Place]) -> NestForm:
+def uncollapsed(op: TileOp, box: Box, places: Mapping[str, Strided]) -> NestForm:
     """Return the nest with a range for each of its axes."""
     pairs = zip(op.spatial, box, strict=True)
     # an axis with one point is always zero, and needs no loop
@@ -112,6 +112,12 @@ def named_axes(op: TileOp) -> frozenset[Axis]:
     indices += expression_indices(op.body)
     indices += expression_indices(op.finish) if op.finish else []
     return frozenset(axis for index in indices for axis in axes_of(index))
+
+
+def axis_names(nest: NestForm) -> dict[Axis, str]:
+    """Return what code calls the axes that are walked: by their order, whatever their names are."""
+    spatial = {each.axis: f"i{place}" for place, each in enumerate(nest.spatial)}
+    return spatial | {each.axis: f"k{place}" for place, each in enumerate(nest.reduced)}
 
 
 def _range(axis: Axis, span: Span) -> Range:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from burnish.runtime.cpu.loaded_image import Image, ImageTable
 
 MAGIC = b"\x7fELF\x02\x01\x01"
 RELOCATABLE = (1, 62)
@@ -27,24 +29,6 @@ _JUMP = b"\xff\x25\x00\x00\x00\x00"
 
 class NotLinkableError(Exception):
     """An object holds something that kernels do not; the text says what."""
-
-
-@dataclass(frozen=True, slots=True)
-class ImageTable:
-    """What must be known to use an image's bytes."""
-
-    symbols: Mapping[str, int] = field(default_factory=dict)
-    """Where each function begins."""
-    externals: Mapping[str, int] = field(default_factory=dict)
-    """Where the address of each function of the system is to be written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """Linked code."""
-
-    code: bytes
-    table: ImageTable
 
 
 @dataclass(frozen=True, slots=True)

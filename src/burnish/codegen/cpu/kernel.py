@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from llvmlite import ir
 
-from burnish.codegen.buffers import SLACK_BYTES, padded
+from burnish.codegen.backend import argument_roles
 from burnish.codegen.cpu.alias import Insertion, border, insertions, padded_in_place
-from burnish.codegen.cpu.blocking import Blocking, choose
+from burnish.codegen.cpu.blocking import Blocking, choose, walked
 from burnish.codegen.cpu.carry import Kept, Walk, carried
-from burnish.codegen.cpu.form import NestForm, Place, form, uncollapsed
+from burnish.codegen.cpu.form import NestForm, Strided, form, uncollapsed
 from burnish.codegen.cpu.layout import places, scratch_elements
 from burnish.codegen.cpu.loops import Arithmetic, counted, greatest, least
 from burnish.codegen.cpu.memory import I8, I64, POINTER, move_bytes
@@ -21,9 +21,10 @@ from burnish.codegen.cpu.reading import SPARE
 from burnish.codegen.cpu.segments import segments
 from burnish.codegen.cpu.stage import staged
 from burnish.codegen.cpu.target import Target
-from burnish.codegen.cpu.types import Value, size_in_bytes
+from burnish.codegen.cpu.types import Value, called, size_in_bytes
 from burnish.core.arrays import Array
 from burnish.core.placing import Lifetime, Places
+from burnish.runtime.buffers import SLACK_BYTES, padded
 from burnish.tile.footprint import lifetimes, placed
 from burnish.tile.graph import TileGraph, TileOp
 from burnish.tile.group import Group
@@ -48,6 +49,8 @@ class Kernel:
     """Constants in another layout, by the names they have among the arguments."""
     indices: Mapping[str, int] = field(default_factory=dict)
     """Arguments that hold indices, and the size of the (largest) dimension that they are for."""
+    loops: tuple[str, ...] = ()
+    """How each nest is walked, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +93,10 @@ def generate(
     walk = Walk(tiles, schedule)
     writer = _KernelWriter(group, walk, where, inserted, kept, name)
     text = writer.write(parts, arguments, scratch.offsets)
+    loops = tuple(walked(each.nest, each.blocking) for each in parts if each.blocking)
     return Kernel(
         name, text, arguments, walk.runs, max(scratch.bytes, SLACK_BYTES), group.nodes, packed,
-        _indices(group, arguments),
+        _indices(group, arguments), loops,
     )  # fmt: skip
 
 
@@ -108,7 +112,7 @@ def _loosened(part: Part, kept: Kept | None) -> Part:
 
 
 def _parts(
-    op: TileOp, tiles: TileMap, where: Mapping[str, Place], inserted: Mapping[str, Insertion]
+    op: TileOp, tiles: TileMap, where: Mapping[str, Strided], inserted: Mapping[str, Insertion]
 ) -> Iterator[Part]:
     """Yield the nests to be written for one nest of the group."""
     box = tiles.boxes[op.output]
@@ -159,7 +163,7 @@ def _read(op: TileOp) -> set[str]:
 def _scratch(
     group: Group,
     tiles: TileMap,
-    where: Mapping[str, Place],
+    where: Mapping[str, Strided],
     inserted: Mapping[str, Insertion],
     kept: Mapping[str, Kept],
 ) -> Places:
@@ -182,6 +186,9 @@ def _scratch(
     return placed({name: lives[name] for name in sizes}, sizes)
 
 
+_PARAMETERS = ("arguments", "first", "end", "scratch")
+
+
 class _KernelWriter:
     """Writes the function of one kernel."""
 
@@ -189,7 +196,7 @@ class _KernelWriter:
         self,
         group: Group,
         walk: Walk,
-        where: Mapping[str, Place],
+        where: Mapping[str, Strided],
         inserted: Mapping[str, Insertion],
         kept: Mapping[str, Kept],
         name: str,
@@ -212,18 +219,22 @@ class _KernelWriter:
         offsets: Mapping[str, int],
     ) -> str:
         builder = self._builder
+        for argument, word in zip(self._function.args, _PARAMETERS, strict=True):
+            argument.name = word
         given, begin, end, scratch = self._function.args
         pointers = {SPARE: scratch}
+        roles = argument_roles(arguments, self._group.outputs)
         for position, name in enumerate(arguments):
             slot = builder.gep(given, [I64(position)], source_etype=POINTER)
-            pointers[name] = builder.load(slot, typ=POINTER)
-        for name, offset in offsets.items():
-            pointers[name] = builder.gep(scratch, [I64(offset)], source_etype=I8)
+            pointers[name] = builder.load(slot, name=roles[name], typ=POINTER)
+        for number, (name, offset) in enumerate(offsets.items()):
+            place = builder.gep(scratch, [I64(offset)], source_etype=I8)
+            pointers[name] = called(place, f"tmp{number}")
         # blocks that are written later must not come before the loop over tiles
         start = self._function.append_basic_block("tiles")
         builder.branch(start)
         builder.position_at_end(start)
-        with counted(builder, begin, end, 1) as run:
+        with counted(builder, begin, end, 1, "tile") as run:
             self._run(run, parts, pointers)
         builder.ret_void()
         return str(self._module)
@@ -237,10 +248,10 @@ class _KernelWriter:
             return
         low = builder.mul(at[walk.axis], I64(walk.length))
         high = least(builder, builder.add(low, I64(walk.length)), I64(walk.axis.extent))
-        with counted(builder, low, high, 1) as place:
+        with counted(builder, low, high, 1, "walk") as place:
             fresh = builder.icmp_signed("==", place, low)
             again = builder.select(fresh, I64(0), I64(1))
-            with counted(builder, I64(0), again, 1):
+            with counted(builder, I64(0), again, 1, "slide"):
                 for name, kept in self._kept.items():
                     if kept.overlap and name not in self._inserted:
                         self._slide(name, kept, pointers[name])
@@ -332,7 +343,8 @@ class _KernelWriter:
         bases = dict(pointers)
         for name in self._group.scratch:
             if name not in self._inserted:
-                bases[name] = self._shifted(name, pointers[name], counting, at)
+                shifted = self._shifted(name, pointers[name], counting, at)
+                bases[name] = called(shifted, f"{pointers[name].name}.origin")
         # containers come behind what is inside them: from the last nest back, they are known
         for op in reversed(self._group.ops):
             insertion = self._inserted.get(op.output)
@@ -341,7 +353,8 @@ class _KernelWriter:
                 steps = zip(insertion.shifts, place.strides, strict=True)
                 shift = sum(by * stride for by, stride in steps) * size_in_bytes(place.dtype)
                 container = bases[insertion.container.output]
-                bases[op.output] = builder.gep(container, [I64(shift)], source_etype=I8)
+                inside = builder.gep(container, [I64(shift)], source_etype=I8)
+                bases[op.output] = called(inside, f"{container.name}.inside")
         return bases
 
     def _counters(self, run: Value) -> dict[Axis, Value]:

@@ -12,7 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from llvmlite import ir
 
-from burnish.codegen.cpu.types import FLOATS, INTEGERS, SIGNED, Value, register_type, width_of
+from burnish.codegen.cpu.types import (
+    FLOATS,
+    INTEGERS,
+    SIGNED,
+    Builder,
+    Native,
+    Type,
+    Value,
+    register_type,
+    width_of,
+)
 from burnish.store.element_types import numpy_type
 
 Number = bool | int | float
@@ -23,7 +33,7 @@ _CONTRACT = ("contract",)
 class _Splat(ir.Constant):  # type: ignore[misc]
     """A vector constant with equal lanes, written once."""
 
-    def __init__(self, vector: Value, scalar: Value) -> None:
+    def __init__(self, vector: Type, scalar: Value) -> None:
         super().__init__(vector, None)
         self._scalar = scalar
 
@@ -35,7 +45,7 @@ class _Splat(ir.Constant):  # type: ignore[misc]
 class Lanes:
     """One value per lane; `number` is set where all lanes are this constant."""
 
-    builder: Value
+    builder: Builder
     value: Value
     dtype: str
     number: Number | None = None
@@ -210,7 +220,7 @@ class Lanes:
         return self.of(compare(operator, self.value, right), "bool")
 
 
-def constant(builder: Value, number: Number, dtype: str, width: int) -> Lanes:
+def constant(builder: Builder, number: Number, dtype: str, width: int) -> Lanes:
     """Return a number in all lanes, rounded to the element type where that is needed."""
     scalar = ir.Constant(register_type(dtype), _representable(number, dtype))
     value = scalar if width == 1 else _Splat(register_type(dtype, width), scalar)
@@ -229,7 +239,7 @@ def joined(lanes: Sequence[Lanes]) -> Lanes:
     return first.of(vector)
 
 
-def declared(module: Value, name: str, result: Value, arguments: Sequence[Value]) -> Value:
+def declared(module: Native, name: str, result: Type, arguments: Sequence[Type]) -> Native:
     """Return the function of this name, declared in the module if it was not yet."""
     existing = module.globals.get(name)
     return existing or ir.Function(module, ir.FunctionType(result, arguments), name)

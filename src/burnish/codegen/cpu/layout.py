@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 
 from burnish.codegen.cpu.alias import insertions
 from burnish.codegen.cpu.blocking import vector_axis
-from burnish.codegen.cpu.form import Place, form
+from burnish.codegen.cpu.form import Strided, form
 from burnish.codegen.cpu.target import Target
 from burnish.tile.graph import TensorType, TileOp, arguments_of
 from burnish.tile.group import Group
@@ -29,12 +29,12 @@ def places(
     layouts: Mapping[str, tuple[int, ...]],
     constants: Collection[str],
     target: Target,
-) -> dict[str, Place]:
+) -> dict[str, Strided]:
     """Return where every tensor that the group touches is."""
     result = {}
     for name in (*group.inputs, *group.outputs):
         strides = strides_of(types[name].shape, layouts.get(name))
-        result[name] = Place(types[name].dtype, strides, name in constants)
+        result[name] = Strided(types[name].dtype, strides, name in constants)
     innermost: dict[str, int] = {}
     scratch = set(group.scratch)
     inside = insertions(group)
@@ -46,7 +46,7 @@ def places(
             inner = innermost.get(op.output)
             if inner is None:
                 inner = _own_wish(op, box, result, target)
-            result[op.output] = Place(op.dtype, scratch_strides(box, inner), scratch=True)
+            result[op.output] = Strided(op.dtype, scratch_strides(box, inner), scratch=True)
         for name, dimension in _wishes(op, box, result, scratch, target):
             innermost.setdefault(name, dimension)
     return result
@@ -94,32 +94,32 @@ def _odd_lines(step: int) -> int:
     return LINE * (lines if lines % 2 else lines + 1)
 
 
-def _guess(op: TileOp, known: Mapping[str, Place], own: Place) -> dict[str, Place]:
+def _guess(op: TileOp, known: Mapping[str, Strided], own: Strided) -> dict[str, Strided]:
     """Return places for one nest, with what is not placed yet assumed to suit it."""
     guessed = dict(known)
     guessed[op.output] = known.get(op.output, own)
     for read in op.reads:
         if read.tensor not in guessed:
             strides = tuple(1 for _ in read.index)
-            guessed[read.tensor] = Place("f32", strides)
+            guessed[read.tensor] = Strided("f32", strides)
     return guessed
 
 
-def _vector(op: TileOp, box: Box, known: Mapping[str, Place], target: Target) -> Axis | None:
+def _vector(op: TileOp, box: Box, known: Mapping[str, Strided], target: Target) -> Axis | None:
     # while the output has no place, writing along any axis is as good
-    own = Place(op.dtype, tuple(1 for _ in op.spatial))
+    own = Strided(op.dtype, tuple(1 for _ in op.spatial))
     nest = form(op, box, _guess(op, known, own))
-    found = vector_axis(nest, target.lanes)
+    found = vector_axis(nest, target.lanes, target.unit)
     return found.parts[-1] if found else None
 
 
-def _own_wish(op: TileOp, box: Box, known: Mapping[str, Place], target: Target) -> int:
+def _own_wish(op: TileOp, box: Box, known: Mapping[str, Strided], target: Target) -> int:
     axis = _vector(op, box, known, target)
     return op.spatial.index(axis) if axis in op.spatial else max(len(op.spatial) - 1, 0)
 
 
 def _wishes(
-    op: TileOp, box: Box, known: Mapping[str, Place], scratch: set[str], target: Target
+    op: TileOp, box: Box, known: Mapping[str, Strided], scratch: set[str], target: Target
 ) -> list[tuple[str, int]]:
     """Return the dimension of each scratch tensor that the nest's vectors run along."""
     axis = _vector(op, box, known, target)

@@ -7,28 +7,30 @@ from contextlib import AbstractContextManager, contextmanager
 
 from llvmlite import ir
 
-from burnish.codegen.cpu.form import Place
+from burnish.codegen.cpu.form import Strided
 from burnish.codegen.cpu.memory import I32, I64, element, splat
-from burnish.codegen.cpu.types import Value, load
+from burnish.codegen.cpu.types import Builder, Type, Value, load
 from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod
 
 
 @contextmanager
-def counted(builder: Value, low: Value, high: Value, step: int) -> Iterator[Value]:
+def counted(
+    builder: Builder, low: Value, high: Value, step: int, name: str = "n"
+) -> Iterator[Value]:
     """Write a loop: the block runs for low, low + step … below high; it yields the counter."""
     function = builder.function
     before = builder.block
-    head = function.append_basic_block("loop")
-    body = function.append_basic_block("body")
-    after = function.append_basic_block("after")
+    head = function.append_basic_block(f"{name}.loop")
+    body = function.append_basic_block(f"{name}.body")
+    after = function.append_basic_block(f"{name}.after")
     builder.branch(head)
     builder.position_at_end(head)
-    counter = builder.phi(I64)
+    counter = builder.phi(I64, name=name)
     counter.add_incoming(low, before)
     builder.cbranch(builder.icmp_signed("<", counter, high), body, after)
     builder.position_at_end(body)
     yield counter
-    following = builder.add(counter, I64(step), flags=("nsw",))
+    following = builder.add(counter, I64(step), name=f"{name}.next", flags=("nsw",))
     counter.add_incoming(following, builder.block)
     builder.branch(head)
     builder.position_at_end(after)
@@ -47,12 +49,12 @@ def along_axis(axis: Axis, loop: AbstractContextManager[Value]) -> Iterator[dict
         yield {axis: counter}
 
 
-def least(builder: Value, a: Value, b: Value) -> Value:
+def least(builder: Builder, a: Value, b: Value) -> Value:
     """Return the lesser of two i64."""
     return builder.select(builder.icmp_signed("<", a, b), a, b)
 
 
-def greatest(builder: Value, a: Value, b: Value) -> Value:
+def greatest(builder: Builder, a: Value, b: Value) -> Value:
     """Return the greater of two i64."""
     return builder.select(builder.icmp_signed(">", a, b), a, b)
 
@@ -61,7 +63,7 @@ class Arithmetic:
     """Evaluates index expressions: as one i64, or one i32 per lane of a vector along an axis."""
 
     def __init__(
-        self, builder: Value, bases: Mapping[str, Value], where: Mapping[str, Place]
+        self, builder: Builder, bases: Mapping[str, Value], where: Mapping[str, Strided]
     ) -> None:
         """Fetched indices are read from `bases`, in the layout that `where` tells."""
         self._builder = builder
@@ -78,7 +80,7 @@ class Arithmetic:
         kind = ir.VectorType(I32, width)
         return self._sum(index, lambda atom: self.lane_atom(atom, at, along, steps), kind)
 
-    def _sum(self, index: Index, value: Callable[[Atom], Value], kind: Value) -> Value:
+    def _sum(self, index: Index, value: Callable[[Atom], Value], kind: Type) -> Value:
         builder = self._builder
         total = _constant(kind, index.constant)
         for atom, factor in index.terms:
@@ -147,7 +149,7 @@ class Arithmetic:
     def _spread(self, value: Value, width: int) -> Value:
         return splat(self._builder, self._builder.trunc(value, I32), width)
 
-    def _divided(self, value: Value, by: int, kind: Value) -> Value:
+    def _divided(self, value: Value, by: int, kind: Type) -> Value:
         """Return the quotient rounded down, for negative values too."""
         builder = self._builder
         quotient = builder.sdiv(value, _constant(kind, by))
@@ -155,14 +157,14 @@ class Arithmetic:
         below = builder.icmp_signed("<", rest, _constant(kind, 0))
         return builder.select(below, builder.sub(quotient, _constant(kind, 1)), quotient)
 
-    def _rest(self, value: Value, by: int, kind: Value) -> Value:
+    def _rest(self, value: Value, by: int, kind: Type) -> Value:
         builder = self._builder
         rest = builder.srem(value, _constant(kind, by))
         below = builder.icmp_signed("<", rest, _constant(kind, 0))
         return builder.select(below, builder.add(rest, _constant(kind, by)), rest)
 
 
-def _constant(kind: Value, number: int) -> Value:
+def _constant(kind: Type, number: int) -> Value:
     if isinstance(kind, ir.VectorType):
         return ir.Constant(kind, [number] * int(kind.count))
     return ir.Constant(kind, number)

@@ -24,13 +24,16 @@ sigmoid is zero below -88.73 (-88.38 without AVX-512), where e^-x is infinite in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 
+from llvmlite import ir
+
 from burnish.codegen.cpu import halves, math_exp, math_log, math_power, math_system, math_trig
+from burnish.codegen.cpu.intrinsics import PREFIX, RESULTS
 from burnish.codegen.cpu.lanes import Lanes
 from burnish.codegen.cpu.target import Target
-from burnish.codegen.cpu.types import INTEGERS
+from burnish.codegen.cpu.types import INTEGERS, register_type
 
 Body = Callable[..., Lanes]
 """Given the target and the arguments, the result."""
@@ -80,3 +83,25 @@ def body(function: str, dtype: str) -> Body:
 
 def _system(function: str, target: Target, *arguments: Lanes) -> Lanes:
     return math_system.each_lane(function, *arguments)
+
+
+_ARGUMENTS = {"power": 2, "modulo": 2, "fmod": 2}
+"""How many, where it is not one."""
+
+
+@lru_cache(maxsize=1000)
+def definition(name: str, target: Target) -> str:
+    """Return a module with the function of this full name, as LLVM IR text."""
+    function, dtype, lanes = name.removeprefix(PREFIX).split(".")
+    width = int(lanes)
+    kind = register_type(dtype, width)
+    result = register_type(RESULTS.get(function, dtype), width)
+    module = ir.Module(name=name)
+    signature = ir.FunctionType(result, [kind] * _ARGUMENTS.get(function, 1))
+    defined = ir.Function(module, signature, name)
+    defined.linkage = "linkonce_odr"
+    defined.attributes.add("alwaysinline")
+    builder = ir.IRBuilder(defined.append_basic_block())
+    arguments = [Lanes(builder, argument, dtype) for argument in defined.args]
+    builder.ret(body(function, dtype)(target, *arguments).value)
+    return str(module)

@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from burnish.codegen.cpu.blocking import Blocking
 from burnish.codegen.cpu.expression import emit
-from burnish.codegen.cpu.form import NestForm, Range
+from burnish.codegen.cpu.form import NestForm, Range, axis_names
 from burnish.codegen.cpu.loops import Arithmetic, along_axis, counted, once
 from burnish.codegen.cpu.memory import (
     I32,
@@ -23,15 +23,8 @@ from burnish.codegen.cpu.memory import (
     splat,
 )
 from burnish.codegen.cpu.reading import Coordinates, Reader, Spot, number
-from burnish.codegen.cpu.types import Value, register_type, store
-from burnish.tile.expr import (
-    Accumulated,
-    Argument,
-    Call,
-    Coordinate,
-    Expr,
-    Inside,
-)
+from burnish.codegen.cpu.types import Builder, Value, called, register_type, store
+from burnish.tile.expr import Accumulated, Argument, Call, Coordinate, Expr, Inside
 from burnish.tile.index import Axis, axes_of
 from burnish.tile.reference import identity
 
@@ -41,8 +34,11 @@ Limits = Mapping[Axis, tuple[Value, Value]]
 Loop = AbstractContextManager[Coordinates]
 """A loop around the code that is written meanwhile; gives the coordinate of each turn."""
 
-MaskOf = Callable[[Coordinates], Value]
+MaskOf = Callable[[Coordinates], Value | None]
 """Tells which lanes of the vector that begins here are there; None: all."""
+
+LanesFrom = Callable[[Value], Value]
+"""The same, given where the vector begins."""
 
 _COMBINE = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 
@@ -52,7 +48,7 @@ class NestWriter:
 
     def __init__(
         self,
-        builder: Value,
+        builder: Builder,
         nest: NestForm,
         blocking: Blocking,
         bases: Mapping[str, Value],
@@ -67,6 +63,7 @@ class NestWriter:
         self._output = bases[nest.op.output]
         self._reader = Reader(builder, nest, blocking, bases, arithmetic)
         self._by_axis = {each.axis: each for each in (*nest.spatial, *nest.reduced)}
+        self._called = axis_names(nest)
 
     def write(self) -> None:
         """Write all loops of the nest."""
@@ -79,7 +76,8 @@ class NestWriter:
             self._inner(at)
             return
         low, high = self._limits_of(ranges[0])
-        with counted(self._builder, low, high, 1) as counter:
+        name = self._called[ranges[0].axis]
+        with counted(self._builder, low, high, 1, name) as counter:
             self._outer(ranges[1:], {**at, ranges[0].axis: counter})
 
     def _inner(self, at: Coordinates) -> None:
@@ -108,17 +106,20 @@ class NestWriter:
         for start, vectors, mask in self._cut(self._by_axis[vector]):
             yield along_axis(vector, start), vectors, _masking(vector, mask)
 
-    def _cut(self, along: Range) -> Iterator[tuple[Value, int, Value]]:
+    def _cut(
+        self, along: Range
+    ) -> Iterator[tuple[AbstractContextManager[Value], int, LanesFrom | None]]:
         """Yield the loops along the vector axis: whole blocks, whole vectors, the last lanes."""
         builder, width = self._builder, self._blocking.width
         low, high = self._limits_of(along)
         step = self._blocking.vectors * width
+        name = self._called[along.axis]
         if along.fixed:
             whole = along.size // step * step
             after = along.size // width * width
             if whole:
                 end = builder.add(low, I64(whole))
-                yield counted(builder, low, end, step), self._blocking.vectors, None
+                yield counted(builder, low, end, step, name), self._blocking.vectors, None
             if after > whole:
                 start = builder.add(low, I64(whole))
                 yield once(start), (after - whole) // width, None
@@ -128,10 +129,10 @@ class NestWriter:
             return
         count = builder.sub(high, low)
         end = builder.add(low, builder.mul(builder.sdiv(count, I64(step)), I64(step)))
-        yield counted(builder, low, end, step), self._blocking.vectors, None
-        yield counted(builder, end, high, width), 1, self._lanes_below(high)
+        yield counted(builder, low, end, step, name), self._blocking.vectors, None
+        yield counted(builder, end, high, width, name), 1, self._lanes_below(high)
 
-    def _lanes_below(self, high: Value) -> Value:
+    def _lanes_below(self, high: Value) -> LanesFrom:
         def mask(start: Value) -> Value:
             builder, width = self._builder, self._blocking.width
             left = builder.trunc(builder.sub(high, start), I32)
@@ -155,11 +156,12 @@ class NestWriter:
             count = builder.sub(high, low)
             whole = builder.mul(builder.sdiv(count, I64(step)), I64(step))
         end = builder.add(low, whole)
-        yield along_axis(axis, counted(builder, low, end, step)), step
+        name = self._called[axis]
+        yield along_axis(axis, counted(builder, low, end, step, name)), step
         if along.fixed and along.size % step:
             yield along_axis(axis, once(end)), along.size % step
         elif not along.fixed:
-            yield along_axis(axis, counted(builder, end, high, 1)), 1
+            yield along_axis(axis, counted(builder, end, high, 1, name)), 1
 
     def _block(self, at: Coordinates, rows: int, vectors: int, mask: Value | None) -> None:
         op = self._nest.op
@@ -187,7 +189,7 @@ class NestWriter:
     def _reduced(self, at: Coordinates, spots: Sequence[Spot]) -> dict[tuple[int, int], Value]:
         """Return the finished reduction of each spot."""
         accumulators = {(spot.row, spot.vector): self._accumulator() for spot in spots}
-        looped = [r for r in self._nest.reduced if r.axis not in self._blocking.written_out]
+        looped = [r for r in self._nest.reduced if r.axis not in self._blocking.unrolled]
         if looped and self._nest.is_far:
             # while the sum runs there is time to have its place in memory brought near
             for spot in spots:
@@ -218,7 +220,7 @@ class NestWriter:
         slots = {(r, v): self._accumulator() for r in range(rows) for v in range(blocking.vectors)}
         others = [
             each for each in self._nest.reduced
-            if each.axis not in blocking.written_out and each is not along
+            if each.axis not in blocking.unrolled and each is not along
         ]  # fmt: skip
         with self._loops(others, at) as inner:
             for start, vectors, mask in self._cut(along):
@@ -262,14 +264,15 @@ class NestWriter:
             yield dict(at)
             return
         first = ranges[0]
+        name = self._called[first.axis]
         with (
-            counted(self._builder, I64(0), I64(first.size), 1) as counter,
+            counted(self._builder, I64(0), I64(first.size), 1, name) as counter,
             self._loops(ranges[1:], {**at, first.axis: counter}) as inner,
         ):
             yield inner
 
     def _steps(self) -> Iterator[Mapping[Axis, int]]:
-        axes = self._blocking.written_out
+        axes = self._blocking.unrolled
         for values in product(*(range(axis.extent) for axis in axes)):
             yield dict(zip(axes, values, strict=True))
 
@@ -278,7 +281,7 @@ class NestWriter:
         assert op.combine is not None
         width, dtype = self._blocking.width, op.body.dtype
         with self._builder.goto_entry_block():
-            slot = self._builder.alloca(register_type(dtype, width))
+            slot = self._builder.alloca(register_type(dtype, width), name=op.combine)
         start = number(identity(op.combine, dtype), dtype, width)
         self._builder.store(start, slot)
         return slot
@@ -313,7 +316,7 @@ class NestWriter:
                 case Argument(position, _):
                     found = self._reader.read(position, spot)
                     return self._first(found) if scalar else found
-                case Accumulated():
+                case Accumulated() if total is not None:
                     return total
                 case Coordinate():
                     return self._coordinate(part, spot, width)
@@ -377,7 +380,8 @@ class NestWriter:
         if not self._blocking.horizontal:
             shift += spot.vector * self._blocking.width * output.stride(self._blocking.vector)
         start = element(builder, self._output, offset, self._nest.op.dtype)
-        return element(builder, start, I64(shift), self._nest.op.dtype)
+        place = element(builder, start, I64(shift), self._nest.op.dtype)
+        return called(place, f"{self._output.name}.at")
 
     def _limits_of(self, along: Range) -> tuple[Value, Value]:
         """Return where the tile's part of a range begins and ends."""
@@ -390,5 +394,5 @@ class NestWriter:
         return low, high
 
 
-def _masking(axis: Axis, mask: Value) -> MaskOf:
+def _masking(axis: Axis, mask: LanesFrom | None) -> MaskOf:
     return (lambda at: mask(at[axis])) if mask else (lambda _: None)

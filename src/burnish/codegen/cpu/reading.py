@@ -23,7 +23,7 @@ from burnish.codegen.cpu.memory import (
     splat,
     strided_load,
 )
-from burnish.codegen.cpu.types import FLOATS, HALVES, Value, load, register_type
+from burnish.codegen.cpu.types import FLOATS, HALVES, Builder, Value, called, load, register_type
 from burnish.store.element_types import numpy_type
 from burnish.tile.expr import Guard, Number
 from burnish.tile.graph import arguments_of
@@ -50,7 +50,7 @@ class Reader:
 
     def __init__(
         self,
-        builder: Value,
+        builder: Builder,
         nest: NestForm,
         blocking: Blocking,
         bases: Mapping[str, Value],
@@ -106,7 +106,8 @@ class Reader:
         by_vector = self._along_vector(access) or self._blocking.vector in axes
         key = (position, spot.row if by_row else 0, spot.vector if by_vector else 0)
         if key not in self._loaded:
-            self._loaded[key] = self._load(position, access, spot)
+            found = self._load(position, access, spot)
+            self._loaded[key] = called(found, f"{self._bases[access.tensor].name}.value")
         return self._loaded[key]
 
     def prefetch_panel(self, turn: Value) -> None:
@@ -244,7 +245,8 @@ class Reader:
         ):
             within = access.packed is not None and access.packed.axis == axis
             shift += step * (1 if within else access.offset.stride(axis))
-        return element(builder, self._starts[position], I64(shift), access.dtype)
+        place = element(builder, self._starts[position], I64(shift), access.dtype)
+        return called(place, f"{self._bases[access.tensor].name}.at")
 
     def _start(self, access: Access) -> Value:
         """Return the address at the block's first row and lane, reduced axes without loop at 0."""

@@ -11,10 +11,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from burnish.codegen.cpu.blocking import vector_cost
-from burnish.codegen.cpu.form import Place, uncollapsed
+from burnish.codegen.cpu.form import Strided, uncollapsed
 from burnish.codegen.cpu.layout import strides_of
 from burnish.codegen.cpu.target import Target
-from burnish.tile.collisions import MOST_COPIED_BYTES, OFTEN, colliding
+from burnish.tile.collisions import OFTEN, colliding
 from burnish.tile.expr import Argument
 from burnish.tile.footprint import element_bytes
 from burnish.tile.graph import Read, TensorType, TileOp, arguments_of
@@ -39,7 +39,7 @@ def staged(
     outside = set(group.inputs) - set(constants)
     boxes = propagate(group, tile)
     where = {
-        name: Place(kind.dtype, strides_of(kind.shape, layouts.get(name)), name in constants)
+        name: Strided(kind.dtype, strides_of(kind.shape, layouts.get(name)), name in constants)
         for name, kind in types.items()
     }
     ops: list[TileOp] = []
@@ -47,8 +47,8 @@ def staged(
         reads = list(op.reads)
         colliding_here = (
             position
-            for position in colliding(op, types, layouts)
-            if _bytes_of(op.reads[position].tensor, boxes, types) <= MOST_COPIED_BYTES
+            for position in colliding(op, types, layouts, target.unit)
+            if _bytes_of(op.reads[position].tensor, boxes, types) <= target.unit.most_copied_bytes
         )
         for position in dict.fromkeys((*_across(op, where, target), *colliding_here)):
             read = reads[position]
@@ -65,14 +65,17 @@ def _bytes_of(tensor: str, boxes: TileMap, types: Mapping[str, TensorType]) -> i
     return element_bytes(types[tensor].dtype, boxes.elements(tensor))
 
 
-def _across(op: TileOp, where: Mapping[str, Place], target: Target) -> tuple[int, ...]:
+def _across(op: TileOp, where: Mapping[str, Strided], target: Target) -> tuple[int, ...]:
     """Return the reads whose vectors would not lie side by side, if nothing else serves."""
     if op.combine is None or not op.spatial:
         return ()
     box = tuple(Span(Index(), axis.extent) for axis in op.spatial)
     nest = uncollapsed(op, box, where)
     every = [*nest.spatial, *nest.reduced]
-    if min((vector_cost(nest, each, target.lanes) for each in every), default=1.0) <= POOR:
+    if (
+        min((vector_cost(nest, each, target.lanes, target.unit) for each in every), default=1.0)
+        <= POOR
+    ):
         return ()
     vector = next((each.axis for each in reversed(nest.spatial)), None)
     return tuple(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
 from burnish.core.errors import MissingCapabilityError, UsageError
+from burnish.hw.unit import CORE, UnitSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,13 @@ class Target:
     """What LLVM is told in addition."""
     required: tuple[str, ...]
     """LLVM's names of the features that a machine must have to run the code."""
+    unit: UnitSpec = field(default=CORE, compare=False)
+    """How a core runs code: the shape of kernels is chosen by it, not what they need."""
+
+    @property
+    def text(self) -> str:
+        """Return the target as plans write it."""
+        return f"cpu: {self.name}"
 
 
 _V2 = ("sse4.1", "sse4.2", "ssse3", "popcnt")

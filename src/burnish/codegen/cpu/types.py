@@ -8,14 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from llvmlite import ir
 
 from burnish.core.errors import ModelError
 
-Value = Any
-"""An `ir.Value`: llvmlite has no type information."""
+
+class Type(Protocol):
+    """An LLVM type: what of llvmlite's, which has no type information, is used here."""
+
+    count: int
+    """Lanes of a vector."""
+    width: int
+    """Bits of an integer."""
+
+    def __call__(self, number: int) -> Value:
+        """Return a constant of the type."""
+
+
+class Value(Protocol):
+    """An LLVM value."""
+
+    name: str
+    type: Type
+
+
+Builder = Any
+"""An `ir.IRBuilder`: all instructions of LLVM are methods of it."""
+Native = Any
+"""A module, a function or a machine, as llvmlite has them."""
 
 FLOATS = ("f32", "f64")
 HALVES = ("f16", "bf16")
@@ -37,7 +59,14 @@ _IN_REGISTER: Mapping[str, Any] = MappingProxyType(
 )
 
 
-def register_type(dtype: str, width: int = 1) -> Value:
+def called(value: Value, name: str) -> Value:
+    """Return a value under a name that people can read, unless it has one or needs none."""
+    if isinstance(value, ir.Instruction) and value.name.startswith("."):
+        value.name = name
+    return value
+
+
+def register_type(dtype: str, width: int = 1) -> Type:
     """Return the LLVM type of `width` elements in a register; one element is a scalar."""
     if dtype not in _IN_REGISTER:
         raise ModelError(
@@ -48,7 +77,7 @@ def register_type(dtype: str, width: int = 1) -> Value:
     return scalar if width == 1 else ir.VectorType(scalar, width)
 
 
-def memory_type(dtype: str, width: int = 1) -> Value:
+def memory_type(dtype: str, width: int = 1) -> Type:
     """Return the LLVM type of `width` neighbouring elements in memory."""
     return register_type("u8" if dtype == "bool" else dtype, width)
 
@@ -66,26 +95,26 @@ def width_of(value: Value) -> int:
     return int(value.type.count) if isinstance(value.type, ir.VectorType) else 1
 
 
-def from_memory(builder: Value, loaded: Value, dtype: str) -> Value:
+def from_memory(builder: Builder, loaded: Value, dtype: str) -> Value:
     """Return what a load of `memory_type` gave, as the register holds it."""
     if dtype != "bool":
         return loaded
     return builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, None))
 
 
-def to_memory(builder: Value, value: Value, dtype: str) -> Value:
+def to_memory(builder: Builder, value: Value, dtype: str) -> Value:
     """Return a value as a store of `memory_type` wants it."""
     if dtype != "bool":
         return value
     return builder.zext(value, memory_type("bool", width_of(value)))
 
 
-def load(builder: Value, pointer: Value, dtype: str, width: int = 1) -> Value:
+def load(builder: Builder, pointer: Value, dtype: str, width: int = 1) -> Value:
     """Return `width` neighbouring elements; the pointer is aligned for one element only."""
     loaded = builder.load(pointer, typ=memory_type(dtype, width), align=size_in_bytes(dtype))
     return from_memory(builder, loaded, dtype)
 
 
-def store(builder: Value, value: Value, pointer: Value, dtype: str) -> None:
+def store(builder: Builder, value: Value, pointer: Value, dtype: str) -> None:
     """Store the elements side by side; the pointer is aligned for one element only."""
     builder.store(to_memory(builder, value, dtype), pointer, align=size_in_bytes(dtype))

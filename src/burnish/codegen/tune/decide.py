@@ -1,4 +1,4 @@
-"""Deciding for one group by what was measured: one kernel, two groups, or the library."""
+"""Deciding for one group by what was measured: one kernel, two groups, or ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RIVAL = 1.25
 """What takes at most this many times as long as the winner may still win when searched further."""
 
 HANDOVER = 1.15
-"""How many times as long a kernel may take before the library is worth handing over to."""
+"""How many times as long a kernel may take before ONNX Runtime is worth handing over to."""
 
 
 APART = 1.1
@@ -27,29 +27,29 @@ what the first would have written in its caches; in a plan another thread may ha
 class Decision:
     """How a group is to be run."""
 
-    way: Literal["kernel", "library", "two groups", "not measured"]
+    way: Literal["kernel", "onnxruntime", "two groups", "not measured"]
     seconds: float | None = None
     reason: str = ""
-    """Why it is the library's."""
+    """Why it is an ONNX Runtime part."""
     rivals: tuple[Group, ...] = ()
     """Groups that would be kernels if something that is nearly as fast were chosen."""
 
 
 def alone(group: Group, found: Found) -> Decision:
-    """Return how to run a group as it is: a kernel, unless the library is faster for sure.
+    """Return how to run a group as it is: a kernel, unless ONNX Runtime is faster for sure.
 
-    A library's step costs a plan more than its own time: its threads take over from ours and back.
+    A part costs a plan more than its own time: its threads take over from ours and back.
     """
-    own, library = found.tuned.best, found.library
-    if library is not None and library.seconds is not None:
-        if own is None or own.seconds is None or _wins(library, own):
-            return _library(group, own, library, found)
+    own, ort = found.tuned.best, found.ort
+    if ort is not None and ort.seconds is not None:
+        if own is None or own.seconds is None or _wins(ort, own):
+            return _ort(group, own, ort, found)
         return Decision("kernel", own.seconds)
     if own is not None:
         return Decision("kernel", own.seconds)
     failures = [trial.failure for trial in found.tuned.trials if trial.failure]
     if failures:
-        return Decision("library", None, f"no kernel for it works: {failures[0]}")
+        return Decision("onnxruntime", None, f"no kernel for it works: {failures[0]}")
     return Decision("not measured")
 
 
@@ -69,7 +69,7 @@ def decide(
     if whole.seconds is None:
         # nothing runs it as a whole: smaller groups may still be kernels
         ways = [decide(part, found, halves, start_s) for part in parts]
-        if all(each.way in ("library", "not measured") for each in ways):
+        if all(each.way in ("onnxruntime", "not measured") for each in ways):
             return whole
         return Decision("two groups", _sum([each.seconds for each in ways]))
     sums = _sum([alone(part, found(part)).seconds for part in parts])
@@ -84,21 +84,21 @@ def decide(
     return Decision("two groups", seconds, rivals=(group,) if is_near else ())
 
 
-def _wins(library: Trial, own: Trial) -> bool:
-    assert library.seconds is not None
+def _wins(ort: Trial, own: Trial) -> bool:
+    assert ort.seconds is not None
     assert own.seconds is not None
-    return is_faster(library, own) and own.seconds > HANDOVER * library.seconds
+    return is_faster(ort, own) and own.seconds > HANDOVER * ort.seconds
 
 
-def _library(group: Group, own: Trial | None, library: Trial, found: Found) -> Decision:
-    taken = f"ONNX Runtime takes {seconds_text(library.seconds or 0)}"
+def _ort(group: Group, own: Trial | None, ort: Trial, found: Found) -> Decision:
+    taken = f"ONNX Runtime takes {seconds_text(ort.seconds or 0)}"
     if own is None or own.seconds is None:
         failures = [trial.failure for trial in found.tuned.trials if trial.failure]
         why = f"no kernel for it works: {failures[0]}" if failures else "no kernel was tried"
-        return Decision("library", library.seconds, f"{taken}, {why}")
+        return Decision("onnxruntime", ort.seconds, f"{taken}, {why}")
     reason = f"{taken}, the fastest kernel {seconds_text(own.seconds)}"
-    near = own.seconds <= RIVAL * (library.seconds or 0)
-    return Decision("library", library.seconds, reason, (group,) if near else ())
+    near = own.seconds <= RIVAL * (ort.seconds or 0)
+    return Decision("onnxruntime", ort.seconds, reason, (group,) if near else ())
 
 
 def _sum(seconds: list[float | None]) -> float | None:

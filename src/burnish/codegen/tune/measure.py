@@ -7,25 +7,26 @@ the first is timed, so that nothing else runs then.
 
 from __future__ import annotations
 
+import math
+import random
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from types import TracebackType
 from typing import Any, Self
 
-from burnish.codegen.cpu.kernel import Kernel, generate
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.backend import UNNAMED, Backend, EmittedKernel
 from burnish.codegen.tune.check import case
 from burnish.codegen.tune.messages import (
+    BuiltKernel,
     Compile,
-    Image,
-    LoadLibrary,
-    Place,
+    LoadPart,
+    PlaceTensors,
     Prove,
     Tensor,
     Time,
 )
-from burnish.codegen.tune.race import Rules, race
 from burnish.codegen.tune.trial import Trial
 from burnish.core.errors import BurnishError
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError
@@ -34,9 +35,70 @@ from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
 from burnish.tile.signature import signature
 
-FUNCTION = "kernel"
-_LIBRARY = "library"
-_WORKSHOP = "burnish.codegen.tune.workshop:Workshop"
+Timed = Callable[[str, int, int], float | None]
+"""Seconds of one run of a subject, given how often to run it and how often before; None: failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How long to time."""
+
+    rounds: int = 5
+    block_s: float = 0.01
+    """Runs are repeated until they take about as long."""
+    behind: float = 1.25
+    """A subject that takes this many times as long as the fastest one is not timed again."""
+    behind_at_first: float = 2.0
+    """The same after the first look, which may have been disturbed."""
+    long_s: float = 0.05
+    """Runs of this length need none before them to settle."""
+    most_runs: int = 1000
+
+
+def race(
+    subjects: Sequence[str], timed: Timed, rules: Rules, *, always: Sequence[str] = ()
+) -> dict[str, tuple[float, ...]]:
+    """Return one sample per round of every subject that did not fail.
+
+    `always`: subjects that are timed to the end, however far behind they are.
+    """
+    looks = {subject: timed(subject, 1, 1) for subject in subjects}
+    first = {subject: look for subject, look in looks.items() if look is not None}
+    samples: dict[str, list[float]] = {subject: [] for subject in first}
+    dice = random.Random(0)
+    for _ in range(rules.rounds):
+        racing = _racing(first, samples, rules, always)
+        for subject in dice.sample(racing, len(racing)):
+            runs = _runs(first[subject], rules)
+            settling = 0 if first[subject] >= rules.long_s else 1
+            seconds = timed(subject, runs, settling)
+            if seconds is None:
+                del first[subject], samples[subject]
+            else:
+                samples[subject].append(seconds)
+    # who fell back before the first round has the first look only
+    return {subject: tuple(samples[subject]) or (first[subject],) for subject in first}
+
+
+def _racing(
+    first: dict[str, float],
+    samples: dict[str, list[float]],
+    rules: Rules,
+    always: Sequence[str],
+) -> list[str]:
+    so_far = {s: statistics.median(samples[s]) if samples[s] else first[s] for s in first}
+    best = min(so_far.values(), default=0.0)
+    limits = {s: rules.behind if samples[s] else rules.behind_at_first for s in first}
+    return [s for s in first if s in always or so_far[s] <= limits[s] * best]
+
+
+def _runs(seconds: float, rules: Rules) -> int:
+    if seconds <= 0:
+        return rules.most_runs
+    return min(max(math.ceil(rules.block_s / seconds), 1), rules.most_runs)
+
+
+_ORT = "onnxruntime"
 _START_LIMIT_S = 120.0
 """Starting an interpreter and importing takes a second, and much longer on a busy machine."""
 
@@ -57,7 +119,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class LibraryPart:
+class OrtCandidate:
     """A part of the model that does a group's work in ONNX Runtime."""
 
     model: Callable[[], bytes] = field(repr=False)
@@ -74,9 +136,8 @@ class LibraryPart:
 class Terms:
     """What holds for every trial."""
 
-    target: Target
-    threads: int
-    rules: Rules = Rules()  # noqa: RUF009  # frozen
+    backend: Backend
+    rules: Rules = Rules()  # frozen
     limit_s: float = 20.0
     """A kernel that takes this much longer than it may to be proved, or timed, is given up."""
     slowest_per_s: float = 1e8
@@ -87,38 +148,38 @@ class _FailedError(Exception):
     """A subject cannot be tried any further; the text says why."""
 
 
-class Bench:
+class MeasuringProcess:
     """Tries schedules; to be closed, as it keeps a process."""
 
-    def __init__(self, terms: Terms, *, write: Callable[..., Kernel] = generate) -> None:
+    def __init__(self, terms: Terms) -> None:
         self._terms = terms
-        self._write = write
+        self._backend = terms.backend
         self._worker: Child | None = None
-        self._place: Place | None = None
+        self._place: PlaceTensors | None = None
         self._has_place = False
         self._limit_s = terms.limit_s
-        self._loading: dict[str, Prove | LoadLibrary] = {}
+        self._loading: dict[str, Prove | LoadPart] = {}
         self._loaded: set[str] = set()
         self._failures: dict[str, str] = {}
 
     def try_all(
-        self, task: Task, schedules: Sequence[Schedule], library: LibraryPart | None = None
+        self, task: Task, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
     ) -> tuple[Trial, ...]:
-        """Return one trial per schedule, in order, and one of the library if it takes part."""
+        """Return one trial per schedule, in order, and one of ONNX Runtime if it takes part."""
         self._place, self._has_place = None, False
         self._loading, self._loaded, self._failures = {}, set(), {}
         work = sum(op.work for op in task.group.ops)
         self._limit_s = self._terms.limit_s + work / self._terms.slowest_per_s
         self._build(task, schedules)
-        if library is not None:
-            self._succeeds(_LIBRARY, partial(self._cut_out, library))
+        if ort is not None:
+            self._succeeds(_ORT, partial(self._cut_out, ort))
         if self._loading:
             self._judge(task)
         proved = [key for key in self._loading if self._succeeds(key, partial(self._load, key))]
-        samples = race(proved, self._timed, self._terms.rules, always=(_LIBRARY,))
+        samples = race(proved, self._timed, self._terms.rules, always=(_ORT,))
         trials = [self._trial(str(n), each, samples) for n, each in enumerate(schedules)]
-        if library is not None:
-            trials.append(self._trial(_LIBRARY, None, samples))
+        if ort is not None:
+            trials.append(self._trial(_ORT, None, samples))
         return tuple(trials)
 
     def close(self) -> None:
@@ -141,33 +202,30 @@ class Bench:
     def _build(self, task: Task, schedules: Sequence[Schedule]) -> None:
         """Generate and compile; one goes on here while the other does in the other process."""
         known: dict[str, Schedule] = {}
-        waiting: tuple[str, Kernel] | None = None
+        waiting: tuple[str, EmittedKernel] | None = None
         for number, schedule in enumerate(schedules):
             kernel = self._written(str(number), task, schedule)
             if kernel is None:
                 continue
-            if (twin := known.setdefault(kernel.ir_text, schedule)) is not schedule:
+            if (twin := known.setdefault(kernel.source, schedule)) is not schedule:
                 tile = "×".join(map(str, twin.tile))
                 self._failures[str(number)] = f"the same kernel as with tile {tile}"
                 continue
             self._collect(waiting)
-            request = Compile(kernel.ir_text, self._terms.target.name)
+            request = Compile(kernel.source, self._backend.target)
             sent = self._succeeds(str(number), partial(self._send, request))
             waiting = (str(number), kernel) if sent else None
         self._collect(waiting)
 
-    def _written(self, key: str, task: Task, schedule: Schedule) -> Kernel | None:
-        target = self._terms.target
+    def _written(self, key: str, task: Task, schedule: Schedule) -> EmittedKernel | None:
         try:
-            return self._write(
-                task.group, schedule, task.graph, target, name=FUNCTION, layouts=task.layouts
-            )
+            return self._backend.emit(task.group, schedule, task.graph, layouts=task.layouts)
         except Exception as error:
             # whatever the generator cannot write is a row, and the next schedule may do
             self._failures[key] = f"cannot be generated ({type(error).__name__}: {error})"
             return None
 
-    def _collect(self, waiting: tuple[str, Kernel] | None) -> None:
+    def _collect(self, waiting: tuple[str, EmittedKernel] | None) -> None:
         if waiting is None:
             return
         key, kernel = waiting
@@ -176,22 +234,17 @@ class Bench:
             code = self._process().receive(bytes, self._limit_s + _START_LIMIT_S)
             self._loading[key] = Prove(
                 key,
-                Image(
-                    kernel.name, code, kernel.arguments, kernel.tiles, kernel.scratch_bytes,
-                    kernel.packed,
-                ),
-            )  # fmt: skip
+                BuiltKernel(UNNAMED, code, kernel.arguments, kernel.launch, kernel.packed),
+            )
 
         self._succeeds(key, receive)
 
-    def _cut_out(self, part: LibraryPart) -> None:
+    def _cut_out(self, part: OrtCandidate) -> None:
         try:
             content = part.model()
         except Exception as error:
             raise _FailedError(f"cannot be cut out ({type(error).__name__}: {error})") from error
-        self._loading[_LIBRARY] = LoadLibrary(
-            _LIBRARY, content, part.inputs, part.outputs, part.shapes
-        )
+        self._loading[_ORT] = LoadPart(_ORT, content, part.inputs, part.outputs, part.shapes)
 
     def _judge(self, task: Task) -> None:
         """Settle what the group must compute; where nobody can say, nothing is tried."""
@@ -206,13 +259,13 @@ class Bench:
             name: Tensor(kind.dtype, kind.shape, task.layouts.get(name))
             for name, kind in task.graph.tensors.items()
         }
-        self._place = Place(
+        self._place = PlaceTensors(
             case=found,
             inputs={name: kinds[name] for name in found.inputs},
             outputs={name: kinds[name] for name in task.group.outputs},
             constants=frozenset(task.graph.constants).intersection(found.inputs),
-            target=self._terms.target.name,
-            threads=self._terms.threads,
+            target=self._backend.target,
+            threads=self._backend.machine.units,
         )
 
     def _send(self, request: Compile) -> None:
@@ -224,10 +277,10 @@ class Bench:
             worker.ask("place", self._place, type(None), _START_LIMIT_S)
             self._has_place = True
         if key not in self._loaded:
-            method = "load_library" if key == _LIBRARY else "prove"
+            method = "load_part" if key == _ORT else "prove"
             if wrong := worker.ask(method, self._loading[key], str, self._limit_s):
                 # a node that is shared out among groups cannot take the place of one of them
-                how = "computes something else" if key == _LIBRARY else "wrong"
+                how = "computes something else" if key == _ORT else "wrong"
                 raise _FailedError(f"{how}: {wrong}")
             self._loaded.add(key)
 
@@ -265,5 +318,5 @@ class Bench:
 
     def _process(self) -> Child:
         if self._worker is None:
-            self._worker = Child(_WORKSHOP)
+            self._worker = Child(self._backend.trials)
         return self._worker

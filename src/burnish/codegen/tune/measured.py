@@ -1,39 +1,38 @@
-"""Choices by measuring: which nests share a kernel, its tiles, and what the library runs.
+"""Choices by measuring: which nests share a kernel, its tiles, and what ONNX Runtime runs.
 
 It begins with the groups that the cost model predicts. Each is timed as one kernel, as two, and in
-the library; where two are faster, each of them is looked at in the same way. Then what was chosen,
+ONNX Runtime; where two are faster, each of them is looked at in the same way. Then what was chosen,
 and what came close, is searched further, the most expensive first, until the time is up. Equal
 groups are timed once, and what was found for them before is used again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.codegen.choice import Choice
-from burnish.codegen.predicted import Predicted
+from burnish.codegen.regions import cut
+from burnish.codegen.schedule import Choice, Predicted
 from burnish.codegen.tune.budget import Budget
-from burnish.codegen.tune.competitor import NoCompetitorError, competitor
 from burnish.codegen.tune.decide import Decision, decide
-from burnish.codegen.tune.measure import LibraryPart, Task
+from burnish.codegen.tune.measure import OrtCandidate, Task
 from burnish.codegen.tune.search import Found, Tuner
 from burnish.core.progress import SILENT, Progress
 from burnish.core.tensors import BITS
 from burnish.core.units import seconds as seconds_text
-from burnish.tile.channels_last import layouts
+from burnish.store import external_data
 from burnish.tile.connect import NoGroupError, grouped, wiring
-from burnish.tile.cost import estimate
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
+from burnish.tile.lower import named, operator, tensor_type
 from burnish.tile.measures import traffic_bytes
-from burnish.tile.partition import Fusion, partition
-from burnish.tile.predict import Predictions
-from burnish.tile.workload import workload
+from burnish.tile.partition import Fusion
+from burnish.tile.workload import is_contraction
 
 LOOK = 3
 """Schedules that are tried of every group before any is searched further."""
@@ -43,7 +42,7 @@ CUTS = 4
 """Places at which cutting a group in two is priced: those where the least is handed over."""
 FURTHER = 0.8
 """The share of the time that may be spent on searching further: some is kept for groups that only
-come up when the library has taken its nodes out."""
+come up when ONNX Runtime has taken its nodes out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,30 +62,35 @@ class Measured:
     options: TuneOptions
     budget: Budget
     model: ir.Model | None = None
-    """Without it the library does not compete."""
+    """Without it ONNX Runtime does not compete."""
     progress: Progress = SILENT
 
-    def __call__(self, graph: TileGraph) -> tuple[Choice, ...]:
-        """Return the groups of a simplified graph and what is fastest for each."""
-        return _Search(self, graph).choices()
+    def partition(self, graph: TileGraph) -> tuple[Group, ...]:
+        """Return the groups that the cost model predicts: where the search begins."""
+        return self.tuner.backend.partition(graph, self.options.fusion).groups
+
+    def schedule(self, groups: Sequence[Group], graph: TileGraph) -> tuple[Choice, ...]:
+        """Return what is fastest for each group, or for each half of it."""
+        return _Search(self, groups, graph).choices()
 
 
 class _Search:
     """The search for one graph."""
 
-    def __init__(self, settings: Measured, graph: TileGraph) -> None:
+    def __init__(self, settings: Measured, groups: Sequence[Group], graph: TileGraph) -> None:
         self._settings = settings
         self._graph = graph
         self._wires = wiring(graph)
-        machine = settings.tuner.machine
-        self._predict = Predictions(graph, machine)
-        self._layouts = layouts(graph, machine.lanes("f32"))
-        self._roots = partition(graph, machine, settings.options.fusion).groups
-        self._parts: dict[str, LibraryPart | None] = {}
+        backend = settings.tuner.backend
+        self._backend = backend
+        self._predict = backend.predictor(graph)
+        self._layouts = backend.layouts(graph)
+        self._roots = groups
+        self._parts: dict[str, OrtCandidate | None] = {}
         self._cuts: dict[str, tuple[float, int] | None] = {}
         self._firsts: dict[str, Task] = {}
         self._tasks: dict[tuple[str, ...], Task] = {}
-        self._start_s = machine.hw.launch_overhead_s
+        self._start_s = backend.machine.hw.launch_overhead_s
         self._top = min(LOOK, settings.options.top)
 
     def choices(self) -> tuple[Choice, ...]:
@@ -100,7 +104,7 @@ class _Search:
         return tuple(choice for root in self._roots for choice in self._chosen(root))
 
     def _look(self) -> None:
-        """Try a few schedules of every group, of its halves where need be, and the library."""
+        """Try a few schedules of every group, of its halves where need be, and ONNX Runtime."""
         tasks = [self._first(group) for group in self._roots]
         counts = Counter(task.signature for task in tasks)
         unique = {task.signature: task.group for task in tasks}
@@ -141,7 +145,7 @@ class _Search:
             case "two groups":
                 for half in self._halves_of(group):
                     yield from self._chosen(half)
-            case "library":
+            case "onnxruntime":
                 yield Choice(group, None, measured_s=decision.seconds, reason=decision.reason)
             case _:
                 yield self._kernel(group)
@@ -150,12 +154,10 @@ class _Search:
         best = self._known(group).tuned.best
         if best is None or best.schedule is None:
             # no time was left to look at it
-            settings = self._settings
-            predicted = Predicted(settings.tuner.machine, settings.options.fusion)
+            predicted = Predicted(self._backend, self._settings.options.fusion)
             return predicted.choice(group, self._graph)
-        machine = self._settings.tuner.machine
-        cost = estimate(workload(group, self._graph, self._layouts), best.schedule, machine)
-        moved = traffic_bytes(cost, machine)
+        cost = self._backend.price(group, self._graph, best.schedule)
+        moved = traffic_bytes(cost, self._backend.machine)
         return Choice(group, best.schedule, cost.seconds, moved, measured_s=best.seconds)
 
     def _interesting(self, group: Group) -> Iterator[Group]:
@@ -198,17 +200,17 @@ class _Search:
             self._tasks[members] = self._firsts.setdefault(task.signature, task)
         return self._tasks[members]
 
-    def _part(self, task: Task) -> LibraryPart | None:
+    def _part(self, task: Task) -> OrtCandidate | None:
         if task.signature not in self._parts:
-            self._parts[task.signature] = self._competitor(task.group)
+            self._parts[task.signature] = self._candidate(task.group)
         return self._parts[task.signature]
 
-    def _competitor(self, group: Group) -> LibraryPart | None:
+    def _candidate(self, group: Group) -> OrtCandidate | None:
         if self._settings.model is None:
             return None
         try:
-            return competitor(group, self._graph, self._settings.model)
-        except NoCompetitorError:
+            return ort_candidate(group, self._graph, self._settings.model)
+        except NoCandidateError:
             return None
 
     def _halves_of(self, group: Group) -> tuple[Group, ...]:
@@ -245,3 +247,44 @@ class _Search:
             return self._predict(group)
         except NoGroupError:
             return 0.0
+
+
+class NoCandidateError(Exception):
+    """ONNX Runtime does not compete for a group; the text says why."""
+
+
+def ort_candidate(group: Group, graph: TileGraph, model: ir.Model) -> OrtCandidate:
+    """Return the part of a static model that does the work of a group.
+
+    Only groups with sums of products have one: elsewhere a call of ONNX Runtime costs more than it
+    can gain. What the part reads and writes must be in memory around the group as well.
+    """
+    if not any(is_contraction(op) for op in group.ops):
+        raise NoCandidateError("there is no matrix product or convolution in it")
+    wanted = set(group.nodes)
+    nodes = [node for node in model.graph if named(node) in wanted]
+    part = cut(model, nodes, "part")
+    inputs = tuple(value.name or "" for value in part.graph.inputs)
+    if missing := set(inputs) - set(group.inputs):
+        raise NoCandidateError(f"its nodes read {_listed(missing)}, which the group does not")
+    if missing := set(group.outputs) - {value.name for value in part.graph.outputs}:
+        raise NoCandidateError(f"its nodes do not give {_listed(missing)}")
+    values = (*part.graph.inputs, *part.graph.outputs)
+    shapes = {value.name or "": kind.shape for value in values if (kind := tensor_type(value))}
+    return OrtCandidate(lambda: _content(part), inputs, group.outputs, _kind(nodes), shapes)
+
+
+def _content(part: ir.Model) -> bytes:
+    copy = part.clone()
+    external_data.inline_the_rest(copy, kept="")
+    return bytes(ir.to_proto(copy).SerializeToString())
+
+
+def _kind(nodes: list[ir.Node]) -> str:
+    """Return a text that tells apart what ONNX Runtime may run in different time."""
+    words = [f"{operator(node)} {sorted(map(str, node.attributes.values()))}" for node in nodes]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(repr(name) for name in sorted(names))

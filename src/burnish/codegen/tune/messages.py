@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from burnish.codegen.tune.check import Case
 from burnish.core.arrays import Array
@@ -20,27 +21,26 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class BuiltKernel:
     """A compiled kernel, and what it needs to be called."""
 
     name: str
-    object_code: bytes = field(repr=False)
+    code: bytes = field(repr=False)
     arguments: tuple[str, ...]
-    tiles: int
-    scratch_bytes: int
+    launch: Mapping[str, int]
     packed: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Compile:
-    """Make machine code; the answer is the object code."""
+    """Compile a kernel; the answer is its code."""
 
-    ir_text: str
+    source: str
     target: str
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlaceTensors:
     """Take these tensors in place of those before; kernels that were loaded are forgotten."""
 
     case: Case
@@ -57,11 +57,11 @@ class Prove:
     """Load a kernel and see that it is right; the answer is what is wrong, or nothing."""
 
     key: str
-    image: Image
+    kernel: BuiltKernel
 
 
 @dataclass(frozen=True, slots=True)
-class LoadLibrary:
+class LoadPart:
     """Load a part of the model into ONNX Runtime; the answer is what is wrong, or nothing."""
 
     key: str
@@ -87,3 +87,25 @@ class Forget:
     """Unload this."""
 
     key: str
+
+
+class Trials(Protocol):
+    """What a measuring process does when asked; kernels run there and nowhere else."""
+
+    def compile(self, request: Compile) -> bytes:
+        """Return the code of a kernel; what it raises becomes the reason of a failed trial."""
+
+    def place(self, request: PlaceTensors) -> None:
+        """Lay out the tensors of a group."""
+
+    def prove(self, request: Prove) -> str:
+        """Return what is wrong with a kernel; one that is right can be timed."""
+
+    def load_part(self, request: LoadPart) -> str:
+        """Return what is wrong with an ONNX Runtime part; one that is right can be timed."""
+
+    def time(self, request: Time) -> float:
+        """Return the seconds of one run of what was loaded."""
+
+    def forget(self, request: Forget) -> None:
+        """Unload something."""

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.key import Conditions, Key
-from burnish.codegen.tune.measure import LibraryPart, Task
+from burnish.codegen.backend import Backend
+from burnish.codegen.tune.cache import Key, TuningCache, conditions
+from burnish.codegen.tune.measure import OrtCandidate, Task
 from burnish.codegen.tune.trial import Trial, Tuned, identity
-from burnish.tile.candidates import Ranking, Space, candidates
-from burnish.tile.machine import Machine
+from burnish.tile.candidates import Ranking, Space
 from burnish.tile.schedule import Schedule
 from burnish.tile.signature import tensor_order
 
@@ -19,49 +18,48 @@ VISITS = 80
 """Tiles whose cost is predicted; measuring then corrects the order of the best."""
 
 
-class Laboratory(Protocol):
-    """Tries schedules, and the library."""
+class Measurer(Protocol):
+    """Tries schedules, and ONNX Runtime."""
 
     def try_all(
-        self, task: Task, schedules: Sequence[Schedule], library: LibraryPart | None = None
+        self, task: Task, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
     ) -> tuple[Trial, ...]:
-        """Return one trial per schedule, in order, and one of the library if it takes part."""
+        """Return one trial per schedule, in order, and one of ONNX Runtime if it takes part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is known of a group: its own kernels, and the library if that takes part."""
+    """What is known of a group: its own kernels, and ONNX Runtime if that takes part."""
 
     tuned: Tuned
-    library: Trial | None = None
+    ort: Trial | None = None
 
 
 @dataclass(slots=True)
 class Tuner:
-    """Tunes groups for one machine; results are kept under its conditions."""
+    """Tunes groups for one device; results are kept under its conditions."""
 
-    laboratory: Laboratory
+    measurer: Measurer
     cache: TuningCache
-    conditions: Conditions
-    machine: Machine
+    backend: Backend
     most: int = 20
     """The most schedules that anybody will ask for."""
     _rankings: dict[str, Ranking] = field(default_factory=dict)
 
-    def known(self, task: Task, part: LibraryPart | None = None) -> Found:
+    def known(self, task: Task, part: OrtCandidate | None = None) -> Found:
         """Return what was found before, in this process or another."""
         tuned = self.cache.get(self._key(task)) or Tuned()
-        library = self.cache.get(self._library_key(task, part)) if part else None
-        return Found(tuned, library.trials[0] if library and library.trials else None)
+        ort = self.cache.get(self._ort_key(task, part)) if part else None
+        return Found(tuned, ort.trials[0] if ort and ort.trials else None)
 
-    def tune(self, task: Task, top: int, part: LibraryPart | None = None) -> Found:
+    def tune(self, task: Task, top: int, part: OrtCandidate | None = None) -> Found:
         """Return what is found when the `top` most promising schedules are tried.
 
         Only those are run that have not been before, and the fastest of those that have, so that
         all are compared under the same circumstances.
         """
         known = self.known(task, part)
-        missing = part if known.library is None else None
+        missing = part if known.ort is None else None
         if known.tuned.searched >= top and missing is None:
             return known
         ranking = self._ranking(task, top)
@@ -71,28 +69,28 @@ class Tuner:
         schedules = [*fresh, best] if best is not None else fresh
         trials: tuple[Trial, ...] = ()
         if fresh or missing is not None:
-            trials = self.laboratory.try_all(task, schedules, missing)
+            trials = self.measurer.try_all(task, schedules, missing)
         merged = _merged(known.tuned.trials, trials[: len(schedules)], ranking)
         searched = max(known.tuned.searched, top)
         tuned = Tuned(merged, searched, ranking.reason)
-        library = trials[len(schedules) :]
-        if library and part is not None:
-            self.cache.put(self._library_key(task, part), Tuned(library, 1))
-            known = replace(known, library=library[0])
+        ort = trials[len(schedules) :]
+        if ort and part is not None:
+            self.cache.put(self._ort_key(task, part), Tuned(ort, 1))
+            known = replace(known, ort=ort[0])
         return self._kept(task, tuned, known)
 
     def _ranking(self, task: Task, top: int) -> Ranking:
         key = task.signature
         if key not in self._rankings:
             space = Space(top=max(self.most, top), visits=VISITS)
-            self._rankings[key] = candidates(task.group, task.graph, self.machine, space)
+            self._rankings[key] = self.backend.candidates(task.group, task.graph, space)
         found = self._rankings[key]
         return Ranking(found.candidates[:top], found.reason)
 
     def _kept(self, task: Task, tuned: Tuned, known: Found) -> Found:
         if tuned != known.tuned:
             self.cache.put(self._key(task), tuned)
-        return Found(tuned, known.library)
+        return Found(tuned, known.ort)
 
     def _key(self, task: Task) -> Key:
         places = {
@@ -100,11 +98,11 @@ class Tuner:
             for position, name in enumerate(tensor_order(task.group))
             if name in task.layouts
         }
-        return Key(task.signature, self.conditions, places)
+        return Key(task.signature, conditions(self.backend), places)
 
-    def _library_key(self, task: Task, part: LibraryPart) -> Key:
+    def _ort_key(self, task: Task, part: OrtCandidate) -> Key:
         own = self._key(task)
-        return replace(own, signature=f"{own.signature} library {part.kind}")
+        return replace(own, signature=f"{own.signature} ort {part.kind}")
 
 
 def _wanted(ranking: Ranking, task: Task) -> list[Schedule]:

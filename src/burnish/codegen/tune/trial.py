@@ -14,7 +14,7 @@ LEAST_SPREAD = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One schedule that was tried (None: the library), and how long a run took, if it worked."""
+    """One schedule that was tried (None: ONNX Runtime), and how long a run took, if it worked."""
 
     schedule: Schedule | None
     samples_s: tuple[float, ...] = ()
@@ -66,7 +66,7 @@ class Tuned:
 
 def identity(schedule: Schedule | None) -> str:
     """Return a text that equal schedules share; the settings of a schedule have no order."""
-    return "library" if schedule is None else str(records.encode(schedule))
+    return "onnxruntime" if schedule is None else str(records.encode(schedule))
 
 
 def fastest(trials: tuple[Trial, ...]) -> Trial | None:

@@ -12,7 +12,7 @@ from burnish.core import records, units
 from burnish.report import markdown
 from burnish.report.graph.overlay import Cost, followers, leads
 from burnish.report.graph.picture import Picture, overlay
-from burnish.report.table import Cell, Column, Table
+from burnish.report.table import table as shown
 from burnish.store.graph import GraphNode
 
 SCHEMA = 1
@@ -120,22 +120,21 @@ def as_markdown(picture: Picture, *, most: int = 30) -> str:
     left = len(found.rows) - most
     if left > 0:
         remark += f"; {units.count(left, 'more node')} not shown"
-    columns = tuple(Column(name, numeric=name in _TITLES[3:7]) for name in _TITLES)
-    return title + markdown.table(Table(columns, (*cells, nobody), remark)) + "\n"
+    content = shown("", _TITLES, (*cells, nobody), numeric=_TITLES[3:7], remark=remark)
+    return f"{title}{markdown.table(content)}\n"
 
 
-def _cells(row: NodeRow, sofar_s: float, wall_s: float) -> tuple[Cell, ...]:
+def _cells(row: NodeRow, sofar_s: float, wall_s: float) -> tuple[str, ...]:
     seconds_s = row.seconds_s or 0.0
     share = seconds_s / wall_s if wall_s else 0.0
     ceiling = 1 / (1 - share) if share < 1 - 1e-9 else math.inf
-    known = row.confidence or (f"in {row.within}" if row.within else "")
     return (
-        Cell(row.node),
-        Cell(row.op_type),
-        Cell(row.module),
-        Cell(units.seconds(seconds_s) if row.seconds_s is not None else "–"),
-        Cell(units.share(share)),
-        Cell(units.share(sofar_s / wall_s if wall_s else 0.0)),
-        Cell(units.ratio(ceiling) if math.isfinite(ceiling) else "∞"),
-        Cell(known),
+        row.node,
+        row.op_type,
+        row.module,
+        units.seconds(seconds_s) if row.seconds_s is not None else "–",
+        units.share(share),
+        units.share(sofar_s / wall_s if wall_s else 0.0),
+        units.ratio(ceiling) if math.isfinite(ceiling) else "∞",
+        row.confidence or (f"in {row.within}" if row.within else ""),
     )

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from burnish.infer.constants import constant_tensor
+from burnish.infer.walk import is_standard
 from burnish.rewrite import costs
-from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import Facts, constant_tensor, rank, static_sizes
+from burnish.rewrite.facts import Facts, rank, static_sizes
 from burnish.rewrite.fusions.biased import biased
 from burnish.rewrite.rule import Builder, Match, Rule
 

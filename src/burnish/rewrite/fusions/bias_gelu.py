@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from burnish.infer.constants import sizes
+from burnish.infer.walk import is_standard
+from burnish.operators.record import STANDARD_DOMAINS
 from burnish.rewrite import emission
-from burnish.rewrite.edit import STANDARD_DOMAINS, is_standard
 from burnish.rewrite.emission import CONTRIB
-from burnish.rewrite.facts import Facts, sizes, static_sizes
-from burnish.rewrite.region import other_reader
+from burnish.rewrite.facts import Facts, static_sizes
+from burnish.rewrite.matched import other_reader
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 

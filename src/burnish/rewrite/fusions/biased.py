@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import constant_tensor, sizes, static_sizes
+from burnish.infer.constants import constant_tensor, sizes
+from burnish.infer.walk import is_standard
+from burnish.rewrite.facts import static_sizes
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,13 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
+from burnish.operators.size import total
 from burnish.rewrite.facts import FLOATS, Facts
-from burnish.rewrite.fusions.new_values import Maker
+from burnish.rewrite.fusions.new_values import SizedBuilder
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
-from burnish.rewrite.symbolic.size import total
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def _sizes_refusal(
 def _replace(match: Match, builder: Builder) -> ir.Value:
     texts = {name: str(text) for name, text in match.attributes.items()}
     letters = _Letters(texts["left"], texts["right"], texts["result"])
-    make = Maker(builder, match.output.dtype or ir.DataType.FLOAT)
+    make = SizedBuilder(builder, match.output.dtype or ir.DataType.FLOAT)
     one, two = letters.own(letters.left), letters.own(letters.right)
     batch, summed = letters.batch, letters.summed
     left = _ordered(match.values["left"], letters.left, batch + one + summed, make)
@@ -150,7 +151,7 @@ def _replace(match: Match, builder: Builder) -> ir.Value:
     return _ordered(product, batch + one + two, letters.result, make)
 
 
-def _reshaped(value: ir.Value, wanted: Shape, make: Maker) -> ir.Value:
+def _reshaped(value: ir.Value, wanted: Shape, make: SizedBuilder) -> ir.Value:
     """Return a value with its last axes merged or split; those in front are copied."""
     have = make.shapes.of(value) or ()
     same = 0
@@ -160,7 +161,7 @@ def _reshaped(value: ir.Value, wanted: Shape, make: Maker) -> ir.Value:
     return make.node("Reshape", [value, make.numbers([0] * same + sizes)], wanted)
 
 
-def _ordered(value: ir.Value | None, have: str, want: str, make: Maker) -> ir.Value:
+def _ordered(value: ir.Value | None, have: str, want: str, make: SizedBuilder) -> ir.Value:
     if value is None:
         raise ValueError("both factors are given")
     if have == want:

@@ -17,15 +17,17 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.constants import constant_tensor
+from burnish.infer.shapes import shapes_of, stated
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite import costs, emission
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.emission import CONTRIB
-from burnish.rewrite.facts import Facts, constant_tensor, static_sizes
+from burnish.rewrite.facts import Facts, static_sizes
 from burnish.rewrite.fusions.attention.number_range import range_of
-from burnish.rewrite.fusions.new_values import Maker, stated
+from burnish.rewrite.fusions.new_values import SizedBuilder
 from burnish.rewrite.fusions.refusals import still_read
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 
 _FUSED = "EmbedLayerNormalization"
 _WHOLE = ir.DataType.INT32
@@ -148,7 +150,7 @@ def _replace(match: Match, builder: Builder) -> ir.Value:
     if not isinstance(match, _Embedding) or match.words is None or match.positions is None:
         raise ValueError("this match is not one of an embedding")
     norm = match.nodes[-1]
-    make = Maker(builder, match.output.dtype or ir.DataType.FLOAT)
+    make = SizedBuilder(builder, match.output.dtype or ir.DataType.FLOAT)
     words, positions, types = match.words, match.positions, match.types
     inputs = [
         _indices(words, make),
@@ -173,7 +175,7 @@ def _replace(match: Match, builder: Builder) -> ir.Value:
     return made[0]
 
 
-def _indices(lookup: _Lookup, make: Maker) -> ir.Value:
+def _indices(lookup: _Lookup, make: SizedBuilder) -> ir.Value:
     """Return indices of 32 bits that are not negative."""
     value, facts = lookup.indices, make.builder.facts
     shape = make.shapes.of(value) or ()

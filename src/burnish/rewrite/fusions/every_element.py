@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import Shapes, shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
+from burnish.operators.size import Size, multiply
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.fusions.new_values import Maker, can_be_read
+from burnish.rewrite.fusions.new_values import SizedBuilder, can_be_read
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
-from burnish.rewrite.symbolic.shapes import Shape, Shapes, shapes_of
-from burnish.rewrite.symbolic.size import Size, multiply
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def _steps(value: ir.Value | None, facts: Facts) -> _Steps | None:
 
 
 def _replace(match: Match, builder: Builder) -> ir.Value:
-    make = Maker(builder, match.output.dtype or ir.DataType.FLOAT)
+    make = SizedBuilder(builder, match.output.dtype or ir.DataType.FLOAT)
     shape = make.shapes.of(match.output) or ()
     return make.node("Reshape", [match.values["x"], make.shape(shape)], shape)
 

@@ -17,12 +17,13 @@ import numpy.typing as npt
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
+from burnish.infer.constants import constant_tensor
+from burnish.infer.walk import is_standard
 from burnish.rewrite import algebra
 from burnish.rewrite.algebra import expand, power, product
-from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import FLOATS, Facts, constant_tensor, rank, static_sizes
+from burnish.rewrite.facts import FLOATS, Facts, rank, static_sizes
 from burnish.rewrite.fusions import normalized
-from burnish.rewrite.region import in_order
+from burnish.rewrite.matched import in_order
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 Doubles = npt.NDArray[np.float64]
@@ -30,7 +31,7 @@ LINEAR = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 
 
 @dataclass(frozen=True, slots=True)
-class _Linear:
+class _ChannelAffine:
     """A node that multiplies by constant weights, and where the weights keep its channels."""
 
     node: ir.Node
@@ -39,7 +40,7 @@ class _Linear:
     channel_axis: int
 
 
-def _linear(node: ir.Node | None) -> _Linear | None:
+def _linear(node: ir.Node | None) -> _ChannelAffine | None:
     """Return the weights of a node, if they are constant and have an axis for each channel."""
     if node is None or not is_standard(node, *LINEAR) or len(node.inputs) < 2:
         return None
@@ -50,7 +51,7 @@ def _linear(node: ir.Node | None) -> _Linear | None:
     axis = _channel_axis(node, len(shape))
     if axis is None or constant_tensor(weight) is None or not _has_constant_bias(node):
         return None
-    return _Linear(node, weight, shape[axis], axis)
+    return _ChannelAffine(node, weight, shape[axis], axis)
 
 
 def _channel_axis(node: ir.Node, axes: int) -> int | None:
@@ -138,7 +139,7 @@ def _find_affine(node: ir.Node, facts: Facts) -> Match | None:
     return best
 
 
-def _per_channel(value: ir.Value, linear: _Linear, facts: Facts) -> Array | None:
+def _per_channel(value: ir.Value, linear: _ChannelAffine, facts: Facts) -> Array | None:
     axes = rank(linear.node.outputs[0])
     if axes is None:
         return None
@@ -179,7 +180,7 @@ def _folded(
     return builder.node(node.op_type, inputs, like=output, attributes=dict(node.attributes))
 
 
-def _scaled(linear: _Linear, factor: Doubles) -> ir.LazyTensor:
+def _scaled(linear: _ChannelAffine, factor: Doubles) -> ir.LazyTensor:
     """Return weights with each channel multiplied by its factor, computed when they are read."""
     tensor, dtype = constant_tensor(linear.weight), linear.weight.dtype
     if tensor is None or dtype is None:

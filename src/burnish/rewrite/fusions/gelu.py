@@ -22,12 +22,12 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.operators.record import STANDARD_DOMAINS
 from burnish.rewrite import algebra
 from burnish.rewrite.algebra import Polynomial, expand, power, product
-from burnish.rewrite.edit import STANDARD_DOMAINS
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions import refusals
-from burnish.rewrite.region import in_order
+from burnish.rewrite.matched import in_order
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 FIRST_OPSET = 20

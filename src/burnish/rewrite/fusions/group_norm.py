@@ -18,21 +18,22 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.constants import sizes
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
 from burnish.rewrite import algebra
 from burnish.rewrite.algebra import Polynomial, expand, power, product
-from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import Facts, sizes, static_sizes
+from burnish.rewrite.facts import Facts, static_sizes
 from burnish.rewrite.fusions import normalized
 from burnish.rewrite.fusions.normalized import Affine
-from burnish.rewrite.region import in_order, other_reader
+from burnish.rewrite.matched import in_order, other_reader
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
-from burnish.rewrite.symbolic.shapes import shapes_of
 
 FIRST_OPSET = 21
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
+class _GroupNormSite:
     """A normalisation in groups, before scale and bias."""
 
     x: ir.Value
@@ -54,12 +55,14 @@ def _find(norm: ir.Node, facts: Facts) -> Match | Refusal | None:
     if len(readers) != 1 or not is_standard(readers[0], "Reshape"):
         return None
     site = _site(norm, split, readers[0], facts)
-    if not isinstance(site, _Site):
+    if not isinstance(site, _GroupNormSite):
         return site
     return _operator_refusal(site, facts) or _with_parameters(site, facts)
 
 
-def _site(norm: ir.Node, split: ir.Node, join: ir.Node, facts: Facts) -> _Site | Refusal | None:
+def _site(
+    norm: ir.Node, split: ir.Node, join: ir.Node, facts: Facts
+) -> _GroupNormSite | Refusal | None:
     x, grouped, restored = split.inputs[0], split.outputs[0], join.outputs[0]
     shapes = shapes_of(facts)
     whole, parts = shapes.of(x), shapes.of(grouped)
@@ -84,10 +87,10 @@ def _site(norm: ir.Node, split: ir.Node, join: ir.Node, facts: Facts) -> _Site |
             " expected a scale of 1 and a bias of 0 for each",
             "apply scale and bias per channel in the source",
         )
-    return _Site(x, groups, channels, norm, restored, (split, norm, join))
+    return _GroupNormSite(x, groups, channels, norm, restored, (split, norm, join))
 
 
-def _operator_refusal(site: _Site, facts: Facts) -> Refusal | None:
+def _operator_refusal(site: _GroupNormSite, facts: Facts) -> Refusal | None:
     if facts.options.ops != "standard":
         return Refusal(
             f"GroupNormalization for {site.norm.name!r} has no kernel and runs as its definition,"
@@ -103,7 +106,7 @@ def _operator_refusal(site: _Site, facts: Facts) -> Refusal | None:
     )
 
 
-def _with_parameters(site: _Site, facts: Facts) -> Match | Refusal:
+def _with_parameters(site: _GroupNormSite, facts: Facts) -> Match | Refusal:
     """Return the largest value that is the normalised one times a scale plus a bias."""
     best = _match(site, site.restored, Affine(None, 1.0, None, 0.0), site.nodes)
 
@@ -131,7 +134,7 @@ def _affine(found: Polynomial, restored: ir.Value) -> Affine | None:
     return normalized.affine(scale, found[scaled[0]], rest)
 
 
-def _fits(affine: Affine, site: _Site, facts: Facts) -> bool:
+def _fits(affine: Affine, site: _GroupNormSite, facts: Facts) -> bool:
     axes = len(sizes(site.x) or ())
     return all(
         value is None
@@ -143,7 +146,9 @@ def _fits(affine: Affine, site: _Site, facts: Facts) -> bool:
     )
 
 
-def _match(site: _Site, output: ir.Value, affine: Affine, nodes: tuple[ir.Node, ...]) -> Match:
+def _match(
+    site: _GroupNormSite, output: ir.Value, affine: Affine, nodes: tuple[ir.Node, ...]
+) -> Match:
     values = {"x": site.x, "scale": affine.scale, "bias": affine.bias}
     attributes = {
         "epsilon": site.norm.attributes.get_float("epsilon", 1e-5), "num_groups": site.groups,

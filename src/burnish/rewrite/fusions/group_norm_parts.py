@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.walk import is_standard
 from burnish.rewrite import kernels
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.facts import Facts, rank, static_sizes
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 

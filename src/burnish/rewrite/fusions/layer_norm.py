@@ -28,13 +28,14 @@ from typing import Literal
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.constants import sizes
+from burnish.infer.walk import is_standard
 from burnish.rewrite import algebra, emission
 from burnish.rewrite.algebra import Polynomial, expand, power, product
-from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import FLOATS, Facts, rank, sizes
+from burnish.rewrite.facts import FLOATS, Facts, rank
 from burnish.rewrite.fusions import normalized, refusals
 from burnish.rewrite.fusions.normalized import Affine
-from burnish.rewrite.region import in_order
+from burnish.rewrite.matched import in_order
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 Over = Literal["last", "channels", "positions"]
@@ -44,7 +45,7 @@ FEWEST_AXES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
+class _LayerNormSite:
     """The parts of a layer normalisation, found one after the other."""
 
     x: ir.Value
@@ -88,7 +89,8 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
     nodes = in_order(nodes, shifted.nodes)
     answers = [
         _normalised(
-            _Site(x, mean, node, shifted.value, shifted.epsilon, nodes, over, channels), facts
+            _LayerNormSite(x, mean, node, shifted.value, shifted.epsilon, nodes, over, channels),
+            facts,
         )
         for over, channels in ways
     ]
@@ -127,7 +129,7 @@ def _is_difference(found: Polynomial, x: ir.Value, mean: ir.Value) -> bool:
     return dict(found) in (forward, backward)
 
 
-def _normalised(site: _Site, facts: Facts) -> Match | Refusal:
+def _normalised(site: _LayerNormSite, facts: Facts) -> Match | Refusal:
     """Return the largest value that is a normalisation of x and lets the variance go."""
     atoms = (site.x, site.mean, site.shifted)
     matches: list[Match] = []
@@ -156,7 +158,7 @@ def _normalised(site: _Site, facts: Facts) -> Match | Refusal:
 
 
 def _led_astray(
-    site: _Site, nearest: ir.Value | None, expansions: Mapping[ir.Value, algebra.Expansion]
+    site: _LayerNormSite, nearest: ir.Value | None, expansions: Mapping[ir.Value, algebra.Expansion]
 ) -> Refusal:
     names = {site.x: "x", site.mean: "mean", site.shifted: "s"}
     found = "nothing"
@@ -169,7 +171,7 @@ def _led_astray(
     )
 
 
-def _affine(found: Polynomial, site: _Site) -> Affine | None:
+def _affine(found: Polynomial, site: _LayerNormSite) -> Affine | None:
     """Return scale and bias if a polynomial is (x - mean)·s^-½·scale + bias."""
     root = power(site.shifted, -0.5)
     scales: dict[ir.Value, tuple[algebra.Monomial, float]] = {}
@@ -190,7 +192,7 @@ def _affine(found: Polynomial, site: _Site) -> Affine | None:
 
 
 def _checked(
-    site: _Site, output: ir.Value, affine: Affine, nodes: tuple[ir.Node, ...], facts: Facts
+    site: _LayerNormSite, output: ir.Value, affine: Affine, nodes: tuple[ir.Node, ...], facts: Facts
 ) -> Match | Refusal:
     name = site.variance.name
     obstacle = facts.opset_obstacle(FIRST_OPSET)
@@ -221,7 +223,9 @@ def _checked(
     return Match(nodes, output, values, attributes)
 
 
-def _channel_refusal(site: _Site, affine: Affine, output: ir.Value, facts: Facts) -> Refusal | None:
+def _channel_refusal(
+    site: _LayerNormSite, affine: Affine, output: ir.Value, facts: Facts
+) -> Refusal | None:
     axes, channels = rank(site.x) or 0, site.channels
     if site.over == "positions":
         refusal = emission.refusal("InstanceNormalization", "", output.dtype, facts.options)

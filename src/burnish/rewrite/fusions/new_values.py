@@ -8,10 +8,11 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
-from burnish.rewrite.facts import sizes
+from burnish.infer.constants import sizes
+from burnish.infer.shapes import shapes_of, stated
+from burnish.operators.record import Shape
+from burnish.operators.size import Product, Size, Sum
 from burnish.rewrite.rule import Builder, Scalar
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
-from burnish.rewrite.symbolic.size import Product, Size, Sum, named
 
 _AXES_AS_INPUT: Mapping[str, int] = {
     "ReduceMax": 18,
@@ -21,7 +22,7 @@ _AXES_AS_INPUT: Mapping[str, int] = {
 }
 
 
-class Maker:
+class SizedBuilder:
     """Makes nodes whose shapes are given as sizes."""
 
     def __init__(self, builder: Builder, dtype: ir.DataType) -> None:
@@ -139,19 +140,3 @@ def can_be_read(wanted: Shape, graph: ir.Graph) -> bool:
         for key, _ in product
     )
     return all(witness(key, graph) is not None for key in keys)
-
-
-def stated(shape: Shape) -> ir.Shape:
-    """Return a shape as a model states it: numbers and names."""
-    return ir.Shape([_stated(size) for size in shape])
-
-
-def _stated(size: Size) -> int | str | None:
-    if isinstance(size, int):
-        return size
-    for product, count in size.terms:
-        names = [key for key, power in product if isinstance(key, str) and power == 1]
-        alone = len(size.terms) == 1 and count == 1 and len(product) == 1
-        if alone and names and named(names[0]) == size:
-            return names[0]
-    return None

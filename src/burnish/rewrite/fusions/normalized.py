@@ -9,12 +9,13 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
+from burnish.infer.constants import sizes
+from burnish.infer.walk import is_standard
 from burnish.rewrite import algebra
 from burnish.rewrite.algebra import ONE, Monomial, close, power
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.element_types import holds_exactly
-from burnish.rewrite.facts import FLOATS, Facts, keeps_shape, rank, sizes, static_sizes
-from burnish.rewrite.region import narrowing
+from burnish.rewrite.facts import FLOATS, Facts, keeps_shape, rank, static_sizes
+from burnish.rewrite.matched import narrowing
 from burnish.rewrite.rule import Builder, Match, Refusal
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import ints, is_standard
+from burnish.infer.walk import ints, is_standard
 from burnish.rewrite.facts import Facts, rank
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from burnish.rewrite.region import narrowing, other_reader
+from burnish.rewrite.matched import narrowing, other_reader
 from burnish.rewrite.rule import Refusal
 
 

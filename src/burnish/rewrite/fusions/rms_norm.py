@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.infer.walk import is_standard
 from burnish.rewrite import algebra, emission
 from burnish.rewrite.algebra import Polynomial, expand, power, product
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.facts import FLOATS, Facts, rank
 from burnish.rewrite.fusions import normalized, refusals
 from burnish.rewrite.fusions.normalized import Affine
-from burnish.rewrite.region import in_order
+from burnish.rewrite.matched import in_order
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 FIRST_STANDARD_OPSET = 23
@@ -31,7 +31,7 @@ STANDARD, RUNTIME = "RMSNormalization", "SimplifiedLayerNormalization"
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
+class _RmsNormSite:
     """The parts of a normalisation, found one after the other."""
 
     x: ir.Value
@@ -54,7 +54,7 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
     if isinstance(shifted, Refusal):
         return shifted if _is_rooted(node) else None
     nodes = in_order(squaring.nodes, [node], shifted.nodes)
-    site = _Site(squaring.root, node, shifted.value, shifted.epsilon, nodes)
+    site = _RmsNormSite(squaring.root, node, shifted.value, shifted.epsilon, nodes)
     return normalized.axes_refusal((node,), site.x, facts) or _normalised(site, facts)
 
 
@@ -71,7 +71,7 @@ def _is_rooted(node: ir.Node) -> bool:
     return any(maker is not None and maker.op_type in ("Pow", "Sqrt") for maker in makers)
 
 
-def _normalised(site: _Site, facts: Facts) -> Match | Refusal | None:
+def _normalised(site: _RmsNormSite, facts: Facts) -> Match | Refusal | None:
     """Return the largest value that is a normalisation of x and lets the average go."""
     atoms = (site.x, site.shifted)
     matches: list[Match] = []
@@ -103,7 +103,7 @@ def _normalised(site: _Site, facts: Facts) -> Match | Refusal | None:
     )
 
 
-def _scale(found: Polynomial, site: _Site) -> Affine | None:
+def _scale(found: Polynomial, site: _RmsNormSite) -> Affine | None:
     """Return the scale if a polynomial is x·s^-½·scale."""
     if len(found) != 1:
         return None
@@ -115,7 +115,7 @@ def _scale(found: Polynomial, site: _Site) -> Affine | None:
 
 
 def _checked(
-    site: _Site, output: ir.Value, affine: Affine, nodes: tuple[ir.Node, ...], facts: Facts
+    site: _RmsNormSite, output: ir.Value, affine: Affine, nodes: tuple[ir.Node, ...], facts: Facts
 ) -> Match | Refusal:
     name = site.average.name or ""
     x = normalized.source_of_type(site.x, output.dtype)

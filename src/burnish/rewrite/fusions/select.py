@@ -14,11 +14,12 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Partial
+from burnish.operators.rules import stretched
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.rule import Builder, Match, Rule
-from burnish.rewrite.symbolic.operators import Partial, stretched
-from burnish.rewrite.symbolic.shapes import shapes_of
 
 
 def _find(node: ir.Node, facts: Facts) -> Match | None:

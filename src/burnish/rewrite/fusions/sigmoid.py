@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.walk import is_standard
 from burnish.rewrite import algebra
 from burnish.rewrite.algebra import ONE, expand, power
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.facts import FLOATS, Facts
-from burnish.rewrite.region import in_order, other_reader
+from burnish.rewrite.matched import in_order, other_reader
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 

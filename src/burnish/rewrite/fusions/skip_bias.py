@@ -15,11 +15,12 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
+from burnish.infer.constants import sizes
 from burnish.rewrite.emission import CONTRIB
-from burnish.rewrite.facts import Facts, sizes
+from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.biased import biased
 from burnish.rewrite.fusions.refusals import still_read
-from burnish.rewrite.region import removable
+from burnish.rewrite.matched import removable
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 _BIAS_INPUT: Mapping[str, int] = {

@@ -23,12 +23,13 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.infer.constants import constant_tensor, sizes
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
 from burnish.rewrite import costs, emission
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.emission import CONTRIB
-from burnish.rewrite.facts import Facts, constant_tensor, rank, sizes, static_sizes
+from burnish.rewrite.facts import Facts, rank, static_sizes
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
-from burnish.rewrite.symbolic.shapes import shapes_of
 
 FUSED: Mapping[str, str] = {
     "LayerNormalization": "SkipLayerNormalization",

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.infer.walk import is_standard
 from burnish.rewrite import algebra, emission
 from burnish.rewrite.algebra import Monomial, Polynomial, expand, power, product
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions import refusals
-from burnish.rewrite.region import in_order
+from burnish.rewrite.matched import in_order
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 
 @dataclass(frozen=True, slots=True)
-class _Argument:
+class _SigmoidArgument:
     """x, as found inside Sigmoid."""
 
     x: ir.Value
@@ -39,7 +39,7 @@ class _Product:
     """A value that is x·Sigmoid(α·x), times one more value at most."""
 
     value: ir.Value
-    argument: _Argument
+    argument: _SigmoidArgument
     factor: ir.Value | None
     nodes: tuple[ir.Node, ...]
 
@@ -56,7 +56,7 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
     return _checked(node, best, facts)
 
 
-def _arguments(inner: ir.Value, facts: Facts) -> list[_Argument]:
+def _arguments(inner: ir.Value, facts: Facts) -> list[_SigmoidArgument]:
     """Return every x of which the argument is a positive multiple."""
     found = []
     for x in algebra.sources(inner):
@@ -65,11 +65,11 @@ def _arguments(inner: ir.Value, facts: Facts) -> list[_Argument]:
         expansion = expand(inner, [x], facts)
         alpha = expansion.polynomial.get(power(x), 0.0)
         if len(expansion.polynomial) == 1 and alpha > 0:
-            found.append(_Argument(x, alpha, expansion.nodes))
+            found.append(_SigmoidArgument(x, alpha, expansion.nodes))
     return found
 
 
-def _products(curve: ir.Value, arguments: list[_Argument], facts: Facts) -> list[_Product]:
+def _products(curve: ir.Value, arguments: list[_SigmoidArgument], facts: Facts) -> list[_Product]:
     xs = [argument.x for argument in arguments]
     atoms = [*xs, curve]
     found = []

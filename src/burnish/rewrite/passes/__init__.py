@@ -12,10 +12,9 @@ from burnish.rewrite.passes.dead_code import DropDeadCode
 from burnish.rewrite.passes.fold import FoldConstants
 from burnish.rewrite.passes.inline import InlineFunctions
 from burnish.rewrite.passes.names import FixNames, SortNodes
-from burnish.rewrite.passes.shapes import FoldShapes, InferShapes
+from burnish.rewrite.passes.shapes import InferShapes
 from burnish.rewrite.passes.simplify import Simplify
 from burnish.rewrite.passes.sizes import ReadSizes
-from burnish.rewrite.passes.stated_shapes import StateShapes
 
 
 def preparing(options: OptimizeOptions) -> tuple[InPlacePass, ...]:
@@ -26,13 +25,13 @@ def preparing(options: OptimizeOptions) -> tuple[InPlacePass, ...]:
 
 def inferring(facts: Facts) -> tuple[InPlacePass, ...]:
     """Return the steps that run first, and again whenever folding has made shapes known."""
-    return (InferShapes(), StateShapes(facts))
+    return (InferShapes(facts),)
 
 
 def folding(options: OptimizeOptions, facts: Facts) -> tuple[InPlacePass, ...]:
     """Return the steps that compute what is known."""
     fold = FoldConstants(facts, options.fold_input_bytes, options.fold_growth_bytes)
-    return (FoldShapes(facts), fold, ChooseBranches(facts))
+    return (fold, ChooseBranches(facts))
 
 
 def tidying(facts: Facts) -> tuple[InPlacePass, ...]:
@@ -55,7 +54,7 @@ STEPS: tuple[str, ...] = tuple(
     dict.fromkeys(
         step_name(kind)
         for kind in (
-            InlineFunctions, LiftConstants, InferShapes, StateShapes, FoldShapes, FoldConstants,
+            InlineFunctions, LiftConstants, InferShapes, FoldConstants,
             ChooseBranches, Simplify, ReadSizes, ShareConstants, ShareExpressions, DropDeadCode,
             SortNodes, FixNames,
         )

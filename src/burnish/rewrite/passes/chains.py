@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import ints, is_standard
+from burnish.infer.constants import sizes
+from burnish.infer.walk import ints, is_standard
 from burnish.rewrite.element_types import holds_exactly
-from burnish.rewrite.facts import Facts, rank, sizes
+from burnish.rewrite.facts import Facts, rank
 
 Outcome = ir.Value | bool
 

@@ -1,4 +1,8 @@
-"""Compute the same thing once."""
+"""Compute the same thing once.
+
+onnx-ir's own CommonSubexpressionEliminationPass does not look into bodies, shares operators of
+domains that may keep state, and takes Bernoulli and Dropout for reproducible.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.infer import walk
 from burnish.rewrite import edit
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
@@ -14,7 +19,7 @@ RANDOM = frozenset({
     "Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
     "RandomUniformLike",
 })  # fmt: skip
-_PURE_DOMAINS = frozenset({*edit.STANDARD_DOMAINS, "com.microsoft"})
+_PURE_DOMAINS = frozenset({*walk.STANDARD_DOMAINS, "com.microsoft"})
 """Operators of other domains may keep state."""
 _LARGEST_COMPARED = 64
 """Elements of a tensor attribute that are compared; larger ones count as different."""
@@ -32,7 +37,7 @@ class ShareExpressions(InPlacePass):
 
     def call(self, model: ir.Model) -> Counted:
         """Sweep each graph once."""
-        return counted(model, sum(_share(graph) for graph in edit.graphs(model)))
+        return counted(model, sum(_share(graph) for graph in walk.graphs(model)))
 
 
 def _share(graph: ir.Graph) -> int:

@@ -1,4 +1,9 @@
-"""Make constants initializers, each once."""
+"""Make constants initializers, each once.
+
+onnx-ir's own LiftConstantsToInitializersPass raises where a Constant is sparse, and keeps each of
+the thousands of equal ones that exporters write. Its deduplication leaves large weights alone, or
+reads all of them; here a few bytes tell most of them apart.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
+from onnx_ir.passes.common import RemoveInitializersFromInputsPass
 
+from burnish.infer import walk
+from burnish.infer.constants import constant_tensor
 from burnish.rewrite import edit
-from burnish.rewrite.facts import Facts, constant_tensor
+from burnish.rewrite.facts import Facts
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
 _FIRST_IR_WITH_CONSTANTS = 4
@@ -34,7 +42,7 @@ class LiftConstants(InPlacePass):
     def call(self, model: ir.Model) -> Counted:
         """Lift all constants but text, sparse ones, and those that are outputs."""
         count = _drop_constants_from_inputs(model) + _move_weights_out_of_bodies(model)
-        for graph in edit.graphs(model):
+        for graph in walk.graphs(model):
             known: dict[tuple[object, ...], ir.Value] = {}
             doomed = [node for node in graph if _lift(node, graph, known)]
             edit.remove(doomed)
@@ -44,7 +52,7 @@ class LiftConstants(InPlacePass):
 
 def _lift(node: ir.Node, graph: ir.Graph, known: dict[tuple[object, ...], ir.Value]) -> bool:
     """Make the readers of a Constant read an initializer; return whether they do now."""
-    if not edit.is_standard(node, "Constant") or node.outputs[0].is_graph_output():
+    if not walk.is_standard(node, "Constant") or node.outputs[0].is_graph_output():
         return False
     output = node.outputs[0]
     tensor = constant_tensor(output)
@@ -67,21 +75,17 @@ def _drop_constants_from_inputs(model: ir.Model) -> int:
     if model.ir_version >= _FIRST_IR_WITH_CONSTANTS:
         return 0
     model.ir_version = _MODERN_IR
-    inputs = [value for value in model.graph.inputs if not value.is_initializer()]
-    dropped = len(model.graph.inputs) - len(inputs)
-    model.graph.inputs.clear()
-    model.graph.inputs.extend(inputs)
-    return dropped + 1
+    return int(RemoveInitializersFromInputsPass()(model).modified) + 1
 
 
 def _move_weights_out_of_bodies(model: ir.Model) -> int:
     """Make weights of branches and loops weights of the main graph, where their name is free."""
     moved = 0
-    inner = tuple(edit.graphs(model))[1:]
+    inner = tuple(walk.graphs(model))[1:]
     if not inner:
         return 0
-    taken = {value.name for node in edit.nodes(model) for value in node.outputs}
-    taken |= {value.name for graph in edit.graphs(model) for value in graph.inputs}
+    taken = {value.name for node in walk.nodes(model) for value in node.outputs}
+    taken |= {value.name for graph in walk.graphs(model) for value in graph.inputs}
     for graph in inner:
         for name, value in tuple(graph.initializers.items()):
             tensor = value.const_value
@@ -109,7 +113,7 @@ class ShareConstants(InPlacePass):
         """Redirect the readers of every initializer that equals an earlier one."""
         known = self.facts.memory.setdefault(ShareConstants, {})
         keys = known if isinstance(known, dict) else {}
-        return counted(model, sum(_share(graph, keys) for graph in edit.graphs(model)))
+        return counted(model, sum(_share(graph, keys) for graph in walk.graphs(model)))
 
 
 _Keys = dict[ir.TensorProtocol, tuple[object, ...]]

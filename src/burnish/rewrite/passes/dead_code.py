@@ -1,11 +1,18 @@
-"""Remove what nobody reads."""
+"""Remove what nobody reads.
+
+onnx-ir's own RemoveUnusedNodesPass keeps what only the body of a removed node read, and the
+weights of bodies; it looks up a schema for every node, and says nothing of inputs that it cut off.
+Its RemoveUnusedOpsetsPass drops the import `ai.onnx`, the other name of ONNX's own domain.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import onnx_ir as ir
+from onnx_ir.passes.common import RemoveUnusedFunctionsPass
 
+from burnish.infer import walk
 from burnish.rewrite import edit
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
@@ -21,10 +28,12 @@ class DropDeadCode(InPlacePass):
 
     def call(self, model: ir.Model) -> Counted:
         """Sweep each graph once, from its end."""
-        count = sum(_drop_nodes(graph) for graph in reversed(tuple(edit.graphs(model))))
-        count += sum(_drop_initializers(graph) for graph in edit.graphs(model))
-        count += sum(map(_drop_absent_inputs, edit.nodes(model)))
-        return counted(model, count + _drop_functions(model) + _drop_imports(model))
+        count = sum(_drop_nodes(graph) for graph in reversed(tuple(walk.graphs(model))))
+        count += sum(_drop_initializers(graph) for graph in walk.graphs(model))
+        count += sum(map(_drop_absent_inputs, walk.nodes(model)))
+        if model.functions:
+            count += RemoveUnusedFunctionsPass()(model).modified  # type: ignore[no-untyped-call]
+        return counted(model, count + _drop_imports(model))
 
 
 def _drop_nodes(graph: ir.Graph) -> int:
@@ -59,28 +68,12 @@ def _drop_absent_inputs(node: ir.Node) -> int:
     return absent
 
 
-def _drop_functions(model: ir.Model) -> int:
-    if not model.functions:
-        return 0
-    called: set[ir.OperatorIdentifier] = set()
-    waiting = list(edit.nodes(model))
-    while waiting:
-        identifier = waiting.pop().op_identifier()
-        if identifier in model.functions and identifier not in called:
-            called.add(identifier)
-            waiting.extend(model.functions[identifier].all_nodes())
-    doomed = [identifier for identifier in model.functions if identifier not in called]
-    for identifier in doomed:
-        del model.functions[identifier]
-    return len(doomed)
-
-
 def _drop_imports(model: ir.Model) -> int:
-    if all(name in edit.STANDARD_DOMAINS for name in model.opset_imports):
+    if all(name in walk.STANDARD_DOMAINS for name in model.opset_imports):
         return 0
-    used = {node.domain for node in edit.nodes(model)}
+    used = {node.domain for node in walk.nodes(model)}
     used |= {node.domain for function in model.functions.values() for node in function.all_nodes()}
-    doomed = [name for name in model.opset_imports if name not in {*used, *edit.STANDARD_DOMAINS}]
+    doomed = [name for name in model.opset_imports if name not in {*used, *walk.STANDARD_DOMAINS}]
     for name in doomed:
         del model.opset_imports[name]
     return len(doomed)

@@ -1,13 +1,19 @@
-"""Names that are there, and there once."""
+"""Names that are there, and there once; the order of nodes.
+
+onnx-ir's own NameFixPass gives a name to outputs that were left out, so that they are computed,
+and lets two branches use one name, which collides when both are taken; here names are unique over
+the whole model.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import onnx_ir as ir
+from onnx_ir.passes.common import TopologicalSortPass
 
 from burnish.core.free_names import FreeNames
-from burnish.rewrite import edit
+from burnish.infer import walk
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
 
@@ -27,7 +33,7 @@ class FixNames(InPlacePass):
 def _name_nodes(model: ir.Model) -> int:
     names = FreeNames()
     count = 0
-    for node in edit.nodes(model):
+    for node in walk.nodes(model):
         if not node.name or node.name in names.taken:
             node.name = names.unused(node.name or node.op_type.lower())
             count += 1
@@ -39,12 +45,12 @@ def _name_values(model: ir.Model) -> int:
     names = FreeNames(
         {
             value.name or ""
-            for graph in edit.graphs(model)
+            for graph in walk.graphs(model)
             for value in (*graph.inputs, *graph.outputs, *graph.initializers.values())
         }
     )
     count = 0
-    for node in edit.nodes(model):
+    for node in walk.nodes(model):
         for value in node.outputs:
             if value.name == "" or value.is_graph_output():
                 continue
@@ -55,13 +61,5 @@ def _name_values(model: ir.Model) -> int:
     return count
 
 
-@dataclass(frozen=True)
-class SortNodes(InPlacePass):
+class SortNodes(TopologicalSortPass):
     """Put nodes after those they read, as ONNX demands."""
-
-    def call(self, model: ir.Model) -> Counted:
-        """Sort stably; the count is the number of nodes that moved."""
-        before = list(edit.nodes(model))
-        model.graph.sort()
-        after = edit.nodes(model)
-        return counted(model, sum(a is not b for a, b in zip(before, after, strict=True)))

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.infer import walk
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.passes import chains, no_ops, spellings
+from burnish.rewrite.passes import chains, no_ops
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
 Simplifier = Callable[[ir.Node, Facts], "ir.Value | bool"]
@@ -24,7 +25,7 @@ SIMPLIFIERS: Mapping[str, tuple[Simplifier, ...]] = {
     "Div": (no_ops.neutral_operand,),
     "Dropout": (no_ops.dropout,),
     "Expand": (no_ops.same_size_expand,),
-    "GlobalAveragePool": (spellings.mean_of_last_axis,),
+    "GlobalAveragePool": (no_ops.mean_of_last_axis,),
     "Identity": (no_ops.identity,),
     "Max": (no_ops.single_input,),
     "Mean": (no_ops.single_input,),
@@ -44,7 +45,7 @@ SIMPLIFIERS: Mapping[str, tuple[Simplifier, ...]] = {
 """By operator; the first that applies wins, and each carries its own proof."""
 
 
-class _Outcome(enum.Enum):
+class _Simplified(enum.Enum):
     NOTHING = enum.auto()
     CHANGED = enum.auto()
     DEAD = enum.auto()
@@ -59,25 +60,25 @@ class Simplify(InPlacePass):
     def call(self, model: ir.Model) -> Counted:
         """Sweep each graph once; a node sees its producers already simplified."""
         count = 0
-        for graph in edit.graphs(model):
+        for graph in walk.graphs(model):
             doomed = []
             for node in graph:
                 simplifiers = SIMPLIFIERS.get(node.op_type)
-                if simplifiers is None or node.domain not in edit.STANDARD_DOMAINS:
+                if simplifiers is None or node.domain not in walk.STANDARD_DOMAINS:
                     continue
                 outcome = self._simplified(node, simplifiers)
-                count += outcome is not _Outcome.NOTHING
-                if outcome is _Outcome.DEAD:
+                count += outcome is not _Simplified.NOTHING
+                if outcome is _Simplified.DEAD:
                     doomed.append(node)
             edit.remove(doomed)
         return counted(model, count)
 
-    def _simplified(self, node: ir.Node, simplifiers: tuple[Simplifier, ...]) -> _Outcome:
+    def _simplified(self, node: ir.Node, simplifiers: tuple[Simplifier, ...]) -> _Simplified:
         for simplifier in simplifiers:
             result = simplifier(node, self.facts)
             if isinstance(result, ir.Value):
                 if edit.redirect(node.outputs[0], result):
-                    return _Outcome.DEAD
+                    return _Simplified.DEAD
             elif result:
-                return _Outcome.CHANGED
-        return _Outcome.NOTHING
+                return _Simplified.CHANGED
+        return _Simplified.NOTHING

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer import walk
+from burnish.infer.constants import sizes
+from burnish.infer.shapes import infer
+from burnish.operators.record import Elements
+from burnish.operators.size import Sum
 from burnish.rewrite import edit
-from burnish.rewrite.facts import Facts, sizes
+from burnish.rewrite.facts import Facts
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
-from burnish.rewrite.symbolic.elements import Elements
-from burnish.rewrite.symbolic.shapes import Shapes
-from burnish.rewrite.symbolic.size import Sum
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class ReadSizes(InPlacePass):
         if all(self._in_place(node, inputs) for node in read):
             self.facts.memory[ReadSizes] = len(read)
             return counted(model, 0)
-        shapes = Shapes(self.facts)
-        known = _Made({}, {})
+        shapes = infer(self.facts)
+        known = _AddedReads({}, {})
         count = 0
         for node in read:
             found = _place(shapes.elements(node.outputs[0]), inputs)
@@ -66,7 +68,7 @@ class ReadSizes(InPlacePass):
         node: ir.Node,
         found: tuple[ir.Value, tuple[int, ...]],
         graph: ir.Graph,
-        made: _Made,
+        made: _AddedReads,
     ) -> None:
         value, axes = found
         index = self.facts.array(node.inputs[1])
@@ -81,7 +83,7 @@ class ReadSizes(InPlacePass):
 
 
 @dataclass(frozen=True)
-class _Made:
+class _AddedReads:
     """What was added to the graph, to be read again."""
 
     shapes: dict[ir.Value, ir.Value]
@@ -92,12 +94,12 @@ class _Made:
 
 def _measured(node: ir.Node) -> ir.Value | None:
     """Return the value some of whose sizes a node reads, if that is all it does."""
-    if not edit.is_standard(node, "Gather") or node.attributes.get_int("axis", 0) != 0:
+    if not walk.is_standard(node, "Gather") or node.attributes.get_int("axis", 0) != 0:
         return None
     source, index = node.inputs[0], node.inputs[1]
     shape = None if source is None else source.producer()
     single = index is not None and index.is_initializer() and index.shape is not None
-    if shape is None or not single or not edit.is_standard(shape, "Shape"):
+    if shape is None or not single or not walk.is_standard(shape, "Shape"):
         return None
     return None if shape.attributes else shape.inputs[0]
 
@@ -138,7 +140,7 @@ def _name(size: object) -> str | None:
 def _shape_of(value: ir.Value, graph: ir.Graph) -> ir.Value:
     """Return the shape of an input, computed before all else."""
     for use in value.uses():
-        if edit.is_standard(use.node, "Shape") and not use.node.attributes:
+        if walk.is_standard(use.node, "Shape") and not use.node.attributes:
             node = use.node
             graph.remove(node)
             graph.insert_before(graph[0], node)

@@ -5,23 +5,84 @@ Values that a node in f32 and a node in f16 share pass a Cast once, however many
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import onnx_ir as ir
 
+from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
+from burnish.infer import walk
+from burnish.infer.constants import constant_tensor
+from burnish.infer.walk import is_standard
 from burnish.rewrite import edit, opsets
 from burnish.rewrite.options import Edges, Target
 from burnish.rewrite.passes.names import FixNames
 from burnish.rewrite.passes.shapes import InferShapes
-from burnish.rewrite.precision.f16_constants import (
-    clipping_notes,
-    convert_attributes,
-    narrowed,
-)
 from burnish.rewrite.precision.f16_plan import Reasons, kept_nodes
 from burnish.rewrite.precision.f16_types import NARROW, WIDE, Signature, is_wide, signature
+
+LARGEST = 65504.0
+"""The largest finite number of f16."""
+_EAGER_BYTES = 1 << 20
+"""Larger weights are converted when they are written, one at a time."""
+_PIECE = 1 << 20
+_TYPED_BY = {
+    "Cast": "to", "RandomNormal": "dtype", "RandomUniform": "dtype",
+    "HannWindow": "output_datatype", "HammingWindow": "output_datatype",
+    "BlackmanWindow": "output_datatype", "MelWeightMatrix": "output_datatype",
+}  # fmt: skip
+"""Operators whose attribute says what they give; but for Cast's, it is f32 where it is missing."""
+
+
+def narrowed(tensor: ir.TensorProtocol) -> Array | ir.LazyTensor:
+    """Return a tensor in f16; finite numbers beyond its range become its ends."""
+    if tensor.nbytes <= _EAGER_BYTES:
+        return _in_f16(tensor.numpy())
+    shape = ir.Shape(tensor.shape.numpy())
+    return ir.LazyTensor(lambda: ir.Tensor(_in_f16(tensor.numpy())), dtype=NARROW, shape=shape)
+
+
+def clipping_notes(name: str, tensor: ir.TensorProtocol) -> Iterator[str]:
+    """Yield what must be known of a constant that f16 cannot hold."""
+    flat = tensor.numpy().reshape(-1)
+    pieces = (flat[start : start + _PIECE] for start in range(0, flat.size, _PIECE))
+    if any(bool((np.isfinite(piece) & (np.abs(piece) > LARGEST)).any()) for piece in pieces):
+        yield (
+            f"the constant {name!r} has numbers beyond {LARGEST:,.0f}, where f16 ends;"
+            " they became its ends"
+        )
+
+
+def convert_attributes(node: ir.Node) -> Iterator[str]:
+    """Make a node say f16 where it says f32; yield what must be known of that."""
+    if is_standard(node, "Constant"):
+        tensor = constant_tensor(node.outputs[0])
+        if tensor is not None:
+            node.attributes.clear()
+            yield from _set_value(node, tensor)
+        return
+    if is_standard(node, "ConstantOfShape"):
+        given = node.attributes.get("value")
+        zero = ir.Tensor(np.zeros(1, np.float32))
+        yield from _set_value(node, zero if given is None else given.as_tensor())
+        return
+    named = _TYPED_BY.get(node.op_type)
+    if named is not None:
+        node.attributes[named] = ir.AttrInt64(named, int(NARROW))
+    elif "dtype" in node.attributes and node.attributes["dtype"].value == WIDE:
+        node.attributes["dtype"] = ir.AttrInt64("dtype", int(NARROW))
+
+
+def _set_value(node: ir.Node, tensor: ir.TensorProtocol) -> Iterator[str]:
+    node.attributes["value"] = ir.AttrTensor("value", ir.Tensor(_in_f16(tensor.numpy())))
+    yield from clipping_notes(node.outputs[0].name or "", tensor)
+
+
+def _in_f16(array: Array) -> Array:
+    clipped = np.where(np.isfinite(array), np.clip(array, -LARGEST, LARGEST), array)
+    return np.ascontiguousarray(clipped.astype(np.float16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +115,7 @@ def in_f16(
     copy = model.clone()
     InferShapes()(copy)
     reasons = kept_nodes(copy, target, keep)
-    work = _Work(copy, reasons)
+    work = _Narrowing(copy, reasons)
     if not work.converts_anything():
         raise ModelError(
             "nothing in the model can become f16: it computes nothing in f32 that may be",
@@ -78,7 +139,7 @@ def _require_flat(model: ir.Model) -> None:
         )
 
 
-class _Work:
+class _Narrowing:
     """A model on its way to f16."""
 
     def __init__(self, model: ir.Model, reasons: Reasons) -> None:
@@ -124,7 +185,7 @@ class _Work:
             wanted = NARROW if known is not None and known.inputs(position) else WIDE
             if value in self._wide and value.dtype != wanted:
                 node.replace_input_with(position, self._in(value, wanted))
-        for body in edit.bodies(node):
+        for body in walk.bodies(node):
             self._widen_captured(body)
         if known is None:
             return
@@ -161,7 +222,7 @@ class _Work:
             for position, value in enumerate(node.inputs):
                 if value in self._wide and value.dtype == NARROW:
                     node.replace_input_with(position, self._in(value, WIDE))
-            for inner in edit.bodies(node):
+            for inner in walk.bodies(node):
                 self._widen_captured(inner)
 
     def _in(self, value: ir.Value, wanted: ir.DataType) -> ir.Value:

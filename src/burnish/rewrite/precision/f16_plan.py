@@ -12,8 +12,9 @@ import onnx_ir as ir
 
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
-from burnish.rewrite import edit, opsets
-from burnish.rewrite.edit import is_standard
+from burnish.infer import walk
+from burnish.infer.walk import is_standard
+from burnish.rewrite import opsets
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.options import Target
 from burnish.rewrite.precision.f16_types import is_wide, kernel_obstacle, signature
@@ -44,7 +45,7 @@ def kept_nodes(model: ir.Model, target: Target, asked: Collection[str]) -> Reaso
     facts, opset = Facts(model), opsets.declared(model)
     reasons: Reasons = {}
     for node in model.graph:
-        if not any(map(is_wide, (*node.inputs, *node.outputs))) and not edit.may_hold_bodies(node):
+        if not any(map(is_wide, (*node.inputs, *node.outputs))) and not walk.may_hold_bodies(node):
             continue
         reason = _asked(node, asked) or _obstacle(node, opset, target)
         if reason is not None:
@@ -70,7 +71,7 @@ def _asked(node: ir.Node, asked: Collection[str]) -> str | None:
 
 def _obstacle(node: ir.Node, opset: int, target: Target) -> str | None:
     """Return why a node cannot take f16, or runs better without."""
-    if any(True for _ in edit.bodies(node)):
+    if any(True for _ in walk.bodies(node)):
         return f"{node.op_type} holds graphs of its own, which stay as they are"
     if any(not isinstance(value.type, ir.TensorType | None) for value in node.outputs):
         return f"{node.op_type} gives something else than a tensor"

@@ -9,8 +9,8 @@ from typing import Any
 
 import onnx_ir as ir
 
+from burnish.operators.record import STANDARD_DOMAINS
 from burnish.rewrite import kernels
-from burnish.rewrite.edit import STANDARD_DOMAINS
 from burnish.rewrite.options import Target
 
 WIDE, NARROW = ir.DataType.FLOAT, ir.DataType.FLOAT16

@@ -6,16 +6,7 @@ from collections.abc import Container, Mapping
 from math import gcd
 
 from burnish.tile.graph import TileGraph, TileOp, arguments_of
-from burnish.tile.index import (
-    Axis,
-    Div,
-    Fetch,
-    Index,
-    Mod,
-    fetched,
-    fetches_of,
-    substitute,
-)
+from burnish.tile.index import Axis, Div, Fetch, Index, Mod, fetched, fetches_of, substitute
 from burnish.tile.steps.divisions import divisions
 from burnish.tile.steps.substitution import (
     index_mapped,

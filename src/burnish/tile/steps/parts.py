@@ -34,7 +34,7 @@ def sum_in_parts(graph: TileGraph) -> TileGraph:
         if parts is None:
             ops.append(op)
             continue
-        first, second = _cut(op, parts)
+        first, second = cut(op, parts)
         tensors[first.output] = TensorType(first.dtype, first.shape)
         ops += [tidy(first, tensors), tidy(second, tensors)]
     return replace(graph, tensors=tensors, ops=tuple(ops))
@@ -59,7 +59,8 @@ def _parts(op: TileOp, graph: TileGraph) -> int | None:
     return min(fits, key=lambda count: abs(count - wanted), default=None)
 
 
-def _cut(op: TileOp, parts: int) -> tuple[TileOp, TileOp]:
+def cut(op: TileOp, parts: int) -> tuple[TileOp, TileOp]:
+    """Return a sum as the sums of so many parts of its first reduced axis, and their sum."""
     long = op.reduced[0]
     part, inner = Axis("part", parts), Axis(f"{long.name}.", long.extent // parts)
     place = {long: at(part) * inner.extent + at(inner)}

@@ -6,16 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from burnish.tile.expr import (
-    Argument,
-    Call,
-    Constant,
-    Coordinate,
-    Expr,
-    Guard,
-    Inside,
-    transform,
-)
+from burnish.tile.expr import Argument, Call, Constant, Coordinate, Expr, Guard, Inside, transform
 from burnish.tile.graph import Read, TileOp, expression_indices
 from burnish.tile.index import (
     Axis,

@@ -6,9 +6,9 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
+from burnish.infer.shapes import shapes_of
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.tokens.key_mask import KeyMask, key_mask
-from burnish.rewrite.symbolic.shapes import shapes_of
 from rewriting import Graph
 
 BOOL, WHOLE = ir.DataType.BOOL, ir.DataType.INT64

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
+from burnish.operators.size import Size, broadcast
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.attention.scores import Term
-from burnish.rewrite.fusions.new_values import Maker
+from burnish.rewrite.fusions.new_values import SizedBuilder
 from burnish.rewrite.rule import Refusal
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
-from burnish.rewrite.symbolic.size import Size, broadcast
 
 _HALF_OF_LOWEST = -1e38
 """Two numbers below this can add up to -inf."""
@@ -85,7 +86,7 @@ def always_finite(terms: tuple[Term, ...], facts: Facts) -> bool:
     return finite and sum(mark is not None and mark < _HALF_OF_LOWEST for mark in marks) < 2
 
 
-def total(fits: tuple[Fit, ...], make: Maker) -> tuple[ir.Value, Shape]:
+def total(fits: tuple[Fit, ...], make: SizedBuilder) -> tuple[ir.Value, Shape]:
     """Return the sum of all terms, with as many axes as the product."""
     parts = [_part(one, make) for one in fits]
     value, shape = parts[0]
@@ -95,7 +96,7 @@ def total(fits: tuple[Fit, ...], make: Maker) -> tuple[ir.Value, Shape]:
     return value, shape
 
 
-def _part(one: Fit, make: Maker) -> tuple[ir.Value, Shape]:
+def _part(one: Fit, make: SizedBuilder) -> tuple[ir.Value, Shape]:
     term, shape = one.term, one.shape
     value = term.value
     own = make.shapes.of(value) or shape
@@ -112,7 +113,7 @@ def _part(one: Fit, make: Maker) -> tuple[ir.Value, Shape]:
     return value, shape
 
 
-def _rearranged(value: ir.Value, one: Fit, make: Maker) -> tuple[ir.Value, Shape]:
+def _rearranged(value: ir.Value, one: Fit, make: SizedBuilder) -> tuple[ir.Value, Shape]:
     """Return a term for the product, though it is added where leading axes are split."""
     same = 0
     while same < len(one.inner) and one.inner[-1 - same] == one.outer[-1 - same]:
@@ -130,7 +131,9 @@ def _rearranged(value: ir.Value, one: Fit, make: Maker) -> tuple[ir.Value, Shape
     return make.node("Reshape", [value, make.shape(result)], result, dtype=value.dtype), result
 
 
-def spread(value: ir.Value, shape: Shape, rows: Size, columns: Size, make: Maker) -> ir.Value:
+def spread(
+    value: ir.Value, shape: Shape, rows: Size, columns: Size, make: SizedBuilder
+) -> ir.Value:
     """Return a bias of rank 4 with all its rows and columns, which operators insist on."""
     if shape[-2:] == (rows, columns):
         return value

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.walk import is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import rank
 

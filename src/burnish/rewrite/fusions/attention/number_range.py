@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.walk import is_standard
 from burnish.rewrite.facts import Facts
 
 _DEEPEST = 24

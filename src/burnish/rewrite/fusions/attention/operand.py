@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import ints, is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import ints, is_standard
+from burnish.operators.record import Shape
+from burnish.operators.size import multiply
 from burnish.rewrite.facts import Facts, keeps_shape
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
-from burnish.rewrite.symbolic.size import multiply
 
 HEADS_LAST = (0, 2, 1, 3)
 """Swaps (batch, heads, length, size) and (batch, length, heads, size), both ways."""

@@ -8,8 +8,11 @@ from typing import Literal
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import ints, is_standard
+from burnish.operators.record import Shape
+from burnish.operators.size import multiply, total
 from burnish.rewrite import emission
-from burnish.rewrite.edit import ints, is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.attention import bias, scores, weighted
@@ -17,10 +20,8 @@ from burnish.rewrite.fusions.attention.operand import HEADS_LAST, Operand, split
 from burnish.rewrite.fusions.attention.scores import Scores
 from burnish.rewrite.fusions.attention.weighted import Weighted
 from burnish.rewrite.fusions.new_values import can_be_read
-from burnish.rewrite.region import in_order, other_reader
+from burnish.rewrite.matched import in_order, other_reader
 from burnish.rewrite.rule import Match, Refusal
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
-from burnish.rewrite.symbolic.size import multiply, total
 
 STANDARD_OPSET = 23
 _LOWEST_BIAS = -1e30
@@ -31,7 +32,7 @@ Layout = Literal["heads", "split", "joined"]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan(Match):
+class AttentionPlan(Match):
     """An attention, and how to write it."""
 
     query: Operand | None = None
@@ -92,7 +93,7 @@ def _unweighted(node: ir.Node) -> Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
+class _AttentionSite:
     """All that was found around a softmax."""
 
     node: ir.Node
@@ -139,10 +140,10 @@ def _shaped(node: ir.Node, before: Scores, after: Weighted, facts: Facts) -> Mat
             f"the scores of Softmax {node.name!r} are limited from below, and may be -inf",
             "mask with the lowest number once, not with -inf",
         )
-    return _chosen(_Site(node, before, after, tuple(fits), product, merged, facts))
+    return _chosen(_AttentionSite(node, before, after, tuple(fits), product, merged, facts))
 
 
-def _chosen(site: _Site) -> Match | Refusal:
+def _chosen(site: _AttentionSite) -> Match | Refusal:
     """Choose the operator: one that takes fewer heads of keys where those are repeated."""
     before, after, facts = site.before, site.after, site.facts
     narrow = [without_repeats(part, facts) for part in (before.key, after.value)]
@@ -166,7 +167,7 @@ def _chosen(site: _Site) -> Match | Refusal:
     return refusal or _plan(site, before.key, after.value, clip=None)
 
 
-def _standard(site: _Site, *, grouped: bool) -> bool | Refusal:
+def _standard(site: _AttentionSite, *, grouped: bool) -> bool | Refusal:
     """Return whether ONNX's Attention needs its bias cut off; a refusal: it cannot be used."""
     terms, facts, name = site.before.terms, site.facts, site.node.name
     wanted = facts.options.ops == "standard" or site.before.softcap or grouped or _faster(site)
@@ -193,7 +194,7 @@ def _standard(site: _Site, *, grouped: bool) -> bool | Refusal:
     )
 
 
-def _faster(site: _Site) -> bool:
+def _faster(site: _AttentionSite) -> bool:
     """Return whether ONNX's Attention is known to be faster than MultiHeadAttention.
 
     Measured with ONNX Runtime 1.31 on an x86-64 CPU: with a bias it takes 0.5 to 1.05 times as
@@ -220,7 +221,9 @@ def _heads_fit(
     return heads % groups == 0 if grouped else heads == groups
 
 
-def _plan(site: _Site, key: Operand, value: Operand, *, clip: bool | None) -> Match | Refusal:
+def _plan(
+    site: _AttentionSite, key: Operand, value: Operand, *, clip: bool | None
+) -> Match | Refusal:
     before, after, facts, fits = site.before, site.after, site.facts, site.fits
     head = value.shape(facts) or ()
     read = [size for fit in fits for size in (*fit.outer, *fit.inner)] + list(site.product[-2:])
@@ -240,7 +243,7 @@ def _plan(site: _Site, key: Operand, value: Operand, *, clip: bool | None) -> Ma
             f"{before.product.op_type} {before.product.name!r} must stay: {reader}",
             "nothing to gain here, unless the other reader can go",
         )
-    return Plan(
+    return AttentionPlan(
         nodes=nodes, output=output, values=_values(before, key, value, fits),
         query=before.query, key=key, value=value, scale=before.scale, softcap=before.softcap,
         fits=fits, product=site.merged, size=head[-1:], layout=layout,

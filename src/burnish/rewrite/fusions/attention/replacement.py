@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from burnish.operators.record import Shape
+from burnish.operators.size import multiply, total
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.fusions.attention import bias
 from burnish.rewrite.fusions.attention.operand import HEADS_LAST, Operand, joined_heads
-from burnish.rewrite.fusions.attention.plan import STANDARD_OPSET, Plan
-from burnish.rewrite.fusions.new_values import Maker
+from burnish.rewrite.fusions.attention.plan import STANDARD_OPSET, AttentionPlan
+from burnish.rewrite.fusions.new_values import SizedBuilder
 from burnish.rewrite.rule import Builder, Match
-from burnish.rewrite.symbolic.shapes import Shape
-from burnish.rewrite.symbolic.size import multiply, total
 
 _ABOVE_ANY_MASK = -1e30
 """ONNX Runtime's Attention takes the lowest number for a mask that leaves nothing, not this."""
@@ -20,18 +20,18 @@ _ABOVE_ANY_MASK = -1e30
 
 def replace(match: Match, builder: Builder) -> ir.Value:
     """Return what stands for the output of a plan."""
-    if not isinstance(match, Plan) or match.query is None or match.output.dtype is None:
+    if not isinstance(match, AttentionPlan) or match.query is None or match.output.dtype is None:
         raise ValueError("this match is not one of attention")
     if match.standard:
         builder.require_opset(STANDARD_OPSET)
-    make = Maker(builder, match.output.dtype)
+    make = SizedBuilder(builder, match.output.dtype)
     added = _bias(match, make)
     if match.standard:
         return _standard(match, added, make)
     return _multi_head(match, added, make)
 
 
-def _bias(plan: Plan, make: Maker) -> tuple[ir.Value, Shape] | None:
+def _bias(plan: AttentionPlan, make: SizedBuilder) -> tuple[ir.Value, Shape] | None:
     if not plan.fits:
         return None
     value, shape = bias.total(plan.fits, make)
@@ -45,7 +45,9 @@ def _bias(plan: Plan, make: Maker) -> tuple[ir.Value, Shape] | None:
     return value, (*shape[:2], rows, columns)
 
 
-def _multi_head(plan: Plan, added: tuple[ir.Value, Shape] | None, make: Maker) -> ir.Value:
+def _multi_head(
+    plan: AttentionPlan, added: tuple[ir.Value, Shape] | None, make: SizedBuilder
+) -> ir.Value:
     batch, rows = plan.product[0], plan.product[-2]
     heads = plan.product[1] if len(plan.product) == 4 else 1
     query = _joined(plan.query, make)
@@ -61,7 +63,7 @@ def _multi_head(plan: Plan, added: tuple[ir.Value, Shape] | None, make: Maker) -
     return _laid_out(plan, result, make)
 
 
-def _empty_rows(added: tuple[ir.Value, Shape], make: Maker) -> ir.Value:
+def _empty_rows(added: tuple[ir.Value, Shape], make: SizedBuilder) -> ir.Value:
     """Return which rows are masked throughout: (batch, heads, rows, 1)."""
     mask, shape = added
     rows = (*shape[:3], 1)
@@ -69,7 +71,9 @@ def _empty_rows(added: tuple[ir.Value, Shape], make: Maker) -> ir.Value:
     return make.node("Equal", [highest, make.scalar(-np.inf)], rows, dtype=ir.DataType.BOOL)
 
 
-def _guarded(plan: Plan, result: ir.Value, added: tuple[ir.Value, Shape], make: Maker) -> ir.Value:
+def _guarded(
+    plan: AttentionPlan, result: ir.Value, added: tuple[ir.Value, Shape], make: SizedBuilder
+) -> ir.Value:
     """Return a result with zeros in the rows that are masked throughout."""
     empty, shape = _empty_rows(added, make), added[1]
     whole = make.shapes.of(result) or ()
@@ -87,13 +91,13 @@ def _guarded(plan: Plan, result: ir.Value, added: tuple[ir.Value, Shape], make: 
     return make.node("Reshape", [back, make.numbers([0, 0, -1])], whole)
 
 
-def _heads_of(plan: Plan, result: ir.Value, make: Maker) -> ir.Value:
+def _heads_of(plan: AttentionPlan, result: ir.Value, make: SizedBuilder) -> ir.Value:
     batch, heads, rows = plan.product[:3]
     shape = (batch, rows, heads, plan.size[0])
     return make.node("Reshape", [result, make.numbers([0, 0, _number(heads), -1])], shape)
 
 
-def _laid_out(plan: Plan, result: ir.Value, make: Maker) -> ir.Value:
+def _laid_out(plan: AttentionPlan, result: ir.Value, make: SizedBuilder) -> ir.Value:
     """Return (batch, length, heads · size) in the layout that the graph goes on with."""
     if plan.split:
         whole = (*plan.split, plan.product[-2], plan.size[0])
@@ -108,7 +112,7 @@ def _laid_out(plan: Plan, result: ir.Value, make: Maker) -> ir.Value:
     return make.node("Transpose", [split], shape, attributes={"perm": HEADS_LAST})
 
 
-def _keys_and_values(plan: Plan, make: Maker) -> tuple[ir.Value, ir.Value]:
+def _keys_and_values(plan: AttentionPlan, make: SizedBuilder) -> tuple[ir.Value, ir.Value]:
     """Return both with joined heads if that is how they come, else both with split ones."""
     if plan.key is None or plan.value is None:
         raise ValueError("a plan has keys and values")
@@ -121,7 +125,7 @@ def _keys_and_values(plan: Plan, make: Maker) -> tuple[ir.Value, ir.Value]:
     return _turned(plan.key, make), _turned(plan.value, make)
 
 
-def _joined(part: Operand | None, make: Maker) -> ir.Value:
+def _joined(part: Operand | None, make: SizedBuilder) -> ir.Value:
     """Return an operand as (batch, length, heads · size)."""
     if part is None:
         raise ValueError("a plan has all operands")
@@ -140,7 +144,7 @@ def _joined(part: Operand | None, make: Maker) -> ir.Value:
     return make.node("Reshape", [_turned(last, make), make.numbers([0, 0, -1])], shape)
 
 
-def _turned(part: Operand | None, make: Maker) -> ir.Value:
+def _turned(part: Operand | None, make: SizedBuilder) -> ir.Value:
     """Return an operand with its axes in order."""
     if part is None:
         raise ValueError("a plan has all operands")
@@ -150,7 +154,9 @@ def _turned(part: Operand | None, make: Maker) -> ir.Value:
     return make.node("Transpose", [part.value], shape, attributes={"perm": part.perm})
 
 
-def _standard(plan: Plan, added: tuple[ir.Value, Shape] | None, make: Maker) -> ir.Value:
+def _standard(
+    plan: AttentionPlan, added: tuple[ir.Value, Shape] | None, make: SizedBuilder
+) -> ir.Value:
     """Write ONNX's own Attention, on operands with joined heads if all come so."""
     batch, heads, rows, _ = plan.product
     parts = [part for part in (plan.query, plan.key, plan.value) if part is not None]

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.attention.operand import Operand, operand, scaled_value
 from burnish.rewrite.rule import Refusal
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 
 _MOST_VALUES = 48
 _LOWEST_FILL = -1e30

@@ -12,7 +12,8 @@ import math
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.attention.operand import (
     Operand,
@@ -21,10 +22,9 @@ from burnish.rewrite.fusions.attention.operand import (
     splits,
     without_repeats,
 )
-from burnish.rewrite.fusions.attention.plan import Plan, absorbed
-from burnish.rewrite.region import in_order
+from burnish.rewrite.fusions.attention.plan import AttentionPlan, absorbed
+from burnish.rewrite.matched import in_order
 from burnish.rewrite.rule import Match, Refusal
-from burnish.rewrite.symbolic.shapes import Shape
 
 _KEPT = frozenset({"scale", "softcap", "is_causal", "qk_matmul_output_mode", "softmax_precision"})
 
@@ -81,7 +81,7 @@ def _plan(
     size = q[3] if isinstance(q[3], int) else 1
     mask = node.inputs[3] if len(node.inputs) > 3 else None
     nodes = in_order(splits(operands, facts), key.nodes, value.nodes, query.nodes, [node], tail)
-    return Plan(
+    return AttentionPlan(
         nodes=nodes, output=output,
         values={"query": query.value, "key": key.value, "value": value.value, "mask": mask},
         query=query, key=key, value=value, product=product, size=v[-1:], layout=layout,

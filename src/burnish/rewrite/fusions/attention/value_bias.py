@@ -16,8 +16,9 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
-from burnish.rewrite.edit import is_standard
-from burnish.rewrite.facts import FLOATS, Facts, constant_tensor, static_sizes
+from burnish.infer.constants import constant_tensor
+from burnish.infer.walk import is_standard
+from burnish.rewrite.facts import FLOATS, Facts, static_sizes
 from burnish.rewrite.fusions.attention.fused import VALUE, FusedAttention, read
 from burnish.rewrite.fusions.attention.number_range import range_of
 from burnish.rewrite.fusions.biased import Biased, biased

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.attention.operand import Operand, operand
 from burnish.rewrite.rule import Refusal
-from burnish.rewrite.symbolic.shapes import shapes_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ the table, and their own numbers the positions, so nothing is assumed of how the
 
 from __future__ import annotations
 
-from burnish.rewrite.fusions.rotary import table
+from burnish.rewrite.fusions.rotary import replacement as table
 from burnish.rewrite.fusions.rotary.plan import find
 from burnish.rewrite.fusions.rotary.replacement import replace
 from burnish.rewrite.rule import Rule

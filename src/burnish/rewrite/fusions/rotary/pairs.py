@@ -13,9 +13,9 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.symbolic.shapes import shapes_of
 
 Pairing = Literal["halves", "neighbours"]
 
@@ -23,7 +23,7 @@ _DEEPEST = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AxisPart:
     """The first or second numbers of all pairs of a value."""
 
     whole: ir.Value
@@ -32,7 +32,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class AxisCut:
     """A range of the last axis."""
 
     source: ir.Value
@@ -43,7 +43,7 @@ class Cut:
     """Of the source."""
 
 
-def cut(value: ir.Value | None, facts: Facts) -> Cut | None:
+def cut(value: ir.Value | None, facts: Facts) -> AxisCut | None:
     """Return which part of the last axis of another value a value is."""
     node = None if value is None else value.producer()
     source = None if node is None or not node.inputs else node.inputs[0]
@@ -60,7 +60,7 @@ def cut(value: ir.Value | None, facts: Facts) -> Cut | None:
     return None
 
 
-def _sliced(node: ir.Node, source: ir.Value, width: int, rank: int, facts: Facts) -> Cut | None:
+def _sliced(node: ir.Node, source: ir.Value, width: int, rank: int, facts: Facts) -> AxisCut | None:
     bounds = [_numbers(given, facts) for given in node.inputs[1:]]
     starts, ends = bounds[:2] if len(bounds) > 1 else (None, None)
     axes = bounds[2] if len(bounds) > 2 else (0,)
@@ -70,7 +70,7 @@ def _sliced(node: ir.Node, source: ir.Value, width: int, rank: int, facts: Facts
     if axes[0] not in (-1, rank - 1) or steps[0] < 1:
         return None
     start, end, step = slice(starts[0], ends[0], steps[0]).indices(width)
-    return Cut(source, start, end, step, width)
+    return AxisCut(source, start, end, step, width)
 
 
 def _numbers(value: ir.Value | None, facts: Facts) -> tuple[int, ...] | None:
@@ -83,7 +83,7 @@ def _numbers(value: ir.Value | None, facts: Facts) -> tuple[int, ...] | None:
 
 def _split(
     node: ir.Node, value: ir.Value, source: ir.Value, width: int, facts: Facts
-) -> Cut | None:
+) -> AxisCut | None:
     shapes = shapes_of(facts)
     rank = len(shapes.of(source) or ())
     if node.attributes.get_int("axis", 0) not in (-1, rank - 1):
@@ -94,12 +94,12 @@ def _split(
         if not isinstance(size, int):
             return None
         if output is value:
-            return Cut(source, start, start + size, 1, width)
+            return AxisCut(source, start, start + size, 1, width)
         start += size
     return None
 
 
-def part(value: ir.Value | None, facts: Facts) -> Part | None:
+def part(value: ir.Value | None, facts: Facts) -> AxisPart | None:
     """Return of which pairs a value holds the first or second numbers."""
     found = cut(value, facts)
     if found is None or found.width % 2:
@@ -107,11 +107,11 @@ def part(value: ir.Value | None, facts: Facts) -> Part | None:
     half = found.width // 2
     match (found.start, found.end, found.step):
         case (0, end, 1) if end == half:
-            return Part(found.source, "halves", False)
+            return AxisPart(found.source, "halves", False)
         case (start, end, 1) if start == half and end == found.width:
-            return Part(found.source, "halves", True)
+            return AxisPart(found.source, "halves", True)
         case (0 | 1 as start, end, 2) if end >= found.width - 1 + start:
-            return Part(found.source, "neighbours", bool(start))
+            return AxisPart(found.source, "neighbours", bool(start))
     return None
 
 

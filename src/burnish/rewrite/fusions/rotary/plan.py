@@ -6,23 +6,24 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite import emission
-from burnish.rewrite.edit import is_standard
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.new_values import can_be_read
 from burnish.rewrite.fusions.rotary import turn
 from burnish.rewrite.fusions.rotary.pairs import cut
 from burnish.rewrite.fusions.rotary.turn import Turn
-from burnish.rewrite.region import in_order
+from burnish.rewrite.matched import in_order
 from burnish.rewrite.rule import Match, Refusal
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 
 STANDARD_OPSET = 23
 
 
 @dataclass(frozen=True, slots=True)
-class Plan(Match):
+class RotaryPlan(Match):
     """A rotary embedding, and how to write it."""
 
     turn: Turn | None = None
@@ -82,7 +83,7 @@ def _shaped(node: ir.Node, found: Turn, facts: Facts) -> Match | Refusal:
             continue
         if table[0] not in (1, shape[0]) or not isinstance(width, int):
             continue
-        plan = Plan(
+        plan = RotaryPlan(
             nodes=found.nodes, output=found.output, turn=found, x=found.x, shape=shape,
             values={"x": found.x, "cos": found.cos, "sin": found.sin},
             heads_last=heads_last, width=width, per_sample=table[0] != 1,
@@ -102,7 +103,7 @@ def _half(width: object) -> int | None:
     return width // 2 if isinstance(width, int) else None
 
 
-def _widened(plan: Plan, facts: Facts) -> Plan:
+def _widened(plan: RotaryPlan, facts: Facts) -> RotaryPlan:
     """Return a plan that takes in the numbers that are passed by, where only a part is turned."""
     if plan.turn is None:
         raise ValueError("a plan has a turn")

@@ -5,21 +5,62 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.size import multiply
+from burnish.rewrite import emission
 from burnish.rewrite.emission import CONTRIB
+from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.attention.operand import HEADS_LAST, joined_heads, operand
-from burnish.rewrite.fusions.new_values import Maker
-from burnish.rewrite.fusions.rotary.plan import STANDARD_OPSET, Plan
-from burnish.rewrite.rule import Builder, Match
-from burnish.rewrite.symbolic.size import multiply
+from burnish.rewrite.fusions.new_values import SizedBuilder
+from burnish.rewrite.fusions.rotary.pairs import Pairing
+from burnish.rewrite.fusions.rotary.plan import STANDARD_OPSET, RotaryPlan
+from burnish.rewrite.fusions.rotary.turn import Turn
+from burnish.rewrite.rule import Builder, Match, Refusal
+
+
+def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
+    """Return a RotaryEmbedding whose cosines have fewer samples than its input."""
+    inputs = list(node.inputs)
+    if not is_standard(node, "RotaryEmbedding") or any(value is not None for value in inputs[3:]):
+        return None
+    x, cos, sin = inputs[:3]
+    shapes = shapes_of(facts)
+    shape, table = shapes.of(x), shapes.of(cos)
+    if x is None or cos is None or sin is None or shape is None or table is None:
+        return None
+    if len(shape) != 4 or len(table) != 3 or table[0] != 1 or shape[0] == 1:
+        return None
+    half = table[2]
+    width = node.attributes.get_int("rotary_embedding_dim", 0) or shape[3]
+    if table[1] != shape[2] or not isinstance(half, int) or width != 2 * half:
+        return Refusal(
+            f"the cosines {cos.name!r} of RotaryEmbedding {node.name!r} do not fit its input"
+            f" {x.name!r}",
+            "give the axes of the graph's inputs names, the same for the same size",
+        )
+    standard = facts.options.ops == "standard"
+    refusal = emission.refusal(
+        "RotaryEmbedding", "" if standard else CONTRIB, x.dtype, facts.options
+    )
+    if refusal is not None:
+        return refusal
+    pairing: Pairing = "neighbours" if node.attributes.get_int("interleaved", 0) else "halves"
+    output = node.outputs[0]
+    turn = Turn(x, cos, sin, False, pairing, output, (node,))
+    return RotaryPlan(
+        nodes=(node,), output=output, values={"x": x, "cos": cos, "sin": sin}, turn=turn, x=x,
+        shape=shape, width=2 * half, standard=standard,
+    )  # fmt: skip
 
 
 def replace(match: Match, builder: Builder) -> ir.Value:
     """Return what stands for the output of a plan."""
-    if not isinstance(match, Plan) or match.turn is None or match.x is None:
+    if not isinstance(match, RotaryPlan) or match.turn is None or match.x is None:
         raise ValueError("this match is not one of a rotary embedding")
     if match.standard:
         builder.require_opset(STANDARD_OPSET)
-    make = Maker(builder, match.x.dtype or ir.DataType.FLOAT)
+    make = SizedBuilder(builder, match.x.dtype or ir.DataType.FLOAT)
     tables = [_table(value, match, make) for value in (match.turn.cos, match.turn.sin)]
     positions = _positions(match, make)
     x, joined = _input(match, make)
@@ -38,7 +79,7 @@ def replace(match: Match, builder: Builder) -> ir.Value:
     return _output(match, result, joined, make)
 
 
-def _table(value: ir.Value, plan: Plan, make: Maker) -> ir.Value:
+def _table(value: ir.Value, plan: RotaryPlan, make: SizedBuilder) -> ir.Value:
     """Return cosines or sines as a table: one row for each position, one number for each pair."""
     shape = make.shapes.of(value) or ()
     half = plan.width // 2
@@ -55,7 +96,7 @@ def _table(value: ir.Value, plan: Plan, make: Maker) -> ir.Value:
     return make.node("Reshape", [value, make.numbers([-1, half])], (rows, half))
 
 
-def _positions(plan: Plan, make: Maker) -> ir.Value:
+def _positions(plan: RotaryPlan, make: SizedBuilder) -> ir.Value:
     """Return the row of the table for each position: all in order."""
     batch, length = plan.shape[0], plan.shape[1 if plan.heads_last else 2]
     if not plan.per_sample and not plan.standard:
@@ -72,7 +113,7 @@ def _positions(plan: Plan, make: Maker) -> ir.Value:
     return make.node("Expand", [order, shape], (batch, length), dtype=whole)
 
 
-def _input(plan: Plan, make: Maker) -> tuple[ir.Value, bool]:
+def _input(plan: RotaryPlan, make: SizedBuilder) -> tuple[ir.Value, bool]:
     """Return x, and whether its heads are joined."""
     if plan.x is None:
         raise ValueError("a plan has an input")
@@ -87,7 +128,7 @@ def _input(plan: Plan, make: Maker) -> tuple[ir.Value, bool]:
     return (plan.x, False) if whole is None else (whole, True)
 
 
-def _output(plan: Plan, result: ir.Value, joined: bool, make: Maker) -> ir.Value:
+def _output(plan: RotaryPlan, result: ir.Value, joined: bool, make: SizedBuilder) -> ir.Value:
     if not joined:
         return result
     sizes = plan.shape if plan.heads_last else tuple(plan.shape[axis] for axis in HEADS_LAST)

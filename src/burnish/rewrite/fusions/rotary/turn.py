@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.fusions.rotary.pairs import Pairing, Part, is_repeated, part
+from burnish.rewrite.fusions.rotary.pairs import AxisPart, Pairing, is_repeated, part
 from burnish.rewrite.rule import Refusal
-from burnish.rewrite.symbolic.shapes import shapes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _unequal(
 
 
 def _joined(
-    negation: ir.Node, second: Part, facts: Facts
+    negation: ir.Node, second: AxisPart, facts: Facts
 ) -> tuple[ir.Value, tuple[ir.Node, ...]] | None:
     """Return (-second, first) as one value."""
     if second.pairing == "halves":
@@ -90,16 +90,16 @@ def _joined(
                 shapes = shapes_of(facts)
                 same = shapes.of(merge.outputs[0]) == shapes.of(second.whole)
                 flat = (shapes.of(join.outputs[0]) or (0,))[-1] == 2
-                first_of = Part(second.whole, second.pairing, False)
+                first_of = AxisPart(second.whole, second.pairing, False)
                 if join.inputs[0] is widen.outputs[0] and found == first_of and same and flat:
                     return merge.outputs[0], (widen, other, join, merge)
     return None
 
 
-def _is_pair(join: ir.Node, negative: ir.Value, second: Part, facts: Facts) -> bool:
+def _is_pair(join: ir.Node, negative: ir.Value, second: AxisPart, facts: Facts) -> bool:
     if len(join.inputs) != 2 or join.inputs[0] is not negative:
         return False
-    return part(join.inputs[1], facts) == Part(second.whole, second.pairing, False)
+    return part(join.inputs[1], facts) == AxisPart(second.whole, second.pairing, False)
 
 
 def _on_last_axis(node: ir.Node, facts: Facts) -> bool:
@@ -117,7 +117,7 @@ def by_difference(node: ir.Node, facts: Facts) -> Turn | None:
             one, two = part(first, facts), part(second, facts)
             if one is None or one.second or one.pairing != "halves":
                 continue
-            if two == Part(one.whole, one.pairing, True):
+            if two == AxisPart(one.whole, one.pairing, True):
                 wanted = [{second, cos}, {first, sin}]
                 return _completed(node, wanted, Turn(
                     one.whole, cos, sin, False, one.pairing, node.outputs[0], (node,)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.rewrite.edit import is_standard
+from burnish.infer.shapes import shapes_of
+from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.attention.number_range import range_of
-from burnish.rewrite.symbolic.shapes import Shape, shapes_of
 
 _SWALLOWING: Mapping[ir.DataType, float] = {
     ir.DataType.FLOAT: -1e30,

@@ -1,0 +1,112 @@
+"""From the fields of a request to the options of a command, and from what was written back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from burnish.cli import output
+from burnish.core import files
+from burnish.study.requests.option import Argument, Field, Option, fields
+
+R = TypeVar("R")
+_WRITABLE: Mapping[str, Callable[[Path], object]] = {
+    "file": files.check_file,
+    "folder": files.check_room,
+}
+_JSON = "as_json"
+
+
+def command(
+    request: type, *shown_as: type, name: str | None = None
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Return a decorator: a function of a request becomes a command with the request's options.
+
+    `shown_as`: records that say only how the result is shown; they follow the request.
+    """
+    kinds = (request, *shown_as)
+
+    def made(do: Callable[..., None]) -> click.Command:
+        def callback(**given: Any) -> None:  # noqa: ANN401  (what a parser found)
+            output.as_json(wanted=given[_JSON])
+            do(*(built(kind, click.get_current_context()) for kind in kinds))
+
+        params = [parameter(field) for kind in kinds for field in fields(kind)]
+        params.append(
+            click.Option(
+                ["--json", _JSON], is_flag=True, help="Print one JSON document instead of tables."
+            )
+        )
+        return click.Command(name, callback=callback, params=params, help=request.__doc__)
+
+    return made
+
+
+def parameter(field: Field) -> click.Parameter:
+    """Return how a field is written on a command line."""
+    match field.said:
+        case Argument(metavar, many):
+            return click.Argument(
+                [field.name], metavar=metavar, nargs=-1 if many else 1, required=field.required
+            )
+        case option:
+            return _option(field, option)
+
+
+def _option(field: Field, said: Option) -> click.Option:
+    default = None if field.required or said.read is not None else field.default
+    if said.repeated and isinstance(field.default, str):
+        default = (field.default,)
+    kind: dict[str, Any] = {"type": _type(said.kind, said.least)}
+    if said.kind is bool:
+        kind = {"is_flag": True}
+    elif said.unless is not None:
+        kind |= {"is_flag": False, "flag_value": said.unless}
+    return click.Option(
+        [*field.flags, field.name],
+        **kind,
+        multiple=said.repeated,
+        metavar=said.metavar,
+        default=default,
+        required=field.required,
+        show_default=not (default is None or default is False or default == ()),
+        help=said.help,
+    )
+
+
+def _type(kind: Any, least: float | None) -> click.ParamType[Any]:  # noqa: ANN401  (see Option.kind)
+    match kind:
+        case tuple():
+            return click.Choice(kind)
+        case _ if kind is Path:
+            return click.Path(path_type=Path)
+        case _ if kind is int:
+            return click.INT if least is None else click.IntRange(min=int(least))
+        case _ if kind is float:
+            return click.FloatRange(min=least)
+        case _:
+            return click.STRING
+
+
+def built(request: type[R], context: click.Context) -> R:
+    """Return the request that was written; what was not keeps the request's own default."""
+    written = {
+        field.name: _value(field, context.params[field.name])
+        for field in fields(request)
+        if context.get_parameter_source(field.name) is ParameterSource.COMMANDLINE
+    }
+    return request(**written)
+
+
+def _value(field: Field, written: Any) -> Any:  # noqa: ANN401  (what a parser found)
+    if isinstance(field.said, Argument):
+        return written
+    value = written if field.said.read is None else field.said.read(written)
+    if check := _WRITABLE.get(field.said.writes):
+        for path in value if isinstance(value, tuple) else (value,):
+            check(path)
+    return value

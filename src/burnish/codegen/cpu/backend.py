@@ -1,0 +1,118 @@
+"""The CPU as a back end: LLVM IR, one function per kernel, linked into one block of code."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
+from burnish.codegen.cpu import driver, image
+from burnish.codegen.cpu.compile import Compiled, assembly, compile_module, load
+from burnish.codegen.cpu.kernel import generate
+from burnish.codegen.cpu.target import Target, by_name, detect
+from burnish.core import records, settings
+from burnish.core.errors import MissingCapabilityError
+from burnish.hw import detect as hardware
+from burnish.hw.choose import this_cpu
+from burnish.hw.spec import for_cores
+from burnish.runtime.cpu.driver import Driver
+from burnish.runtime.cpu.runner import CpuCode, CpuLaunch
+from burnish.runtime.folder import IMAGE
+from burnish.store.compiled import KERNELS
+from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
+from burnish.tile.machine import Machine, machine
+from burnish.tile.schedule import Schedule
+
+logger = logging.getLogger(__name__)
+
+_SYSTEM_FLAGS = {"sse4.1": "sse4_1", "sse4.2": "sse4_2", "bmi": "bmi1", "lzcnt": "abm"}
+"""Where Linux has another name for a feature than LLVM."""
+
+
+def open_cpu(name: str, threads: int) -> CpuBackend:
+    """Return the back end for an instruction set of this CPU (empty: the best) and its threads."""
+    target = by_name(name) if name else detect()
+    found = this_cpu(settings.read().cache)
+    if found is None:
+        raise MissingCapabilityError(
+            "the limits of this CPU are not known, and schedules are chosen by them",
+            hint="measure them: burnish doctor --probe",
+        )
+    # a probed description does not say how long vectors are
+    here = machine(for_cores(found, threads), vector_bytes=4 * target.lanes)
+    cpu = hardware.cpu()
+    return CpuBackend(target, here, cpu.model, tuple(sorted(cpu.flags)))
+
+
+@dataclass(frozen=True)
+class CpuBackend(Backend):
+    """Kernels for one instruction set."""
+
+    instructions: Target
+    machine: Machine
+    device: str = ""
+    features: tuple[str, ...] = ()
+    trials: str = "burnish.codegen.cpu.trials.served:CpuTrials"
+    suffix: str = ".ll"
+    comment: str = ";"
+    target: str = field(init=False)
+    requires: tuple[str, ...] = field(init=False)
+    compiler: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        import llvmlite
+
+        found = self.instructions
+        flags = tuple(_SYSTEM_FLAGS.get(feature, feature) for feature in found.required)
+        object.__setattr__(self, "target", found.text)
+        object.__setattr__(self, "requires", flags)
+        object.__setattr__(self, "compiler", f"llvmlite {llvmlite.__version__}")
+
+    def emit(
+        self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
+    ) -> EmittedKernel:
+        """Return the code of a group as LLVM IR."""
+        target = replace(self.instructions, unit=self.machine.unit)
+        kernel = generate(group, schedule, graph, target, name=UNNAMED, layouts=layouts)
+        return EmittedKernel(
+            source=kernel.ir_text,
+            arguments=kernel.arguments,
+            launch=CpuLaunch(kernel.tiles, kernel.scratch_bytes).fields,
+            nodes=kernel.nodes,
+            packed=kernel.packed,
+            indices=kernel.indices,
+            loops=kernel.loops,
+        )
+
+    def build(self, sources: Mapping[str, str]) -> BuiltCode:
+        """Return each kernel as LLVM IR and as object code, and all of them linked."""
+        objects = {
+            name: compile_module(source, self.instructions).object_code
+            for name, source in sources.items()
+        }
+        files = {f"{KERNELS}/{name}.ll": source.encode() for name, source in sources.items()}
+        files |= {f"{KERNELS}/{name}.o": content for name, content in objects.items()}
+        loop = compile_module(driver.ir_text(), self.instructions).object_code
+        try:
+            linked = image.link([*objects.values(), loop])
+        except image.NotLinkableError as reason:
+            logger.info("the kernels are not linked: %s", reason)
+            return BuiltCode(files, records.encode(CpuCode()))
+        return BuiltCode({**files, IMAGE: linked.code}, records.encode(CpuCode(linked.table)))
+
+    def listing(self, source: str) -> tuple[str, str]:
+        """Return a kernel's assembly."""
+        return ".s", assembly(source, self.instructions)
+
+
+def load_objects(
+    paths: Mapping[str, Path], name: str
+) -> tuple[dict[str, int], Driver, Sequence[Compiled]]:
+    """Return where kernels are that were not linked, what runs them, and what owns the code."""
+    target = by_name(name)
+    code = {kernel: load(path.read_bytes(), target) for kernel, path in paths.items()}
+    addresses = {kernel: loaded.address(kernel) for kernel, loaded in code.items()}
+    return addresses, driver.driver(target), tuple(code.values())

@@ -1,0 +1,31 @@
+"""Functions that kernels call by name: how they are called, and what the name says.
+
+A kernel calls `burnish.<function>.<element type>.<lanes>` and so does not know its target; the
+definition, which `definitions` makes when a kernel is compiled, does.
+"""
+
+from __future__ import annotations
+
+from burnish.codegen.cpu.lanes import Lanes
+
+PREFIX = "burnish."
+
+RESULTS = {"widen": "f32", "narrow_f16": "f16", "narrow_bf16": "bf16"}
+"""The element type that comes out, where it is not that of the arguments."""
+
+
+def call(function: str, *arguments: Lanes) -> Lanes:
+    """Return the result of an intrinsic."""
+    first = arguments[0]
+    name = f"{PREFIX}{function}.{first.dtype}.{first.width}"
+    return first.calling(name, *arguments[1:], dtype=RESULTS.get(function))
+
+
+def widened(x: Lanes) -> Lanes:
+    """Return a 16-bit float as f32."""
+    return call("widen", x)
+
+
+def narrowed(x: Lanes, dtype: str) -> Lanes:
+    """Return an f32 as a 16-bit float."""
+    return call(f"narrow_{dtype}", x)

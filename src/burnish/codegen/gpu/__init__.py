@@ -1,0 +1,1 @@
+"""Triton kernels for groups of the tile-graph."""

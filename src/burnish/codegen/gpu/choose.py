@@ -1,0 +1,265 @@
+"""Which nests share a Triton kernel and how it is cut, by predicted seconds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from burnish.codegen.gpu.blocks import power_of_two
+from burnish.codegen.gpu.form import Form, form, places_of, window_axes
+from burnish.codegen.gpu.kernel import Target, Written, refusal, splittable, written
+from burnish.codegen.gpu.operands import LEAST, contracts
+from burnish.codegen.gpu.price import Price, price
+from burnish.codegen.schedule import Choice
+from burnish.hw.spec import HardwareSpec
+from burnish.tile.connect import NoGroupError
+from burnish.tile.graph import TensorType, TileGraph, TileOp
+from burnish.tile.group import Group
+from burnish.tile.machine import machine
+from burnish.tile.partition import Fusion, Limits, partition
+from burnish.tile.schedule import Schedule
+from burnish.tile.signature import signature
+
+Settings = Mapping[str, int]
+
+PRODUCTS: tuple[tuple[int, int, int, int, int], ...] = (
+    (128, 128, 64, 8, 3),
+    (128, 64, 64, 4, 3),
+    (64, 128, 64, 4, 3),
+    (64, 64, 64, 4, 4),
+    (64, 32, 64, 4, 4),
+    (32, 64, 64, 4, 4),
+    (16, 64, 64, 4, 4),
+)
+"""Rows, columns and terms of a block, warps, and steps of loads in flight."""
+
+HOPELESS = 2.0
+"""Times its nests' own seconds that a group may take before no other blocks are tried."""
+FEW = 100
+"""Programs that leave multiprocessors idle: sums are formed in parts, or blocks get smaller."""
+MOST_SPLIT = 200
+WHOLE_TERMS = 256
+"""Terms that one block may have when products follow each other."""
+LEAST_TERMS = 128
+"""Terms of a part of a sum, at least."""
+
+MOST_LANES = 128 * 256
+"""Elements of a block that threads hold in registers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A schedule and its predicted seconds, all its launches together."""
+
+    schedule: Schedule
+    seconds: float
+    memory_bytes: float
+    prices: tuple[Price, ...] = ()
+
+
+@dataclass(slots=True)
+class Predicted:
+    """Chooses groups and blocks for a GPU; equal groups are looked at once."""
+
+    hw: HardwareSpec
+    target: Target = field(default_factory=Target)
+    fusion: Fusion = "full"
+    limits: Limits = Limits(nests=16)  # noqa: RUF009  # frozen
+    _known: dict[str, Candidate | str] = field(default_factory=dict)
+
+    def __call__(self, graph: TileGraph) -> tuple[Choice, ...]:
+        """Return the groups of a simplified graph with the blocks that should be fastest."""
+
+        def predict(group: Group) -> float:
+            return self.best(group, graph).seconds
+
+        groups = partition(
+            graph, machine(self.hw), self.fusion, predictor=predict, limits=self.limits
+        ).groups
+        return tuple(self.choice(group, graph) for group in groups)
+
+    def choice(self, group: Group, graph: TileGraph) -> Choice:
+        """Return the blocks that should be fastest for a group, or why it has no kernel."""
+        if (reason := refusal(group, graph)) is not None:
+            return Choice(group, None, reason=f"Triton kernels have no {reason}")
+        try:
+            best = self.best(group, graph)
+        except NoGroupError as error:
+            return Choice(group, None, reason=str(error))
+        return Choice(group, best.schedule, best.seconds, best.memory_bytes)
+
+    def best(self, group: Group, graph: TileGraph) -> Candidate:
+        """Return the cheapest candidate of a group; `NoGroupError`: there is none."""
+        key = signature(group, graph)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._searched(group, graph)
+        if isinstance(known, str):
+            raise NoGroupError(known)
+        return known
+
+    def _searched(self, group: Group, graph: TileGraph) -> Candidate | str:
+        if (reason := refusal(group, graph)) is not None:
+            return f"Triton kernels have no {reason}"
+        found: list[Candidate] = []
+        reason = "its output has no element"
+        most = HOPELESS * self._apart(group, graph)
+        for settings in candidates(group, self.target):
+            schedule = Schedule(group.anchor.shape, settings=settings)
+            try:
+                found.append(priced(group, schedule, graph, self.hw, self.target))
+            except NoGroupError as error:
+                reason = str(error)
+                continue
+            if found[-1].seconds > most:
+                return f"it would take {found[-1].seconds / most * HOPELESS:.1f} times its parts"
+        return min(found, key=lambda one: one.seconds, default=reason)
+
+    def _apart(self, group: Group, graph: TileGraph) -> float:
+        """Return what the nests of a group take by themselves; nobody knows of a single one."""
+        if len(group.ops) == 1:
+            return math.inf
+        total = 0.0
+        for op in group.ops:
+            try:
+                total += self.best(Group((op,), (op.output,)), graph).seconds
+            except NoGroupError:
+                return math.inf
+        return total
+
+
+def priced(
+    group: Group, schedule: Schedule, graph: TileGraph, hw: HardwareSpec, target: Target
+) -> Candidate:
+    """Return what a group takes under a schedule; `NoGroupError` where it does not fit."""
+    launches = written(group, schedule, graph, target)
+    types = {**graph.tensors, **scratch_types(launches)}
+    prices = tuple(price(each, types, hw, target.precision) for each in launches)
+    if len(group.ops) > 1:
+        if any(each.spills for each in prices):
+            raise NoGroupError("its blocks do not fit the registers")
+        if len(launches) > 1 + (schedule.settings.get("split", 1) > 1):
+            raise NoGroupError("one of its outputs needs a kernel of its own")
+    return Candidate(
+        schedule,
+        sum(each.seconds * (4.0 if each.spills else 1.0) for each in prices),
+        sum(each.memory_bytes for each in prices),
+        prices,
+    )
+
+
+def candidates(group: Group, target: Target) -> Iterator[Settings]:
+    """Yield the settings to try for a group."""
+    places = places_of(group.ops, group.anchor)
+    shape = form(group.ops, group.anchor, target.orders.get(group.anchor.output), places)
+    rows, columns, _ = shape.counts
+    if not rows * columns:
+        yield {}
+    elif shape.multiplies:
+        yield from _products(shape, group.ops)
+        yield from _split(group, target)
+    elif shape.whole:
+        yield from _rows(shape)
+    elif window_axes(group.ops, group.anchor, places):
+        yield from _windows(len(window_axes(group.ops, group.anchor, places)))
+    elif any(op.reduced for op in group.ops):
+        for m in (8, 32, 128, 512):
+            yield {"m": m, "warps": 4, "stages": 2}
+        yield from _split_rows(group)
+    else:
+        for m, warps in ((512, 4), (1024, 4), (256, 2)):
+            yield {"m": m, "warps": warps, "stages": 1}
+
+
+def _windows(directions: int) -> Iterator[Settings]:
+    """Yield blocks of windows that slide: four elements a thread, neighbours share what they read.
+
+    A thread computes a patch of `down` by `across` outputs.
+    """
+    patches = ((4, 2), (4, 4), (2, 2), (1, 1)) if directions > 1 else ((8, 1), (4, 1), (1, 1))
+    for across, down in patches:
+        yield {"m": 256, "across": across, "down": down, "warps": 2, "stages": 1}
+
+
+def scratch_types(launches: Iterable[Written]) -> dict[str, TensorType]:
+    """Return the types of what launches of one group hand to each other, as plain f32."""
+    sizes = {name: size for each in launches for name, size in each.launch.scratch.items()}
+    return {name: TensorType("f32", (size // 4,)) for name, size in sizes.items()}
+
+
+def _products(shape: Form, ops: Sequence[TileOp]) -> Iterator[Settings]:
+    rows, columns, batch = shape.counts
+    found: dict[tuple[int, ...], Settings] = {}
+    widest = power_of_two(columns, LEAST)
+    for m, n, k, warps, stages in (*_chains(ops), *PRODUCTS):
+        n = widest if shape.whole else min(n, widest)
+        if (m >= 4 * max(rows, 8) and m > LEAST) or m * n > MOST_LANES:
+            continue
+        programs = -(-rows // m) * -(-columns // n) * batch
+        if (programs < FEW // 3 and m * n > 4096) or (programs > 4096 and m < 64):
+            continue
+        warps = 8 if m * max(n, 64) > 128 * 64 else 4
+        found[m, n, k, warps] = {"m": m, "n": n, "k": k, "warps": warps, "stages": stages}
+    yield from found.values()
+    if not found:
+        yield {"m": LEAST, "n": widest, "k": 32, "warps": 4, "stages": 3}
+
+
+def _chains(ops: Sequence[TileOp]) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield blocks for products of products: terms are taken whole where they are few.
+
+    What one product hands to the next then stays in registers, and is computed once.
+    """
+    terms = [math.prod(a.extent for a in op.reduced) for op in ops if contracts(op)]
+    if len(terms) < 2:
+        return
+    for k in sorted({power_of_two(each, LEAST) for each in terms if 64 < each <= WHOLE_TERMS}):
+        yield 128, 64, k, 4, 3
+        yield 64, 64, k, 4, 3
+
+
+def _split(group: Group, target: Target) -> Iterator[Settings]:
+    """Yield settings whose sums are formed in parts, where there are few programs otherwise."""
+    product = splittable(group)
+    if product is None or not product.reduced:
+        return
+    alone = Group((product,), (product.output,))
+    places = places_of(alone.ops, product)
+    shape = form(alone.ops, product, target.orders.get(product.output), places)
+    rows, columns, batch = shape.counts
+    terms = math.prod(axis.extent for axis in product.reduced)
+    for m, n in ((64, 64), (64, 32)):
+        if m >= 4 * max(rows, 16) or n >= 4 * max(columns, 16):
+            continue
+        programs = -(-rows // m) * -(-columns // n) * batch
+        first = product.reduced[0].extent
+        fits = [
+            parts for parts in range(2, 17)
+            if first % parts == 0 and terms // parts >= LEAST_TERMS
+            and programs * parts <= MOST_SPLIT
+        ]  # fmt: skip
+        if programs < FEW and fits:
+            yield {"m": m, "n": n, "k": 64, "warps": 4, "stages": 4, "split": max(fits)}
+
+
+def _split_rows(group: Group) -> Iterator[Settings]:
+    """Yield settings whose long sums are formed in parts, as those over whole images are."""
+    long = splittable(group)
+    if long is None:
+        return
+    outputs, first = math.prod(long.shape), long.reduced[0].extent
+    for m in (8, 32):
+        programs = -(-outputs // m)
+        fits = [n for n in range(2, 65) if first % n == 0 and programs * n <= 4 * MOST_SPLIT]
+        if programs < FEW * 3 and fits:
+            yield {"m": m, "warps": 4, "stages": 2, "split": max(fits)}
+
+
+def _rows(shape: Form) -> Iterator[Settings]:
+    _, columns, _ = shape.counts
+    n = 1 << (columns - 1).bit_length()
+    warps = min(max(n // 512, 1), 16)
+    for rows in (1, 4):
+        m = max(rows * 512 // n, 1)
+        yield {"m": m, "warps": max(warps, min(m * n // 512, 8), 1), "stages": 1}

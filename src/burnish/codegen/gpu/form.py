@@ -1,0 +1,182 @@
+"""How the output of a kernel is cut into blocks: rows, columns, and what programs count singly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from burnish.codegen.gpu.operands import contracts
+from burnish.tile.graph import TileOp
+from burnish.tile.index import Axis, Index, at, axes_of, substitute
+
+Places = Mapping[str, tuple[tuple[Index, ...], ...]]
+"""Where each tensor is read when the anchor is computed, over the anchor's axes."""
+
+_MOST_PLACES = 64
+"""Different places of one tensor that are followed further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The axes of an anchor by their part in a program's block; each list is walked as one."""
+
+    rows: tuple[Axis, ...]
+    columns: tuple[Axis, ...] = ()
+    batch: tuple[Axis, ...] = ()
+    whole: bool = False
+    """Whether a block must have all columns, as something is reduced over them."""
+    multiplies: bool = False
+    """Whether tensor cores work on it."""
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Return how many rows, columns and single steps there are."""
+        rows, columns, batch = (
+            math.prod(axis.extent for axis in axes)
+            for axes in (self.rows, self.columns, self.batch)
+        )
+        return rows, columns, batch
+
+
+def form(
+    ops: Sequence[TileOp], anchor: TileOp, order: Sequence[int] | None, places: Places
+) -> Form:
+    """Return how the anchor's output is cut; `order` is how its dimensions lie in memory."""
+    ordered = tuple(anchor.spatial[d] for d in order or range(len(anchor.spatial)))
+    inside = [op for op in ops if op.output in places]
+    multiplies = any(contracts(op) for op in inside)
+
+    def made(rows: Iterable[Axis], columns: Iterable[Axis], *, whole: bool) -> Form:
+        r, c = set(rows), set(columns)
+        batch = tuple(axis for axis in ordered if axis not in r | c and axis.extent > 1)
+        return Form(
+            tuple(a for a in ordered if a in r), tuple(a for a in ordered if a in c), batch,
+            whole, multiplies,
+        )  # fmt: skip
+
+    roles = contracts(anchor)
+    if roles is not None:
+        return made(*roles, whole=False)
+    if (columns := _reduced_over(inside, anchor, places)) is not None:
+        return made([axis for axis in ordered if axis not in columns], columns, whole=True)
+    for op in reversed(inside):
+        found = _roles_of(op, anchor, places)
+        if found is not None:
+            return made(*found, whole=False)
+    return made(ordered, (), whole=False)
+
+
+def places_of(ops: Sequence[TileOp], anchor: TileOp) -> dict[str, tuple[tuple[Index, ...], ...]]:
+    """Return where every tensor is read, the anchor's own output at its own axes."""
+    known = {op.output: op for op in ops}
+    found: dict[str, dict[tuple[Index, ...], None]] = {}
+    waiting = [(anchor.output, tuple(at(axis) for axis in anchor.spatial))]
+    while waiting:
+        tensor, index = waiting.pop()
+        seen = found.setdefault(tensor, {})
+        if index in seen or len(seen) >= _MOST_PLACES:
+            continue
+        seen[index] = None
+        op = known.get(tensor)
+        if op is None:
+            continue
+        bind = dict(zip(op.spatial, index, strict=True))
+        bind |= {a: at(Axis(f"{op.output}.{a.name}", a.extent)) for a in op.reduced}
+        accesses = [(each.tensor, each.index) for each in op.reads]
+        accesses += [(each.tensor, each.index) for each in op.fetches]
+        waiting += [
+            (name, tuple(substitute(part, bind) for part in place)) for name, place in accesses
+        ]
+    return {name: tuple(indices) for name, indices in found.items()}
+
+
+def stored_place(
+    op: TileOp, anchor: TileOp, places: Places, kept: Form
+) -> tuple[Index, ...] | None:
+    """Return where a nest's output can be stored by the anchor's programs; None: nowhere.
+
+    Each program must have just its own part of it: one axis of the anchor per dimension.
+    """
+    axes = set(anchor.spatial)
+    for index in places.get(op.output, ()):
+        used = [axis for part in index for axis in axes_of(part)]
+        plain = all(
+            part == at(next(iter(axes_of(part)))) if axes_of(part) else extent == 1
+            for part, extent in zip(index, op.shape, strict=True)
+        )
+        if not plain or len(set(used)) != len(used) or not set(used) <= axes:
+            continue
+        fits = all(
+            a.extent == e for a, e in zip(used, [e for e in op.shape if e > 1], strict=False)
+        )
+        left = {axis for axis in axes - set(used) if axis.extent > 1}
+        if fits and (not left or (kept.whole and left <= set(kept.columns))):
+            return index
+    return None
+
+
+def window_axes(ops: Sequence[TileOp], anchor: TileOp, places: Places) -> tuple[Axis, ...]:
+    """Return the anchor's axes along which windows slide, the innermost first.
+
+    Neighbours along them read mostly the same: written side by side, they share by name.
+    """
+    found: dict[Axis, None] = {}
+    for op in ops:
+        if op.combine is None or contracts(op) or op.output not in places:
+            continue
+        parts = [part for read in op.reads for part in read.index]
+        slid = [axes_of(part) for part in parts if axes_of(part) & set(op.reduced)]
+        for axis, index in zip(op.spatial, places[op.output][0], strict=True):
+            own = next(iter(axes_of(index)), None)
+            if any(axis in axes for axes in slid) and own in anchor.spatial and index == at(own):
+                found[own] = None
+    return tuple(axis for axis in reversed(anchor.spatial) if axis in found)
+
+
+def phased(shape: Form, counts: Mapping[Axis, int]) -> tuple[Form, dict[Axis, Axis]]:
+    """Return the form whose steps along some axes are several elements long, and its axes."""
+    axes = {
+        axis: Axis(f"{axis.name}s", -(-axis.extent // counts.get(axis, 1)))
+        for axis in (*shape.rows, *shape.columns, *shape.batch)
+    }
+
+    def renamed(old: Sequence[Axis]) -> tuple[Axis, ...]:
+        return tuple(axes[axis] for axis in old)
+
+    rows, columns, batch = map(renamed, (shape.rows, shape.columns, shape.batch))
+    return replace(shape, rows=rows, columns=columns, batch=batch), axes
+
+
+def _reduced_over(ops: Sequence[TileOp], anchor: TileOp, places: Places) -> frozenset[Axis] | None:
+    """Return the anchor's axes along which something that it needs is reduced."""
+    own = {axis for axis in anchor.spatial if axis.extent > 1}
+    for op in reversed(ops):
+        if not op.reduced or op is anchor:
+            continue
+        terms = math.prod(axis.extent for axis in op.reduced)
+        for index in places[op.output]:
+            used = {axis for part in index for axis in axes_of(part)}
+            missing = own - used
+            if used <= own and missing and math.prod(a.extent for a in missing) == terms:
+                return frozenset(missing)
+    return None
+
+
+def _roles_of(
+    op: TileOp, anchor: TileOp, places: Places
+) -> tuple[frozenset[Axis], frozenset[Axis]] | None:
+    """Return the anchor's axes that are rows and columns of a product inside of the kernel."""
+    roles = contracts(op)
+    if roles is None:
+        return None
+    own = set(anchor.spatial)
+    for index in places[op.output]:
+        parts = dict(zip(op.spatial, index, strict=True))
+        rows, columns = (
+            frozenset(axis for each in axes for axis in axes_of(parts[each]) if axis in own)
+            for axes in roles
+        )
+        if rows and columns and not rows & columns:
+            return rows, columns
+    return None

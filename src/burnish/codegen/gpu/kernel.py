@@ -1,0 +1,356 @@
+"""A group and its schedule as Triton kernels."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product as every
+
+from burnish.codegen.gpu import spelling
+from burnish.codegen.gpu.blocks import Block, power_of_two
+from burnish.codegen.gpu.form import (
+    Form,
+    Places,
+    form,
+    phased,
+    places_of,
+    stored_place,
+    window_axes,
+)
+from burnish.codegen.gpu.guards import Bind, ranges
+from burnish.codegen.gpu.launch import Launch
+from burnish.codegen.gpu.operands import LEAST, contracts
+from burnish.codegen.gpu.tally import Tally
+from burnish.codegen.gpu.writer import Value, Writer
+from burnish.core.errors import ModelError
+from burnish.core.tensors import BITS
+from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
+from burnish.tile.group import Group
+from burnish.tile.index import Axis, Index, at, axes_of, flatten, substitute, unflatten
+from burnish.tile.schedule import Schedule
+from burnish.tile.steps.parts import cut
+
+Orders = Mapping[str, tuple[int, ...]]
+"""Tensors whose dimensions lie in memory in another order than their own, outermost first."""
+
+LONG = 2048
+"""Terms of a sum of rows that is worth forming in parts."""
+SHARED_BYTES = 200_000
+"""Of a multiprocessor's own memory that loads which run ahead may take."""
+_LARGEST = 2**31
+"""Elements beyond which offsets need 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one launch computes: nests, the one whose output is cut, and what is written."""
+
+    ops: tuple[TileOp, ...]
+    outputs: tuple[str, ...]
+    """The anchor's last."""
+    scratch: frozenset[str] = frozenset()
+    """Tensors that only launches of the same group see."""
+
+    @property
+    def anchor(self) -> TileOp:
+        """Return the nest whose output is cut into blocks."""
+        return next(op for op in self.ops if op.output == self.outputs[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A launch and what each of its programs does."""
+
+    launch: Launch
+    tally: Tally
+    programs: int
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What kernels are written for."""
+
+    precision: str = "ieee"
+    """How f32 is multiplied: `ieee`, `tf32` or `tf32x3`."""
+    approximate: bool = False
+    """Whether the device's own tanh serves functions whose result becomes a 16-bit float, and
+    values that are rounded to one for a moment stay as exact as they are."""
+    orders: Orders = field(default_factory=dict)
+
+
+def emit(
+    group: Group, schedule: Schedule, graph: TileGraph, device: Target | None = None
+) -> tuple[Launch, ...]:
+    """Return the kernels of a group, in the order in which they are started."""
+    return tuple(each.launch for each in written(group, schedule, graph, device))
+
+
+def written(
+    group: Group, schedule: Schedule, graph: TileGraph, device: Target | None = None
+) -> tuple[Written, ...]:
+    """Return the kernels of a group, and what they do."""
+    target = device or Target()
+    if (reason := refusal(group, graph)) is not None:
+        raise ModelError(f"Triton kernels have no {reason}", hint="leave the node to ONNX Runtime")
+    settings = schedule.settings
+    types = dict(graph.tensors)
+    result = []
+    for part in parts(group, target, settings.get("split", 1)):
+        anchor = part.anchor
+        types.setdefault(anchor.output, TensorType(anchor.dtype, anchor.shape))
+        summing = settings.get("split", 1) > 1 and anchor.output not in part.scratch
+        if math.prod(anchor.shape):
+            result.append(_written(part, {} if summing else settings, types, target))
+    return tuple(result)
+
+
+def refusal(group: Group, graph: TileGraph) -> str | None:
+    """Return what in a group has no Triton; None: nothing."""
+    for op in group.ops:
+        for name in (*op.inputs, op.output):
+            if graph.tensors[name].dtype not in spelling.TYPES:
+                return f"element type {graph.tensors[name].dtype}"
+        for expr in (op.body, *([op.finish] if op.finish else [])):
+            if (found := spelling.refusal(expr)) is not None:
+                return found
+    return None
+
+
+def parts(group: Group, target: Target, split: int = 1) -> tuple[Part, ...]:
+    """Return what is launched for a group: outputs that the anchor's programs cannot store first.
+
+    With `split`, the sums of its only product are formed in so many parts, and added up by a
+    launch of their own: few rows keep few programs busy otherwise.
+    """
+    if split > 1:
+        product = splittable(group)
+        assert product is not None
+        first, second = cut(product, split)
+        ops = tuple(second if op is product else op for op in group.ops)
+        before = _needed(
+            Group((*_before(group, product), first), (first.output,)), first.output, set()
+        )
+        after = Part(
+            _needed(Group(ops, group.outputs), group.outputs[-1], set()),
+            group.outputs, frozenset({first.output}),
+        )  # fmt: skip
+        return Part(before, (first.output,), frozenset({first.output})), after
+    places = places_of(group.ops, group.anchor)
+    shape = form(group.ops, group.anchor, target.orders.get(group.anchor.output), places)
+    known = {op.output: op for op in group.ops}
+    apart = [
+        name for name in group.outputs[:-1]
+        if stored_place(known[name], group.anchor, places, shape) is None
+    ]  # fmt: skip
+    result: list[Part] = []
+    done: set[str] = set()
+    for name in (*apart, group.anchor.output):
+        together = () if name in apart else tuple(n for n in group.outputs[:-1] if n not in apart)
+        result.append(Part(_needed(group, name, done), (*together, name)))
+        done.add(name)
+    return tuple(result)
+
+
+def splittable(group: Group) -> TileOp | None:
+    """Return the product, or else the long sum, that can be formed in parts; None: neither."""
+    products = [op for op in group.ops if contracts(op)]
+    sums = [op for op in group.ops if op.combine == "sum" and _terms(op) >= LONG]
+    found = products or sums
+    if len(found) != 1 or len(group.outputs) > 1:
+        return None
+    return found[0]
+
+
+def _terms(op: TileOp) -> int:
+    return math.prod(axis.extent for axis in op.reduced)
+
+
+def _before(group: Group, op: TileOp) -> tuple[TileOp, ...]:
+    return group.ops[: group.ops.index(op)]
+
+
+def _needed(group: Group, name: str, done: set[str]) -> tuple[TileOp, ...]:
+    """Return the nests that lead to a tensor, those before what is already in memory left out."""
+    known = {op.output: op for op in group.ops}
+    wanted, waiting = set(), [name]
+    while waiting:
+        current = waiting.pop()
+        if current in wanted or current not in known:
+            continue
+        wanted.add(current)
+        waiting += [each for each in known[current].inputs if each not in done]
+    return tuple(op for op in group.ops if op.output in wanted)
+
+
+def block_sizes(shape: Form, settings: Mapping[str, int]) -> tuple[int, int]:
+    """Return how many rows and columns a block has."""
+    rows, columns, _ = shape.counts
+    least = LEAST if shape.multiplies else 1
+    n = power_of_two(columns, least) if shape.columns else 1
+    if shape.columns and not shape.whole:
+        n = min(n, max(settings.get("n", 64), least))
+    wanted = settings.get("m", 64 if shape.multiplies else max(1024 // n, 1))
+    m = min(power_of_two(rows, least), max(wanted, least))
+    return m, n
+
+
+def _written(
+    part: Part, settings: Mapping[str, int], types: Mapping[str, TensorType], target: Target
+) -> Written:
+    anchor = part.anchor
+    places = places_of(part.ops, anchor)
+    whole = form(part.ops, anchor, target.orders.get(anchor.output), places)
+    sliding = window_axes(part.ops, anchor, places)
+    phases = dict(zip(sliding, (settings.get("across", 1), settings.get("down", 1)), strict=False))
+    phases = {axis: min(count, axis.extent) for axis, count in phases.items() if count > 1}
+    shape, axes = phased(whole, phases)
+    sizes = block_sizes(shape, settings)
+    writer = Writer(
+        part.ops, types, target.orders, settings.get("k", 32), target.precision,
+        approximate=target.approximate,
+    )  # fmt: skip
+    rows, columns, batch = shape.counts
+    tiles = -(-rows // sizes[0]), -(-columns // sizes[1])
+    steps = _programs(writer, shape, sizes, tiles)
+    frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
+    for place in every(*(range(count) for count in phases.values())):
+        shift = dict(zip(phases, place, strict=True))
+        bind = {
+            axis: steps[new] * phases.get(axis, 1) + shift.get(axis, 0)
+            for axis, new in axes.items()
+        }
+        for name in part.outputs:
+            index = _stored_index(writer.ops[name], anchor, places, whole)
+            bound = tuple(substitute(each, bind) for each in index)
+            _store(writer, name, writer.value(name, bound, frame), bound, frame)
+    programs = tiles[0] * tiles[1] * batch
+    launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
+    return Written(launch, writer.tally, programs, shape)
+
+
+def _stored_index(op: TileOp, anchor: TileOp, places: Places, shape: Form) -> tuple[Index, ...]:
+    if op is anchor:
+        return tuple(at(axis) for axis in op.spatial)
+    found = stored_place(op, anchor, places, shape)
+    assert found is not None
+    return found
+
+
+def _frame(writer: Writer) -> tuple[Axis, ...]:
+    return tuple(axis for axis in writer.blocks if axis.name in ("m", "n"))
+
+
+def _programs(writer: Writer, shape: Form, sizes: tuple[int, int], tiles: tuple[int, int]) -> Bind:
+    """Write which part of the output a program computes; return the anchor's axes over it."""
+    rows, columns, batch = shape.counts
+    large = any(kind.size >= _LARGEST for kind in writer.types.values())
+    pid = "tl.program_id(0)" + (".to(tl.int64)" if large else "")
+    writer.line(f"pid = {pid}")
+    bind: dict[Axis, Index] = {}
+    left = "pid"
+    for name, axes, extent, size, count in (
+        ("n", shape.columns, columns, sizes[1], tiles[1]),
+        ("m", shape.rows, rows, sizes[0], tiles[0]),
+        ("b", shape.batch, batch, 1, batch),
+    ):
+        axis = Axis(name, extent)
+        writer.blocks[axis] = Block(axis, name, size)
+        place = left if count > 1 else "0"
+        if count > 1:
+            inner = f"{left} % {count}" if name != "b" else left
+            place = f"({inner})" if size > 1 else inner
+            left = f"(pid // {math.prod((*((tiles[1],) if name == 'm' else ()), count))})"
+        lanes = f" * {size} + tl.arange(0, {size})" if size > 1 else ""
+        writer.line(
+            f"{name} = {place}{lanes}"
+            if count > 1 or size == 1
+            else f"{name} = tl.arange(0, {size})"
+        )
+        writer.know(axis)
+        extents = tuple(each.extent for each in axes)
+        bind |= dict(zip(axes, unflatten(at(axis), extents), strict=True))
+    # frames are rows by columns
+    writer.blocks = dict(sorted(writer.blocks.items(), key=lambda item: item[0].name))
+    return bind
+
+
+def _store(
+    writer: Writer, tensor: str, value: Value, index: tuple[Index, ...], frame: tuple[Axis, ...]
+) -> None:
+    kind = writer.types[tensor]
+    order = writer.orders.get(tensor) or range(len(kind.shape))
+    offset = flatten([index[d] for d in order], [kind.shape[d] for d in order])
+    depends = axes_of(offset)
+    mask = writer.mask(depends, tuple(ranges(Read(tensor, index), kind.shape)), frame)
+    place = f"{writer.pointer(tensor)} + {writer.arithmetic(frame).index(offset)}"
+    text = f"{value.text}.to(tl.int8)" if kind.dtype == "bool" else value.text
+    dims = writer.dims(depends, frame)
+    if dims and not value.dims:
+        text = f"tl.full({writer.shape(dims, frame)}, 0, {_stored_type(kind)}) + {text}"
+        text = f"({text}).to({_stored_type(kind)})"
+    writer.line(f"tl.store({place}, {text}{f', mask={mask}' if mask else ''})")
+    writer.tally.store(tensor, kind.dtype, writer.elements(dims))
+
+
+def _stored_type(kind: TensorType) -> str:
+    return "tl.int8" if kind.dtype == "bool" else spelling.TYPES[kind.dtype]
+
+
+def _launch(
+    writer: Writer,
+    part: Part,
+    settings: Mapping[str, int],
+    blocks: tuple[Form, int, int],
+    programs: int,
+    types: Mapping[str, TensorType],
+) -> Launch:
+    tensors = tuple(name for name in writer.pointers if name not in part.scratch)
+    scratch = tuple(name for name in writer.pointers if name in part.scratch)
+    pointers = ", ".join(writer.pointers[name] for name in (*tensors, *scratch))
+    body = "\n".join(f"    {line}" for line in writer.scopes[0].lines)
+    helpers = spelling.helper_text(writer.helpers)
+    warps = settings.get("warps", 4)
+    # without a loop there is nothing to load ahead for, and buffers for it would cost
+    most = max(int(SHARED_BYTES // max(writer.tally.looped_bytes, 1.0)), 1)
+    stages = min(settings.get("stages", 3), most) if writer.tally.turns else 1
+    code = f"{helpers}@triton.jit\ndef kernel({pointers}):\n{body}\n"
+    kind = "product" if blocks[0].multiplies else "rows" if blocks[0].whole else "each"
+    name = f"{kind}_{hashlib.sha256(f'{warps} {stages} {code}'.encode()).hexdigest()[:12]}"
+    code = code.replace("def kernel(", f"def {name}(")
+    return Launch(
+        name=name,
+        source=f"{_header(writer, part, blocks, programs, types)}{code}",
+        arguments=tensors,
+        dtypes=tuple(types[each].dtype for each in (*tensors, *scratch)),
+        grid=(programs, 1, 1),
+        warps=warps,
+        stages=stages,
+        outputs=tuple(each for each in part.outputs if each not in part.scratch),
+        scratch={n: math.ceil(types[n].size * BITS[types[n].dtype] / 8) for n in scratch},
+    )
+
+
+def _header(
+    writer: Writer,
+    part: Part,
+    blocks: tuple[Form, int, int],
+    programs: int,
+    types: Mapping[str, TensorType],
+) -> str:
+    shape, m, n = blocks
+    nodes = dict.fromkeys(node for op in part.ops for node in op.nodes)
+    rows, columns, batch = shape.counts
+    lines = [
+        f"nodes: {', '.join(nodes)}",
+        f"blocks: {m} of {rows} rows x {n} of {columns} columns, {batch} times",
+        f"programs: {programs}",
+    ]
+    for name, pointer in writer.pointers.items():
+        kind = types[name]
+        word = "out" if name in part.outputs else "in"
+        lines.append(f"{pointer}: {word} {kind.dtype}{list(kind.shape)} {name}")
+    text = "\n".join(f"# {line}" for line in lines)
+    return f"{text}\n\nimport triton\nimport triton.language as tl\n\n\n"

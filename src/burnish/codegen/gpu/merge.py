@@ -1,0 +1,138 @@
+"""Products of one tensor with several weights, as one product with all of them side by side.
+
+q = x·A, k = x·B, v = x·C  -->  all = x·[A B C]; q, k, v are parts of it
+
+A GPU starts one kernel instead of three, and it has columns enough to keep the card busy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from burnish.codegen.gpu import spelling
+from burnish.core.arrays import Array
+from burnish.tile.expr import Accumulated, Argument, Call, Expr
+from burnish.tile.graph import Read, TensorType, TileGraph, TileOp, arguments_of, constant_type
+from burnish.tile.index import Axis, Index, at, axes_of, substitute
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A product with constant weights: which axis its columns are, here and in the weights."""
+
+    op: TileOp
+    columns: Axis
+    dimension: int
+
+
+def merged(graph: TileGraph) -> TileGraph:
+    """Return the graph with products of one tensor joined; what they gave is still there."""
+    found: dict[Hashable, list[_Member]] = {}
+    for op in graph.ops:
+        member = _member(op, graph)
+        if member is not None:
+            found.setdefault(_key(member, graph), []).append(member)
+    first: dict[str, list[_Member]] = {}
+    for members in found.values():
+        if len(members) > 1:
+            first[members[0].op.output] = members
+    together = {m.op.output: members for members in first.values() for m in members}
+    tensors, constants = dict(graph.tensors), dict(graph.constants)
+    ops: list[TileOp] = []
+    for op in graph.ops:
+        if op.output in first:
+            ops.append(_joined(first[op.output], graph, tensors, constants))
+        mine = together.get(op.output)
+        ops.append(op if mine is None else _part(mine, op))
+    return replace(graph, tensors=tensors, constants=constants, ops=tuple(ops))
+
+
+def _member(op: TileOp, graph: TileGraph) -> _Member | None:
+    if op.combine != "sum" or arguments_of(op.body) != (0, 1) or op.body.dtype != "f32":
+        return None
+    data, weight = op.reads[:2]
+    if weight.tensor not in graph.constants or weight.guards or data.tensor in graph.constants:
+        return None
+    if _rounded(op.finish or Accumulated("f32"), {}) is None:
+        return None
+    used = {axis for index in data.indices for axis in axes_of(index)}
+    for dimension, index in enumerate(weight.index):
+        others = [i for d, i in enumerate(weight.index) if d != dimension]
+        for axis in axes_of(index) - used:
+            alone = not any(axis in axes_of(each) for each in others)
+            if axis in op.spatial and index == at(axis) and alone:
+                return _Member(op, axis, dimension)
+    return None
+
+
+def _key(member: _Member, graph: TileGraph) -> Hashable:
+    """Return what two products must have in common to be one."""
+    op = member.op
+    axes = {axis: at(Axis(f"s{n}", axis.extent)) for n, axis in enumerate(op.spatial)}
+    axes |= {axis: at(Axis(f"r{n}", axis.extent)) for n, axis in enumerate(op.reduced)}
+    reads = tuple(
+        (tuple(substitute(i, axes) for i in read.indices), read.otherwise, len(read.guards))
+        for read in op.reads[:2]
+    )
+    kind = graph.tensors[op.reads[1].tensor]
+    return op.reads[0].tensor, op.shape, reads, kind, op.body, op.dtype, member.dimension
+
+
+def _joined(
+    members: Sequence[_Member],
+    graph: TileGraph,
+    tensors: dict[str, TensorType],
+    constants: dict[str, Array],
+) -> TileOp:
+    op, columns = members[0].op, members[0].columns
+    name = f"{op.output}.together"
+    wide = Axis(columns.name, columns.extent * len(members))
+    weights = [np.asarray(graph.constants[m.op.reads[1].tensor]) for m in members]
+    constants[f"{name}.weight"] = np.concatenate(weights, axis=members[0].dimension)
+    tensors[f"{name}.weight"] = constant_type(constants[f"{name}.weight"])
+    place = {columns: at(wide)}
+    weight = Read(f"{name}.weight", tuple(substitute(i, place) for i in op.reads[1].index))
+    spatial = tuple(wide if axis == columns else axis for axis in op.spatial)
+    result = replace(
+        op, output=name, spatial=spatial, reads=(op.reads[0], weight),
+        finish=Call("cast", (Accumulated("f32"),), op.dtype),
+        nodes=tuple(dict.fromkeys(node for m in members for node in m.op.nodes)),
+    )  # fmt: skip
+    tensors[name] = TensorType(result.dtype, result.shape)
+    return result
+
+
+def _part(members: Sequence[_Member], op: TileOp) -> TileOp:
+    """Return the nest that takes a product out of the joined one, with what followed it."""
+    number = next(n for n, member in enumerate(members) if member.op is op)
+    member = members[number]
+    start = number * member.columns.extent
+    index: tuple[Index, ...] = tuple(
+        at(axis) + (start if axis == member.columns else 0) for axis in op.spatial
+    )
+    finish = op.finish or Accumulated("f32")
+    others = arguments_of(finish)
+    body = _rounded(finish, {old: new for new, old in enumerate(others, start=1)})
+    assert body is not None
+    own = Read(f"{members[0].op.output}.together", index)
+    reads = (own, *(op.reads[old] for old in others))
+    return TileOp(op.output, op.spatial, reads, body, nodes=op.nodes)
+
+
+def _rounded(expr: Expr, numbers: Mapping[int, int]) -> Expr | None:
+    """Return what follows a product, of its rounded sum; None: it needs the sum itself."""
+    match expr:
+        case Call("cast", (Accumulated(),), half) if half in spelling.HALVES:
+            return Argument(0, half)
+        case Accumulated():
+            return None
+        case Argument(position, dtype):
+            return Argument(numbers.get(position, position), dtype)
+        case Call(function, arguments, dtype):
+            inner = [_rounded(each, numbers) for each in arguments]
+            kept = tuple(each for each in inner if each is not None)
+            return Call(function, kept, dtype) if len(kept) == len(inner) else None
+    return expr

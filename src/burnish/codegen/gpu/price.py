@@ -1,0 +1,109 @@
+"""How long a kernel should take on a GPU: tensor cores, CUDA cores, L2, memory, latency, launch.
+
+What a program does was counted while its kernel was written, recomputation included. The longest of
+its parts decides; what cannot be hidden (starting, waiting for the first loads) is added. The
+shares were measured on an H200 (docs/tile-graph.md names the device).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from burnish.codegen.gpu.kernel import Written
+from burnish.core.tensors import BITS
+from burnish.hw.spec import HardwareSpec
+from burnish.tile.graph import TensorType
+
+PRODUCT_SHARE = 0.8
+"""Of the tensor cores' peak that a product reaches when its operands are near (0.75 to 0.82)."""
+L2_SHARE = 1.2
+"""Of the second cache's bandwidth; neighbours share what the first cache holds (9.4 of 9 TB/s)."""
+MEMORY_SHARE = 0.88
+"""Of the memory's bandwidth (4.2 of 4.8 TB/s in a copy)."""
+LANE_SHARE = 0.8
+"""Of the CUDA cores' instructions that do the work of the formula; the rest are addresses,
+conversions and waiting."""
+RAMP_S = 1.0e-6
+"""From the start of a kernel to its full rate and back."""
+STEP_S = 0.16e-6
+"""What one step of a product's loop takes when nothing else bounds it, loads in flight."""
+COMPUTED_S = 0.7e-6
+"""The same where an operand is computed first, or nothing runs ahead (0.6 to 1.5 measured)."""
+NESTED_S = 6e-6
+"""More, where a loop over products lies in another: nothing runs ahead (one such kernel took 189
+instead of 14 us)."""
+WAIT_S = 0.7e-6
+"""What a program waits for its first loads."""
+REGISTERS = 65_536
+"""Of one multiprocessor, each of four bytes."""
+MOST_PER_THREAD = 255
+OWN_REGISTERS = 40
+"""Registers of a thread that hold addresses and counters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Predicted seconds of one launch, and what they are made of."""
+
+    seconds: float
+    product_s: float
+    lane_s: float
+    l2_s: float
+    memory_s: float
+    latency_s: float
+    launch_s: float
+    spills: bool
+    """Whether a thread would need more registers than there are."""
+    memory_bytes: float
+
+
+def price(
+    written: Written, types: Mapping[str, TensorType], hw: HardwareSpec, precision: str = "ieee"
+) -> Price:
+    """Return what a launch should take."""
+    tally, programs = written.tally, written.programs
+    threads = 32 * written.launch.warps
+    per_thread = OWN_REGISTERS + (1.5 * tally.widest + 0.6 * tally.held) / threads
+    resident = int(REGISTERS // (threads * min(per_thread, MOST_PER_THREAD))) or 1
+    rounds = math.ceil(programs / hw.compute_units)
+    uneven = rounds * hw.compute_units / programs if rounds <= 4 * resident else 1.05
+    products = sum(
+        flops / _product_rate(hw, dtype, precision) for dtype, flops in tally.product_flops.items()
+    )
+    lanes = tally.lane_operations / (hw.peak_flops_per_s["f32"] / 2 * LANE_SHARE)
+    loaded = sum(tally.loaded_bytes.values()) + sum(tally.stored_bytes.values())
+    l2 = loaded / (hw.memory[-2].bandwidth_bytes_per_s * L2_SHARE)
+    product_s, lane_s, l2_s = (each * programs * uneven for each in (products, lanes, l2))
+    moved = _memory_bytes(written, types)
+    memory_s = moved / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
+    waves = math.ceil(programs / (hw.compute_units * resident))
+    chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
+    turned = max(tally.turns - tally.steps - tally.waits, 0) * STEP_S
+    latency_s = waves * (WAIT_S + chained + turned)
+    launch_s = hw.launch_overhead_s + RAMP_S
+    busy = max(product_s, lane_s, l2_s, memory_s, latency_s)
+    rest = product_s + lane_s + l2_s - max(product_s, lane_s, l2_s)
+    spills = per_thread > MOST_PER_THREAD
+    return Price(
+        busy + 0.3 * rest + launch_s, product_s, lane_s, l2_s, memory_s, latency_s, launch_s,
+        spills, moved,
+    )  # fmt: skip
+
+
+def _product_rate(hw: HardwareSpec, dtype: str, precision: str) -> float:
+    rates = hw.peak_flops_per_s
+    if dtype == "f32":
+        return rates["f32"] * 0.6 if precision == "ieee" else rates.get("tf32", rates["f32"])
+    return rates.get(dtype, rates["f32"]) * PRODUCT_SHARE
+
+
+def _memory_bytes(written: Written, types: Mapping[str, TensorType]) -> float:
+    """Return the bytes between memory and the second cache: each element once."""
+    total = 0.0
+    for moved in (written.tally.loaded_bytes, written.tally.stored_bytes):
+        for name, each in moved.items():
+            kind = types[name]
+            total += min(kind.size * BITS[kind.dtype] / 8, each * written.programs)
+    return total

@@ -1,0 +1,68 @@
+"""What one program of a kernel does, counted while it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from burnish.core.tensors import BITS
+from burnish.tile.functions import FUNCTIONS
+
+SCATTERED = 12.0
+"""Operations that the load of a single element costs."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Work and traffic of one program."""
+
+    product_flops: dict[str, float] = field(default_factory=dict)
+    """On tensor cores, by element type of the operands, padding included."""
+    lane_operations: float = 0.0
+    """Scalar operations on CUDA cores, each function with its weight."""
+    loaded_bytes: dict[str, float] = field(default_factory=dict)
+    """By tensor, every load of every lane."""
+    stored_bytes: dict[str, float] = field(default_factory=dict)
+    widest: int = 0
+    """Elements of the largest block that is held at once."""
+    held: int = 0
+    """Elements of blocks that are computed side by side."""
+    steps: int = 0
+    """Products of loaded blocks in a loop, whose loads run ahead."""
+    waits: int = 0
+    """Products that wait for what is computed or loaded just before them."""
+    nested: int = 0
+    """Steps of loops over products that lie in loops over products."""
+    looped_bytes: float = 0.0
+    """What one turn of the innermost loops loads: each step that runs ahead holds as much."""
+    turns: int = 0
+    """Turns of all loops."""
+
+    def load(
+        self, tensor: str, dtype: str, elements: int, trips: int, *, alone: bool = False
+    ) -> None:
+        """Count a load; `alone`: each lane takes an instruction, an address and a condition."""
+        each = elements * BITS[dtype] / 8
+        self.loaded_bytes[tensor] = self.loaded_bytes.get(tensor, 0.0) + each * trips
+        self.lane_operations += (SCATTERED if alone else 0.5) * elements * trips
+        self.looped_bytes += each if trips > 1 else 0.0
+
+    def store(self, tensor: str, dtype: str, elements: int) -> None:
+        """Count a store."""
+        self.stored_bytes[tensor] = self.stored_bytes.get(tensor, 0.0) + elements * BITS[dtype] / 8
+        self.lane_operations += 0.5 * elements
+
+    def work(self, function: str, elements: int, trips: int) -> None:
+        """Count a function of every lane."""
+        self.lane_operations += FUNCTIONS[function].weight * elements * trips
+        self.widest = max(self.widest, elements)
+
+    def product(self, dtype: str, sizes: tuple[int, int, int], trips: int, *, ahead: bool) -> None:
+        """Count a product of two blocks; `ahead`: both are loaded, while others are multiplied."""
+        rows, columns, depth = sizes
+        if ahead:
+            self.steps += trips
+        else:
+            self.waits += trips
+        flops = 2.0 * rows * columns * depth * trips
+        self.product_flops[dtype] = self.product_flops.get(dtype, 0.0) + flops
+        self.widest = max(self.widest, rows * columns)

@@ -1,0 +1,390 @@
+"""The text of a kernel in the making: nests evaluated where they are needed.
+
+A nest of the group is never a buffer: whoever reads it gets its expression with the indices put in,
+written once per place and index. Statements stand in the outermost loop in which all that they
+depend on is known, so that what is shared is computed once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from burnish.codegen.gpu import spelling
+from burnish.codegen.gpu.blocks import Arithmetic, Block, Frame, power_of_two
+from burnish.codegen.gpu.guards import Bind, bound_guards, ranges, scattered
+from burnish.codegen.gpu.peepholes import simpler
+from burnish.codegen.gpu.tally import Tally
+from burnish.tile.connect import NoGroupError
+from burnish.tile.expr import (
+    Accumulated,
+    Argument,
+    Call,
+    Constant,
+    Coordinate,
+    Expr,
+    Guard,
+    Inside,
+)
+from burnish.tile.graph import Read, TensorType, TileOp
+from burnish.tile.index import (
+    Axis,
+    Fetch,
+    Index,
+    axes_of,
+    flatten,
+    substitute,
+)
+
+LONGEST = 88
+"""Characters of an expression that is written in place; longer ones get a name."""
+
+MOST_LINES = 400
+"""Statements of a kernel: beyond, compiling it takes minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Something that a kernel has computed: a name or an expression, its type and its shape."""
+
+    text: str
+    dtype: str
+    dims: frozenset[Axis] = frozenset()
+    """The dimensions of the frame along which it varies; none: it is a number."""
+    depends: frozenset[Axis] = frozenset()
+    """Every axis that it depends on."""
+
+
+@dataclass(slots=True)
+class Scope:
+    """A loop's body, or the kernel's own."""
+
+    axes: set[Axis]
+    """The axes that get a value here, and have it in the loops inside too."""
+    trips: int
+    """How often it is run by one program."""
+    lines: list[str] = field(default_factory=list)
+    values: dict[object, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where an expression of a nest is evaluated."""
+
+    op: TileOp
+    bind: Bind
+    frame: Frame
+    accumulated: Value | None = None
+    done: dict[int, Value] = field(default_factory=dict)
+
+
+class Writer:
+    """Writes statements; `value` is the way in."""
+
+    def __init__(
+        self,
+        ops: Iterable[TileOp],
+        types: Mapping[str, TensorType],
+        orders: Mapping[str, tuple[int, ...]],
+        depth: int = 32,
+        precision: str = "ieee",
+        *,
+        approximate: bool = False,
+    ) -> None:
+        self.ops = {op.output: op for op in ops}
+        self.types = types
+        self.orders = orders
+        self.blocks: dict[Axis, Block] = {}
+        self.pointers: dict[str, str] = {}
+        self.helpers: set[str] = set()
+        self.tally = Tally()
+        self.scopes = [Scope(set(), 1)]
+        self.precision = precision
+        self.approximate = approximate
+        self._depth = depth
+        self._names: dict[str, int] = {}
+        self._lines = 0
+
+    def fresh(self, stem: str) -> str:
+        """Return a variable that is not used yet."""
+        short = re.sub(r"\W+", "_", stem).strip("_")[-24:].strip("_") or "v"
+        short = short if not short[0].isdigit() else f"v{short}"
+        self._names[short] = count = self._names.get(short, 0) + 1
+        return f"{short}_{count}"
+
+    def depth(self, extent: int) -> int:
+        """Return how many terms of a product one step multiplies, of so many in all."""
+        return min(power_of_two(extent, 16), self._depth)
+
+    def pointer(self, tensor: str) -> str:
+        """Return the parameter that holds a tensor's address."""
+        return self.pointers.setdefault(tensor, f"t{len(self.pointers)}")
+
+    def line(self, text: str) -> None:
+        """Add a statement to the innermost scope."""
+        self.scopes[-1].lines.append(text)
+        self._lines += 1
+        if self._lines > MOST_LINES:
+            raise NoGroupError(f"its kernel would have more than {MOST_LINES} lines")
+
+    @contextmanager
+    def at(self, depends: frozenset[Axis]) -> Iterator[None]:
+        """Write in the outermost scope where all these axes are known."""
+        depth = max((self._depth_of(axis) for axis in depends), default=0)
+        inner, self.scopes = self.scopes, self.scopes[: depth + 1]
+        try:
+            yield
+        finally:
+            self.scopes = inner
+
+    @contextmanager
+    def loop(self, head: str, axes: Iterable[Axis], trips: int) -> Iterator[None]:
+        """Write a loop that gives these axes a value."""
+        outer = self.scopes[-1]
+        self.tally.turns += outer.trips * max(trips, 1)
+        self.scopes = [
+            *self.scopes,
+            Scope(set(axes), outer.trips * max(trips, 1)),
+        ]
+        body = self.scopes[-1]
+        try:
+            yield
+        finally:
+            self.scopes = self.scopes[:-1]
+            outer.lines.append(head)
+            outer.lines += [f"    {line}" for line in body.lines]
+
+    def know(self, *axes: Axis) -> None:
+        """Say that the innermost scope has given these axes a value."""
+        self.scopes[-1].axes |= set(axes)
+
+    def count(self, block: Block) -> None:
+        """Write the indices of an axis that one block covers, where everybody sees them."""
+        self.blocks[block.axis] = block
+        with self.at(frozenset()):
+            lanes = f"tl.arange(0, {block.size})" if block.size > 1 else "0"
+            self.line(f"{block.name} = {lanes}")
+            self.know(block.axis)
+
+    def knows(self, axis: Axis) -> bool:
+        """Say whether an axis has a value where statements are written now."""
+        return any(axis in scope.axes for scope in self.scopes)
+
+    def _depth_of(self, axis: Axis) -> int:
+        return next(k for k, scope in enumerate(self.scopes) if axis in scope.axes)
+
+    def arithmetic(self, frame: Frame) -> Arithmetic:
+        """Return how indices are written in a frame."""
+        return Arithmetic(self.blocks, frame, lambda fetch: self._fetched(fetch, frame).text)
+
+    def dims(self, depends: Iterable[Axis], frame: Frame) -> frozenset[Axis]:
+        """Return the dimensions of a frame among some axes."""
+        return frozenset(axis for axis in depends if axis in frame)
+
+    def shape(self, dims: Iterable[Axis], frame: Frame) -> str:
+        """Return the shape of what varies along these dimensions of a frame."""
+        found = set(dims)
+        sizes = [str(self.blocks[axis].size if axis in found else 1) for axis in frame]
+        return f"[{', '.join(sizes)}]"
+
+    def elements(self, dims: Iterable[Axis]) -> int:
+        """Return how many lanes these dimensions have."""
+        result = 1
+        for axis in dims:
+            result *= self.blocks[axis].size
+        return result
+
+    def named(self, value: Value, stem: str) -> Value:
+        """Return the value under a name of its own."""
+        name = self.fresh(stem)
+        self.line(f"{name} = {value.text}")
+        return Value(name, value.dtype, value.dims, value.depends)
+
+    def value(self, tensor: str, index: tuple[Index, ...], frame: Frame) -> Value:
+        """Return an element of a tensor for every lane: loaded, or computed by its nest."""
+        depends = frozenset(axis for part in index for axis in axes_of(part))
+        place = tuple(axis if axis in depends else None for axis in frame)
+        key = (tensor, index, place if any(place) else ())
+        for scope in self.scopes:
+            if key in scope.values:
+                return scope.values[key]
+        with self.at(depends):
+            if tensor in self.ops:
+                found = self._computed(self.ops[tensor], index, frame)
+            else:
+                found = self.load(Read(tensor, index), frame)
+            self.scopes[-1].values[key] = found
+        return found
+
+    def load(self, read: Read, frame: Frame) -> Value:
+        """Return what a read gives whose index is over the kernel's own axes."""
+        kind, order = self.types[read.tensor], self.orders.get(read.tensor)
+        places = order or range(len(kind.shape))
+        offset = flatten([read.index[d] for d in places], [kind.shape[d] for d in places])
+        guards = [*read.guards, *ranges(read, kind.shape)]
+        depends = frozenset(axis for each in (offset, *_indices(guards)) for axis in axes_of(each))
+        dims = self.dims(depends, frame)
+        with self.at(depends):
+            mask = self.mask(depends, guards, frame)
+            text = f"{self.pointer(read.tensor)} + {self.arithmetic(frame).index(offset)}"
+            if mask and dims - axes_of(offset):
+                text = f"{text} + tl.full({self.shape(dims, frame)}, 0, tl.int32)"
+            if mask:
+                other = spelling.number(read.otherwise, "f32" if kind.dtype != "bool" else "i8")
+                other = "0" if read.otherwise == 0 else _typed(other, read.otherwise, kind.dtype)
+                text = f"{text}, mask={mask}, other={other}"
+            loaded = f"tl.load({text})" + (" != 0" if kind.dtype == "bool" else "")
+            alone = bool(dims) and scattered(offset, guards, dims)
+            moved = (self.elements(dims), self.scopes[-1].trips)
+            self.tally.load(read.tensor, kind.dtype, *moved, alone=alone)
+            return self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
+
+    def mask(self, depends: Iterable[Axis], guards: Sequence[Guard], frame: Frame) -> str:
+        """Return the condition that lanes lie inside of their axes, and that guards hold."""
+        arithmetic = self.arithmetic(frame)
+        ordered = sorted(depends, key=lambda axis: axis.name)
+        parts = [arithmetic.inside(axis) for axis in ordered if self.blocks[axis].padded]
+        parts += [found for guard in guards if (found := arithmetic.condition(guard))]
+        return " & ".join(dict.fromkeys(parts))
+
+    def expression(self, expr: Expr, point: Point) -> Value:
+        """Return an expression of a nest, evaluated at a point."""
+        found = point.done.get(id(expr))
+        if found is None:
+            plain = simpler(expr, exact=not self.approximate)
+            found = point.done[id(expr)] = self._expression(plain, point)
+        return found
+
+    def _expression(self, expr: Expr, point: Point) -> Value:
+        match expr:
+            case Constant(value, dtype):
+                return Value(spelling.number(value, dtype), dtype)
+            case Argument(position, _):
+                return self._read(point.op.reads[position], point)
+            case Accumulated():
+                assert point.accumulated is not None
+                return point.accumulated
+            case Coordinate(index, dtype):
+                return self._coordinate(substitute(index, point.bind), dtype, point.frame)
+            case Inside(guards, _):
+                return self._inside(bound_guards(guards, point.bind), point.frame)
+            case Call("cast", (Constant(value, _),), dtype):
+                return Value(spelling.number(value, dtype), dtype)
+            case Call("cast", (inner,), dtype):
+                given = self.expression(inner, point)
+                text = spelling.casted(given.text, given.dtype, dtype)
+                return Value(text, dtype, given.dims, given.depends)
+            case Call("where", (Inside(guards, _), yes, no), _) if bound_guards(
+                guards, point.bind
+            ) in ((), None):
+                always = bound_guards(guards, point.bind) is not None
+                return self.expression(yes if always else no, point)
+            case Call(function, arguments, dtype):
+                return self._call(function, arguments, dtype, point)
+
+    def _call(self, function: str, arguments: Sequence[Expr], dtype: str, point: Point) -> Value:
+        given = [self.expression(each, point) for each in arguments]
+        depends = frozenset(axis for each in given for axis in each.depends)
+        dims = frozenset(axis for each in given for axis in each.dims)
+        texts = [each.text for each in given]
+        if not depends or spelling.is_helper(function, arguments[-1].dtype):
+            texts = [each.text if each.depends else _tensor(each) for each in given]
+        near = self.approximate and point.op.dtype in spelling.HALVES
+        text = spelling.called(function, texts, arguments[-1].dtype, self.helpers, near=near)
+        result = Value(text, dtype, dims, depends)
+        with self.at(depends):
+            self.tally.work(function, self.elements(dims), self.scopes[-1].trips)
+            many = spelling.called(function, ["#"] * len(given), arguments[-1].dtype, set())
+            if len(text) > LONGEST or many.count("#") > len(given) or len(given[0].text) > 40:
+                return self.named(result, function)
+        return result
+
+    def _read(self, read: Read, point: Point) -> Value:
+        index = tuple(substitute(part, point.bind) for part in read.index)
+        guards = bound_guards(read.guards, point.bind)
+        kind = self.types[read.tensor]
+        if guards is None or 0 in kind.shape:
+            return Value(spelling.number(read.otherwise, kind.dtype), kind.dtype)
+        if not guards:
+            return self.value(read.tensor, index, point.frame)
+        if read.tensor not in self.ops:
+            key = (read.tensor, index, guards, read.otherwise, point.frame)
+            for scope in self.scopes:
+                if key in scope.values:
+                    return scope.values[key]
+            loaded = self.load(Read(read.tensor, index, guards, read.otherwise), point.frame)
+            with self.at(loaded.depends):
+                self.scopes[-1].values[key] = loaded
+            return loaded
+        inner = self.value(read.tensor, index, point.frame)
+        inside = self._inside(guards, point.frame)
+        text = (
+            f"tl.where({inside.text}, {inner.text}, {spelling.number(read.otherwise, kind.dtype)})"
+        )
+        depends = inner.depends | inside.depends
+        with self.at(depends):
+            chosen = Value(text, kind.dtype, inner.dims | inside.dims, depends)
+            return self.named(chosen, "chosen")
+
+    def _inside(self, guards: tuple[Guard, ...] | None, frame: Frame) -> Value:
+        if not guards:
+            return Value(spelling.number(guards is not None, "bool"), "bool")
+        depends = frozenset(axis for guard in guards for axis in axes_of(guard.index))
+        parts = [self.arithmetic(frame).condition(guard) for guard in guards]
+        text = " & ".join(part for part in parts if part)
+        return Value(f"({text})", "bool", self.dims(depends, frame), depends)
+
+    def _coordinate(self, index: Index, dtype: str, frame: Frame) -> Value:
+        depends = axes_of(index)
+        if not depends:
+            return Value(spelling.number(index.constant, dtype), dtype)
+        text = f"tl.cast({self.arithmetic(frame).index(index)}, {spelling.TYPES[dtype]})"
+        return Value(text, dtype, self.dims(depends, frame), depends)
+
+    def _fetched(self, fetch: Fetch, frame: Frame) -> Value:
+        key = (fetch, frame)
+        for scope in self.scopes:
+            if key in scope.values:
+                return scope.values[key]
+        found = self.value(fetch.tensor, fetch.index, frame)
+        with self.at(found.depends):
+            last = fetch.extent - 1
+            up = f"tl.where({found.text} < 0, {found.text} + {fetch.extent}, {found.text})"
+            text = f"tl.minimum(tl.maximum({up}, 0), {last}).to(tl.int64)"
+            place = Value(text, "i64", found.dims, found.depends)
+            result = self.scopes[-1].values[key] = self.named(place, "place")
+        return result
+
+    def _computed(self, op: TileOp, index: tuple[Index, ...], frame: Frame) -> Value:
+        from burnish.codegen.gpu.reduction import reduced
+
+        bind = dict(zip(op.spatial, index, strict=True))
+        point = Point(op, bind, frame)
+        if op.reduced:
+            total = reduced(self, point)
+            point = Point(op, bind, frame, accumulated=total)
+        found = (
+            self.expression(op.finish or Accumulated(op.body.dtype), point)
+            if op.reduced
+            else (self.expression(op.body, point))
+        )
+        return found if found.text.isidentifier() else self.named(found, "nest")
+
+
+def _indices(guards: Iterable[Guard]) -> Iterator[Index]:
+    return (guard.index for guard in guards)
+
+
+def _typed(text: str, value: object, dtype: str) -> str:
+    if dtype in spelling.FLOATS:
+        return text
+    return str(int(value)) if isinstance(value, int | float) else text
+
+
+def _tensor(value: Value) -> str:
+    """Return a number as a tensor of no dimension, which functions of tensors want."""
+    if not re.match(r'-?\d|float\("', value.text):
+        return value.text
+    return f"tl.full((), {value.text}, {spelling.TYPES[value.dtype]})"

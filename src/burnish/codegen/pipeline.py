@@ -1,0 +1,163 @@
+"""The compiler, step after step: bind, rewrite; lower, simplify, partition, schedule; emit, place.
+
+`prepare` takes the first two steps, on ONNX; `plan` the others. Up to emitting nothing depends on
+a target but prices. What the last step is, to prove that a plan computes the same, needs engines to
+compare with: `burnish.codegen.write` shows whoever asks the folder before it is handed out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import onnx_ir as ir
+
+from burnish.codegen.backend import Backend
+from burnish.codegen.place import Built, CompiledRegion, Draft, Prepared
+from burnish.codegen.regions import Region, border, regions
+from burnish.codegen.schedule import Scheduler
+from burnish.core.progress import SILENT, Progress
+from burnish.core.tensors import BITS
+from burnish.rewrite.pipeline import optimize
+from burnish.rewrite.static import static
+from burnish.store.correspondence import behind
+from burnish.store.element_types import SHORT_NAMES
+from burnish.store.graph_nodes import nodes_of
+from burnish.tile.lower import cover, lower, named, operator
+from burnish.tile.partition import Fusion
+from burnish.tile.simplify import simplify
+
+PRODUCTS = frozenset({"MatMul", "Gemm", "com.microsoft.FusedMatMul", "com.microsoft.GemmFloat8"})
+"""The operators that `--skip-dot` leaves to ONNX Runtime."""
+
+WHOLE = "the whole model is left to ONNX Runtime"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """How a prepared model becomes a plan."""
+
+    backend: Backend
+    scheduler: Scheduler
+    fusion: Fusion = "full"
+    to_ort: Mapping[str, str] = field(default_factory=dict)
+    """Nodes that ONNX Runtime is to run, with the reason."""
+
+
+def prepare(model: ir.Model, sizes: Mapping[str, int], progress: Progress = SILENT) -> Prepared:
+    """Return the model with fixed sizes and rewritten; the argument is left untouched."""
+    given = without_defaults(model)
+    bound = static(given, sizes)
+    progress.step("bind", 1, 1, f"{bound.graph.num_nodes():,} nodes")
+    rewritten = static(optimize(bound).model, {})
+    progress.step("rewrite", 1, 1, f"{rewritten.graph.num_nodes():,} nodes")
+    return Prepared(rewritten, _origins(given, rewritten), dict(sizes), bound)
+
+
+def plan(prepared: Prepared, options: PlanOptions) -> Built:
+    """Return the plan of a prepared model: what kernels compute, and what ONNX Runtime runs."""
+    graph = prepared.model.graph
+    to_ort = {**cover(graph).left, **options.to_ort}
+    if obstacle := _border_obstacle(graph, to_ort):
+        return whole(prepared, options.backend, f"{WHOLE}: {obstacle}")
+    while True:
+        scheduled = [_scheduled(region, options) for region in regions(graph, to_ort)]
+        moved = dict(_moved(scheduled))
+        if not moved:
+            break
+        # taking nodes out changes what is beside them: the rest is looked at anew
+        to_ort |= moved
+    emitted = [_emitted(each, options.backend) for each in scheduled]
+    return _placed(prepared, options.backend, emitted, to_ort)
+
+
+def whole(prepared: Prepared, backend: Backend, reason: str) -> Built:
+    """Return a plan in which ONNX Runtime runs everything."""
+    to_ort = {named(node): reason for node in prepared.model.graph}
+    found = [CompiledRegion(region) for region in regions(prepared.model.graph, to_ort)]
+    return _placed(prepared, backend, found, to_ort)
+
+
+def without_products(model: ir.Model) -> dict[str, str]:
+    """Return the matrix products of a model, with the reason why ONNX Runtime is to run them."""
+    kept = "--skip-dot keeps matrix products with ONNX Runtime"
+    return {named(node): kept for node in model.graph if operator(node) in PRODUCTS}
+
+
+def without_defaults(model: ir.Model) -> ir.Model:
+    """Return a copy in which inputs with a default are constants: they need not be fed."""
+    copy = model.clone()
+    for value in list(copy.graph.inputs):
+        if value.name in copy.graph.initializers:
+            copy.graph.inputs.remove(value)
+    return copy
+
+
+def _scheduled(region: Region, options: PlanOptions) -> CompiledRegion:
+    """Return the groups of a region's nests, and how each is to run."""
+    if region.is_ort:
+        return CompiledRegion(region)
+    lowered = lower(region.nodes).graph
+    simple = simplify(lowered, fusion="none" if options.fusion == "none" else "element-wise")
+    groups = options.scheduler.partition(simple)
+    choices = options.scheduler.schedule(groups, simple)
+    return CompiledRegion(region, lowered, simple, groups, choices)
+
+
+def _moved(scheduled: Sequence[CompiledRegion]) -> Iterator[tuple[str, str]]:
+    """Yield the nodes that were found to be better with ONNX Runtime, and why."""
+    for choice in (choice for each in scheduled for choice in each.choices):
+        if choice.schedule is None:
+            yield from ((node, choice.reason) for node in choice.group.nodes)
+
+
+def _emitted(each: CompiledRegion, backend: Backend) -> CompiledRegion:
+    """Return a region with the code of its groups."""
+    if each.simple is None:
+        return each
+    layouts = backend.layouts(each.simple)
+    kernels = tuple(
+        backend.emit(choice.group, choice.schedule, each.simple, layouts=layouts)
+        for choice in each.choices
+        if choice.schedule is not None
+    )
+    return dataclasses.replace(each, kernels=kernels, layouts=layouts)
+
+
+def _placed(
+    prepared: Prepared,
+    backend: Backend,
+    emitted: Sequence[CompiledRegion],
+    to_ort: Mapping[str, str],
+) -> Built:
+    """Return the plan: steps in order, and a place for each tensor."""
+    draft = Draft(prepared, backend)
+    for number, each in enumerate(emitted):
+        if each.simple is None:
+            draft.add_part(each.region, to_ort)
+        else:
+            draft.add_kernels(each, prefix=f"r{number}.")
+    return draft.placed()
+
+
+def _origins(given: ir.Model, rewritten: ir.Model) -> dict[str, tuple[str, ...]]:
+    """Return the nodes of the given model behind each of the rewritten one.
+
+    Nodes say what they replaced; what was absorbed without a rule (a constant that was folded in, a
+    reshape that went) is found between tensors that both models have.
+    """
+    inputs = {value.name or "" for value in given.graph.inputs}
+    found = behind(nodes_of(given.graph), nodes_of(rewritten.graph), inputs=inputs)
+    return dict(zip(map(named, rewritten.graph), found, strict=True))
+
+
+def _border_obstacle(graph: ir.Graph, to_ort: Mapping[str, str]) -> str | None:
+    """Return why a graph cannot be cut: what ONNX Runtime parts would hand over cannot be."""
+    parts = [region.nodes for region in regions(graph, to_ort) if region.is_ort]
+    for value in (value for nodes in parts for value in border(nodes)):
+        if value.dtype is None or not isinstance(value.type, ir.TensorType):
+            return f"{value.name!r} is no tensor of a known type"
+        if BITS.get(SHORT_NAMES.get(value.dtype, ""), 8) < 8:
+            return f"{value.name!r} has elements of less than a byte"
+    return None

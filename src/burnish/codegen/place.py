@@ -1,0 +1,270 @@
+"""Setting a plan out: steps in order, kernels by name, and a place for every tensor."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import onnx_ir as ir
+
+from burnish.codegen.backend import Backend, EmittedKernel, Layouts, argument_roles
+from burnish.codegen.regions import Region, cut
+from burnish.codegen.schedule import Choice
+from burnish.core import units
+from burnish.core.arrays import Array, Arrays
+from burnish.core.tensors import BITS
+from burnish.runtime.buffers import Uses, arena
+from burnish.runtime.plan import Home, KernelStep, OrtStep, Plan, PlanTensor, Step
+from burnish.store.element_types import SHORT_NAMES
+from burnish.tile.graph import TensorType, TileGraph, constant_type
+from burnish.tile.group import Group
+from burnish.tile.lower import constant, named, operator, tensor_type
+from burnish.tile.text import nest_text, typed
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A model with fixed sizes, rewritten, and which of the given nodes its nodes stand for."""
+
+    model: ir.Model
+    origins: Mapping[str, tuple[str, ...]]
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    bound: ir.Model | None = None
+    """As it was before it was rewritten."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledRegion:
+    """Nodes of a model that run at one go, and what became of them on the way to kernels."""
+
+    region: Region
+    lowered: TileGraph | None = None
+    """None: an ONNX Runtime part."""
+    simple: TileGraph | None = None
+    groups: tuple[Group, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    kernels: tuple[EmittedKernel, ...] = ()
+    """One for each choice."""
+    layouts: Layouts = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A plan for one choice of sizes; where its constants lie is settled when it is written."""
+
+    plan: Plan
+    kernels: Mapping[str, str] = field(default_factory=dict)
+    """The source of each kernel, by name."""
+    constants: Arrays = field(default_factory=dict)
+    parts: Mapping[str, ir.Model] = field(default_factory=dict)
+    """The ONNX Runtime parts, by the file names in the plan's steps."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Comments above the sources: what the first step that runs a kernel computes with it."""
+    regions: tuple[CompiledRegion, ...] = ()
+    """What its steps were made from."""
+    prepared: Prepared | None = None
+
+    @property
+    def graphs(self) -> tuple[TileGraph, ...]:
+        """Return what the kernels compute, as it was lowered: a graph for each stretch of them."""
+        return tuple(each.lowered for each in self.regions if each.lowered is not None)
+
+
+def canonical_name(kernel: EmittedKernel, operators: Sequence[str]) -> str:
+    """Return a name that tells what a kernel does; equal code has an equal name."""
+    said = "_".join(dict.fromkeys(re.sub(r"\W", "_", each).lower() for each in operators))
+    code = hashlib.sha256(kernel.source.encode()).hexdigest()[:12]
+    return f"{said[:40].rstrip('_') or 'kernel'}_{code}"
+
+
+class Draft:
+    """A plan in the making."""
+
+    def __init__(self, prepared: Prepared, backend: Backend) -> None:
+        self._prepared = prepared
+        self._model = model = prepared.model
+        self._backend = backend
+        self._operators = {named(node): operator(node) for node in model.graph}
+        self._steps: list[Step] = []
+        self._types: dict[str, TensorType | None] = {}
+        self._orders: dict[str, tuple[int, ...]] = {}
+        self._kernels: dict[str, str] = {}
+        self._headers: dict[str, str] = {}
+        self._constants: dict[str, Array] = {}
+        self._parts: dict[str, ir.Model] = {}
+        self._regions: list[CompiledRegion] = []
+
+    def add_part(self, region: Region, reasons: Mapping[str, str]) -> None:
+        """Add a step that ONNX Runtime runs."""
+        file = f"part_{len(self._parts)}.onnx"
+        part = cut(self._model, region.nodes, file.removesuffix(".onnx"))
+        values = (*part.graph.inputs, *part.graph.outputs)
+        self._types |= {value.name or "": _fixed_type(value) for value in values}
+        names = tuple(map(named, region.nodes))
+        self._parts[file] = part
+        self._steps.append(
+            OrtStep(
+                file,
+                tuple(value.name or "" for value in part.graph.inputs),
+                tuple(value.name or "" for value in part.graph.outputs),
+                names,
+                {name: reasons[name] for name in names},
+            )
+        )
+
+    def add_kernels(self, region: CompiledRegion, prefix: str) -> None:
+        """Add a step for each kernel of a region, whose own tensors get a prefix."""
+        assert region.simple is not None
+        self._regions.append(region)
+        outside = {*region.simple.inputs, *region.simple.outputs}
+        for choice, kernel in zip(region.choices, region.kernels, strict=True):
+            names = {n: n if n in outside else prefix + n for n in kernel.arguments}
+            self._add_tensors(region, kernel, names)
+            name = canonical_name(kernel, [self._operators[node] for node in kernel.nodes])
+            self._headers.setdefault(name, header(choice, kernel, region.simple, self._backend))
+            self._kernels[name] = kernel.named(name)
+            self._add_step(name, choice, kernel, names)
+
+    def placed(self) -> Built:
+        """Return the plan, with places for all tensors."""
+        graph = self._model.graph
+        inputs = tuple(value.name or "" for value in graph.inputs)
+        outputs = tuple(dict.fromkeys(value.name or "" for value in graph.outputs))
+        self._add_given(inputs, outputs)
+        tensors = self._tensors(inputs, outputs)
+        shared = {n: t.bytes or 0 for n, t in tensors.items() if t.home == "arena"}
+        found = arena([_uses(step, shared) for step in self._steps], shared)
+        placed = {
+            name: dataclasses.replace(tensor, offset=found.offsets.get(name, 0))
+            for name, tensor in tensors.items()
+        }
+        plan = Plan(
+            target=self._backend.target,
+            requires=self._backend.requires if self._kernels else (),
+            tensors=placed,
+            inputs=inputs,
+            outputs=outputs,
+            steps=tuple(self._steps),
+            arena_bytes=found.bytes,
+            sizes=dict(self._prepared.sizes),
+            operators=self._operators,
+            origins=self._prepared.origins,
+        )
+        constants = {name: self._constants[name] for name in placed if name in self._constants}
+        regions = tuple(self._regions)
+        return Built(
+            plan, self._kernels, constants, self._parts, self._headers, regions, self._prepared
+        )
+
+    def _add_tensors(
+        self, region: CompiledRegion, kernel: EmittedKernel, names: Mapping[str, str]
+    ) -> None:
+        """Add what a kernel takes; constants as it wants them."""
+        assert region.simple is not None
+        constants = {**region.simple.constants, **kernel.packed}
+        for own, known in names.items():
+            if own in constants:
+                self._constants[known] = constants[own]
+                self._types[known] = constant_type(constants[own])
+            else:
+                self._types[known] = region.simple.tensors[own]
+                if own in region.layouts:
+                    self._orders[known] = region.layouts[own]
+
+    def _add_step(
+        self, name: str, choice: Choice, kernel: EmittedKernel, names: Mapping[str, str]
+    ) -> None:
+        assert choice.schedule is not None
+        self._steps.append(
+            KernelStep(
+                kernel=name,
+                arguments=tuple(names[own] for own in kernel.arguments),
+                outputs=tuple(names[own] for own in choice.group.outputs),
+                launch=kernel.launch,
+                nodes=kernel.nodes,
+                tile=choice.schedule.tile,
+                run=choice.schedule.run,
+                predicted_s=choice.predicted_s,
+                predicted_bytes=choice.predicted_bytes,
+                measured_s=choice.measured_s,
+                indices={names[own]: size for own, size in kernel.indices.items()},
+            )
+        )
+
+    def _add_given(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+        """Add the types of inputs, and outputs that nothing computes: constants of the model."""
+        values = {v.name or "": v for v in (*self._model.graph.inputs, *self._model.graph.outputs)}
+        written = {name for step in self._steps for name in step.outputs}
+        for name in (*inputs, *outputs):
+            self._types.setdefault(name, _fixed_type(values[name]))
+            array = constant(values[name])
+            if name in outputs and name not in written and array is not None:
+                self._constants[name] = array
+
+    def _tensors(self, inputs: Sequence[str], outputs: Sequence[str]) -> dict[str, PlanTensor]:
+        """Return all tensors of the plan, each with the kind of memory that it lies in."""
+        names = (name for step in self._steps for name in (*step.inputs, *step.outputs))
+        homes: dict[str, Home] = dict.fromkeys([*inputs, *names, *outputs], "arena")
+        homes |= dict.fromkeys(outputs, "output")
+        homes |= {name: "constant" for name in self._constants if name in homes}
+        homes |= dict.fromkeys(inputs, "input")
+        return {
+            name: PlanTensor(kind.dtype, kind.shape, home, layout=self._orders.get(name))
+            if (kind := self._types[name]) is not None
+            else PlanTensor(_dtype(self._model, name), None, "value")
+            for name, home in homes.items()
+        }
+
+
+def _uses(step: Step, shared: Mapping[str, int]) -> Uses:
+    return Uses(
+        tuple(name for name in step.inputs if name in shared),
+        tuple(name for name in step.outputs if name in shared),
+    )
+
+
+def _fixed_type(value: ir.Value) -> TensorType | None:
+    """Return the type of a tensor that has a place of its own; None: of what has no fixed size."""
+    found = tensor_type(value)
+    return found if found is not None and found.dtype in BITS else None
+
+
+def _dtype(model: ir.Model, name: str) -> str:
+    for value in _values(model.graph):
+        if value.name == name and value.dtype is not None:
+            return SHORT_NAMES.get(value.dtype, "other")
+    return "other"
+
+
+def _values(graph: ir.Graph) -> Iterator[ir.Value]:
+    yield from graph.inputs
+    for node in graph:
+        yield from node.outputs
+
+
+def header(choice: Choice, kernel: EmittedKernel, graph: TileGraph, backend: Backend) -> str:
+    """Return comment lines for a kernel; no part of what it is named and recognised by."""
+    return "".join(f"{backend.comment} {line}\n" for line in _lines(choice, kernel, graph, backend))
+
+
+def _lines(
+    choice: Choice, kernel: EmittedKernel, graph: TileGraph, backend: Backend
+) -> Iterator[str]:
+    yield f"for {backend.target}: {', '.join(kernel.nodes)}"
+    for name, role in argument_roles(kernel.arguments, choice.group.outputs).items():
+        kind = _kind(name, kernel, graph)
+        yield f"  {role} = {typed(name, kind)}{', packed' if name in kernel.packed else ''}"
+    yield from (f"  {nest_text(op)}" for op in choice.group.ops)
+    yield from (f"loops      {line}" for line in kernel.loops)
+    yield f"schedule   {choice.schedule}"
+    yield f"launch     {', '.join(f'{name} {n:,}' for name, n in kernel.launch.items())}"
+    if choice.predicted_s is not None and choice.predicted_bytes is not None:
+        moved = units.size(choice.predicted_bytes)
+        yield f"predicted  {units.seconds(choice.predicted_s)}, {moved} from and to memory"
+
+
+def _kind(name: str, kernel: EmittedKernel, graph: TileGraph) -> TensorType:
+    return constant_type(kernel.packed[name]) if name in kernel.packed else graph.tensors[name]

@@ -1,0 +1,82 @@
+"""How groups of nests are chosen and run: the scheduler's protocol, and the one that predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from burnish.codegen.backend import Backend
+from burnish.core import units
+from burnish.tile.candidates import Space
+from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
+from burnish.tile.measures import traffic_bytes
+from burnish.tile.partition import Fusion
+from burnish.tile.schedule import Schedule
+from burnish.tile.signature import signature
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How one group is run."""
+
+    group: Group
+    schedule: Schedule | None
+    """None: ONNX Runtime runs the nodes of this group."""
+    predicted_s: float | None = None
+    predicted_bytes: float | None = None
+    measured_s: float | None = None
+    reason: str = ""
+    """Why it is an ONNX Runtime part."""
+
+    def __str__(self) -> str:
+        costs = {"predicted": self.predicted_s, "measured": self.measured_s}
+        said = [f"{name} {units.seconds(s)}" for name, s in costs.items() if s is not None]
+        how = f"onnxruntime: {self.reason}" if self.schedule is None else str(self.schedule)
+        return f"{self.group}\n  {', '.join([how, *said])}"
+
+
+class Scheduler(Protocol):
+    """Chooses for the tile-graphs of one model."""
+
+    def partition(self, graph: TileGraph) -> tuple[Group, ...]:
+        """Return the groups of a simplified graph, in an order in which they can run."""
+
+    def schedule(self, groups: Sequence[Group], graph: TileGraph) -> tuple[Choice, ...]:
+        """Return how they are run; a scheduler that measures may cut groups in two."""
+
+
+@dataclass(slots=True)
+class Predicted:
+    """Chooses groups and tiles as the cost model predicts; equal groups are looked at once."""
+
+    backend: Backend
+    fusion: Fusion = "full"
+    space: Space = Space(top=1)  # noqa: RUF009  # frozen
+    _known: dict[str, Choice] = field(default_factory=dict)
+
+    def partition(self, graph: TileGraph) -> tuple[Group, ...]:
+        """Return the groups that should be fastest."""
+        return self.backend.partition(graph, self.fusion).groups
+
+    def schedule(self, groups: Sequence[Group], graph: TileGraph) -> tuple[Choice, ...]:
+        """Return the tiles that should be fastest for each group."""
+        return tuple(self.choice(group, graph) for group in groups)
+
+    def choice(self, group: Group, graph: TileGraph) -> Choice:
+        """Return the tiles that should be fastest for a group."""
+        key = signature(group, graph)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._search(group, graph)
+        return Choice(group, known.schedule, known.predicted_s, known.predicted_bytes)
+
+    def _search(self, group: Group, graph: TileGraph) -> Choice:
+        ranking = self.backend.candidates(group, graph, self.space)
+        if not ranking.candidates:
+            # nothing to compute, or nothing fits: the smallest tiles are always right
+            return Choice(group, Schedule(tuple(1 for _ in group.anchor.shape)))
+        best = ranking.candidates[0]
+        moved = traffic_bytes(best.cost, self.backend.machine)
+        return Choice(group, best.schedule, best.cost.seconds, moved)

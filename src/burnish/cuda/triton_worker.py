@@ -1,0 +1,129 @@
+"""The process in which Triton compiles: asked by `build`, ended when it takes too long."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from burnish.cuda.cubin import facts
+from burnish.cuda.kernel import Built, Kernel, Source, capability_of
+from burnish.process.scratch import scratch
+
+JitFunction = Any
+"""`triton.JITFunction`: the package has no types."""
+
+_TYPES = {
+    "f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "bool": "i1",
+    "f8e4m3fn": "fp8e4nv", "f8e5m2": "fp8e5",
+}  # fmt: skip
+_ALIGNMENT = 16
+"""Of every pointer, in bytes: whole vectors can be loaded from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A kernel, and the card that it is to be compiled for."""
+
+    source: Source
+    architecture: str
+
+
+def build(task: Task) -> Built:
+    """Return a kernel as machine code."""
+    with scratch("triton") as folder:
+        _settle(folder)
+        return _built(task, _function(task.source, folder))
+
+
+def _settle(folder: Path) -> None:
+    from triton import knobs
+
+    knobs.cache.dir = str(folder / "cache")
+    # results have a cache of their own, and the lines of generated text interest nobody: they
+    # would be two thirds of a cubin
+    knobs.compilation.always_compile = True
+    knobs.compilation.disable_line_info = True
+
+
+def _function(source: Source, folder: Path) -> JitFunction:
+    """Return the function of a source; Triton reads its text from the file once more."""
+    path = folder / "kernel.py"
+    path.write_text(source.text)
+    spec = importlib.util.spec_from_file_location(f"kernel_{abs(hash(source))}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not hasattr(module, source.name):
+        raise ValueError(f"has no function {source.name!r}")
+    return getattr(module, source.name)
+
+
+def _built(task: Task, function: JitFunction) -> Built:
+    import triton
+    from triton.backends.compiler import GPUTarget
+
+    source = task.source
+    major, minor = capability_of(task.architecture)
+    names = function.arg_names
+    if len(names) != len(source.pointers):
+        raise ValueError(f"takes {len(names)} parameters, not {len(source.pointers)}")
+    types = [f"*{triton_type(name)}" for name in source.pointers]
+    aligned = {(number,): [["tt.divisibility", _ALIGNMENT]] for number in range(len(names))}
+    compiled = triton.compile(
+        triton.compiler.ASTSource(function, dict(zip(names, types, strict=True)), {}, aligned),
+        target=GPUTarget("cuda", 10 * major + minor, 32),
+        options={"num_warps": source.warps, "num_stages": source.stages},
+    )
+    return Built(_kernel(source, compiled), compiled.asm["cubin"])
+
+
+def triton_type(name: str) -> str:
+    """Return what Triton calls an element type."""
+    return _TYPES.get(name, name)
+
+
+def _kernel(source: Source, compiled: Any) -> Kernel:  # noqa: ANN401  (`CompiledKernel`)
+    told, found = compiled.metadata, facts(compiled.asm["cubin"])
+    # what a launch of ours does not do is an error here, not a wrong result there
+    unusual = {
+        "memory for its profile": getattr(told, "profile_scratch_size", 0) or 0,
+        "clusters": told.num_ctas - 1,
+        "a cooperative launch": int(getattr(told, "launch_cooperative_grid", False)),
+    }
+    for what, wanted in unusual.items():
+        if wanted:
+            raise ValueError(f"needs {what}, which is not supported")
+    if any(size != 8 for size in found.parameter_bytes):
+        raise ValueError("takes something else than pointers")
+    ptx = compiled.asm["ptx"]
+    return Kernel(
+        entry=told.name,
+        architecture=_first(r"^\.target (sm_\w+)", ptx),
+        pointers=source.pointers,
+        trailing=len(found.parameter_bytes) - len(source.pointers),
+        warps=told.num_warps,
+        shared_bytes=told.shared,
+        program_bytes=_program_bytes(told),
+        registers=found.registers,
+        frame_bytes=found.frame_bytes,
+        toolkit=".".join(map(str, found.toolkit or ())),
+        ptx=_first(r"^\.version (\S+)", ptx),
+    )
+
+
+def _program_bytes(told: Any) -> int:  # noqa: ANN401  (Triton's metadata)
+    """Return how far the memory of one program is from that of the next."""
+    size, alignment = told.global_scratch_size, max(told.global_scratch_align, 1)
+    if size % alignment:
+        raise ValueError(f"needs {size} bytes per program, aligned to {alignment}")
+    return int(size)
+
+
+def _first(pattern: str, text: str) -> str:
+    found = re.search(pattern, text, re.MULTILINE)
+    assert found is not None, f"no {pattern} in PTX"
+    return found[1]

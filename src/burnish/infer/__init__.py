@@ -1,0 +1,1 @@
+"""What is known of a model's values without running it: constants, element types, shapes."""

@@ -1,0 +1,1 @@
+"""Burnish inside of other tools."""

@@ -1,0 +1,170 @@
+"""`torch.compile(model, backend="burnish")`: what Dynamo captures runs on our kernels.
+
+A graph is compiled when it is first called, for the shapes that it is called with, and its outputs
+are held against PyTorch's own before they are used. Where it cannot be compiled, or differs,
+PyTorch runs it as it is, and `graphs()` says why.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from burnish.core.errors import BurnishError, UsageError
+from burnish.integrations.torch_graph import CompiledShape, NotCompiledError, compile_for, is_tensor
+
+logger = logging.getLogger(__name__)
+
+GraphModule = Any
+Tensor = Any
+"""`torch.fx.GraphModule` and `torch.Tensor`: torch is imported only where it is used."""
+
+MOST_SHAPES = 16
+"""A graph that is called with ever new shapes is left to PyTorch after so many."""
+_KEPT_REPORTS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReport:
+    """What became of a graph for one choice of shapes."""
+
+    operations: int
+    """Of the graph, as Dynamo captured it."""
+    shapes: tuple[tuple[int, ...], ...]
+    """Of its inputs, without weights."""
+    kernels: int
+    """Nodes of the exported graph that run as kernels of ours."""
+    notes: tuple[str, ...]
+    """What else runs, and why."""
+    eager: str = ""
+    """Why PyTorch runs it as it is; empty: it does not."""
+
+
+_REPORTS: deque[GraphReport] = deque(maxlen=_KEPT_REPORTS)
+
+
+def graphs() -> tuple[GraphReport, ...]:
+    """Return what became of the graphs that were called so far, the last ones of them."""
+    return tuple(_REPORTS)
+
+
+def backend(
+    graph: GraphModule,
+    example_inputs: Sequence[Any],
+    *,
+    options: Mapping[str, Any] | None = None,
+    mode: str | None = None,
+) -> Callable[..., Any]:
+    """Return what runs a graph of Dynamo's; `options`: `threads`, as PyTorch uses if not given."""
+    import torch
+
+    asked = dict(options or {})
+    threads = asked.pop("threads", None) or torch.get_num_threads()
+    if asked or mode not in (None, "default"):
+        what = ", ".join(asked) or f"mode {mode!r}"
+        raise UsageError(
+            f"the back end burnish of torch.compile does not know {what}",
+            hint="it takes options={'threads': N}, and no mode",
+        )
+    return CompiledGraph(graph, example_inputs, threads)
+
+
+class CompiledGraph:
+    """A graph that is called as Dynamo calls it: with weights, inputs and sizes in one row."""
+
+    def __init__(self, graph: GraphModule, example_inputs: Sequence[Any], threads: int) -> None:
+        self._graph = graph
+        self._threads = threads
+        self._weights = [n for n, each in enumerate(example_inputs) if _is_weight(each)]
+        self._inputs = [n for n in range(len(example_inputs)) if n not in set(self._weights)]
+        self._known: dict[object, CompiledShape | None] = {}
+        self._weights_then: object = None
+        self._told: set[str] = set()
+
+    def __call__(self, *values: Any) -> Any:  # noqa: ANN401  (tensors and sizes)
+        """Run the graph; weights that were changed since it was compiled are compiled anew."""
+        reason = _refusal(values)
+        if reason:
+            self._tell(reason, values)
+            return self._graph(*values)
+        weights = tuple(_state(values[n]) for n in self._weights)
+        if weights != self._weights_then:
+            self._weights_then = weights
+            self._known.clear()
+        key = tuple(_described(values[n]) for n in self._inputs)
+        if key not in self._known:
+            self._known[key] = self._compiled(values)
+        found = self._known[key]
+        return self._graph(*values) if found is None else found(values)
+
+    def _compiled(self, values: Sequence[Any]) -> CompiledShape | None:
+        """Return the graph for these shapes; None: PyTorch is to run it."""
+        if len(self._known) >= MOST_SHAPES:
+            self._tell(f"it was called with more than {MOST_SHAPES} choices of shapes", values)
+            return None
+        try:
+            found = compile_for(self._graph, values, frozenset(self._weights), self._threads)
+        except NotCompiledError as error:
+            self._tell(str(error), values)
+            return None
+        except BurnishError as error:
+            self._tell(error.problem, values)
+            return None
+        self._report(values, kernels=found.kernels, notes=found.notes)
+        return found
+
+    def _tell(self, reason: str, values: Sequence[Any]) -> None:
+        """Say why PyTorch runs the graph, once for each reason."""
+        if reason not in self._told:
+            self._told.add(reason)
+            logger.warning("torch.compile: PyTorch runs a graph as it is, for %s", reason)
+            self._report(values, eager=reason)
+
+    def _report(
+        self,
+        values: Sequence[Any],
+        *,
+        kernels: int = 0,
+        notes: tuple[str, ...] = (),
+        eager: str = "",
+    ) -> None:
+        nodes = sum(node.op.startswith("call") for node in self._graph.graph.nodes)
+        inputs = (values[n] for n in self._inputs)
+        shapes = tuple(tuple(int(s) for s in each.shape) for each in inputs if is_tensor(each))
+        _REPORTS.append(GraphReport(nodes, shapes, kernels, notes, eager))
+
+
+def _refusal(values: Sequence[Any]) -> str:
+    """Return why a call is left to PyTorch whatever its shapes are."""
+    import torch
+
+    tensors = [each for each in values if is_tensor(each)]
+    if torch.is_grad_enabled() and any(each.requires_grad for each in tensors):
+        return "gradients are wanted (call it under torch.inference_mode() if they are not)"
+    places = sorted({str(each.device) for each in tensors if each.device.type != "cpu"})
+    if places:
+        return f"its tensors lie on {', '.join(places)}, and only CPUs are compiled for so far"
+    return ""
+
+
+def _is_weight(value: Any) -> bool:  # noqa: ANN401
+    """Say whether an input is a parameter or a buffer of the module, which stays the same."""
+    import torch
+
+    static = getattr(value, "_dynamo_static_input_type", None) is not None
+    return isinstance(value, torch.nn.Parameter) or (is_tensor(value) and static)
+
+
+def _state(weight: Tensor) -> tuple[int, int]:
+    """Return what changes when a weight does: its memory, and how often that was written."""
+    # tensors made under inference_mode do not count, and are not written outside of it
+    return weight.data_ptr(), 0 if weight.is_inference() else weight._version
+
+
+def _described(value: Any) -> object:  # noqa: ANN401
+    if is_tensor(value):
+        return tuple(value.shape), str(value.dtype)
+    return value

@@ -1,0 +1,240 @@
+"""A graph of Dynamo's for one choice of shapes: exported, compiled, and held against PyTorch."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from burnish.core.array_types import name_of
+from burnish.core.arrays import Array, Arrays
+from burnish.engines.base import ENGINES, EngineOptions, Session
+from burnish.engines.burnish_engine import KERNELS
+from burnish.engines.torch_values import short_name, torch_type
+from burnish.parity.compare import compare
+from burnish.parity.tolerances import Tolerances
+from burnish.process.scratch import scratch
+from burnish.store import onnx_files
+from burnish.store.element_types import numpy_type
+from burnish.store.history import History
+from burnish.store.stored import StoredModel
+from burnish.zoo.exporting.graph import tidied
+
+Tensor = Any
+GraphModule = Any
+ExportedProgram = Any
+Node = Any
+"""PyTorch's types: torch is imported only where it is used."""
+
+OPSET = 20
+
+
+class NotCompiledError(Exception):
+    """Why PyTorch must run a graph itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledShape:
+    """A graph that is compiled for inputs of certain shapes; called with all of Dynamo's values."""
+
+    session: Session
+    taken: tuple[tuple[str, int], ...]
+    """The names of its inputs, and where they stand among Dynamo's values."""
+    given: tuple[str | None, ...]
+    """The names of its outputs in Dynamo's order; None: no tensor, but always the same."""
+    fixed: tuple[Any, ...]
+    """What stands at those places."""
+
+    def __call__(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Return what the graph gives."""
+        feeds = {name: array_of(values[place]) for name, place in self.taken}
+        found = self.session.run(feeds)
+        pairs = zip(self.given, self.fixed, strict=True)
+        return tuple(each if name is None else tensor_of(found[name]) for name, each in pairs)
+
+    @property
+    def kernels(self) -> int:
+        """Return how many nodes run as kernels of ours."""
+        return self.session.placement.nodes_by_provider.get(KERNELS, 0)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what else runs, and why."""
+        return self.session.placement.notes
+
+
+def compile_for(
+    graph: GraphModule, values: Sequence[Any], weights: frozenset[int], threads: int
+) -> CompiledShape:
+    """Return a graph compiled for these values; `NotCompiledError` says why it is not.
+
+    `weights`: which of the values are parameters and buffers; what they hold is compiled in.
+    """
+    import torch
+
+    inputs = [n for n, each in enumerate(values) if is_tensor(each) and n not in weights]
+    program = _exported(graph, values, inputs)
+    with torch.no_grad():
+        expected = graph(*values)  # which changes nothing: that is known by now
+    given = tuple(f"output_{n}" if is_tensor(each) else None for n, each in enumerate(expected))
+    model = _model(program, inputs, [name for name in given if name])
+    kept = {value.name for value in model.graph.inputs}
+    taken = tuple((_input_name(n), n) for n in inputs if _input_name(n) in kept)
+    feeds = {name: array_of(values[place]) for name, place in taken}
+    session = _opened(model, feeds, threads)
+    wanted = {n: array_of(t) for n, t in zip(given, expected, strict=True) if n is not None}
+    _check(session, feeds, wanted)
+    fixed = tuple(None if is_tensor(each) else each for each in expected)
+    return CompiledShape(session, taken, given, fixed)
+
+
+def is_tensor(value: Any) -> bool:  # noqa: ANN401
+    """Say whether a value is a tensor."""
+    import torch
+
+    return isinstance(value, torch.Tensor)
+
+
+def array_of(tensor: Tensor) -> Array:
+    """Return a tensor of the host as an array, of the same memory where it is dense."""
+    import torch
+
+    kind = numpy_type(short_name(tensor))
+    dense = tensor.detach().contiguous()
+    if kind.isbuiltin == 1:
+        found: Array = dense.numpy()
+        return found
+    bits = dense.view(getattr(torch, f"uint{8 * kind.itemsize}"))
+    return np.asarray(bits.numpy()).view(kind)
+
+
+def tensor_of(array: Array) -> Tensor:
+    """Return an array as a tensor of the same memory."""
+    import torch
+
+    if array.dtype.isbuiltin == 1:
+        return torch.from_numpy(array)
+    bits = torch.from_numpy(array.view(f"u{array.itemsize}"))
+    return bits.view(torch_type(name_of(array)))
+
+
+def _exported(graph: GraphModule, values: Sequence[Any], inputs: Sequence[int]) -> ExportedProgram:
+    """Return the graph as PyTorch exports it, with weights and sizes in it."""
+    import torch
+
+    class Bound(torch.nn.Module):
+        """The graph as a function of its inputs only."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.graph = graph
+            for n, each in enumerate(values):
+                if is_tensor(each) and n not in set(inputs):
+                    self.register_buffer(f"weight_{n}", each.detach())
+
+        def forward(self, *given: Tensor) -> tuple[Tensor, ...]:
+            found = dict(zip(inputs, given, strict=True))
+            every = [
+                found[n] if n in found else getattr(self, f"weight_{n}", each)
+                for n, each in enumerate(values)
+            ]
+            return tuple(each for each in self.graph(*every) if is_tensor(each))
+
+    try:
+        with torch.inference_mode(mode=False), torch.no_grad(), _quiet():
+            given = tuple(values[n].detach() for n in inputs)
+            # without decompositions: it only makes the graph one of functions, so that what
+            # it changes can be seen
+            program = torch.export.export(Bound(), given, strict=False).run_decompositions({})
+    except Exception as error:
+        raise NotCompiledError(f"it cannot be exported: {_line(error)}") from error
+    _require_pure(program)
+    return program
+
+
+def _require_pure(program: ExportedProgram) -> None:
+    """Raise where a graph does more than to compute its outputs."""
+    signature = program.graph_signature
+    if signature.buffers_to_mutate or signature.user_inputs_to_mutate:
+        raise NotCompiledError("it changes tensors in place")
+    for node in program.graph.nodes:
+        if _draws(node):
+            raise NotCompiledError(f"it draws random numbers ({node.target})")
+
+
+def _draws(node: Node) -> bool:
+    """Say whether a node draws random numbers: one that might, unless it is told not to."""
+    import torch
+
+    if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
+        return False
+    names = [argument.name for argument in node.target._schema.arguments]
+    defaults = {a.name: a.default_value for a in node.target._schema.arguments}
+    told = {**defaults, **dict(zip(names, node.args, strict=False)), **node.kwargs}
+    if any(told.get(name) is False for name in ("train", "training")):
+        return False
+    chances = [told[name] for name in ("p", "dropout_p", "dropout") if name in told]
+    return not chances or any(each != 0 for each in chances)
+
+
+def _model(program: ExportedProgram, inputs: Sequence[int], outputs: Sequence[str]) -> ir.Model:
+    """Return a graph as ONNX has it; weights are still PyTorch's own memory."""
+    import torch
+
+    try:
+        with _quiet():
+            exported = torch.onnx.export(
+                program, dynamo=True, opset_version=OPSET, verbose=False,
+                input_names=[_input_name(n) for n in inputs], output_names=list(outputs),
+            )  # fmt: skip
+    except Exception as error:
+        raise NotCompiledError(f"it has no form in ONNX: {_line(error)}") from error
+    return tidied(exported.model)
+
+
+def _input_name(place: int) -> str:
+    return f"input_{place}"
+
+
+def _opened(model: ir.Model, feeds: Arrays, threads: int) -> Session:
+    """Return a session in which a graph is compiled for inputs of these shapes."""
+    with scratch("dynamo") as folder:
+        path: Path = folder / "graph.onnx"
+        onnx_files.write(model, path, history=History("", ()))
+        stored = StoredModel(path, "torch.compile")
+        session = ENGINES["burnish"].open(stored, EngineOptions(threads=threads))
+        session.prepare(feeds)  # compiles, for which the file must be there
+    return session
+
+
+def _check(session: Session, feeds: Arrays, expected: Arrays) -> None:
+    """Raise where a compiled graph gives something else than PyTorch."""
+    for diff in compare(expected, session.run(feeds), Tolerances()):
+        if not diff.passed:
+            raise NotCompiledError(f"its {diff.name} differs from PyTorch's: {diff.reason}")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the exporter's notes to developers, of which there are many, to itself."""
+    logger = logging.getLogger("torch.onnx")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(before)
+
+
+def _line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]

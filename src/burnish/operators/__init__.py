@@ -1,0 +1,1 @@
+"""What each operator is: one record per operator, one file per family; needs no framework."""

@@ -1,0 +1,1 @@
+"""One file per kind of operator; each ends with the table of its records."""

@@ -1,0 +1,188 @@
+"""QuantizeLinear and DequantizeLinear: 8- and 16-bit integers with scales, per tensor or finer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from burnish.core.array_types import array_type
+from burnish.operators.element_types import SHORT_NAMES
+from burnish.operators.families.contraction import gemm_work, product_work
+from burnish.operators.loops.parameters import required
+from burnish.operators.record import (
+    OPERATORS,
+    Operands,
+    Operator,
+    Partial,
+    ShapeRule,
+    TypeRule,
+    WorkRule,
+    register,
+)
+from burnish.operators.rules import (
+    always,
+    broadcast,
+    each_input,
+    each_output,
+    first,
+    nothing,
+    type_of_input,
+)
+from burnish.tile.expr import Argument, Constant, Expr, call, cast
+from burnish.tile.graph import Read
+from burnish.tile.index import Axis, Index, at, floor_divide
+from burnish.tile.pointwise import positive_axis, wide, wide_type
+from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
+
+_INTEGERS = ("i8", "u8", "i16", "u16")
+
+
+def quantize(builder: Builder, node: Node) -> None:
+    """Add round(x / scale) + zero point, halves to even, cut at the ends of the type."""
+    dtype = _quantized_type(builder, node)
+    if dtype not in _INTEGERS:
+        raise NotCoveredError(f"it quantizes to {dtype}")
+    axes, reads = _reads(builder, node)
+    scale = wide(Argument(1, builder.type(reads[1].tensor).dtype))
+    common = scale.dtype
+    quotient = call("divide", cast(Argument(0, builder.type(reads[0].tensor).dtype), common), scale)
+    value: Expr = call("round", quotient)
+    if len(reads) > 2:
+        value = call("add", value, cast(Argument(2, dtype), common))
+    limits = np.iinfo(np.dtype(str(array_type(dtype))))
+    value = call("maximum", value, Constant(float(limits.min), common))
+    value = call("minimum", value, Constant(float(limits.max), common))
+    builder.add(node.outputs[0], axes, reads, cast(value, dtype))
+
+
+def dequantize(builder: Builder, node: Node) -> None:
+    """Add (x - zero point) · scale, in the scale's type."""
+    axes, reads = _reads(builder, node)
+    source = builder.type(reads[0].tensor).dtype
+    if source not in (*_INTEGERS, "i32"):
+        raise NotCoveredError(f"it dequantizes from {source}")
+    dtype = builder.type(reads[1].tensor).dtype
+    value = cast(Argument(0, source), "i32")
+    if len(reads) > 2:
+        value = call("subtract", value, cast(Argument(2, source), "i32"))
+    scaled = call("multiply", cast(value, wide_type(dtype)), wide(Argument(1, dtype)))
+    builder.add(node.outputs[0], axes, reads, cast(scaled, _output_type(node) or dtype))
+
+
+def _reads(builder: Builder, node: Node) -> tuple[tuple[Axis, ...], list[Read]]:
+    """Return the axes of the data, and how data, scale and zero point are read."""
+    axes = axes_for(builder.type(required(node, 0)).shape)
+    block = int(node.attributes.get("block_size", 0))
+    reads = [Read(required(node, 0), tuple(map(at, axes)))]
+    for name in (required(node, 1), node.input(2)):
+        if name is not None:
+            shape = builder.type(name).shape
+            axis = int(node.attributes.get("axis", 1))
+            reads.append(Read(name, _scale_index(shape, axes, axis, block)))
+    return axes, reads
+
+
+def _scale_index(
+    shape: Sequence[int], axes: Sequence[Axis], axis: int, block: int
+) -> tuple[Index, ...]:
+    if not shape or tuple(shape) == (1,):
+        return tuple(Index() for _ in shape)
+    place = positive_axis(axis, len(axes))
+    if not block:
+        return (at(axes[place]),)
+    index = [at(each) for each in axes]
+    index[place] = floor_divide(index[place], block)
+    return tuple(index)
+
+
+def _quantized_type(builder: Builder, node: Node) -> str:
+    zero_point = node.input(2)
+    if zero_point is not None:
+        return builder.type(zero_point).dtype
+    return _output_type(node) or "u8"
+
+
+def _output_type(node: Node) -> str | None:
+    wanted = int(node.attributes.get("output_dtype", 0))
+    names = {int(data_type): short for data_type, short in SHORT_NAMES.items()}
+    return names[wanted] if wanted else None
+
+
+def _stored_type(at: Operands) -> Sequence[str | None]:
+    wanted = at.number("output_dtype", 0)
+    return [at.type(2) if at.given(2) else SHORT_NAMES.get(wanted) if wanted else "u8"]
+
+
+def _read_type(at: Operands) -> Sequence[str | None]:
+    wanted = at.number("output_dtype", 0)
+    return [SHORT_NAMES.get(wanted) if wanted else at.type(1)]
+
+
+def _as(rule: ShapeRule, *indices: int) -> ShapeRule:
+    """Return a rule for operands among which scales and zero points stand."""
+    return lambda at: rule(replace(at, inputs=tuple(at.shape(index) for index in indices)))
+
+
+def _shape_of(name: str) -> ShapeRule:
+    """Return the shape rule of the operator that is computed on quantised numbers."""
+
+    def rule(at: Operands) -> Sequence[Partial | None]:
+        plain = OPERATORS[name].shape
+        assert plain is not None
+        return plain(at)
+
+    return rule
+
+
+def _with_scale(at: Operands) -> Sequence[Partial | None]:
+    return [at.shape(0), (), ()]
+
+
+def _joined(at: Operands) -> Sequence[Partial | None]:
+    tensors = at.inputs[2::3]
+    return _shape_of("Concat")(replace(at, inputs=tensors, present=(True,) * len(tensors)))
+
+
+def _by_blocks(at: Operands) -> Sequence[Partial | None]:
+    source = at.shape(0)
+    return [None if source is None else (*source[:-1], at.number("N", 0))]
+
+
+def _convolution_work(at: Operands) -> float:
+    return 2.0 * math.prod(at.sizes(3)[1:]) * math.prod(at.out)
+
+
+def _product(shape: ShapeRule, types: TypeRule, work: WorkRule = product_work) -> Operator:
+    return Operator(shape, types, work=work, computes="i8")
+
+
+def _elementwise(shape: ShapeRule, operations: float) -> Operator:
+    return Operator(shape, work=each_output(operations), computes="i8")
+
+
+_MATRICES, _PAIR = _shape_of("MatMul"), _as(broadcast, 0, 3)
+
+register({
+    "QuantizeLinear": Operator(first, _stored_type, work=each_output(3), loops=quantize),
+    "DequantizeLinear": Operator(first, _read_type, work=each_output(3), loops=dequantize),
+    "DynamicQuantizeLinear": Operator(_with_scale, always("u8", "f32", "u8"), work=each_input(2)),
+    "MatMulInteger": _product(_MATRICES, always("i32")),
+    "QLinearMatMul": _product(_as(_MATRICES, 0, 3), type_of_input(7)),
+    "QLinearConv": _product(_as(_shape_of("Conv"), 0, 3), type_of_input(7), _convolution_work),
+    "com.microsoft.DynamicQuantizeMatMul": _product(_MATRICES, type_of_input(0)),
+    "com.microsoft.MatMulIntegerToFloat": replace(
+        _product(_MATRICES, type_of_input(2)), computes=None
+    ),
+    "com.microsoft.MatMulNBits": Operator(shape=_by_blocks, work=product_work),
+    "com.microsoft.QGemm": _product(_as(_shape_of("Gemm"), 0, 3), type_of_input(8), gemm_work),
+    "com.microsoft.QLinearAdd com.microsoft.QLinearMul": _elementwise(_PAIR, 1),
+    "com.microsoft.QLinearLeakyRelu com.microsoft.QLinearSigmoid": _elementwise(first, 1),
+    "com.microsoft.QLinearSoftmax": _elementwise(first, 14),
+    "com.microsoft.QLinearAveragePool": _elementwise(_shape_of("AveragePool"), 1),
+    "com.microsoft.QLinearConcat": Operator(
+        _joined, type_of_input(2), work=nothing, computes="i8"
+    ),
+})  # fmt: skip

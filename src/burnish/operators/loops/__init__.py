@@ -1,0 +1,1 @@
+"""What the loops of several families are made of: windows, heads, products, places."""

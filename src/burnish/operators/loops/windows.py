@@ -1,0 +1,132 @@
+"""The geometry of sliding windows, which convolutions and poolings share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from burnish.core.arrays import Array
+from burnish.operators.record import Operands, Partial
+from burnish.operators.size import Size, add
+from burnish.tile.index import Axis, Index, at
+from burnish.tile.semantics import Builder, NotCoveredError
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Windows along one dimension: output `o` sees `o·stride - before + t·dilation`, t < kernel."""
+
+    size: int
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    after: int
+    """Padding behind the data that was asked for; windows may need less, or (ceil) more."""
+    outputs: int
+
+    @property
+    def needed_after(self) -> int:
+        """Return how many elements behind the data the last window sees."""
+        last = (self.outputs - 1) * self.stride - self.before + (self.kernel - 1) * self.dilation
+        return max(last + 1 - self.size, 0)
+
+    @property
+    def inside(self) -> Array:
+        """Return how many elements of the data each window sees."""
+        return self._counted(0, self.size)
+
+    @property
+    def inside_padding(self) -> Array:
+        """Return how many elements of the data and of the padding asked for each window sees."""
+        return self._counted(-self.before, self.size + self.after)
+
+    def _counted(self, low: int, high: int) -> Array:
+        starts = np.arange(self.outputs)[:, None] * self.stride - self.before
+        seen = starts + np.arange(self.kernel) * self.dilation
+        return np.asarray(np.sum((seen >= low) & (seen < high), axis=1))
+
+
+def sides(
+    attributes: Mapping[str, Any], sizes: Sequence[int], kernel: Sequence[int]
+) -> tuple[Side, ...]:
+    """Return the windows of a node with these attributes over dimensions of these sizes."""
+    count = len(sizes)
+    if len(kernel) != count:
+        raise NotCoveredError(f"its kernel has {len(kernel)} dimensions for data with {count}")
+    strides = tuple(attributes.get("strides") or [1] * count)
+    dilations = tuple(attributes.get("dilations") or [1] * count)
+    pads = tuple(attributes.get("pads") or [0] * 2 * count)
+    how = attributes.get("auto_pad") or "NOTSET"
+    rounds_up = bool(attributes.get("ceil_mode", 0))
+    return tuple(
+        _side((size, *geometry), (pads[i], pads[count + i]), how, rounds_up)
+        for i, (size, *geometry) in enumerate(zip(sizes, kernel, strides, dilations, strict=True))
+    )
+
+
+def _side(geometry: Sequence[int], pads: tuple[int, int], how: str, rounds_up: bool) -> Side:
+    size, kernel, stride, dilation = geometry
+    reach = (kernel - 1) * dilation + 1
+    if how in ("SAME_UPPER", "SAME_LOWER"):
+        outputs = -(-size // stride)
+        total = max((outputs - 1) * stride + reach - size, 0)
+        less, more = total // 2, total - total // 2
+        before, after = (less, more) if how == "SAME_UPPER" else (more, less)
+        return Side(size, kernel, stride, dilation, before, after, outputs)
+    before, after = pads if how == "NOTSET" else (0, 0)
+    if min(before, after) < 0:
+        raise NotCoveredError("its pads are negative")
+    room = size + before + after - reach
+    outputs = (-(-room // stride) if rounds_up else room // stride) + 1
+    if rounds_up and (outputs - 1) * stride >= size + before:
+        # A window that would start in the padding behind the data is left out.
+        outputs -= 1
+    return Side(size, kernel, stride, dilation, before, after, max(outputs, 0))
+
+
+def fitting(at: Operands, sizes: Sequence[Size], window: Sequence[Size]) -> Partial:
+    """Return in how many places a window fits; None where steps are taken over an open size."""
+    axes = len(sizes)
+    steps, spread = at.ints("strides") or (1,) * axes, at.ints("dilations") or (1,) * axes
+    pads, how = at.ints("pads") or (0,) * (2 * axes), at.text("auto_pad", "NOTSET")
+    found: list[Size | None] = []
+    for axis, (own, width) in enumerate(zip(sizes, window, strict=True)):
+        both = (pads[axis], pads[axis + axes])
+        if isinstance(own, int) and isinstance(width, int):
+            geometry = (own, width, steps[axis], spread[axis])
+            found.append(_side(geometry, both, how, bool(at.number("ceil_mode", 0))).outputs)
+        elif steps[axis] != 1 or not isinstance(width, int):
+            found.append(None)
+        elif how.startswith("SAME"):
+            found.append(own)
+        else:
+            added = 0 if how == "VALID" else sum(both)
+            found.append(add(own, added - spread[axis] * (width - 1)))
+    return tuple(found)
+
+
+def seen(all_sides: Sequence[Side], outputs: Sequence[Axis], taps: Sequence[Axis]) -> list[Index]:
+    """Return where each window's taps lie in the padded data."""
+    return [
+        at(output) * side.stride + at(tap) * side.dilation
+        for side, output, tap in zip(all_sides, outputs, taps, strict=True)
+    ]
+
+
+def window_axes(all_sides: Sequence[Side]) -> tuple[tuple[Axis, ...], tuple[Axis, ...]]:
+    """Return the axes of the outputs, and of the taps of a window."""
+    outputs = tuple(Axis(f"o{i}", side.outputs) for i, side in enumerate(all_sides))
+    return outputs, tuple(Axis(f"t{i}", side.kernel) for i, side in enumerate(all_sides))
+
+
+def padded_for(builder: Builder, source: str, all_sides: Sequence[Side], value: float) -> str:
+    """Return the data with the padding that the windows need, as a tensor of its own."""
+    from burnish.operators.families.pad import padded
+
+    before = (0, 0, *(side.before for side in all_sides))
+    after = (0, 0, *(side.needed_after for side in all_sides))
+    return padded(builder, source, before, after, value)

@@ -1,0 +1,1 @@
+"""What a compiled folder needs to run: no compiler, no ONNX; ONNX Runtime only for its parts."""

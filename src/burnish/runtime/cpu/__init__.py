@@ -1,0 +1,1 @@
+"""Kernels on the CPU: machine code in memory, and the threads that run it."""

@@ -1,0 +1,128 @@
+"""A plan on a card, as whoever runs compiled models sees it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from burnish.core.arrays import Array, Arrays
+from burnish.cuda.driver import Driver
+from burnish.cuda.executable import DeviceExecutable, Result
+from burnish.cuda.feeding import Feed
+from burnish.cuda.loaded import LoadedKernels
+from burnish.runtime.cuda.stretch import stretch
+from burnish.runtime.executable import Program, StepTime, check_indices
+from burnish.runtime.plan import Plan
+
+
+class CudaExecutable:
+    """A plan of kernels only: one graph on the card."""
+
+    def __init__(
+        self, driver: Driver, program: Program, kernels: LoadedKernels, constants: int
+    ) -> None:
+        self._program = program
+        plan = stretch(program.plan, 0, len(program.plan.steps), kernels.kernels)
+        with driver.current():
+            self._device = DeviceExecutable(driver, plan, kernels, constants)
+
+    @property
+    def plan(self) -> Plan:
+        """Return what is run."""
+        return self._program.plan
+
+    @property
+    def threads(self) -> int:
+        """Return how many threads of the host work: the one that calls."""
+        return 1
+
+    def run(self, feeds: Arrays) -> dict[str, Array]:
+        """Run once; the outputs are new arrays of the host."""
+        self._check(feeds)
+        found = self._device.run(feeds, on_card=False)
+        return {name: np.asarray(each) for name, each in found.items()}
+
+    def run_on_card(self, feeds: Mapping[str, Feed], *, stream: Any = None) -> dict[str, Result]:  # noqa: ANN401
+        """Run once on whatever has `__dlpack__`; see `DeviceExecutable.run`."""
+        return self._device.run(feeds, stream=stream, on_card=True)
+
+    def prepare(self, feeds: Arrays) -> Callable[[], None]:
+        """Return one run on these inputs, which are on the card then."""
+        self._check(feeds)
+        return self._device.prepare(feeds)
+
+    def step_times(self, feeds: Arrays, *, warmup: int, runs: int) -> list[list[StepTime]]:
+        """Return when each step of each of `runs` runs began, and how long it took."""
+        self._check(feeds)
+        found = []
+        begin = time.perf_counter()
+        for run in self._device.step_times(feeds, warmup=warmup, runs=runs):
+            steps = run[: len(self.plan.steps)]
+            found.append([StepTime(begin + each.start_s, each.duration_s) for each in steps])
+            begin += sum(each.duration_s for each in run)
+        return found
+
+    def close(self) -> None:
+        """Free the card's memory."""
+        self._device.close()
+
+    def _check(self, feeds: Arrays) -> None:
+        for name, size in self.plan.indices.items():
+            check_indices(name, np.asarray(feeds[name]), size)
+
+
+class CudaKernels:
+    """The kernels of a plan that has ONNX Runtime parts between them: tensors go there and back."""
+
+    def __init__(
+        self, driver: Driver, program: Program, kernels: LoadedKernels, constants: int
+    ) -> None:
+        self._driver = driver
+        self._program = program
+        self._kernels = kernels
+        self._constants = constants
+        self._stretches: dict[tuple[int, int], DeviceExecutable] = {}
+
+    def call(self) -> CudaCall:
+        """Return the kernels, to be pointed to tensors of the host."""
+        return CudaCall(self)
+
+    def stretch(self, first: int, count: int) -> DeviceExecutable:
+        """Return some steps as the card runs them."""
+        if (first, count) not in self._stretches:
+            plan = stretch(self._program.plan, first, count, self._kernels.kernels)
+            with self._driver.current():
+                made = DeviceExecutable(self._driver, plan, self._kernels, self._constants)
+            self._stretches[first, count] = made
+        return self._stretches[first, count]
+
+    def close(self) -> None:
+        """Free the card's memory."""
+        for each in self._stretches.values():
+            each.close()
+
+
+class CudaCall:
+    """Where the tensors of one call are on the host."""
+
+    def __init__(self, kernels: CudaKernels) -> None:
+        self._kernels = kernels
+        self._arrays: dict[str, Array] = {}
+
+    def point(self, name: str, array: Array) -> None:
+        """Say where a tensor lies."""
+        self._arrays[name] = array
+
+    def run(self, first: int, count: int) -> None:
+        """Run `count` kernels from a step on, and bring back what they wrote."""
+        part = self._kernels.stretch(first, count)
+        feeds = {name: self._shaped(name, part) for name in part.plan.inputs}
+        for name, array in part.run(feeds, on_card=False).items():
+            self._arrays[name][...] = np.asarray(array).reshape(self._arrays[name].shape)
+
+    def _shaped(self, name: str, part: DeviceExecutable) -> Array:
+        """Return a tensor as it lies in memory, in the shape that the card's plan has for it."""
+        return self._arrays[name].reshape(part.plan.buffers[name].shape)

@@ -1,0 +1,359 @@
+"""A plan that can be run: kernels and ONNX Runtime parts on memory that is set out once.
+
+`Executable` is what every back end gives. `HostExecutable` is it for back ends whose kernels work
+on this process's memory; how they are started is theirs, behind `HostKernels`.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from types import TracebackType
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from burnish.core.array_types import array_type
+from burnish.core.arrays import Array, Arrays
+from burnish.core.errors import UsageError
+from burnish.runtime.buffers import SLACK_BYTES
+from burnish.runtime.host_memory import PAGE_BYTES, Bytes, address_of, aligned_bytes
+from burnish.runtime.ort import BoundPart, LoosePart, OrtSession
+from burnish.runtime.plan import KernelStep, OrtStep, Plan, PlanTensor, findings
+
+
+class Executable(Protocol):
+    """A plan, ready to run; to be closed."""
+
+    @property
+    def plan(self) -> Plan:
+        """Return what is run."""
+
+    @property
+    def threads(self) -> int:
+        """Return how many threads of the host work together."""
+
+    def run(self, feeds: Arrays) -> dict[str, Array]:
+        """Run once; the outputs are new arrays."""
+
+    def prepare(self, feeds: Arrays) -> Callable[[], None]:
+        """Return one run on these inputs, with outputs whose memory stays."""
+
+    def step_times(self, feeds: Arrays, *, warmup: int, runs: int) -> list[list[StepTime]]:
+        """Return when each step of each of `runs` runs began, and how long it took."""
+
+    def close(self) -> None:
+        """Give back threads and memory."""
+
+
+@runtime_checkable
+class OnCard(Protocol):
+    """An executable whose inputs and outputs may lie on a card."""
+
+    def run_on_card(self, feeds: Mapping[str, Any], *, stream: Any = None) -> dict[str, Any]:  # noqa: ANN401
+        """Run once on tensors of any library, in a stream of any library; see `LoadedModel`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A plan and what it needs besides its kernels."""
+
+    plan: Plan
+    constants: Bytes
+    """The folder's constants, mapped into memory."""
+    sessions: Mapping[str, OrtSession]
+    """The ONNX Runtime parts, by the file that they are from."""
+    threads: int
+
+
+class NoRoomError(Exception):
+    """There is not enough memory to set a plan out."""
+
+    def __init__(self, needed_bytes: int) -> None:
+        super().__init__(f"{needed_bytes} bytes of memory are needed")
+        self.needed_bytes = needed_bytes
+
+
+class HostCall(Protocol):
+    """The kernels of a plan, pointed to the tensors of one call."""
+
+    def point(self, name: str, array: Array) -> None:
+        """Say where a tensor lies; it stays there until it is said anew."""
+
+    def run(self, first: int, count: int) -> None:
+        """Run `count` steps of the plan from `first` on, all of which are kernels."""
+
+
+class HostKernels(Protocol):
+    """The kernels of a plan that work on this process's memory."""
+
+    def call(self) -> HostCall:
+        """Return the kernels, to be pointed to tensors; calls run one after the other."""
+
+    def close(self) -> None:
+        """End their threads."""
+
+
+class NoKernels:
+    """The kernels of a plan that has none."""
+
+    def call(self) -> NoKernels:
+        """Return itself: there is nothing to point anywhere."""
+        return self
+
+    def point(self, name: str, array: Array) -> None:
+        """Do nothing."""
+
+    def run(self, first: int, count: int) -> None:
+        """Raise: no step is a kernel."""
+        raise ValueError(f"steps {first} to {first + count} are no kernels")
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class HostExecutable:
+    """Runs a program on this process's memory; calls from several threads run in turn."""
+
+    def __init__(self, program: Program, kernels: HostKernels) -> None:
+        for finding in findings(program.plan):
+            raise ValueError(finding)
+        self._program = program
+        self._kernels = kernels
+        try:
+            self._arena = aligned_bytes(program.plan.arena_bytes)
+        except MemoryError as error:
+            raise NoRoomError(program.plan.arena_bytes) from error
+        self._lock = threading.Lock()
+        self._call = self._new_call()
+
+    @property
+    def plan(self) -> Plan:
+        """Return what is run."""
+        return self._program.plan
+
+    @property
+    def threads(self) -> int:
+        """Return how many threads work together."""
+        return self._program.threads
+
+    def run(self, feeds: Arrays) -> dict[str, Array]:
+        """Run once; the outputs are new arrays."""
+        with self._lock:
+            self._call.take(feeds)
+            outputs = self._call.give(new_outputs(self.plan))
+            self._call.run()
+            found = {**outputs, **self._call.loose_outputs()}
+            self._call.forget()
+        return {name: found[name] for name in self.plan.outputs}
+
+    def prepare(self, feeds: Arrays) -> Callable[[], None]:
+        """Return one run on these inputs, with outputs whose memory stays."""
+        call = self._prepared(feeds)
+
+        def run() -> None:
+            with self._lock:
+                call.run()
+
+        return run
+
+    def step_times(self, feeds: Arrays, *, warmup: int, runs: int) -> list[list[StepTime]]:
+        """Return when each step of each of `runs` runs began, and how long it took."""
+        call = self._prepared(feeds)
+        with self._lock:
+            recorded = [list(call.step_by_step()) for _ in range(warmup + runs)]
+        return recorded[warmup:]
+
+    def close(self) -> None:
+        """End the threads."""
+        self._kernels.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _prepared(self, feeds: Arrays) -> _Call:
+        call = self._new_call()
+        call.take(feeds)
+        call.give(new_outputs(self.plan))
+        return call
+
+    def _new_call(self) -> _Call:
+        return _Call(self._program, self._arena, self._kernels.call())
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """One step of a run, on the clock of `time.perf_counter`."""
+
+    start_s: float
+    duration_s: float
+
+
+def new_outputs(plan: Plan) -> dict[str, Array]:
+    """Return memory for the outputs of fixed size; later steps may read it as kernels read."""
+    return {
+        name: _array(aligned_bytes((plan.tensors[name].bytes or 0) + SLACK_BYTES), 0, tensor)
+        for name in plan.outputs
+        if (tensor := plan.tensors[name]).home == "output"
+    }
+
+
+def readable_beyond(array: Array) -> Array:
+    """Return the array, or a copy where a vector load at its end could leave mapped memory.
+
+    Memory is mapped in pages: a load that ends on the page of the last element is safe.
+    """
+    dense = np.ascontiguousarray(array).reshape(array.shape)
+    last = address_of(dense) + max(dense.nbytes, 1) - 1
+    if last // PAGE_BYTES == (last + SLACK_BYTES) // PAGE_BYTES:
+        return dense
+    moved = aligned_bytes(dense.nbytes + SLACK_BYTES)[: dense.nbytes].view(dense.dtype)
+    moved[:] = dense.reshape(-1)
+    return moved.reshape(dense.shape)
+
+
+class _Call:
+    """The tensors of one way to call a program; everything that kernels point to is kept."""
+
+    def __init__(self, program: Program, arena: Bytes, kernels: HostCall) -> None:
+        self._plan = program.plan
+        self._kernels = kernels
+        self._arrays: dict[str, Array] = {}
+        self._values: dict[str, Any] = {}
+        self._kept = program
+        self._stages = tuple(_stages(self._plan))
+        self._parts = [
+            _part(program.sessions[step.file], step, self._plan.tensors)
+            if isinstance(step, OrtStep)
+            else None
+            for step in self._plan.steps
+        ]
+        memory = {"arena": arena, "constant": program.constants}
+        for name, tensor in self._plan.tensors.items():
+            if tensor.home in memory:
+                self._arrays[name] = _array(memory[tensor.home], tensor.offset, tensor)
+                self._point(name)
+
+    def take(self, feeds: Arrays) -> None:
+        """Point to the inputs; indices among them must be some."""
+        for name, size in self._plan.indices.items():
+            check_indices(name, feeds[name], size)
+        for name in self._plan.inputs:
+            if self._plan.tensors[name].home == "value":
+                self._values[name] = feeds[name]
+            else:
+                self._arrays[name] = readable_beyond(feeds[name])
+                self._point(name)
+
+    def give(self, outputs: dict[str, Array]) -> dict[str, Array]:
+        """Point to memory for the outputs, and return it."""
+        for name, array in outputs.items():
+            self._arrays[name] = array
+            self._point(name)
+        return outputs
+
+    def loose_outputs(self) -> dict[str, Any]:
+        """Return the outputs that have no fixed place, as copies of their own."""
+        loose = [name for name in self._plan.outputs if self._plan.tensors[name].home != "output"]
+        values = {**self._arrays, **self._values}
+        return {name: copy.copy(values[name]) for name in loose}
+
+    def forget(self) -> None:
+        """Let go of the caller's inputs and outputs; they are pointed to anew before a run."""
+        self._values.clear()
+        for name in (*self._plan.inputs, *self._plan.outputs):
+            if self._plan.tensors[name].home in ("input", "output"):
+                self._arrays.pop(name, None)
+
+    def run(self) -> None:
+        """Run all steps."""
+        for first, count in self._stages:
+            self._stage(first, count)
+
+    def step_by_step(self) -> Iterator[StepTime]:
+        """Run the steps one by one, and tell how long each took."""
+        for number in range(len(self._plan.steps)):
+            start = time.perf_counter()
+            self._stage(number, 1)
+            yield StepTime(start, time.perf_counter() - start)
+
+    def _stage(self, first: int, count: int) -> None:
+        match self._parts[first]:
+            case None:
+                self._kernels.run(first, count)
+            case BoundPart() as part:
+                part.run()
+            case LoosePart() as part:
+                self._run_loose(part)
+
+    def _run_loose(self, part: LoosePart) -> None:
+        for name, value in part.run({**self._arrays, **self._values}).items():
+            if self._plan.tensors[name].home == "value":
+                self._values[name] = value
+                continue
+            if value.shape != self._arrays[name].shape:
+                raise part.unexpected(name, value.shape, self._arrays[name].shape)
+            self._arrays[name][...] = value
+
+    def _point(self, name: str) -> None:
+        """Tell kernels and parts where an array is."""
+        self._kernels.point(name, self._arrays[name])
+        for part in self._parts:
+            if isinstance(part, BoundPart) and name in part.names:
+                part.bind(name, address_of(self._arrays[name]))
+
+
+def check_indices(name: str, array: Array, size: int) -> None:
+    """Raise if an input holds an index that is none; a kernel would read another element."""
+    if array.dtype.kind not in "iu" or not array.size:
+        return
+    low, high = int(array.min()), int(array.max())
+    if low < -size or high >= size:
+        raise UsageError(
+            f"input {name!r} holds {low if low < -size else high}, and what it points into has"
+            f" {size:,} entries",
+            hint=f"feed whole numbers from {-size} to {size - 1}",
+        )
+
+
+def _stages(plan: Plan) -> Iterator[tuple[int, int]]:
+    """Yield where each stretch of kernels begins and how long it is; parts are alone."""
+    numbered = enumerate(plan.steps)
+    for is_kernel, group in groupby(numbered, key=lambda pair: isinstance(pair[1], KernelStep)):
+        numbers = [number for number, _ in group]
+        if is_kernel:
+            yield numbers[0], len(numbers)
+        else:
+            yield from ((number, 1) for number in numbers)
+
+
+def _part(
+    session: OrtSession, step: OrtStep, tensors: Mapping[str, PlanTensor]
+) -> BoundPart | LoosePart:
+    border: Sequence[str] = (*step.inputs, *step.outputs)
+    if any(tensors[name].home == "value" for name in border):
+        return LoosePart(session, step)
+    return BoundPart.of(session, step, tensors)
+
+
+def _array(memory: Bytes, offset: int, tensor: PlanTensor) -> Array:
+    """Return the tensor that lies at an offset of some memory."""
+    size = tensor.bytes
+    assert size is not None
+    flat = memory[offset : offset + size].view(array_type(tensor.dtype))
+    shape = tensor.shape or ()
+    if tensor.layout is None:
+        return flat.reshape(shape)
+    return flat.reshape([shape[axis] for axis in tensor.layout])

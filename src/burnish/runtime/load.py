@@ -1,0 +1,219 @@
+"""Load a compiled model and run it: `burnish.load(FOLDER).run(feeds)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from burnish.core.arrays import Array, Arrays
+from burnish.core.errors import MissingCapabilityError, UsageError
+from burnish.core.tensors import TensorSpec
+from burnish.core.units import size
+from burnish.feeds import dimension
+from burnish.feeds.check import check_feeds
+from burnish.hw import detect
+from burnish.runtime import folder as folders
+from burnish.runtime import ort
+from burnish.runtime.executable import (
+    Executable,
+    HostExecutable,
+    NoKernels,
+    NoRoomError,
+    OnCard,
+    Program,
+)
+from burnish.runtime.folder import CompiledModel
+from burnish.runtime.host_memory import Bytes
+from burnish.runtime.kernel_table import KernelTable
+from burnish.runtime.ort import OrtSession
+from burnish.runtime.plan import OrtStep, Plan
+from burnish.runtime.runner import LoadedCode, runner_for
+from burnish.runtime.signing import require_signature
+from burnish.runtime.soundness import Surroundings, findings
+
+_SHOWN = 500
+"""Characters of a finding: a name in a plan may be as long as the plan."""
+
+
+def load(
+    folder: Path | str, *, threads: int | None = None, signed_by: Path | str | None = None
+) -> LoadedModel:
+    """Return the compiled model in a folder, after checking its files, its plans and the device.
+
+    A folder is code: load those you trust. `threads`: None takes all cores that this process may
+    use. `signed_by`: the public key (PEM) of who must have signed it.
+    """
+    path = Path(folder)
+    folders.require_plan(path)
+    if signed_by is not None:
+        require_signature(path, Path(signed_by))
+    folders.check_files(path)
+    return open_folder(path, threads=threads)
+
+
+def open_folder(path: Path, *, threads: int | None = None) -> LoadedModel:
+    """Return the compiled model in a folder whose files were just written or checked."""
+    compiled, table = folders.read(path), folders.read_table(path)
+    check_device(compiled, table, path)
+    check_plans(compiled, table, path)
+    return LoadedModel(compiled, table, path, threads or detect.cpu().usable_cores)
+
+
+def check_device(compiled: CompiledModel, table: KernelTable, folder: Path) -> None:
+    """Raise if the kernels need something that the device here lacks."""
+    missing = runner_for(table.target).lacks(table.requires) if table.target else ()
+    if missing:
+        raise MissingCapabilityError(
+            f"{folder}: its kernels are for {table.target} (compiled on {compiled.about.device}),"
+            f" and here there is no {', '.join(missing)}",
+            hint=f"compile it again here: {compiled.command(folder)}",
+        )
+
+
+def check_plans(compiled: CompiledModel, table: KernelTable, folder: Path) -> None:
+    """Raise if a plan contradicts itself, or the kernels that it calls."""
+    around = Surroundings(
+        inputs=compiled.about.inputs,
+        outputs=compiled.about.outputs,
+        table=table,
+        constants_bytes=(folder / folders.CONSTANTS).stat().st_size,
+        files=[path.name for path in folder.glob("*.onnx")],
+    )
+    for number, plan in enumerate(compiled.plans):
+        for finding in findings(plan, around):
+            raise folders.damaged(f"{folder}: plan {number} cannot be run: {finding[:_SHOWN]}")
+
+
+class LoadedModel:
+    """A compiled model; the plan is chosen by the shapes that it is fed."""
+
+    def __init__(
+        self, compiled: CompiledModel, table: KernelTable, folder: Path, threads: int
+    ) -> None:
+        self.compiled = compiled
+        self.threads = threads
+        self._table = table
+        self._folder = folder
+        self._constants: Bytes = np.memmap(folder / folders.CONSTANTS, np.uint8, mode="r")
+        self._code: LoadedCode | None = None
+        self._executables: dict[int, Executable] = {}
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """Return what the model takes; names in shapes are sizes that differ between plans."""
+        return self.compiled.about.inputs
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """Return what the model gives."""
+        return self.compiled.about.outputs
+
+    def run(self, feeds: Arrays) -> dict[str, Array]:
+        """Run once; the outputs are new arrays."""
+        return self.executable(feeds).run(feeds)
+
+    def run_on_card(self, feeds: Mapping[str, Any], *, stream: Any = None) -> dict[str, Any]:  # noqa: ANN401
+        """Run once on tensors of any library on a card; nothing is copied, and outputs stay there.
+
+        `stream`: the outputs are ready in it, and the inputs must stay as they are until it has
+        come so far; None: the outputs are ready on return.
+        """
+        shapes = {name: tuple(map(int, feed.shape)) for name, feed in feeds.items()}
+        executable = self._for_shapes(shapes)
+        if not isinstance(executable, OnCard):
+            raise UsageError(
+                f"{self._folder}: was compiled for {executable.plan.target}, or has parts that"
+                " ONNX Runtime runs: it takes no tensors on a card",
+                hint="feed it arrays of NumPy: run",
+            )
+        return executable.run_on_card(feeds, stream=stream)
+
+    def prepare(self, feeds: Arrays) -> Callable[[], None]:
+        """Return one run on these inputs, with outputs whose memory stays."""
+        return self.executable(feeds).prepare(feeds)
+
+    def executable(self, feeds: Arrays) -> Executable:
+        """Return what runs inputs of these shapes."""
+        check_feeds(feeds, self.inputs)
+        return self._for_shapes({name: feed.shape for name, feed in feeds.items()})
+
+    def close(self) -> None:
+        """End all threads."""
+        for executable in self._executables.values():
+            executable.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _for_shapes(self, given: Mapping[str, tuple[int, ...]]) -> Executable:
+        for number, plan in enumerate(self.compiled.plans):
+            shapes = {name: plan.tensors[name].shape for name in plan.inputs}
+            if all(shape in (None, given.get(name)) for name, shape in shapes.items()):
+                return self._executable(number)
+        raise self._no_plan(given)
+
+    def _executable(self, number: int) -> Executable:
+        if number not in self._executables:
+            plan = self.compiled.plans[number]
+            sessions = {step.file: self._session(step, plan) for step in plan.ort_steps}
+            program = Program(plan, self._constants, sessions, self.threads)
+            try:
+                self._executables[number] = self._opened(program)
+            except NoRoomError as error:
+                raise self._no_room(error.needed_bytes) from error
+        return self._executables[number]
+
+    def _opened(self, program: Program) -> Executable:
+        if not program.plan.kernels:
+            return HostExecutable(program, NoKernels())
+        if self._code is None:
+            self._code = runner_for(self._table.target).load(self._folder, self._table)
+        return self._code.open(program)
+
+    def _session(self, step: OrtStep, plan: Plan) -> OrtSession:
+        path = self._folder / step.file
+        session = ort.load(path, self.threads)
+        for finding in ort.findings(session, step, plan.tensors):
+            raise folders.damaged(f"{path}: is not the part that its plan runs: {finding}")
+        return session
+
+    def _no_room(self, needed_bytes: int) -> MissingCapabilityError:
+        return MissingCapabilityError(
+            f"{self._folder}: needs {size(needed_bytes)} of memory, and there is less",
+            hint="compile it for smaller sizes: burnish compile --shape",
+        )
+
+    def _no_plan(self, given: Mapping[str, tuple[int, ...]]) -> UsageError:
+        asked = ", ".join(
+            f"{spec.name}: {list(given.get(spec.name, ()))}" for spec in self.inputs if spec.symbols
+        )
+        known = "; ".join(_text(plan.sizes) for plan in self.compiled.plans)
+        return UsageError(
+            f"{self._folder}: was compiled for {known}, and is fed {asked}",
+            hint=f"compile it for these, too: {self._command(given)}",
+        )
+
+    def _command(self, given: Mapping[str, tuple[int, ...]]) -> str:
+        sizes = {
+            dim: size
+            for spec in self.inputs
+            for dim, size in zip(spec.shape, given.get(spec.name, ()), strict=False)
+            if isinstance(dim, str) and dimension.atoms(dim) == (dim,)
+        }
+        return self.compiled.command(self._folder, sizes)
+
+
+def _text(sizes: Mapping[str, Any]) -> str:
+    return ",".join(f"{name}={size}" for name, size in sizes.items()) or "fixed sizes"

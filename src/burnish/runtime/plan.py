@@ -1,0 +1,186 @@
+"""What an executable does, as data: tensors, where they live, and the steps in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from burnish.core.tensors import BITS
+
+SCHEMA = 1
+
+Home = Literal["input", "output", "arena", "constant", "value"]
+"""Where a tensor's memory is.
+
+`input`: the caller's array. `output`: the array that is handed back. `arena`: memory that steps
+share. `constant`: the plan's constants. `value`: whatever ONNX Runtime allocated, for text and for
+what has no size before it is computed; only ONNX Runtime parts can read or write it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTensor:
+    """A tensor that some step reads or writes in memory."""
+
+    dtype: str
+    shape: tuple[int, ...] | None
+    """None: only known when it has been computed."""
+    home: Home
+    offset: int = 0
+    """In the arena or among the constants, in bytes."""
+    layout: tuple[int, ...] | None = None
+    """Its dimensions from the outermost to the innermost in memory; None: ONNX's order."""
+
+    def __str__(self) -> str:
+        shape = "?" if self.shape is None else ", ".join(map(str, self.shape))
+        place = f" at {self.offset:,}" if self.home in ("arena", "constant") else ""
+        order = f", order {' '.join(map(str, self.layout))}" if self.layout else ""
+        return f"{self.dtype}[{shape}] {self.home}{place}{order}"
+
+    @property
+    def bytes(self) -> int | None:
+        """Return how much memory it takes; None: it has no fixed size."""
+        if self.shape is None or self.dtype not in BITS:
+            return None
+        return math.prod(self.shape) * (-(-BITS[self.dtype] // 8))
+
+
+@dataclass(frozen=True, slots=True)
+class KernelStep:
+    """One generated kernel, over all its tiles."""
+
+    kernel: str
+    """The function; steps that do the same with other tensors share it."""
+    arguments: tuple[str, ...]
+    """Tensors in the order in which the function takes their addresses."""
+    outputs: tuple[str, ...]
+    """Those of the arguments that it writes."""
+    launch: Mapping[str, int]
+    """How its back end starts it, in the fields of a record of the back end's own."""
+    nodes: tuple[str, ...]
+    """The ONNX nodes whose work it does."""
+    tile: tuple[int, ...] = ()
+    """The shape of a tile of its last output."""
+    run: int = 1
+    """Tiles that are computed one after the other, and keep what they share."""
+    predicted_s: float | None = None
+    predicted_bytes: float | None = None
+    """Predicted traffic between memory and the caches."""
+    measured_s: float | None = None
+    indices: Mapping[str, int] = field(default_factory=dict)
+    """Arguments that hold indices, and how many there are; kernels take others for the nearest."""
+
+    def __str__(self) -> str:
+        launch = ", ".join(f"{name} {value:,}" for name, value in self.launch.items())
+        taken, given = ", ".join(self.inputs), ", ".join(self.outputs)
+        return f"{given} = {self.kernel}({taken}) with {launch}  # {', '.join(self.nodes)}"
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return the tensors that it reads, constants included."""
+        return tuple(name for name in self.arguments if name not in self.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class OrtStep:
+    """A part of the model that ONNX Runtime runs."""
+
+    file: str
+    """The part as a model of its own."""
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    nodes: tuple[str, ...]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why each node is with ONNX Runtime, by node."""
+    measured_s: float | None = None
+
+    def __str__(self) -> str:
+        taken, given = ", ".join(self.inputs), ", ".join(self.outputs)
+        return f"{given} = onnxruntime {self.file}({taken})  # {', '.join(self.nodes)}"
+
+
+Step = KernelStep | OrtStep
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that is known before a model is fed; sizes are fixed."""
+
+    target: str
+    """The back end and the device that its kernels are for: `cpu: avx512`, `cuda: sm_90`."""
+    requires: tuple[str, ...]
+    """What its kernels need of a device, in the back end's words: flags of a CPU."""
+    tensors: Mapping[str, PlanTensor]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    steps: tuple[Step, ...]
+    arena_bytes: int
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """The size of each symbolic dimension of the model."""
+    operators: Mapping[str, str] = field(default_factory=dict)
+    """The operator of each node, by node."""
+    origins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The nodes of the model as it was given that each node stands for, by node."""
+
+    def __str__(self) -> str:
+        lines = [f"for {self.target}", f"arena of {self.arena_bytes:,} bytes"]
+        lines += [f"{name}: {tensor}" for name, tensor in self.tensors.items()]
+        return "\n".join([*lines, *(f"{at}: {step}" for at, step in enumerate(self.steps))])
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Return the functions that the plan calls, each once."""
+        return tuple(dict.fromkeys(step.kernel for step in self.kernel_steps))
+
+    @property
+    def kernel_steps(self) -> tuple[KernelStep, ...]:
+        """Return the generated part of the plan."""
+        return tuple(step for step in self.steps if isinstance(step, KernelStep))
+
+    @property
+    def ort_steps(self) -> tuple[OrtStep, ...]:
+        """Return the part that ONNX Runtime runs."""
+        return tuple(step for step in self.steps if isinstance(step, OrtStep))
+
+    @property
+    def indices(self) -> dict[str, int]:
+        """Return the inputs that hold indices, each with how many there are."""
+        found: dict[str, int] = {}
+        for step in self.kernel_steps:
+            for name, size in step.indices.items():
+                if name in self.inputs:
+                    found[name] = min(size, found.get(name, size))
+        return found
+
+
+def findings(plan: Plan) -> Iterator[str]:
+    """Yield what is wrong with a plan; a plan with findings must not be run."""
+    known = {*plan.inputs, *(n for n, t in plan.tensors.items() if t.home == "constant")}
+    for number, step in enumerate(plan.steps):
+        for name in (*step.inputs, *step.outputs):
+            if name not in plan.tensors:
+                yield f"step {number} uses {name!r}, which is no tensor of the plan"
+                return
+        for name in step.inputs:
+            if name not in known:
+                yield f"step {number} reads {name!r} before it is written"
+        for name in step.outputs:
+            if name in known:
+                yield f"step {number} writes {name!r}, which is already there"
+        yield from _home_findings(plan, number, step)
+        known |= set(step.outputs)
+    for name in plan.outputs:
+        if name not in known:
+            yield f"output {name!r} is never written"
+
+
+def _home_findings(plan: Plan, number: int, step: Step) -> Iterator[str]:
+    for name in (*step.inputs, *step.outputs):
+        tensor = plan.tensors[name]
+        if isinstance(step, KernelStep):
+            if tensor.home == "value" or tensor.bytes is None:
+                yield f"step {number} is a kernel, and {name!r} has no fixed size"
+        elif tensor.layout not in (None, tuple(range(len(tensor.shape or ())))):
+            yield f"step {number} is an ONNX Runtime part, and {name!r} is not in ONNX's order"

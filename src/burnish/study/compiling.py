@@ -1,0 +1,65 @@
+"""Compile a model as a request asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from burnish.core.errors import UsageError
+from burnish.core.progress import SILENT, Progress
+from burnish.feeds import dimension
+from burnish.feeds.bind import bind
+from burnish.store import onnx_files
+from burnish.store.interface import ANY_RANK
+from burnish.store.stored import StoredModel
+from burnish.study.compile import CompileRequest, compile_model
+from burnish.study.compile_report import CompileReport
+from burnish.study.given import model_of
+from burnish.study.requests.line import line
+from burnish.study.requests.rewriting import CompileCommand
+from burnish.study.requests.vocabulary import path, shapes
+from burnish.study.tuning import TuneTerms
+
+
+def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileReport:
+    """Write a model as a folder of kernels, if that computes the same; return what was done."""
+    model = model_of(asked.model, asked.store)
+    _require_sizes(model, asked)
+    words = [] if asked.fusion == "full" else [f"--fusion {asked.fusion}"]
+    words += ["--skip-dot"] if asked.skip_dot else []
+    words += [] if asked.tune else ["--no-tune"]
+    words += [f"--threads {asked.threads}"] if asked.threads else []
+    request = CompileRequest(
+        model=model,
+        target=Path(asked.output),
+        shapes=shapes(asked.shape),
+        fusion=asked.fusion,
+        skip_dot=asked.skip_dot,
+        tune=TuneTerms(asked.topk, asked.budget or None) if asked.tune else None,
+        threads=asked.threads,
+        samples=asked.samples,
+        seed=asked.seed,
+        dump=path(asked.dump),
+        sign=path(asked.sign),
+        words=tuple(words),
+    )
+    return compile_model(request, progress=progress)
+
+
+def _require_sizes(model: StoredModel, asked: CompileCommand) -> None:
+    """Raise if an axis has no size, and name all of them: code is generated for sizes."""
+    inputs = onnx_files.interface(onnx_files.read(model.onnx)).inputs
+    if any(ANY_RANK in spec.shape for spec in inputs):
+        return  # the compiler says what is missing
+    axes = dict.fromkeys(axis for spec in inputs for axis in spec.symbols)
+    atoms = dict.fromkeys(atom for axis in axes for atom in dimension.atoms(axis))
+    for shape in shapes(asked.shape) or ({},):
+        missing = [name for name in atoms if name not in shape]
+        if missing:
+            usual = bind(inputs, {}).sizes
+            sizes = {**shape, **{name: usual.get(name, 1) for name in missing}}
+            whole = line(replace(asked, shape=sizes))
+            raise UsageError(
+                f"{', '.join(missing)}: no size, and code is generated for fixed sizes",
+                hint=f"give {'each' if len(missing) > 1 else 'it'} one, for instance: {whole}",
+            )

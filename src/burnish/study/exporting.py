@@ -1,0 +1,92 @@
+"""Export a PyTorch model as a request asks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from burnish.core.errors import UsageError
+from burnish.core.progress import SILENT, Progress
+from burnish.study.export import ExportPlan, export
+from burnish.study.export_report import ExportReport
+from burnish.study.given import TorchModule, factory_of, store_of
+from burnish.study.requests.rewriting import ExportCommand
+from burnish.study.requests.vocabulary import element_type
+from burnish.zoo.entry import BuildOptions, Precision
+from burnish.zoo.exporting.name import default_name, default_variant, source_named
+from burnish.zoo.exporting.request import ExportRequest, FactorySource
+
+_PRECISIONS: Mapping[str, Precision] = {
+    "f32": "fp32", "f16": "fp16", "bf16": "bf16", "i8": "fp32",
+}  # fmt: skip
+"""In which type a module is built; i8 is made of the exported model."""
+
+
+def answer(asked: ExportCommand, *, progress: Progress = SILENT) -> ExportReport:
+    """Export what is asked for into the store, checked against PyTorch after every step."""
+    if (asked.source is None) == (asked.module is None):
+        raise UsageError(
+            "what to export is one NAME, one FOLDER or one --module",
+            hint="see what there is: burnish zoo list",
+        )
+    request, name = _request(asked)
+    int8 = _precision(asked) == "i8"
+    plan = ExportPlan(
+        store=store_of(asked.store),
+        name=asked.name or name,
+        variant=asked.variant or default_variant(request, int8=int8, optimize=asked.optimize),
+        int8=int8,
+        optimize=asked.optimize,
+        generation=asked.generation,
+        time_limit_s=asked.time_limit,
+    )
+    return export(request, plan, progress=progress)
+
+
+def _request(asked: ExportCommand) -> tuple[ExportRequest, str]:
+    """Return what to export, and its name if nobody gives one."""
+    given = asked.source
+    factory = factory_of(given) if isinstance(given, TorchModule) else asked.module
+    if factory is not None:
+        name = given.name if isinstance(given, TorchModule) else default_name(factory)
+    elif isinstance(given, str | os.PathLike):
+        name = default_name(os.fspath(given))
+    else:
+        raise UsageError(
+            f"a {type(given).__name__} cannot be exported",
+            hint="give a PyTorch module with its inputs: burnish.TorchModule(module, inputs)",
+        )
+    request = ExportRequest(
+        source=FactorySource(factory)
+        if factory is not None
+        else source_named(str(given), trust_pickle=asked.trust_pickle),
+        options=_options(asked),
+        exporter=asked.exporter,
+        opset=asked.opset,
+        dynamic=asked.dynamic,
+        functions=asked.functions,
+    )
+    return request, name
+
+
+def _precision(asked: ExportCommand) -> str:
+    found = element_type(asked.precision or "f32")
+    if found not in _PRECISIONS:
+        raise UsageError(
+            f"a model cannot be exported in {found}",
+            hint=f"choose one of {', '.join(_PRECISIONS)}",
+        )
+    return found
+
+
+def _options(asked: ExportCommand) -> BuildOptions:
+    return BuildOptions(
+        layers=asked.layers,
+        attention=asked.attention,
+        batch=asked.batch,
+        sequence=asked.sequence,
+        precision=_PRECISIONS[_precision(asked)],
+        past=asked.past,
+        small=asked.small,
+        seed=asked.seed,
+    )

@@ -1,0 +1,1 @@
+"""What each command may be asked: one frozen record per command, whose fields are its options."""

@@ -1,0 +1,145 @@
+"""What may be asked of commands that compare and measure: verify, reduce, bench, run."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Annotated
+
+from burnish.study.requests import vocabulary as v
+from burnish.study.requests.option import Option, Saying
+
+CPU = "onnxruntime-cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyCommand:
+    """Check that CANDIDATE computes what MODEL computes.
+
+    Without CANDIDATE: that MODEL on --engine computes what it computes as it is written.
+
+    Each --shape is a shape to try; without any, the default one and one with odd sizes are.
+    """
+
+    model: v.Model
+    candidate: v.Candidate = None
+    _: KW_ONLY
+    engine: Annotated[v.Engine, Saying("The candidate's.")] = CPU
+    against: Annotated[str, Option(
+        "Engine of the reference; ONNX Runtime optimises nothing there.",
+        flags=("--against", "--reference-engine"), metavar="NAME",
+    )] = CPU  # fmt: skip
+    shape: v.Shapes = ()
+    samples: Annotated[v.Samples, Saying("For each shape.")] = 3
+    seed: v.Seed = 0
+    padding: v.Padding = "right"
+    data: v.Data = None
+    recorded: Annotated[bool, Option(
+        "Compare with the outputs in MODEL's test_data_set_N folders.", kind=bool
+    )] = False  # fmt: skip
+    atol: Annotated[
+        float | None, Option("Absolute error allowed in floats.", kind=float, least=0)
+    ] = None
+    rtol: Annotated[float | None, Option(
+        "Relative error allowed in floats: of the larger of the value and the tensor's root mean "
+        "square.", kind=float, least=0,
+    )] = None  # fmt: skip
+    tolerance: Annotated[str | None, Option(
+        "Allow what arithmetic in this type needs: f32, tf32, f16, bf16 …",
+        metavar="TYPE", read=v.element_type,
+    )] = None  # fmt: skip
+    budget: Annotated[v.Budget, Saying(
+        "To judge meaning, and to look for inputs that show a difference; 0: not at all "
+        "(default: 30s).")
+    ] = 30.0  # fmt: skip
+    bisect: Annotated[bool, Option("Find the node where the runs part, if they do.", kind=bool)] = (
+        False
+    )
+    threads: v.Threads = None
+    allow_fallback: v.AllowFallback = False
+    trust_factory: v.TrustFactory = ()
+    store: v.Store = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceCommand:
+    """Shrink MODEL to the smallest part at which CANDIDATE, or an engine, differs from it.
+
+    The part is written with the inputs that show the difference.
+    """
+
+    model: v.Model
+    candidate: v.Candidate = None
+    _: KW_ONLY
+    output: v.OutputFolder
+    engine: Annotated[v.Engine, Saying("The one in question.")] = CPU
+    shape: v.Shape = field(default_factory=dict)
+    data: v.Data = None
+    seed: v.Seed = 0
+    trust_factory: v.TrustFactory = ()
+    store: v.Store = None
+
+
+@dataclass(frozen=True, slots=True)
+class BenchCommand:
+    """Measure each MODEL on each engine: how fast, how sure, and whether it is right.
+
+    All subjects get the same inputs and threads, and take turns in fresh processes; each is
+    compared with the baseline. Without --engine, every engine that can run the model is used.
+    """
+
+    model: v.Models
+    _: KW_ONLY
+    engine: v.Engines = ()
+    shape: Annotated[v.Shapes, Saying("Each has rows and a baseline of its own.")] = ()
+    data: v.Data = None
+    padding: v.Padding = "right"
+    seed: v.Seed = 0
+    threads: v.Threads = None
+    precision: v.Precision = None
+    cuda_graph: v.CudaGraph = False
+    rounds: v.Rounds = 5
+    blocks: Annotated[int, Option("The most blocks of calls per round.", kind=int, least=1)] = 10
+    budget: Annotated[v.Budget, Saying("Default: 30s for each subject.")] = None
+    baseline: Annotated[str | None, Option(
+        "What all others are compared with: a model, an engine, or MODEL@ENGINE "
+        "(default: the first).", metavar="SUBJECT",
+    )] = None  # fmt: skip
+    verify: v.Verified = True
+    allow_fallback: v.AllowFallback = False
+    trust_factory: v.TrustFactory = ()
+    store: v.Store = None
+    output: Annotated[v.OutputFile, Saying("The report, with every sample, as JSON.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunCommand:
+    """Optimise MODEL, prove it, measure it, profile it, and write a report.
+
+    An interrupted run goes on where it stopped when the same command is given again. If only
+    engines on GPUs are asked for, the model is rewritten for them.
+    """
+
+    model: v.Model
+    _: KW_ONLY
+    output: Annotated[
+        v.OutputFolder, Saying("A folder for report.html, result.json and the model.")
+    ]
+    engine: v.Engines = ()
+    shape: v.Shape = field(default_factory=dict)
+    data: v.Data = None
+    seed: v.Seed = 0
+    padding: v.Padding = "right"
+    threads: v.Threads = None
+    samples: v.Samples = 3
+    disable: v.Disable = ()
+    target: Annotated[v.Target | None, Saying("Default: cpu, unless all engines are on GPUs.")] = (
+        None
+    )
+    ops: v.Ops = "auto"
+    cost: v.Cost = "rules"
+    trial: v.Trial = True
+    rounds: v.Rounds = 5
+    budget: Annotated[v.Budget, Saying("To measure (default: 20s for each subject).")] = None
+    allow_fallback: v.AllowFallback = False
+    trust_factory: v.TrustFactory = ()
+    store: v.Store = None

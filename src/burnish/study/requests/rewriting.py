@@ -1,0 +1,239 @@
+"""What may be asked of commands that make another model: export, optimize, compile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from burnish.core.errors import UsageError
+from burnish.study.requests import vocabulary as v
+from burnish.study.requests.option import Argument, Option, Saying
+
+
+def renamings(values: v.Names) -> dict[str, str]:
+    """Return `("unk__6=batch,unk__7=sequence",)` as a dictionary."""
+    result: dict[str, str] = {}
+    for part in v.names(values):
+        old, separator, new = part.partition("=")
+        if not separator or not old.strip() or not new.strip():
+            raise UsageError(
+                f"--rename-axis {part!r} is not OLD=NEW",
+                hint="for instance --rename-axis unk__6=batch",
+            )
+        result[old.strip()] = new.strip()
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizeCommand:
+    """Rewrite MODEL into a faster one that computes the same.
+
+    The result is compared with the original before it is written; what does not compute the
+    same is not written.
+    """
+
+    model: v.Model
+    _: KW_ONLY
+    output: Annotated[v.OutputFile, Saying(
+        "An ONNX file (default: the variant <variant>_optimized in the store, or beside MODEL).")
+    ] = None  # fmt: skip
+    disable: v.Disable = ()
+    only: v.Only = ()
+    target: v.Target = "cpu"
+    ops: v.Ops = "auto"
+    cost: v.Cost = "rules"
+    trial: v.Trial = True
+    rules: v.Rules = ()
+    keep_functions: Annotated[
+        bool, Option("Leave model-local functions as they are.", kind=bool)
+    ] = False
+    keep_opset: Annotated[bool, Option("Never declare a newer opset.", kind=bool)] = False
+    precision: Annotated[v.Precision, Saying("Here f16; what stays in f32 is listed.")] = None
+    keep_io: Annotated[bool, Option("With -p f16: inputs and outputs stay f32.", kind=bool)] = False
+    keep_f32: Annotated[str | v.Names, Option(
+        "With -p f16: operators and nodes that stay in f32.",
+        flags=("--keep-f32", "--keep-fp32"), metavar="NAME,…", repeated=True, read=v.names,
+    )] = ()  # fmt: skip
+    int32_inputs: Annotated[
+        bool, Option("Take int32 wherever the model takes int64.", kind=bool)
+    ] = False
+    rename_axis: Annotated[Mapping[str, str], Option(
+        "Rename axes of inputs; those of one name are then known to be equally long.",
+        metavar="OLD=NEW,…", repeated=True, read=renamings,
+    )] = field(default_factory=dict)  # fmt: skip
+    verify: Annotated[v.Verified, Saying("Else nothing is written.")] = True
+    samples: v.Samples = 3
+    budget: Annotated[
+        v.Budget, Saying("To verify beyond the samples; 0: not at all (default: 15s).")
+    ] = 15.0
+    shape: v.Shapes = ()
+    data: v.Data = None
+    seed: v.Seed = 0
+    padding: v.Padding = "right"
+    dump: Annotated[v.Dump, Saying("The model as text, after every step that changed it.")] = None
+    store: v.Store = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainCommand:
+    """Say what is fused in MODEL and where, and for every near miss what stood in the way.
+
+    Nothing is written; the last line is the command that does what is told here.
+    """
+
+    model: v.Model
+    _: KW_ONLY
+    disable: v.Disable = ()
+    only: v.Only = ()
+    target: v.Target = "cpu"
+    ops: v.Ops = "auto"
+    cost: v.Cost = "rules"
+    trial: v.Trial = True
+    rules: v.Rules = ()
+    store: v.Store = None
+
+
+@dataclass(frozen=True, slots=True)
+class DistillCommand:
+    """Cut parts of MODEL out as small models, each with recorded inputs and outputs.
+
+    Beside them lies a test that rewrites each and checks that it computes the same.
+    """
+
+    model: v.Model
+    _: KW_ONLY
+    output: v.OutputFolder
+    function: Annotated[
+        str | None, Option("Cut out calls of functions with this name.", metavar="NAME")
+    ] = None
+    pattern: Annotated[
+        str | None, Option("Cut out what this fusion rule finds.", metavar="RULE")
+    ] = None
+    failing: Annotated[bool, Option("Cut out where the rule refused, instead.", kind=bool)] = False
+    max: Annotated[int, Option("How many different ones to write.", kind=int, least=1)] = 4
+    shape: v.Shape = field(default_factory=dict)
+    data: v.Data = None
+    seed: v.Seed = 0
+    rules: v.Rules = ()
+    store: v.Store = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompileCommand:
+    """Compile MODEL into a folder of kernels that runs by itself.
+
+    What kernels do not cover stays with ONNX Runtime, and is listed. The result is compared with
+    MODEL before it is written; what does not compute the same is not written.
+    """
+
+    model: v.Model
+    _: KW_ONLY
+    output: v.OutputFolder
+    shape: Annotated[v.Shapes, Saying("Several give several plans in one folder.")] = ()
+    fusion: Annotated[
+        Literal["none", "element-wise", "full"],
+        Option("How much work one kernel may do.", kind=("none", "element-wise", "full")),
+    ] = "full"
+    skip_dot: Annotated[bool, Option("Leave matrix products to ONNX Runtime.", kind=bool)] = False
+    tune: Annotated[bool, Option(
+        "Time candidates of each kernel, and ONNX Runtime, and keep what is faster; without: "
+        "what the cost model predicts.", flags=("--tune/--no-tune",), kind=bool,
+    )] = True  # fmt: skip
+    topk: Annotated[int, Option("Candidates of each kernel to time.", kind=int, least=1)] = 20
+    budget: Annotated[v.Budget, Saying("To tune; 0: no limit (default: 60s).")] = 60.0
+    threads: v.Threads = None
+    samples: Annotated[v.Samples, Saying("For each shape, to prove the result with.")] = 3
+    seed: v.Seed = 0
+    dump: Annotated[
+        v.Dump, Saying("What each step gave; each kernel with its source and assembly.")
+    ] = None
+    sign: Annotated[v.Place | None, Option(
+        "Sign the folder with an Ed25519 key in PEM form.", metavar="KEY", kind=Path
+    )] = None  # fmt: skip
+    store: v.Store = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecCommand:
+    """Run a model that `burnish compile` has written to FOLDER.
+
+    A compiled folder is code: run those that you trust.
+    """
+
+    folder: Annotated[v.Place, Argument("FOLDER")]
+    _: KW_ONLY
+    data: v.Data
+    output: Annotated[v.OutputFile, Saying("The outputs, as an .npz file.")] = None
+    runs: Annotated[v.Runs, Saying("The median is told.")] = 1
+    threads: v.Threads = None
+    require_signature: Annotated[v.Place | None, Option(
+        "Run it only if the owner of this key has signed it.", metavar="PUBLIC_KEY", kind=Path
+    )] = None  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ExportCommand:
+    """Export a PyTorch model to ONNX, and check that it computes the same.
+
+    NAME is a model of the zoo (`burnish zoo list`), FOLDER one with config.json and safetensors.
+    """
+
+    source: Annotated[v.AnyModel | None, Argument("[NAME | FOLDER]")] = None
+    _: KW_ONLY
+    module: Annotated[str | None, Option(
+        "A function that returns (module, inputs) or (module, inputs, axes): "
+        "package.module:function or file.py:function.", metavar="SPEC",
+    )] = None  # fmt: skip
+    exporter: Annotated[
+        Literal["dynamo", "torchscript"],
+        Option("Which of PyTorch's two exporters.", kind=("dynamo", "torchscript")),
+    ] = "dynamo"
+    opset: Annotated[
+        int | None, Option("ONNX opset (default: 20 for dynamo, 17 for torchscript).", kind=int)
+    ] = None
+    batch: Annotated[v.Batch, Saying("Of the example inputs.")] = None
+    sequence: Annotated[
+        int | None, Option("Tokens, frames or points of the example inputs.", kind=int, least=1)
+    ] = None
+    dynamic: Annotated[bool | None, Option(
+        "Sizes open or fixed (default: open where the model says which).",
+        flags=("--dynamic/--static",), kind=bool,
+    )] = None  # fmt: skip
+    precision: Annotated[v.Precision, Saying(
+        "i8: weights and activations quantised after exporting (default: f32).")
+    ] = None  # fmt: skip
+    attention: Annotated[
+        Literal["sdpa", "eager"],
+        Option("Fused attention, or attention spelled out.", kind=("sdpa", "eager")),
+    ] = "sdpa"
+    layers: Annotated[int | None, Option("A copy with fewer layers.", kind=int, least=1)] = None
+    small: Annotated[bool, Option("A copy with the same structure and tiny sizes.", kind=bool)] = (
+        False
+    )
+    past: Annotated[
+        bool, Option("A decoder that takes and returns keys and values.", kind=bool)
+    ] = False
+    generation: Annotated[bool, Option(
+        "With --past: compare 32 generated tokens.",
+        flags=("--generation/--no-generation",), kind=bool,
+    )] = True  # fmt: skip
+    functions: Annotated[bool, Option(
+        "Keep each module as a function of the ONNX model (dynamo only).",
+        flags=("--functions/--inline",), kind=bool,
+    )] = False  # fmt: skip
+    optimize: Annotated[bool, Option("Rewrite it as `burnish optimize` does.", kind=bool)] = False
+    seed: v.Seed = 0
+    trust_pickle: Annotated[bool, Option(
+        "Load weights that are only there as a pickle, which may run code.", kind=bool
+    )] = False  # fmt: skip
+    name: Annotated[str | None, Option("Name in the store (default: that of the source).")] = None
+    variant: Annotated[
+        str | None, Option("Variant in the store (default: the exporter and what differs).")
+    ] = None
+    time_limit: Annotated[float, Option(
+        "How long exporting may take, written as 60, 60s or 5m (default: 10m).",
+        metavar="TIME", read=v.seconds,
+    )] = 600.0  # fmt: skip
+    store: v.Store = None

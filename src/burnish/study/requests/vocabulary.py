@@ -1,0 +1,310 @@
+"""The options that several commands share: each is written, read and explained in one way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from burnish.core.errors import UsageError
+from burnish.study.requests.option import Argument, Option
+
+if TYPE_CHECKING:
+    import onnx
+    import onnx_ir as ir
+
+    from burnish.store.stored import StoredModel
+    from burnish.study.given import TorchModule
+
+    AnyModel: TypeAlias = (
+        str | os.PathLike[str] | StoredModel | onnx.ModelProto | ir.Model | TorchModule
+    )
+else:
+    AnyModel = Any
+
+Place = str | os.PathLike[str]
+Sizes = Mapping[str, int]
+
+
+def names(values: str | Sequence[str]) -> tuple[str, ...]:
+    """Return `("a,b", "c")` as `("a", "b", "c")`, each once."""
+    texts = (values,) if isinstance(values, str) else values
+    return tuple(
+        dict.fromkeys(part.strip() for text in texts for part in text.split(",") if part.strip())
+    )
+
+
+def sizes(text: str) -> dict[str, int]:
+    """Return `batch=8,sequence=128` as a dictionary; a size is at least 1."""
+    result: dict[str, int] = {}
+    for part in names(text):
+        name, separator, size = part.partition("=")
+        if not separator or not name.strip() or not size.strip().isdigit():
+            raise UsageError(
+                f"--shape {part!r} is not NAME=SIZE",
+                hint="write for instance --shape batch=8,sequence=128",
+            )
+        if name.strip() in result:
+            raise UsageError(
+                f"--shape {text!r} gives {name.strip()} two sizes",
+                hint="write two shapes as --shape batch=1 --shape batch=8",
+            )
+        result[name.strip()] = int(size)
+    return positive(result)
+
+
+def shapes(given: Sizes | Sequence[Sizes]) -> tuple[Sizes, ...]:
+    """Return every shape that was asked for; one may be given by itself."""
+    found = (given,) if isinstance(given, Mapping) else tuple(given)
+    return tuple(positive(shape) for shape in found if shape)
+
+
+def one_shape(texts: Sequence[str]) -> Sizes:
+    """Return the shape for a command that takes one."""
+    found = tuple(sizes(text) for text in texts)
+    every = [name for shape in found for name in shape]
+    if len(found) > 1:
+        whole = ",".join(texts)
+        raise UsageError(
+            f"one shape is taken here, and {len(found)} were given",
+            hint=f"write it as one: --shape {whole}"
+            if len(set(every)) == len(every)
+            else f"give them one after the other: --shape {texts[0]}",
+        )
+    return found[0]
+
+
+def one_engine(texts: Sequence[str]) -> str:
+    """Return the engine for a command that takes one."""
+    found = names(texts)
+    if len(found) != 1:
+        raise UsageError(
+            f"one engine is taken here, and {len(found)} were given",
+            hint=f"give them one after the other: --engine {found[0] if found else 'NAME'}",
+        )
+    return found[0]
+
+
+def _one_place(texts: Sequence[Path]) -> Path:
+    if len(texts) > 1:
+        raise UsageError(
+            f"one file or folder is written or read here, and {len(texts)} were given",
+            hint=f"give one of them: {texts[0]}",
+        )
+    return texts[0]
+
+
+def seconds(text: str) -> float:
+    """Return `60`, `60s` or `5m` in seconds."""
+    factor = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], 1.0)
+    try:
+        found = float(text.rstrip("smh")) * factor
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise UsageError(
+            f"{text!r} is not a time", hint="write for instance 60s or 5m: --budget 60s"
+        )
+    return found
+
+
+def element_type(text: str) -> str:
+    """Return burnish's name of a type, however people write it: `fp16` is f16, `int8` is i8."""
+    return _TYPES.get(text.lower(), text.lower())
+
+
+def path(given: Place | None) -> Path | None:
+    """Return a place as a path; None stays None."""
+    return None if given is None else Path(given)
+
+
+def positive(shape: Sizes) -> dict[str, int]:
+    """Return a shape all of whose sizes are at least 1."""
+    for name, size in shape.items():
+        if size < 1:
+            raise UsageError(
+                f"--shape {name}={size}: a size is at least 1", hint=f"write --shape {name}=1"
+            )
+    return dict(shape)
+
+
+def _every_sizes(texts: Sequence[str]) -> tuple[Sizes, ...]:
+    return tuple(sizes(text) for text in texts)
+
+
+_TYPES = {
+    "fp32": "f32", "float32": "f32", "float": "f32", "fp16": "f16", "float16": "f16", "half": "f16",
+    "bfloat16": "bf16", "int8": "i8", "fp64": "f64", "float64": "f64",
+}  # fmt: skip
+
+Model = Annotated[AnyModel, Argument("MODEL")]
+"""A path to an ONNX file, a folder, or `name` / `name/variant` in the store; or a model."""
+Models = Annotated[AnyModel | Sequence[AnyModel], Argument("MODEL…", many=True)]
+Candidate = Annotated[AnyModel | None, Argument("[CANDIDATE]")]
+
+Store = Annotated[
+    Place | None,
+    Option(
+        "Folder of models named by name and variant (default: $BURNISH_STORE, else ./models).",
+        kind=Path,
+    ),
+]
+_SHAPE = Option(
+    "Bind symbolic dimensions, for instance batch=8,sequence=128; each is one shape.",
+    metavar="NAME=SIZE,…", repeated=True,
+)  # fmt: skip
+Shape = Annotated[Sizes, replace(_SHAPE, read=one_shape)]
+Shapes = Annotated[Sizes | Sequence[Sizes], replace(_SHAPE, read=_every_sizes)]
+Data = Annotated[
+    Place | None,
+    Option(
+        "Inputs from a file: an .npz, or a test_data_set_N folder.",
+        flags=("--data", "--input"), kind=Path,
+    ),
+]  # fmt: skip
+Seed = Annotated[int, Option("Seed of what is made at random: inputs, weights.", kind=int)]
+PaddingKind = Literal["right", "left", "none"]
+Padding = Annotated[
+    PaddingKind,
+    Option(
+        "Where the attention masks of made inputs have their padding.",
+        kind=("right", "left", "none"),
+    ),
+]
+Samples = Annotated[
+    int, Option("Made inputs, which differ in seed and padding.", kind=int, least=1)
+]
+_ENGINE = Option("Engines to use; `burnish doctor` lists them.", metavar="NAME,…", repeated=True)
+Engine = Annotated[str, replace(_ENGINE, read=one_engine)]
+Engines = Annotated[str | Sequence[str], replace(_ENGINE, read=names)]
+Threads = Annotated[
+    int | None, Option("CPU threads of the engine (default: its own choice).", kind=int, least=1)
+]
+Hw = Annotated[
+    str | None,
+    Option(
+        "Limits of a device of the catalog, or in a file of burnish doctor --probe.",
+        metavar="NAME|FILE",
+    ),
+]
+AllowFallback = Annotated[
+    bool,
+    Option(
+        "Accept another provider, precision or placement than asked for; the result says so.",
+        kind=bool,
+    ),
+]
+TrustFactory = Annotated[
+    Sequence[str],
+    Option(
+        "Let PyTorch engines run this code, which a source.json beside a model names: "
+        "file.py:function. Read it first.",
+        metavar="SPEC", repeated=True,
+    ),
+]  # fmt: skip
+Precision = Annotated[
+    str | None,
+    Option(
+        "Compute in another type: f32, f16, bf16 … (fp16 is understood).",
+        flags=("--precision", "-p"), metavar="TYPE", read=element_type,
+    ),
+]  # fmt: skip
+Target = Annotated[
+    Literal["cpu", "cuda"],
+    Option(
+        "Where the model will run: only operators with kernels there are used.",
+        kind=("cpu", "cuda"),
+    ),
+]
+Ops = Annotated[
+    Literal["auto", "standard", "contrib"],
+    Option(
+        "Operators that fusions may use: those of ONNX, of ONNX Runtime, or what is faster.",
+        kind=("auto", "standard", "contrib"),
+    ),
+]
+Cost = Annotated[
+    Literal["rules", "measured", "off"],
+    Option(
+        "Leave fusions out that are slower: known to be, measured here, or never.",
+        kind=("rules", "measured", "off"),
+    ),
+]
+Trial = Annotated[
+    bool,
+    Option(
+        "Run each fusion, on its own part of the graph, against what it replaces.",
+        flags=("--trial/--no-trial",), kind=bool,
+    ),
+]  # fmt: skip
+Verified = Annotated[
+    bool,
+    Option("Check that results are the same.", flags=("--verify/--no-verify",), kind=bool),
+]
+Rules = Annotated[
+    Sequence[Place],
+    Option(
+        "Fusion rules of your own; the file is run.", metavar="FILE.py", kind=Path, repeated=True
+    ),
+]
+Names = Sequence[str]
+Disable = Annotated[
+    str | Names,
+    Option("Fusions and steps to leave out.", metavar="NAME,…", repeated=True, read=names),
+]
+Only = Annotated[
+    str | Names,
+    Option("The only fusions to apply.", metavar="NAME,…", repeated=True, read=names),
+]
+Rounds = Annotated[
+    int,
+    Option("Fresh processes per subject; three are the fewest for a verdict.", kind=int, least=1),
+]
+Budget = Annotated[
+    float | None,
+    Option("About how long it may take, written as 60, 60s or 5m.", metavar="TIME", read=seconds),
+]
+Trace = Annotated[
+    Place | None,
+    Option(
+        "Read this recording of MODEL instead of making one: of ONNX Runtime, PyTorch, Nsight "
+        "Systems (SQLite) or TensorRT.", kind=Path,
+    ),
+]  # fmt: skip
+TraceOut = Annotated[
+    Place | None,
+    Option(
+        "Write the timeline, for ui.perfetto.dev or chrome://tracing.", kind=Path, writes="file"
+    ),
+]
+Groups = Annotated[
+    Sequence[Place],
+    Option("Which nodes one kernel performs: TOML, or Amdahl4ML's XML.", kind=Path, repeated=True),
+]
+Scale = Annotated[
+    Sequence[str],
+    Option("Make WHAT so much faster.", metavar="WHAT=FACTOR", repeated=True),
+]
+_SCENARIO = Option(
+    "Scenarios in TOML or JSON, or a speedups.json of Amdahl4ML.", kind=Path, repeated=True
+)
+Scenario = Annotated[Place | None, replace(_SCENARIO, read=_one_place)]
+Scenarios = Annotated[Sequence[Place], _SCENARIO]
+Dump = Annotated[
+    Place | None,
+    Option(
+        "Write what is made on the way, for people to read.", metavar="DIR", kind=Path,
+        writes="folder",
+    ),
+]  # fmt: skip
+Runs = Annotated[int, Option("Timed inferences.", kind=int, least=1)]
+Batch = Annotated[int | None, Option("Batch size.", kind=int, least=1)]
+CudaGraph = Annotated[bool, Option("Launch everything at once, as a CUDA graph.", kind=bool)]
+
+_OUTPUT = Option("Where the result goes.", flags=("--output", "-o"), kind=Path, repeated=True)
+Output = Annotated[Place, replace(_OUTPUT, read=_one_place)]
+OutputFile = Annotated[Place | None, replace(_OUTPUT, read=_one_place, writes="file")]
+OutputFolder = Annotated[Place, replace(_OUTPUT, read=_one_place, writes="folder")]
+OutputFiles = Annotated[Place | Sequence[Place], replace(_OUTPUT, writes="file")]

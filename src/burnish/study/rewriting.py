@@ -1,0 +1,95 @@
+"""What a request asks of rewriting: which rules and types, and how fusions are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from burnish.core.errors import UsageError
+from burnish.rewrite.dump import Dump
+from burnish.rewrite.options import Conversion, HalfRequest, OptimizeOptions
+from burnish.rewrite.rule import Rule
+from burnish.rewrite.user_rules import load
+from burnish.study.requests.judging import RunCommand
+from burnish.study.requests.rewriting import ExplainCommand, OptimizeCommand
+from burnish.study.requests.vocabulary import Place, element_type, names, shapes
+from burnish.study.trial import Trial
+
+HALF = "f16"
+_GPU_ENGINES = {"onnxruntime-cuda", "tensorrt"}
+
+
+def options_of(asked: OptimizeCommand) -> OptimizeOptions:
+    """Return which rules and steps run, and what else is to be different."""
+    return OptimizeOptions(
+        disable=names(asked.disable),
+        only=names(asked.only),
+        keep_functions=asked.keep_functions,
+        raise_opset=not asked.keep_opset,
+        target=asked.target,
+        ops=asked.ops,
+        cost=asked.cost,
+        conversion=_conversion(asked),
+    )
+
+
+def options_of_explain(asked: ExplainCommand) -> OptimizeOptions:
+    """Return which rules and steps run."""
+    return OptimizeOptions(
+        disable=names(asked.disable),
+        only=names(asked.only),
+        target=asked.target,
+        ops=asked.ops,
+        cost=asked.cost,
+    )
+
+
+def options_of_run(asked: RunCommand) -> OptimizeOptions:
+    """Return which rules and steps run: for GPUs, if the model will only run there."""
+    engines = names(asked.engine)
+    target = asked.target or ("cuda" if engines and set(engines) <= _GPU_ENGINES else "cpu")
+    return OptimizeOptions(
+        disable=names(asked.disable), target=target, ops=asked.ops, cost=asked.cost
+    )
+
+
+def trial_of(asked: OptimizeCommand) -> Trial:
+    """Return how fusions are tried, with which rules, and who watches."""
+    sizes = {name: size for shape in shapes(asked.shape) for name, size in shape.items()}
+    trial = Trial(check=asked.trial, rules=rules_of(asked.rules), bindings=sizes)
+    if asked.dump is None:
+        return trial
+    return Trial(trial.check, trial.rules, trial.bindings, Dump(Path(asked.dump)))
+
+
+def rules_of(paths: Sequence[Place]) -> tuple[Rule, ...]:
+    """Return the rules in the user's files, which are run."""
+    return tuple(rule for path in paths for rule in load(Path(path)))
+
+
+def variant_suffix(conversion: Conversion) -> str:
+    """Return how the variant of a stored model is called after such a conversion."""
+    parts = ["optimized"]
+    if conversion.half is not None:
+        parts.append(HALF)
+    if conversion.i32_inputs:
+        parts.append("int32")
+    return "_".join(parts)
+
+
+def _conversion(asked: OptimizeCommand) -> Conversion:
+    wanted = None if asked.precision is None else element_type(asked.precision)
+    if wanted not in (None, HALF):
+        raise UsageError(
+            f"a model cannot be rewritten to {wanted}, only to {HALF}",
+            hint=f"write -p {HALF}; other types come with burnish export -p {wanted}",
+        )
+    for option, given in (("--keep-io", asked.keep_io), ("--keep-f32", asked.keep_f32)):
+        if given and wanted is None:
+            raise UsageError(f"{option} says nothing without -p f16", hint="add -p f16")
+    kept = names(asked.keep_f32)
+    return Conversion(
+        axes=asked.rename_axis,
+        i32_inputs=asked.int32_inputs,
+        half=HalfRequest("keep" if asked.keep_io else "convert", kept) if wanted else None,
+    )

@@ -1,0 +1,51 @@
+"""What people are shown of a record, whichever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from burnish.analyze.advise import AdviseReport
+from burnish.analyze.profile import ProfileReport
+from burnish.analyze.whatif import WhatIfReport
+from burnish.bench.measure import BenchReport
+from burnish.core.errors import UsageError
+from burnish.parity.report import VerifyReport
+from burnish.report.graph.written import GraphReport
+from burnish.report.measured import bench_lines
+from burnish.report.record import RunReport
+from burnish.report.table import Shown
+from burnish.study.compile_report import CompileReport
+from burnish.study.execute import ExecReport
+from burnish.study.explain import ExplainReport
+from burnish.study.export_report import ExportReport
+from burnish.study.optimize import OptimizeReport
+from burnish.study.reduce import ReduceReport
+from burnish.study.shown import judging, looking, rewriting
+
+_LINES: Mapping[type, Callable[[Any], Shown]] = {
+    AdviseReport: looking.advise_lines,
+    BenchReport: bench_lines,
+    CompileReport: rewriting.compile_lines,
+    ExecReport: rewriting.exec_lines,
+    ExplainReport: rewriting.explain_lines,
+    ExportReport: rewriting.export_lines,
+    GraphReport: looking.graph_lines,
+    OptimizeReport: rewriting.optimize_lines,
+    ProfileReport: looking.profile_lines,
+    ReduceReport: judging.reduce_lines,
+    RunReport: judging.run_lines,
+    VerifyReport: judging.verify_lines,
+    WhatIfReport: looking.whatif_lines,
+}
+
+
+def lines_of(record: object) -> Shown:
+    """Return the tables and lines of a record of burnish."""
+    lines = _LINES.get(type(record))
+    if lines is None:
+        raise UsageError(
+            f"a {type(record).__name__} is no record that can be shown",
+            hint="give what a function of burnish returned: burnish.show(burnish.verify(…))",
+        )
+    return lines(record)

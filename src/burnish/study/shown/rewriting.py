@@ -1,0 +1,260 @@
+"""What people are shown of export, optimize, explain, distill, compile and exec."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from burnish.core import units
+from burnish.parity.report import Sample
+from burnish.parity.verdict import verdict
+from burnish.report.rewritten import rewrite_lines
+from burnish.report.table import Shown, Table, table
+from burnish.study.check import CheckReport
+from burnish.study.compile_report import CompileReport, PlanReport, StepRow
+from burnish.study.conversion import ConversionReport
+from burnish.study.distill import DistillReport
+from burnish.study.execute import ExecReport
+from burnish.study.explain import ExplainReport
+from burnish.study.export_report import Check, ExportReport, GenerationCheck
+from burnish.study.optimize import OptimizeReport
+
+_ROWS = 30
+"""More steps than these are cut to the slowest, and counted."""
+_FEW = 3
+
+
+def optimize_lines(report: OptimizeReport) -> Shown:
+    """Yield what was done, what nearly was, and whether the result computes the same."""
+    yield from rewrite_lines(report.rewrite)
+    yield from _checked(report.check)
+    if report.conversion is not None:
+        yield from _converted(report.conversion)
+    if report.parity is None:
+        yield "not verified"
+    elif report.parity.passed:
+        yield from (f"note: {note}" for note in report.parity.notes)
+        yield verdict(report.parity)
+    if report.parity is None or report.parity.passed:
+        yield f"written: {report.target}"
+
+
+def explain_lines(report: ExplainReport) -> Shown:
+    """Yield what is fused and where, what nearly is, and what the rest is."""
+    rewrite = report.rewrite
+    fusions = units.count(len(rewrite.fusions), "fusion")
+    before = units.count(rewrite.nodes_before, "node")
+    yield f"{report.model}: {before} become {rewrite.nodes_after:,} with {fusions}"
+    columns = ("rule", "operator", "at", "replaces")
+    fused = [(f.rule, f.op_type, f.node, _few(f.replaced)) for f in rewrite.fusions]
+    missed = [(miss.rule, miss.node, miss.reason, miss.remedy) for miss in rewrite.misses]
+    other = [(left.op_type, left.reason, left.remedy) for left in report.leftovers]
+    way = "what would let it through"
+    yield from (
+        one
+        for one in (
+            table("fused", columns, fused),
+            table(
+                "left alone, though it looked right",
+                ("rule", "at", "what stood in the way", way),
+                missed,
+            ),
+            table(
+                "left alone, because it is something else", ("operator", "what it is", way), other
+            ),
+        )
+        if one.rows
+    )
+    yield from (f"note: {note}" for note in rewrite.notes)
+    yield from _checked(report.check)
+    yield f"do it: {report.command}"
+
+
+def distill_lines(report: DistillReport) -> Shown:
+    """Yield what was cut out, and how to try it."""
+    yield table(
+        f"{len(report.pieces)} different of {units.count(report.found, 'place')} in {report.model}",
+        ("model", "nodes", "copies", "cut out at", "why it was not fused"),
+        [
+            (piece.name, f"{piece.nodes}", f"{piece.copies}", piece.node, piece.reason)
+            for piece in report.pieces
+        ],
+        numeric=("nodes", "copies"),
+    )
+    yield f"try them: pytest {report.test_file}"
+
+
+def compile_lines(report: CompileReport) -> Shown:
+    """Yield the steps of each plan, what ONNX Runtime runs and why, the measures, the proof."""
+    for plan in report.plans:
+        yield from _plan(plan)
+    yield from (f"note: {note}" for note in report.notes)
+    yield verdict(report.parity)
+    yield f"written: {report.folder} ({report.target}, {units.count(report.threads, 'thread')})"
+    yield f"run it: burnish exec {report.folder} --data INPUTS.npz"
+
+
+def exec_lines(report: ExecReport) -> Shown:
+    """Yield what went in and came out, and how long that took."""
+    tensors = [("input", spec) for spec in report.inputs]
+    tensors += [("output", spec) for spec in report.outputs]
+    rows = [(kind, spec.name, spec.dtype, str(list(spec.shape))) for kind, spec in tensors]
+    yield table(str(report.folder), ("what", "tensor", "type", "shape"), rows)
+    threads, runs = units.count(report.threads, "thread"), units.count(report.runs, "run")
+    yield f"{units.seconds(report.seconds)} on {threads} (median of {runs})"
+    if report.target is not None:
+        yield f"written: {report.target}"
+
+
+def export_lines(report: ExportReport) -> Shown:
+    """Yield what was done and how long it took, how it was checked, and what to do next."""
+    axes = ", ".join(report.dynamic_axes) or "none"
+    yield (
+        f"{report.model}: {report.exporter}, opset {report.opset}, {report.precision}, "
+        f"dynamic sizes: {axes}"
+    )
+    stages = [(stage.stage, units.seconds(stage.seconds_s)) for stage in report.stages]
+    yield table("", ("stage", "time"), stages, numeric=("time",))
+    for workaround in report.workarounds:
+        yield f"worked around: {workaround.what}, because as asked: {workaround.because}"
+    yield from (f"note: {note}" for note in report.notes)
+    columns = ("after", "inputs", "tensors", "max abs", "max rel", "cosine")
+    yield table(
+        "against what PyTorch computed",
+        columns,
+        [_sample(check, sample) for check in report.checks for sample in check.parity.samples],
+        numeric=columns[2:],
+    )
+    for check in report.checks:
+        yield from (f"note: after {check.after}: {note}" for note in check.parity.notes)
+    if report.generation is not None:
+        yield _written(report.generation)
+    if report.rewrite is not None:
+        before, after = report.rewrite.nodes_before, report.rewrite.nodes_after
+        fusions = units.count(len(report.rewrite.fusions), "fusion")
+        yield f"optimised: {before:,} → {after:,} nodes, {fusions}"
+    yield f"written: {report.onnx}"
+    store = report.onnx.parents[2]
+    yield f"next: burnish run {report.model} --store {shlex.quote(str(store))} -o report"
+
+
+def _checked(report: CheckReport | None) -> Iterator[str]:
+    """Yield how the fusions fared that were tried on their own."""
+    if report is None or not report.sites:
+        return
+    tried = report.sites - len(report.unchecked)
+    parts = units.count(report.distinct, "different part")
+    took = units.seconds(report.duration_s)
+    yield f"{tried} of {units.count(report.sites, 'fusion')} tried on {parts} in {took}"
+    yield from (
+        f"note: {one.rule} at {one.node} was not tried on its own: {one.reason}"
+        for one in report.unchecked
+    )
+
+
+def _converted(report: ConversionReport) -> Shown:
+    """Yield what was changed besides, and what stayed in f32."""
+    yield from (f"axis {old} is now {new}" for old, new in report.axes.items())
+    if report.i32_inputs:
+        yield f"takes i32 in place of i64: {', '.join(report.i32_inputs)}"
+    if report.half and not report.kept:
+        yield "computes in f16"
+    elif report.half:
+        rows = Counter((kept.op_type, kept.reason) for kept in report.kept)
+        yield table(
+            f"computes in f16, but for {units.count(len(report.kept), 'node')}",
+            ("operator", "nodes", "why it stays in f32"),
+            [(op_type, f"{n:,}", reason) for (op_type, reason), n in rows.items()],
+            numeric=("nodes",),
+        )
+    yield from (f"note: {note}" for note in report.notes)
+
+
+def _few(names: tuple[str, ...]) -> str:
+    shown, rest = ", ".join(names[:_FEW]), len(names) - _FEW
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def _plan(plan: PlanReport) -> Shown:
+    shown = plan.steps
+    if len(shown) > _ROWS:
+        slowest = sorted(shown, key=lambda step: -(step.measured_s or 0.0))[:_ROWS]
+        shown = tuple(sorted(slowest, key=lambda step: step.number))
+    sizes = ", ".join(f"{name}={size}" for name, size in plan.sizes.items()) or "fixed sizes"
+    kernels = sum(step.kind == "kernel" for step in plan.steps)
+    yield table(
+        f"{sizes}: {units.count(plan.kernel_nodes, 'node')} in {units.count(kernels, 'kernel')}, "
+        f"{plan.ort_nodes} with ONNX Runtime; memory {units.size(plan.arena_bytes)}, "
+        f"constants {units.size(plan.constants_bytes)}",
+        ("step", "what", "operators", "nodes", "tile", "predicted", "measured"),
+        [_step(step) for step in shown],
+        numeric=("step", "nodes", "predicted", "measured"),
+    )
+    if len(shown) < len(plan.steps):
+        rest = units.count(len(plan.steps) - len(shown), "faster step")
+        yield f"and {rest}; --json has them all"
+    yield from (one for one in (_left_to_runtime(plan), _measures(plan)) if one.rows)
+
+
+def _step(step: StepRow) -> tuple[str, ...]:
+    operators = " ".join(step.operators[:4]) + (" …" if len(step.operators) > 4 else "")
+    return (
+        str(step.number),
+        step.kind,
+        operators,
+        str(len(step.nodes)),
+        "×".join(map(str, step.tile)) or "–",
+        "–" if step.predicted_s is None else units.seconds(step.predicted_s),
+        "–" if step.measured_s is None else units.seconds(step.measured_s),
+    )
+
+
+def _left_to_runtime(plan: PlanReport) -> Table:
+    nodes: dict[str, list[str]] = defaultdict(list)
+    for step in plan.steps:
+        for node, reason in step.reasons.items():
+            nodes[reason].append(node)
+    return table(
+        "with ONNX Runtime",
+        ("why", "nodes", "for instance"),
+        [(reason, str(len(found)), found[0]) for reason, found in nodes.items()],
+        numeric=("nodes",),
+    )
+
+
+def _measures(plan: PlanReport) -> Table:
+    columns = ("fusion", "kernels", "intermediate results", "memory traffic", "predicted")
+    rows = [
+        (
+            row.fusion,
+            str(row.kernels),
+            units.size(row.intermediate_bytes),
+            units.size(row.traffic_bytes),
+            units.seconds(row.predicted_s),
+        )
+        for row in plan.measures
+    ]
+    return table("what fusion does", columns, rows, numeric=columns[1:])
+
+
+def _sample(check: Check, sample: Sample) -> tuple[str, ...]:
+    return (
+        check.after,
+        sample.title,
+        str(len(sample.diffs)),
+        units.error(max(diff.max_abs for diff in sample.diffs)),
+        units.error(max(diff.max_rel for diff in sample.diffs)),
+        f"{min(diff.cosine for diff in sample.diffs):.6f}",
+    )
+
+
+def _written(check: GenerationCheck) -> str:
+    count = len(check.expected)
+    if check.identical:
+        return f"generation: {count} greedy tokens, all as PyTorch writes them"
+    return (
+        f"generation: along PyTorch's text it chooses {check.agreeing} of {count} tokens as "
+        f"PyTorch does; logits differ by {units.error(check.max_abs)} at most, "
+        f"where they deviate by {units.error(check.deviation)}"
+    )

@@ -1,0 +1,62 @@
+"""Check that a model, or an engine, computes what another does."""
+
+from __future__ import annotations
+
+import shlex
+
+from burnish.core.errors import CheckFailedError
+from burnish.core.progress import SILENT, Progress
+from burnish.engines.base import EngineOptions
+from burnish.parity import request as parity
+from burnish.parity.report import VerifyReport
+from burnish.parity.request import VerifyRequest
+from burnish.parity.tolerances import Tolerances
+from burnish.parity.verdict import verdict
+from burnish.study.given import models_of
+from burnish.study.requests.judging import VerifyCommand
+from burnish.study.requests.line import line
+from burnish.study.requests.vocabulary import path, shapes
+
+
+def answer(asked: VerifyCommand, *, progress: Progress = SILENT) -> VerifyReport:
+    """Return how far the two are apart, tensor by tensor, and whether that is allowed."""
+    reference, *others = models_of([asked.model, asked.candidate], asked.store, asked.trust_factory)
+    request = VerifyRequest(
+        reference=reference,
+        candidate=others[0] if others else None,
+        engine=asked.engine,
+        against=asked.against,
+        options=EngineOptions(threads=asked.threads, allow_fallback=asked.allow_fallback),
+        shapes=shapes(asked.shape),
+        samples=asked.samples,
+        seed=asked.seed,
+        padding=asked.padding,
+        data=path(asked.data),
+        recorded=asked.recorded,
+        tolerances=Tolerances(asked.tolerance, asked.atol, asked.rtol),
+        bisect=asked.bisect,
+        budget_s=asked.budget or 0.0,
+    )
+    return parity.answer(request, progress=progress)
+
+
+def require(asked: VerifyCommand, report: VerifyReport) -> None:
+    """Raise if the two do not compute the same, with what to do about it."""
+    if not report.passed:
+        raise CheckFailedError(verdict(report), hint=_hint(asked, report))
+
+
+def _hint(asked: VerifyCommand, report: VerifyReport) -> str:
+    model, *more = (shlex.quote(str(one)) for one in (asked.model, asked.candidate) if one)
+    candidate = more[0] if more else model
+    culprit = report.bisection.culprit if report.bisection else None
+    if report.crash is not None:
+        return f"a rewrite may avoid it: burnish optimize {candidate} -o rewritten.onnx"
+    if culprit is not None and culprit.rule:
+        disable = f"--disable {culprit.rule}"
+        return f"leave out the rule: burnish optimize {model} -o {candidate} {disable}"
+    if culprit is not None:
+        return f"look at {culprit.op_type} {culprit.node!r}: burnish model show {candidate}"
+    if report.worst is None or report.bisection or asked.recorded:
+        return f"see what it takes and gives: burnish model show {candidate}"
+    return f"find the node where they part: {line(asked, '--bisect')}"

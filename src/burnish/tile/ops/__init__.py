@@ -1,1 +1,0 @@
-"""The meaning of ONNX operators as loop nests: one family per file."""

@@ -1,0 +1,1 @@
+"""One stopwatch for everybody: how calls are timed, alone and in turns with others."""

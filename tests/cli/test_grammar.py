@@ -1,0 +1,112 @@
+"""One grammar: the same thing has the same option, spelling and meaning in every command."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from burnish.cli import reference
+from burnish.cli.commands import COMMANDS, found
+from burnish.cli.main import run
+from burnish.cli.meant import meant_by
+from burnish.study.requests.option import Field, Option, fields
+from burnish.study.requests.vocabulary import element_type
+
+SHORT = {"-o", "-p"}
+
+
+def _options() -> dict[str, dict[str, tuple[Field, Option]]]:
+    """Return by every name of an option, the commands that have it."""
+    by_name: dict[str, dict[str, tuple[Field, Option]]] = defaultdict(dict)
+    for command, entry in COMMANDS.items():
+        for spec in filter(None, (entry.request, entry.rows)):
+            for field in fields(found("study.requests", spec)):
+                if isinstance(field.said, Option):
+                    for flag in field.flags:
+                        for name in flag.split("/"):
+                            by_name[name][command] = (field, field.said)
+    return by_name
+
+
+SHARED = {name: commands for name, commands in _options().items() if len(commands) > 1}
+
+
+@pytest.mark.parametrize("name", sorted(SHARED))
+def test_an_option_of_one_name_is_the_same_in_every_command(name: str) -> None:
+    said = [option for _, option in SHARED[name].values()]
+    assert len({str(option.kind) for option in said}) == 1, "of one type"
+    assert len({option.metavar for option in said}) == 1, "with one placeholder"
+    assert len({option.repeated for option in said}) == 1, "repeatable in all or in none"
+    stems = {option.help.partition(".")[0] for option in said}
+    assert len(stems) == 1, f"explained in the same words, not {stems}"
+    assert len({field.flags for field, _ in SHARED[name].values()}) == 1, "with one spelling"
+
+
+def test_names_are_whole_words_with_dashes() -> None:
+    for name in _options():
+        assert name in SHORT or (name.startswith("--") and "_" not in name), name
+
+
+def test_every_option_is_explained_in_a_sentence() -> None:
+    for name, commands in _options().items():
+        for _, option in commands.values():
+            assert option.help[0].isupper() or option.help[0].isdigit() or option.help[0] == "i", (
+                name
+            )
+            assert option.help.rstrip()[-1] in ".…", (name, option.help)
+
+
+def test_the_page_of_all_options_has_all_of_them() -> None:
+    page = reference.pages()["options.md"]
+    for name in _options():
+        assert f"`{name}`" in page or f"{name}/" in page or f"/{name}" in page, name
+
+
+@pytest.mark.parametrize(
+    ("words", "problem", "hint"),
+    [
+        (["bench", "m", "--batch", "8"], "has no option --batch", "write --shape batch=8"),
+        (["bench", "m", "--fp16"], "has no option --fp16", "write --precision f16"),
+        (["optimize", "m", "--no-check"], "has no option --no-check", "write --no-trial"),
+        (["whatif", "m", "--check"], "has no option --check", "write --measure"),
+        (["bench", "m", "--thread", "1"], "has no option --thread", "write --threads"),
+        (["profile", "m", "--zzzz"], "has no option --zzzz", "see burnish profile --help"),
+        (["profile", "m", "--shape", "batch=0"], "a size is at least 1", "write --shape batch=1"),
+        (["profile", "m", "--shape", "a=1", "--shape", "a=2"], "one shape is taken here, and 2",
+         "give them one after the other: --shape a=1"),
+        (["profile", "m", "--shape", "a=1", "--shape", "b=2"], "one shape is taken here, and 2",
+         "write it as one: --shape a=1,b=2"),
+        (["profile", "m", "--shape", "a=1,a=2"], "gives a two sizes", "--shape batch=1 --shape"),
+        (["verify", "m", "--engine", "a,b"], "one engine is taken here, and 2", "--engine a"),
+        (["run", "m", "-o", "a", "-o", "b"], "one file or folder is written or read here, and 2",
+         "give one of them: a"),
+        (["optimize", "m", "-p", "bf16"], "cannot be rewritten to bf16, only to f16", "-p bf16"),
+        (["export", "bert", "--store", "s"], "unknown model 'bert'", "did you mean 'bert-"),
+        (["export", "gpt2", "-p", "f8"], "cannot be exported in f8", "f32, f16, bf16, i8"),
+    ],
+)  # fmt: skip
+def test_what_is_not_understood_says_what_to_write(
+    words: list[str], problem: str, hint: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m").write_bytes(b"")
+    assert run(words) == 2
+    told, advice = capsys.readouterr().err.splitlines()[-2:]
+    assert problem in told
+    assert hint in advice
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("fp16", "f16"), ("f16", "f16"), ("INT8", "i8"), ("bf16", "bf16")]
+)
+def test_types_have_one_name_however_they_are_written(written: str, meant: str) -> None:
+    assert element_type(written) == meant
+
+
+def test_an_option_of_other_tools_is_led_to_ours_only_where_we_have_it() -> None:
+    assert meant_by("--iterations", ["--runs", "--rounds"]) == "--runs"
+    assert meant_by("--iterations", ["--rounds"]) == "--rounds"
+    assert meant_by("--iterations", []) is None

@@ -1,0 +1,108 @@
+"""Groups and blocks that the cost model chooses for GPUs."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+
+from burnish.codegen.gpu.choose import Candidate, Predicted, candidates, priced
+from burnish.codegen.gpu.kernel import Target
+from burnish.codegen.gpu.layout import orders_of
+from burnish.codegen.gpu.sequence import sequenced, simplified
+from burnish.core.errors import ModelError
+from burnish.hw.spec import load
+from burnish.rewrite.static import static
+from burnish.tile.connect import singles
+from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
+from burnish.tile.lower import lower
+from burnish.tile.schedule import Schedule
+from burnish.tile.simplify import simplify
+from codegen.gpu.models import HEAD, MODELS, graph_of
+
+H200 = load("nvidia-h200")
+
+
+def graph_from(text: str) -> TileGraph:
+    """Return the simplified nests of ONNX text."""
+    model = static(ir.from_proto(onnx.parser.parse_model(f"{HEAD}model {text}")), {})
+    return simplify(lower(tuple(model.graph)).graph)
+
+
+def best(graph: TileGraph) -> Candidate:
+    """Return the best candidate of a graph as one group."""
+    return Predicted(H200).best(Group(graph.ops, graph.outputs), graph)
+
+
+CHAIN = """(float16[2073600,64] x, float16[64,64] a, float16[64,64] b, float16[64,3] c)
+    => (float16[2073600,3] y)
+    { h = MatMul(x, a) i = Relu(h) j = MatMul(i, b) k = Relu(j) y = MatMul(k, c) }"""
+WIDE = """(float16[4096,4096] x, float16[4096,4096] a, float16[4096,4096] b)
+    => (float16[4096,4096] y) { h = MatMul(x, a) y = MatMul(h, b) }"""
+FEW_ROWS = "(float16[128,3072] x, float16[3072,768] w) => (float16[128,768] y) { y = MatMul(x, w) }"
+MANY_ROWS = """(float16[8192,768] x, float16[768,768] w) => (float16[8192,768] y)
+    { y = MatMul(x, w) }"""
+
+
+def test_a_chain_of_narrow_layers_is_one_kernel() -> None:
+    (choice,) = Predicted(H200)(graph_from(CHAIN))
+    assert len(choice.group.ops) == 3
+
+
+def test_wide_layers_stay_apart_as_joined_they_would_be_computed_again_and_again() -> None:
+    graph = graph_from(WIDE)
+    assert [len(choice.group.ops) for choice in Predicted(H200)(graph)] == [1, 1]
+
+
+def test_sums_are_formed_in_parts_where_there_are_few_rows() -> None:
+    assert best(graph_from(FEW_ROWS)).schedule.settings["split"] > 1
+    assert "split" not in best(graph_from(MANY_ROWS)).schedule.settings
+
+
+def test_more_rows_take_longer() -> None:
+    few, many = (best(graph_from(text)) for text in (FEW_ROWS, MANY_ROWS))
+    assert few.seconds < many.seconds
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_candidate_has_a_price_that_is_more_than_starting_it(name: str) -> None:
+    graph = graph_of(name)
+    for group in singles(graph):
+        for settings in candidates(group, Target()):
+            found = priced(group, Schedule((), settings=settings), graph, H200, Target())
+            assert found.seconds > H200.launch_overhead_s
+
+
+@pytest.mark.parametrize("device", ["nvidia-v100", "nvidia-a100", "nvidia-h100", "nvidia-h200"])
+def test_every_gpu_of_the_catalog_has_what_prices_need(device: str) -> None:
+    graph = graph_of("attention")
+    assert Predicted(load(device)).best(Group(graph.ops, graph.outputs), graph).seconds > 0
+
+
+def test_a_group_without_a_kernel_says_why() -> None:
+    graph = graph_from("(double[4] x) => (double[4] y) { y = Asin(x) }")
+    (choice,) = Predicted(H200)(graph)
+    assert choice.schedule is None
+    assert choice.reason == "Triton kernels have no asin of f64"
+    with pytest.raises(ModelError, match="'y' has no kernel: Triton kernels have no asin"):
+        sequenced(graph, Predicted(H200), Target())
+
+
+def test_a_model_with_an_operator_that_has_no_loops_is_refused() -> None:
+    text = f"{HEAD}model (float[4] x) => (int64[1,n] y) {{ y = NonZero(x) }}"
+    with pytest.raises(ModelError, match="1 nodes have no loops"):
+        simplified(ir.from_proto(onnx.parser.parse_model(text)))
+
+
+def test_images_between_convolutions_lie_with_channels_innermost() -> None:
+    proto = onnx.parser.parse_model(f"""{HEAD}two (float16[1,8,9,9] x) => (float16[1,8,9,9] y)
+        {{ h = Conv(x, a) y = Conv<pads=[1,1,1,1]>(h, b) }}""")
+    for name, shape in (("a", (16, 8, 1, 1)), ("b", (8, 16, 3, 3))):
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(np.ones(shape, "f2"), name))
+    graph = simplify(lower(tuple(static(ir.from_proto(proto), {}).graph)).graph)
+    orders = orders_of(graph)
+    assert orders["h"] == (0, 2, 3, 1)
+    assert orders["b"] == (2, 3, 1, 0)
+    assert not {"x", "y"} & orders.keys()

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+from burnish.core.errors import ModelError
+from burnish.engines.sizes import retry_hint, working_sizes
+from burnish.parity.request import VerifyRequest, answer
+from burnish.store.layout import stored
+from burnish.store.stored import StoredModel
+
+HEAD = '<ir_version: 10, opset_import: ["": 17]>'
+ROWS = (
+    HEAD
+    + """ g (float[n, m] x) => (float[k, 48] y) <int64[2] to = {-1, 48}> {
+    y = Reshape(x, to)
+}"""
+)
+TAKEN = (
+    HEAD
+    + """ g (float[batch, 3] x) => (float[3] y) <int64 second = {1}> {
+    y = Gather <axis = 0> (x, second)
+}"""
+)
+NEVER = TAKEN.replace("second = {1}", "second = {1000000}")
+
+
+def _model(tmp_path: Path, text: str) -> StoredModel:
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    return stored(tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize(("text", "product"), [(ROWS, 48), (TAKEN, 1)])
+def test_sizes_are_found_that_a_graph_demands(tmp_path: Path, text: str, product: int) -> None:
+    model = _model(tmp_path, text)
+    found = working_sizes(model, {})
+    assert found is not None
+    if text is ROWS:
+        assert found["n"] * found["m"] % product == 0
+    report = answer(VerifyRequest(model, budget_s=0))
+    assert report.passed
+    assert any("it does not run at the sizes that its names suggest" in n for n in report.notes)
+
+
+def test_what_was_asked_for_stays(tmp_path: Path) -> None:
+    found = working_sizes(_model(tmp_path, ROWS), {"n": 3})
+    assert found is not None
+    assert found["n"] == 3
+
+
+def test_where_nothing_runs_all_that_can_be_chosen_is_named_at_once(tmp_path: Path) -> None:
+    model = _model(tmp_path, NEVER)
+    with pytest.raises(ModelError) as caught:
+        answer(VerifyRequest(model, budget_s=0))
+    assert caught.value.hint == (
+        "bind sizes that it takes with --shape batch=SIZE, or pass inputs of your own with --data "
+        "FILE.npz"
+    )
+    assert retry_hint({"batch": 1}, model) == "pass inputs of your own with --data FILE.npz"

@@ -1,0 +1,220 @@
+"""`torch.compile(backend="burnish")` gives what PyTorch gives, or says why PyTorch does it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from burnish.core.errors import UsageError
+from burnish.integrations import torch_backend, torch_graph
+from burnish.integrations.torch_backend import GraphReport, backend, graphs
+
+pytestmark = [pytest.mark.slow, pytest.mark.torch]
+
+
+@pytest.fixture(autouse=True)
+def fresh(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    torch._dynamo.reset()
+    torch_backend._REPORTS.clear()
+    torch.manual_seed(0)
+    with torch.no_grad():
+        yield
+
+
+class Attention(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(32)
+        self.qkv = nn.Linear(32, 96)
+        self.register_buffer("scale", torch.tensor(0.3))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, int]:
+        q, k, v = self.qkv(self.norm(x)).chunk(3, -1)
+        weights = torch.softmax(q @ k.transpose(-1, -2) * self.scale, -1)
+        return x + weights @ v, x.shape[0]
+
+
+CASES = {
+    "perceptron": (
+        nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 4)),
+        torch.randn(5, 16),
+    ),
+    "convolutions": (
+        nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2)),
+        torch.randn(1, 3, 16, 16),
+    ),
+}
+
+
+def compiled(module: nn.Module, **options: bool) -> Callable[..., Any]:
+    return torch.compile(module.eval(), backend=backend, **options)
+
+
+def only_report() -> GraphReport:
+    (found,) = graphs()
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_module_gives_what_pytorch_gives(name: str) -> None:
+    module, x = CASES[name]
+    run = compiled(module)
+    for each in (x, x + 1):
+        torch.testing.assert_close(run(each), module(each), rtol=1e-4, atol=1e-5)
+    report = only_report()
+    assert report.kernels > 0
+    assert not report.eager
+
+
+def test_it_runs_under_inference_mode() -> None:
+    with torch.inference_mode():
+        module, x = nn.Linear(4, 4), torch.randn(2, 4)
+        torch.testing.assert_close(compiled(module)(x), module(x))
+    assert not only_report().eager
+
+
+def test_other_shapes_are_compiled_when_they_come() -> None:
+    module = Attention()
+    run = compiled(module)
+    for size in (2, 3, 4, 3):
+        x = torch.randn(size, 10, 32)
+        found, count = run(x)
+        torch.testing.assert_close(found, module(x)[0], rtol=1e-4, atol=1e-5)
+        assert count == size
+    assert [report.shapes for report in graphs()] == [((n, 10, 32),) for n in (2, 3, 4)]
+    assert not any(report.eager for report in graphs())
+
+
+def test_weights_that_change_are_compiled_anew() -> None:
+    module, x = nn.Linear(8, 8), torch.randn(2, 8)
+    run = compiled(module)
+    run(x)
+    module.weight.mul_(2)
+    torch.testing.assert_close(run(x), module(x))
+    assert len(graphs()) == 2
+
+
+class Drawing(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.rand_like(x)
+
+
+class Dropping(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.dropout(x, 0.5, training=True)
+
+
+class LibraryAttention(nn.Module):
+    """Whose operation can drop weights, and is told not to."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        dropped = nn.functional.dropout(x, 0.5, training=False)
+        return nn.functional.scaled_dot_product_attention(dropped, x, x)
+
+
+def test_what_could_draw_random_numbers_and_does_not_is_compiled() -> None:
+    module, x = LibraryAttention(), torch.randn(1, 2, 5, 8)
+    torch.testing.assert_close(compiled(module)(x), module(x), rtol=1e-4, atol=1e-5)
+    assert not only_report().eager
+
+
+class InPlace(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x.add_(1)
+        return 2 * x
+
+
+class NoForm(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.linalg.eigvalsh(x @ x.T)
+
+
+@pytest.mark.parametrize(
+    ("module", "reason"),
+    [
+        (Drawing(), "it draws random numbers (aten.rand_like.default)"),
+        (Dropping(), "it draws random numbers (aten.native_dropout.default)"),
+        (InPlace(), "it changes tensors in place"),
+        (NoForm(), "it has no form in ONNX: "),
+    ],
+)
+def test_what_is_not_covered_runs_in_pytorch_with_the_reason(
+    module: nn.Module, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    x = torch.randn(4, 4)
+    torch.manual_seed(1)
+    with caplog.at_level(logging.WARNING, logger="burnish"):
+        found = compiled(module)(x.clone())
+    assert found.shape == module(x.clone()).shape
+    assert only_report().eager.startswith(reason)
+    assert "PyTorch runs a graph as it is, for it" in caplog.text
+
+
+def test_what_is_changed_in_place_is_changed() -> None:
+    x = torch.zeros(3)
+    found = compiled(InPlace())(x)
+    assert x.tolist() == [1, 1, 1]
+    assert found.tolist() == [2, 2, 2]
+
+
+def test_gradients_are_pytorchs() -> None:
+    module = nn.Linear(4, 1)
+    with torch.enable_grad():
+        compiled(module)(torch.ones(2, 4)).sum().backward()
+    assert module.weight.grad is not None
+    assert module.weight.grad.tolist() == [[2, 2, 2, 2]]
+    assert only_report().eager.startswith("gradients are wanted")
+
+
+def test_what_differs_from_pytorch_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong:
+        def run(self, feeds: dict[str, Any]) -> dict[str, Any]:
+            return {"output_0": next(iter(feeds.values())) + 1}
+
+    monkeypatch.setattr(torch_graph, "_opened", lambda *_: Wrong())
+    module, x = nn.Linear(4, 4), torch.randn(2, 4)
+    torch.testing.assert_close(compiled(module)(x), module(x))
+    assert only_report().eager.startswith("its output_0 differs from PyTorch's: ")
+
+
+def test_ever_new_shapes_are_left_to_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch_backend, "MOST_SHAPES", 1)
+    module = nn.ReLU()
+    run = compiled(module, dynamic=True)
+    for size in (2, 3, 4):
+        assert run(torch.ones(size)).tolist() == [1] * size
+    eager = [report.eager for report in graphs() if report.eager]
+    assert eager == ["it was called with more than 1 choices of shapes"]
+
+
+def test_types_that_numpy_lacks_are_shared_as_they_are() -> None:
+    tensor = torch.randn(3, 4).bfloat16()
+    array = torch_graph.array_of(tensor)
+    assert array.dtype.name == "bfloat16"
+    back = torch_graph.tensor_of(array)
+    assert back.data_ptr() == tensor.data_ptr()
+    assert torch.equal(back, tensor)
+
+
+def test_options_that_are_not_known_are_refused() -> None:
+    with pytest.raises(UsageError, match="does not know speed") as caught:
+        backend(None, [], options={"speed": 9})
+    assert caught.value.hint == "it takes options={'threads': N}, and no mode"
+    with pytest.raises(UsageError, match="does not know mode 'max-autotune'"):
+        backend(None, [], mode="max-autotune")
+
+
+def test_pytorch_finds_it_by_its_name() -> None:
+    (found,) = entry_points(group="torch_dynamo_backends", name="burnish")
+    assert found.load() is backend
+    assert Path(torch_backend.__file__).exists()

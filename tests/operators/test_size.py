@@ -1,0 +1,85 @@
+"""Sizes are sums of products, equal whenever they must be."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burnish.operators import size
+from burnish.operators.size import Least, Size, named, unknown
+
+B, S = named("batch"), named("sequence")
+
+
+def test_a_name_with_operators_is_read_as_a_formula() -> None:
+    assert named("past + sequence") == size.add(named("past"), S)
+    assert named("2*batch - 1") == size.subtract(size.multiply(2, B), 1)
+
+
+def test_a_name_that_is_no_formula_stands_for_itself() -> None:
+    assert named("batch size") == unknown("batch size")
+    assert named("Min(64, sequence)") == unknown("Min(64, sequence)")
+
+
+def test_what_cancels_leaves_a_number() -> None:
+    assert size.subtract(size.add(B, 3), B) == 3
+    assert size.subtract(B, B) == 0
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [(12, 4, 3), (12, 5, None), (12, 0, None), (B, B, 1), (size.multiply(B, 64), 16,
+      size.multiply(B, 4)), (size.multiply(B, S), B, S), (B, S, None), (B, 2, None)],
+)  # fmt: skip
+def test_division_is_exact_or_not_at_all(left: Size, right: Size, expected: Size | None) -> None:
+    assert size.divide(left, right) == expected
+
+
+def test_a_limited_slice_fits_what_it_was_cut_for() -> None:
+    cut = unknown(Least(512, S))
+    assert size.broadcast(S, cut) == S
+    assert size.broadcast(cut, S) == S
+    assert size.broadcast(unknown(Least(1, S)), S) is None
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"), [(1, S, S), (S, 1, S), (S, S, S), (4, S, 4), (B, S, None)]
+)
+def test_axes_are_stretched_only_where_that_is_certain(
+    left: Size, right: Size, expected: Size | None
+) -> None:
+    assert size.broadcast(left, right) == expected
+
+
+def _value(of: Size, batch: int, sequence: int) -> int:
+    if isinstance(of, int):
+        return of
+    numbers = {"batch": batch, "sequence": sequence}
+    total = 0
+    for product, count in of.terms:
+        for key, power in product:
+            count *= numbers[str(key)] ** power
+        total += count
+    return total
+
+
+sizes = st.recursive(
+    st.one_of(st.integers(0, 9), st.sampled_from([B, S])),
+    lambda inner: st.one_of(
+        st.builds(size.add, inner, inner),
+        st.builds(size.multiply, inner, inner),
+        st.builds(size.subtract, inner, inner),
+    ),
+    max_leaves=6,
+)
+
+
+@given(sizes, sizes, st.integers(1, 7), st.integers(1, 7))
+def test_arithmetic_is_that_of_numbers(left: Size, right: Size, b: int, s: int) -> None:
+    x, y = _value(left, b, s), _value(right, b, s)
+    assert _value(size.add(left, right), b, s) == x + y
+    assert _value(size.multiply(left, right), b, s) == x * y
+    quotient = size.divide(left, right)
+    if quotient is not None and y:
+        assert _value(quotient, b, s) * y == x
