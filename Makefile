@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 EXAMPLE := examples/bert-mini/torchscript
 OUT ?= out
 
-.PHONY: run test test-gpu check fast golden docs bench bench-quick bench-compile kernels bench-whatif zoo torture clean
+.PHONY: run test test-gpu check fast golden docs bench bench-quick bench-gpu bench-compile kernels bench-whatif zoo torture clean
 
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
@@ -39,12 +39,18 @@ bench: bench-quick bench-compile bench-whatif zoo  ## the figures that docs quot
 	$(BIN)/python benchmarks/zoo_speed.py --prepare
 	$(BIN)/python benchmarks/zoo_speed.py
 	@echo "not run: benchmarks/gpu_bert.py (an NVIDIA GPU), benchmarks/tf_bert.py (TensorFlow),"
+	@echo "         benchmarks/gpu_kernels.py, benchmarks/gpu_smoke.py, benchmarks/gpu_folder.py (an NVIDIA GPU),"
+	@echo "         benchmarks/cuda_graph.py (an NVIDIA GPU),"
 	@echo "         benchmarks/coverage.py (the coverage tool in ../shared),"
-	@echo "         benchmarks/cuda_graph.py (an NVIDIA GPU)"
+	@echo "         benchmarks/corpus.py (folders of models that others wrote)"
 
 bench-quick: $(VENV)/.dev  ## the figures about measuring itself: docs/figures.md
 	$(BIN)/python benchmarks/aa.py
 	$(BIN)/python benchmarks/large_model.py
+
+bench-gpu:  ## our kernels against PyTorch on an NVIDIA card, with whatever Python has both
+	PYTHONPATH=src $(PYTHON) benchmarks/gpu_smoke.py
+	PYTHONPATH=src $(PYTHON) benchmarks/gpu_kernels.py
 
 torture: $(VENV)/.dev  ## attack: planted errors, traps, mutants, kills; docs/torture.md
 	$(BIN)/python -m tests.torture

@@ -42,11 +42,12 @@ class NumpyBackend(Backend):
 
     def emit(
         self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
-    ) -> EmittedKernel:
+    ) -> tuple[EmittedKernel]:
         tensors = {name: graph.tensors[name] for name in (*group.inputs, *group.written)}
         text = str(TileGraph(tensors, group.inputs, group.outputs, group.ops))
         arguments = (*group.inputs, *group.outputs)
-        return EmittedKernel(f"# {UNNAMED}\n{text}", arguments, {}, group.nodes)
+        kernel = EmittedKernel(f"# {UNNAMED}\n{text}", arguments, group.outputs, {}, group.nodes)
+        return (kernel,)
 
     def build(self, sources: Mapping[str, str]) -> BuiltCode:
         files = {f"{KERNELS}/{name}.txt": source.encode() for name, source in sources.items()}

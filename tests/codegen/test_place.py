@@ -154,7 +154,7 @@ def test_a_kernel_is_named_after_what_it_does() -> None:
 
 
 def test_equal_code_has_an_equal_name() -> None:
-    one = EmittedKernel("code", (), {}, ())
+    one = EmittedKernel("code", (), (), {}, ())
     assert canonical_name(one, ["Conv", "Relu", "Conv"]) == canonical_name(one, ["Conv", "Relu"])
     assert canonical_name(one, []).startswith("kernel_")
     assert canonical_name(one, ["com.microsoft.Gelu"]).startswith("com_microsoft_gelu_")

@@ -1,14 +1,14 @@
-; for cpu: avx2: node_2/MultiHeadAttention
+; for cpu: avx2: softmax_2/MultiHeadAttention
 ;   in0 = q: f32[1, 2, 8]
 ;   in1 = k: f32[1, 4, 8]
 ;   in2 = v: f32[1, 4, 8]
 ;   out0 = y: f32[1, 2, 8]
-;   y.scores$0: f32[i0=1, i1=1, i2=2, i3=4] = sum(k0=8) q[0, i2, k0] * k[0, i3, k0]  # `node_2/MultiHeadAttention`
-;   y.weights$0.max$0: f32[i0=1, i1=1, i2=2, i3=1] = max(k0=4) y.scores$0[0, 0, i2, k0]  # `node_2/MultiHeadAttention`
-;   y.weights$0.exp$0: f32[i0=1, i1=1, i2=2, i3=4] = exp(y.scores$0[0, 0, i2, i3] - y.weights$0.max$0[0, 0, i2, 0])  # `node_2/MultiHeadAttention`
-;   y.weights$0.sum$0: f32[i0=1, i1=1, i2=2, i3=1] = sum(k0=4) y.weights$0.exp$0[0, 0, i2, k0]  # `node_2/MultiHeadAttention`
-;   y.weights$0: f32[i0=1, i1=1, i2=2, i3=4] = y.weights$0.exp$0[0, 0, i2, i3] / y.weights$0.sum$0[0, 0, i2, 0]  # `node_2/MultiHeadAttention`
-;   y: f32[i0=1, i1=2, i2=8] = sum(k0=4) y.weights$0[0, 0, i1, k0] * v[0, k0, i2] then acc  # `node_2/MultiHeadAttention`
+;   y.scores$0: f32[i0=1, i1=1, i2=2, i3=4] = sum(k0=8) q[0, i2, k0] * k[0, i3, k0]  # `softmax_2/MultiHeadAttention`
+;   y.weights$0.max$0: f32[i0=1, i1=1, i2=2, i3=1] = max(k0=4) y.scores$0[0, 0, i2, k0]  # `softmax_2/MultiHeadAttention`
+;   y.weights$0.exp$0: f32[i0=1, i1=1, i2=2, i3=4] = exp(y.scores$0[0, 0, i2, i3] - y.weights$0.max$0[0, 0, i2, 0])  # `softmax_2/MultiHeadAttention`
+;   y.weights$0.sum$0: f32[i0=1, i1=1, i2=2, i3=1] = sum(k0=4) y.weights$0.exp$0[0, 0, i2, k0]  # `softmax_2/MultiHeadAttention`
+;   y.weights$0: f32[i0=1, i1=1, i2=2, i3=4] = y.weights$0.exp$0[0, 0, i2, i3] / y.weights$0.sum$0[0, 0, i2, 0]  # `softmax_2/MultiHeadAttention`
+;   y: f32[i0=1, i1=2, i2=8] = sum(k0=4) y.weights$0[0, 0, i1, k0] * v[0, k0, i2] then acc  # `softmax_2/MultiHeadAttention`
 ; loops      y.scores$0: i0=2 of i2, i1=4 of i3, k0=8 of k0, 1 vectors of 8 summed along k0, 4 of i1 unrolled
 ; loops      y.weights$0.max$0: i0=2 of i2, k0=4 of k0, 1 vectors of 8 along i0, k0 unrolled
 ; loops      y.weights$0.exp$0: i0=2 of i2, i1=4 of i3, 1 vectors of 8 along i1

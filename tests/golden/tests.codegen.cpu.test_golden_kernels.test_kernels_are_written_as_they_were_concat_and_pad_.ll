@@ -1,8 +1,8 @@
-; for cpu: avx2: node, node_1
+; for cpu: avx2: concat_2, pad_2
 ;   in0 = x: f32[2, 8]
 ;   in1 = z: f32[2, 8]
 ;   out0 = y: f32[2, 20]
-;   y: f32[i0=2, i1=20] = where(inside(2 <= i1 < 18), where(inside(2 <= i1 < 10), x[i0, i1 - 2 | 2 <= i1 < 10 else 0.0], z[i0, i1 - 10 | 10 <= i1 < 18 else 0.0]), 0.0)  # node, node_1
+;   y: f32[i0=2, i1=20] = where(inside(2 <= i1 < 18), where(inside(2 <= i1 < 10), x[i0, i1 - 2 | 2 <= i1 < 10 else 0.0], z[i0, i1 - 10 | 10 <= i1 < 18 else 0.0]), 0.0)  # concat_2, pad_2
 ; loops      y: i0=2 of i0, i1=20 of i1, 2 vectors of 8 along i1
 ; loops      y: i0=2 of i0, i1=20 of i1, 2 vectors of 8 along i1
 ; loops      y: i0=2 of i0, i1=20 of i1, 2 vectors of 8 along i1

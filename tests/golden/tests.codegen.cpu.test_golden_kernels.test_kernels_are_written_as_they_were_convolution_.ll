@@ -1,8 +1,8 @@
-; for cpu: avx2: node
+; for cpu: avx2: conv_2
 ;   in0 = x: f32[1, 2, 4, 9]
 ;   in1 = filters: f32[2, 2, 2, 2]
 ;   out0 = y: f32[1, 2, 3, 8]
-;   y: f32[i0=1, i1=2, i2=3, i3=8] = sum(k0=2, k1=2, k2=2) x[0, k0, i2 + k1, i3 + k2] * filters[i1, k0, k1, k2]  # node
+;   y: f32[i0=1, i1=2, i2=3, i3=8] = sum(k0=2, k1=2, k2=2) x[0, k0, i2 + k1, i3 + k2] * filters[i1, k0, k1, k2]  # conv_2
 ; loops      y: i0=2 of i1, i1=3 of i2, i2=8 of i3, k0=2 of k0, k1=2 of k1, k2=2 of k2, 1 vectors of 8 along i2, 2 of i0 unrolled, k0 unrolled, k1 unrolled, k2 unrolled
 ; schedule   tile 1×2×3×8
 ; launch     tiles 1, scratch_bytes 256

@@ -1,9 +1,9 @@
-; for cpu: avx2: node
+; for cpu: avx2: conv_2
 ;   in0 = x: f32[1, 2, 3, 8]
 ;   in1 = depth: f32[2, 1, 2, 2]
 ;   out0 = y: f32[1, 2, 2, 8]
-;   x.padded$0: f32[i0=1, i1=2, i2=3, i3=9] = x[0, i1, i2, i3 | 0 <= i3 < 8 else 0.0]  # node
-;   y: f32[i0=1, i1=2, i2=2, i3=8] = sum(k0=2, k1=2) x.padded$0[0, i1, i2 + k0, i3 + k1] * depth[i1, 0, k0, k1]  # node
+;   x.padded$0: f32[i0=1, i1=2, i2=3, i3=9] = x[0, i1, i2, i3 | 0 <= i3 < 8 else 0.0]  # conv_2
+;   y: f32[i0=1, i1=2, i2=2, i3=8] = sum(k0=2, k1=2) x.padded$0[0, i1, i2 + k0, i3 + k1] * depth[i1, 0, k0, k1]  # conv_2
 ; loops      x.padded$0: i0=6 of i1·i2, i1=9 of i3, 2 vectors of 8 along i1
 ; loops      y: i0=2 of i1, i1=2 of i2, i2=8 of i3, k0=2 of k0, k1=2 of k1, 1 vectors of 8 along i2, 2 of i1 unrolled, k0 unrolled, k1 unrolled
 ; schedule   tile 1×2×2×8

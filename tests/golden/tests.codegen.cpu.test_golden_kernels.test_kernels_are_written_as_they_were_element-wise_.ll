@@ -1,8 +1,8 @@
-; for cpu: avx2: node, node_1
+; for cpu: avx2: add_2, tanh_2
 ;   in0 = x: f32[4, 20]
 ;   in1 = z: f32[20]
 ;   out0 = y: f32[4, 20]
-;   y: f32[i0=4, i1=20] = tanh(x[i0, i1] + z[i1])  # node, node_1
+;   y: f32[i0=4, i1=20] = tanh(x[i0, i1] + z[i1])  # add_2, tanh_2
 ; loops      y: i0=4 of i0, i1=20 of i1, 2 vectors of 8 along i1
 ; schedule   tile 4×20
 ; launch     tiles 1, scratch_bytes 256

@@ -1,8 +1,8 @@
-; for cpu: avx2: node
+; for cpu: avx2: gather_2
 ;   in0 = table: f32[5, 16]
 ;   in1 = x: i64[3]
 ;   out0 = y: f32[3, 16]
-;   y: f32[i0=3, i1=16] = table[fetch(x[i0], 5), i1]  # node
+;   y: f32[i0=3, i1=16] = table[fetch(x[i0], 5), i1]  # gather_2
 ; loops      y: i0=3 of i0, i1=16 of i1, 2 vectors of 8 along i1
 ; schedule   tile 3×16
 ; launch     tiles 1, scratch_bytes 256

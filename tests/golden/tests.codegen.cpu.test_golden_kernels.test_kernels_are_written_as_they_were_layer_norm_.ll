@@ -1,11 +1,11 @@
-; for cpu: avx2: node
+; for cpu: avx2: layernormalization_2
 ;   in0 = x: f32[4, 16]
 ;   in1 = gain: f32[16]
 ;   in2 = bias: f32[16]
 ;   out0 = y: f32[4, 16]
-;   y.mean$0: f32[i0=4, i1=1] = sum(k0=16) x[i0, k0] then acc / 16  # node
-;   y.inverse$0: f32[i0=4, i1=1] = sum(k0=16) (x[i0, k0] - y.mean$0[i0, 0]) * (x[i0, k0] - y.mean$0[i0, 0]) then reciprocal(sqrt(acc / 16 + 1e-05))  # node
-;   y: f32[i0=4, i1=16] = (x[i0, i1] - y.mean$0[i0, 0]) * y.inverse$0[i0, 0] * gain[i1] + bias[i1]  # node
+;   y.mean$0: f32[i0=4, i1=1] = sum(k0=16) x[i0, k0] then acc / 16  # layernormalization_2
+;   y.inverse$0: f32[i0=4, i1=1] = sum(k0=16) (x[i0, k0] - y.mean$0[i0, 0]) * (x[i0, k0] - y.mean$0[i0, 0]) then reciprocal(sqrt(acc / 16 + 1e-05))  # layernormalization_2
+;   y: f32[i0=4, i1=16] = (x[i0, i1] - y.mean$0[i0, 0]) * y.inverse$0[i0, 0] * gain[i1] + bias[i1]  # layernormalization_2
 ; loops      y.mean$0: i0=4 of i0, k0=16 of k0, 2 vectors of 8 summed along k0
 ; loops      y.inverse$0: i0=4 of i0, k0=16 of k0, 2 vectors of 8 summed along k0
 ; loops      y: i0=4 of i0, i1=16 of i1, 2 vectors of 8 along i1

@@ -1,7 +1,7 @@
-; for cpu: avx2: node
+; for cpu: avx2: maxpool_2
 ;   in0 = x: f32[1, 2, 4, 16]
 ;   out0 = y: f32[1, 2, 2, 8]
-;   y: f32[i0=1, i1=2, i2=2, i3=8] = max(k0=2, k1=2) x[0, i1, 2*i2 + k0, 2*i3 + k1]  # node
+;   y: f32[i0=1, i1=2, i2=2, i3=8] = max(k0=2, k1=2) x[0, i1, 2*i2 + k0, 2*i3 + k1]  # maxpool_2
 ; loops      y: i0=4 of i1·i2, i1=8 of i3, k0=2 of k0, k1=2 of k1, 1 vectors of 8 along i1, k0 unrolled, k1 unrolled
 ; schedule   tile 1×2×2×8
 ; launch     tiles 1, scratch_bytes 256

@@ -1,9 +1,9 @@
-; for cpu: avx2: node, node_1, node_2
+; for cpu: avx2: matmul_2, add_2, relu_2
 ;   in0 = x: f32[2, 3]
 ;   in1 = weight: f32[3, 16]
 ;   in2 = bias: f32[16]
 ;   out0 = y: f32[2, 16]
-;   y: f32[i0=2, i1=16] = sum(k0=3) x[i0, k0] * weight[k0, i1] then where(acc + bias[i1] < 0, 0, acc + bias[i1])  # node, node_1, node_2
+;   y: f32[i0=2, i1=16] = sum(k0=3) x[i0, k0] * weight[k0, i1] then where(acc + bias[i1] < 0, 0, acc + bias[i1])  # matmul_2, add_2, relu_2
 ; loops      y: i0=2 of i0, i1=16 of i1, k0=3 of k0, 2 vectors of 8 along i1, 2 of i0 unrolled, k0 unrolled
 ; schedule   tile 2×16
 ; launch     tiles 1, scratch_bytes 256

@@ -1,9 +1,9 @@
-; for cpu: avx2: node, node_1
+; for cpu: avx2: quantizelinear_2, dequantizelinear_2
 ;   in0 = x: f32[4, 16]
 ;   in1 = scale: f32[]
 ;   in2 = zero: u8[]
 ;   out0 = y: f32[4, 16]
-;   y: f32[i0=4, i1=16] = f32(i32(u8(minimum(maximum(round(x[i0, i1] / scale[]) + f32(zero[]), 0.0), 255.0))) - i32(zero[])) * scale[]  # node, node_1
+;   y: f32[i0=4, i1=16] = f32(i32(u8(minimum(maximum(round(x[i0, i1] / scale[]) + f32(zero[]), 0.0), 255.0))) - i32(zero[])) * scale[]  # quantizelinear_2, dequantizelinear_2
 ; loops      y: i0=64 of i0·i1, 2 vectors of 8 along i0
 ; schedule   tile 4×16
 ; launch     tiles 1, scratch_bytes 256

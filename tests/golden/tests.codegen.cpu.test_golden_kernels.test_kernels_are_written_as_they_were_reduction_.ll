@@ -1,7 +1,7 @@
-; for cpu: avx2: node
+; for cpu: avx2: reducesum_2
 ;   in0 = x: f32[6, 32]
 ;   out0 = y: f32[6]
-;   y: f32[i0=6] = sum(k0=32) x[i0, k0]  # node
+;   y: f32[i0=6] = sum(k0=32) x[i0, k0]  # reducesum_2
 ; loops      y: i0=6 of i0, k0=32 of k0, 4 vectors of 8 summed along k0
 ; schedule   tile 6
 ; launch     tiles 1, scratch_bytes 256

@@ -1,10 +1,10 @@
-; for cpu: avx2: node
+; for cpu: avx2: softmax_2
 ;   in0 = x: f32[4, 24]
 ;   out0 = y: f32[4, 24]
-;   y.max$0: f32[i0=4, i1=1] = max(k0=24) x[i0, k0]  # node
-;   y.exp$0: f32[i0=4, i1=24] = exp(x[i0, i1] - y.max$0[i0, 0])  # node
-;   y.sum$0: f32[i0=4, i1=1] = sum(k0=24) y.exp$0[i0, k0]  # node
-;   y: f32[i0=4, i1=24] = y.exp$0[i0, i1] / y.sum$0[i0, 0]  # node
+;   y.max$0: f32[i0=4, i1=1] = max(k0=24) x[i0, k0]  # softmax_2
+;   y.exp$0: f32[i0=4, i1=24] = exp(x[i0, i1] - y.max$0[i0, 0])  # softmax_2
+;   y.sum$0: f32[i0=4, i1=1] = sum(k0=24) y.exp$0[i0, k0]  # softmax_2
+;   y: f32[i0=4, i1=24] = y.exp$0[i0, i1] / y.sum$0[i0, 0]  # softmax_2
 ; loops      y.max$0: i0=4 of i0, k0=24 of k0, 3 vectors of 8 summed along k0
 ; loops      y.exp$0: i0=4 of i0, i1=24 of i1, 2 vectors of 8 along i1
 ; loops      y.sum$0: i0=4 of i0, k0=24 of k0, 3 vectors of 8 summed along k0

@@ -1,7 +1,7 @@
-; for cpu: avx2: node
+; for cpu: avx2: transpose_2
 ;   in0 = x: f32[8, 16]
 ;   out0 = y: f32[16, 8]
-;   y: f32[i0=16, i1=8] = x[i1, i0]  # node
+;   y: f32[i0=16, i1=8] = x[i1, i0]  # transpose_2
 ; loops      y: i0=16 of i0, i1=8 of i1, 1 vectors of 8 along i1
 ; schedule   tile 16×8
 ; launch     tiles 1, scratch_bytes 256

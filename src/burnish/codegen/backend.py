@@ -18,7 +18,7 @@ from burnish.runtime.runner import device_name, half
 from burnish.tile.candidates import Ranking, Space, candidates
 from burnish.tile.channels_last import layouts
 from burnish.tile.cost import Cost, estimate
-from burnish.tile.graph import TileGraph
+from burnish.tile.graph import TensorType, TileGraph
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine
 from burnish.tile.partition import Fusion, Partition, partition
@@ -46,12 +46,14 @@ UNNAMED = "kernel_without_a_name"
 
 @dataclass(frozen=True, slots=True)
 class EmittedKernel:
-    """The code of one group, and how it is called."""
+    """The code of a group, or of one of several kernels that compute it, and how it is called."""
 
     source: str
     """In the back end's language (LLVM IR, Triton); calls itself `UNNAMED`."""
     arguments: tuple[str, ...]
     """Tensors in the order in which it takes them."""
+    outputs: tuple[str, ...]
+    """Those of them that it writes."""
     launch: Mapping[str, int]
     """How it is started, in the fields of a record that the back end's runner checks and reads."""
     nodes: tuple[str, ...]
@@ -60,6 +62,12 @@ class EmittedKernel:
     """Constants that it wants laid out anew, by the names they have among the arguments."""
     indices: Mapping[str, int] = field(default_factory=dict)
     """Arguments that hold indices, and how many there are of what they point to."""
+    scratch: Mapping[str, TensorType] = field(default_factory=dict)
+    """Arguments that only kernels of the same group see: the first that takes one writes it."""
+    tile: tuple[int, ...] = ()
+    """What one of its programs computes of its last output."""
+    share: float = 1.0
+    """Of the group's predicted time and traffic that is this kernel's."""
     loops: tuple[str, ...] = ()
     """How each nest is walked, in words: for people only."""
 
@@ -99,11 +107,19 @@ class Backend(Protocol):
     """What turns its sources into code, with the version: part of the tuner's keys."""
     trials: str
     """`module:class` of the `burnish.codegen.tune.messages.Trials` that its measuring process
-    serves: there kernels are proved and timed."""
+    serves: there kernels are proved and timed. Empty: nothing is timed, plans are as predicted."""
     suffix: str
     """Of files with its sources: `.ll`, `.py`."""
     comment: str
     """What begins a comment in them: `;`, `#`."""
+
+    def adapted(self, graph: TileGraph) -> TileGraph:
+        """Return a simplified graph as its kernels want it: other nests that compute the same."""
+        return graph
+
+    def refusal(self, group: Group, graph: TileGraph) -> str | None:
+        """Return why a group can have no kernel, and is left to ONNX Runtime; None: it can."""
+        return None
 
     def layouts(self, graph: TileGraph) -> Layouts:
         """Return how tensors of a simplified graph are to lie in memory."""
@@ -128,8 +144,11 @@ class Backend(Protocol):
 
     def emit(
         self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
-    ) -> EmittedKernel:
-        """Return the code of a group; groups that differ in names only have equal code."""
+    ) -> tuple[EmittedKernel, ...]:
+        """Return the kernels of a group in the order in which they run, mostly one.
+
+        Groups that differ in names only have equal code.
+        """
 
     def build(self, sources: Mapping[str, str]) -> BuiltCode:
         """Return what a folder stores of kernels, given by name."""

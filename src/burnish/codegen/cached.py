@@ -19,7 +19,7 @@ from burnish.codegen.environment import (
     versions,
 )
 from burnish.codegen.pipeline import PlanOptions, plan, prepare
-from burnish.codegen.schedule import Scheduler
+from burnish.codegen.schedule import Predicted, Scheduler
 from burnish.codegen.tune.budget import Budget
 from burnish.codegen.tune.cache import TuningCache
 from burnish.codegen.tune.measure import OrtCandidate, Task
@@ -49,6 +49,7 @@ class Source:
     loaded: ir.Model
     precision: str
     threads: int
+    target: str = DEFAULT_TARGET
 
 
 def compiled_for(source: Source, shapes: Mapping[str, tuple[int, ...]]) -> LoadedModel:
@@ -57,13 +58,13 @@ def compiled_for(source: Source, shapes: Mapping[str, tuple[int, ...]]) -> Loade
     Schedules are those that `burnish compile` found for equal groups, else predicted. It is kept
     in the user's cache; one that is there but damaged is made again.
     """
-    backend = open_backend(DEFAULT_TARGET, source.threads)
+    backend = open_backend(source.target, source.threads)
     key = {
         "content": onnx_files.content_key(source.stored.onnx),
         "shapes": {name: list(shape) for name, shape in shapes.items()},
         "threads": source.threads,
         "target": backend.target,
-        "compiler": compiler_version(),
+        "compiler": [compiler_version(), backend.compiler],
         "versions": versions(),
         "tuned": _stamp(),
     }
@@ -95,6 +96,8 @@ def _kept_in(place: Path) -> Iterator[None]:
 
 def _scheduler(backend: Backend, model: ir.Model) -> Scheduler:
     """Return what chooses by what was measured before, else by what the cost model predicts."""
+    if not backend.trials:
+        return Predicted(backend)
     tuner = Tuner(_Closed(), TuningCache(tuning_cache()), backend)
     return Measured(tuner, TuneOptions(), Budget(0.0), model)
 

@@ -22,7 +22,7 @@ DEFAULT_TARGET = "cpu"
 """What models are compiled for if nobody says."""
 
 _PACKAGE = Path(__file__).parents[1]
-_SOURCES = ("codegen", "hw", "runtime", "tile", "rewrite", "store")
+_SOURCES = ("codegen", "cuda", "hw", "runtime", "tile", "rewrite", "store")
 """What has a say in the plan of a model."""
 
 

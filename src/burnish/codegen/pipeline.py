@@ -100,6 +100,8 @@ def _scheduled(region: Region, options: PlanOptions) -> CompiledRegion:
         return CompiledRegion(region)
     lowered = lower(region.nodes).graph
     simple = simplify(lowered, fusion="none" if options.fusion == "none" else "element-wise")
+    if options.fusion == "full":
+        simple = options.backend.adapted(simple)
     groups = options.scheduler.partition(simple)
     choices = options.scheduler.schedule(groups, simple)
     return CompiledRegion(region, lowered, simple, groups, choices)

@@ -46,8 +46,8 @@ class CompiledRegion:
     simple: TileGraph | None = None
     groups: tuple[Group, ...] = ()
     choices: tuple[Choice, ...] = ()
-    kernels: tuple[EmittedKernel, ...] = ()
-    """One for each choice."""
+    kernels: tuple[tuple[EmittedKernel, ...], ...] = ()
+    """Those of each choice."""
     layouts: Layouts = field(default_factory=dict)
 
 
@@ -120,7 +120,8 @@ class Draft:
         assert region.simple is not None
         self._regions.append(region)
         outside = {*region.simple.inputs, *region.simple.outputs}
-        for choice, kernel in zip(region.choices, region.kernels, strict=True):
+        every = zip(region.choices, region.kernels, strict=True)
+        for choice, kernel in ((choice, kernel) for choice, found in every for kernel in found):
             names = {n: n if n in outside else prefix + n for n in kernel.arguments}
             self._add_tensors(region, kernel, names)
             name = canonical_name(kernel, [self._operators[node] for node in kernel.nodes])
@@ -169,6 +170,8 @@ class Draft:
             if own in constants:
                 self._constants[known] = constants[own]
                 self._types[known] = constant_type(constants[own])
+            elif own in kernel.scratch:
+                self._types[known] = kernel.scratch[own]
             else:
                 self._types[known] = region.simple.tensors[own]
                 if own in region.layouts:
@@ -178,18 +181,19 @@ class Draft:
         self, name: str, choice: Choice, kernel: EmittedKernel, names: Mapping[str, str]
     ) -> None:
         assert choice.schedule is not None
+        share = kernel.share
         self._steps.append(
             KernelStep(
                 kernel=name,
                 arguments=tuple(names[own] for own in kernel.arguments),
-                outputs=tuple(names[own] for own in choice.group.outputs),
+                outputs=tuple(names[own] for own in kernel.outputs),
                 launch=kernel.launch,
                 nodes=kernel.nodes,
-                tile=choice.schedule.tile,
+                tile=kernel.tile,
                 run=choice.schedule.run,
-                predicted_s=choice.predicted_s,
-                predicted_bytes=choice.predicted_bytes,
-                measured_s=choice.measured_s,
+                predicted_s=_part(choice.predicted_s, share),
+                predicted_bytes=_part(choice.predicted_bytes, share),
+                measured_s=_part(choice.measured_s, share),
                 indices={names[own]: size for own, size in kernel.indices.items()},
             )
         )
@@ -217,6 +221,10 @@ class Draft:
             else PlanTensor(_dtype(self._model, name), None, "value")
             for name, home in homes.items()
         }
+
+
+def _part(total: float | None, share: float) -> float | None:
+    return None if total is None else share * total
 
 
 def _uses(step: Step, shared: Mapping[str, int]) -> Uses:
@@ -254,7 +262,7 @@ def _lines(
     choice: Choice, kernel: EmittedKernel, graph: TileGraph, backend: Backend
 ) -> Iterator[str]:
     yield f"for {backend.target}: {', '.join(kernel.nodes)}"
-    for name, role in argument_roles(kernel.arguments, choice.group.outputs).items():
+    for name, role in argument_roles(kernel.arguments, kernel.outputs).items():
         kind = _kind(name, kernel, graph)
         yield f"  {role} = {typed(name, kind)}{', packed' if name in kernel.packed else ''}"
     yield from (f"  {nest_text(op)}" for op in choice.group.ops)
@@ -262,9 +270,12 @@ def _lines(
     yield f"schedule   {choice.schedule}"
     yield f"launch     {', '.join(f'{name} {n:,}' for name, n in kernel.launch.items())}"
     if choice.predicted_s is not None and choice.predicted_bytes is not None:
-        moved = units.size(choice.predicted_bytes)
-        yield f"predicted  {units.seconds(choice.predicted_s)}, {moved} from and to memory"
+        moved = units.size(kernel.share * choice.predicted_bytes)
+        took = units.seconds(kernel.share * choice.predicted_s)
+        yield f"predicted  {took}, {moved} from and to memory"
 
 
 def _kind(name: str, kernel: EmittedKernel, graph: TileGraph) -> TensorType:
-    return constant_type(kernel.packed[name]) if name in kernel.packed else graph.tensors[name]
+    if name in kernel.packed:
+        return constant_type(kernel.packed[name])
+    return kernel.scratch[name] if name in kernel.scratch else graph.tensors[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from burnish.codegen.backend import Backend
@@ -70,9 +70,11 @@ class Predicted:
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._search(group, graph)
-        return Choice(group, known.schedule, known.predicted_s, known.predicted_bytes)
+        return replace(known, group=group)
 
     def _search(self, group: Group, graph: TileGraph) -> Choice:
+        if (reason := self.backend.refusal(group, graph)) is not None:
+            return Choice(group, None, reason=reason)
         ranking = self.backend.candidates(group, graph, self.space)
         if not ranking.candidates:
             # nothing to compute, or nothing fits: the smallest tiles are always right

@@ -27,6 +27,8 @@ from burnish.version import __version__
 R = TypeVar("R")
 _Decoder = Callable[[Any, Any], Any]
 """Given a type and what stands for a value of it, returns the value."""
+_Reader = Callable[[Any, _Decoder], Any]
+"""Returns the value that data stands for; what JSON lacks is read elsewhere."""
 
 _UNREADABLE = (
     OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError,
@@ -143,17 +145,32 @@ def decode(
 
     `elsewhere` is given the type of what JSON lacks, and what stands for it.
     """
-    if type(data) is kind and kind in _SCALARS:
-        return data
+    return _reader(kind)(data, elsewhere)
+
+
+@cache
+def _reader(kind: Any) -> _Reader:  # noqa: ANN401  (a type)
+    """Return what reads values of a type: types are looked at once, not for every value."""
     if get_origin(kind) is not None:
-        return _decode_generic(kind, data, elsewhere)
+        return _generic_reader(kind)
     if kind is bytes:
-        return elsewhere(kind, data)
+        return lambda data, elsewhere: elsewhere(kind, data)
     if dataclasses.is_dataclass(kind):
-        record_type = typing.cast("Any", kind)
-        given = {name: hint for name, hint in _fields(record_type).items() if name in data}
-        return record_type(**{n: decode(hint, data[n], elsewhere) for n, hint in given.items()})
-    return _decode_scalar(kind, data)
+        return _record_reader(kind)
+    if kind in _SCALARS:
+        return lambda data, _: data if type(data) is kind else _decode_scalar(kind, data)
+    return lambda data, _: _decode_scalar(kind, data)
+
+
+def _record_reader(kind: Any) -> _Reader:  # noqa: ANN401  (a dataclass)
+    readers: list[tuple[str, _Reader]] = []
+
+    def read(data: Any, elsewhere: _Decoder) -> Any:  # noqa: ANN401
+        if not readers:  # now, for a record may hold records of its own type
+            readers.extend((name, _reader(hint)) for name, hint in _fields(kind).items())
+        return kind(**{name: of(data[name], elsewhere) for name, of in readers if name in data})
+
+    return read
 
 
 def _decode_scalar(kind: Any, data: Any) -> Any:  # noqa: ANN401
@@ -168,22 +185,21 @@ def _decode_scalar(kind: Any, data: Any) -> Any:  # noqa: ANN401
     return data
 
 
-def _decode_generic(kind: Any, data: Any, elsewhere: _Decoder) -> Any:  # noqa: ANN401
-    def inner(kind: Any, data: Any) -> Any:  # noqa: ANN401
-        return decode(kind, data, elsewhere)
-
+def _generic_reader(kind: Any) -> _Reader:  # noqa: ANN401  (a type with arguments)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        return _first_that_fits(arguments, data, inner)
+        return _union_reader(arguments)
     if origin is typing.Literal:
-        return _one_of(arguments, data)
+        return lambda data, _: _one_of(arguments, data)
     if origin is tuple:
-        return _decode_tuple(arguments, data, inner)
+        return _tuple_reader(arguments)
     if origin is frozenset:
-        return frozenset(inner(arguments[0], item) for item in data)
+        item = _reader(arguments[0])
+        return lambda data, elsewhere: frozenset(item(each, elsewhere) for each in data)
     if issubclass(typing.cast("type", origin), Mapping):
-        return {key: inner(arguments[1], item) for key, item in data.items()}
-    return elsewhere(kind, data)
+        value = _reader(arguments[1])
+        return lambda data, elsewhere: {key: value(v, elsewhere) for key, v in data.items()}
+    return lambda data, elsewhere: elsewhere(kind, data)
 
 
 @cache
@@ -199,25 +215,35 @@ def _one_of(choices: Sequence[Any], data: Any) -> Any:  # noqa: ANN401
     return data
 
 
-def _first_that_fits(kinds: Sequence[Any], data: Any, inner: _Decoder) -> Any:  # noqa: ANN401
-    if data is None and type(None) in kinds:
-        return None
-    for kind in kinds:
-        if kind is type(None):
-            continue
-        try:
-            return inner(kind, data)
-        except (TypeError, ValueError, KeyError, AttributeError):
-            continue
-    raise TypeError(f"{data!r} is none of {', '.join(map(str, kinds))}")
+def _union_reader(kinds: Sequence[Any]) -> _Reader:
+    readers = [_reader(kind) for kind in kinds if kind is not type(None)]
+
+    def read(data: Any, elsewhere: _Decoder) -> Any:  # noqa: ANN401
+        if data is None and type(None) in kinds:
+            return None
+        for reader in readers:
+            try:
+                return reader(data, elsewhere)
+            except (TypeError, ValueError, KeyError, AttributeError):
+                continue
+        raise TypeError(f"{data!r} is none of {', '.join(map(str, kinds))}")
+
+    return read
 
 
-def _decode_tuple(arguments: tuple[Any, ...], data: Any, inner: _Decoder) -> tuple[Any, ...]:  # noqa: ANN401
-    if not isinstance(data, list):
-        raise TypeError(f"expected a list, found {data!r}")
-    if len(arguments) == 2 and arguments[1] is Ellipsis:
-        return tuple(inner(arguments[0], item) for item in data)
-    return tuple(inner(kind, item) for kind, item in zip(arguments, data, strict=True))
+def _tuple_reader(arguments: tuple[Any, ...]) -> _Reader:
+    alike = len(arguments) == 2 and arguments[1] is Ellipsis
+    readers = [_reader(kind) for kind in arguments if kind is not Ellipsis]
+
+    def read(data: Any, elsewhere: _Decoder) -> tuple[Any, ...]:  # noqa: ANN401
+        if not isinstance(data, list):
+            raise TypeError(f"expected a list, found {data!r}")
+        if alike:
+            (reader,) = readers
+            return tuple(reader(item, elsewhere) for item in data)
+        return tuple(reader(item, elsewhere) for reader, item in zip(readers, data, strict=True))
+
+    return read
 
 
 def json_schema(record_type: type, *, schema: int) -> dict[str, Any]:

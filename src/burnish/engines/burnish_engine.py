@@ -7,8 +7,10 @@ that it is fed, with schedules that the cost model predicts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Self
 
 from burnish.core.arrays import Array, Arrays
@@ -26,6 +28,7 @@ from burnish.version import __version__
 if TYPE_CHECKING:
     from burnish.codegen.cached import Source
     from burnish.runtime.executable import Executable
+    from burnish.runtime.folder import CompiledModel
     from burnish.runtime.load import LoadedModel
     from burnish.runtime.plan import Plan
 
@@ -37,15 +40,21 @@ _NAMED = 6
 
 
 class Burnish:
-    """Generated kernels on the CPU."""
+    """Generated kernels on the CPU; a compiled folder runs where it was compiled for."""
 
     name = "burnish"
     needs_torch_source = False
+    target = "cpu"
+    """What models are compiled for when they are fed."""
+    packages: Mapping[str, str] = MappingProxyType(
+        {"llvmlite": "llvmlite", "onnxruntime": "onnxruntime"}
+    )
+    """What it needs, by the module that is looked for."""
 
     def availability(self) -> Availability:
         """Say whether what compiles kernels is installed."""
-        for package in ("llvmlite", "onnxruntime"):
-            if version_of(package, f"{package}-gpu", module=package) is None:
+        for module, package in self.packages.items():
+            if version_of(package, f"{package}-gpu", module=module) is None:
                 return Availability(
                     ok=False, reason=f"{package} is not installed", remedy=f"pip install {package}"
                 )
@@ -61,16 +70,23 @@ class Burnish:
             from burnish.runtime.load import load
 
             whole = load(model.compiled, threads=threads)
-            precision = whole.compiled.about.precision
-            notes = self._notes(options, precision)
-            return BurnishSession(lambda _feeds: whole, precision, threads, notes)
+            told = whole.compiled
+            self._check_folder(told, model.compiled)
+            facts = Facts(
+                told.plans[0].target, told.about.precision, threads,
+                self._notes(options, told.about.precision),
+            )  # fmt: skip
+            return BurnishSession(lambda _feeds: whole, facts)
         from burnish.codegen.cached import Source
 
         loaded = onnx_files.read(model.onnx)
         precision = arithmetic_type(loaded)
-        source = Source(model, loaded, precision, threads)
-        notes = self._notes(options, precision)
-        return BurnishSession(_Compiling(source), precision, threads, notes)
+        source = Source(model, loaded, precision, threads, self.target)
+        facts = Facts(self.target, precision, threads, self._notes(options, precision))
+        return BurnishSession(_Compiling(source), facts)
+
+    def _check_folder(self, told: CompiledModel, folder: Path) -> None:
+        """Raise if a folder is for other devices than the engine; this one takes any."""
 
     def _notes(self, options: EngineOptions, precision: str) -> tuple[str, ...]:
         return (
@@ -99,33 +115,35 @@ class _Compiling:
         return self._loaded[key]
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a session before it is fed."""
+
+    target: str
+    precision: str
+    threads: int
+    notes: tuple[str, ...] = ()
+
+
 class BurnishSession:
     """A model that runs on generated kernels."""
 
-    def __init__(
-        self,
-        loaded: Callable[[Arrays], LoadedModel],
-        precision: str,
-        threads: int,
-        notes: tuple[str, ...],
-    ) -> None:
+    def __init__(self, loaded: Callable[[Arrays], LoadedModel], facts: Facts) -> None:
         self._loaded = loaded
-        self._precision = precision
-        self._threads = threads
-        self._notes = notes
+        self._facts = facts
         self._plan: Plan | None = None
         self._opened: list[LoadedModel] = []
 
     @property
     def placement(self) -> Placement:
         """Return what was obtained; how nodes are divided is known when it has been fed."""
-        plan = self._plan
+        plan, facts = self._plan, self._facts
         return Placement(
-            device="cpu",
-            precision=self._precision,
+            device=device(facts.target),
+            precision=facts.precision,
             nodes_by_provider=divided(plan) if plan is not None else {},
-            threads=self._threads,
-            notes=(*self._notes, *(ort_notes(plan) if plan is not None else ())),
+            threads=facts.threads,
+            notes=(*facts.notes, *(ort_notes(plan) if plan is not None else ())),
         )
 
     def run(self, feeds: Arrays) -> dict[str, Array]:
@@ -163,6 +181,12 @@ class BurnishSession:
         return executable
 
 
+def device(target: str) -> str:
+    """Return where kernels for a target run: `cpu`, `cuda:0`."""
+    name = target.partition(":")[0]
+    return name if name == "cpu" else f"{name}:0"
+
+
 def divided(plan: Plan) -> dict[str, int]:
     """Return how many nodes run as kernels, and how many in ONNX Runtime."""
     kernels = {node for step in plan.kernel_steps for node in step.nodes}
@@ -181,9 +205,10 @@ def ort_notes(plan: Plan) -> tuple[str, ...]:
     if not reasons:
         return ()
     said = Counter(reasons).most_common()
+    where = "" if device(plan.target) == "cpu" else " on the CPU"
     shown = [f"{operator} ×{number} ({reason})" for (operator, reason), number in said[:_NAMED]]
     more = f" and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
-    return (f"{ORT} runs {count(len(reasons), 'node')}: {', '.join(shown)}{more}",)
+    return (f"{ORT} runs {count(len(reasons), 'node')}{where}: {', '.join(shown)}{more}",)
 
 
 ENGINES.register("burnish")(Burnish())

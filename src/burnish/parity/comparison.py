@@ -35,6 +35,7 @@ from burnish.parity.subject import Subject
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.truth import Truth
 from burnish.store import onnx_files
+from burnish.store.inlining import inline
 from burnish.store.interface import Interface
 
 BUDGET_S = 30.0
@@ -349,20 +350,9 @@ def _badness(sample: Sample) -> tuple[bool, float]:
     return (not sample.passed, max((diff.severity for diff in sample.all_diffs), default=0.0))
 
 
-def _name_all_results(model: ir.Model) -> None:
-    """Give calls the results that they leave out: onnx-ir inlines no others."""
-    bodies = [model.graph, *(function.graph for function in model.functions.values())]
-    for node in (node for body in bodies for node in body.all_nodes()):
-        function = model.functions.get(node.op_identifier())
-        if function is not None and len(node.outputs) < len(function.outputs):
-            node.resize_outputs(len(function.outputs))
-
-
 def flat(model: ir.Model) -> ir.Model:
     """Return a model without functions and dead code, whose constants are all initializers."""
-    if model.functions:
-        _name_all_results(model)
-        common_passes.InlinePass()(model)
+    inline(model)
     common_passes.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(model)
     common_passes.RemoveUnusedNodesPass()(model)
     return model

@@ -87,6 +87,8 @@ class Examiner:
             for name, seen in open_ones.items()
             if seen.elements and not seen.finite
         }
+        empty = "it has no element in any sample"
+        found |= {name: empty for name, seen in open_ones.items() if not seen.elements}
         changing = {n: s for n, s in open_ones.items() if n not in structure.constant}
         if changing and all(seen.fixed for seen in changing.values()):
             said = "it has one and the same value in every sample"

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import onnx_ir as ir
 
-from burnish.codegen.backend import open_backend
+from burnish.codegen.backend import Backend, open_backend
 from burnish.codegen.environment import DEFAULT_TARGET, about, default_threads
 from burnish.codegen.pipeline import PlanOptions, plan, prepare, without_products
 from burnish.codegen.place import Built
 from burnish.codegen.schedule import Predicted
 from burnish.codegen.write import write
 from burnish.core import files, records
-from burnish.core.errors import CheckFailedError
+from burnish.core.errors import CheckFailedError, MissingCapabilityError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
 from burnish.engines.model_facts import arithmetic_type
@@ -29,12 +29,13 @@ from burnish.parity.verdict import verdict
 from burnish.parity.verify import Subject, judge, verify
 from burnish.runtime import signing
 from burnish.runtime.folder import About
+from burnish.runtime.runner import runner_for
 from burnish.store import onnx_files
 from burnish.store.compiled import FOLDER
 from burnish.store.stored import StoredModel
 from burnish.study.compile_dump import check_dump, dump
 from burnish.study.compile_report import SCHEMA, CompileReport, PlanReport, Proof
-from burnish.study.compiled_steps import plan_report
+from burnish.study.compiled_steps import plan_report, step_seconds
 from burnish.study.tuning import SchedulerFor, TuneTerms, tuned
 from burnish.study.whole_race import raced
 from burnish.tile.partition import Fusion
@@ -49,13 +50,16 @@ class CompileRequest:
     """What is to be compiled, and how."""
 
     model: StoredModel
-    target: Path
+    folder: Path
+    """Where the result goes."""
     shapes: tuple[Sizes, ...] = ()
     """One plan for each; empty: the model's own sizes, which must all be fixed."""
+    target: str = DEFAULT_TARGET
+    """The back end and the device to compile for: `cpu`, `cuda: sm_90`."""
     fusion: Fusion = "full"
     skip_dot: bool = False
     tune: TuneTerms | None = None
-    """None: schedules are those that the cost model predicts."""
+    """None, or a back end that times nothing: schedules are those that are predicted."""
     threads: int | None = None
     samples: int = 3
     seed: int = 0
@@ -90,23 +94,24 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
     plans: list[PlanReport] = []
 
     def accept(draft: Path) -> str:
-        proofs.append(work.proven(draft))
+        proofs.extend(work.proven(draft))
         plans.extend(work.reports(built, draft))
-        return _proof(work.about, request, proofs[0])
+        return _proof(work.about, request, proofs[0]) if proofs else ""
 
-    write(request.target, work.about, built, work.backend, accept=accept)
+    write(request.folder, work.about, built, work.backend, accept=accept)
     if request.sign is not None:
-        signing.sign(request.target, request.sign)
+        signing.sign(request.folder, request.sign)
     report = CompileReport(
         model=request.model.label,
         source_key=work.about.source_key,
-        folder=request.target,
+        folder=request.folder,
         target=work.backend.target,
         device=work.about.device,
         threads=work.threads,
         fusion=request.fusion,
         plans=tuple(plans),
-        parity=proofs[0],
+        parity=proofs[0] if proofs else None,
+        unproven=work.absent,
         seconds=time.perf_counter() - start,
         notes=tuple(dict.fromkeys(work.notes)),
     )
@@ -117,7 +122,7 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
 
 def _check_places(request: CompileRequest) -> None:
     """Raise at once if in the end something could not be written or signed."""
-    files.check_folder(request.target, FOLDER)
+    files.check_folder(request.folder, FOLDER)
     if request.dump is not None:
         check_dump(request.dump, len(request.plans))
     if request.sign is not None:
@@ -129,17 +134,21 @@ class _Work:
 
     def __init__(self, request: CompileRequest, loaded: ir.Model, progress: Progress) -> None:
         self.threads = request.threads or default_threads()
-        self.backend = open_backend(DEFAULT_TARGET, self.threads)
+        self.backend = open_backend(request.target, self.threads)
+        self.absent = _absent(self.backend)
         precision, device = arithmetic_type(loaded), self.backend.device
         self.about: About = about(request.model, loaded, precision, device, request.words)
         self.notes: list[str] = []
+        self._terms = request.tune if self.backend.trials else None
+        if request.tune is not None and self._terms is None:
+            self.notes.append(f"nothing is timed for {self.backend.target}: the plan is predicted")
         self._loaded = loaded
         self._request = request
         self._progress = progress
 
     def all_built(self) -> tuple[Built, ...]:
         """Return the plans for all sizes."""
-        terms = self._request.tune
+        terms = self._terms
         fusion = self._request.fusion
         if terms is None:
             predicted = Predicted(self.backend, fusion)
@@ -162,7 +171,7 @@ class _Work:
         built = plan(prepared, options)
         steps = f"{len(built.plan.kernel_steps)} kernels, {len(built.plan.ort_steps)} parts"
         self._progress.step("plan", 1, 1, steps)
-        if self._request.tune is None:
+        if self._terms is None:
             return built
         untuned = dataclasses.replace(options, scheduler=Predicted(self.backend, fusion))
         plans = {
@@ -175,31 +184,45 @@ class _Work:
         self.notes.append(note)
         return winner
 
-    def proven(self, draft: Path) -> VerifyReport:
-        """Return how near a draft is to the model; raise where it is not near enough."""
+    def proven(self, draft: Path) -> tuple[VerifyReport, ...]:
+        """Return how near a draft is to the model, if it runs here; raise where not near enough."""
+        if self.absent:
+            return ()
         feeds = tuple(each for sizes in self._plans for each in self._feeds(sizes))
         compiled = dataclasses.replace(self._request.model, compiled=draft)
         candidate = Subject(compiled, ENGINE, EngineOptions(threads=self.threads))
         parity = verify(judge(self._request.model), candidate, feeds, progress=self._progress)
         if not parity.passed:
             raise RejectedError(
-                f"{self._request.target} was not written: {verdict(parity)}",
+                f"{self._request.folder} was not written: {verdict(parity)}",
                 hint="report it as a bug in burnish; --fusion none may compute the same",
                 parity=parity,
             )
-        return parity
+        return (parity,)
 
     def reports(self, built: tuple[Built, ...], draft: Path) -> tuple[PlanReport, ...]:
-        """Return the plans as rows, timed step by step."""
-        fusion = self._request.fusion
-        return tuple(
-            plan_report(each, draft, self._feeds(sizes)[0], self.backend.machine, fusion)
-            for each, sizes in zip(built, self._plans, strict=True)
-        )
+        """Return the plans as rows, timed step by step where they run here."""
+        fusion, machine = self._request.fusion, self.backend.machine
+        found = []
+        for each, sizes in zip(built, self._plans, strict=True):
+            timed = None
+            if not self.absent:
+                timed = step_seconds(each, draft, self._feeds(sizes)[0], self.threads)
+            found.append(plan_report(each, timed, machine, fusion))
+        return tuple(found)
 
     def _feeds(self, sizes: Sizes) -> tuple[Feeds, ...]:
         request = self._request
         return choose(request.model, bindings=sizes, seed=request.seed, samples=request.samples)
+
+
+def _absent(backend: Backend) -> str:
+    """Return why what a back end builds cannot be run here; empty: it can."""
+    try:
+        missing = runner_for(backend.target).lacks(backend.requires)
+    except MissingCapabilityError as error:
+        return error.problem
+    return f"here there is no {', '.join(missing)}" if missing else ""
 
 
 def _proof(told: About, request: CompileRequest, parity: VerifyReport) -> str:

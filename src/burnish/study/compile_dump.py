@@ -42,7 +42,7 @@ def dump(report: CompileReport, built: Sequence[Built], backend: Backend, target
     """Write one folder per plan: what each step gave, and each kernel with facts and listing."""
     for number, (plan, made) in enumerate(zip(report.plans, built, strict=True)):
         with files.folder_written_beside(target / f"plan_{number}", DUMP) as folder:
-            for name, text in {**stages(made), "prove": verdict(report.parity)}.items():
+            for name, text in {**stages(made), "prove": proved(report)}.items():
                 file = f"{STEPS.index(name) + 1:02d}-{name}.txt"
                 (folder / file).write_text(f"{_AFTER} {name}\n\n{text}\n")
             if report.fusion == "full":
@@ -52,6 +52,13 @@ def dump(report: CompileReport, built: Sequence[Built], backend: Backend, target
                 stem.with_name(f"{stem.name}.txt").write_text(facts(step, plan))
                 if step.kind == "kernel":
                     _dump_kernel(made.headers[step.name] + made.kernels[step.name], backend, stem)
+
+
+def proved(report: CompileReport) -> str:
+    """Return what shows that a compiled model computes the same, or that nothing does."""
+    if report.parity is None:
+        return f"not shown to compute the same: {report.unproven}"
+    return verdict(report.parity)
 
 
 def _dump_kernel(source: str, backend: Backend, stem: Path) -> None:

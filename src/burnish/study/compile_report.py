@@ -9,7 +9,7 @@ from typing import Literal
 
 from burnish.parity.report import VerifyReport
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,17 @@ class CompileReport:
     source_key: str
     folder: Path
     target: str
-    """The instruction set of its kernels."""
+    """The back end and the device of its kernels: `cpu: avx512`, `cuda: sm_90`."""
     device: str
     threads: int
     fusion: str
     plans: tuple[PlanReport, ...]
-    parity: VerifyReport
+    parity: VerifyReport | None
+    """None: it was not run."""
     seconds: float
     """What compiling took."""
+    unproven: str = ""
+    """Why nothing shows that it computes the same: it cannot be run here."""
     notes: tuple[str, ...] = ()
 
 

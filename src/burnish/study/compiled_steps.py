@@ -22,18 +22,23 @@ WARMUP, RUNS = 2, 7
 LEVELS: tuple[Fusion, ...] = ("none", "element-wise", "full")
 
 
-def plan_report(
-    built: Built, folder: Path, feeds: Feeds, machine: Machine, fusion: Fusion
-) -> PlanReport:
-    """Return the steps of a plan that is written in a folder, timed one by one."""
-    with open_folder(folder, threads=machine.units) as loaded:
+def step_seconds(built: Built, folder: Path, feeds: Feeds, threads: int) -> list[float]:
+    """Return how long each step of a plan takes that is written in a folder."""
+    with open_folder(folder, threads=threads) as loaded:
         executable = loaded.executable(feeds.arrays)
         times = executable.step_times(feeds.arrays, warmup=WARMUP, runs=RUNS)
-    measured = [
+    return [
         statistics.median(run[step].duration_s for run in times)
         for step in range(len(built.plan.steps))
     ]
+
+
+def plan_report(
+    built: Built, measured_s: Sequence[float] | None, machine: Machine, fusion: Fusion
+) -> PlanReport:
+    """Return a plan, with the seconds of its steps if they were timed."""
     plan = built.plan
+    measured: Sequence[float | None] = measured_s or [None] * len(plan.steps)
     return PlanReport(
         sizes=plan.sizes,
         steps=step_rows(plan, measured),
@@ -72,13 +77,13 @@ def _planned(built: Built, fusion: Fusion) -> MeasureRow:
     )
 
 
-def step_rows(plan: Plan, measured_s: Sequence[float]) -> tuple[StepRow, ...]:
+def step_rows(plan: Plan, measured_s: Sequence[float | None]) -> tuple[StepRow, ...]:
     """Return the steps of a plan as rows."""
     pairs = zip(plan.steps, measured_s, strict=True)
     return tuple(_row(plan, number, step, s) for number, (step, s) in enumerate(pairs))
 
 
-def _row(plan: Plan, number: int, step: Step, measured_s: float) -> StepRow:
+def _row(plan: Plan, number: int, step: Step, measured_s: float | None) -> StepRow:
     kernel = step if isinstance(step, KernelStep) else None
     return StepRow(
         number=number,

@@ -17,7 +17,7 @@ from burnish.study.compile_report import CompileReport
 from burnish.study.given import model_of
 from burnish.study.requests.line import line
 from burnish.study.requests.rewriting import CompileCommand
-from burnish.study.requests.vocabulary import path, shapes
+from burnish.study.requests.vocabulary import device, path, shapes
 from burnish.study.tuning import TuneTerms
 
 
@@ -25,13 +25,15 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
     """Write a model as a folder of kernels, if that computes the same; return what was done."""
     model = model_of(asked.model, asked.store)
     _require_sizes(model, asked)
-    words = [] if asked.fusion == "full" else [f"--fusion {asked.fusion}"]
+    words = [] if asked.target == "cpu" else [f"--target {asked.target}"]
+    words += [] if asked.fusion == "full" else [f"--fusion {asked.fusion}"]
     words += ["--skip-dot"] if asked.skip_dot else []
     words += [] if asked.tune else ["--no-tune"]
     words += [f"--threads {asked.threads}"] if asked.threads else []
     request = CompileRequest(
         model=model,
-        target=Path(asked.output),
+        folder=Path(asked.output),
+        target=device(asked.target),
         shapes=shapes(asked.shape),
         fusion=asked.fusion,
         skip_dot=asked.skip_dot,

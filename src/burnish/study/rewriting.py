@@ -12,7 +12,7 @@ from burnish.rewrite.rule import Rule
 from burnish.rewrite.user_rules import load
 from burnish.study.requests.judging import RunCommand
 from burnish.study.requests.rewriting import ExplainCommand, OptimizeCommand
-from burnish.study.requests.vocabulary import Place, element_type, names, shapes
+from burnish.study.requests.vocabulary import Place, Where, element_type, family, names, shapes
 from burnish.study.trial import Trial
 
 HALF = "f16"
@@ -26,7 +26,7 @@ def options_of(asked: OptimizeCommand) -> OptimizeOptions:
         only=names(asked.only),
         keep_functions=asked.keep_functions,
         raise_opset=not asked.keep_opset,
-        target=asked.target,
+        target=family(asked.target),
         ops=asked.ops,
         cost=asked.cost,
         conversion=_conversion(asked),
@@ -38,7 +38,7 @@ def options_of_explain(asked: ExplainCommand) -> OptimizeOptions:
     return OptimizeOptions(
         disable=names(asked.disable),
         only=names(asked.only),
-        target=asked.target,
+        target=family(asked.target),
         ops=asked.ops,
         cost=asked.cost,
     )
@@ -47,7 +47,8 @@ def options_of_explain(asked: ExplainCommand) -> OptimizeOptions:
 def options_of_run(asked: RunCommand) -> OptimizeOptions:
     """Return which rules and steps run: for GPUs, if the model will only run there."""
     engines = names(asked.engine)
-    target = asked.target or ("cuda" if engines and set(engines) <= _GPU_ENGINES else "cpu")
+    usual: Where = "cuda" if engines and set(engines) <= _GPU_ENGINES else "cpu"
+    target = family(asked.target or usual)
     return OptimizeOptions(
         disable=names(asked.disable), target=target, ops=asked.ops, cost=asked.cost
     )

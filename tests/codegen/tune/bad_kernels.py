@@ -119,11 +119,10 @@ class BadBackend(CpuBackend):
 
     def emit(
         self, group: Group, schedule: Schedule, graph: TileGraph, **_: object
-    ) -> EmittedKernel:
+    ) -> tuple[EmittedKernel]:
         name = NAMES[schedule.tile[0] - 1]
         if name == "unwritable":
             raise ValueError("no way to write it")
         (output,) = group.outputs
-        return EmittedKernel(
-            TEXTS[name].replace("@kernel", f"@{UNNAMED}"), ("a", "b", output), LAUNCH, ("node",)
-        )
+        code = TEXTS[name].replace("@kernel", f"@{UNNAMED}")
+        return (EmittedKernel(code, ("a", "b", output), (output,), LAUNCH, ("node",)),)

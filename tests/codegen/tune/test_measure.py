@@ -126,9 +126,9 @@ def test_packed_constants_travel_with_their_kernel() -> None:
     packed: list[EmittedKernel] = []
 
     class Watched(CpuBackend):
-        def emit(self, *given: object, **named: object) -> EmittedKernel:
-            packed.append(super().emit(*given, **named))  # type: ignore[arg-type]
-            return packed[-1]
+        def emit(self, *given: object, **named: object) -> tuple[EmittedKernel]:
+            packed.extend(super().emit(*given, **named))  # type: ignore[arg-type]
+            return (packed[-1],)
 
     with MeasuringProcess(Terms(Watched(TARGETS["portable"], MACHINE), QUICK)) as bench:
         (found,) = bench.try_all(Task(whole(graph), graph), [Schedule((1, 16, 5, 12))])

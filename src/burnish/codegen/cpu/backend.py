@@ -73,19 +73,22 @@ class CpuBackend(Backend):
 
     def emit(
         self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
-    ) -> EmittedKernel:
+    ) -> tuple[EmittedKernel]:
         """Return the code of a group as LLVM IR."""
         target = replace(self.instructions, unit=self.machine.unit)
         kernel = generate(group, schedule, graph, target, name=UNNAMED, layouts=layouts)
-        return EmittedKernel(
+        emitted = EmittedKernel(
             source=kernel.ir_text,
             arguments=kernel.arguments,
+            outputs=group.outputs,
             launch=CpuLaunch(kernel.tiles, kernel.scratch_bytes).fields,
             nodes=kernel.nodes,
             packed=kernel.packed,
             indices=kernel.indices,
+            tile=schedule.tile,
             loops=kernel.loops,
         )
+        return (emitted,)
 
     def build(self, sources: Mapping[str, str]) -> BuiltCode:
         """Return each kernel as LLVM IR and as object code, and all of them linked."""

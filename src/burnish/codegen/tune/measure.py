@@ -219,11 +219,13 @@ class MeasuringProcess:
 
     def _written(self, key: str, task: Task, schedule: Schedule) -> EmittedKernel | None:
         try:
-            return self._backend.emit(task.group, schedule, task.graph, layouts=task.layouts)
+            # trials prove and time one kernel: a group of several is a failure here
+            (kernel,) = self._backend.emit(task.group, schedule, task.graph, layouts=task.layouts)
         except Exception as error:
             # whatever the generator cannot write is a row, and the next schedule may do
             self._failures[key] = f"cannot be generated ({type(error).__name__}: {error})"
             return None
+        return kernel
 
     def _collect(self, waiting: tuple[str, EmittedKernel] | None) -> None:
         if waiting is None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import onnx_ir as ir
-from onnx_ir.passes.common import RemoveUnusedFunctionsPass
 
 from burnish.infer import walk
 from burnish.rewrite import edit
@@ -32,8 +31,24 @@ class DropDeadCode(InPlacePass):
         count += sum(_drop_initializers(graph) for graph in walk.graphs(model))
         count += sum(map(_drop_absent_inputs, walk.nodes(model)))
         if model.functions:
-            count += RemoveUnusedFunctionsPass()(model).modified  # type: ignore[no-untyped-call]
+            count += _drop_functions(model)
         return counted(model, count + _drop_imports(model))
+
+
+def _drop_functions(model: ir.Model) -> int:
+    """Remove functions that nobody calls; onnx-ir's pass recurses as deep as they call."""
+    called: set[ir.OperatorIdentifier] = set()
+    bodies: list[ir.Graph] = [model.graph]
+    while bodies:
+        for node in bodies.pop().all_nodes():
+            name = node.op_identifier()
+            if name in model.functions and name not in called:
+                called.add(name)
+                bodies.append(model.functions[name].graph)
+    doomed = [name for name in model.functions if name not in called]
+    for name in doomed:
+        del model.functions[name]
+    return len(doomed)
 
 
 def _drop_nodes(graph: ir.Graph) -> int:

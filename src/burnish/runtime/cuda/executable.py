@@ -54,6 +54,13 @@ class CudaExecutable:
         self._check(feeds)
         return self._device.prepare(feeds)
 
+    def times_s(
+        self, feeds: Arrays, *, warmup: int, runs: int, repeats: int = 1
+    ) -> tuple[float, ...]:
+        """Return how long each run took on the card's own clock; see `DeviceExecutable.times_s`."""
+        self._check(feeds)
+        return self._device.times_s(feeds, warmup=warmup, runs=runs, repeats=repeats)
+
     def step_times(self, feeds: Arrays, *, warmup: int, runs: int) -> list[list[StepTime]]:
         """Return when each step of each of `runs` runs began, and how long it took."""
         self._check(feeds)

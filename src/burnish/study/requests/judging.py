@@ -132,9 +132,9 @@ class RunCommand:
     threads: v.Threads = None
     samples: v.Samples = 3
     disable: v.Disable = ()
-    target: Annotated[v.Target | None, Saying("Default: cpu, unless all engines are on GPUs.")] = (
-        None
-    )
+    target: Annotated[v.Target | None, Saying(
+        f"{v.WITH_KERNELS} Default: cpu, unless all engines are on GPUs.")
+    ] = None  # fmt: skip
     ops: v.Ops = "auto"
     cost: v.Cost = "rules"
     trial: v.Trial = True

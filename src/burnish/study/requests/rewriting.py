@@ -41,7 +41,7 @@ class OptimizeCommand:
     ] = None  # fmt: skip
     disable: v.Disable = ()
     only: v.Only = ()
-    target: v.Target = "cpu"
+    target: Annotated[v.Target, Saying(v.WITH_KERNELS)] = "cpu"
     ops: v.Ops = "auto"
     cost: v.Cost = "rules"
     trial: v.Trial = True
@@ -87,7 +87,7 @@ class ExplainCommand:
     _: KW_ONLY
     disable: v.Disable = ()
     only: v.Only = ()
-    target: v.Target = "cpu"
+    target: Annotated[v.Target, Saying(v.WITH_KERNELS)] = "cpu"
     ops: v.Ops = "auto"
     cost: v.Cost = "rules"
     trial: v.Trial = True
@@ -132,6 +132,7 @@ class CompileCommand:
     _: KW_ONLY
     output: v.OutputFolder
     shape: Annotated[v.Shapes, Saying("Several give several plans in one folder.")] = ()
+    target: Annotated[v.Target, Saying("Cards of a kind need not be here.")] = "cpu"
     fusion: Annotated[
         Literal["none", "element-wise", "full"],
         Option("How much work one kernel may do.", kind=("none", "element-wise", "full")),

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 from burnish.core.errors import UsageError
 from burnish.study.requests.option import Argument, Option
@@ -25,6 +25,7 @@ else:
     AnyModel = Any
 
 Place = str | os.PathLike[str]
+Where = Literal["cpu", "cuda", "sm_80", "sm_90", "sm_100"]
 Sizes = Mapping[str, int]
 
 
@@ -113,6 +114,16 @@ def seconds(text: str) -> float:
 def element_type(text: str) -> str:
     """Return burnish's name of a type, however people write it: `fp16` is f16, `int8` is i8."""
     return _TYPES.get(text.lower(), text.lower())
+
+
+def family(target: Where) -> Literal["cpu", "cuda"]:
+    """Return the kind of device that a target is."""
+    return "cpu" if target == "cpu" else "cuda"
+
+
+def device(target: Where) -> str:
+    """Return a target as plans write it: `sm_90` is `cuda: sm_90`."""
+    return target if target == family(target) else f"{family(target)}: {target}"
 
 
 def path(given: Place | None) -> Path | None:
@@ -212,12 +223,13 @@ Precision = Annotated[
     ),
 ]  # fmt: skip
 Target = Annotated[
-    Literal["cpu", "cuda"],
+    Where,
     Option(
-        "Where the model will run: only operators with kernels there are used.",
-        kind=("cpu", "cuda"),
+        "Where the model will run: on CPUs, on the NVIDIA card that is here, or on cards of a "
+        "kind.", kind=get_args(Where),
     ),
-]
+]  # fmt: skip
+WITH_KERNELS = "Only operators with kernels there are used."
 Ops = Annotated[
     Literal["auto", "standard", "contrib"],
     Option(

@@ -12,6 +12,7 @@ from burnish.parity.verdict import verdict
 from burnish.report.rewritten import rewrite_lines
 from burnish.report.table import Shown, Table, table
 from burnish.study.check import CheckReport
+from burnish.study.compile_dump import proved
 from burnish.study.compile_report import CompileReport, PlanReport, StepRow
 from burnish.study.conversion import ConversionReport
 from burnish.study.distill import DistillReport
@@ -88,9 +89,9 @@ def distill_lines(report: DistillReport) -> Shown:
 def compile_lines(report: CompileReport) -> Shown:
     """Yield the steps of each plan, what ONNX Runtime runs and why, the measures, the proof."""
     for plan in report.plans:
-        yield from _plan(plan)
+        yield from _plan(plan, "" if report.target.startswith("cpu") else ", on the CPU")
     yield from (f"note: {note}" for note in report.notes)
-    yield verdict(report.parity)
+    yield proved(report)
     yield f"written: {report.folder} ({report.target}, {units.count(report.threads, 'thread')})"
     yield f"run it: burnish exec {report.folder} --data INPUTS.npz"
 
@@ -176,10 +177,12 @@ def _few(names: tuple[str, ...]) -> str:
     return f"{shown} and {rest} more" if rest > 0 else shown
 
 
-def _plan(plan: PlanReport) -> Shown:
+def _plan(plan: PlanReport, where: str) -> Shown:
     shown = plan.steps
     if len(shown) > _ROWS:
-        slowest = sorted(shown, key=lambda step: -(step.measured_s or 0.0))[:_ROWS]
+        slowest = sorted(shown, key=lambda step: -(step.measured_s or step.predicted_s or 0.0))[
+            :_ROWS
+        ]
         shown = tuple(sorted(slowest, key=lambda step: step.number))
     sizes = ", ".join(f"{name}={size}" for name, size in plan.sizes.items()) or "fixed sizes"
     kernels = sum(step.kind == "kernel" for step in plan.steps)
@@ -194,7 +197,7 @@ def _plan(plan: PlanReport) -> Shown:
     if len(shown) < len(plan.steps):
         rest = units.count(len(plan.steps) - len(shown), "faster step")
         yield f"and {rest}; --json has them all"
-    yield from (one for one in (_left_to_runtime(plan), _measures(plan)) if one.rows)
+    yield from (one for one in (_left_to_runtime(plan, where), _measures(plan)) if one.rows)
 
 
 def _step(step: StepRow) -> tuple[str, ...]:
@@ -210,13 +213,13 @@ def _step(step: StepRow) -> tuple[str, ...]:
     )
 
 
-def _left_to_runtime(plan: PlanReport) -> Table:
+def _left_to_runtime(plan: PlanReport, where: str) -> Table:
     nodes: dict[str, list[str]] = defaultdict(list)
     for step in plan.steps:
         for node, reason in step.reasons.items():
             nodes[reason].append(node)
     return table(
-        "with ONNX Runtime",
+        f"with ONNX Runtime{where}",
         ("why", "nodes", "for instance"),
         [(reason, str(len(found)), found[0]) for reason, found in nodes.items()],
         numeric=("nodes",),
