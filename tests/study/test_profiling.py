@@ -38,7 +38,11 @@ def model(tmp_path: Path) -> StoredModel:
 def test_two_inputs_two_outputs_and_nameless_nodes_are_all_led_back(model: StoredModel) -> None:
     request = ProfileCommand(model, warmup=1, runs=2)
     found, (trace,) = profiles(request)
-    assert found.profiles[0].coverage.share == 1.0
+    (only,) = found.profiles
+    assert only.coverage is not None
+    assert only.coverage.share == 1.0
+    assert only.diagnosis is not None
+    assert only.diagnosis.wall_s > 0
     nodes = {node for span in trace.spans for node in span.nodes}
     assert nodes == {"Add_0", "the_relu", "Sigmoid_2"}
 
