@@ -77,7 +77,7 @@ def exported(built: Module) -> Graph:
 
 def planned(model: Graph, fusion: str) -> Plan:
     """Return the launches of a model."""
-    from burnish.codegen.gpu.choose import Predicted
+    from burnish.codegen.gpu.choose import GpuPredicted
     from burnish.codegen.gpu.kernel import Target
     from burnish.codegen.gpu.layout import orders_of
     from burnish.codegen.gpu.sequence import sequenced, simplified
@@ -85,7 +85,7 @@ def planned(model: Graph, fusion: str) -> Plan:
 
     graph = simplified(model)
     target = Target(orders=orders_of(graph), approximate=True)
-    return sequenced(graph, Predicted(load(DEVICE), target, fusion), target)
+    return sequenced(graph, GpuPredicted(load(DEVICE), target, fusion), target)
 
 
 def compile_one(job: tuple[Any, str]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from burnish.analyze.advise import (
     advise,
     limit_seconds,
     memory_chains,
+    unmeasured,
 )
 from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.selector import Scene
@@ -40,15 +41,26 @@ def test_neighbours_that_wait_for_memory_should_be_fused() -> None:
     )
 
 
-def test_the_largest_gain_comes_first_and_what_must_be_measured_last() -> None:
+def test_what_was_simulated_comes_first_then_what_can_be_measured_then_bounds() -> None:
     facts = dataclasses.replace(FACTS, other_engines=("openvino",))
-    found = advise(Setting(Scene(chain(4000, 4000, 4000), RELUS), LAPTOP), facts)
-    gains = [one.gain for one in found]
-    assert gains[-1] is None
-    assert gains[:-1] == sorted(gains[:-1], reverse=True)  # type: ignore[type-var]
-    assert found[-1].command == (
+    measured = dataclasses.replace(LAPTOP, source="Measured on it")
+    found = advise(Setting(Scene(chain(4000, 4000, 4000), RELUS), measured), facts)
+    assert [one.confidence for one in found] == ["simulated", "unknown", "bound"]
+    assert found[1].command == (
         "burnish bench 'my model.onnx' --engine onnxruntime-cpu,openvino --shape batch=8"
     )
+
+
+def test_a_data_sheet_makes_no_advice_about_how_far_the_limit_is() -> None:
+    found = advise(Setting(Scene(chain(4000, 4000, 4000), RELUS), LAPTOP), FACTS)
+    assert not [one for one in found if one.what.startswith("a faster kernel")]
+    assert unmeasured(LAPTOP) == (
+        (
+            "the limits of laptop are a data sheet's, which this machine may not reach; measure"
+            " them: burnish doctor --probe cpu"
+        ),
+    )
+    assert unmeasured(None) == ()
 
 
 def test_products_bound_by_arithmetic_should_be_computed_in_a_faster_type() -> None:
@@ -94,7 +106,7 @@ def test_a_fusion_that_was_refused_is_told_with_reason_remedy_and_bound() -> Non
 
 
 def test_fusions_that_the_engine_leaves_undone_are_offered_with_the_command() -> None:
-    result = Outcome("apply gelu", ("fuse a", "fuse b"), 4, 1e-3, 8e-3, 10e-3, None)
+    result = Outcome("apply gelu", ("fuse a", "fuse b"), 4, 1e-3, 8e-3, 10e-3, 7e-3, 9e-3, None)
     found = advise(
         Setting(Scene(chain(1))), dataclasses.replace(FACTS, fusions=(("gelu", result),))
     )

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given
 
-from burnish.analyze.breakdown import by_operator
+from burnish.analyze.breakdown import Breakdown, by_operator
 from burnish.analyze.difference import difference
 from burnish.trace.events import Trace
 from timelines import US, run, span, trace, traces
@@ -38,3 +38,25 @@ def test_the_difference_mirrored_has_the_opposite_sign(first: Trace, second: Tra
     there = {r.label: r.change_s for r in difference(one, other, names=NAMES).rows}
     back = {r.label: r.change_s for r in difference(other, one, names=NAMES).rows}
     assert there == {label: pytest.approx(-change) for label, change in back.items()}
+
+
+def test_a_change_within_the_spread_of_the_inferences_is_not_clear() -> None:
+    def recorded(*lengths: int) -> Breakdown:
+        pairs = [(run(at * 100, 90), span("a", at * 100, n)) for at, n in enumerate(lengths)]
+        return by_operator(trace(*(one for pair in pairs for one in pair)))
+
+    def tells(before: Breakdown, after: Breakdown) -> bool:
+        found = difference(before, after, names=("x", "y"))
+        return found.tells(next(row for row in found.rows if row.label == "Add"))
+
+    close = recorded(25, 45, 50)
+    assert not tells(recorded(20, 60, 30), close)
+    assert tells(recorded(20, 21, 22), close)
+    assert not tells(recorded(20), recorded(50))
+
+
+def test_what_is_in_one_only_appears_or_vanishes() -> None:
+    before = by_operator(trace(run(0, 90), span("a", 0, 10, op="Erf")))
+    after = by_operator(trace(run(0, 90), span("g", 0, 15, op="Gelu")))
+    fates = {row.label: row.fate for row in difference(before, after, names=("x", "y")).rows}
+    assert (fates["Erf"], fates["Gelu"], fates["between nodes"]) == ("vanishes", "appears", "")

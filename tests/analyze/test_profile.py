@@ -59,3 +59,14 @@ def test_one_model_on_two_engines_is_told_apart_by_engine() -> None:
     pair = report((profiled(timeline), profiled(timeline, engine="f"))).difference
     assert pair is not None
     assert (pair.baseline, pair.candidate) == ("m on e", "m on f")
+
+
+@pytest.mark.parametrize(("load", "told"), [(None, False), (0.2, False), (4.8, True)])
+def test_a_busy_machine_is_told(load: float | None, told: bool) -> None:
+    timeline = trace(run(0, 50), span("a", 0, 20))
+    subject = Subject("m", "e", GraphRecord("g", (), (), (), {}, frozenset()))
+    found, _ = profile(Recording(timeline, (1e-3,), load), subject)
+    assert told == any(
+        note.startswith("the machine was busy: 4.8 programs wanted each processor")
+        for note in found.notes
+    )

@@ -156,3 +156,10 @@ def test_any_selector_is_text(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"action": [{"do": "remove", "select": 1.5}]}')
     (found,) = read(tmp_path / "a.json")
     assert str(found.actions[0]) == "remove 1.5"
+
+
+def test_the_bare_list_of_amdahl4ml_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "speedups.json"
+    path.write_text('[{"op_id": "2", "speedup": 2}]')
+    (found,) = read(path)
+    assert [str(action) for action in found.actions] == ["scale id:2 2.00×"]

@@ -5,6 +5,7 @@ import pytest
 from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.selector import Scene, Selector, chains, parse, select
 from burnish.core.errors import UsageError
+from burnish.store.graph import GraphNode
 from event_graphs import event, node, record
 
 GRAPH = record(
@@ -92,3 +93,26 @@ def test_a_selector_is_written_as_it_is_read() -> None:
     for text in ("op:Relu", "a/b", "top:3"):
         assert str(parse(text)) == text
     assert parse("op:") == Selector("any", "op:")
+
+
+def test_an_id_is_that_of_the_graphs_list_where_there_is_a_graph() -> None:
+    graph = EventGraph((event("late", 5), event("early", 5, 0)))
+    scene = Scene(graph, ids=(("early",), ("late", "with"), ("inside",)))
+    assert select(parse("id:0"), scene) == (1,)
+    assert select(parse("id:1"), scene) == (0,)
+    with pytest.raises(UsageError) as inside:
+        select(parse("id:2"), scene)
+    assert inside.value.hint == (
+        "it is inside, which took no time of its own: select what it runs in"
+    )
+    with pytest.raises(UsageError) as beyond:
+        select(parse("id:3"), scene)
+    assert beyond.value.hint == "nodes are numbered from 0 to 2, in the order of the graph's list"
+
+
+def test_a_layer_is_found_inside_of_whatever_it_is_in() -> None:
+    inner = GraphNode("n0", "Add", "", (), (), {}, ("bert", "encoder", "layer.0", "output"))
+    other = GraphNode("n1", "Add", "", (), (), {}, ("bert", "encoder", "layer.01"))
+    scene = Scene(EventGraph((event("n0", 5), event("n1", 5))), record(inner, other))
+    assert select(parse("layer:encoder/layer.0"), scene) == (0,)
+    assert select(parse("layer:bert"), scene) == (0, 1)

@@ -149,3 +149,9 @@ def test_a_verdict_is_what_its_interval_says(candidates: list[list[float]]) -> N
         assert comparison.high is not None
         assert (comparison.verdict is Verdict.FASTER) == (comparison.low > 1)
         assert (comparison.verdict is Verdict.SLOWER) == (comparison.high < 1)
+
+
+def test_noise_beyond_all_bounds_is_not_given_as_a_figure() -> None:
+    noisy = measured("noisy", [0.1], [1.0], [40.0])
+    comparison = compare(measured("base", [1.0], [1.0], [1.0]), [noisy])[0]
+    assert comparison.reason.startswith("any difference is hidden by the noise")

@@ -11,6 +11,7 @@ from burnish.cli.commands import made
 from burnish.cli.main import run
 from burnish.report.graph import picture
 from burnish.study.requests.looking import View
+from kineto_events import kernel, launch, written
 
 MODEL = """
 <ir_version: 8, opset_import: ["" : 17]>
@@ -103,6 +104,19 @@ def test_a_scenario_file_is_drawn_as_before_and_after(
 def test_sizes_that_are_asked_for_are_drawn(model: Path, tmp_path: Path) -> None:
     assert run(["graph", str(model), "-o", str(tmp_path / "a.svg"), "--shape", "batch=3"]) == 0
     assert "f32[3, 8]" in (tmp_path / "a.svg").read_text()
+
+
+def test_groups_of_ones_own_are_taken(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = [launch(2, 1), kernel("odd_kernel", 20, 5, 1)]
+    trace, groups = written(tmp_path, *events), tmp_path / "mine.toml"
+    groups.write_text('[[group]]\nname = "mine"\nkernel = "odd_kernel"\nnodes = ["Relu"]\n')
+    asked = ["graph", str(model), "-o", str(tmp_path / "a.csv"), "--trace", str(trace)]
+    assert run(asked) == 0
+    without = (tmp_path / "a.csv").read_text()
+    assert run([*asked, "--groups", str(groups)]) == 0
+    assert (tmp_path / "a.csv").read_text() != without
 
 
 def test_the_views_are_those_that_can_be_drawn() -> None:

@@ -11,6 +11,7 @@ from onnx import parser
 from burnish.analyze.profile import SCHEMA, ProfileReport
 from burnish.cli.main import run
 from burnish.core import records
+from kineto_events import kernel, launch, op, written
 
 MODEL = """
 <ir_version: 8, opset_import: ["" : 18]>
@@ -140,3 +141,64 @@ def test_a_library_of_ones_own_is_used(
     told = capsys.readouterr().out
     assert "the_mul" in told
     assert "16.7 % by what such work usually is" in told
+
+
+def test_recordings_are_looked_at_alone_and_against_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = []
+    for label, length in (("one", 50), ("two", 90)):
+        (tmp_path / label).mkdir()
+        events = [op("aten::add", 0, 9), launch(2, 1), kernel("gemm", 20, length, 1)]
+        path = written(tmp_path / label, *events).rename(tmp_path / f"{label}.json")
+        paths.append(str(path))
+    assert run(["profile", paths[0]]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("The GPU is busy")
+    assert f"next: burnish whatif {paths[0]} --sweep" in told
+    assert run(["profile", *paths, "--by", "kernel"]) == 0
+    assert "From one.json to two.json" in capsys.readouterr().out
+
+
+def test_a_recording_and_a_model_side_by_side_are_no_request(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, launch(2, 1), kernel("k", 20, 5, 1))
+    assert run(["profile", str(path), str(model)]) == 2
+    told = capsys.readouterr().err
+    assert f"{path} is a recording, and not all of {path}, {model} are" in told
+    assert f"burnish profile MODEL --trace {path}; or recordings alone" in told
+
+
+def test_the_ranks_of_a_folder_are_a_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for rank, length in enumerate([70, 10]):
+        events = [launch(1, 1), kernel("ncclDevKernel_AllReduce", 10, length, 1)]
+        written(tmp_path, *events).rename(tmp_path / f"rank{rank}.json")
+    assert run(["profile", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "The others wait for rank1.json, up to 60.0 µs an inference." in told
+    assert f"next: burnish whatif {tmp_path / 'rank1.json'} --sweep" in told
+    assert run(["profile", str(tmp_path), str(tmp_path / "rank0.json")]) == 2
+    told = capsys.readouterr().err
+    assert f"{tmp_path} holds the ranks of one run, which are set against nothing else" in told
+    assert f"give it alone: burnish profile {tmp_path}" in told
+
+
+def test_a_recording_is_not_read_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, launch(2, 1), kernel("k", 20, 5, 1))
+    assert run(["profile", str(path), "--trace", "other.json"]) == 2
+    told = capsys.readouterr().err
+    assert f"{path} is a recording, and so is --trace other.json" in told
+    assert "give the model of one: burnish profile MODEL --trace other.json" in told
+
+
+def test_what_a_profile_says_first_is_what_holds_the_model_back(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["profile", str(model), "--shape", "batch=4", "--threads", "1", "--runs", "3"]) == 0
+    told = capsys.readouterr().out
+    table = told.index("tiny on onnxruntime-cpu")
+    assert 0 < told.index(" an inference, at work ") < table
+    assert "±" in told[table:]

@@ -38,6 +38,12 @@ def test_the_rest() -> None:
     assert units.count(1234, "node") == "1,234 nodes"
 
 
+def test_small_gains_have_the_digits_to_be_told_apart() -> None:
+    assert units.gain(1.005) == "1.005×"
+    assert units.gain(22.66) == "22.66×"
+    assert units.gain(float("inf")) == "∞"
+
+
 @given(st.floats(min_value=1e-9, max_value=1e3))
 def test_seconds_keep_three_digits(value: float) -> None:
     number, unit = units.seconds(value).split()

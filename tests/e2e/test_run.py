@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 
@@ -36,6 +37,8 @@ def test_a_run_writes_the_report_the_result_and_the_model(
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     jsonschema.validate(result, records.json_schema(kind, schema=schema))
     assert result["parity"]["passed"]
+    (_, last) = (one["diagnosis"]["sentence"] for one in result["profile"])
+    assert last in html.unescape((tmp_path / "out" / "report.html").read_text())
 
 
 def test_an_interrupted_run_goes_on_where_it_was(

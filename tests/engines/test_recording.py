@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable
+
+import pytest
 
 from burnish.core.arrays import Arrays
 from burnish.engines.recording import Recording, Repeats, record
@@ -51,3 +54,17 @@ def test_an_engine_without_timelines_is_not_timed() -> None:
     session = FakeSession(None)
     assert recorded(session, Repeats()) == Recording(None)
     assert session.calls == 0
+
+
+def test_how_busy_the_machine_was_is_told_where_the_system_tells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(os, "getloadavg", lambda: (6.0, 0.0, 0.0))
+    assert recorded(FakeSession(trace(run(0, 100))), Repeats()).load == 1.5
+
+    def silent() -> tuple[float, float, float]:
+        raise OSError
+
+    monkeypatch.setattr(os, "getloadavg", silent)
+    assert recorded(FakeSession(trace(run(0, 100))), Repeats()).load is None

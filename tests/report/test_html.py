@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from burnish.analyze.diagnosis import Diagnosis
 from burnish.parity.report import Bisection, Change, Culprit
 from burnish.report.html import page
 from burnish.report.record import RunReport
@@ -114,6 +115,15 @@ def test_every_near_miss_and_every_command_is_on_the_page() -> None:
     text = page(sample_run())
     assert "normalise over the last axes in the model&#39;s source" in text
     assert "burnish profile bert-mini/torchscript_optimized --engine onnxruntime-cpu" in text
+
+
+def test_where_the_time_goes_begins_with_what_holds_the_last_model_back() -> None:
+    report = sample_run()
+    found = Diagnosis("compute", "it <computes>", 1.0, 1.0, 0.0, None, None, (), {}, ())
+    last = replace(report.profile[-1], diagnosis=found)
+    text = page(replace(report, profile=(*report.profile[:-1], last)))
+    _, section = text.split("<h2>Where the time goes</h2>")
+    assert section.lstrip().startswith(f"<p>{last.label}: it &lt;computes&gt;.</p>")
 
 
 def test_a_run_without_a_profile_says_so() -> None:

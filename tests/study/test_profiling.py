@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import onnx
 import pytest
 from onnx import parser
 
+from burnish.analyze.profile import SCHEMA, ProfileReport
+from burnish.core import records
 from burnish.core.errors import ModelError, UsageError
 from burnish.store.stored import StoredModel
 from burnish.study.profiling import profiles
+from burnish.study.recordings import distributed, is_ranks, is_timeline, timelines
 from burnish.study.requests.looking import ProfileCommand
-from kineto_events import kernel, launch, op, written
+from kineto_events import event, kernel, launch, module, op, written
 
 MODEL = """
 <ir_version: 8, opset_import: ["" : 18]>
@@ -34,7 +38,11 @@ def model(tmp_path: Path) -> StoredModel:
 def test_two_inputs_two_outputs_and_nameless_nodes_are_all_led_back(model: StoredModel) -> None:
     request = ProfileCommand(model, warmup=1, runs=2)
     found, (trace,) = profiles(request)
-    assert found.profiles[0].coverage.share == 1.0
+    (only,) = found.profiles
+    assert only.coverage is not None
+    assert only.coverage.share == 1.0
+    assert only.diagnosis is not None
+    assert only.diagnosis.wall_s > 0
     nodes = {node for span in trace.spans for node in span.nodes}
     assert nodes == {"Add_0", "the_relu", "Sigmoid_2"}
 
@@ -68,3 +76,105 @@ def test_a_recording_is_of_one_model(model: StoredModel, tmp_path: Path) -> None
         profiles(ProfileCommand([model, model], trace=written(tmp_path)))
     assert caught.value.problem == "--trace is of one model, and 2 are given"
     assert caught.value.hint == "give the MODEL that was traced"
+
+
+def steps(*lengths: float, name: str = "gemm") -> list[dict[str, object]]:
+    """Return inferences of one kernel each, with the modules around its launch."""
+    events: list[dict[str, object]] = []
+    for number, length in enumerate(lengths):
+        at = number * 1000
+        events += [
+            event("user_annotation", f"ProfilerStep#{number}", at, 500),
+            module("Net_0", at + 1, 90), module("Linear_0", at + 2, 80),
+            op("aten::addmm", at + 3, 50), launch(at + 5, number),
+            kernel(name, at + 20, length, number),
+        ]  # fmt: skip
+    return events
+
+
+def test_a_recording_is_looked_at_without_a_model(tmp_path: Path) -> None:
+    path = written(tmp_path, *steps(100, 102, 101), deviceProperties=[{"name": "NVIDIA H200"}])
+    found, _ = timelines([path])
+    (only,) = found.profiles
+    assert only.coverage is None
+    assert only.by_layer.rows[0].label == "Net_0/Linear_0"
+    assert only.by_operator.rows[0].label == "aten::addmm"
+    row = only.by_kernel.rows[0]
+    assert (row.seconds_s, row.low_s, row.high_s) == pytest.approx((101e-6, 100e-6, 102e-6))
+    assert only.diagnosis is not None
+    assert only.diagnosis.holds == "launching"
+    assert only.diagnosis.advice[0].command == f"burnish whatif {path} --cuda-graph"
+
+
+def test_two_recordings_are_set_against_each_other_by_all_that_they_name(tmp_path: Path) -> None:
+    paths = []
+    for label, name, length in (("a", "gemm", 100), ("b", "nvjet", 60)):
+        (tmp_path / label).mkdir()
+        paths.append(written(tmp_path / label, *steps(length, length + 1, length + 2, name=name)))
+    found, traces = timelines(paths)
+    assert len(traces) == 2
+    assert found.difference is not None
+    assert (found.difference.baseline, found.difference.candidate) == tuple(map(str, paths))
+    added = {row.label: row for row in found.difference.rows}["aten::addmm"]
+    assert added.is_clear
+    assert added.change_s == pytest.approx(-40e-6)
+    assert found.by_kernel is not None
+    fates = {row.label: row.fate for row in found.by_kernel.rows}
+    assert (fates["gemm"], fates["nvjet"]) == ("vanishes", "appears")
+    assert found.by_layer is not None
+
+
+def test_a_recording_of_another_model_is_an_error_to_act_on(
+    model: StoredModel, tmp_path: Path
+) -> None:
+    events = [op("aten::conv2d", 0, 9, [2, 4]), launch(2, 1), kernel("k", 20, 5, 1)]
+    path = written(tmp_path, *events)
+    with pytest.raises(ModelError, match="none of its work is of tiny") as caught:
+        profiles(ProfileCommand(model, trace=path))
+    assert caught.value.hint == (f"give the model that it is of, or none: burnish profile {path}")
+
+
+def test_files_with_recordings_are_told_from_models(model: StoredModel, tmp_path: Path) -> None:
+    assert is_timeline(str(written(tmp_path, *steps(5))))
+    assert not is_timeline(str(model.onnx))
+    assert not is_timeline("bert-base/f16")
+
+
+def test_a_folder_of_recordings_is_the_ranks_of_one_run(tmp_path: Path) -> None:
+    for rank, (before, waits) in enumerate([(40, 70), (100, 10)]):
+        events = [
+            launch(1, 1), kernel("gemm", 10, before, 1),
+            launch(3, 2), kernel("ncclDevKernel_AllReduce", 10 + before, waits, 2, stream=9),
+        ]  # fmt: skip
+        written(tmp_path, *events).rename(tmp_path / f"rank{rank}.json")
+    assert is_ranks(str(tmp_path))
+    found, _ = distributed(tmp_path)
+    assert found.ranks is not None
+    assert [rank.waiting_s for rank in found.ranks.ranks] == pytest.approx([60e-6, 0])
+    assert found.profiles[0].label == "rank1.json"
+    (tmp_path / "model.onnx").touch()
+    assert not is_ranks(str(tmp_path))
+
+
+def test_a_profile_of_a_device_without_its_kernels_says_so(tmp_path: Path) -> None:
+    events = [
+        {"cat": "Session", "pid": 1, "tid": 1, "dur": 90, "ts": 0, "ph": "X", "name": "model_run",
+         "args": {}},
+        {"cat": "Node", "pid": 1, "tid": 1, "dur": 40, "ts": 5, "ph": "X", "name": "a_kernel_time",
+         "args": {"op_name": "Gemm", "provider": "CUDAExecutionProvider"}},
+    ]  # fmt: skip
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(events))
+    (only,) = timelines([path])[0].profiles
+    assert only.diagnosis is not None
+    assert "whose work was not recorded" in only.diagnosis.sentence
+
+
+def test_a_profile_with_diagnosis_and_ranks_is_read_back_from_its_document(tmp_path: Path) -> None:
+    for rank in range(2):
+        events = [launch(1, 1), kernel("ncclDevKernel_AllReduce", 10, 20 + rank, 1)]
+        written(tmp_path, *events).rename(tmp_path / f"rank{rank}.json")
+    found, _ = distributed(tmp_path)
+    text = records.text_of(records.document(found, schema=SCHEMA))
+    (tmp_path / "profile.json").write_text(text)
+    assert records.read_document(ProfileReport, tmp_path / "profile.json", schema=SCHEMA) == found

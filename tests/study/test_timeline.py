@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import onnx
@@ -71,3 +72,15 @@ def test_a_timeline_of_a_file_has_no_unprofiled_time_and_no_first_inference(shar
 def test_one_in_ten_samples_is_faster_than_the_undisturbed_one() -> None:
     assert undisturbed([5.0, *[float(n) for n in range(10, 29)]]) == 11.0
     assert undisturbed([3.0]) == 3.0
+
+
+def test_the_limits_are_those_of_the_threads_that_are_used(
+    model: StoredModel, tmp_path: Path
+) -> None:
+    for threads, cores in ((1, 1), (None, 2), (64, 2)):
+        asked = dataclasses.replace(
+            request(model, tmp_path), options=EngineOptions(threads=threads), runs=1, warmup=0
+        )
+        device = recorded(asked).setting.device
+        assert device is not None
+        assert device.peak_flops_per_s["f32"] == pytest.approx(cores * 5e10)

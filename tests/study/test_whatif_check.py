@@ -10,14 +10,22 @@ import onnx.helper
 import pytest
 
 from burnish.analyze import whatif as analysis
+from burnish.analyze.amdahl import Denominators
 from burnish.analyze.scenario import Scenario, option
-from burnish.core.errors import MissingCapabilityError
+from burnish.core.errors import CheckFailedError, MissingCapabilityError
 from burnish.engines.base import EngineOptions
 from burnish.store.stored import StoredModel
+from burnish.study.requests.looking import WhatIfCommand
 from burnish.study.timeline import Recorded, TimelineRequest, recorded
 from burnish.study.type_factors import with_type_factors
+from burnish.study.whatif import require
 from burnish.study.whatif_check import CheckOptions, Checks, fusion_scenario, remember
 
+REPORT = analysis.WhatIfReport(
+    "m", "by hand", 10e-3, Denominators(None, 10e-3, 9e-3, 9e-3, 0.0, 0.0, 0.0, 1e-3), None,
+    analysis.Paths(10e-3, None), 1.0, None, (), (),
+)  # fmt: skip
+MEASURED = WhatIfCommand("m", measure=True)
 QUICK = CheckOptions(alternating_s=0.0)
 
 
@@ -117,7 +125,7 @@ def test_only_the_engine_whose_graph_can_be_changed_is_checked(
 
 def test_predicted_and_measured_are_remembered_a_line_each(tmp_path: Path) -> None:
     outcome = analysis.Outcome(
-        "s", ("remove Erf",), 1, 1e-3, 8e-3, 10e-3, None,
+        "s", ("remove Erf",), 1, 1e-3, 8e-3, 10e-3, 7e-3, 9e-3, None,
         checked=analysis.Checked("remove Erf", 10e-3, 8e-3, "faster"),
     )  # fmt: skip
     history = tmp_path / "history.jsonl"
@@ -126,3 +134,22 @@ def test_predicted_and_measured_are_remembered_a_line_each(tmp_path: Path) -> No
     lines = [json.loads(line) for line in history.read_text().splitlines()]
     assert [line["predicted"] for line in lines] == [1.25, 1.25]
     assert lines[0]["error"] == pytest.approx(0.0)
+
+
+def test_a_check_that_tells_nothing_has_no_error_and_is_no_success() -> None:
+    unsure = analysis.Outcome(
+        "s", ("remove Erf",), 1, 1e-3, 8e-3, 10e-3, 7e-3, 9e-3, None,
+        checked=analysis.Checked("remove Erf", 10e-3, 8e-3, "not enough data", "noise"),
+    )  # fmt: skip
+    assert unsure.error is None
+    open_ = dataclasses.replace(unsure, checked=None, notes=("not checked: no rule",))
+    for outcome, why in ((unsure, "s: not enough data (noise)"), (open_, "not checked: no rule")):
+        report = dataclasses.replace(REPORT, outcomes=(outcome,))
+        with pytest.raises(CheckFailedError) as caught:
+            require(MEASURED, report)
+        assert caught.value.problem.startswith("1 of 1 scenario could not be measured: ")
+        assert why in caught.value.problem
+        assert caught.value.hint.endswith("burnish whatif MODEL --measure")
+    decided = dataclasses.replace(unsure, checked=analysis.Checked("r", 10e-3, 8e-3, "faster"))
+    require(MEASURED, dataclasses.replace(REPORT, outcomes=(decided,)))
+    require(WhatIfCommand("m"), dataclasses.replace(REPORT, outcomes=(open_,)))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,18 @@ def test_a_damaged_gzip_file_is_an_error_to_act_on(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="is a damaged gzip file") as caught:
         content(path)
     assert caught.value.hint == "copy it again from where it was made"
+
+
+@pytest.mark.parametrize("length", [10_000, 3_000_000])
+def test_a_timeline_with_long_metadata_before_its_events_is_recognised(
+    tmp_path: Path, length: int
+) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"metadata": {"config": "x" * length}, "traceEvents": []}))
+    assert read_any(path).source == "torch profiler"
+
+
+def test_a_profile_that_another_program_wrote_again_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(json.loads(PROFILE), indent=2))
+    assert (read_any(path).source, read_any(path).runs) == ("onnxruntime profile", 1)

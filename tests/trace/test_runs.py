@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from burnish.trace.events import Span, Trace
-from burnish.trace.runs import last_runs
-from timelines import run, span, trace
+from burnish.trace.runs import last_runs, warm
+from timelines import US, run, span, trace
 
 
 def test_a_span_belongs_to_the_inference_it_started_in() -> None:
@@ -34,3 +34,11 @@ def test_only_the_last_runs_of_a_trace_are_kept_with_their_links() -> None:
         ("kernel", 1),
     ]
     assert (found.runs, found.spans[2].parent, found.spans[2].cause) == (2, None, 1)
+
+
+def test_a_first_inference_that_only_warmed_up_is_left_out() -> None:
+    cold = trace(run(0, 900), span("a", 0, 800), run(1000, 100), span("a", 1000, 90))
+    assert [each.duration_s for each in warm(cold).spans if each.name == "a"] == [90 * US]
+    assert warm(cold).notes[0].startswith("the first inference is left out")
+    even = trace(run(0, 110), span("a", 0, 100), run(1000, 100), span("a", 1000, 90))
+    assert warm(even) is even

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from burnish.analyze.event_graph import DEVICE, Event
+from burnish.analyze.event_graph import Event, EventGraph
 from burnish.analyze.roofline import Bound, roof
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.selector import Selector, operator_of
@@ -16,6 +16,8 @@ from burnish.analyze.simulate import simulate
 from burnish.analyze.transform import Setting
 from burnish.analyze.whatif import Outcome, outcome, sweep
 from burnish.core import units
+from burnish.hw.spec import HardwareSpec
+from burnish.trace.events import DEVICE
 
 SCHEMA = 1
 Confidence = Literal["simulated", "bound", "unknown"]
@@ -26,6 +28,10 @@ WORTH_IT = 1.01
 _FEW = 3
 _LAUNCH_BOUND = 0.3
 """From this part of the wall on, starting work is what an inference is about."""
+
+
+_OTHER_WORK_S = 1e-3
+"""No framework needs as long for one launch: then the host does something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,8 @@ class Facts:
     other_engines: tuple[str, ...] = ()
     extra: str = ""
     """Options that make a command about the same inference: `--shape batch=8`."""
+    is_trace: bool = False
+    """Whether `model` is a file with a timeline, of which no more can be run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,11 @@ class AdviseReport:
 
 
 def advise(setting: Setting, facts: Facts) -> tuple[Advice, ...]:
-    """Return what to do, the largest gain first; what only a measurement can tell comes last."""
+    """Return what to do: what was simulated, the largest gain first; what to measure; bounds.
+
+    A bound says what a change cannot exceed, not what it gives, so an engine that can be measured
+    comes before all bounds.
+    """
     found = [
         *_fusions(facts),
         *_refusals(setting, facts),
@@ -96,8 +108,22 @@ def advise(setting: Setting, facts: Facts) -> tuple[Advice, ...]:
     ]
     worth = [one for one in found if one.gain is not None and one.gain >= WORTH_IT]
     worth.sort(key=lambda one: -(one.gain or 0.0))
+    likely = [one for one in worth if one.confidence == "simulated"]
+    bounds = [one for one in worth if one.confidence == "bound"]
     rest = [] if worth else [_nothing_left(setting, facts)]
-    return (*worth, *rest, *_engines(facts))
+    return (*likely, *rest, *_engines(facts), *bounds)
+
+
+def unmeasured(device: HardwareSpec | None) -> tuple[str, ...]:
+    """Return a note where limits are a data sheet's."""
+    if device is None or device.is_measured:
+        return ()
+    return (
+        (
+            f"the limits of {device.name} are a data sheet's, which this machine may not reach;"
+            f" measure them: burnish doctor --probe {device.kind}"
+        ),
+    )
 
 
 def limit_seconds(setting: Setting) -> float | None:
@@ -187,6 +213,9 @@ def _launching(setting: Setting, facts: Facts) -> Iterator[Advice]:
     graph = setting.graph
     wall_s = simulate(graph).wall_s
     if any(event.kind in DEVICE for event in graph.events):
+        if not is_launching(graph):
+            yield from _other_work(setting, facts)
+            return
         result = outcome(Scenario("graph", (Action("cuda-graph"),)), setting)
         idle = 1 - min(1.0, graph.work_s / wall_s) if wall_s else 0.0
         yield Advice(
@@ -194,8 +223,7 @@ def _launching(setting: Setting, facts: Facts) -> Iterator[Advice]:
             gain=result.gain,
             confidence="simulated",
             evidence=f"the device is idle for {units.share(idle)} of {units.seconds(wall_s)}",
-            command=f"burnish bench {shlex.quote(facts.model)} --engine onnxruntime-cuda"
-            f" --cuda-graph {facts.extra}".strip(),
+            command=_graphed(facts),
         )
         return
     gaps_s = sum(graph.events[place].gap_s for place in graph.work)
@@ -206,8 +234,39 @@ def _launching(setting: Setting, facts: Facts) -> Iterator[Advice]:
             confidence="bound",
             evidence=f"{units.share(gaps_s / wall_s)} of the time passes between"
             f" {units.count(len(graph.work), 'node')}",
-            command=f"burnish optimize {shlex.quote(facts.model)} -o optimized.onnx",
+            command=_whatif(facts, "--sweep")
+            if facts.is_trace
+            else f"burnish optimize {shlex.quote(facts.model)} -o optimized.onnx",
         )
+
+
+def is_launching(graph: EventGraph) -> bool:
+    """Return whether what the host does is launching; else it does something of its own."""
+    timeline = simulate(graph)
+    number = sum(event.kind in DEVICE for event in graph.events)
+    return number > 0 and (timeline.wall_s - timeline.busy_s) / number < _OTHER_WORK_S
+
+
+def _other_work(setting: Setting, facts: Facts) -> Iterator[Advice]:
+    timeline = simulate(setting.graph)
+    idle_s = timeline.wall_s - timeline.busy_s
+    given = shlex.quote(facts.model)
+    if idle_s > _LAUNCH_BOUND * timeline.wall_s:
+        yield Advice(
+            what="look at what the host does between launches",
+            gain=timeline.wall_s / timeline.busy_s if timeline.busy_s else math.inf,
+            confidence="bound",
+            evidence=f"the device is idle for {units.seconds(idle_s)}, far longer than launching"
+            " takes",
+            command=f"burnish profile {given} --trace-out timeline.json {facts.extra}".strip(),
+        )
+
+
+def _graphed(facts: Facts) -> str:
+    if facts.is_trace:
+        return _whatif(facts, "--cuda-graph")
+    asked = f"--engine onnxruntime-cuda --cuda-graph {facts.extra}".strip()
+    return f"burnish bench {shlex.quote(facts.model)} {asked}"
 
 
 def _memory_bound(setting: Setting, facts: Facts) -> Iterator[Advice]:
@@ -255,9 +314,12 @@ def _feeds(first: Event, second: Event, setting: Setting) -> bool:
 
 
 def _far_from_limit(setting: Setting, facts: Facts) -> Iterator[Advice]:
+    """Yield operators that this very machine could do faster; a data sheet cannot tell."""
+    if setting.device is None or not setting.device.is_measured:
+        return
     rows = [row for row in sweep(setting) if row.gain_at_roofline is not None]
     for row in sorted(rows, key=lambda row: -(row.gain_at_roofline or 0.0))[:_FEW]:
-        device = setting.device.name if setting.device is not None else "the device"
+        device = setting.device.name
         yield Advice(
             what=f"a faster kernel for {row.op_type}: another engine, layout or size",
             gain=row.gain_at_roofline,

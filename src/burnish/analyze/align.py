@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from burnish.analyze.breakdown import Breakdown, Row, RowKind, label_of
-from burnish.analyze.difference import Difference, DifferenceRow
+from burnish.analyze.difference import Difference, row_of
 from burnish.store.correspondence import behind
 from burnish.store.graph import GraphNode, GraphRecord
 
@@ -77,13 +77,14 @@ def aligned(
         for row in breakdown.rows:
             if not row.nodes:
                 sides[row.label][side].append(row)
-    rows = [_row(label, *pair) for label, pair in sides.items()]
+    rows = [row_of(label, *pair) for label, pair in sides.items()]
     return Difference(
         baseline=names[0],
         candidate=names[1],
         baseline_wall_s=baseline.wall_s,
         candidate_wall_s=candidate.wall_s,
         rows=tuple(sorted(rows, key=lambda row: (-row.change_s, row.label))),
+        fewest_runs=min(baseline.runs, candidate.runs),
     )
 
 
@@ -120,13 +121,3 @@ class _Sets:
         while (above := self._above.setdefault(name, name)) != name:
             name = above
         return name
-
-
-def _row(label: str, before: Sequence[Row], after: Sequence[Row]) -> DifferenceRow:
-    return DifferenceRow(
-        label=label,
-        baseline_count=sum(row.count for row in before),
-        baseline_s=sum(row.seconds_s for row in before),
-        candidate_count=sum(row.count for row in after),
-        candidate_s=sum(row.seconds_s for row in after),
-    )

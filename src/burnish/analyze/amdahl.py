@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from burnish.analyze.event_graph import DEVICE, EventGraph
+from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.simulate import Timeline, simulate
+from burnish.trace.events import DEVICE
 
 _MANY_DISPATCHES = 3
 """A dispatch between nodes that differ costs up to so many times one between equal nodes."""

@@ -7,9 +7,10 @@ import itertools
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from burnish.analyze.medians import median_interval
 from burnish.core.errors import ModelError
 from burnish.store.graph import GraphRecord
 from burnish.trace.events import Span, Trace
@@ -43,9 +44,17 @@ class Row:
     count: float
     """How many spans per inference; a fraction where inferences differ."""
     seconds_s: float
+    low_s: float
+    high_s: float
+    """Between these the time lies, as far as the inferences tell; one inference tells nothing."""
     op_type: str | None = None
     nodes: tuple[str, ...] = ()
     """The model's nodes, where the row is theirs."""
+
+    @property
+    def spread(self) -> float:
+        """Return how far the time may be off, as a part of it."""
+        return (self.high_s - self.low_s) / (2 * self.seconds_s) if self.seconds_s else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,22 +112,22 @@ class Breakdown:
         return self.rows[: len(self.rows) - len(fixed)][:number] + fixed
 
 
-def by_operator(trace: Trace) -> Breakdown:
+def by_operator(trace: Trace | Counted) -> Breakdown:
     """Return the time per operator type."""
     return _breakdown(trace, RowKind.OPERATOR, lambda span: span.op_type)
 
 
-def by_node(trace: Trace) -> Breakdown:
+def by_node(trace: Trace | Counted) -> Breakdown:
     """Return the time per node, under the names of the graph that the engine really ran."""
     return _breakdown(trace, RowKind.NODE, lambda span: span.node)
 
 
-def by_origin(trace: Trace) -> Breakdown:
+def by_origin(trace: Trace | Counted) -> Breakdown:
     """Return the time per node of the model itself; nodes that ran as one are one row."""
     return _breakdown(trace, RowKind.NODE, lambda span: label_of(span.nodes) or None)
 
 
-def by_layer(trace: Trace, graph: GraphRecord) -> Breakdown:
+def by_layer(trace: Trace | Counted, graph: GraphRecord) -> Breakdown:
     """Return the time per layer: the innermost module that all nodes of a span are in."""
     scopes = {node.name: node.scope for node in graph.nodes}
 
@@ -129,7 +138,28 @@ def by_layer(trace: Trace, graph: GraphRecord) -> Breakdown:
     return _breakdown(trace, RowKind.LAYER, layer)
 
 
-def by_kernel(trace: Trace) -> Breakdown:
+def by_module(of: Counted, trace: Trace) -> Breakdown:
+    """Return the time per module of the program that made a trace, by the path of their names."""
+    paths: dict[int, str] = {}
+
+    def path(at: int | None) -> str:
+        if at is None:
+            return ""
+        if at not in paths:
+            outer, own = path(trace.spans[at].parent), trace.spans[at]
+            paths[at] = "/".join(
+                filter(None, [outer, own.name if own.category == "module" else ""])
+            )
+        return paths[at]
+
+    return _breakdown(
+        of,
+        RowKind.LAYER,
+        lambda span: path(span.cause if span.cause is not None else span.parent) or None,
+    )
+
+
+def by_kernel(trace: Trace | Counted) -> Breakdown:
     """Return the time per kernel, by its name, or per engine's operator where there are none."""
     return _breakdown(trace, RowKind.KERNEL, lambda span: span.name)
 
@@ -155,74 +185,115 @@ def _common(paths: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(step[0] for step in itertools.takewhile(lambda s: len(set(s)) == 1, steps))
 
 
-def _breakdown(trace: Trace, kind: RowKind, label: Callable[[Span], str | None]) -> Breakdown:
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What all breakdowns of one trace begin with."""
+
+    things: tuple[_Thing, ...]
+    walls_s: tuple[float, ...]
+    gaps_s: tuple[float, ...]
+    overlaps_s: tuple[float, ...]
+    clock: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Thing:
+    """The finest part that there is: spans of the same thing in all inferences."""
+
+    first: Span
+    count: int
+    by_run: Mapping[int, float]
+    """How long it took in each inference in which it ran."""
+
+
+def counted(trace: Trace) -> Counted:
+    """Return what ran in the inferences of a trace, and for how long."""
     walls = {span.run: span.duration_s for span in trace.spans if span.category == "run"}
     if not walls:
         raise ModelError(
             "the trace holds no complete inference, so there is nothing to break down",
             hint="record one with burnish profile MODEL --runs 10",
         )
-    counted = timed(trace)
-    own, spans = counted.own, [span for span, _ in counted.own]
+    found = timed(trace)
+    by_run: dict[int, list[tuple[Span, float]]] = defaultdict(list)
+    for span, own_s in found.own:
+        by_run[span.run].append((span, own_s))
     gaps, overlaps = [], []
     for run, wall_s in walls.items():
-        busy_s = busy_seconds([span for span in spans if span.run == run])
+        busy_s = busy_seconds([span for span, _ in by_run[run]])
         gaps.append(max(0.0, wall_s - busy_s))
-        overlaps.append(max(0.0, sum(s for span, s in own if span.run == run) - busy_s))
-    between = Row(RowKind.BETWEEN.value, RowKind.BETWEEN, 0, statistics.median(gaps))
+        overlaps.append(max(0.0, sum(own_s for _, own_s in by_run[run]) - busy_s))
+    return Counted(
+        _things(found.own), tuple(walls.values()), tuple(gaps), tuple(overlaps), found.clock
+    )
+
+
+def _things(own: Sequence[tuple[Span, float]]) -> tuple[_Thing, ...]:
+    first: dict[tuple[str | None, ...], Span] = {}
+    counts: dict[tuple[str | None, ...], int] = defaultdict(int)
+    seconds: dict[tuple[str | None, ...], dict[int, float]] = defaultdict(
+        lambda: defaultdict(float)
+    )
+    for span, own_s in own:
+        key = (span.category, span.name, span.node, span.op_type, *span.nodes)
+        first.setdefault(key, span)
+        counts[key] += 1
+        seconds[key][span.run] += own_s
+    return tuple(_Thing(first[key], counts[key], seconds[key]) for key in first)
+
+
+def _breakdown(
+    of: Trace | Counted, kind: RowKind, label: Callable[[Span], str | None]
+) -> Breakdown:
+    found = of if isinstance(of, Counted) else counted(of)
+    gap_s = statistics.median(found.gaps_s)
+    between = Row(RowKind.BETWEEN.value, RowKind.BETWEEN, 0, gap_s, *median_interval(found.gaps_s))
     return Breakdown(
-        rows=(*_rows(own, kind, label, runs=len(walls)), between),
-        overlap_s=statistics.median(overlaps),
-        measured_wall_s=statistics.median(walls.values()),
-        runs=len(walls),
-        clock=counted.clock,
+        rows=(*_rows(found.things, kind, label, runs=len(found.walls_s)), between),
+        overlap_s=statistics.median(found.overlaps_s),
+        measured_wall_s=statistics.median(found.walls_s),
+        runs=len(found.walls_s),
+        clock=found.clock,
     )
 
 
 def _rows(
-    own: Sequence[tuple[Span, float]],
-    kind: RowKind,
-    label: Callable[[Span], str | None],
-    *,
-    runs: int,
+    things: Sequence[_Thing], kind: RowKind, label: Callable[[Span], str | None], *, runs: int
 ) -> tuple[Row, ...]:
-    seconds: dict[str | None, float] = defaultdict(float)
-    counts: dict[str | None, int] = defaultdict(int)
-    op_types: dict[str | None, tuple[float, str | None]] = {}
-    nodes: dict[str | None, tuple[str, ...]] = {}
-    for parts in _by_thing(own).values():
-        first = parts[0][0]
-        key = label(first)
-        took_s = _median_of_runs(parts, runs)
-        seconds[key] += took_s
-        counts[key] += len(parts)
-        if key not in op_types or op_types[key][0] < took_s:
-            op_types[key] = (took_s, first.op_type)
-        nodes.setdefault(key, first.nodes if kind is RowKind.NODE else ())
-    named = [
-        Row(key, kind, counts[key] / runs, seconds[key], op_types[key][1], nodes[key])
-        for key in seconds
-        if key is not None
-    ]
+    by_label: dict[str | None, list[_Thing]] = defaultdict(list)
+    for thing in things:
+        by_label[label(thing.first)].append(thing)
+    nobody = _row(RowKind.UNATTRIBUTED.value, RowKind.UNATTRIBUTED, by_label.pop(None, []), runs)
+    named = [_row(key or "", kind, members, runs) for key, members in by_label.items()]
     named.sort(key=lambda row: (-row.seconds_s, row.label))
-    nobody = RowKind.UNATTRIBUTED
-    return (*named, Row(nobody.value, nobody, counts[None] / runs, seconds[None]))
+    return (*named, nobody)
 
 
-def _by_thing(
-    own: Sequence[tuple[Span, float]],
-) -> dict[tuple[str | None, ...], list[tuple[Span, float]]]:
-    """Return spans of the same thing in all inferences together: the finest parts there are."""
-    things: dict[tuple[str | None, ...], list[tuple[Span, float]]] = defaultdict(list)
-    for span, seconds in own:
-        key = (span.category, span.name, span.node, span.op_type, *span.nodes)
-        things[key].append((span, seconds))
-    return things
+def _row(label: str, kind: RowKind, members: Sequence[_Thing], runs: int) -> Row:
+    """Return the time of some things: the sum of their medians, and the interval of their sums."""
+    took_s = [_median_of_runs(thing.by_run, runs) for thing in members]
+    sums: dict[int, float] = defaultdict(float)
+    for thing in members:
+        for run, seconds_s in thing.by_run.items():
+            sums[run] += seconds_s
+    low_s, high_s = median_interval([*sums.values(), *[0.0] * (runs - len(sums))])
+    longest = max(zip(took_s, members, strict=True), key=lambda pair: pair[0], default=None)
+    whole_s = sum(took_s)
+    return Row(
+        label=label,
+        kind=kind,
+        count=sum(thing.count for thing in members) / runs,
+        seconds_s=whole_s,
+        low_s=min(low_s, whole_s),
+        high_s=max(high_s, whole_s),
+        op_type=longest[1].first.op_type if longest and kind in _NAMED else None,
+        nodes=members[0].first.nodes if members and kind is RowKind.NODE else (),
+    )
 
 
-def _median_of_runs(parts: Sequence[tuple[Span, float]], runs: int) -> float:
+_NAMED = (RowKind.OPERATOR, RowKind.NODE, RowKind.LAYER, RowKind.KERNEL)
+
+
+def _median_of_runs(by_run: Mapping[int, float], runs: int) -> float:
     """Return the median over all inferences; one in which the thing did not run took none."""
-    by_run: dict[int, float] = defaultdict(float)
-    for span, seconds in parts:
-        by_run[span.run] += seconds
     return statistics.median([*by_run.values(), *[0.0] * (runs - len(by_run))])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from burnish.analyze.event_graph import DEVICE, Event, EventGraph
+from burnish.analyze import waits
+from burnish.analyze.event_graph import Event, EventGraph
 from burnish.core.errors import ModelError
-from burnish.trace.events import Span, Trace
+from burnish.trace.events import DEVICE, Span, Trace
 from burnish.trace.own_time import own_seconds
 
 _ON_HOST = ("launch", "sync")
@@ -23,8 +24,13 @@ class _Inference:
     places: tuple[int, ...]
     """Where in the trace each is."""
     spans: tuple[Span, ...]
+    launched_s: tuple[float, ...]
+    """When each was launched; of the host's own, long ago."""
     begin_s: float
     end_s: float
+    records: Mapping[int, Span]
+    """What calls waited for, by the places of the calls."""
+    barriers: Mapping[tuple[int | None, int], Sequence[waits.Barrier]]
 
 
 def as_executed(trace: Trace) -> EventGraph:
@@ -33,7 +39,7 @@ def as_executed(trace: Trace) -> EventGraph:
     Its events and their order are those of the inference of median length; how long each takes,
     and the gap before it, is the median over all inferences that have it.
     """
-    inferences = [_inference(trace, run) for run in _runs(trace)]
+    inferences = [_inference(trace, inside) for inside in _by_run(trace)]
     inferences = [one for one in inferences if one.spans]
     if not inferences:
         raise ModelError(
@@ -52,8 +58,13 @@ def as_executed(trace: Trace) -> EventGraph:
     return EventGraph(tuple(_typical(event, times[key]) for key, event in _keyed(graph)))
 
 
-def _runs(trace: Trace) -> list[int]:
-    return sorted({span.run for span in trace.spans if span.run >= 0})
+def _by_run(trace: Trace) -> list[list[tuple[int, Span]]]:
+    """Return the spans of each inference, with where in the trace they are."""
+    found: dict[int, list[tuple[int, Span]]] = defaultdict(list)
+    for place, span in enumerate(trace.spans):
+        if span.run >= 0:
+            found[span.run].append((place, span))
+    return [found[run] for run in sorted(found)]
 
 
 def _keyed(graph: EventGraph) -> list[tuple[tuple[str, ...], Event]]:
@@ -75,42 +86,40 @@ def _typical(event: Event, same: Sequence[Event]) -> Event:
     )
 
 
-def _inference(trace: Trace, run: int) -> _Inference:
+def _inference(trace: Trace, inside: Sequence[tuple[int, Span]]) -> _Inference:
     """Return what becomes events; where the inference is what a device did, from its first work."""
-    inside = [(i, span) for i, span in enumerate(trace.spans) if span.run == run]
     whole = [span for _, span in inside if span.category == "run"]
     busy_hosts = _around([span.parent for _, span in inside if span.category in _ON_HOST], trace)
     launched = {span.cause for _, span in inside if span.category in DEVICE}
     chosen = [
-        (i, replace(span, category="launch") if i in launched else span)
+        (i, _launching(span) if i in launched else span)
         for i, span in inside
-        if span.category in (*DEVICE, *_ON_HOST)
+        if (span.category in (*DEVICE, *_ON_HOST) and not waits.is_record(span))
         or (span.category == "node" and i not in busy_hosts)
     ]
     begin_s = min((span.start_s for span in whole or [s for _, s in chosen]), default=0.0)
     end_s = max((span.end_s for span in whole or [s for _, s in chosen]), default=0.0)
     within = [(i, _cut(span, end_s)) for i, span in chosen if begin_s <= span.start_s <= end_s]
-    on_device = [span for _, span in within if span.category in DEVICE]
-    within.sort(key=lambda pair: (_turn(pair[1], on_device, trace), -pair[1].duration_s))
+    device = waits.device_work([span for _, span in within], trace)
+    within.sort(key=lambda pair: (*_turn(pair[1], device), -pair[1].duration_s))
+    everything = [span for _, span in inside]
     return _Inference(
-        tuple(i for i, _ in within), tuple(span for _, span in within), begin_s, end_s
+        tuple(i for i, _ in within),
+        tuple(span for _, span in within),
+        tuple(waits.launch_s(span, trace) for _, span in within),
+        begin_s,
+        end_s,
+        waits.records(everything),
+        waits.barriers(everything, trace),
     )
 
 
-def _turn(span: Span, on_device: Sequence[Span], trace: Trace) -> tuple[float, bool]:
-    """Return when a span's turn is: its start, for waiting after the work that it waits for.
-
-    Work may begin after the host began to wait for it, if it was launched before.
-    """
+def _turn(span: Span, device: waits.Device) -> tuple[float, bool]:
+    """Return when a span's turn is: its start, for waiting after the work that it waits for."""
     if span.category != "sync":
         return span.start_s, False
-    waited = [
-        each.start_s
-        for each in on_device
-        if each.end_s <= span.end_s
-        and (each.cause is None or trace.spans[each.cause].start_s <= span.start_s)
-    ]
-    return max([span.start_s, *waited]), True
+    begun_s = device.last_waited_for(span)
+    return span.start_s if begun_s is None else begun_s, True
 
 
 def _around(parents: Sequence[int | None], trace: Trace) -> set[int]:
@@ -124,8 +133,13 @@ def _around(parents: Sequence[int | None], trace: Trace) -> set[int]:
     return found
 
 
+def _launching(span: Span) -> Span:
+    return span if span.category == "launch" else replace(span, category="launch")
+
+
 def _cut(span: Span, end_s: float) -> Span:
-    return replace(span, duration_s=min(span.duration_s, max(0.0, end_s - span.start_s)))
+    most_s = max(0.0, end_s - span.start_s)
+    return span if span.duration_s <= most_s else replace(span, duration_s=most_s)
 
 
 def _graph(inference: _Inference) -> EventGraph:
@@ -155,7 +169,9 @@ class _Builder:
         self._events: list[Event] = []
         self._ends: list[float] = []
         self._last: dict[str, int] = {}
-        self._until: dict[str, float] = {}
+        self._on_device: dict[str, list[int]] = defaultdict(list)
+        """The device's events by track, in order."""
+        self._barriers = {key: list(held) for key, held in inference.barriers.items()}
         self._waiting: dict[str, list[int]] = defaultdict(list)
         """Device events that the next event of a thread waits for."""
 
@@ -187,6 +203,8 @@ class _Builder:
         )
         self._ends.append(start_s + length_s)
         self._last[span.track] = number
+        if device:
+            self._on_device[span.track].append(number)
 
     def finished(self) -> EventGraph:
         """Return the graph, closed by the end of the inference."""
@@ -199,26 +217,74 @@ class _Builder:
     def _blocking(self, number: int, span: Span) -> list[int]:
         """Return the device events that must be over before this one begins to count."""
         if span.category == "sync":
-            begun = [i for i in self._last.values() if self._events[i].kind in DEVICE]
-            return [i for i in begun if span.stream is None or self._on_stream(i, span.stream)]
+            record = self._inference.records.get(self._inference.places[number])
+            tracks = [t for t in self._on_device.values() if waits.waits_for(record, self._at(t))]
+            return self._over(tracks, by_s=span.end_s, launched_by_s=span.start_s)
         if span.category in DEVICE:
-            return []
+            return self._behind_barriers(number, span)
         held = self._waiting.pop(span.track, [])
         return [i for i in held if i < number and self._ends[i] <= span.start_s]
 
-    def _on_stream(self, number: int, stream: int) -> bool:
-        return self._inference.spans[number].stream in (stream, None)
+    def _at(self, track: Sequence[int]) -> Span:
+        return self._inference.spans[track[0]]
+
+    def _over(
+        self, tracks: Sequence[Sequence[int]], *, by_s: float, launched_by_s: float
+    ) -> list[int]:
+        """Return of each track the last event that was launched and over by then."""
+        spans, launched_s = self._inference.spans, self._inference.launched_s
+        found = []
+        for track in tracks:
+            fitting = (
+                place
+                for place in reversed(track)
+                if waits.is_over(spans[place], launched_s[place], by_s, launched_by_s)
+            )
+            found += [place for place in [next(fitting, None)] if place is not None]
+        return found
+
+    def _behind_barriers(self, number: int, span: Span) -> list[int]:
+        """Return the work of other streams that this stream was told to wait for."""
+        if span.stream is None:
+            return []
+        held = self._barriers.get((span.device, span.stream), [])
+        launched_s = self._inference.launched_s[number]
+        found: list[int] = []
+        while held and held[-1].when_s <= max(launched_s, self._inference.begin_s):
+            barrier = held.pop()
+            tracks = [
+                track
+                for track in self._on_device.values()
+                if (self._at(track).device, self._at(track).stream)
+                == (barrier.device, barrier.source)
+            ]
+            found += self._over(tracks, by_s=span.start_s, launched_by_s=barrier.when_s)
+        return found
 
     def _length(self, number: int, span: Span, start_s: float) -> float:
         if span.category == "sync":
             return max(0.0, span.end_s - start_s)
-        if span.category in DEVICE:
-            return span.duration_s
         children = self._children.get(number, [])
-        if not children:
+        if span.category in DEVICE or not children:
+            # own time: kernels of one stream may overlap, the later then takes from the earlier
             return self._lengths[number]
-        # A call that returns after its kernel began has done its part when the kernel begins.
-        first_s = min(self._inference.spans[child].start_s for child in children)
-        ends = [c for c in children if self._inference.spans[c].end_s <= span.end_s]
-        self._waiting[span.track] += ends
-        return max(0.0, min(self._lengths[number], first_s - start_s))
+        return self._launching(span, start_s, children, self._lengths[number])
+
+    def _launching(
+        self, span: Span, start_s: float, children: Sequence[int], own_s: float
+    ) -> float:
+        """Return the host's part of a call that launches: done when what it launches begins.
+
+        A copy that is over when its call returns was waited for, and so was all before it on its
+        stream: then the call's part begins when the stream is free.
+        """
+        spans = self._inference.spans
+        first = min((spans[child] for child in children), key=lambda child: child.start_s)
+        free_s = start_s
+        if "memcpy" in span.name.lower():
+            over = [child for child in children if spans[child].end_s <= span.end_s]
+            self._waiting[span.track] += over
+            before = self._on_device.get(first.track)
+            if over and before:
+                free_s = max(start_s, spans[before[-1]].end_s)
+        return max(0.0, min(own_s, first.start_s - free_s))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burnish.analyze.breakdown import Breakdown, Row
@@ -17,11 +18,27 @@ class DifferenceRow:
     baseline_s: float
     candidate_count: float
     candidate_s: float
+    baseline_interval_s: tuple[float, float]
+    """Between these the baseline's time lies."""
+    candidate_interval_s: tuple[float, float]
 
     @property
     def change_s(self) -> float:
         """Return how much slower the candidate is here; negative: faster."""
         return self.candidate_s - self.baseline_s
+
+    @property
+    def is_clear(self) -> bool:
+        """Return whether it is told apart from no change: the two intervals do not meet."""
+        (low, high), (other_low, other_high) = self.baseline_interval_s, self.candidate_interval_s
+        return self.change_s != 0 and (high < other_low or other_high < low)
+
+    @property
+    def fate(self) -> str:
+        """Return `appears`, `vanishes`, or nothing for what is in both."""
+        if not self.baseline_count and self.candidate_count:
+            return "appears"
+        return "vanishes" if self.baseline_count and not self.candidate_count else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +50,12 @@ class Difference:
     baseline_wall_s: float
     candidate_wall_s: float
     rows: tuple[DifferenceRow, ...]
+    fewest_runs: int
+    """How many inferences the side with fewer has; one tells nothing of how times spread."""
+
+    def tells(self, row: DifferenceRow) -> bool:
+        """Return whether a row's change is told apart from none."""
+        return self.fewest_runs > 1 and row.is_clear
 
     @property
     def change_s(self) -> float:
@@ -55,14 +78,26 @@ def difference(baseline: Breakdown, candidate: Breakdown, *, names: tuple[str, s
         baseline_wall_s=baseline.wall_s,
         candidate_wall_s=candidate.wall_s,
         rows=tuple(sorted(rows, key=lambda row: (-row.change_s, row.label))),
+        fewest_runs=min(baseline.runs, candidate.runs),
     )
 
 
 def _row(label: str, before: Row | None, after: Row | None) -> DifferenceRow:
+    return row_of(label, [before] if before else [], [after] if after else [])
+
+
+def row_of(label: str, before: Sequence[Row], after: Sequence[Row]) -> DifferenceRow:
+    """Return what some rows cost in both, each side's together."""
     return DifferenceRow(
         label=label,
-        baseline_count=before.count if before else 0,
-        baseline_s=before.seconds_s if before else 0.0,
-        candidate_count=after.count if after else 0,
-        candidate_s=after.seconds_s if after else 0.0,
+        baseline_count=sum(row.count for row in before),
+        baseline_s=sum(row.seconds_s for row in before),
+        candidate_count=sum(row.count for row in after),
+        candidate_s=sum(row.seconds_s for row in after),
+        baseline_interval_s=_interval(before),
+        candidate_interval_s=_interval(after),
     )
+
+
+def _interval(rows: Sequence[Row]) -> tuple[float, float]:
+    return sum(row.low_s for row in rows), sum(row.high_s for row in rows)

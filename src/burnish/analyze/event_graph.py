@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-WORK = ("node", "kernel", "copy")
-"""Kinds of events that do the model's work; the others start it, wait for it or end it."""
-DEVICE = ("kernel", "copy")
+from burnish.trace.events import DEVICE, WORK
 
 
 @dataclass(frozen=True, slots=True)

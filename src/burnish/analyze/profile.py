@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from burnish.analyze.align import aligned, corresponding
 from burnish.analyze.breakdown import (
     Breakdown,
     by_kernel,
     by_layer,
+    by_module,
     by_node,
     by_operator,
     by_origin,
+    counted,
 )
+from burnish.analyze.diagnosis import Diagnosis
 from burnish.analyze.difference import Difference, difference
+from burnish.analyze.ranks import Ranks
+from burnish.analyze.twins import uneven
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines.recording import Recording
 from burnish.store.graph import GraphRecord
@@ -24,6 +29,8 @@ from burnish.trace.events import Trace
 from burnish.trace.grouping import Library
 
 SCHEMA = 1
+_BUSY = 0.7
+"""From so many programs per processor on, runs are interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,8 @@ class Subject:
 
     label: str
     engine: str
-    graph: GraphRecord
+    graph: GraphRecord | None
+    """None: only its timeline is there."""
     groups: Library | None = None
     """Which nodes one operator or kernel performs; None: as Burnish's own library says."""
 
@@ -53,16 +61,19 @@ class Profile:
     """By the model's own nodes; those that ran as one are one row."""
     by_layer: Breakdown
     by_kernel: Breakdown
-    coverage: Coverage
-    """How much of the time is led back to nodes of the model, and how surely."""
+    coverage: Coverage | None
+    """How much of the time is led back to nodes of the model, and how surely; None: no model."""
     source: str
     notes: tuple[str, ...] = ()
+    diagnosis: Diagnosis | None = None
+    """What holds it back; None: nobody asked."""
 
     @property
     def named_share(self) -> float:
         """Return the part of the nodes' time that is in nodes that the model names."""
-        exact_s = self.coverage.seconds_s.get("exact", 0.0)
-        return exact_s / self.coverage.total_s if self.coverage.total_s else 1.0
+        if self.coverage is None or not self.coverage.total_s:
+            return 1.0
+        return self.coverage.seconds_s.get("exact", 0.0) / self.coverage.total_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,11 @@ class ProfileReport:
     """By operator."""
     aligned: Difference | None = None
     """By the first model's nodes; a fused node is set beside those that it replaced."""
+    by_kernel: Difference | None = None
+    by_layer: Difference | None = None
+    """By the names that both have."""
+    ranks: Ranks | None = None
+    """What the ranks of a distributed run spend on each other; the profile is the slowest one's."""
 
 
 def profile(recording: Recording, subject: Subject) -> tuple[Profile, Trace]:
@@ -83,28 +99,45 @@ def profile(recording: Recording, subject: Subject) -> tuple[Profile, Trace]:
             f"{subject.label}: the engine {subject.engine} records no timeline",
             hint="profile it on one that does: burnish profile MODEL --engine onnxruntime-cpu",
         )
-    return profile_of(recording.trace, subject, plain_s=statistics.median(recording.plain_s))
+    plain_s = statistics.median(recording.plain_s)
+    found, trace = profile_of(recording.trace, subject, plain_s=plain_s)
+    return replace(found, notes=(*found.notes, *_busy(recording.load))), trace
+
+
+def _busy(load: float | None) -> tuple[str, ...]:
+    if load is None or load < _BUSY:
+        return ()
+    return (
+        (
+            f"the machine was busy: {load:.1f} programs wanted each processor before the first run,"
+            " so times are of a shared machine"
+        ),
+    )
 
 
 def profile_of(
     trace: Trace, subject: Subject, *, plain_s: float | None = None
 ) -> tuple[Profile, Trace]:
     """Return where the time of a recorded timeline went, and that timeline with the nodes."""
-    trace = attribute(trace, subject.graph, subject.groups)
+    graph = subject.graph
+    if graph is not None:
+        trace = attribute(trace, graph, subject.groups)
+    ran = counted(trace)
     found = Profile(
         label=subject.label,
         engine=subject.engine,
         plain_s=plain_s,
-        by_operator=by_operator(trace),
-        by_node=by_node(trace),
-        by_origin=by_origin(trace),
-        by_layer=by_layer(trace, subject.graph),
-        by_kernel=by_kernel(trace),
-        coverage=coverage(trace),
+        by_operator=by_operator(ran),
+        by_node=by_node(ran),
+        by_origin=by_origin(ran) if graph is not None else by_node(ran),
+        by_layer=by_layer(ran, graph) if graph is not None else by_module(ran, trace),
+        by_kernel=by_kernel(ran),
+        coverage=coverage(trace) if graph is not None else None,
         source=trace.source,
         notes=trace.notes,
     )
-    return found, trace
+    told = uneven(found.by_origin, graph) if graph is not None else ()
+    return replace(found, notes=(*found.notes, *told)), trace
 
 
 def report(profiles: tuple[Profile, ...], graphs: Sequence[GraphRecord] = ()) -> ProfileReport:
@@ -122,6 +155,8 @@ def report(profiles: tuple[Profile, ...], graphs: Sequence[GraphRecord] = ()) ->
         profiles,
         difference(first.by_operator, last.by_operator, names=names),
         _aligned(first, last, graphs, names) if graphs else None,
+        difference(first.by_kernel, last.by_kernel, names=names),
+        difference(first.by_layer, last.by_layer, names=names),
     )
 
 

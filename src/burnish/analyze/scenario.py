@@ -93,9 +93,14 @@ def option(do: str, text: str) -> Action:
 
 
 def read(path: Path) -> tuple[Scenario, ...]:
-    """Return the scenarios in a TOML or JSON file, or in a `speedups.json` of Amdahl4ML."""
+    """Return the scenarios in a TOML or JSON file, or in a `speedups.json` of Amdahl4ML.
+
+    Of the latter, also its list alone.
+    """
     read = documents.read_json if path.suffix == ".json" else documents.read_toml
     table = read(path, hint="name a .toml or .json file, as docs/whatif.md shows them")
+    if isinstance(table, list) and any("speedup" in one for one in table if isinstance(one, dict)):
+        table = {"speedups": table}
     if not isinstance(table, dict):
         raise _wrong(path, "holds no table")
     if "speedups" in table:

@@ -38,6 +38,8 @@ class Scene:
     record: GraphRecord | None = None
     patterns: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Nodes by the name of the group, in lower case, that the kernel library puts them in."""
+    ids: tuple[tuple[str, ...], ...] = ()
+    """The nodes behind each number that Amdahl4ML gives; empty: events are numbered as they ran."""
 
 
 def parse(text: str) -> Selector:
@@ -138,8 +140,14 @@ def _by_operator(text: str, scene: Scene) -> tuple[int, ...]:
 def _by_layer(text: str, scene: Scene) -> tuple[int, ...]:
     layer = tuple(text.strip("/").split("/"))
     nodes = nodes_of(scene.record)
-    inside = {name for name, node in nodes.items() if node.scope[: len(layer)] == layer}
+    inside = {name for name, node in nodes.items() if _holds(node.scope, layer)}
     return _where(scene, lambda event: any(name in inside for name in _names(event)))
+
+
+def _holds(scope: Sequence[str], layer: tuple[str, ...]) -> bool:
+    """Return whether a layer is among the modules around a node, whatever those are inside of."""
+    starts = range(len(scope) - len(layer) + 1)
+    return any(tuple(scope[at : at + len(layer)]) == layer for at in starts)
 
 
 def _by_pattern(text: str, scene: Scene) -> tuple[int, ...]:
@@ -183,9 +191,16 @@ def _by_number(selector: Selector, scene: Scene) -> tuple[int, ...]:
         )
     number, work = int(selector.text), scene.graph.work
     if selector.kind == "id":
-        return work[number : number + 1]
+        return _by_id(number, scene)
     longest = sorted(work, key=lambda place: -scene.graph.events[place].duration_s)
     return tuple(sorted(longest[:number]))
+
+
+def _by_id(number: int, scene: Scene) -> tuple[int, ...]:
+    if not scene.ids:
+        return scene.graph.work[number : number + 1]
+    members = {name for names in scene.ids[number : number + 1] for name in names}
+    return _where(scene, lambda event: not members.isdisjoint(_names(event)))
 
 
 def _unknown(selector: Selector, scene: Scene) -> UsageError:
@@ -197,8 +212,17 @@ def _unknown(selector: Selector, scene: Scene) -> UsageError:
     if selector.kind in ("layer", "pattern") and scene.record is None:
         hint = "give the model too: --model MODEL"
     if selector.kind == "id":
-        hint = f"events are numbered from 0 to {len(scene.graph.work) - 1}, as they ran"
+        hint = _numbers(int(selector.text), scene)
     return UsageError(f"{selector} selects nothing", hint=hint)
+
+
+def _numbers(number: int, scene: Scene) -> str:
+    if not scene.ids:
+        return f"events are numbered from 0 to {len(scene.graph.work) - 1}, as they ran"
+    if number < len(scene.ids):
+        nodes = ", ".join(scene.ids[number])
+        return f"it is {nodes}, which took no time of its own: select what it runs in"
+    return f"nodes are numbered from 0 to {len(scene.ids) - 1}, in the order of the graph's list"
 
 
 def _known(kind: str, scene: Scene) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from burnish.analyze.event_graph import EventGraph
 from burnish.trace.events import Span, Trace
@@ -14,12 +14,12 @@ class Timeline:
 
     graph: EventGraph
     starts_s: tuple[float, ...]
+    ends_s: tuple[float, ...] = field(init=False)
 
-    @property
-    def ends_s(self) -> tuple[float, ...]:
-        """Return when each event ends."""
+    def __post_init__(self) -> None:
         pairs = zip(self.starts_s, self.graph.events, strict=True)
-        return tuple(start + event.duration_s for start, event in pairs)
+        ends_s = tuple(start + event.duration_s for start, event in pairs)
+        object.__setattr__(self, "ends_s", ends_s)
 
     @property
     def wall_s(self) -> float:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from burnish.analyze import parallel
-from burnish.analyze.event_graph import DEVICE, Event, EventGraph, changed
+from burnish.analyze.event_graph import Event, EventGraph, changed
 from burnish.analyze.roofline import precision_factor, roof
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.selector import Scene, nodes_of, select
-from burnish.analyze.work import Work, combined, fused, work_of
+from burnish.analyze.simulate import simulate
+from burnish.analyze.work import Work, combined, fused, work_under
 from burnish.core.errors import UsageError
 from burnish.hw.spec import HardwareSpec
 from burnish.store.graph import GraphNode, GraphRecord
+from burnish.trace.events import DEVICE
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Setting:
         nodes = [self.nodes[name] for name in event.nodes if name in self.nodes]
         if record is None or not nodes or len(nodes) != len(event.nodes):
             return None
-        return work_of(nodes[0], record) if len(nodes) == 1 else fused(nodes, record)
+        return work_under(event.op_type, nodes, record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,18 +255,47 @@ def _cuda_graph(graph: EventGraph, request: _Request) -> Changed:
             "cuda-graph needs a device that is launched on, and all of this ran on the host",
             hint="profile on a GPU: burnish profile MODEL --engine onnxruntime-cuda",
         )
-    launches = [p for p, event in enumerate(graph.events) if event.kind in ("launch", "node")]
-    keep = next((p for p in launches if graph.events[p].kind == "launch"), -1)
+    first = next((p for p, event in enumerate(graph.events) if event.kind == "launch"), -1)
+    waits = [p for p, event in enumerate(graph.events) if event.kind == "sync"]
+    # the host still launches once, and still waits for the end
+    kept = {first, *waits[-1:]}
+    between_s = _between_kernels(graph)
     changes = {
-        place: _unlaunched(event, keep=place == keep) for place, event in enumerate(graph.events)
+        place: event if place in kept else _unlaunched(event, graph, between_s)
+        for place, event in enumerate(graph.events)
     }
     return Changed(changed(graph, changes), graph.work)
 
 
-def _unlaunched(event: Event, *, keep: bool) -> Event:
-    if event.kind in DEVICE:
-        return replace(event, gap_s=0.0)
-    return event if keep else replace(event, duration_s=0.0, gap_s=0.0)
+def _unlaunched(event: Event, graph: EventGraph, between_s: float) -> Event:
+    if event.kind not in DEVICE:
+        return replace(event, duration_s=0.0, gap_s=0.0)
+    follows = any(graph.events[place].kind in DEVICE for place in event.after)
+    return replace(event, gap_s=between_s if follows else 0.0)
+
+
+_BETWEEN_KERNELS_S = 1e-6
+"""What passes between two kernels of a graph, where the timeline has none that were waiting."""
+_ENOUGH = 10
+
+
+def _between_kernels(graph: EventGraph) -> float:
+    """Return what passes between kernels of which the second was launched before the first ended.
+
+    That is the device's own part, which a CUDA graph does not save.
+    """
+    ends = simulate(graph).ends_s
+    gaps = [
+        event.gap_s
+        for event in graph.events
+        if event.kind in DEVICE
+        and event.launch is not None
+        and any(
+            graph.events[place].kind in DEVICE and ends[place] > ends[event.launch]
+            for place in event.after
+        )
+    ]
+    return statistics.median(gaps) if len(gaps) >= _ENOUGH else _BETWEEN_KERNELS_S
 
 
 _CHANGES: Mapping[str, Callable[[EventGraph, _Request], Changed]] = {

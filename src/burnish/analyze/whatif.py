@@ -15,6 +15,7 @@ from burnish.analyze.scenario import Scenario
 from burnish.analyze.selector import operator_of
 from burnish.analyze.simulate import Timeline, simulate
 from burnish.analyze.transform import Setting, apply, roofline_s
+from burnish.bench.measure import Verdict
 
 SCHEMA = 1
 FACTORS = (1.5, 2.0)
@@ -54,6 +55,10 @@ class Outcome:
     """The whole, after."""
     baseline_s: float
     """The whole, before."""
+    busy_s: float
+    """The time during which anything is at work, after."""
+    baseline_busy_s: float
+    """The same, before."""
     ceiling: Ceiling | None
     """What these events could give at most; None: what is changed is how they wait."""
     notes: tuple[str, ...] = ()
@@ -69,9 +74,10 @@ class Outcome:
         """Return by how much the prediction is off, as a part of what was measured.
 
         The prediction is scaled to the baseline of the measurement, so that a machine that is
-        slower today is not counted as an error of the prediction.
+        slower today is not counted as an error of the prediction. None: nothing was measured, or
+        not enough to tell.
         """
-        if self.checked is None:
+        if self.checked is None or self.checked.verdict == Verdict.NOT_ENOUGH.value:
             return None
         predicted_s = self.checked.baseline_s / self.gain
         return predicted_s / self.checked.measured_s - 1
@@ -126,13 +132,16 @@ def outcome(scenario: Scenario, setting: Setting) -> Outcome:
     before = simulate(setting.graph)
     result = apply(scenario, setting)
     seconds_s = sum(setting.graph.events[place].duration_s for place in result.places)
+    after = simulate(result.graph)
     return Outcome(
         scenario=scenario.name,
         actions=tuple(map(str, scenario.actions)),
         events=len(result.places),
         events_s=seconds_s,
-        wall_s=simulate(result.graph).wall_s,
+        wall_s=after.wall_s,
         baseline_s=before.wall_s,
+        busy_s=after.busy_s,
+        baseline_busy_s=before.busy_s,
         ceiling=None
         if any(action.do in _STRUCTURAL for action in scenario.actions)
         else _ceiling(setting.graph, result.places, before),

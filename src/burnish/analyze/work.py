@@ -11,8 +11,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from burnish.core.tensors import BITS, FLOATS, TensorSpec
-from burnish.operators.record import OPERATORS, Movement, Operands, Operator, Sizes, find
+from burnish.operators.record import (
+    OPERATORS,
+    OWN_DOMAINS,
+    STANDARD_DOMAINS,
+    Movement,
+    Operands,
+    Operator,
+    Sizes,
+    find,
+)
+from burnish.operators.rules import nothing
 from burnish.store.graph import GraphNode, GraphRecord
+
+_UNMOVED = (Movement.VIEW, Movement.NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +76,7 @@ def _sizes(spec: TensorSpec) -> Sizes:
 
 
 def _bytes(operator: Operator, read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> float:
-    if operator.traffic in (Movement.VIEW, Movement.NOTHING):
+    if operator.traffic in _UNMOVED:
         return 0.0
     given = sum(map(size_bytes, written))
     if operator.traffic is Movement.AS_GIVEN and read:
@@ -81,6 +93,32 @@ def size_bytes(spec: TensorSpec) -> float:
 def _dtype(operator: Operator, read: Sequence[TensorSpec], written: Sequence[TensorSpec]) -> str:
     floats = [spec.dtype for spec in (*read, *written) if spec.dtype in FLOATS]
     return operator.computes or (floats[0] if floats else written[0].dtype)
+
+
+def work_under(op_type: str | None, nodes: Sequence[GraphNode], graph: GraphRecord) -> Work | None:
+    """Return the work of nodes that an engine ran as one operator; None: it is not known.
+
+    An operator that computes nothing, and is none of theirs, was put in by the engine around
+    them: their arithmetic is done elsewhere, and what such a one moves nobody tells.
+    """
+    ran = _by_name(op_type) if op_type not in {node.op_type for node in nodes} else None
+    if ran is not None and ran.work is nothing:
+        return Work(0.0, 0.0, _type_of(nodes[0], graph)) if ran.traffic in _UNMOVED else None
+    return work_of(nodes[0], graph) if len(nodes) == 1 else fused(nodes, graph)
+
+
+def _by_name(op_type: str | None) -> Operator | None:
+    """Return the record of an operator of which a timeline gives no domain."""
+    domains = (STANDARD_DOMAINS[0], *OWN_DOMAINS)
+    found = (find(domain, op_type) for domain in domains if op_type is not None)
+    return next((one for one in found if one is not None), None)
+
+
+def _type_of(node: GraphNode, graph: GraphRecord) -> str:
+    """Return the element type in which a node computes, as far as its tensors tell."""
+    known = [spec for name in (*node.inputs, *node.outputs) if (spec := graph.tensors.get(name))]
+    floats = [spec.dtype for spec in known if spec.dtype in FLOATS]
+    return floats[0] if floats else next((spec.dtype for spec in known), "f32")
 
 
 def combined(works: Iterable[Work | None]) -> Work | None:

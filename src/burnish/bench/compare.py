@@ -80,6 +80,12 @@ def _holm_levels(p_values: dict[str, float]) -> dict[str, float]:
     return levels
 
 
+def _hidden(effect: float) -> str:
+    """Return what the noise hides; from a factor of ten on, the figure itself is noise."""
+    what = f"differences below {units.share(effect)} are" if effect < 10 else "any difference is"
+    return f"{what} hidden by the noise; more rounds or a quieter machine would show them"
+
+
 def _comparison(
     baseline: Measurement, candidate: Measurement, logs: tuple[float, ...], level: float
 ) -> Comparison:
@@ -93,10 +99,7 @@ def _comparison(
     verdict = _verdict(low, high) if not reason else Verdict.NOT_ENOUGH
     if verdict is Verdict.NO_DIFFERENCE and effect is not None and effect > LARGEST_BLIND_SPOT:
         verdict = Verdict.NOT_ENOUGH
-        reason = (
-            f"differences below {units.share(effect)} are hidden by the noise; more rounds or a "
-            "quieter machine would show them"
-        )
+        reason = _hidden(effect)
     return Comparison(
         baseline=baseline.subject,
         candidate=candidate.subject,

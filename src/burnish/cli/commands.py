@@ -92,7 +92,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "whatif": Entry(
         "predict what a change would do to the latency, before anyone makes it",
-        "looking:WhatIfCommand", "whatif:answer", "looking:whatif_lines",
+        "looking:WhatIfCommand", "whatif:answer", "looking:whatif_lines", require="whatif:require",
     ),
     "advise": Entry(
         "say what to do next, with the gain to expect and the command that does it",

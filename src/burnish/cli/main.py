@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import shlex
 import sys
@@ -86,6 +87,8 @@ def entry() -> None:
     """Run the command line of this process and exit."""
     settings.calm()
     signals.heed()
+    # graphs and traces are many objects and few cycles: by default a third of the time goes there
+    gc.set_threshold(50_000, 20, 50)
     try:
         code = run(sys.argv[1:])
     except signals.Interrupted as error:  # while an error was being told

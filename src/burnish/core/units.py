@@ -29,6 +29,13 @@ def ratio(value: float) -> str:
     return f"{value:.3g}×" if value >= 100 else f"{value:.2f}×"
 
 
+def gain(value: float) -> str:
+    """Return a speed-up with the digits that small gains need: `1.005×`."""
+    if math.isinf(value):
+        return "∞"
+    return f"{value:.3f}×" if value < 2 else ratio(value)
+
+
 def share(value: float) -> str:
     """Return a fraction as a percentage: `12.3 %`."""
     return f"{100 * value:.1f} %"

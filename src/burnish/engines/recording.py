@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from burnish.core.arrays import Arrays
@@ -28,6 +29,8 @@ class Recording:
     """None: the engine records no timeline, and nothing was timed."""
     plain_s: tuple[float, ...] = ()
     """The seconds of each run without recording, which itself costs time per node."""
+    load: float | None = None
+    """How many programs wanted each processor before it began; None: the system does not tell."""
 
 
 def record(
@@ -37,6 +40,7 @@ def record(
     clock: Clock = WALL,
 ) -> Recording:
     """Return a timeline, and the times of runs without one, in the process of the session."""
+    load = load_per_processor()
     trace = session.trace(feeds, warmup=repeats.warmup, runs=repeats.runs)
     if trace is None:
         return Recording(None)
@@ -47,4 +51,12 @@ def record(
         settle_calls=repeats.warmup,
         clock=clock,
     )
-    return Recording(trace, times)
+    return Recording(trace, times, load)
+
+
+def load_per_processor() -> float | None:
+    """Return how many programs wanted each processor in the last minute."""
+    try:
+        return os.getloadavg()[0] / (os.cpu_count() or 1)
+    except OSError:
+        return None

@@ -56,6 +56,11 @@ class HardwareSpec:
     unit: UnitSpec | None = None
     """How one compute unit runs code; None: as others of its kind do."""
 
+    @property
+    def is_measured(self) -> bool:
+        """Return whether the numbers were measured; data sheets tell what nobody reaches."""
+        return self.source.startswith("Measured")
+
 
 def names() -> tuple[str, ...]:
     """Return the devices in the catalog, sorted."""

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from burnish.analyze import whatif as analysis
-from burnish.analyze.advise import AdviseReport, Facts, Refusal, advise, limit_seconds
+from burnish.analyze.advise import (
+    AdviseReport,
+    Facts,
+    Refusal,
+    advise,
+    limit_seconds,
+    unmeasured,
+)
 from burnish.analyze.simulate import simulate
 from burnish.analyze.whatif import Outcome
 from burnish.core.errors import MissingCapabilityError
@@ -17,6 +24,7 @@ from burnish.rewrite.result import RewriteReport
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.store.trust import is_runnable
+from burnish.study.diagnosing import same_sizes
 from burnish.study.requests.looking import AdviseCommand
 from burnish.study.timeline import Recorded, TimelineRequest, recorded, timeline_of
 from burnish.study.whatif_check import ENGINE, fusion_scenario
@@ -43,7 +51,7 @@ def advise_on(request: TimelineRequest, *, progress: Progress = SILENT) -> Advis
             Refusal(miss.rule, miss.node, miss.reason, miss.remedy) for miss in rewriting.misses
         ),
         other_engines=_others(request),
-        extra=_extra(request),
+        extra=same_sizes(request.shape, request.options.threads),
     )
     setting = found.setting
     report = AdviseReport(
@@ -53,7 +61,7 @@ def advise_on(request: TimelineRequest, *, progress: Progress = SILENT) -> Advis
         limit_s=limit_seconds(setting),
         device=setting.device.name if setting.device is not None else None,
         advice=advise(setting, facts),
-        notes=found.notes,
+        notes=(*found.notes, *unmeasured(setting.device)),
     )
     progress.step("advise", 3, 3, f"{len(report.advice)} things to do")
     return report
@@ -94,10 +102,3 @@ def _others(request: TimelineRequest) -> tuple[str, ...]:
         and ENGINES[name].availability().ok
         and (has_module or not ENGINES[name].needs_torch_source)
     )
-
-
-def _extra(request: TimelineRequest) -> str:
-    sizes = ",".join(f"{name}={size}" for name, size in request.shape.items())
-    threads = request.options.threads
-    parts = [f"--shape {sizes}" if sizes else "", f"--threads {threads}" if threads else ""]
-    return " ".join(part for part in parts if part)

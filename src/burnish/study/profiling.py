@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.analyze.profile import (
@@ -12,8 +15,8 @@ from burnish.analyze.profile import (
     profile_of,
     report,
 )
-from burnish.core import files
-from burnish.core.errors import UsageError
+from burnish.core import files, settings
+from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
@@ -21,16 +24,34 @@ from burnish.engines.recording import Repeats
 from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
+from burnish.study.diagnosing import Ran, diagnosed
 from burnish.study.given import models_of
 from burnish.study.inputs import FedModel, fed, feeds_of
+from burnish.study.recordings import distributed, is_ranks, is_timeline, timelines
 from burnish.study.requests.looking import ProfileCommand
-from burnish.study.requests.vocabulary import names, path, positive
+from burnish.study.requests.vocabulary import AnyModel, Sizes, names, path, positive
+from burnish.study.timeline import undisturbed
 from burnish.trace import chrome
 from burnish.trace.events import Trace
 from burnish.trace.formats import read_any
 from burnish.trace.grouping import Library, library
+from burnish.trace.runs import warm
 
 Found = tuple[Profile, Trace, Subject]
+Profiles = tuple[ProfileReport, tuple[Trace, ...]]
+"""What was found, and the timelines."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Recorder:
+    """How models are run to be recorded."""
+
+    options: EngineOptions
+    repeats: Repeats = dataclasses.field(default_factory=Repeats)
+    known: Library | None = None
+    """Which nodes one operator or kernel performs; None: as Burnish's own library says."""
+    shape: Sizes = dataclasses.field(default_factory=dict)
+    """The sizes that the user asked for: commands about the same inference name them, too."""
 
 
 def answer(asked: ProfileCommand, *, progress: Progress = SILENT) -> ProfileReport:
@@ -41,62 +62,109 @@ def answer(asked: ProfileCommand, *, progress: Progress = SILENT) -> ProfileRepo
     return found
 
 
-def profiles(
-    asked: ProfileCommand, *, progress: Progress = SILENT
-) -> tuple[ProfileReport, tuple[Trace, ...]]:
-    """Return every model on every engine, and the timelines, led back to the models' nodes."""
+def profiles(asked: ProfileCommand, *, progress: Progress = SILENT) -> Profiles:
+    """Return models on engines, or recordings as they are, with their timelines."""
+    given = asked.model if isinstance(asked.model, list | tuple) else (asked.model,)
+    known = library(tuple(Path(one) for one in asked.groups))
+    if any(is_timeline(one) or is_ranks(one) for one in given):
+        return _as_they_are(given, known, asked, progress)
     models = models_of(asked.model, asked.store, asked.trust_factory)
     engines = names(asked.engine)
-    _require_one(asked, len(models), len(models) * len(engines))
-    known = library(tuple(Path(one) for one in asked.groups))
-    trace = path(asked.trace)
-    if trace is not None:
+    _require_one_timeline(asked, len(models) * len(engines))
+    if (trace := path(asked.trace)) is not None:
+        _require_one_model(models)
         found, timeline, _ = _read(models[0], trace, known, asked)
         return report((found,)), (timeline,)
     done: list[Found] = []
     for model in models:
         subject = fed(model, feeds_of(model, asked))
         for engine in engines:
-            done.append(_recorded(subject, engine, known, asked))
+            done.append(recorded(subject, engine, _recorder(asked, known)))
             note = f"{model.label} on {engine}"
             progress.step("profile", len(done), len(models) * len(engines), note)
-    graphs = [subject.graph for _, _, subject in done]
+    graphs = [subject.graph for _, _, subject in done if subject.graph is not None]
     return report(tuple(one for one, _, _ in done), graphs), tuple(one for _, one, _ in done)
 
 
-def recorded(
-    subject: FedModel,
-    engine: str,
-    options: EngineOptions,
-    repeats: Repeats,
-    known: Library | None = None,
-) -> Found:
-    """Return where the time of a model on an engine goes."""
-    about = Subject(subject.model.label, engine, subject.graph, known)
-    with isolated.open_session(engine, subject.model, options) as session:
-        return *profile(session.record(subject.feeds.arrays, repeats), about), about
+def recorded(subject: FedModel, engine: str, how: Recorder) -> Found:
+    """Return where the time of a model on an engine goes, and what holds it back."""
+    about = Subject(subject.model.label, engine, subject.graph, how.known)
+    with isolated.open_session(engine, subject.model, how.options) as session:
+        recording = session.record(subject.feeds.arrays, how.repeats)
+    found, trace = profile(recording, about)
+    ran = Ran(
+        str(subject.model.compiled or subject.model.onnx),
+        engine,
+        is_trace=False,
+        cache=settings.read().cache,
+        threads=how.options.threads,
+        bindings=how.shape,
+    )
+    told = diagnosed(trace, subject.graph, ran, plain_s=undisturbed(recording.plain_s))
+    return dataclasses.replace(found, diagnosis=told), trace, about
 
 
-def _require_one(asked: ProfileCommand, models: int, subjects: int) -> None:
-    if asked.trace is not None and models > 1:
+def _as_they_are(
+    given: Sequence[AnyModel], known: Library, asked: ProfileCommand, progress: Progress
+) -> Profiles:
+    """Return recordings of which no model is given, or the ranks of one run."""
+    paths = [Path(str(one)) for one in given if is_timeline(one) or is_ranks(one)]
+    if asked.trace is not None:
         raise UsageError(
-            f"--trace is of one model, and {models} are given",
+            f"{paths[0]} is a recording, and so is --trace {asked.trace}",
+            hint=f"give the model of one: burnish profile MODEL --trace {asked.trace}",
+        )
+    if len(paths) < len(given):
+        raise UsageError(
+            f"{paths[0]} is a recording, and not all of {', '.join(map(str, given))} are",
+            hint=f"burnish profile MODEL --trace {paths[0]}; or recordings alone",
+        )
+    _require_one_timeline(asked, len(paths))
+    if len(paths) == 1 and paths[0].is_dir():
+        return distributed(paths[0], known, progress=progress)
+    if folder := next((one for one in paths if one.is_dir()), None):
+        raise UsageError(
+            f"{folder} holds the ranks of one run, which are set against nothing else",
+            hint=f"give it alone: burnish profile {shlex.quote(str(folder))}",
+        )
+    return timelines(paths, known, progress=progress)
+
+
+def _require_one_model(models: Sequence[StoredModel]) -> None:
+    if len(models) > 1:
+        raise UsageError(
+            f"--trace is of one model, and {len(models)} are given",
             hint="give the MODEL that was traced",
         )
-    if asked.trace_out is not None and subjects > 1:
+
+
+def _require_one_timeline(asked: ProfileCommand, wanted: int) -> None:
+    if asked.trace_out is not None and wanted > 1:
         raise UsageError(
-            f"--trace-out takes one timeline, and {subjects} were asked for",
+            f"--trace-out takes one timeline, and {wanted} were asked for",
             hint="give one MODEL and one --engine",
         )
 
 
 def _read(model: StoredModel, trace: Path, known: Library, asked: ProfileCommand) -> Found:
-    timeline = read_any(trace)
+    timeline = warm(read_any(trace))
     graph = graph_of(onnx_files.read(model.onnx), positive(asked.shape))
     subject = Subject(model.label, timeline.source, graph, known)
-    return *profile_of(timeline, subject), subject
+    found, timeline = profile_of(timeline, subject)
+    if found.coverage is not None and found.coverage.total_s and not found.coverage.share:
+        raise ModelError(
+            f"{trace}: none of its work is of {model.label}: {found.notes[-1]}",
+            hint="give the model that it is of, or none: "
+            f"burnish profile {shlex.quote(str(trace))}",
+        )
+    told = diagnosed(timeline, graph, Ran(str(trace), timeline.source, is_trace=True))
+    return dataclasses.replace(found, diagnosis=told), timeline, subject
 
 
-def _recorded(subject: FedModel, engine: str, known: Library, asked: ProfileCommand) -> Found:
-    options = EngineOptions(threads=asked.threads, allow_fallback=asked.allow_fallback)
-    return recorded(subject, engine, options, Repeats(asked.warmup, asked.runs), known)
+def _recorder(asked: ProfileCommand, known: Library) -> Recorder:
+    return Recorder(
+        EngineOptions(threads=asked.threads, allow_fallback=asked.allow_fallback),
+        Repeats(asked.warmup, asked.runs),
+        known,
+        asked.shape,
+    )

@@ -20,7 +20,6 @@ from burnish.core.progress import SILENT, Progress
 from burnish.core.steps import StepLog
 from burnish.engines.base import EngineOptions
 from burnish.engines.isolated import EngineCrashedError
-from burnish.engines.recording import Repeats
 from burnish.feeds.feed import Feeds
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest
@@ -35,7 +34,7 @@ from burnish.study.given import models_of
 from burnish.study.inputs import fed, feeds_of
 from burnish.study.judge import judge_of
 from burnish.study.optimize import OptimizeReport, RewriteRejectedError, optimize_file
-from burnish.study.profiling import recorded
+from burnish.study.profiling import Recorder, recorded
 from burnish.study.requests.judging import BenchCommand, RunCommand
 from burnish.study.requests.line import line
 from burnish.study.requests.vocabulary import names, path
@@ -241,7 +240,8 @@ def _profiled(study: _Study, models: list[StoredModel], keys: list[str]) -> tupl
 
 def _profile(study: _Study, model: StoredModel, engine: str, feeds: Feeds) -> Profile | None:
     try:
-        found, _, _ = recorded(fed(model, feeds), engine, _engine_options(study.asked), Repeats())
+        how = Recorder(_engine_options(study.asked), shape=study.asked.shape)
+        found, _, _ = recorded(fed(model, feeds), engine, how)
     except (EngineCrashedError, MissingCapabilityError) as error:  # its row there says so, too
         study.progress.step("profile", 1, 1, error.problem)
         return None

@@ -16,9 +16,10 @@ from burnish.analyze.amdahl import (
     unprofiled,
 )
 from burnish.analyze.dependencies import as_executed
-from burnish.analyze.event_graph import DEVICE
+from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
+from burnish.analyze.twins import steadied
 from burnish.core import settings, units
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines import isolated
@@ -26,7 +27,7 @@ from burnish.engines.base import EngineOptions
 from burnish.engines.recording import Repeats
 from burnish.feeds.feed import Feeds, Padding
 from burnish.hw import choose as hardware
-from burnish.hw.spec import HardwareSpec
+from burnish.hw.spec import HardwareSpec, for_cores
 from burnish.infer.graph_of import graph_of
 from burnish.store import onnx_files
 from burnish.store.graph import GraphRecord
@@ -37,14 +38,15 @@ from burnish.study.observed import completed
 from burnish.study.requests.looking import AdviseCommand, GraphCommand, WhatIfCommand
 from burnish.study.requests.vocabulary import AnyModel, path, positive
 from burnish.trace.attribute import attribute
-from burnish.trace.events import Confidence, Trace
+from burnish.trace.events import DEVICE, Confidence, Trace
 from burnish.trace.formats import read_any
 from burnish.trace.graph_units import GraphIndex
 from burnish.trace.graph_units import units as units_of
 from burnish.trace.grouping import Library, library
-from burnish.trace.runs import last_runs
+from burnish.trace.numbering import USUAL, numbered
+from burnish.trace.runs import warm
 
-_DISPATCH_S = 1e-6
+DISPATCH_S = 1e-6
 """What an engine spends between two nodes, where the device's file does not tell."""
 _DISTURBED = (
     "inferences without profiling took {}, more than with it less what profiling adds: something "
@@ -126,13 +128,15 @@ def recorded(request: TimelineRequest) -> Recorded:
     known = library(request.groups)
     if record is not None:
         trace = attribute(trace, record, known)
-    raw = as_executed(trace)
+    raw, disturbed = as_executed(trace), tuple[str, ...]()
+    if record is not None:
+        raw, disturbed = steadied(raw, record, runs=trace.runs)
     on_device = any(event.kind in DEVICE for event in raw.events)
     device = _device(request, on_device=on_device)
     found = denominators(raw, unprofiled_s=unprofiled_s)
-    graph, correction, notes = raw, None, trace.notes
+    graph, correction, notes = raw, None, (*trace.notes, *disturbed)
     if unprofiled_s is not None:
-        dispatch_s = device.launch_overhead_s if device is not None else _DISPATCH_S
+        dispatch_s = device.launch_overhead_s if device is not None else DISPATCH_S
         most_s = longest_unprofiled(raw, dispatch_s=dispatch_s)
         if most_s < unprofiled_s:
             notes += (_DISTURBED.format(units.seconds(unprofiled_s), units.seconds(most_s)),)
@@ -143,7 +147,7 @@ def recorded(request: TimelineRequest) -> Recorded:
     return Recorded(
         label=request.model.label if request.model else str(request.trace),
         source=trace.source,
-        setting=Setting(Scene(graph, record, _patterns(record, known)), device, batches),
+        setting=Setting(_scene(graph, record, request, known), device, batches),
         denominators=found,
         correction=correction,
         notes=notes,
@@ -159,22 +163,28 @@ def _of_batch(subject: FedModel, size: int) -> GraphRecord:
     return graph_of(model, {**subject.feeds.bindings, **batch}, shapes={})
 
 
+def _scene(
+    graph: EventGraph, record: GraphRecord | None, request: TimelineRequest, known: Library
+) -> Scene:
+    ids = numbered(record, request.groups) if record is not None else ()
+    return Scene(graph, record, _patterns(record, known), ids)
+
+
 def _patterns(record: GraphRecord | None, known: Library) -> dict[str, frozenset[str]]:
     """Return the nodes of each group that the graph has any of."""
     if record is None:
         return {}
     index = GraphIndex(record)
     found: dict[str, set[str]] = defaultdict(set)
-    for group in known.groups:
+    for group in (*known.groups, *USUAL):
         for unit in units_of(index, [group]):
             found[group.name.lower()] |= {record.nodes[place].name for place in unit.nodes}
     return {name: frozenset(nodes) for name, nodes in found.items()}
 
 
 def _read(path: Path) -> Trace:
-    """Return a recorded timeline without its first inference, which only warmed up."""
-    trace = read_any(path)
-    return last_runs(trace, trace.runs - 1) if trace.runs > 1 else trace
+    """Return a recorded timeline without a first inference that only warmed up."""
+    return warm(read_any(path))
 
 
 def _run(request: TimelineRequest, subject: FedModel) -> tuple[Trace, float]:
@@ -200,8 +210,13 @@ def undisturbed(samples_s: Sequence[float]) -> float:
 
 def _device(request: TimelineRequest, *, on_device: bool) -> HardwareSpec | None:
     if request.hw is not None:
-        return hardware.asked(request.hw)
-    if on_device or request.engine.endswith("cuda"):
-        return hardware.this_gpu(request.cache)
-    # another machine may have recorded the file; the limits of this one would say nothing
-    return hardware.this_cpu(request.cache) if request.trace is None else None
+        device: HardwareSpec | None = hardware.asked(request.hw)
+    elif on_device or request.engine.endswith("cuda"):
+        device = hardware.this_gpu(request.cache)
+    else:
+        # another machine may have recorded the file; the limits of this one would say nothing
+        device = hardware.this_cpu(request.cache) if request.trace is None else None
+    threads = request.options.threads
+    if device is None or device.kind != "cpu" or not threads:
+        return device
+    return for_cores(device, min(threads, device.compute_units))

@@ -6,13 +6,14 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 
-from burnish.analyze.event_graph import DEVICE, Event
+from burnish.analyze.event_graph import Event
 from burnish.analyze.scenario import Scenario
 from burnish.analyze.selector import Selector, select
 from burnish.analyze.transform import Setting
 from burnish.bench.machine import usable_cores
 from burnish.bench.probe import product_factor
 from burnish.study.timeline import Recorded
+from burnish.trace.events import DEVICE
 
 MEASURED = ("i8",)
 _PRODUCTS = ("MatMul", "Gemm", "FusedMatMul")

@@ -13,11 +13,12 @@ from burnish.analyze.scenario import Scenario
 from burnish.analyze.simulate import simulate, trace_of
 from burnish.analyze.transform import apply
 from burnish.analyze.whatif import WhatIfReport
-from burnish.core import files, settings
-from burnish.core.errors import UsageError
+from burnish.core import files, settings, units
+from burnish.core.errors import CheckFailedError, UsageError
 from burnish.core.progress import SILENT, Progress
+from burnish.study.recordings import is_timeline
 from burnish.study.requests.looking import WhatIfCommand
-from burnish.study.requests.vocabulary import path
+from burnish.study.requests.vocabulary import AnyModel, path
 from burnish.study.timeline import Recorded, TimelineRequest, recorded, timeline_of
 from burnish.study.type_factors import with_type_factors
 from burnish.study.whatif_check import HISTORY, CheckOptions, Checks, fusion_scenario
@@ -56,18 +57,43 @@ def answer(asked: WhatIfCommand, *, progress: Progress = SILENT) -> WhatIfReport
     return report(found, outcomes, sweep=asked.sweep, notes=notes)
 
 
+def require(asked: WhatIfCommand, report: WhatIfReport) -> None:
+    """Raise if a change that was to be made and measured was not, or not well enough to tell."""
+    unsure = [outcome for outcome in report.outcomes if outcome.error is None]
+    if asked.measure and unsure:
+        raise CheckFailedError(
+            f"{len(unsure)} of {units.count(len(report.outcomes), 'scenario')} could not be"
+            f" measured: {_why(unsure[0])}",
+            hint="measure another change, or on a quieter machine: burnish whatif MODEL --measure",
+        )
+
+
+def _why(outcome: analysis.Outcome) -> str:
+    if outcome.checked is not None:
+        return f"{outcome.scenario}: {outcome.checked.verdict} ({outcome.checked.note})"
+    told = [note for note in outcome.notes if note.startswith("not checked")]
+    return f"{outcome.scenario}: {told[0] if told else 'nothing was measured'}"
+
+
 def _timeline(asked: WhatIfCommand) -> TimelineRequest:
     """Return which inference is meant: a recorded one, or one of a model that is run now."""
-    subject = asked.subject
-    place = Path(subject) if isinstance(subject, str | os.PathLike) else None
-    trace = place if place and place.is_file() and place.suffix in _TRACES else None
-    found = timeline_of(asked, asked.model if trace else subject)
+    trace = _recording(asked.subject)
+    found = timeline_of(asked, asked.model if trace else asked.subject)
     return dataclasses.replace(
         found,
         trace=trace,
         options=dataclasses.replace(found.options, graph_level=asked.graph_level),
         groups=tuple(Path(one) for one in asked.groups),
     )
+
+
+def _recording(subject: AnyModel) -> Path | None:
+    """Return the file that a timeline is to be read from; one that holds none says so then."""
+    if not isinstance(subject, str | os.PathLike):
+        return None
+    place = Path(subject)
+    called_so = place.is_file() and place.suffix in _TRACES
+    return place if called_so or is_timeline(place) else None
 
 
 def _asked_scenarios(asked: WhatIfCommand) -> tuple[Scenario, ...]:

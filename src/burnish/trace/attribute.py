@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from burnish.store.graph import GraphRecord
-from burnish.trace.events import Confidence, Span, Trace
+from burnish.trace.events import WORK, Confidence, Span, Trace
 from burnish.trace.graph_names import GraphNames
 from burnish.trace.graph_units import GraphIndex, units
 from burnish.trace.grouping import Library, library
@@ -53,14 +53,25 @@ def attribute(trace: Trace, graph: GraphRecord, groups: Library | None = None) -
     torch = attribute_torch(trace.spans, graph, known)
     owners = torch.owners | owners
     owners = _by_kernel(trace.spans, graph, known, owners) | owners if not torch.notes else owners
+    operators = {node.name: node.op_type for node in graph.nodes}
     spans = tuple(
-        replace(span, nodes=owners[at][0], confidence=owners[at][1]) if at in owners else span
+        _owned(span, *owners[at], operators) if at in owners else span
         for at, span in enumerate(trace.spans)
     )
     found = replace(trace, spans=spans, notes=(*trace.notes, *torch.notes))
     if torch.notes or coverage(found).share or not coverage(found).total_s:
         return found
     return replace(found, notes=(*found.notes, _nothing(found, graph)))
+
+
+def _owned(
+    span: Span, nodes: tuple[str, ...], confidence: Confidence, operators: Mapping[str, str]
+) -> Span:
+    """Return a span with its nodes; its operator is theirs, where the trace names none."""
+    op_type = span.op_type
+    if op_type is None and span.category in WORK:
+        op_type = "+".join(dict.fromkeys(operators[name] for name in nodes if name in operators))
+    return replace(span, nodes=nodes, confidence=confidence, op_type=op_type or None)
 
 
 def coverage(trace: Trace) -> Coverage:

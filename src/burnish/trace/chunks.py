@@ -58,6 +58,11 @@ class Chunks:
             self.note = f"the gzip file ends early, after {taken:,} bytes"
 
 
-def head(path: Path, size: int = 4096) -> bytes:
+def head(path: Path, size: int) -> bytes:
     """Return a file's first bytes, unpacked."""
-    return next(iter(Chunks(path)), b"")[:size]
+    found = bytearray()
+    for piece in Chunks(path):
+        found += piece
+        if len(found) >= size:
+            break
+    return bytes(found[:size])

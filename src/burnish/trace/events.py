@@ -15,6 +15,11 @@ graph leads back through the names of tensors. `pattern`: what such work is usua
 not known.
 """
 
+DEVICE = ("kernel", "copy")
+"""Categories of what a device does."""
+WORK = (*DEVICE, "node")
+"""Categories of what does the model's work; the others start it, wait for it or name it."""
+
 Fact = str | int | float | tuple[int, ...] | tuple[str, ...]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-_MOST_DIGITS = 18
+MOST = 10**18
 """Of a time in microseconds: more are thirty thousand years."""
 
 
@@ -19,7 +19,7 @@ def microseconds(event: Mapping[str, Any], key: str) -> int | Decimal | float:
     value = event.get(key, 0)
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         raise OddEventError(f"its {key} is {shown(value)}")
-    if not -(10**_MOST_DIGITS) < value < 10**_MOST_DIGITS:  # which no NaN is
+    if not -MOST < value < MOST:  # which no NaN is
         raise OddEventError(f"its {key} is {shown(value)}")
     return value
 

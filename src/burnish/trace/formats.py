@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from burnish.trace.events import Trace
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A trace format: how to recognise it by a file's first bytes, and how to read it."""
+    """A trace format: how to recognise it by a file's beginning, and how to read it."""
 
     recognises: Callable[[bytes], bool]
     read: Callable[[Path], Trace]
@@ -34,16 +36,53 @@ class Content:
     """What was cut off; empty when the file is whole."""
 
 
+_MANY = 200_000
+"""From so many objects on, looking through them is what takes the time."""
+_HEADS_BYTES = (4 << 10, 1 << 20, 64 << 20)
+"""How much of a file is looked at, more only if less tells nothing: metadata may come first."""
+
+
+def recognised(path: Path) -> Format | None:
+    """Return the format that a file is in; None: none that is known."""
+    for size in _HEADS_BYTES:
+        head = first_bytes(path, size)
+        for name in FORMATS:
+            if FORMATS[name].recognises(head):
+                return FORMATS[name]
+        if len(head) < size:
+            break
+    return None
+
+
 def read_any(path: Path) -> Trace:
     """Return the trace in a file, whichever known format it is in."""
-    head = first_bytes(path)
-    for name in FORMATS:
-        if FORMATS[name].recognises(head):
-            return FORMATS[name].read(path)
+    found = recognised(path)
+    if found is not None:
+        with _no_collecting():
+            return found.read(path)
+    head = first_bytes(path, 24)
     raise ModelError(
         f"{path}: is in no known trace format (it starts with {head[:24]!r})",
         hint=f"known: {', '.join(FORMATS)}; record one with burnish profile MODEL",
     )
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Look for no cycles while spans are made, of which there are millions and none in a cycle.
+
+    Each look would go through all that is there; what a large trace leaves behind is not looked
+    through later either. For 1 GB that is a third of the time.
+    """
+    enabled, before = gc.isenabled(), gc.get_count()[0]
+    gc.disable()
+    try:
+        yield
+    finally:
+        if gc.get_count()[0] - before > _MANY:
+            gc.freeze()
+        if enabled:
+            gc.enable()
 
 
 def content(path: Path) -> Content:

@@ -1,7 +1,9 @@
-"""Read the events of a chrome trace one by one, without holding the file.
+"""Read the events of a chrome trace without holding the file.
 
-A trace is an object with the list `traceEvents`, or that list alone. An event that is not JSON is
-left out and counted; a file that ends early gives the events before its end.
+A trace is an object with the list `traceEvents`, or that list alone. Whole events of a piece of the
+file are decoded together, and only the fields that somebody asks for. A piece in which anything is
+odd is read event by event: one that makes no sense is left out and counted; a file that ends early
+gives the events before its end.
 """
 
 from __future__ import annotations
@@ -14,11 +16,49 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from burnish.core import documents, units
 from burnish.core.errors import ModelError
+from burnish.trace import fields
 from burnish.trace.chunks import Chunks
 
-Event = Mapping[str, Any]
+Number = int | str | float | None
+"""What ought to be a number, and may have been written as text."""
+
+
+class Arguments(msgspec.Struct, frozen=True, gc=False):
+    """The further facts of an event that somebody asks for."""
+
+    correlation: Number = None
+    device: Number = None
+    stream: Number = None
+    bytes: Number = None
+    wait_on_stream: Number = None
+    dims: msgspec.Raw = msgspec.field(name="Input Dims", default=msgspec.Raw(b""))
+    old_dims: msgspec.Raw = msgspec.field(name="Input dims", default=msgspec.Raw(b""))
+    collective: Number = msgspec.field(name="Collective name", default=None)
+    rank: Number = msgspec.field(name="Rank", default=None)
+
+
+class Event(msgspec.Struct, frozen=True, gc=False):
+    """An event as it is written; times in microseconds."""
+
+    ph: str = ""
+    cat: str = ""
+    name: str = ""
+    pid: Number = None
+    tid: Number = None
+    ts: Decimal | msgspec.UnsetType = msgspec.UNSET
+    # Decimals: a time of 1.7e15 µs with three decimals does not fit a float
+    dur: Decimal = Decimal(0)
+    args: Arguments | None = None
+
+
+_EVENTS = msgspec.json.Decoder(list[Event])
+_BETWEEN = re.compile(r'\}\s*,\s*(?=\{\s*"(?:ph|cat|name|pid|ts|args)"\s*:)')
+_TAIL = 1 << 16
+"""The last event of a piece begins within so many characters of its end, nearly always."""
 
 LIST = "traceEvents"
 _LONGEST = 4 << 20
@@ -76,6 +116,7 @@ class EventStream:
     def _list(self) -> Iterator[Event]:
         text = self._text
         while not text.take("]"):
+            yield from text.whole_events()
             try:
                 event = text.value()
             except _NoJsonError as error:
@@ -83,8 +124,12 @@ class EventStream:
                 self._first_loss = self._first_loss or f"at {text.position} ({error})"
                 text.skip_to(_NEXT_EVENT)
                 continue
-            if isinstance(event, dict):
-                yield event
+            if not isinstance(event, dict):
+                continue
+            try:
+                yield event_of(event)
+            except fields.OddEventError as error:
+                self.leave_out(error)
 
     def _value(self) -> Any:  # noqa: ANN401  (any JSON)
         try:
@@ -100,8 +145,49 @@ class EventStream:
         )
 
 
+def event_of(written: Mapping[str, Any]) -> Event:
+    """Return an event that was read on its own; one that makes no sense is an error."""
+    times = {
+        key: Decimal(read(written, key))
+        for key, read in (("ts", fields.microseconds), ("dur", fields.length))
+        if key in written
+    }
+    texts = {key: str(written[key]) for key in ("ph", "cat", "name") if key in written}
+    numbers = {key: _number(written[key]) for key in ("pid", "tid") if key in written}
+    facts = fields.arguments(written)
+    return Event(**texts, **numbers, **times, args=_arguments(facts) if facts else None)  # type: ignore[arg-type]
+
+
+def _arguments(written: Mapping[str, Any]) -> Arguments:
+    found: dict[str, Any] = {}
+    for field in msgspec.structs.fields(Arguments):
+        if (value := written.get(field.encode_name)) is not None:
+            raw = field.type is msgspec.Raw
+            found[field.name] = msgspec.Raw(_dumped(value)) if raw else _number(value)
+    return Arguments(**found)
+
+
+def _dumped(value: object) -> bytes:
+    try:
+        return json.dumps(value, default=float).encode()
+    except (RecursionError, ValueError):
+        return b""
+
+
+def _number(value: object) -> Number:
+    return value if isinstance(value, (int, str, float)) else None
+
+
 class _NoJsonError(Exception):
     """What stands here is no JSON value."""
+
+
+def _is_odd(event: Event) -> bool:
+    """Return whether a time cannot be one; such an event is looked at on its own."""
+    ts = event.ts
+    return not (ts is msgspec.UNSET or -fields.MOST < ts < fields.MOST) or not (
+        0 <= event.dur < fields.MOST
+    )
 
 
 class _EndsEarlyError(Exception):
@@ -115,11 +201,12 @@ class _Text:
         self._chunks = Chunks(path)
         self._pieces = iter(self._chunks)
         self._utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        # Decimals: a time of 1.7e15 µs with three decimals does not fit a float
         self._decoder = json.JSONDecoder(strict=False, parse_float=Decimal)
         self._held, self._at = "", 0
         self._passed, self._lines = 0, 1
         self._ended = False
+        self._is_new = False
+        """Whether the piece that is held has not been looked at for whole events."""
 
     @property
     def note(self) -> str:
@@ -159,6 +246,30 @@ class _Text:
                     return value
             self._fill()
 
+    def whole_events(self) -> list[Event]:
+        """Return the events from here to the last one of the piece; none if one of them is odd."""
+        if not self._is_new:
+            return []
+        self._is_new = False
+        if (end := self._last_between()) is None:
+            return []
+        try:
+            found = _EVENTS.decode(f"[{self._held[self._at : end + 1]}]")
+        except (msgspec.DecodeError, RecursionError, ValueError):
+            return []
+        if any(map(_is_odd, found)):
+            return []
+        self._at = end + 1
+        return found
+
+    def _last_between(self) -> int | None:
+        """Return where the last event that is surely whole ends."""
+        for begin in (len(self._held) - _TAIL, self._at):
+            ends = [found.start() for found in _BETWEEN.finditer(self._held, max(begin, self._at))]
+            if ends:
+                return ends[-1]
+        return None
+
     def skip_to(self, pattern: re.Pattern[str]) -> None:
         """Pass everything up to the end of the next match, or to the end of the file."""
         self._at += 1
@@ -183,7 +294,7 @@ class _Text:
 
     def _fill(self) -> None:
         piece = next(self._pieces, None)
-        self._ended = piece is None
+        self._ended, self._is_new = piece is None, True
         fresh = self._utf8.decode(piece or b"", final=self._ended)
         self._passed += self._at
         self._lines += self._held.count("\n", 0, self._at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -33,6 +34,20 @@ def with_runs(spans: Sequence[Span]) -> tuple[Span, ...]:
         return around[-1] if around else -1
 
     return tuple(replace(span, run=number_of(span)) for span in ordered)
+
+
+_COLD = 1.5
+"""A first inference that takes as many times as long as the others only warmed up."""
+
+
+def warm(trace: Trace) -> Trace:
+    """Return a trace without its first inference, if that took clearly longer than the others."""
+    lengths = {span.run: span.duration_s for span in trace.spans if span.category == "run"}
+    others = [length for run, length in lengths.items() if run > 0]
+    if not others or lengths.get(0, 0.0) <= _COLD * statistics.median(others):
+        return trace
+    note = "the first inference is left out: it took longer than the others, and warmed up"
+    return replace(last_runs(trace, trace.runs - 1), notes=(*trace.notes, note))
 
 
 def last_runs(trace: Trace, runs: int) -> Trace:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from burnish.trace.events import Span, Trace
+from burnish.trace.events import DEVICE, Span, Trace
 from burnish.trace.own_time import own_seconds
-
-_ON_DEVICE = ("kernel", "copy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ def timed(trace: Trace) -> Timed:
     A node that has kernels ran on a device, and its own span is only the launch.
     """
     inside = [span for span in trace.spans if span.run >= 0]
-    kernels = [span for span in inside if span.category in _ON_DEVICE]
+    kernels = [span for span in inside if span.category in DEVICE]
     launched = {span.node for span in kernels if span.node is not None}
     nodes = [s for s in inside if s.category == "node" and s.node not in launched]
     clock, counted = "host", nodes

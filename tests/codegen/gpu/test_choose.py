@@ -7,7 +7,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from burnish.codegen.gpu.choose import Candidate, Predicted, candidates, priced
+from burnish.codegen.gpu.choose import Blocked, GpuPredicted, candidates, priced
 from burnish.codegen.gpu.kernel import Target
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.sequence import sequenced, simplified
@@ -31,9 +31,9 @@ def graph_from(text: str) -> TileGraph:
     return simplify(lower(tuple(model.graph)).graph)
 
 
-def best(graph: TileGraph) -> Candidate:
+def best(graph: TileGraph) -> Blocked:
     """Return the best candidate of a graph as one group."""
-    return Predicted(H200).best(Group(graph.ops, graph.outputs), graph)
+    return GpuPredicted(H200).best(Group(graph.ops, graph.outputs), graph)
 
 
 CHAIN = """(float16[2073600,64] x, float16[64,64] a, float16[64,64] b, float16[64,3] c)
@@ -47,13 +47,13 @@ MANY_ROWS = """(float16[8192,768] x, float16[768,768] w) => (float16[8192,768] y
 
 
 def test_a_chain_of_narrow_layers_is_one_kernel() -> None:
-    (choice,) = Predicted(H200)(graph_from(CHAIN))
+    (choice,) = GpuPredicted(H200)(graph_from(CHAIN))
     assert len(choice.group.ops) == 3
 
 
 def test_wide_layers_stay_apart_as_joined_they_would_be_computed_again_and_again() -> None:
     graph = graph_from(WIDE)
-    assert [len(choice.group.ops) for choice in Predicted(H200)(graph)] == [1, 1]
+    assert [len(choice.group.ops) for choice in GpuPredicted(H200)(graph)] == [1, 1]
 
 
 def test_sums_are_formed_in_parts_where_there_are_few_rows() -> None:
@@ -78,16 +78,16 @@ def test_every_candidate_has_a_price_that_is_more_than_starting_it(name: str) ->
 @pytest.mark.parametrize("device", ["nvidia-v100", "nvidia-a100", "nvidia-h100", "nvidia-h200"])
 def test_every_gpu_of_the_catalog_has_what_prices_need(device: str) -> None:
     graph = graph_of("attention")
-    assert Predicted(load(device)).best(Group(graph.ops, graph.outputs), graph).seconds > 0
+    assert GpuPredicted(load(device)).best(Group(graph.ops, graph.outputs), graph).seconds > 0
 
 
 def test_a_group_without_a_kernel_says_why() -> None:
     graph = graph_from("(double[4] x) => (double[4] y) { y = Asin(x) }")
-    (choice,) = Predicted(H200)(graph)
+    (choice,) = GpuPredicted(H200)(graph)
     assert choice.schedule is None
     assert choice.reason == "Triton kernels have no asin of f64"
     with pytest.raises(ModelError, match="'y' has no kernel: Triton kernels have no asin"):
-        sequenced(graph, Predicted(H200), Target())
+        sequenced(graph, GpuPredicted(H200), Target())
 
 
 def test_a_model_with_an_operator_that_has_no_loops_is_refused() -> None:

@@ -147,6 +147,25 @@ def test_the_names_of_2021_are_known(tmp_path: Path) -> None:
     assert launched_by(read(written(tmp_path, *events)), "k") == ["cudaLaunchKernel", "aten::add"]
 
 
+def test_the_steps_of_2021_are_inferences(tmp_path: Path) -> None:
+    events = [event("Operator", "ProfilerStep#1", 0, 50), launch(10, 1), kernel("a", 20, 5, 1),
+              event("Operator", "ProfilerStep#2", 50, 50), launch(60, 2), kernel("b", 70, 5, 2),
+              ]  # fmt: skip
+    trace = read(written(tmp_path, *events))
+    assert (trace.runs, named(trace, "b").run) == (2, 1)
+
+
+def test_a_last_step_that_is_nearly_empty_is_no_inference(tmp_path: Path) -> None:
+    work = [each for n in range(20) for each in (launch(n * 4, n), kernel("k", 100 + n, 1, n))]
+    steps = [event("user_annotation", "ProfilerStep#1", 0, 90),
+             event("user_annotation", "ProfilerStep#2", 90, 9),
+             launch(95, 99), kernel("late", 130, 1, 99)]  # fmt: skip
+    trace = read(written(tmp_path, *work, *steps))
+    assert (trace.runs, named(trace, "late").run) == (1, -1)
+    assert named(trace, "ProfilerStep#2").category == "other"
+    assert trace.notes[0].startswith("1 of 2 steps in the trace hold hardly any work")
+
+
 def test_an_empty_trace_says_so(tmp_path: Path) -> None:
     trace = read_any(written(tmp_path))
     assert (trace.spans, trace.runs) == ((), 0)

@@ -17,7 +17,8 @@ from burnish.trace.readers.nsys import read
 
 PROCESS = 5 << 24
 THREAD = PROCESS | 3
-STRINGS = {1: "cudaLaunchKernel_v7000", 2: "void saxpy(int)", 3: "the_add", 4: "cudaGraphLaunch"}
+STRINGS = {1: "cudaLaunchKernel_v7000", 2: "void saxpy(int)", 3: "the_add", 4: "cudaGraphLaunch",
+           5: "cudaDeviceSynchronize_v3020"}  # fmt: skip
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -184,3 +185,51 @@ def test_a_view_that_counts_for_ever_is_ended(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(ModelError, match=r"cannot be read as an export .* \(interrupted\)"):
         read(path)
+
+
+@pytest.mark.parametrize(("written", "told"), [(7, 7), (0xFFFFFFFF, None), (-1, None)])
+def test_a_wait_tells_its_stream_or_that_it_is_for_all(
+    tmp_path: Path, written: int, told: int | None
+) -> None:
+    wait = {**kernel(5, 9), "streamId": written, "syncType": 4}
+    tables = {
+        "CUPTI_ACTIVITY_KIND_RUNTIME": [call(0, 8), call(4, 9, name=5)],
+        "CUPTI_ACTIVITY_KIND_KERNEL": [kernel(50, 8)],
+        "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": [wait],
+    }
+    trace = read(exported(tmp_path, tables))
+    assert named(trace, "Context Sync").stream == told
+    assert named(trace, "cudaDeviceSynchronize").category == "sync"
+
+
+def test_the_ranges_of_onnxruntime_tell_nodes_and_inferences(tmp_path: Path) -> None:
+    tables = {
+        "CUPTI_ACTIVITY_KIND_RUNTIME": [call(10, 8), call(110, 9)],
+        "CUPTI_ACTIVITY_KIND_KERNEL": [kernel(50, 8), kernel(150, 9)],
+        "NVTX_EVENTS": [
+            range_(0, 90, text="Batch-0 Forward"),
+            range_(5, 30, text="Add.7(/layer.0/Add (copy))"),
+            range_(100, 190, text="Batch-1 Forward"),
+            range_(105, 130, text="MatMul.8()"),
+        ],
+    }
+    trace = read(exported(tmp_path, tables))
+    work = [span for span in trace.spans if span.category == "kernel"]
+    assert [(span.node, span.op_type, span.run) for span in work] == [
+        ("/layer.0/Add (copy)", "Add", 0),
+        ("MatMul_8", "MatMul", 1),
+    ]
+    assert trace.runs == 2
+
+
+def test_a_range_with_a_plain_name_gives_its_kernels_the_operator_of_the_node(
+    tmp_path: Path,
+) -> None:
+    tables = {
+        "CUPTI_ACTIVITY_KIND_RUNTIME": [call(10, 8)],
+        "CUPTI_ACTIVITY_KIND_KERNEL": [kernel(50, 8)],
+        "NVTX_EVENTS": [range_(5, 30, text="the_add")],
+    }
+    graph = GraphRecord("g", (GraphNode("the_add", "Add", "", (), ()),), (), (), {}, frozenset())
+    found = attribute(read(exported(tmp_path, tables)), graph)
+    assert named(found, "void saxpy(int)").op_type == "Add"

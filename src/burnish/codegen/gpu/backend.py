@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
-from burnish.codegen.gpu.choose import Predicted, priced, scratch_types
+from burnish.codegen.gpu.choose import GpuPredicted, priced, scratch_types
 from burnish.codegen.gpu.choose import candidates as settings_of
 from burnish.codegen.gpu.code import built_code, fitted
 from burnish.codegen.gpu.kernel import Target, Written, refusal, written
@@ -105,7 +105,7 @@ class GpuBackend(Backend):
     target: str = field(init=False)
     requires: tuple[str, ...] = field(init=False)
     compiler: str = field(init=False)
-    _chosen: Predicted | None = field(default=None, init=False)
+    _chosen: GpuPredicted | None = field(default=None, init=False)
     _graph: TileGraph | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -194,11 +194,11 @@ class GpuBackend(Backend):
         found = outcome.kernel if isinstance(outcome, Built) else outcome
         return ".json", json.dumps(records.encode(found), indent=1) + "\n"
 
-    def _choosing(self, graph: TileGraph) -> Predicted:
+    def _choosing(self, graph: TileGraph) -> GpuPredicted:
         """Return what chooses for a graph; the one of the last graph is kept."""
         if self._chosen is None or self._graph is not graph:
             target = Target(approximate=self.approximate, orders=orders_of(graph))
-            self._chosen, self._graph = Predicted(self.machine.hw, target), graph
+            self._chosen, self._graph = GpuPredicted(self.machine.hw, target), graph
         return self._chosen
 
 

@@ -49,7 +49,7 @@ MOST_LANES = 128 * 256
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Blocked:
     """A schedule and its predicted seconds, all its launches together."""
 
     schedule: Schedule
@@ -59,14 +59,14 @@ class Candidate:
 
 
 @dataclass(slots=True)
-class Predicted:
+class GpuPredicted:
     """Chooses groups and blocks for a GPU; equal groups are looked at once."""
 
     hw: HardwareSpec
     target: Target = field(default_factory=Target)
     fusion: Fusion = "full"
     limits: Limits = Limits(nests=16)  # noqa: RUF009  # frozen
-    _known: dict[str, Candidate | str] = field(default_factory=dict)
+    _known: dict[str, Blocked | str] = field(default_factory=dict)
 
     def __call__(self, graph: TileGraph) -> tuple[Choice, ...]:
         """Return the groups of a simplified graph with the blocks that should be fastest."""
@@ -89,7 +89,7 @@ class Predicted:
             return Choice(group, None, reason=str(error))
         return Choice(group, best.schedule, best.seconds, best.memory_bytes)
 
-    def best(self, group: Group, graph: TileGraph) -> Candidate:
+    def best(self, group: Group, graph: TileGraph) -> Blocked:
         """Return the cheapest candidate of a group; `NoGroupError`: there is none."""
         key = signature(group, graph)
         known = self._known.get(key)
@@ -99,10 +99,10 @@ class Predicted:
             raise NoGroupError(known)
         return known
 
-    def _searched(self, group: Group, graph: TileGraph) -> Candidate | str:
+    def _searched(self, group: Group, graph: TileGraph) -> Blocked | str:
         if (reason := refusal(group, graph)) is not None:
             return f"Triton kernels have no {reason}"
-        found: list[Candidate] = []
+        found: list[Blocked] = []
         reason = "its output has no element"
         most = HOPELESS * self._apart(group, graph)
         for settings in candidates(group, self.target):
@@ -131,7 +131,7 @@ class Predicted:
 
 def priced(
     group: Group, schedule: Schedule, graph: TileGraph, hw: HardwareSpec, target: Target
-) -> Candidate:
+) -> Blocked:
     """Return what a group takes under a schedule; `NoGroupError` where it does not fit."""
     launches = written(group, schedule, graph, target)
     types = {**graph.tensors, **scratch_types(launches)}
@@ -141,7 +141,7 @@ def priced(
             raise NoGroupError("its blocks do not fit the registers")
         if len(launches) > 1 + (schedule.settings.get("split", 1) > 1):
             raise NoGroupError("one of its outputs needs a kernel of its own")
-    return Candidate(
+    return Blocked(
         schedule,
         sum(each.seconds * (4.0 if each.spills else 1.0) for each in prices),
         sum(each.memory_bytes for each in prices),

@@ -45,7 +45,7 @@ OWN_REGISTERS = 40
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Predicted seconds of one launch, and what they are made of."""
+    """GpuPredicted seconds of one launch, and what they are made of."""
 
     seconds: float
     product_s: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Literal
 
@@ -18,10 +19,12 @@ Level = Literal["off", "basic", "extended", "all"]
 class ProfileCommand:
     """Say where the time goes: by operator, node, layer or kernel.
 
-    With several models or engines, the last is set against the first, row by row.
+    A TRACE is looked at as it is: kernels, operators, and modules as layers; a FOLDER of them as
+    the ranks of one run, of which the slowest is broken down. With several models, engines or
+    traces, the last is set against the first, row by row.
     """
 
-    model: v.Models
+    model: Annotated[v.AnyModel | Sequence[v.AnyModel], Argument("MODEL|TRACE|FOLDER…", many=True)]
     _: KW_ONLY
     engine: v.Engines = CPU
     shape: v.Shape = field(default_factory=dict)
@@ -83,6 +86,7 @@ class GraphCommand:
     scale: Annotated[v.Scale, Saying("Shown beside what is.")] = ()
     scenario: Annotated[v.Scenario, Saying("The first is shown beside what is.")] = None
     hw: v.Hw = None
+    groups: v.Groups = ()
     shape: v.Shape = field(default_factory=dict)
     data: v.Data = None
     seed: v.Seed = 0

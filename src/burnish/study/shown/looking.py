@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from burnish.analyze import kernel_names
 from burnish.analyze.advise import Advice, AdviseReport
 from burnish.analyze.amdahl import Denominators
 from burnish.analyze.breakdown import ALWAYS_THERE, Breakdown, Row, without_gaps
@@ -15,10 +16,11 @@ from burnish.core import units
 from burnish.report.graph.written import GraphReport
 from burnish.report.table import Shown, Table, table
 from burnish.study.requests.looking import Rows
+from burnish.study.shown.diagnosis import first_lines, rank_lines, what_next
 from burnish.trace.attribute import Coverage
 from burnish.trace.events import Confidence
 
-_NUMBERS = frozenset(("count", "time", "share", "up to here", "ceiling"))
+_NUMBERS = frozenset(("count", "time", "±", "share", "up to here", "ceiling"))
 _HOW: Mapping[Confidence, str] = {
     "exact": "by name",
     "correlation": "by what launched it",
@@ -30,13 +32,20 @@ _GAINS = ("1.5×", "2×", "its limit", "∞", "ceiling", "of busy time")
 
 def profile_lines(report: ProfileReport, shown: Rows = Rows()) -> Shown:  # noqa: B008  (frozen)
     """Yield one table per profile, what to know when reading it, and the difference."""
+    if report.ranks is not None:
+        yield from rank_lines(report.ranks)
     for profile in report.profiles:
         yield from _profile(profile, shown)
-    difference = report.aligned if shown.by == "node" else report.difference
-    if difference is not None:
-        yield _difference(
-            difference, by="node" if shown.by == "node" else "operator", top=shown.top
-        )
+    differences: Mapping[str, Difference | None] = {
+        "node": report.aligned,
+        "kernel": report.by_kernel,
+        "layer": report.by_layer,
+    }
+    asked_for = differences.get(shown.by)
+    if asked_for is not None:
+        yield _difference(asked_for, by=shown.by, top=shown.top)
+    elif report.difference is not None:
+        yield _difference(report.difference, by="operator", top=shown.top)
 
 
 def count(value: float) -> str:
@@ -55,7 +64,11 @@ def _profile(profile: Profile, shown: Rows) -> Shown:
     breakdown = breakdowns[shown.by]
     if shown.kernel_time_only:
         breakdown = without_gaps(breakdown)
+    if profile.diagnosis is not None:
+        yield from first_lines(profile.diagnosis)
     yield _table(profile, breakdown, shown)
+    if profile.diagnosis is not None:
+        yield from what_next(profile.diagnosis, kernels=shown.by != "kernel")
     yield from _remarks(profile)
 
 
@@ -71,7 +84,7 @@ def _table(profile: Profile, breakdown: Breakdown, shown: Rows) -> Table:
     whole = "of work" if shown.kernel_time_only else "a run"
     return table(
         f"{profile.label} on {profile.engine}, {units.seconds(breakdown.wall_s)} {whole}",
-        (by, *second, "count", "time", "share", "up to here", "ceiling"),
+        (by, *second, "count", "time", "±", "share", "up to here", "ceiling"),
         [_row(breakdown, row, by=by) for row in rows],
         numeric=_NUMBERS,
     )
@@ -80,14 +93,24 @@ def _table(profile: Profile, breakdown: Breakdown, shown: Rows) -> Table:
 def _row(breakdown: Breakdown, row: Row, *, by: str) -> tuple[str, ...]:
     ceiling = breakdown.ceiling(row)
     return (
-        _short(row.label),
+        _name(row.label, by=by),
         *((row.op_type or "",) if by == "node" else ()),
         count(row.count) if row.count else "",
         units.seconds(row.seconds_s),
+        _spread(row.spread) if breakdown.runs > 1 else "?",
         units.share(breakdown.share(row)),
         units.share(breakdown.cumulative(row)) if row.count else "",
         units.ratio(ceiling) if math.isfinite(ceiling) else "∞",
     )
+
+
+def _spread(share: float) -> str:
+    """Return how far a time may be off; beyond all of it, a figure would say nothing."""
+    return units.share(share) if share <= 1 else "> 100 %"
+
+
+def _name(label: str, *, by: str) -> str:
+    return kernel_names.short(label) if by == "kernel" else _short(label)
 
 
 def _short(label: str) -> str:
@@ -110,7 +133,8 @@ def _remarks(profile: Profile) -> Iterator[str]:
         )
     else:
         yield f"{recorded} A whole run took {units.seconds(breakdown.measured_wall_s)}."
-    yield _coverage(profile.coverage)
+    if profile.coverage is not None:
+        yield _coverage(profile.coverage)
     if breakdown.measured_wall_s > 2 * breakdown.wall_s:
         yield "Note: runs were interrupted for most of their time; the machine is busy."
     yield from (f"Note: {note}." for note in profile.notes)
@@ -136,9 +160,10 @@ def _difference(found: Difference, *, by: str, top: int) -> Table:
     first, last = found.baseline, found.candidate
     columns = (by, f"{first}: count", "time ", f"{last}: count", "time", "change", "share")
     return table(
-        f"From {first} to {last}: {_signed(found.change_s)} a run, the worst regression first",
+        f"From {first} to {last}: {_signed(found.change_s)} a run, the worst regression first"
+        " (~: not told apart)",
         columns,
-        [_difference_row(found, row) for row in _furthest(found, top)],
+        [_difference_row(found, row, by=by) for row in _furthest(found, top)],
         numeric=columns[1:],
     )
 
@@ -149,16 +174,16 @@ def _furthest(found: Difference, top: int) -> list[DifferenceRow]:
     return [row for row in found.rows if row in kept]
 
 
-def _difference_row(found: Difference, row: DifferenceRow) -> tuple[str, ...]:
+def _difference_row(found: Difference, row: DifferenceRow, *, by: str) -> tuple[str, ...]:
     share = found.share(row)
     return (
-        _short(row.label),
+        _name(row.label, by=by),
         count(row.baseline_count),
         units.seconds(row.baseline_s),
         count(row.candidate_count),
         units.seconds(row.candidate_s),
-        _signed(row.change_s),
-        units.share(share) if math.isfinite(share) else "–",
+        _signed(row.change_s) if found.tells(row) else f"~ {_signed(row.change_s)}",
+        row.fate or (units.share(share) if math.isfinite(share) else "–"),
     )
 
 
@@ -225,8 +250,8 @@ def _parts(found: Denominators) -> list[tuple[str, float]]:
 def _outcomes(report: WhatIfReport) -> Table:
     checked = any(outcome.checked is not None for outcome in report.outcomes)
     columns = [
-        "scenario", "changes", "events", "their time", "wall after", "gain", "ceiling",
-        "of busy time", *(("measured", "error") if checked else ()),
+        "scenario", "changes", "events", "their time", "wall after", "busy after", "gain",
+        "ceiling", "of busy time", *(("measured", "error") if checked else ()),
     ]  # fmt: skip
     return table(
         f"What would happen, against {units.seconds(report.baseline_s)}",
@@ -243,15 +268,16 @@ def _outcome(outcome: Outcome, *, checked: bool) -> tuple[str, ...]:
         str(outcome.events),
         units.seconds(outcome.events_s),
         units.seconds(outcome.wall_s),
-        gain(outcome.gain),
-        gain(outcome.ceiling.against_wall) if outcome.ceiling else "–",
-        gain(outcome.ceiling.against_busy) if outcome.ceiling else "–",
+        units.seconds(outcome.busy_s),
+        units.gain(outcome.gain),
+        units.gain(outcome.ceiling.against_wall) if outcome.ceiling else "–",
+        units.gain(outcome.ceiling.against_busy) if outcome.ceiling else "–",
     )
     if not checked:
         return row
     if outcome.checked is None or outcome.error is None:
         return (*row, "–", "–")
-    return (*row, gain(outcome.checked.ratio), units.share(outcome.error))
+    return (*row, units.gain(outcome.checked.ratio), units.share(outcome.error))
 
 
 def _shortened(actions: tuple[str, ...]) -> str:
@@ -275,20 +301,13 @@ def _swept(row: SweepRow) -> tuple[str, ...]:
         row.op_type,
         str(row.events),
         units.seconds(row.seconds_s),
-        gain(row.gain_at_1_5),
-        gain(row.gain_at_2),
-        gain(limit) if limit is not None else "unknown",
-        gain(row.gain_at_infinity),
-        gain(row.ceiling.against_wall),
-        gain(row.ceiling.against_busy),
+        units.gain(row.gain_at_1_5),
+        units.gain(row.gain_at_2),
+        units.gain(limit) if limit is not None else "unknown",
+        units.gain(row.gain_at_infinity),
+        units.gain(row.ceiling.against_wall),
+        units.gain(row.ceiling.against_busy),
     )
-
-
-def gain(value: float) -> str:
-    """Return a speed-up with the digits that small gains need: `1.005×`."""
-    if math.isinf(value):
-        return "∞"
-    return f"{value:.3f}×" if value < 2 else units.ratio(value)
 
 
 def _facts(report: WhatIfReport) -> list[str]:
@@ -316,6 +335,6 @@ def advise_lines(report: AdviseReport) -> Shown:
 
 
 def _advice(number: int, one: Advice) -> tuple[str, ...]:
-    found = gain(one.gain) if one.gain is not None else "measure"
+    found = units.gain(one.gain) if one.gain is not None else "measure"
     prefix = "at most " if one.confidence == "bound" else ""
     return (str(number), one.what, prefix + found, one.confidence, one.evidence)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
+from burnish.study.recordings import is_timeline
 from burnish.study.requests import judging, listing, looking, rewriting
 from burnish.study.requests.line import joined, line
 from burnish.study.requests.vocabulary import names
@@ -24,8 +26,12 @@ def _after_bench(asked: judging.BenchCommand, _report: object) -> str:
     return joined("profile", asked.model, *(("--engine", *engine) if engine else ()))
 
 
-def _after_profile(asked: looking.ProfileCommand, _report: object) -> str:
+def _after_profile(asked: looking.ProfileCommand, report: Any) -> str:  # noqa: ANN401
     models = asked.model if isinstance(asked.model, list | tuple) else (asked.model,)
+    last = report.profiles[-1]
+    if last.coverage is None:
+        slowest = last.label if report.ranks is not None else ""
+        return joined("whatif", Path(str(models[-1])) / slowest, "--sweep")
     return joined("advise", models[-1], "--engine", names(asked.engine)[0])
 
 
@@ -33,6 +39,12 @@ def _after_graph(asked: looking.GraphCommand, _report: object) -> str:
     if asked.engine is None and asked.trace is None:
         return line(asked, "--engine", judging.CPU)
     return joined("whatif", asked.model, "--sweep")
+
+
+def _after_whatif(asked: looking.WhatIfCommand, _report: object) -> str:
+    if asked.model is None and is_timeline(asked.subject):
+        return joined("profile", asked.subject, "--by", "kernel")
+    return joined("advise", asked.model or asked.subject)
 
 
 def _after_list(_asked: object, found: Any) -> str:  # noqa: ANN401  (a StoreListing)
@@ -53,7 +65,7 @@ _NEXT: Mapping[type, Next] = {
     ),
     looking.ProfileCommand: _after_profile,
     looking.GraphCommand: _after_graph,
-    looking.WhatIfCommand: lambda a, _: joined("advise", a.model or a.subject),
+    looking.WhatIfCommand: _after_whatif,
     listing.ZooListCommand: lambda _, found: joined("export", found.models[0].name),
     listing.ZooShowCommand: lambda a, _: joined("export", a.name),
     listing.ModelListCommand: _after_list,

@@ -7,18 +7,19 @@ Python functions too may have process 0. Times are microseconds, whole up to tor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from burnish.core import units
-from burnish.trace import fields, nesting
-from burnish.trace.events import Fact, Span, Trace
+from burnish.trace.events import DEVICE, Fact, Span, Trace
 from burnish.trace.formats import FORMATS, Format
-from burnish.trace.inferences import with_inferences
-from burnish.trace.json_events import Event, EventStream
+from burnish.trace.json_events import Arguments, Event, EventStream
+from burnish.trace.span_table import Row, SpanTable
 
 RUN = "burnish.run"
 MODULE = "burnish.module:"
@@ -30,84 +31,98 @@ _OPERATORS = ("cpu_op", "Operator")
 _CALLS = ("cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "xpu_driver", "mtia_runtime")
 _KERNELS = ("kernel", "Kernel")
 _COPIES = ("gpu_memcpy", "gpu_memset", "Memcpy", "Memset")
-_ON_DEVICE = ("kernel", "copy")
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A span, with what leads from it to others."""
-
-    span: Span
-    correlation: int | None
+_DEVICE_KINDS = frozenset((*_KERNELS, *_COPIES, "cuda_sync", "gpu_user_annotation"))
+_NO_ARGUMENTS = Arguments()
+_KEYS = (b'"traceEvents"', b'"deviceProperties"', b'"schemaVersion"', b'"baseTimeNanoseconds"')
 
 
 def read(path: Path) -> Trace:
     """Return the timeline in a file; `notes` say what is missing and what has no cause."""
-    stream = EventStream(path)
-    found = list(_all_found(stream))
-    spans, notes = _linked(found)
-    spans = with_inferences(spans)
+    stream, table, rows = EventStream(path), SpanTable(), _Rows()
+    for event in stream:
+        if event.ph == "X" and event.ts is not msgspec.UNSET:
+            row = rows.row(event, event.ts)
+            if row is not None:
+                table.add(row)
+    found = table.timeline()
     return Trace(
-        spans=spans,
+        spans=found.spans,
         source=_source(stream.facts),
-        runs=1 + max((span.run for span in spans), default=-1),
-        notes=(*stream.notes, *notes),
+        runs=found.runs,
+        notes=(*stream.notes, *found.notes, *_notes(found.spans)),
     )
 
 
 def _recognises(head: bytes) -> bool:
     text = head.lstrip()
-    known = (b'"traceEvents"', b'"deviceProperties"', b'"schemaVersion"', b'"baseTimeNanoseconds"')
-    return text.startswith(b"{") and any(key in text for key in known)
+    return text.startswith(b"{") and any(key in text for key in _KEYS)
 
 
 FORMATS.register("kineto")(Format(recognises=_recognises, read=read))
 
 
-def _all_found(stream: EventStream) -> Iterator[_Found]:
-    """Yield the spans; their times count from the first of them, which may not be the earliest."""
-    first_ns: int | None = None
-    for event in stream:
-        if event.get("ph") != "X" or "ts" not in event:
-            continue
-        try:
-            begin_ns = _nanoseconds(fields.microseconds(event, "ts"))
-            found = _found(event, begin_ns - (begin_ns if first_ns is None else first_ns))
-        except fields.OddEventError as error:
-            stream.leave_out(error)
-            continue
-        first_ns = begin_ns if first_ns is None else first_ns
-        if found is not None:
-            yield found
+class _Rows:
+    """Makes rows of events; tracks and facts that many share are made once."""
+
+    def __init__(self) -> None:
+        self._facts: dict[bytes, Mapping[str, Fact]] = {}
+        self._none: Mapping[str, Fact] = {}
+
+    def row(self, event: Event, ts: Decimal) -> Row | None:
+        """Return an event as a row; None for what no one asks about."""
+        category = _category(event.cat, event.name)
+        if category is None:
+            return None
+        arguments = event.args or _NO_ARGUMENTS
+        device = stream = None
+        if event.cat in _DEVICE_KINDS:
+            device, stream = arguments.device, arguments.stream
+            if device is None:
+                device, stream = event.pid, event.tid
+            track = _stream_track(device, stream)
+        else:
+            track = _thread_track(event.pid, event.tid)
+        return Row(
+            name=_short(event.name),
+            category=category,
+            start_ns=round(ts * 1000),
+            length_ns=round(event.dur * 1000),
+            track=track,
+            device=_number(device),
+            stream=_stream(stream),
+            key=_number(arguments.correlation),
+            op_type=event.name if category == "node" else None,
+            attributes=self._attributes(category, arguments),
+        )
+
+    def _attributes(self, category: str, arguments: Arguments) -> Mapping[str, Fact]:
+        if category == "node":
+            written = bytes(arguments.dims) or bytes(arguments.old_dims)
+            if written not in self._facts:
+                self._facts[written] = _shapes(written)
+            return self._facts[written]
+        facts: dict[str, Fact] = {}
+        if category == "copy" and (size := _number(arguments.bytes)) is not None:
+            facts["bytes"] = size
+        if (source := _stream(arguments.wait_on_stream)) is not None:
+            facts["wait_on_stream"] = source
+        return facts or self._none
 
 
-def _found(event: Event, start_ns: int) -> _Found | None:
-    """Return an event as a span; None for what no one asks about."""
-    name, arguments = str(event.get("name", "")), fields.arguments(event)
-    category = _category(str(event.get("cat", "")), name)
-    if category is None:
-        return None
-    on_device = category in _ON_DEVICE or event.get("cat") in ("cuda_sync", "gpu_user_annotation")
-    device, stream = arguments.get("device"), arguments.get("stream")
-    if on_device and device is None:
-        device, stream = event.get("pid"), event.get("tid")
-    thread = f"{event.get('pid')}/{event.get('tid')}"
-    span = Span(
-        name=_short(name),
-        category=category,
-        start_s=start_ns * 1e-9,
-        duration_s=_nanoseconds(fields.length(event)) * 1e-9,
-        track=f"GPU {device} stream {stream}" if on_device else f"thread {thread}",
-        run=-1,
-        op_type=name if category == "node" else None,
-        device=_number(device) if on_device else None,
-        stream=_number(stream) if on_device else None,
-        attributes=_facts(category, arguments),
-    )
-    return _Found(span, _number(arguments.get("correlation")))
+@cache
+def _stream_track(device: object, stream: object) -> str:
+    return f"GPU {device} stream {stream}"
 
 
+@cache
+def _thread_track(process: object, thread: object) -> str:
+    return f"thread {process}/{thread}"
+
+
+@cache
 def _category(kind: str, name: str) -> str | None:
+    if name.startswith(_STEP) and kind in ("user_annotation", *_OPERATORS):
+        return "run"
     if kind in _OPERATORS:
         return "node"
     if kind in _CALLS:
@@ -119,7 +134,7 @@ def _category(kind: str, name: str) -> str | None:
     if kind == "python_function":
         return "module" if name.startswith(_PYTHON_MODULE) else None
     if kind == "user_annotation":
-        return "run" if name == RUN or name.startswith(_STEP) else "module"
+        return "run" if name == RUN else "module"
     return {"cuda_sync": "sync", "overhead": "other", "gpu_user_annotation": "other"}.get(kind)
 
 
@@ -127,82 +142,37 @@ def _short(name: str) -> str:
     return name.removeprefix(_PYTHON_MODULE).removeprefix(MODULE)
 
 
-def _facts(category: str, arguments: Mapping[str, Any]) -> dict[str, Fact]:
-    facts: dict[str, Fact] = {}
-    shapes = arguments.get("Input Dims", arguments.get("Input dims"))
-    if category == "node" and shapes and isinstance(shapes, list):
-        facts["shapes"] = ";".join(_shape(shape) for shape in shapes)
-    if category == "copy" and (size := _number(arguments.get("bytes"))) is not None:
-        facts["bytes"] = size
-    if (event := _number(arguments.get("wait_on_stream"))) is not None:
-        facts["wait_on_stream"] = event
-    return facts
-
-
-def _shape(dims: object) -> str:
-    """Return `2x3`; a scalar or what is no tensor is empty."""
-    return "x".join(map(str, dims)) if isinstance(dims, list) else ""
-
-
-def _nanoseconds(microseconds: float | Decimal) -> int:
-    return round(microseconds * 1000)
+def _shapes(written: bytes) -> Mapping[str, Fact]:
+    """Return the shapes of an operator's inputs, `2x3;3`; what is no tensor is empty."""
+    try:
+        shapes = msgspec.json.decode(written) if written else None
+    except msgspec.DecodeError:
+        shapes = None
+    if not shapes or not isinstance(shapes, list):
+        return {}
+    told = ("x".join(map(str, dims)) if isinstance(dims, list) else "" for dims in shapes)
+    return {"shapes": ";".join(told)}
 
 
 def _number(value: object) -> int | None:
+    if value is None or type(value) is int:
+        return value
     try:
         return int(value)  # type: ignore[call-overload, no-any-return]
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-def _linked(found: list[_Found]) -> tuple[tuple[Span, ...], tuple[str, ...]]:
-    """Return the spans in order with parents and causes, and what could not be linked."""
-    found = [found[index] for index in nesting.in_order([each.span for each in found])]
-    spans = [each.span for each in found]
-    around = nesting.parents(spans)
-    calls: dict[int | None, int] = {
-        each.correlation: index
-        for index, each in enumerate(found)
-        if each.correlation is not None and each.span.device is None
-    }
-    causes = [
-        calls.get(each.correlation) if each.span.device is not None else None for each in found
-    ]
-    launching = {
-        cause for span, cause in zip(spans, causes, strict=True) if span.category != "sync"
-    }
-    earliest_s = spans[0].start_s if spans else 0.0
-    linked = tuple(
-        replace(
-            span,
-            start_s=span.start_s - earliest_s,
-            category=_settled(span, index in launching),
-            parent=parent,
-            cause=cause,
-            op_type=span.op_type or _launcher(spans, around, cause),
-        )
-        for index, (span, parent, cause) in enumerate(zip(spans, around, causes, strict=True))
-    )
-    return linked, _notes(linked)
-
-
-def _settled(span: Span, launches: bool) -> str:
-    """Return the category; a call that launched nothing (a query, an attribute) is another."""
-    return "other" if span.category == "launch" and not launches else span.category
-
-
-def _launcher(spans: list[Span], around: list[int | None], cause: int | None) -> str | None:
-    """Return the innermost operator around the call that launched something."""
-    at = around[cause] if cause is not None else None
-    while at is not None and spans[at].category != "node":
-        at = around[at]
-    return spans[at].op_type if at is not None else None
+def _stream(value: object) -> int | None:
+    """Return a stream's number; None: all streams, which a wait for a context says as -1."""
+    number = _number(value)
+    return number if number is not None and number >= 0 else None
 
 
 def _notes(spans: tuple[Span, ...]) -> tuple[str, ...]:
     if not spans:
         return ("the trace holds no events with a duration",)
-    work = [span for span in spans if span.category in _ON_DEVICE]
+    work = [span for span in spans if span.category in DEVICE]
     orphans = [span for span in work if span.cause is None]
     in_graphs = [s for s in work if s.cause is not None and "GraphLaunch" in spans[s.cause].name]
     notes = []

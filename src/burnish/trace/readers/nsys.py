@@ -7,20 +7,19 @@ with its correlation id in its process.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from burnish.core import units
 from burnish.core.errors import ModelError
-from burnish.trace import nesting
 from burnish.trace.events import Fact, Span, Trace
 from burnish.trace.fields import shown
 from burnish.trace.formats import FORMATS, Format
-from burnish.trace.inferences import with_inferences
+from burnish.trace.span_table import Row, SpanTable
 
 R = TypeVar("R")
 
@@ -38,15 +37,13 @@ _PROCESS = ~0xFFFFFF
 """What of a thread's number tells its process."""
 _STEPS, _STEPS_PER_BYTE = 1_000_000, 100
 """Of SQLite's machine: reading a row of some fifty bytes takes it about as many."""
+_ALL_STREAMS = (-1, 0xFFFFFFFF)
+"""What stands for the stream of a wait that is for all of them."""
+_WAIT_KINDS = {1: "Event Sync", 2: "Stream Wait Event", 3: "Stream Sync", 4: "Context Sync"}
+_FORWARD = re.compile(r"Batch-\S* Forward")
+_NODE = re.compile(r"(?P<op>\w+)\.(?P<index>\d+)\((?P<name>.*)\)")
+"""How ONNX Runtime names its ranges: an inference, and a node (`MatMul.7(/layer/MatMul)`)."""
 _DIRECTIONS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    span: Span
-    begin_ns: int
-    key: tuple[int, int] | None = None
-    """The process and correlation id that lead from a call to what it launched."""
 
 
 def read(path: Path) -> Trace:
@@ -54,20 +51,21 @@ def read(path: Path) -> Trace:
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
             _limit(database, path.stat().st_size)
-            tables = _Tables(database)
-            found = [*_calls(tables), *_device_work(tables), *_ranges(tables)]
+            tables, table = _Tables(database), SpanTable()
+            for row in (*_calls(tables), *_device_work(tables), *_ranges(tables)):
+                table.add(row)
             graphs = tables.count(_GRAPHS)
             version = tables.version()
     except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
         raise ModelError(
             f"{path}: cannot be read as an export of Nsight Systems ({error})", hint=_HINT
         ) from error
-    spans = with_inferences(_linked(found))
+    found = table.timeline()
     return Trace(
-        spans=spans,
+        spans=found.spans,
         source=f"nsys export, schema {version}",
-        runs=1 + max((span.run for span in spans), default=-1),
-        notes=(*tables.notes(), *_notes(spans, graphs)),
+        runs=found.runs,
+        notes=(*tables.notes(), *found.notes, *_notes(found.spans, graphs)),
     )
 
 
@@ -146,11 +144,11 @@ class _Tables:
         return "unknown"
 
 
-def _calls(tables: _Tables) -> Iterator[_Found]:
-    def made(row: sqlite3.Row) -> _Found:
+def _calls(tables: _Tables) -> Iterator[Row]:
+    def made(row: sqlite3.Row) -> Row:
         name, thread = tables.text(row, "nameId", "name"), _number(row, "globalTid")
         correlation = _value(row, "correlationId")
-        return _found(
+        return _row(
             row,
             name=name.rpartition("_v")[0] or name,
             category="sync" if "ynchronize" in name else "launch",
@@ -161,57 +159,65 @@ def _calls(tables: _Tables) -> Iterator[_Found]:
     return tables.made(_CALLS, made)
 
 
-def _device_work(tables: _Tables) -> Iterator[_Found]:
-    def kernel(row: sqlite3.Row) -> _Found:
+def _device_work(tables: _Tables) -> Iterator[Row]:
+    def kernel(row: sqlite3.Row) -> Row:
         name = tables.text(row, "demangledName", "shortName", "mangledName")
         return _on_device(row, name=name, category="kernel")
 
-    def copy(row: sqlite3.Row) -> _Found:
+    def copy(row: sqlite3.Row) -> Row:
         direction = _DIRECTIONS.get(_value(row, "copyKind"), "other")
         return _on_device(row, name=f"Memcpy {direction}", category="copy")
 
-    def other(name: str, category: str) -> Callable[[sqlite3.Row], _Found]:
+    def wait(row: sqlite3.Row) -> Row:
+        kind = _WAIT_KINDS.get(_value(row, "syncType"), "wait")
+        return _on_device(row, name=kind, category="sync")
+
+    def other(name: str, category: str) -> Callable[[sqlite3.Row], Row]:
         return lambda row: _on_device(row, name=name, category=category)
 
     yield from tables.made(_KERNELS, kernel)
     yield from tables.made(_COPIES, copy)
     yield from tables.made(_FILLS, other("Memset", "copy"))
     yield from tables.made(_GRAPHS, other("CUDA graph", "kernel"))
-    yield from tables.made(_WAITS, other("wait", "sync"))
+    yield from tables.made(_WAITS, wait)
 
 
-def _ranges(tables: _Tables) -> Iterator[_Found]:
-    def made(row: sqlite3.Row) -> _Found | None:
+def _ranges(tables: _Tables) -> Iterator[Row]:
+    def made(row: sqlite3.Row) -> Row | None:
         if _value(row, "eventType") not in _RANGES or _value(row, "end") is None:
             return None
         name, track = tables.text(row, "text", "textId"), _thread(_number(row, "globalTid"))
-        return _found(row, name=name, category="range", track=track)
+        if _FORWARD.fullmatch(name):
+            return _row(row, name=name, category="run", track=track)
+        found = _row(row, name=name, category="range", track=track)
+        if node := _NODE.fullmatch(name):
+            own = node["name"] or f"{node['op']}_{node['index']}"
+            return found._replace(node=own, op_type=node["op"])
+        return found
 
     return (found for found in tables.made("NVTX_EVENTS", made) if found is not None)
 
 
-def _on_device(row: sqlite3.Row, *, name: str, category: str) -> _Found:
+def _on_device(row: sqlite3.Row, *, name: str, category: str) -> Row:
     device, stream = _number(row, "deviceId"), _number(row, "streamId")
     process, correlation = _value(row, "globalPid"), _value(row, "correlationId")
     known = isinstance(process, int) and isinstance(correlation, int)
-    found = _found(
+    size = _value(row, "bytes")
+    facts: dict[str, Fact] = {"bytes": size} if isinstance(size, int) else {}
+    return _row(
         row,
         name=name,
         category=category,
         track=f"GPU {device} stream {stream}",
         key=(process, correlation) if known else None,
-    )
-    size = _value(row, "bytes")
-    facts: dict[str, Fact] = {"bytes": size} if isinstance(size, int) else {}
-    return replace(found, span=replace(found.span, device=device, stream=stream, attributes=facts))
+    )._replace(device=device, stream=None if stream in _ALL_STREAMS else stream, attributes=facts)
 
 
-def _found(
+def _row(
     row: sqlite3.Row, *, name: str, category: str, track: str, key: tuple[int, int] | None = None
-) -> _Found:
+) -> Row:
     begin_ns, end_ns = _number(row, "start"), _number(row, "end")
-    length_s = max(0, end_ns - begin_ns) * 1e-9
-    return _Found(Span(name, category, 0.0, length_s, track, run=-1), begin_ns, key)
+    return Row(name, category, begin_ns, max(0, end_ns - begin_ns), track, key=key)
 
 
 def _value(row: sqlite3.Row, column: str) -> Any:  # noqa: ANN401  (whatever SQLite holds)
@@ -232,31 +238,6 @@ def _text(row: sqlite3.Row) -> str:
 
 def _thread(number: int) -> str:
     return f"thread {number // 0x1000000 % 0x1000000}/{number % 0x1000000}"
-
-
-def _linked(found: list[_Found]) -> tuple[Span, ...]:
-    first_ns = min((each.begin_ns for each in found), default=0)
-    placed = [replace(e.span, start_s=(e.begin_ns - first_ns) * 1e-9) for e in found]
-    order = nesting.in_order(placed)
-    spans = [placed[at] for at in order]
-    keys = [found[at].key for at in order]
-    calls = {key: at for at, key in enumerate(keys) if spans[at].device is None and key}
-    causes = [
-        calls.get(key) if span.device is not None and key else None
-        for span, key in zip(spans, keys, strict=True)
-    ]
-    launching = set(causes)
-    return tuple(
-        replace(
-            span,
-            category="other"
-            if span.category == "launch" and at not in launching
-            else span.category,
-            parent=parent,
-            cause=causes[at],
-        )
-        for at, (span, parent) in enumerate(zip(spans, nesting.parents(spans), strict=True))
-    )
 
 
 def _notes(spans: tuple[Span, ...], graphs: int) -> tuple[str, ...]:

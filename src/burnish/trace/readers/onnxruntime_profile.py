@@ -27,6 +27,7 @@ EVENT_LIMIT = 1_000_000
 """ONNX Runtime records no more than this many events, and then stops without a word."""
 
 _HINT = "record it again with burnish profile MODEL, and let it end by itself"
+_CATEGORY = re.compile(rb'"cat"\s*:\s*"(?:Session|Node|Kernel|Api)"')
 _BEGIN = re.compile(r'\{"cat" : "')
 _BETWEEN_EVENTS = re.compile(r',?\n(?=\{"cat" : "|\]\s*\Z)')
 _EVENT = re.compile(
@@ -63,7 +64,7 @@ def read(path: Path) -> Trace:
 
 
 def _recognises(head: bytes) -> bool:
-    return head.lstrip().startswith(b"[") and b'"cat" : "' in head
+    return head.lstrip().startswith(b"[") and _CATEGORY.search(head) is not None
 
 
 FORMATS.register("onnxruntime-profile")(Format(recognises=_recognises, read=read))

@@ -1,0 +1,225 @@
+"""What holds an inference back, in one sentence and three numbers, and what to do about it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from burnish.analyze.advise import Advice, Facts, advise, is_launching
+from burnish.analyze.event_graph import Event
+from burnish.analyze.idleness import Idle, Launches, idle, launches
+from burnish.analyze.kernel_names import ARITHMETIC, OTHER, family, short
+from burnish.analyze.roofline import Bound, roof
+from burnish.analyze.selector import operator_of
+from burnish.analyze.simulate import Timeline, simulate
+from burnish.analyze.transform import Setting
+from burnish.core import units
+from burnish.trace.events import DEVICE
+
+Holds = Literal[
+    "launching", "host", "waiting", "copies", "communication", "memory", "compute", "unknown"
+]  # fmt: skip
+"""What an inference would be faster without, or with more of."""
+
+_IDLE = 0.4
+"""From this part on, what a device does is not what the user waits for."""
+_MOSTLY = 0.3
+_FEW = 10
+_ADVICE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTime:
+    """All of one kernel in one inference."""
+
+    name: str
+    """In short, as people read it."""
+    family: str
+    count: int
+    seconds_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What one inference is about."""
+
+    holds: Holds
+    sentence: str
+    wall_s: float
+    busy_s: float
+    """During which work was done: of the device's, where there is one."""
+    copy_s: float
+    """During which a device did nothing but copy."""
+    idle: Idle | None
+    """Why a device did nothing; None: all ran on the host."""
+    launches: Launches | None
+    kernels: tuple[KernelTime, ...]
+    """The longest, or the longest operators of the host."""
+    families: Mapping[str, float]
+    """Seconds by kind of work."""
+    advice: tuple[Advice, ...]
+    """What to do, the best predicted gain first."""
+
+    def share(self, seconds_s: float) -> float:
+        """Return a part of what the user waits for."""
+        return seconds_s / self.wall_s if self.wall_s else 0.0
+
+
+def launches_only(setting: Setting, facts: Facts) -> Diagnosis:
+    """Return what can be said where a device worked, and only the host's part was recorded."""
+    found = diagnosis(setting, facts)
+    told = (
+        "the nodes ran on a device whose work was not recorded: these are the host's times for"
+        " launching them, which say nothing about what limits it; record it with nsys profile"
+    )
+    return replace(found, holds="unknown", sentence=told, advice=())
+
+
+def diagnosis(setting: Setting, facts: Facts) -> Diagnosis:
+    """Return what holds one inference back; it says so from its events, not from guesses."""
+    timeline = simulate(setting.graph)
+    on_device = any(event.kind in DEVICE for event in setting.graph.events)
+    kernels = _kernels(setting, on_device=on_device)
+    families = _families(kernels)
+    reasons = idle(timeline) if on_device else None
+    copy_s = _copy_seconds(timeline) if on_device else 0.0
+    busy_s = timeline.wall_s - reasons.total_s if reasons is not None else timeline.busy_s
+    advice = advise(setting, facts)[:_ADVICE]
+    found = Diagnosis(
+        holds="unknown",
+        sentence="",
+        wall_s=timeline.wall_s,
+        busy_s=busy_s,
+        copy_s=copy_s,
+        idle=reasons,
+        launches=launches(timeline) if on_device else None,
+        kernels=kernels,
+        families=families,
+        advice=advice,
+    )
+    found = replace(found, holds=_holds(found, setting))
+    return replace(found, sentence=_sentence(found), kernels=kernels[:_FEW])
+
+
+def _kernels(setting: Setting, *, on_device: bool) -> tuple[KernelTime, ...]:
+    """Return the work by kernel, on a host by operator, the longest first."""
+    seconds: dict[tuple[str, str], float] = defaultdict(float)
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    for place in setting.graph.work:
+        event = setting.graph.events[place]
+        operator = operator_of(event, setting.nodes) or event.op_type or event.name
+        name = short(event.name) if on_device else operator
+        key = (name, _family(event, operator))
+        seconds[key] += event.duration_s
+        counts[key] += 1
+    rows = [KernelTime(*key, counts[key], took_s) for key, took_s in seconds.items()]
+    return tuple(sorted(rows, key=lambda row: (-row.seconds_s, row.name)))
+
+
+def _family(event: Event, operator: str) -> str:
+    """Return the kind of an event's work; a node's name says where it is, not what it does."""
+    if event.kind == "copy":
+        return "copy"
+    own = family(event.name) if event.kind in DEVICE else OTHER
+    return own if own != OTHER else family(operator)
+
+
+def _families(kernels: tuple[KernelTime, ...]) -> dict[str, float]:
+    found: dict[str, float] = defaultdict(float)
+    for kernel in kernels:
+        found[kernel.family] += kernel.seconds_s
+    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+
+
+def _copy_seconds(timeline: Timeline) -> float:
+    """Return for how long copies went on and nothing else did."""
+    changes = []
+    for event, start, end in zip(
+        timeline.graph.events, timeline.starts_s, timeline.ends_s, strict=True
+    ):
+        if event.kind in DEVICE:
+            changes += [(start, 1, event.kind), (end, -1, event.kind)]
+    going, now, alone = dict.fromkeys(DEVICE, 0), 0.0, 0.0
+    for when, step, kind in sorted(changes):
+        if going["copy"] and not going["kernel"]:
+            alone += when - now
+        going[kind] += step
+        now = when
+    return alone
+
+
+def _holds(found: Diagnosis, setting: Setting) -> Holds:
+    if found.idle is not None and found.share(found.idle.total_s) > _IDLE:
+        waits = found.idle.sync_s > found.idle.host_s + found.idle.launch_s
+        if waits:
+            return "waiting"
+        return "launching" if is_launching(setting.graph) else "host"
+    if found.share(found.copy_s) > _MOSTLY:
+        return "copies"
+    if found.share(found.families.get("communication", 0.0)) > _MOSTLY:
+        return "communication"
+    if found.idle is None and found.share(found.busy_s) < 1 - _IDLE:
+        return "launching"
+    return _limit(found, setting)
+
+
+def _limit(found: Diagnosis, setting: Setting) -> Holds:
+    """Return whether arithmetic or memory limits most of the work: its counts, else its names."""
+    by_bound: dict[Bound, float] = defaultdict(float)
+    for place in setting.graph.work:
+        event = setting.graph.events[place]
+        work = setting.work(event)
+        if work is not None and setting.device is not None:
+            by_bound[roof(work, event.duration_s, setting.device).bound] += event.duration_s
+    known_s = sum(by_bound.values())
+    if known_s > setting.graph.work_s / 2:
+        return "compute" if by_bound[Bound.COMPUTE] >= known_s / 2 else "memory"
+    arithmetic_s = sum(s for kind, s in found.families.items() if kind in ARITHMETIC)
+    named_s = sum(s for kind, s in found.families.items() if kind != OTHER)
+    if not named_s:
+        return "unknown"
+    return "compute" if arithmetic_s >= named_s / 2 else "memory"
+
+
+_WORDS: Mapping[Holds, str] = {
+    "launching": "launch-bound", "host": "the host does other work than launching",
+    "waiting": "waiting for the host and the device to meet",
+    "copies": "bound by copies", "communication": "bound by communication",
+    "memory": "memory-bound", "compute": "compute-bound", "unknown": "what limits it is not known",
+}  # fmt: skip
+
+
+def _sentence(found: Diagnosis) -> str:
+    parts = [f"{_state(found)}: {_WORDS[found.holds]}", _mostly(found)]
+    first = next((one for one in found.advice if one.gain is not None), None)
+    if first is not None and first.gain is not None:
+        most = "at most " if first.confidence == "bound" else ""
+        parts.append(f"{first.what}: {most}{units.ratio(first.gain)}")
+    return "; ".join(part for part in parts if part)
+
+
+def _state(found: Diagnosis) -> str:
+    if found.idle is None:
+        return f"at work for {units.share(found.share(found.busy_s))} of the time"
+    idle_share = found.share(found.idle.total_s)
+    if idle_share > _IDLE:
+        return f"the GPU is idle {units.share(idle_share)}"
+    return f"the GPU is busy {units.share(1 - idle_share)}"
+
+
+def _mostly(found: Diagnosis) -> str:
+    """Return what the time goes to: many small kernels, or the kind of work that takes most."""
+    if found.holds == "launching" and found.launches is not None:
+        number, each = found.launches.number, units.seconds(found.launches.median_work_s)
+        call = units.seconds(found.launches.median_call_s)
+        return f"{units.count(number, 'kernel')} of {each}, and {call} to launch one"
+    total_s = sum(found.families.values())
+    if not total_s:
+        return ""
+    kind, seconds_s = next(iter(found.families.items()))
+    count = sum(kernel.count for kernel in found.kernels if kernel.family == kind)
+    what = kind if kind != OTHER else found.kernels[0].name
+    told = f"{what} takes {units.share(seconds_s / total_s)} of the work"
+    return f"{told}, in {units.count(count, 'kernel')}" if found.launches is not None else told

@@ -1,0 +1,77 @@
+"""What people are shown of what holds an inference back, and of the ranks of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from burnish.analyze.diagnosis import Diagnosis
+from burnish.analyze.ranks import Ranks
+from burnish.core import units
+from burnish.report.table import Shown, table
+
+
+def first_lines(found: Diagnosis) -> Iterator[str]:
+    """Yield the sentence, then where the time is that nothing worked in."""
+    yield f"{found.sentence[:1].upper()}{found.sentence[1:]}."
+    yield ", ".join(_parts(found))
+
+
+def _parts(found: Diagnosis) -> Iterator[str]:
+    yield f"{units.seconds(found.wall_s)} an inference"
+    yield f"at work {_share(found, found.busy_s - found.copy_s)}"
+    if found.copy_s:
+        yield f"waiting for data {_share(found, found.copy_s)}"
+    if found.idle is not None:
+        yield f"idle: host busy {_share(found, found.idle.host_s)}"
+        yield f"launch latency {_share(found, found.idle.launch_s)}"
+        yield f"synchronisation {_share(found, found.idle.sync_s)}"
+    if found.launches is not None:
+        delay, queue = found.launches.median_delay_s, found.launches.median_queue_s
+        yield f"{found.launches.number:,} launches, begun after {units.seconds(delay)}" + (
+            f" or queued {units.seconds(queue)}" if queue else ""
+        )
+
+
+def _share(found: Diagnosis, seconds_s: float) -> str:
+    return f"{units.seconds(seconds_s)} ({units.share(found.share(seconds_s))})"
+
+
+def rank_lines(found: Ranks) -> Shown:
+    """Yield what each rank spends on computing, on communicating and on waiting for others."""
+    columns = (
+        "rank", "wall", "computing", "communicating", "not hidden", "waiting for others",
+        "collectives",
+    )  # fmt: skip
+    rows = [
+        (
+            rank.label,
+            units.seconds(rank.wall_s),
+            units.seconds(rank.compute_s),
+            units.seconds(rank.communication_s),
+            units.seconds(rank.exposed_s),
+            units.seconds(rank.waiting_s),
+            f"{rank.collectives:.0f}",
+        )
+        for rank in found.ranks
+    ]
+    yield table("Ranks", columns, rows, numeric=columns[1:])
+    most_s = max(rank.waiting_s for rank in found.ranks)
+    slowest = found.slowest.label
+    yield f"The others wait for {slowest}, up to {units.seconds(most_s)} an inference."
+    yield from (f"Note: {note}." for note in found.notes)
+
+
+def what_next(found: Diagnosis, *, kernels: bool) -> Shown:
+    """Yield the longest kernels if wanted, and what to do, with commands that can be copied."""
+    if kernels and found.launches is not None:
+        rows = [
+            (one.name, one.family, f"{one.count:,}", units.seconds(one.seconds_s),
+             units.share(found.share(one.seconds_s)))
+            for one in found.kernels
+        ]  # fmt: skip
+        columns = ("kernel", "kind", "count", "time", "share")
+        yield table("The longest kernels", columns, rows, numeric=columns[2:])
+    for number, one in enumerate(found.advice, 1):
+        most = "at most " if one.confidence == "bound" else ""
+        predicted = f"{most}{units.gain(one.gain)}" if one.gain is not None else "measure it"
+        yield f"{number}. {one.what} ({predicted}): {one.command}"
