@@ -31,6 +31,8 @@ class Terms:
     pairing: Pairing
     tolerances: Tolerances
     structure: Structure
+    patience: float = 1.0
+    """How far roundings may go: see `Roundings`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ class Examiner:
         assert self.truth is not None
         judging = Roundings(
             self.truth, self.terms.tolerances, given.feeds.arrays, truth, given.written,
-            self.run_written, self.run_alike,
+            self.run_written, self.run_alike, self.terms.patience,
         )  # fmt: skip
         found = self._paired(given.candidate, {name: each.value for name, each in truth.items()})
         diffs = tuple(

@@ -43,6 +43,8 @@ class Roundings:
     run_written: Run
     run_alike: Run
     """Runs the reference on the candidate's engine, as the candidate is run."""
+    patience: float = 1.0
+    """How many times as far as a rewrite an engine may drift that is judged by itself."""
     drifting: list[str] = field(default_factory=list)
     """Outputs in which the reference itself drifts as far on the same engine."""
     undecided: list[str] = field(default_factory=list)
@@ -72,7 +74,7 @@ class Roundings:
         noise = self._noise(truth.dtype, name)
         if candidate.shape != expected.shape:
             return self._resized(found, noise)
-        slack = _together(noise.of(name, NOISE_FACTOR), _spread(own))
+        slack = _together(noise.of(name, self.patience * NOISE_FACTOR), _spread(own))
         found = compared(slack)
         if found.passed:
             return found
