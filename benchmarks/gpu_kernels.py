@@ -140,6 +140,20 @@ class Ours:
             start(launch, self.tensors, self._folder)
         return tuple(self.tensors[name] for name in self.outputs)
 
+    def one_by_one(self) -> tuple[Tensor, ...]:
+        """Start every launch once all before it have ended, so that a fault has a name."""
+        import torch
+
+        from burnish.codegen.gpu.running import start
+
+        for number, launch in enumerate(self.launches):
+            try:
+                start(launch, self.tensors, self._folder)
+                torch.cuda.synchronize()
+            except Exception as error:
+                raise RuntimeError(f"launch {number}, {launch.name}: {error}") from error
+        return tuple(self.tensors[name] for name in self.outputs)
+
     def kernel_times(self) -> dict[str, float]:
         """Return what each kernel takes, ten of its launches in a graph, in microseconds."""
         from burnish.codegen.gpu.running import start
@@ -222,6 +236,8 @@ def races(graphs: dict[str, Any]) -> dict[str, float]:
 
 def study(case: Case, arguments: argparse.Namespace) -> dict[str, Any]:
     """Return everything about one case."""
+    from burnish.codegen.gpu.bounds import plan_breaches
+
     result: dict[str, Any] = {"case": case.label}
     begun = time.monotonic()
     built = build(case, small=arguments.small)
@@ -236,6 +252,8 @@ def study(case: Case, arguments: argparse.Namespace) -> dict[str, Any]:
     result["compile_s"] = time.monotonic() - begun
     result["steps"] = steps_of(plan)
     print({k: v for k, v in result.items() if k not in ("compiled", "steps")}, flush=True)
+    if found := plan_breaches(plan):
+        raise RuntimeError("\n".join(map(str, found)))
     if not arguments.dry:
         run_on_device(result, built, plan, folder, arguments)
     return result
@@ -271,8 +289,7 @@ def run_on_device(
         module.half()
     stages = {each["name"]: each["stages"] for each in result["compiled"] if "stages" in each}
     ours = Ours(plan, inputs, folder, stages)
-    found = ours()
-    torch.cuda.synchronize()
+    found = ours.one_by_one()
     result["error"], result["eager_error"] = error_of(found, exact), error_of(half, exact)
     print("  error", result["error"], "eager", result["eager_error"], flush=True)
     if not arguments.no_kernel_times:

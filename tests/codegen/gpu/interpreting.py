@@ -21,7 +21,7 @@ import numpy as np
 from burnish.codegen.gpu.ahead import Compiled, compile_for, fitted
 from burnish.codegen.gpu.kernel import Orders, Target, emit
 from burnish.codegen.gpu.launch import Launch
-from burnish.codegen.gpu.running import as_array, as_tensor, start
+from burnish.codegen.gpu.running import as_array, as_tensor, scratch_of, start
 from burnish.core.arrays import Array
 from burnish.store.element_types import numpy_type
 from burnish.tile.graph import TileGraph
@@ -95,12 +95,10 @@ def _folder() -> Path:
 
 
 def _run(launches: Sequence[Launch], arrays: Mapping[str, Array]) -> dict[str, Array]:
-    import torch
-
     tensors = {name: as_tensor(array) for name, array in arrays.items()}
     for launch in launches:
-        for name, size in launch.scratch.items():
-            tensors.setdefault(name, torch.zeros(size // 4))
+        for name, tensor in scratch_of(launch, "cpu").items():
+            tensors.setdefault(name, tensor)
         start(launch, tensors, _folder())
     return {name: as_array(tensors[name]) for name in arrays}
 

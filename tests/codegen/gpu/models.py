@@ -77,6 +77,15 @@ def graph_of(name: str) -> TileGraph:
     for constant in (used & CONSTANTS.keys()) - declared if name in KEPT else ():
         array = onnx.numpy_helper.from_array(np.asarray(CONSTANTS[constant]), constant)
         proto.graph.initializer.append(array)
+    return _nests(proto)
+
+
+def parsed(text: str) -> TileGraph:
+    """Return the simplified nests of a model that is written as ONNX text, its name first."""
+    return _nests(onnx.parser.parse_model(f"{HEAD}{text}"))
+
+
+def _nests(proto: onnx.ModelProto) -> TileGraph:
     model = static(ir.from_proto(proto), {})
     return simplify(lower(tuple(model.graph)).graph)
 

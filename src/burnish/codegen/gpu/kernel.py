@@ -40,8 +40,6 @@ LONG = 2048
 """Terms of a sum of rows that is worth forming in parts."""
 SHARED_BYTES = 200_000
 """Of a multiprocessor's own memory that loads which run ahead may take."""
-_LARGEST = 2**31
-"""Elements beyond which offsets need 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +245,7 @@ def _frame(writer: Writer) -> tuple[Axis, ...]:
 def _programs(writer: Writer, shape: Form, sizes: tuple[int, int], tiles: tuple[int, int]) -> Bind:
     """Write which part of the output a program computes; return the anchor's axes over it."""
     rows, columns, batch = shape.counts
-    large = any(kind.size >= _LARGEST for kind in writer.types.values())
-    pid = "tl.program_id(0)" + (".to(tl.int64)" if large else "")
-    writer.line(f"pid = {pid}")
+    writer.line(f"pid = {writer.wide('tl.program_id(0)')}")
     bind: dict[Axis, Index] = {}
     left = "pid"
     for name, axes, extent, size, count in (
@@ -264,11 +260,11 @@ def _programs(writer: Writer, shape: Form, sizes: tuple[int, int], tiles: tuple[
             inner = f"{left} % {count}" if name != "b" else left
             place = f"({inner})" if size > 1 else inner
             left = f"(pid // {math.prod((*((tiles[1],) if name == 'm' else ()), count))})"
-        lanes = f" * {size} + tl.arange(0, {size})" if size > 1 else ""
+        lanes = f" * {size} + {writer.lanes(size)}" if size > 1 else ""
         writer.line(
             f"{name} = {place}{lanes}"
             if count > 1 or size == 1
-            else f"{name} = tl.arange(0, {size})"
+            else f"{name} = {writer.lanes(size)}"
         )
         writer.know(axis)
         extents = tuple(each.extent for each in axes)

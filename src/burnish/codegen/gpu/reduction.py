@@ -108,12 +108,12 @@ def _count(
 ) -> None:
     """Write what a step of the loop is: one of each outer axis, and a block of the inner."""
     writer.line(
-        f"{name} = {step} {f'% {chunks} ' if scalars else ''}* {block} + tl.arange(0, {block})"
+        f"{name} = {step} {f'% {chunks} ' if scalars else ''}* {block} + {writer.lanes(block)}"
     )
     rest, less = step, chunks
     for axis in reversed(scalars):
         text = f"{rest} // {less}" if less > 1 else rest
-        writer.line(f"{axis.name} = {text} % {axis.extent}")
+        writer.line(f"{axis.name} = {writer.wide(f'{text} % {axis.extent}')}")
         less *= axis.extent
 
 
@@ -248,8 +248,8 @@ def _along_new_axis(writer: Writer, point: Point, terms: int) -> Value:
         steps = -(-terms // block)
         step = writer.fresh("step")
         with writer.loop(f"for {step} in range({steps}):", (axis,), steps):
-            lanes = f" + tl.arange(0, {block})" if block > 1 else ""
-            writer.line(f"{name} = {step} * {block}{lanes}")
+            lanes = f" + {writer.lanes(block)}" if block > 1 else ""
+            writer.line(f"{name} = {writer.wide(step)} * {block}{lanes}")
             text = _masked(writer, inside, axis, writer.expression(op.body, inside))
             writer.line(f"{total} = {_joined(writer, op, total, text)}")
             writer.tally.work("add", writer.elements((*dims, axis)), writer.scopes[-1].trips)

@@ -14,6 +14,7 @@ import numpy as np
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.sequence import Sequenced
 from burnish.core.arrays import Array
+from burnish.core.tensors import BITS
 from burnish.store.element_types import numpy_type
 
 Tensor = Any
@@ -75,9 +76,22 @@ def allocated(plan: Sequenced, device: str) -> dict[str, Tensor]:
                 tensors[name] = torch.empty(
                     kind.shape, dtype=getattr(torch, TORCH_TYPES[kind.dtype]), device=device
                 )
-        for name, size in launch.scratch.items():
-            tensors.setdefault(name, torch.empty(size // 4, dtype=torch.float32, device=device))
+        for name, tensor in scratch_of(launch, device).items():
+            tensors.setdefault(name, tensor)
     return tensors
+
+
+def scratch_of(launch: Launch, device: str) -> dict[str, Tensor]:
+    """Return a launch's short-lived buffers; Triton takes the type of a pointer from its tensor."""
+    import torch
+
+    types = launch.dtypes[len(launch.arguments) :]
+    return {
+        name: torch.empty(
+            size * 8 // BITS[dtype], dtype=getattr(torch, TORCH_TYPES[dtype]), device=device
+        )
+        for (name, size), dtype in zip(launch.scratch.items(), types, strict=True)
+    }
 
 
 def as_tensor(array: Array) -> Tensor:

@@ -41,6 +41,9 @@ from burnish.tile.index import (
 LONGEST = 88
 """Characters of an expression that is written in place; longer ones get a name."""
 
+LARGEST = 2**31
+"""Elements of a tensor beyond which 32 bits do not hold every offset."""
+
 MOST_LINES = 400
 """Statements of a kernel: beyond, compiling it takes minutes."""
 
@@ -94,6 +97,8 @@ class Writer:
         approximate: bool = False,
     ) -> None:
         self.ops = {op.output: op for op in ops}
+        used = {name for op in self.ops.values() for name in (op.output, *op.inputs)}
+        self._large = any(types[name].size >= LARGEST for name in used if name in types)
         self.types = types
         self.orders = orders
         self.blocks: dict[Axis, Block] = {}
@@ -121,6 +126,14 @@ class Writer:
     def pointer(self, tensor: str) -> str:
         """Return the parameter that holds a tensor's address."""
         return self.pointers.setdefault(tensor, f"t{len(self.pointers)}")
+
+    def lanes(self, size: int) -> str:
+        """Return neighbouring indices, so many and as wide as offsets must be."""
+        return self.wide(f"tl.arange(0, {size})")
+
+    def wide(self, index: str) -> str:
+        """Return an index in the type whose products with strides hold every offset."""
+        return f"tl.cast({index}, tl.int64)" if self._large else index
 
     def line(self, text: str) -> None:
         """Add a statement to the innermost scope."""
@@ -164,8 +177,7 @@ class Writer:
         """Write the indices of an axis that one block covers, where everybody sees them."""
         self.blocks[block.axis] = block
         with self.at(frozenset()):
-            lanes = f"tl.arange(0, {block.size})" if block.size > 1 else "0"
-            self.line(f"{block.name} = {lanes}")
+            self.line(f"{block.name} = {self.lanes(block.size) if block.size > 1 else '0'}")
             self.know(block.axis)
 
     def knows(self, axis: Axis) -> bool:
@@ -365,11 +377,8 @@ class Writer:
         if op.reduced:
             total = reduced(self, point)
             point = Point(op, bind, frame, accumulated=total)
-        found = (
-            self.expression(op.finish or Accumulated(op.body.dtype), point)
-            if op.reduced
-            else (self.expression(op.body, point))
-        )
+        whole = (op.finish or Accumulated(op.body.dtype)) if op.reduced else op.body
+        found = self.expression(whole, point)
         return found if found.text.isidentifier() else self.named(found, "nest")
 
 
