@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.codegen.gpu.bounds import Breach, breaches, plan_breaches
-from burnish.codegen.gpu.choose import Predicted
+from burnish.codegen.gpu.choose import GpuPredicted
 from burnish.codegen.gpu.kernel import Target, emit
 from burnish.codegen.gpu.lanes import Lanes, between, chosen, known, larger, smaller
 from burnish.codegen.gpu.launch import Launch
@@ -112,7 +112,7 @@ def test_offsets_into_tensors_beyond_32_bits_are_not_cut_off(name: str) -> None:
 def test_plans_for_a_card_stay_inside(name: str) -> None:
     graph = graph_of(name)
     target = Target(orders=orders_of(graph), approximate=True)
-    plan = sequenced(graph, Predicted(load("nvidia-h200"), target), target)
+    plan = sequenced(graph, GpuPredicted(load("nvidia-h200"), target), target)
     assert plan_breaches(plan, all_programs=True) == ()
 
 
