@@ -113,7 +113,7 @@ def test_a_users_own_module_is_exported_optimised_verified_and_run(
     assert run(["verify", f"own_net/{exporter}", *trusting]) == 0
     report = str(tmp_path / "report")
     short = ["--engine", "onnxruntime-cpu", "--rounds", "1", "--budget", "1"]
-    assert run([*command, "--store", report, *short]) == 0
+    assert run([*command, "-o", report, *short]) == 0
     assert (tmp_path / "report" / "report.html").is_file()
 
 

@@ -75,7 +75,8 @@ def test_axes_are_renamed_and_fed_alike(tmp_path: Path, capsys: pytest.CaptureFi
     model, target = write(tmp_path / "model.onnx", axis="unk__7"), tmp_path / "out.onnx"
     arguments = ["optimize", str(model), "-o", str(target)]
     assert run(arguments) == 0  # sizes at which it runs are looked for
-    assert "unk__7=128" in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert "it does not run at the sizes that its names suggest, but at" in said
     assert run([*arguments, "--rename-axis", "unk__7=length"]) == 0
     scale = onnx.load(target).graph.input[1].type.tensor_type.shape
     assert [dim.dim_param or dim.dim_value for dim in scale.dim] == ["batch", "length", 1]

@@ -91,6 +91,8 @@ def test_functions_of_one_number_take_nan_and_infinity(
     inputs=together(("float32", "float64", *INTEGERS), 1), op_type=st.sampled_from(["Abs", "Sign"])
 )
 def test_size_and_sign_of_all_types(inputs: dict[str, Array], op_type: str) -> None:
+    # ONNX Runtime 1.31.1 looks at the lower half of an i64 for its sign
+    assume(op_type == "Abs" or inputs["x0"].dtype.itemsize < 8 or (abs(inputs["x0"]) < 2**31).all())
     assert_same(op_type, inputs)
 
 

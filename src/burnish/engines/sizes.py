@@ -7,6 +7,7 @@ positions, two halves of equal length. Only running it tells.
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Iterator, Mapping
 
 from burnish.core.errors import BurnishError
@@ -20,7 +21,9 @@ from burnish.store.stored import StoredModel
 JUDGE = "onnxruntime-cpu"
 _TRIED = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 3, 5, 7, 10, 12, 24, 48, 96, 192, 224, 384, 768)
 """Sizes that graphs were written for, the small ones first."""
-_MOST_ELEMENTS = 1 << 24
+_MOST_ELEMENTS = 1 << 21
+_LONGEST_S = 8.0
+"""How long sizes are looked for; what is right at none of the small ones is seldom so at others."""
 
 
 def working_sizes(model: StoredModel, asked: Mapping[str, int]) -> dict[str, int] | None:
@@ -35,7 +38,10 @@ def working_sizes(model: StoredModel, asked: Mapping[str, int]) -> dict[str, int
         return None
     unoptimised = dataclasses.replace(EngineOptions(), graph_level="off")
     with isolated.open_session(JUDGE, model, unoptimised) as session:
+        until = time.monotonic() + _LONGEST_S
         for sizes in _candidates(known, free):
+            if time.monotonic() > until:
+                return None
             try:
                 if _elements(maker, sizes) <= _MOST_ELEMENTS:
                     session.run(maker.make(sizes).arrays)
