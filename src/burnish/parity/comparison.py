@@ -41,9 +41,10 @@ from burnish.store.interface import Interface
 BUDGET_S = 30.0
 """How long meaning is judged and differences are searched for, unless asked otherwise."""
 
-_ENGINE = 8.0
+_LEVEL, _ENGINE = 8.0, 64.0
 """Engines reassociate and fuse as they like: on inputs that were made to be hard they drift several
-times as far as roundings drawn at random; what is wrong with one is wrong by far more."""
+times as far as roundings drawn at random, others with functions of their own farther still; what
+is wrong with one is wrong by far more."""
 SEARCHED = "search "
 """How the labels begin of inputs that were looked for."""
 _MIXTURES = 24
@@ -151,7 +152,7 @@ class Comparison:
         runner = self._open.enter_context(NodeRunner(dict(models[0].opset_imports)))
         self._model = models[0]
         self._examiner = Examiner(
-            Terms(pairing, tolerances, self._structure, _ENGINE if self._is_one_model else 1.0),
+            Terms(pairing, tolerances, self._structure, self._patience),
             Truth(
                 models[0],
                 None if same else models[1],
@@ -279,6 +280,12 @@ class Comparison:
         if name not in self._sessions:
             self._sessions[name] = self._open.enter_context(subject.open())
         return self._sessions[name]
+
+    @property
+    def _patience(self) -> float:
+        if not self._is_one_model:
+            return 1.0
+        return _LEVEL if self._candidate.engine == self._reference.engine else _ENGINE
 
     @property
     def _is_one_model(self) -> bool:
