@@ -300,10 +300,7 @@ class Varied:
         if role is Role.POSITIONS and variant.ids == "shuffled":
             return random.permuted(array, axis=-1)
         if role in _INDEXING and spec.dtype[0] in "iu" and variant.ids != "plain":
-            rows = self._maker.rows(spec.name, bound)
-            chosen = self._chosen(array, variant.ids, rows, random)
-            # a length beyond what there is means nothing, and engines do with it as they like
-            return chosen.clip(0, array.max(initial=0)) if role is Role.LENGTHS else chosen
+            return self._chosen(array, variant.ids, self._maker.rows(spec.name, bound), random)
         if role in (Role.FEATURES, Role.IMAGE) and spec.dtype in FLOATS:
             return numbered(array, variant.numbers, random)
         if role is Role.PAST and variant.numbers in _PAST_NUMBERS:
