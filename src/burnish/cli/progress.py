@@ -27,8 +27,11 @@ class Lines:
         self._begun: set[str] = set()
 
     def step(self, stage: str, done: int, total: int, note: str = "") -> None:
-        """Print twice per stage: when some of it is done, and when all of it is."""
-        if done >= total or stage not in self._begun:
+        """Print twice per stage: when some of it is done, and when all of it is.
+
+        Where nobody knows how much there is, the total is 0 until the end.
+        """
+        if done >= total > 0 or stage not in self._begun:
             self._begun.add(stage)
             output.note(f"{stage}: {note or f'{done} of {total}'}")
 

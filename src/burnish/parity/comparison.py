@@ -233,7 +233,9 @@ class Comparison:
             worst = sorted([*worst, sample], key=_badness)[-_KEPT:]
             self._progress.step("search", number + 1, 0, variant.kind)
             if not sample.passed:
-                return tried, [sample]
+                worst = [sample]
+                break
+        self._progress.step("search", 1, 1, f"{count(tried, 'input')} tried")
         return tried, worst
 
     def _tried(

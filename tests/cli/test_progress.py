@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pytest
+
+from burnish.cli.progress import Lines
+
+
+def test_a_stage_is_told_when_it_begins_and_when_it_ends(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = Lines()
+    for done in (1, 2, 3):
+        lines.step("reference", done, 3)
+    assert capsys.readouterr().err.splitlines() == ["reference: 1 of 3", "reference: 3 of 3"]
+
+
+def test_a_stage_of_unknown_length_is_told_twice_too(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines()
+    for done in range(1, 50):
+        lines.step("search", done, 0, f"batch={done}")
+    lines.step("search", 1, 1, "49 inputs tried")
+    assert capsys.readouterr().err.splitlines() == ["search: batch=1", "search: 49 inputs tried"]
