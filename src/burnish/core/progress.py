@@ -9,7 +9,7 @@ class Progress(Protocol):
     """Told about every step that has been finished."""
 
     def step(self, stage: str, done: int, total: int, note: str = "") -> None:
-        """Note that `done` of `total` parts of `stage` are finished; 0: nobody knows of how many."""
+        """Note that `done` of `total` parts of `stage` are finished (0: nobody knows how many)."""
 
 
 class Silent:
