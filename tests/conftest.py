@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,10 @@ import pytest
 from burnish.core import settings
 
 settings.calm()  # before NumPy is imported
+
+# `nohup` and a shell's `&` start tests that ignore these, and so would all that tests start
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GOLDEN = Path(__file__).parent / "golden"
 SHARED = Path(__file__).parents[2] / "shared"
