@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +16,7 @@ from burnish.meaning.places import Ranges, box_of, indices, is_even, view_of
 from burnish.tile.expr import Accumulated, Argument, Call, Constant, Coordinate, Expr, Guard, Inside
 from burnish.tile.graph import Read, TileOp
 from burnish.tile.index import Axis, Index, at, flatten, unflatten
-from burnish.tile.reference import identity
-
-POINTS_AT_ONCE = 1 << 22
-"""Grids are cut into pieces of about this many points, so that memory stays bounded."""
+from burnish.tile.reference import POINTS_AT_ONCE, cut, identity
 
 Values = Mapping[str, Value]
 
@@ -105,7 +101,7 @@ def _combined(op: TileOp, ranges: Ranges, values: Values, numbers: Numbers) -> V
     assert op.combine is not None
     total: Value | None = None
     dtype = op.body.dtype
-    for part in _cut([(0, axis.extent) for axis in op.reduced], _room(shape)):
+    for part in cut([(0, axis.extent) for axis in op.reduced], _room(shape)):
         inner = dict(zip(op.reduced, part, strict=True))
         grid = _ArrayGrid(op, {**ranges, **inner}, (*op.spatial, *op.reduced), values, numbers)
         extents = [high - low for low, high in part]
@@ -271,32 +267,18 @@ def _pieces(op: TileOp) -> Iterator[tuple[tuple[int, int], ...]]:
     per_element = min(math.prod(axis.extent for axis in op.reduced), POINTS_AT_ONCE)
     found = factors_of(op)
     if found is None:
-        yield from _cut(box, max(POINTS_AT_ONCE // max(per_element, 1), 1))
+        yield from cut(box, max(POINTS_AT_ONCE // max(per_element, 1), 1))
         return
     large = [axis in found.larger for axis in op.spatial]
     inner = math.prod(axis.extent for axis in op.reduced if axis in found.larger)
     outer = [side for side, used in zip(box, large, strict=True) if used]
-    for piece in _cut(outer, max(POINTS_AT_ONCE // max(inner, 1), 1)):
+    for piece in cut(outer, max(POINTS_AT_ONCE // max(inner, 1), 1)):
         parts = iter(piece)
         yield tuple(next(parts) if used else side for side, used in zip(box, large, strict=True))
 
 
 def _room(shape: Sequence[int]) -> int:
     return max(POINTS_AT_ONCE // max(math.prod(shape), 1), 1)
-
-
-def _cut(box: Sequence[tuple[int, int]], most: int) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Yield boxes of about `most` points that together are `box`; none where it is empty."""
-    steps: list[int] = []
-    room = most
-    for low, high in reversed(box):
-        steps.append(max(min(high - low, room), 1))
-        room = max(room // max(high - low, 1), 1)
-    ranges = (
-        [(start, min(start + step, high)) for start in range(low, high, step)]
-        for (low, high), step in zip(box, reversed(steps), strict=True)
-    )
-    return product(*ranges)
 
 
 _COMBINE = {"sum": "add", "max": "maximum", "min": "minimum", "prod": "multiply"}

@@ -165,15 +165,15 @@ class _Grid:
 
 def _pieces(op: TileOp, box: Sequence[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], ...]]:
     per_element = min(math.prod(axis.extent for axis in op.reduced), POINTS_AT_ONCE)
-    return _cut(box, max(POINTS_AT_ONCE // max(per_element, 1), 1))
+    return cut(box, max(POINTS_AT_ONCE // max(per_element, 1), 1))
 
 
 def _reduction_pieces(op: TileOp, outputs: int) -> Iterator[tuple[tuple[int, int], ...]]:
     box = tuple((0, axis.extent) for axis in op.reduced)
-    return _cut(box, max(POINTS_AT_ONCE // max(outputs, 1), 1))
+    return cut(box, max(POINTS_AT_ONCE // max(outputs, 1), 1))
 
 
-def _cut(box: Sequence[tuple[int, int]], most: int) -> Iterator[tuple[tuple[int, int], ...]]:
+def cut(box: Sequence[tuple[int, int]], most: int) -> Iterator[tuple[tuple[int, int], ...]]:
     """Yield boxes of about `most` points that together are `box`; none where it is empty."""
     steps: list[int] = []
     room = most
