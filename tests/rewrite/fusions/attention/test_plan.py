@@ -424,6 +424,17 @@ def test_biases_of_rows_and_columns_of_an_image_fuse() -> None:
     assert fused(checked(model, given).model) == 1
 
 
+def test_a_length_that_no_input_has_is_read_from_the_queries() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", "samples", HEADS * SIZE])
+    frames = g.op("Slice", x, np.array([0]), np.array([2**62]), np.array([1]), np.array([2]))
+    frames.shape = ir.Shape(["batch", "(samples + 1)//2", HEADS * SIZE])
+    q, k, v = (heads(g, g.op(name, frames)) for name in ("Relu", "Abs", "Neg"))
+    loud = g.op("Unsqueeze", g.op("ReduceMax", frames, axes=[-1], keepdims=0), np.array([1, 2]))
+    model = g.model(joined(g, weigh(g, g.op("Add", scaled(g, q, k), loud), v)))
+    assert fused(checked(model, {"x": samples(2, 7, HEADS * SIZE)}).model) == 1
+
+
 def test_weights_whose_shape_is_read_fuse() -> None:
     model = build(
         lambda g, q, k, v, m: (
