@@ -176,3 +176,20 @@ def test_a_constant_that_is_computed_from_large_weights_is_tried_with_those_weig
     assert weight.nbytes > LARGE_BYTES
     assert operators(result) == ["MatMul", "Mul"]
     assert (check.report.undone, check.report.unchecked) == (0, ())
+
+
+def test_large_weights_above_do_not_hide_what_leads_to_a_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("burnish.study.check._MOST_BYTES", 1 << 12)
+    words = np.random.default_rng(0).normal(size=(600, 40)).astype(np.float32)
+    graph = Graph()
+    ids = graph.input("input_ids", ["batch", "sequence"], ir.DataType.INT64)
+    read = graph.op("Gather", graph.constant(words), ids)
+    model = graph.model(graph.op("Relu", graph.op("Abs", read)))
+
+    with region_check() as check:
+        result = rewritten(model, rule("Relu", to("Identity")), check)
+    assert words.nbytes > LARGE_BYTES
+    assert "Relu" not in operators(result)
+    assert (check.report.undone, check.report.unchecked) == (0, ())

@@ -19,7 +19,7 @@ import onnx_ir as ir
 from burnish.core.arrays import Array
 from burnish.infer import walk
 from burnish.infer.constants import Constants, constant_tensor, sizes
-from burnish.operators.record import Elements, Operands, Operator, Partial, Shape, ValueRule, find
+from burnish.operators.record import Elements, Operands, Operator, Partial, Shape, find
 from burnish.operators.size import Size, named, unknown
 from burnish.store.element_types import DATA_TYPES, SHORT_NAMES
 from burnish.tile.semantics import NotCoveredError
@@ -100,8 +100,8 @@ class Shapes:
             found = told[index] if index < len(told) else _NOTHING
             self._types[output] = found.dtype
             self._shapes[output] = _best(output, found.shape)
-        if record is not None and record.value is not None:
-            self._follow_elements(node, operands, record.value)
+        if record is not None and (record.value or record.values) is not None:
+            self._follow_elements(node, operands, record)
 
     def name(self, size: Size, value: ir.Value, axis: int) -> int | str:
         """Return a size as a model states it: a number, its name, or a name made up for it."""
@@ -161,19 +161,21 @@ class Shapes:
             told = _merged(told, self._ask(node, self), len(node.outputs))
         return told
 
-    def _follow_elements(self, node: ir.Node, operands: Operands, rule: ValueRule) -> None:
-        if len(node.outputs) != 1 or node.domain not in walk.STANDARD_DOMAINS:
+    def _follow_elements(self, node: ir.Node, operands: Operands, record: Operator) -> None:
+        if node.domain not in walk.STANDARD_DOMAINS or self.dtype(node.outputs[0]) not in _COUNTED:
             return
-        output = node.outputs[0]
-        if self.dtype(output) not in _COUNTED:
-            return
+        given: Sequence[Elements | None] = ()
         try:
-            found = rule(operands)
+            if record.values is not None:
+                given = record.values(operands)
+            elif record.value is not None and len(node.outputs) == 1:
+                given = (record.value(operands),)
         except (*walk.CONTRADICTIONS, NotCoveredError):
             return
-        shape = self._shapes[output]
-        if found is not None and shape is not None and shape in ((), (len(found),)):
-            self._elements[output] = found
+        for output, found in zip(node.outputs, given, strict=False):
+            shape = self._shapes[output]
+            if found is not None and shape is not None and shape in ((), (len(found),)):
+                self._elements[output] = found
 
 
 _NOTHING = Told(None, None)

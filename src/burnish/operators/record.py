@@ -121,6 +121,8 @@ TypeRule = Callable[[Operands], Sequence[str | None]]
 """The element type of each output, as far as the operator tells."""
 ValueRule = Callable[[Operands], Elements | None]
 """The elements of the only output, where they are whole or boolean and few."""
+ValuesRule = Callable[[Operands], Sequence[Elements | None]]
+"""The elements of each of several outputs."""
 WorkRule = Callable[[Operands], float]
 """How many operations are spent."""
 FoldRule = Callable[[Operands, Sequence[Array | None]], bool]
@@ -155,6 +157,8 @@ class Operator:
     folds: FoldRule | None = None
     """Whether constants may be folded by ONNX's reference; None: never (random, quantised, …)."""
     loops: Meaning | None = None
+    values: ValuesRule | None = None
+    """In place of `value`, for an operator with several outputs."""
 
 
 OPERATORS: Registry[Operator] = Registry("operator", package="burnish.operators.families")

@@ -145,7 +145,7 @@ class Builder:
 
     def constant(self, role: str, array: Array) -> ir.Value:
         """Return a new small constant."""
-        return self._add(role, np.ascontiguousarray(array))
+        return self._add(role, np.asarray(array, order="C"))
 
     def computed(self, role: str, tensor: ir.LazyTensor) -> ir.Value:
         """Return a new constant of any size, which is computed when it is read or written."""

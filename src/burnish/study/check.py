@@ -25,7 +25,7 @@ from burnish.rewrite.rule import Refusal
 from burnish.store.stored import StoredModel
 from burnish.study.check_feeds import Sample, samples, whole_samples
 from burnish.study.check_meaning import PartMeaning
-from burnish.study.check_part import size_names, tight, wide
+from burnish.study.check_part import lighter, size_names, tight, wide
 
 JUDGE = "onnxruntime-cpu"
 Sampler = Callable[[Part, ir.Model], Iterator[Sample]]
@@ -33,6 +33,9 @@ _AS_WRITTEN = EngineOptions(threads=1, graph_level="off")
 _MOST_BYTES = 1 << 28
 """A part with more weights than this is not tried on its own."""
 _MOST_NODES = 3000
+_WEIGHTS_BYTES = (1 << 16, 1 << 25)
+"""Weights above these are left out of parts that begin at the inputs of the graph: first all that
+are not settings, then those larger than any table of positions."""
 _LIMIT_S = 60.0
 """Parts are small: one that takes longer than this hangs."""
 _REMEDY = "none needed: the model was left as it is here; report it with burnish distill"
@@ -153,6 +156,10 @@ def _parts(proposal: Proposal, model: ir.Model) -> Iterator[tuple[Part, Sampler]
         # New constants may be computed from weights, which then cannot be made up.
         yield extract.with_weights(near), samples
     whole = wide(proposal)
+    for limit in _WEIGHTS_BYTES if _bytes(whole) > extract.LARGE_BYTES else ():
+        light = lighter(proposal, limit)
+        if _bytes(light) <= _MOST_BYTES and len(light.nodes) <= _MOST_NODES:
+            yield light, whole_samples
     if _bytes(whole) <= _MOST_BYTES and len(whole.nodes) <= _MOST_NODES:
         yield whole, whole_samples
 

@@ -63,6 +63,28 @@ def wide(proposal: Proposal) -> Part:
     return part(_results(proposal), ())
 
 
+def lighter(proposal: Proposal, most_bytes: int) -> Part:
+    """Return the same, but with made-up values for what is computed from larger weights.
+
+    What was proven from positions and masks still leads to both results; an embedding of 128,000
+    words, and the layers below, do not.
+    """
+    own = {*proposal.match.nodes, *proposal.nodes}
+    heavy = {
+        value
+        for node in wide(proposal).nodes
+        if node not in own and _heaviest(node) > most_bytes
+        for value in node.outputs
+        if _can_be_made_up(value, None) and value.dtype in FLOATS
+    }
+    return part(_results(proposal), heavy)
+
+
+def _heaviest(node: ir.Node) -> int:
+    tensors = (constant_tensor(value) for value in reads(node))
+    return max((tensor.nbytes for tensor in tensors if tensor is not None), default=0)
+
+
 def _results(proposal: Proposal) -> tuple[ir.Value, ...]:
     return (*proposal.match.outputs, *proposal.values)
 

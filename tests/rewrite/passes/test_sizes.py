@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import onnx_ir as ir
+import pytest
 
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.pipeline import optimize
@@ -27,6 +28,23 @@ def test_nothing_is_computed_for_its_shape_alone() -> None:
     for axis in (0, 1, -2):
         result = checked(build(axis), feeds())
         assert op_types(result.model) == ["Shape", "Gather", "Cast", "Mul"]
+
+
+@pytest.mark.parametrize("way", ["Slice", "Split", "part of Shape"])
+def test_sizes_are_read_from_inputs_however_they_are_taken_out(way: str) -> None:
+    g = Graph(opset=18)
+    x, other = g.input("x", ["batch", "length", 4]), g.input("other", ["batch", 4, 4])
+    product = g.op("MatMul", x, g.op("Relu", other))
+    if way == "Slice":
+        size = g.op("Slice", g.op("Shape", product, start=0), np.array([-2]), np.array([2]))
+    elif way == "Split":
+        pieces = g.ops("Split", g.op("Shape", product), np.array([1, 1, 1]), outputs=3, axis=0)
+        size = g.op("Unsqueeze", g.op("Squeeze", pieces[1], np.array([0])), np.array([0]))
+    else:
+        size = g.op("Shape", product, start=1, end=2)
+    result = checked(g.model(g.op("Mul", x, g.op("Cast", size, to=1))), feeds())
+    assert "MatMul" not in op_types(result.model)
+    assert op_types(result.model).count("Gather") == 1
 
 
 def test_a_size_that_no_input_states_is_left_alone() -> None:

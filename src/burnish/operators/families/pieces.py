@@ -232,6 +232,18 @@ def _parted(at: Operands) -> Sequence[Partial | None]:
     return [(*source[:axis], part, *source[axis + 1 :]) for part in given or even]
 
 
+def _parted_elements(at: Operands) -> Sequence[Elements | None]:
+    items, start = at.elements(0), 0
+    parts: list[Elements | None] = []
+    for shape in _parted(at):
+        size = shape[0] if items is not None and shape is not None and len(shape) == 1 else None
+        if items is None or not isinstance(size, int):
+            return []
+        parts.append(items[start : start + size])
+        start += size
+    return parts
+
+
 def _expanded(at: Operands) -> Sequence[Partial | None]:
     source, wanted = at.shape(0), at.elements(1)
     return [None if source is None or wanted is None else stretched(source, wanted)]
@@ -249,7 +261,8 @@ register({
     "Concat": Operator(_joined, value=_joined_elements, work=nothing, folds=defined, loops=concat),
     "Slice": Operator(_cut_shape, value=_cut, work=nothing, traffic=Movement.AS_GIVEN,
                       folds=defined, loops=slices),
-    "Split": Operator(_parted, all_first_type, work=nothing, folds=defined, loops=split),
+    "Split": Operator(_parted, all_first_type, work=nothing, folds=defined, loops=split,
+                      values=_parted_elements),
     "Expand": Operator(_expanded, work=nothing, traffic=Movement.AS_GIVEN, folds=defined,
                        loops=expand),
     "Tile": Operator(_tiled, work=nothing, folds=defined, loops=tile),

@@ -46,7 +46,7 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
         return None
     if not _is_flat(shapes.of(data), matrix) or not _counts(total, matrix, facts) or not result:
         return None
-    if not can_be_read(result, facts.model.graph):
+    if not can_be_read(result, facts):
         return Refusal(
             f"a size of what Gather {node.name!r} gives is not that of any input",
             "declare the shapes of the graph's inputs",

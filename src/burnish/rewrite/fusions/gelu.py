@@ -20,6 +20,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import onnx_ir as ir
 
 from burnish.operators.record import STANDARD_DOMAINS
@@ -90,11 +91,15 @@ def _sign(found: Polynomial, expected: Polynomial, relative: float) -> float | N
 
 
 def _around(node: ir.Node, half: _Half, facts: Facts) -> Match | Refusal:
-    """Look for 0.5·x + 0.5·x·f, with f the output of Erf or Tanh."""
+    """Look for 0.5·x + 0.5·x·f, with f the output of Erf or Tanh, or a multiple of it.
+
+    Some optimisers multiply the weights behind a GELU by its 0.5.
+    """
     x, curve = half.x, node.outputs[0]
     expected = {power(x): 0.5, product(power(x), power(curve)): 0.5 * half.sign}
     names = {x: "x", curve: node.op_type.lower()}
     nearest: tuple[ir.Value, Polynomial] | None = None
+    multiple: Match | Refusal | None = None
 
     def only_x_and_curve(value: ir.Value) -> bool:
         terms = expand(value, [x, curve], facts).polynomial
@@ -105,9 +110,17 @@ def _around(node: ir.Node, half: _Half, facts: Facts) -> Match | Refusal:
         nearest = (value, found.polynomial)
         if value.dtype != x.dtype:
             continue
-        if algebra.equal(found.polynomial, expected, algebra.tolerance(x)):
+        factor = 2 * found.polynomial.get(power(x), 0.0)
+        scaled = {term: factor * coefficient for term, coefficient in expected.items()}
+        if factor and algebra.equal(found.polynomial, scaled, algebra.tolerance(x)):
+            one = algebra.close(factor, 1.0, algebra.tolerance(x))
             nodes = in_order(half.nodes, [node], found.nodes)
-            return _opset_refusal(node, facts) or _checked(node, x, value, nodes)
+            answer = _checked(node, x, value, nodes, 1.0 if one else factor)
+            multiple = _opset_refusal(node, facts) or answer
+            if one:
+                return multiple
+    if multiple is not None:
+        return multiple
     reading = "" if nearest is None else algebra.text(nearest[1], names)
     at = "nothing that could be GELU" if nearest is None else f"{nearest[0].name!r} = {reading}"
     return Refusal(
@@ -131,13 +144,13 @@ def _opset_refusal(node: ir.Node, facts: Facts) -> Refusal | None:
 
 
 def _checked(
-    node: ir.Node, x: ir.Value, output: ir.Value, nodes: tuple[ir.Node, ...]
+    node: ir.Node, x: ir.Value, output: ir.Value, nodes: tuple[ir.Node, ...], factor: float
 ) -> Match | Refusal:
     refusal = refusals.still_read(node, nodes, output) or refusals.narrower_than(x, nodes)
     if refusal is not None:
         return refusal
     approximate = "none" if node.op_type == "Erf" else "tanh"
-    return Match(nodes, output, {"x": x}, {"approximate": approximate})
+    return Match(nodes, output, {"x": x}, {"approximate": approximate, "factor": factor})
 
 
 def _wrong_argument(node: ir.Node, candidates: Mapping[ir.Value, Polynomial]) -> Refusal | None:
@@ -161,6 +174,15 @@ def _only(polynomial: Polynomial, x: ir.Value) -> bool:
 
 
 def _replace(match: Match, builder: Builder) -> ir.Value:
+    curve, factor = _curve(match, builder), float(match.attributes["factor"])
+    dtype = match.output.dtype
+    if factor == 1 or dtype is None:
+        return curve
+    times = builder.constant("factor", np.array(factor, dtype.numpy()))
+    return builder.node("Mul", [curve, times], like=match.output)
+
+
+def _curve(match: Match, builder: Builder) -> ir.Value:
     x, approximate = match.values["x"], match.attributes["approximate"]
     wanted = builder.facts.options.ops
     if wanted == "standard":

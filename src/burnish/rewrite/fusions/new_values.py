@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -12,6 +12,7 @@ from burnish.infer.constants import sizes
 from burnish.infer.shapes import shapes_of, stated
 from burnish.operators.record import Shape
 from burnish.operators.size import Product, Size, Sum
+from burnish.rewrite.facts import Facts
 from burnish.rewrite.rule import Builder, Scalar
 
 _AXES_AS_INPUT: Mapping[str, int] = {
@@ -25,8 +26,11 @@ _AXES_AS_INPUT: Mapping[str, int] = {
 class SizedBuilder:
     """Makes nodes whose shapes are given as sizes."""
 
-    def __init__(self, builder: Builder, dtype: ir.DataType) -> None:
+    def __init__(
+        self, builder: Builder, dtype: ir.DataType, near: Iterable[ir.Value | None] = ()
+    ) -> None:
         self.builder = builder
+        self._near = tuple(near)
         self.shapes = shapes_of(builder.facts)
         self.dtype = dtype
 
@@ -87,6 +91,10 @@ class SizedBuilder:
     def _size(self, size: Size) -> ir.Value:
         if isinstance(size, int):
             return self.numbers([size])
+        if not _stated((size,), self.builder.facts.model.graph):
+            found = _beside(size, self._near, self.builder.facts)
+            if found is not None:
+                return self._read(*found)
         total: ir.Value | None = None
         for product, count in sorted(size.terms, key=lambda term: -term[1]):
             part = self._product(product, count)
@@ -109,7 +117,9 @@ class SizedBuilder:
         found = witness(key, self.builder.facts.model.graph)
         if found is None:
             raise ValueError(f"the size {key} is stated nowhere")
-        value, axis = found
+        return self._read(*found)
+
+    def _read(self, value: ir.Value, axis: int) -> ir.Value:
         whole = (len(self.shapes.of(value) or ()),)
         shape = self.node("Shape", [value], whole, dtype=ir.DataType.INT64)
         at = self.numbers([axis])
@@ -130,8 +140,19 @@ def witness(key: object, graph: ir.Graph) -> tuple[ir.Value, int] | None:
     return None
 
 
-def can_be_read(wanted: Shape, graph: ir.Graph) -> bool:
-    """Return whether all sizes of a shape can be read when the model runs."""
+def can_be_read(wanted: Shape, facts: Facts, near: Iterable[ir.Value | None] = ()) -> bool:
+    """Return whether all sizes of a shape can be read when the model runs.
+
+    They are read from inputs of the graph, or else from `near`, which the replacement reads.
+    """
+    values = tuple(near)
+    return all(
+        _stated((size,), facts.model.graph) or _beside(size, values, facts) is not None
+        for size in wanted
+    )
+
+
+def _stated(wanted: Shape, graph: ir.Graph) -> bool:
     keys = (
         key
         for size in wanted
@@ -140,3 +161,15 @@ def can_be_read(wanted: Shape, graph: ir.Graph) -> bool:
         for key, _ in product
     )
     return all(witness(key, graph) is not None for key in keys)
+
+
+def _beside(
+    size: Size, near: Iterable[ir.Value | None], facts: Facts
+) -> tuple[ir.Value, int] | None:
+    """Return one of some values, and which of its axes has a size."""
+    shapes = shapes_of(facts)
+    for value in near:
+        for axis, own in enumerate(shapes.of(value) or ()):
+            if value is not None and own == size:
+                return value, axis
+    return None

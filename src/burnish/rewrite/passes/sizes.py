@@ -10,12 +10,15 @@ import onnx_ir as ir
 
 from burnish.infer import walk
 from burnish.infer.constants import sizes
-from burnish.infer.shapes import infer
+from burnish.infer.shapes import Shapes, infer
 from burnish.operators.record import Elements
 from burnish.operators.size import Sum
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
+
+_LONGEST = 4
+"""How many operators are followed from an element of a shape to the shape."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class ReadSizes(InPlacePass):
         -->
         d = Gather(Shape(input_ids), 0)   with input_ids: int64[batch, length]
 
-    So no value is kept for its shape alone, and equal sizes become one.
+    Other ways to take sizes out of a shape (Slice, Split, a Shape that starts or ends within)
+    become such a Gather, too. So no value is kept for its shape alone, and equal sizes become one.
     """
 
     facts: Facts
@@ -43,21 +47,25 @@ class ReadSizes(InPlacePass):
             self.facts.memory[ReadSizes] = len(read)
             return counted(model, 0)
         shapes = infer(self.facts)
-        known = _AddedReads({}, {})
+        known = _AddedReads(shapes, {}, {})
         count = 0
-        for node in read:
-            found = _place(shapes.elements(node.outputs[0]), inputs)
-            if found is None or found[0] is _measured(node):
+        for output in [value for node in read for value in node.outputs if value.uses()]:
+            node = output.producer()
+            found = _place(shapes.elements(output), inputs)
+            if node is None or found is None or found[0] is _measured(node):
                 continue
-            self._redirect(node, found, graph, known)
+            self._redirect(node, output, found, known)
             count += 1
         self.facts.memory[ReadSizes] = len(read)
         return counted(model, count)
 
     def _in_place(self, node: ir.Node, inputs: Mapping[str, tuple[ir.Value, int]]) -> bool:
         """Return whether a node surely reads from the right input already, or a plain number."""
-        value, at = _measured(node), self.facts.integers(node.inputs[1])
+        value = _measured(node)
         have = None if value is None or not value.is_graph_input() else sizes(value)
+        if not _reads_at_once(node):
+            return have is not None
+        at = self.facts.integers(node.inputs[1])
         if not have or not at or not -len(have) <= at[0] < len(have):
             return False
         first = have[at[0]]
@@ -66,26 +74,33 @@ class ReadSizes(InPlacePass):
     def _redirect(
         self,
         node: ir.Node,
+        output: ir.Value,
         found: tuple[ir.Value, tuple[int, ...]],
-        graph: ir.Graph,
         made: _AddedReads,
     ) -> None:
-        value, axes = found
-        index = self.facts.array(node.inputs[1])
+        graph, (value, axes) = self.facts.model.graph, found
         if value not in made.shapes:
             made.shapes[value] = _shape_of(value, graph)
-        at = np.array(axes, np.int64).reshape(() if index is None else index.shape)
+        at = np.array(axes, np.int64).reshape(() if made.known.of(output) == () else (-1,))
         if (axes, at.shape) not in made.axes:
-            name = f"{node.outputs[0].name}/axis"
+            name = f"{output.name}/axis"
             made.axes[axes, at.shape] = edit.add_initializer(graph, name, at)
-        node.replace_input_with(0, made.shapes[value])
-        node.replace_input_with(1, made.axes[axes, at.shape])
+        inputs = (made.shapes[value], made.axes[axes, at.shape])
+        if _reads_at_once(node):
+            for position, given in enumerate(inputs):
+                node.replace_input_with(position, given)
+            return
+        gather = ir.node("Gather", inputs, attributes={"axis": 0}, name=f"{output.name}/Gather")
+        gather.outputs[0].name = f"{output.name}/sizes"
+        graph.insert_before(node, gather)
+        edit.redirect(output, gather.outputs[0])
 
 
 @dataclass(frozen=True)
 class _AddedReads:
     """What was added to the graph, to be read again."""
 
+    known: Shapes
     shapes: dict[ir.Value, ir.Value]
     """By the input that they are the shapes of."""
     axes: dict[tuple[tuple[int, ...], tuple[int, ...]], ir.Value]
@@ -94,14 +109,39 @@ class _AddedReads:
 
 def _measured(node: ir.Node) -> ir.Value | None:
     """Return the value some of whose sizes a node reads, if that is all it does."""
-    if not walk.is_standard(node, "Gather") or node.attributes.get_int("axis", 0) != 0:
-        return None
-    source, index = node.inputs[0], node.inputs[1]
-    shape = None if source is None else source.producer()
-    single = index is not None and index.is_initializer() and index.shape is not None
-    if shape is None or not single or not walk.is_standard(shape, "Shape"):
-        return None
-    return None if shape.attributes else shape.inputs[0]
+    if walk.is_standard(node, "Shape"):
+        return None if _is_whole(node) else node.inputs[0]
+    source: ir.Node | None = node
+    for _ in range(_LONGEST):
+        if source is None or not _picks(source):
+            return None
+        source = None if source.inputs[0] is None else source.inputs[0].producer()
+        if source is not None and walk.is_standard(source, "Shape"):
+            return source.inputs[0]
+    return None
+
+
+def _picks(node: ir.Node) -> bool:
+    """Return whether a node gives some elements of its first input, which ones is constant."""
+    if walk.is_standard(node, "Gather"):
+        picks = node.attributes.get_int("axis", 0) == 0
+    else:
+        picks = walk.is_standard(node, "Slice", "Squeeze", "Split")
+    return picks and all(
+        index is None or (index.is_initializer() and index.shape is not None)
+        for index in node.inputs[1:]
+    )
+
+
+def _reads_at_once(node: ir.Node) -> bool:
+    """Return whether a node is Gather(Shape(x), axes)."""
+    shape = node.inputs[0].producer() if node.inputs[0] is not None else None
+    return walk.is_standard(node, "Gather") and shape is not None and shape.op_type == "Shape"
+
+
+def _is_whole(shape: ir.Node) -> bool:
+    """Return whether a Shape gives all axes; ONNX Runtime writes where it starts in any case."""
+    return not shape.attributes.get_int("start", 0) and "end" not in shape.attributes
 
 
 def _named_axes(graph: ir.Graph) -> dict[str, tuple[ir.Value, int]]:
@@ -140,7 +180,7 @@ def _name(size: object) -> str | None:
 def _shape_of(value: ir.Value, graph: ir.Graph) -> ir.Value:
     """Return the shape of an input, computed before all else."""
     for use in value.uses():
-        if walk.is_standard(use.node, "Shape") and not use.node.attributes:
+        if walk.is_standard(use.node, "Shape") and _is_whole(use.node):
             node = use.node
             graph.remove(node)
             graph.insert_before(graph[0], node)

@@ -411,6 +411,47 @@ def test_windows_with_a_mask_for_each_fuse() -> None:
     assert fused(checked(model, given).model) == 1
 
 
+def test_biases_of_rows_and_columns_of_an_image_fuse() -> None:
+    g = Graph()
+    q, k, v = (g.input(name, ["heads", 6, SIZE]) for name in "qkv")
+    scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 2, 1]))
+    scores = g.op("Reshape", scores, np.array([-1, 2, 3, 2, 3], np.int64))
+    scores = g.op("Add", scores, g.input("down", ["heads", 2, 3, 2, 1]))
+    scores = g.op("Add", scores, g.input("across", ["heads", 2, 3, 1, 3]))
+    model = g.model(weigh(g, g.op("Reshape", scores, np.array([-1, 6, 6], np.int64)), v))
+    given = {name: samples(4, 6, SIZE, seed=i) for i, name in enumerate("qkv")}
+    given |= {"down": samples(4, 2, 3, 2, 1, seed=8), "across": samples(4, 2, 3, 1, 3, seed=9)}
+    assert fused(checked(model, given).model) == 1
+
+
+def test_a_length_that_no_input_has_is_read_from_the_queries() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", "samples", HEADS * SIZE])
+    frames = g.op("Slice", x, np.array([0]), np.array([2**62]), np.array([1]), np.array([2]))
+    frames.shape = ir.Shape(["batch", "(samples + 1)//2", HEADS * SIZE])
+    q, k, v = (heads(g, g.op(name, frames)) for name in ("Relu", "Abs", "Neg"))
+    loud = g.op("Unsqueeze", g.op("ReduceMax", frames, axes=[-1], keepdims=0), np.array([1, 2]))
+    model = g.model(joined(g, weigh(g, g.op("Add", scaled(g, q, k), loud), v)))
+    assert fused(checked(model, {"x": samples(2, 7, HEADS * SIZE)}).model) == 1
+
+
+def test_weights_whose_shape_is_read_fuse() -> None:
+    model = build(
+        lambda g, q, k, v, m: (
+            lambda w: g.op(
+                "Reshape",
+                g.op("MatMul", w, v),
+                g.op("Concat",
+                     g.op("Slice", g.op("Shape", w), np.array([0]), np.array([1])),
+                     np.array([HEADS]),
+                     g.op("Slice", g.op("Shape", w), np.array([-2]), np.array([-1])),
+                     np.array([SIZE]), axis=0),
+            )
+        )(g.op("Softmax", g.op("Add", scaled(g, q, k), masked(g, m)), axis=-1))
+    )  # fmt: skip
+    assert fused(checked(model, feeds()).model) == 1
+
+
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
 def test_the_standard_operator_is_written_when_asked_for(target: str) -> None:
     result = checked(build(SPELLINGS["guarded"]), feeds(), ops="standard", target=target)
@@ -419,18 +460,19 @@ def test_the_standard_operator_is_written_when_asked_for(target: str) -> None:
     assert all(node.domain == "" for node in result.model.graph)
 
 
-def test_a_soft_cap_is_kept() -> None:
+@pytest.mark.parametrize(("inner", "outer"), [(2.0, 2.0), (3.0, 2.0), (-3.0, -2.0), (3.0, 1.0)])
+def test_a_soft_cap_is_kept(inner: float, outer: float) -> None:
     model = build(
         lambda g, q, k, v, m: weigh(
             g,
-            g.op("Add", g.op("Mul", g.op("Tanh", g.op("Div", scaled(g, q, k), 2.0)), 2.0),
+            g.op("Add", g.op("Mul", g.op("Tanh", g.op("Div", scaled(g, q, k), inner)), outer),
                  masked(g, m)),
             v,
         )
     )  # fmt: skip
     result = checked(model, feeds())
     fused = next(node for node in result.model.graph if node.op_type == "Attention")
-    assert fused.attributes["softcap"].as_float() == pytest.approx(2.0)
+    assert fused.attributes["softcap"].as_float() == pytest.approx(abs(outer))
 
 
 NEAR_MISSES: dict[str, tuple[Body, str]] = {
@@ -461,7 +503,7 @@ NEAR_MISSES: dict[str, tuple[Body, str]] = {
         "expected a constant",
     ),
     "an activation in between": (
-        lambda g, q, k, v, m: weigh(g, g.op("Tanh", scaled(g, q, k)), v),
+        lambda g, q, k, v, m: weigh(g, g.op("Clip", scaled(g, q, k), -1.0, 1.0), v),
         "stands between the product and the softmax",
     ),
     "negative scores": (
@@ -489,11 +531,19 @@ NEAR_MISSES: dict[str, tuple[Body, str]] = {
         ),
         "before they are capped",
     ),
-    "a cap that is none": (
+    "a negative scale": (
+        lambda g, q, k, v, m: weigh(g, g.op("Mul", product(g, q, k), -0.25), v),
+        "is multiplied by -0.25, expected more than 0",
+    ),
+    "a scale of nothing": (
+        lambda g, q, k, v, m: weigh(g, g.op("Mul", product(g, q, k), 0.0), v),
+        "is multiplied by 0, expected more than 0",
+    ),
+    "two caps": (
         lambda g, q, k, v, m: weigh(
-            g, g.op("Mul", g.op("Tanh", g.op("Div", product(g, q, k), 3.0)), 2.0), v
+            g, g.op("Mul", g.op("Tanh", g.op("Tanh", product(g, q, k))), 2.0), v
         ),
-        "expected cap · tanh(scores / cap)",
+        "bends the scores again",
     ),
 }  # fmt: skip
 

@@ -14,12 +14,13 @@ throughout come out as they did: a guard against them is kept, behind the fused 
 
 from __future__ import annotations
 
-from burnish.rewrite.fusions.attention import key_bias, standard, value_bias
+from burnish.rewrite.fusions.attention import key_bias, row_scale, standard, value_bias
 from burnish.rewrite.fusions.attention.plan import find
 from burnish.rewrite.fusions.attention.replacement import replace
 from burnish.rewrite.rule import Rule
 
 RULES = (
+    *row_scale.RULES,  # before attention, whose operators take one scale
     Rule(
         "attention",
         "Softmax(scale · query · key^T + mask) · value --> MultiHeadAttention(query, key, value)",

@@ -114,11 +114,11 @@ def _part(one: Fit, make: SizedBuilder) -> tuple[ir.Value, Shape]:
 
 
 def _rearranged(value: ir.Value, one: Fit, make: SizedBuilder) -> tuple[ir.Value, Shape]:
-    """Return a term for the product, though it is added where leading axes are split."""
+    """Return a term for the product, though it is added where axes are split or merged."""
     same = 0
     while same < len(one.inner) and one.inner[-1 - same] == one.outer[-1 - same]:
         same += 1
-    split, merged = one.outer[:-same], one.inner[:-same]
+    split, merged = one.outer[: len(one.outer) - same], one.inner[: len(one.inner) - same]
     own = one.shape[: len(split)]
     rest = one.shape[len(split) :]
     if any(size != 1 for size in own):

@@ -229,10 +229,12 @@ def _plan(
     read = [size for fit in fits for size in (*fit.outer, *fit.inner)] + list(site.product[-2:])
     if len(site.product) > 4:
         read += [*site.product, *head]
-    if (fits or len(site.product) > 4) and not can_be_read(tuple(read), facts.model.graph):
+    values = _values(before, key, value, fits)
+    if (fits or len(site.product) > 4) and not can_be_read(tuple(read), facts, values.values()):
         return Refusal(
-            f"a size of the scores of Softmax {site.node.name!r} is not that of any input",
-            "declare the shapes of the graph's inputs",
+            f"a size of the scores of Softmax {site.node.name!r} is not that of any input, nor one"
+            " of queries, keys, values or masks",
+            "give the axes of the graph's inputs names, the same for the same size",
         )
     output, layout, tail = absorbed(after.output, site.product, head, facts)
     cuts = splits((before.query, key, value), facts)
@@ -244,7 +246,7 @@ def _plan(
             "nothing to gain here, unless the other reader can go",
         )
     return AttentionPlan(
-        nodes=nodes, output=output, values=_values(before, key, value, fits),
+        nodes=nodes, output=output, values=values,
         query=before.query, key=key, value=value, scale=before.scale, softcap=before.softcap,
         fits=fits, product=site.merged, size=head[-1:], layout=layout,
         split=site.product[:-2] if len(site.product) > 4 else (),

@@ -24,7 +24,7 @@ def replace(match: Match, builder: Builder) -> ir.Value:
         raise ValueError("this match is not one of attention")
     if match.standard:
         builder.require_opset(STANDARD_OPSET)
-    make = SizedBuilder(builder, match.output.dtype)
+    make = SizedBuilder(builder, match.output.dtype, match.values.values())
     added = _bias(match, make)
     if match.standard:
         return _standard(match, added, make)

@@ -64,7 +64,7 @@ class _Path:
 def read(softmax: ir.Node, facts: Facts) -> Scores | Refusal | None:
     """Return the parts of the scores; None: no product leads to this softmax."""
     source = softmax.inputs[0]
-    if source is None or not _leads_to_product(source):
+    if source is None or not leads_to_product(source):
         return None
     path: _Path | Refusal = _Path(source)
     while isinstance(path, _Path):
@@ -89,7 +89,7 @@ def _is_product(node: ir.Node) -> bool:
     return fused or is_standard(node, "MatMul")
 
 
-def _leads_to_product(value: ir.Value) -> bool:
+def leads_to_product(value: ir.Value) -> bool:
     """Return whether a value is a product of two computed values, but for what is added to it."""
     waiting, seen = [value], {value}
     while waiting and len(seen) <= _MOST_VALUES:
@@ -100,13 +100,13 @@ def _leads_to_product(value: ir.Value) -> bool:
             if not any(source is None or source.is_initializer() for source in node.inputs):
                 return True
             continue
-        fresh = [item for item in _passed(node) if item is not None and item not in seen]
+        fresh = [item for item in passed(node) if item is not None and item not in seen]
         seen.update(fresh)
         waiting.extend(fresh)
     return False
 
 
-def _passed(node: ir.Node) -> Sequence[ir.Value | None]:
+def passed(node: ir.Node) -> Sequence[ir.Value | None]:
     """Return the inputs of a node that scores may come from."""
     if is_standard(node, "Cast", "Div", "Reshape", "Tanh", "Transpose", "Clip"):
         return node.inputs[:1]
@@ -123,11 +123,10 @@ def _step(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
         case "Mul" | "Div":
             scaled = scaled_value(node, facts)
             if scaled is not None:
-                tanh = _tanh(scaled[0])
-                if tanh is not None:
-                    return _capped(tanh, scaled[1], replace(path, nodes=nodes), facts)
                 value, factor = scaled
                 return replace(path, value=value, factor=path.factor * factor, nodes=nodes)
+        case "Tanh":
+            return _capped(node, path)
         case "Add" | "Sub":
             return _added(node, path)
         case "Where":
@@ -159,7 +158,7 @@ def _added(node: ir.Node, path: _Path) -> _Path | Refusal:
     if left is None or right is None:
         raise ValueError(f"{node.name} does not add two values")
     nodes = (node, *path.nodes)
-    if _leads_to_product(left):
+    if leads_to_product(left):
         factor = path.factor if node.op_type == "Add" else -path.factor
         term = Term(right, factor)
         return replace(path, value=left, terms=(term, *path.terms), nodes=nodes)
@@ -177,7 +176,7 @@ def _filled(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
     condition, chosen, other = node.inputs
     if condition is None or chosen is None or other is None:
         raise ValueError(f"{node.name} lacks an input")
-    filled = _leads_to_product(other)
+    filled = leads_to_product(other)
     scores, filler = (other, chosen) if filled else (chosen, other)
     fill = _fill_number(filler, facts)
     if fill is None:
@@ -210,13 +209,13 @@ def _fill_number(value: ir.Value, facts: Facts) -> float | None:
 
 
 def _reshaped(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
-    """Read past a Reshape of the scores that leaves their last two axes alone."""
+    """Read past a Reshape of the scores; what was added behind it is reshaped back."""
     source = node.inputs[0]
     shapes = shapes_of(facts)
     before, after = shapes.of(source), shapes.of(node.outputs[0])
-    if source is None or before is None or after is None or before[-2:] != after[-2:]:
+    if source is None or before is None or after is None:
         return Refusal(
-            f"Reshape {node.name!r} changes the scores, expected the last two axes as they were",
+            f"Reshape {node.name!r} changes scores of unknown shape, expected a known one",
             "declare the shapes of the graph's inputs",
         )
     terms = tuple(
@@ -238,24 +237,15 @@ def _floored(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
     )
 
 
-def _tanh(value: ir.Value) -> ir.Node | None:
-    node = value.producer()
-    return node if node is not None and is_standard(node, "Tanh") else None
-
-
-def _capped(tanh: ir.Node, cap: float, path: _Path, facts: Facts) -> _Path | Refusal:
-    """Read cap · tanh(scores / cap)."""
-    source = tanh.inputs[0]
-    inner = None if source is None else source.producer()
-    scaled = None if inner is None else scaled_value(inner, facts)
-    cap *= path.factor
-    if scaled is None or inner is None or path.softcap or not np.isclose(scaled[1] * cap, 1.0):
+def _capped(tanh: ir.Node, path: _Path) -> _Path | Refusal:
+    """Read c · tanh(x) as cap · tanh(scores / cap): the scores are c · x, and the cap is |c|."""
+    source, cap = tanh.inputs[0], path.factor
+    if source is None or path.softcap or not cap:
         return Refusal(
-            f"Tanh {tanh.name!r} bends the scores, expected cap · tanh(scores / cap)",
-            "none: only this soft cap has a fused operator",
+            f"Tanh {tanh.name!r} bends the scores again, expected cap · tanh(scores / cap) once",
+            "none: only one soft cap has a fused operator",
         )
-    nodes = (inner, tanh, *path.nodes)
-    return replace(path, value=scaled[0], factor=1.0, softcap=cap, nodes=nodes)
+    return replace(path, value=source, softcap=abs(cap), nodes=(tanh, *path.nodes))
 
 
 def _scores(node: ir.Node, path: _Path, facts: Facts) -> Scores | Refusal:
@@ -274,5 +264,10 @@ def _scores(node: ir.Node, path: _Path, facts: Facts) -> Scores | Refusal:
             "declare the shapes of the graph's inputs",
         )
     scale = path.factor * alpha * query.factor * key.factor
+    if scale <= 0:
+        return Refusal(
+            f"the product {node.name!r} is multiplied by {scale:g}, expected more than 0",
+            "none: fused operators take a positive scale only",
+        )
     nodes = (*query.nodes, *key.nodes, node, *path.nodes)
     return Scores(node, query, key, scale, path.terms, path.softcap, path.floored, nodes)

@@ -89,7 +89,7 @@ def _shaped(node: ir.Node, found: Turn, facts: Facts) -> Match | Refusal:
             heads_last=heads_last, width=width, per_sample=table[0] != 1,
             standard=facts.options.ops == "standard",
         )  # fmt: skip
-        if not can_be_read(shape[:3], facts.model.graph):
+        if not can_be_read(shape[:3], facts, plan.values.values()):
             break
         return _widened(plan, facts)
     return Refusal(

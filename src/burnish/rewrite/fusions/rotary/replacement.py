@@ -60,7 +60,7 @@ def replace(match: Match, builder: Builder) -> ir.Value:
         raise ValueError("this match is not one of a rotary embedding")
     if match.standard:
         builder.require_opset(STANDARD_OPSET)
-    make = SizedBuilder(builder, match.x.dtype or ir.DataType.FLOAT)
+    make = SizedBuilder(builder, match.x.dtype or ir.DataType.FLOAT, match.values.values())
     tables = [_table(value, match, make) for value in (match.turn.cos, match.turn.sin)]
     positions = _positions(match, make)
     x, joined = _input(match, make)

@@ -210,7 +210,7 @@ def _refusal(node: ir.Node, region: TokenRegion, tokens: Shape, facts: Facts) ->
             f"sorting tokens for MultiHeadAttention {node.name!r} needs opset {_OPSET}: {obstacle}",
             "export the model with a newer opset",
         )
-    if not can_be_read(tokens, facts.model.graph):
+    if not can_be_read(tokens, facts):
         return Refusal(
             f"the number of tokens of MultiHeadAttention {node.name!r} is not that of any input",
             "declare the shapes of the graph's inputs",

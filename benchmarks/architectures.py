@@ -1,0 +1,223 @@
+"""More architectures for the shared coverage tool: none that a rule was written for.
+
+python benchmarks/architectures.py WORK [--tool DIR] [options of the tool's export.py]
+
+Registers small, randomly initialised models beside those of the tool and runs its `export.py` on
+these alone (or on those of `--arch`); `benchmarks/coverage.py WORK` then measures them. What the
+tool needs (transformers, timm) must be installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+TOOL = Path(__file__).parents[2] / "shared" / "tools" / "coverage"
+LAYERS, HIDDEN, HEADS = 2, 64, 4
+Tool = Any
+"""The tool's module `models`, which is not installed and has no types."""
+
+BRANCHED = {"depths": [1, 1], "num_attention_heads": [1, 2], "hidden_sizes": [32, 64]}
+
+ENCODERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    "mpnet": ("MPNet", {}),
+    "camembert": ("Camembert", {}),
+    "ernie": ("Ernie", {}),
+    "nystromformer": ("Nystromformer", {"num_landmarks": 4, "segment_means_seq_len": 12}),
+    "squeezebert": ("SqueezeBert", {"embedding_size": 64}),
+    "mobilebert": ("MobileBert", {"embedding_size": 32, "intra_bottleneck_size": 32}),
+    "deberta-v2": (
+        "DebertaV2",
+        {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 8},
+    ),
+    "roformer": ("RoFormer", {"embedding_size": 64}),
+    "esm": ("Esm", {"position_embedding_type": "rotary", "pad_token_id": 1}),
+    "layoutlm": ("LayoutLM", {}),
+    "modernbert": ("ModernBert", {"global_attn_every_n_layers": 2, "local_attention": 8}),
+    "nomic": ("NomicBert", {}),
+    "siglip-text": ("SiglipText", {}),
+}
+"""Encoders of text: the stem of the names of configuration and model, and what differs."""
+
+DECODERS: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
+    "gemma": ("Gemma", 4, {"head_dim": 16}),
+    "gemma2": ("Gemma2", 4, {"head_dim": 16, "sliding_window": 8}),
+    "gemma3": ("Gemma3", 4, {"head_dim": 16, "sliding_window": 8}),
+    "qwen3": ("Qwen3", 4, {"head_dim": 16}),
+    "olmo2": ("Olmo2", 4, {}),
+    "falcon": ("Falcon", 4, {"new_decoder_architecture": True, "num_kv_heads": 2}),
+    "mpt": ("Mpt", 0, {"d_model": 64, "n_heads": 4, "n_layers": 2, "max_seq_len": 64}),
+    "bloom": ("Bloom", 0, {"n_layer": 2, "n_head": 4}),
+    "gptj": ("GPTJ", 4, {"n_embd": 64, "n_layer": 2, "n_head": 4, "rotary_dim": 8}),
+    "gpt-neo": ("GPTNeo", 0, {"num_layers": 2, "num_heads": 4, "window_size": 8,
+                              "attention_types": [[["global", "local"], 1]]}),
+    "cohere": ("Cohere", 4, {}),
+    "stablelm": ("StableLm", 4, {}),
+    "starcoder2": ("Starcoder2", 4, {}),
+    "glm": ("Glm", 4, {"head_dim": 16}),
+    "granite": ("Granite", 4, {}),
+    "codegen": ("CodeGen", 4, {"n_embd": 64, "n_layer": 2, "n_head": 4, "rotary_dim": 8}),
+    "biogpt": ("BioGpt", 0, {}),
+    "persimmon": ("Persimmon", 4, {}),
+    "nemotron": ("Nemotron", 4, {}),
+}  # fmt: skip
+"""Decoders: the stem of the names, how many rotary embeddings there are, and what differs."""
+
+VISION: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
+    "dinov2": ("Dinov2", 2, {}),
+    "beit": ("Beit", 2, {"use_relative_position_bias": True}),
+    "siglip-vision": ("SiglipVision", 3, {}),
+    "yolos": ("Yolos", 2, {"num_detection_tokens": 5, "image_size": [32, 32]}),
+    "vitdet": ("VitDet", 2, {"window_size": 2, "window_block_indices": [0],
+                             "use_relative_position_embeddings": True}),
+    "swinv2": ("Swinv2", 4, {"patch_size": 4, "embed_dim": 32, "depths": [2, 2],
+                             "num_heads": [2, 4], "window_size": 4}),
+    "donut-swin": ("DonutSwin", 4, {"patch_size": 4, "embed_dim": 32, "depths": [2, 2],
+                                    "num_heads": [2, 4], "window_size": 4}),
+    "segformer": ("Segformer", 2, {**BRANCHED, "num_encoder_blocks": 2, "sr_ratios": [2, 1],
+                                   "patch_sizes": [7, 3], "strides": [4, 2],
+                                   "mlp_ratios": [2, 2]}),
+    "pvt": ("Pvt", 2, {**BRANCHED, "num_encoder_blocks": 2,
+                       "sequence_reduction_ratios": [2, 1], "patch_sizes": [4, 2],
+                       "strides": [4, 2], "mlp_ratios": [2, 2]}),
+    "convnextv2": ("ConvNextV2", 0, {"num_stages": 2, "hidden_sizes": [32, 64],
+                                     "depths": [2, 2]}),
+    "cvt": ("Cvt", 3, {"embed_dim": [16, 32, 64], "num_heads": [1, 2, 4], "depth": [1, 1, 1]}),
+    "hiera": ("Hiera", 2, {"embed_dim": 32, "depths": [1, 1], "num_heads": [1, 2],
+                           "image_size": [32, 32], "masked_unit_size": [4, 4],
+                           "query_stride": [2, 2], "num_query_pool": 1}),
+}  # fmt: skip
+"""Vision models: the stem of the names, the number of attentions, and what differs."""
+
+TIMM: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
+    "timm-levit": ("levit_128s", 64, {}),
+    "timm-xcit": ("xcit_nano_12_p16_224", 64, {}),
+    "timm-maxvit": ("maxvit_rmlp_pico_rw_256", 64, {"img_size": 64}),
+    "timm-efficientformer": ("efficientformer_l1", 224, {}),
+    "timm-eva": ("eva02_tiny_patch14_224", 56, {"img_size": 56, "depth": 2}),
+    "timm-mixer": ("mixer_s32_224", 224, {}),
+    "timm-coat": ("coat_lite_tiny", 64, {"img_size": 64}),
+    "timm-davit": ("davit_tiny", 64, {}),
+    "timm-edgenext": ("edgenext_xx_small", 64, {}),
+}
+"""Models of timm: their names there, the size of the image, and what differs."""
+
+
+def register(tool: Tool) -> list[str]:
+    """File all architectures of this module with the tool; return their names."""
+    for name, (stem, changes) in ENCODERS.items():
+        tool.arch(name)(_encoder(tool, stem, changes))
+    for name, (stem, rotary, changes) in DECODERS.items():
+        tool.arch(name, group="decoder")(_decoder(tool, stem, rotary, changes))
+    for name, (stem, attentions, changes) in VISION.items():
+        tool.arch(name, group="vision")(_vision(tool, stem, attentions, changes))
+    for name, (model, size, changes) in TIMM.items():
+        tool._timm(name, model, size=size, attn=None, **changes)
+    tool.arch("wav2vec2", group="audio")(_speech(tool, "Wav2Vec2", {}))
+    tool.arch("wav2vec2-conformer", group="audio")(
+        _speech(tool, "Wav2Vec2Conformer", {"position_embeddings_type": "relative"})
+    )
+    tool.arch("hubert", group="audio")(_speech(tool, "Hubert", {}))
+    tool.arch("pegasus")(_pairs(tool, "Pegasus"))
+    tool.arch("marian")(_pairs(tool, "Marian"))
+    speech = ["wav2vec2", "wav2vec2-conformer", "hubert", "pegasus", "marian"]
+    return [*ENCODERS, *DECODERS, *VISION, *TIMM, *speech]
+
+
+Build = Callable[..., Any]
+
+
+def _made(tool: Tool, config: str, model: str, impl: str | None, fields: object) -> Any:  # noqa: ANN401
+    """Return a model of transformers from its configuration."""
+    library = tool.T()
+    told = getattr(library, config)(**fields)  # type: ignore[arg-type]
+    if impl:
+        told._attn_implementation = impl
+    return getattr(library, model)(told)
+
+
+def _encoder(tool: Tool, stem: str, changes: Mapping[str, object]) -> Build:
+    def build(impl: str | None = None) -> Any:  # noqa: ANN401
+        fields = {**tool.COMMON, **changes}
+        return tool.text_case(_made(tool, f"{stem}Config", f"{stem}Model", impl, fields))
+
+    return build
+
+
+def _decoder(tool: Tool, stem: str, rotary: int, changes: Mapping[str, object]) -> Build:
+    model = "Gemma3ForCausalLM" if stem == "Gemma3" else f"{stem}ForCausalLM"
+    config = "Gemma3TextConfig" if stem == "Gemma3" else f"{stem}Config"
+
+    def build(impl: str | None = None) -> Any:  # noqa: ANN401
+        own = {"num_key_value_heads": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+        fields = {**tool.COMMON, **own, **changes}
+        made = _made(tool, config, model, impl, fields)
+        return tool._causal(made, attn=LAYERS, rope=rotary)
+
+    return build
+
+
+def _vision(tool: Tool, stem: str, attentions: int, changes: Mapping[str, object]) -> Build:
+    whole = "num_attention_heads" not in changes and "embed_dim" not in changes
+
+    def build(impl: str | None = None) -> Any:  # noqa: ANN401
+        fields = {**(tool.VIS if whole else {"image_size": tool.IMG}), **changes}
+        made = _made(tool, f"{stem}Config", f"{stem}Model", impl, fields)
+        return tool.image_case(made, attn=attentions)
+
+    return build
+
+
+def _speech(tool: Tool, stem: str, changes: Mapping[str, object]) -> Build:
+    layers = {"conv_dim": [32, 32], "conv_stride": [5, 2], "conv_kernel": [10, 3],
+              "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 8,
+              "num_conv_pos_embedding_groups": 4}  # fmt: skip
+
+    def build(impl: str | None = None) -> Any:  # noqa: ANN401
+        made = _made(
+            tool, f"{stem}Config", f"{stem}Model", impl, {**tool.COMMON, **layers, **changes}
+        )
+        given, other = ({"input_values": tool.rnd(2, length)} for length in (400, 555))
+        return tool.case(made, given, other, {"input_values": {0: "batch", 1: "samples"}})
+
+    return build
+
+
+def _pairs(tool: Tool, stem: str) -> Build:
+    fields = {"vocab_size": 131, "d_model": HIDDEN, "encoder_layers": LAYERS,
+              "decoder_layers": LAYERS, "encoder_attention_heads": HEADS,
+              "decoder_attention_heads": HEADS, "encoder_ffn_dim": 112, "decoder_ffn_dim": 112,
+              "max_position_embeddings": 64, "pad_token_id": 0}  # fmt: skip
+
+    def build(impl: str | None = None) -> Any:  # noqa: ANN401
+        made = _made(tool, f"{stem}Config", f"{stem}Model", impl, fields)
+        return tool._seq2seq(made, attn=3 * LAYERS)
+
+    return build
+
+
+def main() -> int:
+    """Register, then let the tool export."""
+    arguments = sys.argv[1:]
+    where = TOOL
+    if "--tool" in arguments:
+        at = arguments.index("--tool")
+        where = Path(arguments[at + 1])
+        del arguments[at : at + 2]
+    if not (where / "export.py").is_file():
+        print(f"{where}: not there, nothing is exported", file=sys.stderr)
+        return 0
+    sys.path.insert(0, str(where))
+    names = register(importlib.import_module("models"))
+    if "--arch" not in arguments:
+        arguments += ["--arch", ",".join(names)]
+    sys.argv = ["export.py", *arguments]
+    importlib.import_module("export").main()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
