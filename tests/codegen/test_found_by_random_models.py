@@ -8,8 +8,8 @@ import pytest
 
 from burnish.core.arrays import Array
 from codegen.models import HEAD
-from torture.random_models import compiled
 from torture.running import outputs_of
+from torture.ways import compiled
 
 MODELS = {
     "the mask of a triangle is kept where its result is reduced": """

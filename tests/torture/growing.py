@@ -173,7 +173,9 @@ class Growing:
         if result.shape != shadow.shape or not 0 < result.size <= MOST_ELEMENTS:
             return False
         if result.dtype.kind != "f":
-            return bool(np.array_equal(result, shadow))
+            # beyond what whole numbers can be, and of what is no number, each gives what it likes
+            small = result.dtype.kind == "b" or bool((np.abs(result.astype(float)) < 1e9).all())
+            return small and bool(np.array_equal(result, shadow))
         a, b = result.astype(np.float64), shadow.astype(np.float64)
         if not (np.isfinite(a).all() and np.isfinite(b).all()) or np.abs(a).max() > LARGEST:
             return False

@@ -9,25 +9,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import onnx
-import onnx_ir as ir
 
-from burnish.core.arrays import Array, Arrays
+from burnish.core.arrays import Array
 from torture.finding import Finding
 from torture.growing import COARSE, FINE, Growing, NoNode
 from torture.random_steps import STEPS
-from torture.running import outputs_of
+from torture.ways import QUICK_WAYS, WAYS, Way
 
 ALLOWED = (1e-9, 2e-4, 2e-2)
 """How far right results may be apart, relative to their size, computed in f64, f32 and f16."""
-
-Way = Callable[[onnx.ModelProto, Arrays], dict[str, Array]]
 
 
 def grown(seed: int) -> Growing:
@@ -37,9 +33,12 @@ def grown(seed: int) -> Growing:
     halves = bool("float16" in kinds)
     grow = Growing(random, COARSE if halves else FINE)
     for _ in range(grow.size(1, 3)):
-        shape = [grow.choice(1, 2, 3, 4, 7, 8, 9, 16) for _ in range(grow.choice(1, 2, 3, 4, 4))]
+        rank = grow.choice(1, 2, 3, 4, 4)
+        sizes = (1, 2, 3, 4, 7, 8, 9, 16) if rank > 2 else (1, 2, 5, 8, 17, 33, 64, 100)
+        shape = [grow.choice(*sizes) for _ in range(rank)]
         grow.input(grow.numbers(*shape, dtype=grow.choice(*kinds)))
-    grow.input(grow.numbers(1, grow.size(1, 6), grow.size(3, 12), grow.size(3, 12)))
+    side = grow.choice(12, 12, 24, 40)
+    grow.input(grow.numbers(1, grow.choice(1, 3, 4, 6, 16), grow.size(3, side), grow.size(3, side)))
     steps, weights = list(STEPS), np.array(list(STEPS.values()))
     wanted = grow.size(3, 16)
     for _ in range(20 * wanted):
@@ -98,53 +97,6 @@ def _wrong(grow: Growing, results: dict[str, Array]) -> Iterator[str]:
         if off.any():
             worst = float(np.abs(a - b)[off].max())
             yield f"{name}: {int(off.sum())} of {off.size} elements are off, by up to {worst:.3g}"
-
-
-def rewritten(model: onnx.ModelProto, inputs: Arrays) -> dict[str, Array]:
-    """Return what a model gives after `optimize` without its checks."""
-    from burnish.rewrite.pipeline import optimize
-
-    result = optimize(ir.serde.deserialize_model(model)).model
-    return outputs_of(ir.serde.serialize_model(result), inputs)
-
-
-def compiled(model: onnx.ModelProto, inputs: Arrays) -> dict[str, Array]:
-    """Return what its kernels give, without any proof."""
-    from burnish.codegen.backend import open_backend
-    from burnish.codegen.pipeline import PlanOptions, plan, prepare
-    from burnish.codegen.schedule import Predicted
-    from burnish.codegen.write import write
-    from burnish.runtime.folder import About
-    from burnish.runtime.load import open_folder
-    from burnish.store import onnx_files
-
-    loaded = ir.serde.deserialize_model(model)
-    backend = open_backend("cpu", 2)
-    built = plan(prepare(loaded, {}), PlanOptions(backend, Predicted(backend)))
-    faces = onnx_files.interface(loaded)
-    about = About("m", "m.onnx", "0", faces.inputs, faces.outputs, "f32", "a CPU", "today")
-    with tempfile.TemporaryDirectory(prefix="torture-random-") as folder:
-        write(Path(folder) / "m", about, [built], backend)
-        with open_folder(Path(folder) / "m", threads=2) as opened:
-            return {name: np.array(array) for name, array in opened.run(inputs).items()}
-
-
-def proven(model: onnx.ModelProto, inputs: Arrays) -> dict[str, Array]:
-    """Return what a folder of `burnish compile` gives; it refuses what it cannot prove."""
-    from burnish.runtime.load import open_folder
-    from burnish.store.stored import StoredModel
-    from burnish.study.compile import CompileRequest, compile_model
-
-    with tempfile.TemporaryDirectory(prefix="torture-random-") as folder:
-        path = Path(folder) / "model.onnx"
-        onnx.save(model, path)
-        compile_model(CompileRequest(StoredModel(path, "random"), Path(folder) / "m", samples=1))
-        with open_folder(Path(folder) / "m", threads=2) as opened:
-            return {name: np.array(array) for name, array in opened.run(inputs).items()}
-
-
-WAYS: dict[str, Way] = {"rewritten": rewritten, "kernels": compiled, "compile": proven}
-QUICK_WAYS: dict[str, Way] = {"rewritten": rewritten, "kernels": compiled}
 
 
 if __name__ == "__main__":
