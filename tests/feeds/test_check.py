@@ -37,6 +37,9 @@ def test_an_input_of_any_rank_takes_any_shape() -> None:
         ({"scale": np.array(1, np.float16)},
          "input 'scale' has the wrong element type: found f16[], expected bf16[]"),
         ({"idz": np.zeros(1)}, "the model has no input 'idz'"),
+        ({"ids": [[0, 1, 2, 3]]}, "input 'ids' is a list, not an array"),
+        ({"ids": np.zeros((2, 4), ">i8")},
+         "input 'ids' has its bytes in the other order (>i8)"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(change: dict[str, np.ndarray], problem: str) -> None:

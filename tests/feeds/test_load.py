@@ -36,6 +36,12 @@ def test_types_that_numpy_lacks_are_recognised(tmp_path: Path) -> None:
     assert feeds.arrays["x"].tolist() == [1.5, -2]
 
 
+def test_bytes_in_the_other_order_are_turned(tmp_path: Path) -> None:
+    interface = Interface((TensorSpec("x", "f32", (2,)),), ())
+    found = load(saved(tmp_path, x=np.array([1.5, -2], ">f4")), interface).arrays["x"]
+    assert (found.tolist(), found.dtype.isnative) == ([1.5, -2], True)
+
+
 def test_text_is_recognised(tmp_path: Path) -> None:
     interface = Interface((TensorSpec("x", "str", (1,)),), ())
     assert load(saved(tmp_path, x=np.array(["a"])), interface).arrays["x"].tolist() == ["a"]

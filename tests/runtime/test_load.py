@@ -17,9 +17,11 @@ from burnish.codegen.cpu import image
 from burnish.codegen.place import Built
 from burnish.core.errors import CheckFailedError, MissingCapabilityError, ModelError, UsageError
 from burnish.hw.detect import Cpu
+from burnish.rewrite.static import static
 from burnish.runtime import folder as folders
 from burnish.runtime.load import load
 from burnish.store.compiled import PLAN, SUMS
+from codegen import models
 from codegen.hand_written import ABOUT, built, expected
 from codegen.models import PORTABLE
 
@@ -76,6 +78,17 @@ def test_another_size_is_refused_with_the_command_that_adds_it(folder: Path) -> 
 def test_bad_feeds_are_named(folder: Path) -> None:
     with load(folder) as model, pytest.raises(UsageError, match="input 'x' is missing"):
         model.run({})
+
+
+def test_a_part_without_onnx_runtime_is_refused_with_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound = static(models.model(models.MIXED), {"batch": 3})
+    loaded = models.opened(models.built(bound), bound, tmp_path / "c")
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingCapabilityError, match="and onnxruntime is not installed") as raised:
+        loaded.run({"x": np.ones((3, 6), np.float32)})
+    assert raised.value.hint == "pip install onnxruntime"
 
 
 def test_constants_that_two_plans_share_are_there_once(tmp_path: Path) -> None:

@@ -11,13 +11,16 @@ import pytest
 import burnish
 from burnish.codegen.place import Built
 from burnish.codegen.stages import STEPS
+from burnish.parity.tolerances import Tolerances
+from burnish.parity.verify import ReferenceRefusesError
 from burnish.rewrite.static import static
+from burnish.runtime.folder import read
 from burnish.store.stored import StoredModel
 from burnish.study import compile as study
-from burnish.study import execute
+from burnish.study import compiling, execute
 from burnish.study.compile import CompileRequest, RejectedError, compile_model
 from burnish.study.compile_dump import apart, facts
-from burnish.study.requests.rewriting import ExecCommand
+from burnish.study.requests.rewriting import CompileCommand, ExecCommand
 from burnish.tile.lower import lower
 from codegen.models import MIXED, PORTABLE, mlp, model, reference, save
 
@@ -47,17 +50,66 @@ def test_every_shape_gets_a_plan_that_is_proven(stored: StoredModel, tmp_path: P
         np.testing.assert_allclose(loaded.run({"x": x})["y"], expected, rtol=1e-5, atol=1e-5)
 
 
-def test_what_computes_something_else_is_not_written(
-    stored: StoredModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+NEEDY = """
+needy (float[n, 4] x, int64 rate) => (float[1, 4] y) <int64 base = {16000}>
+{
+    [place] p = Sub(rate, base)
+    [axis] a = Constant<value_ints = [0]>()
+    [row] r = Unsqueeze(p, a)
+    [take] y = Gather(x, r)
+}
+"""
+"""Runs at one rate only."""
+
+
+def test_a_model_that_needs_a_certain_value_is_told_how_to_get_it(tmp_path: Path) -> None:
+    needy = StoredModel(save(model(NEEDY), tmp_path / "needy.onnx"), "needy")
+    with pytest.raises(ReferenceRefusesError, match="does not run on made inputs") as raised:
+        compile_model(CompileRequest(needy, tmp_path / "c", ({"n": 2},), threads=1))
+    assert raised.value.hint == (
+        f"bring some: burnish compile {needy.onnx} --data INPUTS.npz -o {tmp_path / 'c'}"
+    )
+
+
+def test_data_proves_the_result_and_decides_the_sizes(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", x=np.ones((2, 4), np.float32), rate=np.array(16001))
+    asked = CompileCommand(
+        str(save(model(NEEDY), tmp_path / "needy.onnx")), output=tmp_path / "c", tune=False,
+        data=tmp_path / "x.npz", rtol=1e-3,
+    )  # fmt: skip
+    report = compiling.answer(asked)
+    assert [plan.sizes for plan in report.plans] == [{"n": 2}]
+    assert report.parity.passed
+    assert len(report.parity.samples) == 1
+    assert read(tmp_path / "c").about.options == ("--no-tune", "--rtol 0.001")
+
+
+def off_by(error: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every plan have constants that are off by so much."""
     real = study.plan
 
     def wrong(*arguments: object) -> Built:
         made = real(*arguments)
-        changed = {name: array + 1 for name, array in made.constants.items()}
+        changed = {name: array + np.float32(error) for name, array in made.constants.items()}
         return Built(made.plan, made.kernels, changed, made.parts)
 
     monkeypatch.setattr(study, "plan", wrong)
+
+
+def test_the_tolerance_is_the_users(
+    stored: StoredModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off_by(1e-3, monkeypatch)
+    with pytest.raises(RejectedError):
+        compile_model(request(stored, tmp_path / "c", 3))
+    report = compile_model(request(stored, tmp_path / "c", 3, tolerances=Tolerances(relative=0.1)))
+    assert report.parity.passed
+
+
+def test_what_computes_something_else_is_not_written(
+    stored: StoredModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off_by(1.0, monkeypatch)
     with pytest.raises(RejectedError, match=r"c was not written: mlp on burnish differs") as found:
         compile_model(request(stored, tmp_path / "c", 3))
     assert found.value.hint.startswith("report it as a bug in burnish")

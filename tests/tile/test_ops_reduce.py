@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
@@ -44,6 +45,14 @@ def test_reductions_of_integers_stop_at_the_limits(
     model = one_node(op_type, {"x": x}, {"axes": np.array(axes)}, keepdims=keepdims)
     # above 2**53 the runtime's sums, which are of doubles, depend on their order
     assert_as_runtime(model, {"x": x}, rtol=1e-15 * x.size, atol=0)
+
+
+@UNTIMED
+@given(rows=arrays(np.int64, (3, 5), elements=st.integers(-4, 4)), dtype=st.sampled_from("il"))
+def test_whole_numbers_have_exponentials_of_zero_and_one(rows: Array, dtype: str) -> None:
+    """The runtime cuts each to a whole number: what is below the maximum adds nothing."""
+    inputs = {"x": rows.astype(dtype)}
+    assert_as_runtime(one_node("ReduceLogSumExp", inputs, {"axes": np.array([1])}), inputs)
 
 
 @UNTIMED

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from torture import kills, proof, same, scoreboard
+from torture import kills, proof, random_models, same, scoreboard
 from torture.finding import Finding
 from torture.scoreboard import Score
 
@@ -37,6 +37,7 @@ class Amounts:
     folders: int = 300
     kills: int = 50
     same: int = 100
+    random: int = 500
     cases: int | None = None
     """None: all of them."""
     budget_s: float | None = None
@@ -45,8 +46,8 @@ class Amounts:
     zoo: bool = True
 
 
-QUICK = Amounts(mutants=60, folders=12, kills=4, same=8, cases=24, budget_s=QUICK_BUDGET_S,
-                commands=QUICK_COMMANDS, zoo=False)  # fmt: skip
+QUICK = Amounts(mutants=60, folders=12, kills=4, same=8, random=15, cases=24,
+                budget_s=QUICK_BUDGET_S, commands=QUICK_COMMANDS, zoo=False)  # fmt: skip
 
 
 @dataclass
@@ -78,6 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             scoreboard.CASES[each.name] for each in score.answers)),
         _timed("same", amounts.same, lambda count: same.run(
             count, asked.seed, jobs=asked.jobs, zoo=amounts.zoo)),
+        _timed("random", amounts.random, lambda count: random_models.run(count, asked.seed)),
         _timed("kills", amounts.kills, lambda count: kills.run(
             count, asked.seed, only=amounts.commands)),
         *_others(amounts, asked.seed),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torture import kills, same, scoreboard
+from torture import kills, random_models, same, scoreboard
 from torture.__main__ import BAR, QUICK
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -23,6 +23,10 @@ def test_verify_finds_what_is_planted_and_lets_right_rewrites_pass() -> None:
 
 def test_a_model_is_never_called_different_from_itself() -> None:
     assert same.run(QUICK.same, SEED, zoo=False) == []
+
+
+def test_random_models_come_out_right_of_optimize_and_compile() -> None:
+    assert random_models.run(QUICK.random, SEED) == []
 
 
 def test_killed_and_starved_commands_lose_and_leave_nothing() -> None:

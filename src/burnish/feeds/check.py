@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from burnish.core.array_types import name_of
+import numpy as np
+
+from burnish.core.array_types import array_type, name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
@@ -31,6 +33,16 @@ def check_feeds(feeds: Arrays, inputs: Sequence[TensorSpec]) -> None:
 
 
 def _check_one(array: Array, spec: TensorSpec) -> None:
+    if not isinstance(array, np.ndarray):
+        raise UsageError(
+            f"input {spec.name!r} is a {type(array).__name__}, not an array",
+            hint=f"make it one: numpy.asarray(…, {_numpy_name(spec)!r})",
+        )
+    if not array.dtype.isnative:
+        raise UsageError(
+            f"input {spec.name!r} has its bytes in the other order ({array.dtype.str})",
+            hint=f"turn them: array.astype({_numpy_name(spec)!r})",
+        )
     found = TensorSpec(spec.name, name_of(array), array.shape)
     if found.dtype != spec.dtype or not _fits(array.shape, spec):
         what = "shape" if found.dtype == spec.dtype else "element type"
@@ -39,6 +51,10 @@ def _check_one(array: Array, spec: TensorSpec) -> None:
             f"expected {_kind(spec)}",
             hint="make inputs that fit with `burnish inputs`",
         )
+
+
+def _numpy_name(spec: TensorSpec) -> str:
+    return array_type(spec.dtype).name
 
 
 def _fits(shape: tuple[int, ...], spec: TensorSpec) -> bool:

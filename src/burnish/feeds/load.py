@@ -85,6 +85,8 @@ def _fitting(array: Array, spec: TensorSpec, path: Path) -> Array:
         array = array.view(wanted)
     if spec.dtype == "str" and array.dtype.kind in "US":
         array = array.astype(object)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     if name_of(array) != spec.dtype:
         raise ModelError(
             f"{path}: {spec.name!r} is {name_of(array)}, the model takes {spec}",

@@ -11,7 +11,7 @@ import numpy as np
 
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
-from burnish.core.errors import ModelError
+from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.runtime.plan import OrtStep, PlanTensor
 from burnish.store.runtime_types import short_name
 
@@ -30,8 +30,14 @@ _QUIET = 4
 
 def load(path: Path, threads: int) -> OrtSession:
     """Return ONNX Runtime's session for a part, with `threads` threads that rest between runs."""
-    import onnxruntime
-
+    try:
+        import onnxruntime
+    except ModuleNotFoundError as error:
+        raise MissingCapabilityError(
+            f"{path}: is a part of the model that ONNX Runtime runs, and onnxruntime is not"
+            " installed",
+            hint="pip install onnxruntime",
+        ) from error
     settings = onnxruntime.SessionOptions()
     settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     settings.intra_op_num_threads = threads

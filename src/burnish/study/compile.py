@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnx_ir as ir
@@ -25,8 +25,9 @@ from burnish.engines.model_facts import arithmetic_type
 from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds
 from burnish.parity.report import VerifyReport
+from burnish.parity.tolerances import Tolerances
 from burnish.parity.verdict import verdict
-from burnish.parity.verify import Subject, judge, verify
+from burnish.parity.verify import ReferenceRefusesError, Subject, judge, verify
 from burnish.runtime import signing
 from burnish.runtime.folder import About
 from burnish.runtime.runner import runner_for
@@ -63,6 +64,10 @@ class CompileRequest:
     threads: int | None = None
     samples: int = 3
     seed: int = 0
+    given: tuple[Feeds, ...] = ()
+    """Inputs to prove the result with; empty: they are made."""
+    tolerances: Tolerances = field(default_factory=Tolerances)
+    """How far from the model the result may be."""
     dump: Path | None = None
     """Where to write each kernel for people to read."""
     sign: Path | None = None
@@ -193,7 +198,7 @@ class _Work:
         feeds = tuple(each for sizes in self._plans for each in self._feeds(sizes))
         compiled = dataclasses.replace(self._request.model, compiled=draft)
         candidate = Subject(compiled, ENGINE, EngineOptions(threads=self.threads))
-        parity = verify(judge(self._request.model), candidate, feeds, progress=self._progress)
+        parity = self._compared(candidate, feeds)
         if not parity.passed:
             raise RejectedError(
                 f"{self._request.folder} was not written: {verdict(parity)}",
@@ -201,6 +206,22 @@ class _Work:
                 parity=parity,
             )
         return (parity,)
+
+    def _compared(self, candidate: Subject, feeds: tuple[Feeds, ...]) -> VerifyReport:
+        request = self._request
+        try:
+            return verify(
+                judge(request.model), candidate, feeds,
+                tolerances=request.tolerances, progress=self._progress,
+            )  # fmt: skip
+        except ReferenceRefusesError as error:
+            if request.given:
+                raise
+            raise ReferenceRefusesError(
+                f"MODEL does not run on made inputs, and nothing can be proven: {error.problem}",
+                hint=f"bring some: burnish compile {request.model.onnx} --data INPUTS.npz"
+                f" -o {request.folder}",
+            ) from error
 
     def reports(self, built: tuple[Built, ...], draft: Path) -> tuple[PlanReport, ...]:
         """Return the plans as rows, timed step by step where they run here."""
@@ -215,6 +236,8 @@ class _Work:
 
     def _feeds(self, sizes: Sizes) -> tuple[Feeds, ...]:
         request = self._request
+        if request.given:
+            return tuple(each for each in request.given if each.bindings == sizes)
         return choose(request.model, bindings=sizes, seed=request.seed, samples=request.samples)
 
 

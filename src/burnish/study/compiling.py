@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.feeds import dimension
 from burnish.feeds.bind import bind
+from burnish.feeds.choose import choose
+from burnish.feeds.feed import Feeds
+from burnish.parity.tolerances import Tolerances
 from burnish.store import onnx_files
 from burnish.store.interface import ANY_RANK
 from burnish.store.stored import StoredModel
@@ -24,17 +28,23 @@ from burnish.study.tuning import TuneTerms
 def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileReport:
     """Write a model as a folder of kernels, if that computes the same; return what was done."""
     model = model_of(asked.model, asked.store)
-    _require_sizes(model, asked)
+    given = _given(model, asked)
+    if not given:
+        _require_sizes(model, asked)
     words = [] if asked.target == "cpu" else [f"--target {asked.target}"]
     words += [] if asked.fusion == "full" else [f"--fusion {asked.fusion}"]
     words += ["--skip-dot"] if asked.skip_dot else []
     words += [] if asked.tune else ["--no-tune"]
     words += [f"--threads {asked.threads}"] if asked.threads else []
+    allowed = {"atol": asked.atol, "rtol": asked.rtol, "tolerance": asked.tolerance}
+    words += [f"--{name} {value}" for name, value in allowed.items() if value is not None]
     request = CompileRequest(
         model=model,
         folder=Path(asked.output),
         target=device(asked.target),
-        shapes=shapes(asked.shape),
+        shapes=_sizes(given) or shapes(asked.shape),
+        given=given,
+        tolerances=Tolerances(asked.tolerance, asked.atol, asked.rtol),
         fusion=asked.fusion,
         skip_dot=asked.skip_dot,
         tune=TuneTerms(asked.topk, asked.budget or None) if asked.tune else None,
@@ -46,6 +56,22 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
         words=tuple(words),
     )
     return compile_model(request, progress=progress)
+
+
+def _given(model: StoredModel, asked: CompileCommand) -> tuple[Feeds, ...]:
+    """Return the inputs that the user brings; none: they are made."""
+    data = path(asked.data)
+    if data is None:
+        return ()
+    found = [choose(model, data=data, bindings=shape) for shape in shapes(asked.shape) or ({},)]
+    return found[0]
+
+
+def _sizes(given: tuple[Feeds, ...]) -> tuple[Mapping[str, int], ...]:
+    """Return the sizes that inputs have, each once."""
+    found: list[Mapping[str, int]] = []
+    found.extend(each.bindings for each in given if each.bindings not in found)
+    return tuple(found)
 
 
 def _require_sizes(model: StoredModel, asked: CompileCommand) -> None:

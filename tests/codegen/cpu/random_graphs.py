@@ -182,10 +182,19 @@ def _concatenation(growing: _Growing) -> None:
     growing.add(growing.builder.add(growing.builder.fresh("concat"), axes, reads, body))
 
 
+def _triangle(growing: _Growing) -> None:
+    source = growing.pick()
+    axes = axes_for(growing.shape(source))
+    index = tuple(at(axis) for axis in axes)
+    above = Guard(index[-1] - index[-2], growing.draw(st.integers(-1, 1)), axes[-1].extent)
+    name = growing.builder.fresh("triangle")
+    growing.add(growing.builder.add(name, axes, [Read(source, index, (above,))], _A))
+
+
 def _accumulated() -> Expr:
     from burnish.tile.expr import Accumulated
 
     return Accumulated(F32)
 
 
-_STEPS = (_map, _join, _product, _stencil, _reduce, _turn, _flatten, _concatenation)
+_STEPS = (_map, _join, _product, _stencil, _reduce, _turn, _flatten, _concatenation, _triangle)

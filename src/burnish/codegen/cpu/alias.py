@@ -107,12 +107,9 @@ def _insertion(op: TileOp, read: Read, made: Mapping[str, TileOp]) -> Iterator[I
         if shift is None or shift + extent > axis.extent:
             return
         shifts.append(shift)
-    concatenated = not read.guards
-    if concatenated or all(
-        _bounded(read.guards, index, extent, axis)
-        for axis, index, extent in zip(op.spatial, read.index, source.shape, strict=True)
-    ):
-        yield Insertion(read.tensor, op, tuple(shifts), source.shape)
+    if read.guards and not _only_a_border(read, source.shape, op.spatial):
+        return
+    yield Insertion(read.tensor, op, tuple(shifts), source.shape)
 
 
 def _shift(axis: Axis, index: Index) -> int | None:
@@ -121,9 +118,23 @@ def _shift(axis: Axis, index: Index) -> int | None:
     return None if difference.terms or difference.constant < 0 else difference.constant
 
 
+def _only_a_border(read: Read, shape: tuple[int, ...], axes: tuple[Axis, ...]) -> bool:
+    """Say whether the guards ask that each index is inside the source, and nothing besides.
+
+    A guard that is about no single dimension (row - column of a triangle) hides elements inside.
+    """
+    places = list(zip(read.index, shape, axes, strict=True))
+    known = all(any(_about(guard, index) for index in read.index) for guard in read.guards)
+    return known and all(_bounded(read.guards, *place) for place in places)
+
+
+def _about(guard: Guard, index: Index) -> bool:
+    return not (guard.index - index).terms
+
+
 def _bounded(guards: tuple[Guard, ...], index: Index, extent: int, axis: Axis) -> bool:
     """Say whether the guards ask exactly that the index is inside the source, and no more."""
-    about = [guard for guard in guards if not (guard.index - index).terms]
+    about = [guard for guard in guards if _about(guard, index)]
     if axis.extent == extent:
         return not about
     limits = [

@@ -86,7 +86,7 @@ def log_sum_exp(builder: Builder, node: Node) -> None:
     highest = builder.fresh(f"{node.outputs[0]}.max")
     reduce_over(builder, highest, node.inputs[:1], where, Fold("max", finish=_finite), source.dtype)
     total = builder.fresh(f"{node.outputs[0]}.sum")
-    fold = Fold("sum", body=lambda x, most: call("exp", _difference(x, most, floating)))
+    fold = Fold("sum", body=_below if source.dtype == floating else _equals)
     reduce_over(builder, total, [node.inputs[0], highest], where, fold, wide_type(floating))
     _log_and_back(builder, node.outputs[0], total, highest, source.dtype)
 
@@ -105,9 +105,15 @@ def _finite(highest: Expr) -> Expr:
     return call("where", call("is_infinite", highest), like(highest, 0.0), highest)
 
 
-def _difference(x: Expr, most: Expr, floating: str) -> Expr:
-    kind = wide_type(floating)
-    return call("subtract", cast(x, kind), cast(most, kind))
+def _below(x: Expr, most: Expr) -> Expr:
+    """Return the exponential of how far a number is below the maximum."""
+    kind = wide_type(x.dtype)
+    return call("exp", call("subtract", cast(x, kind), cast(most, kind)))
+
+
+def _equals(x: Expr, most: Expr) -> Expr:
+    """Return the same for whole numbers, cut as by ONNX Runtime: 1 for the maximum, 0 below."""
+    return call("where", call("equal", x, most), Constant(1.0, "f64"), Constant(0.0, "f64"))
 
 
 def _keepdims(node: Node) -> bool:

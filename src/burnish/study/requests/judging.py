@@ -36,17 +36,9 @@ class VerifyCommand:
     recorded: Annotated[bool, Option(
         "Compare with the outputs in MODEL's test_data_set_N folders.", kind=bool
     )] = False  # fmt: skip
-    atol: Annotated[
-        float | None, Option("Absolute error allowed in floats.", kind=float, least=0)
-    ] = None
-    rtol: Annotated[float | None, Option(
-        "Relative error allowed in floats: of the larger of the value and the tensor's root mean "
-        "square.", kind=float, least=0,
-    )] = None  # fmt: skip
-    tolerance: Annotated[str | None, Option(
-        "Allow what arithmetic in this type needs: f32, tf32, f16, bf16 …",
-        metavar="TYPE", read=v.element_type,
-    )] = None  # fmt: skip
+    atol: v.Atol = None
+    rtol: v.Rtol = None
+    tolerance: v.Tolerance = None
     budget: Annotated[v.Budget, Saying(
         "To judge meaning, and to look for inputs that show a difference; 0: not at all "
         "(default: 30s).")

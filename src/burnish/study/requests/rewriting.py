@@ -147,6 +147,12 @@ class CompileCommand:
     threads: v.Threads = None
     samples: Annotated[v.Samples, Saying("For each shape, to prove the result with.")] = 3
     seed: v.Seed = 0
+    data: Annotated[
+        v.Data, Saying("To prove the result with, instead of made ones; they decide the sizes.")
+    ] = None
+    atol: v.Atol = None
+    rtol: v.Rtol = None
+    tolerance: v.Tolerance = None
     dump: Annotated[
         v.Dump, Saying("What each step gave; each kernel with its source and assembly.")
     ] = None

@@ -187,6 +187,15 @@ Padding = Annotated[
 Samples = Annotated[
     int, Option("Made inputs, which differ in seed and padding.", kind=int, least=1)
 ]
+Atol = Annotated[float | None, Option("Absolute error allowed in floats.", kind=float, least=0)]
+Rtol = Annotated[float | None, Option(
+    "Relative error allowed in floats: of the larger of the value and the tensor's root mean "
+    "square.", kind=float, least=0,
+)]  # fmt: skip
+Tolerance = Annotated[str | None, Option(
+    "Allow what arithmetic in this type needs: f32, tf32, f16, bf16 …",
+    metavar="TYPE", read=element_type,
+)]  # fmt: skip
 _ENGINE = Option("Engines to use; `burnish doctor` lists them.", metavar="NAME,…", repeated=True)
 Engine = Annotated[str, replace(_ENGINE, read=one_engine)]
 Engines = Annotated[str | Sequence[str], replace(_ENGINE, read=names)]
