@@ -22,7 +22,7 @@ from burnish.core.errors import CheckFailedError, MissingCapabilityError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
 from burnish.engines.model_facts import arithmetic_type
-from burnish.feeds.choose import choose
+from burnish.engines.sizes import fitting
 from burnish.feeds.feed import Feeds
 from burnish.parity.report import VerifyReport
 from burnish.parity.verdict import verdict
@@ -215,7 +215,7 @@ class _Work:
 
     def _feeds(self, sizes: Sizes) -> tuple[Feeds, ...]:
         request = self._request
-        return choose(request.model, bindings=sizes, seed=request.seed, samples=request.samples)
+        return fitting(request.model, bindings=sizes, seed=request.seed, samples=request.samples)
 
 
 def _absent(backend: Backend) -> str:
