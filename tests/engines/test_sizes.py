@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 
 from burnish.core.errors import ModelError
-from burnish.engines.sizes import retry_hint, working_sizes
+from burnish.engines.sizes import fitting, retry_hint, usual
 from burnish.parity.request import VerifyRequest, answer
 from burnish.store.layout import stored
 from burnish.store.stored import StoredModel
@@ -35,8 +36,7 @@ def _model(tmp_path: Path, text: str) -> StoredModel:
 @pytest.mark.parametrize(("text", "product"), [(ROWS, 48), (TAKEN, 1)])
 def test_sizes_are_found_that_a_graph_demands(tmp_path: Path, text: str, product: int) -> None:
     model = _model(tmp_path, text)
-    found = working_sizes(model, {})
-    assert found is not None
+    found = usual(model, {}).sizes
     if text is ROWS:
         assert found["n"] * found["m"] % product == 0
     report = answer(VerifyRequest(model, budget_s=0))
@@ -45,8 +45,7 @@ def test_sizes_are_found_that_a_graph_demands(tmp_path: Path, text: str, product
 
 
 def test_what_was_asked_for_stays(tmp_path: Path) -> None:
-    found = working_sizes(_model(tmp_path, ROWS), {"n": 3})
-    assert found is not None
+    found = usual(_model(tmp_path, ROWS), {"n": 3}).sizes
     assert found["n"] == 3
 
 
@@ -59,3 +58,38 @@ def test_where_nothing_runs_all_that_can_be_chosen_is_named_at_once(tmp_path: Pa
         "FILE.npz"
     )
     assert retry_hint({"batch": 1}, model) == "pass inputs of your own with --data FILE.npz"
+
+
+CLIMB = (
+    HEAD
+    + """ g (float[a, b] x) => (float[20, r] y)
+<int64[2] first = {-1, 48}, int64[2] second = {20, -1}> {
+    [one] rows = Reshape(x, first)
+    [two] y = Reshape(rows, second)
+}"""
+)
+
+
+def test_sizes_are_climbed_to_where_no_single_one_suffices(tmp_path: Path) -> None:
+    found = usual(_model(tmp_path, CLIMB), {}).sizes
+    assert found["a"] * found["b"] % 240 == 0
+
+
+def test_inputs_are_made_of_sizes_that_work(tmp_path: Path) -> None:
+    model = _model(tmp_path, ROWS)
+    (feeds,) = fitting(model)
+    assert feeds.arrays["x"].size % 48 == 0
+    assert feeds.notes[0].startswith("it does not run at the sizes that its names suggest, but at ")
+
+
+def test_inputs_that_lie_beside_a_model_are_used_where_made_ones_do_not_fit(tmp_path: Path) -> None:
+    onnx.save(onnx.parser.parse_model(NEVER.replace("1000000", "9000")), tmp_path / "model.onnx")
+    folder = tmp_path / "test_data_set_0"
+    folder.mkdir()
+    rows = onnx.numpy_helper.from_array(np.zeros((9001, 3), np.float32), "x")
+    onnx.save_tensor(rows, folder / "input_0.pb")
+    model = stored(tmp_path / "model.onnx")
+    found = usual(model, {})
+    assert found.data == folder
+    assert found.notes == ("made inputs do not fit it, so it is fed those of test_data_set_0",)
+    assert answer(VerifyRequest(model, budget_s=0)).passed

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.core.errors import ModelError
 from burnish.core.tensors import Dim, TensorSpec
 from burnish.feeds.feed import Padding
 from burnish.feeds.roles import Role, role_of
+from burnish.feeds.uses import Purpose
 from burnish.feeds.values import Filled, Request, fill
 from burnish.store.element_types import DATA_TYPES, numpy_type
 
@@ -19,7 +19,8 @@ def filled(
 ) -> Filled:  # fmt: skip
     spec = TensorSpec(name, dtype, shape if symbols is None else symbols)
     random = np.random.default_rng(0)
-    return fill(Request(spec, shape, rows, random, padding, past, sequence), role_of(spec))
+    purpose = Purpose(role_of(spec))
+    return fill(Request(spec, shape, rows, random, padding, past, sequence, purpose))
 
 
 @pytest.mark.parametrize("dtype", [name for name in DATA_TYPES if name != "str"])
@@ -131,14 +132,20 @@ def test_time_steps_are_below_a_thousand() -> None:
     assert 0 <= step[0] < 1000
 
 
-def test_text_must_come_from_the_user() -> None:
-    with pytest.raises(ModelError, match="input 'sentence' is text") as error:
-        filled("sentence", "str", (1,))
-    assert error.value.hint == "pass inputs of your own with --data FILE.npz"
+def test_text_is_made_of_words_that_stand_in_the_model_and_others() -> None:
+    spec = TensorSpec("sentence", "str", (200,))
+    purpose = Purpose(role_of(spec))
+    random = np.random.default_rng(0)
+    request = Request(spec, (200,), None, random, "right", 0, 8, purpose, ("cat", "dog"))
+    found = fill(request)
+    assert found.note == "sentence: its text is made up"
+    assert found.array.dtype == object
+    assert {"cat", "dog"} < {word for text in found.array for word in text.split()}
 
 
 def test_every_role_can_be_filled() -> None:
     spec = TensorSpec("x", "i64", (1, 1, 1, 1))
     for role in set(Role) - {Role.TEXT}:
-        request = Request(spec, (1, 1, 1, 1), 5, np.random.default_rng(0), "right", 0, 1)
-        assert fill(request, role).array.shape == (1, 1, 1, 1)
+        random = np.random.default_rng(0)
+        request = Request(spec, (1, 1, 1, 1), 5, random, "right", 0, 1, Purpose(role))
+        assert fill(request).array.shape == (1, 1, 1, 1)

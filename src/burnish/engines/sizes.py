@@ -1,56 +1,96 @@
 """Find sizes at which a model runs, where those that its names suggest do not.
 
 A graph may demand of its inputs what no name says: a Reshape to rows of 64, a table of 32
-positions, two halves of equal length. Only running it tells.
+positions, two halves of equal length. Only running it tells, and how far it comes says which way
+to go. Every command that feeds a model asks here, so that all of them feed it alike.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
+import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from burnish.core.errors import BurnishError
+import onnx_ir as ir
+
+from burnish.core.errors import BurnishError, ModelError
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
-from burnish.engines.isolated import EngineCrashedError
+from burnish.engines.isolated import EngineCrashedError, EngineHungError, IsolatedSession
+from burnish.feeds.choose import choose
+from burnish.feeds.feed import Feeds, Padding
+from burnish.feeds.load import load
 from burnish.feeds.make import Maker
+from burnish.feeds.tables import constant
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 
 JUDGE = "onnxruntime-cpu"
-_TRIED = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 3, 5, 7, 10, 12, 24, 48, 96, 192, 224, 384, 768)
+_TRIED = (
+    1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16000, 3, 5, 7, 10, 12, 24, 48, 96, 192, 224,
+    384, 768,
+)  # fmt: skip
 """Sizes that graphs were written for, the small ones first."""
-_MOST_ELEMENTS = 1 << 21
-_LONGEST_S = 8.0
+_MOST_NUMBERS = 24
+"""How many numbers that stand in the graph itself are tried as sizes."""
+_LARGEST = 1 << 15
+_MOST_ELEMENTS = 1 << 22
+_LONGEST_S = 15.0
 """How long sizes are looked for; what is right at none of the small ones is seldom so at others."""
+_ALONE_S = 60.0
+"""How long one run may take before its sizes are given up."""
+_QUOTED = re.compile(r"'([^']*)'")
+_RUNS = math.inf
 
 
-def working_sizes(model: StoredModel, asked: Mapping[str, int]) -> dict[str, int] | None:
-    """Return sizes of all free dimensions at which ONNX Runtime runs a model as it is written.
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What a model is fed where the user asks for nothing else."""
 
-    Those in `asked` stay. None: there are none to choose, or nothing that was tried runs.
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Of dimensions; those that are not in it have the size that their name suggests."""
+    data: Path | None = None
+    """Recorded inputs that lie beside the model; None: they are made."""
+    notes: tuple[str, ...] = ()
+
+
+def fitting(
+    model: StoredModel,
+    *,
+    data: Path | None = None,
+    bindings: Mapping[str, int] | None = None,
+    seed: int = 0,
+    padding: Padding = "right",
+    samples: int = 1,
+) -> tuple[Feeds, ...]:
+    """Return what `choose` returns, of sizes at which the model runs where they are left open."""
+    asked = dict(bindings or {})
+    found = usual(model, asked) if data is None else Usual()
+    chosen = choose(
+        model, data=data or found.data, bindings={**found.sizes, **asked}, seed=seed,
+        padding=padding, samples=samples,
+    )  # fmt: skip
+    return tuple(dataclasses.replace(feeds, notes=(*found.notes, *feeds.notes)) for feeds in chosen)
+
+
+_KNOWN: dict[tuple[Path, int, tuple[tuple[str, int], ...]], Usual] = {}
+
+
+def usual(model: StoredModel, asked: Mapping[str, int]) -> Usual:
+    """Return how a model is fed so that it runs: as names suggest, as recorded, or otherwise.
+
+    Sizes in `asked` stay. Where nothing that was tried runs, or ONNX Runtime cannot tell, what
+    names suggest is returned: whoever runs it will say what is wrong.
     """
-    maker = Maker(onnx_files.read(model.onnx))
-    known = maker.bound(asked).sizes
-    free = [symbol for symbol in known if symbol not in asked]
-    if not free:
-        return None
-    unoptimised = dataclasses.replace(EngineOptions(), graph_level="off")
-    with isolated.open_session(JUDGE, model, unoptimised) as session:
-        until = time.monotonic() + _LONGEST_S
-        for sizes in _candidates(known, free):
-            if time.monotonic() > until:
-                return None
-            try:
-                if _elements(maker, sizes) <= _MOST_ELEMENTS:
-                    session.run(maker.make(sizes).arrays)
-                    return sizes
-            except EngineCrashedError:
-                raise
-            except BurnishError:
-                continue
-    return None
+    stated = tuple(sorted(asked.items()))
+    key = (model.onnx.absolute(), model.onnx.stat().st_mtime_ns, stated)
+    if key not in _KNOWN:
+        _KNOWN[key] = _usual(model, asked)
+    return _KNOWN[key]
 
 
 def retry_hint(asked: Mapping[str, int], model: StoredModel) -> str:
@@ -61,25 +101,108 @@ def retry_hint(asked: Mapping[str, int], model: StoredModel) -> str:
     return f"{shape}pass inputs of your own with --data FILE.npz"
 
 
-def _candidates(known: Mapping[str, int], free: list[str]) -> Iterator[dict[str, int]]:
-    """Yield one dimension changed at a time, then all of them, then each pair alike."""
-    for symbol in free:
-        for size in _TRIED:
-            yield {**known, symbol: size}
-    for size in _TRIED:
-        yield {**known, **dict.fromkeys(free, size)}
-    for first in free:
-        for second in free:
-            if first < second:
+def _usual(model: StoredModel, asked: Mapping[str, int]) -> Usual:
+    loaded = onnx_files.read(model.onnx)
+    maker = Maker(loaded)
+    known = maker.bound(asked).sizes
+    free = [symbol for symbol in known if symbol not in asked]
+    unoptimised = dataclasses.replace(EngineOptions(), graph_level="off")
+    try:
+        with isolated.open_session(JUDGE, model, unoptimised, limit_s=_ALONE_S) as session:
+            search = _Search(session, maker, loaded)
+            if search.reach(known) == _RUNS:
+                return Usual()
+            for folder in () if asked else model.data_sets:
+                if search.takes(folder):
+                    note = f"made inputs do not fit it, so it is fed those of {folder.name}"
+                    return Usual(data=folder, notes=(note,))
+            found = search.found(known, free)
+    except (ModelError, EngineHungError):
+        return Usual()
+    if found is None:
+        return Usual()
+    sizes = ", ".join(f"{name}={size}" for name, size in found.items())
+    note = f"it does not run at the sizes that its names suggest, but at {sizes}"
+    return Usual(found, notes=(note,))
+
+
+class _Search:
+    """Climbs towards sizes at which a model runs, by how far it comes."""
+
+    def __init__(self, session: IsolatedSession, maker: Maker, model: ir.Model) -> None:
+        self._session, self._maker = session, maker
+        self._interface = onnx_files.interface(model)
+        self._order = {node.name: place for place, node in enumerate(model.graph.all_nodes())}
+        self._sizes = (*_TRIED, *_numbers(model))
+        self._until = time.monotonic() + _LONGEST_S
+
+    def takes(self, folder: Path) -> bool:
+        """Return whether the model runs on recorded inputs."""
+        try:
+            self._session.run(load(folder, self._interface).arrays)
+        except EngineCrashedError:
+            raise
+        except BurnishError:
+            return False
+        return True
+
+    def reach(self, sizes: Mapping[str, int]) -> float:
+        """Return the place of the node at which a run with these sizes fails; infinite: it runs."""
+        try:
+            if _elements(self._maker, sizes) > _MOST_ELEMENTS:
+                return -1
+            self._session.run(self._maker.make(sizes).arrays)
+        except EngineCrashedError:
+            raise
+        except BurnishError as error:
+            named = _QUOTED.findall(error.problem)
+            return max((self._order.get(name, -1) for name in named), default=-1)
+        return _RUNS
+
+    def found(self, known: Mapping[str, int], free: Sequence[str]) -> dict[str, int] | None:
+        """Return sizes at which the model runs; None: none were found in time."""
+        best, far = dict(known), self.reach(known)
+        climbed = bool(free)
+        while climbed:
+            climbed = False
+            for sizes in self._candidates(best, free):
+                if time.monotonic() > self._until:
+                    return None
+                reached = self.reach(sizes)
+                if reached == _RUNS:
+                    return sizes
+                if reached > far:
+                    best, far, climbed = sizes, reached, True
+        return None
+
+    def _candidates(self, best: dict[str, int], free: Sequence[str]) -> Iterator[dict[str, int]]:
+        """Yield one dimension changed at a time, then all of them, then each pair alike."""
+        for symbol in free:
+            for size in self._sizes:
+                yield {**best, symbol: size}
+        for size in self._sizes:
+            yield {**best, **dict.fromkeys(free, size)}
+        for index, first in enumerate(free):
+            for second in free[index + 1 :]:
                 for size in _TRIED[:10]:
-                    yield {**known, first: size, second: size}
+                    yield {**best, first: size, second: size}
+
+
+def _numbers(model: ir.Model) -> tuple[int, ...]:
+    """Return numbers that stand in a graph, and sides of its weights, that may be sizes."""
+    found: dict[int, None] = {}
+    for node in model.graph.all_nodes():
+        for value in node.inputs:
+            tensor = None if value is None else ir.convenience.get_const_tensor(value)
+            if tensor is None:
+                continue
+            if tensor.dtype is ir.DataType.INT64 and tensor.size <= 8:
+                held = constant(value)
+                found |= dict.fromkeys(() if held is None else map(int, held.reshape(-1)))
+            found |= dict.fromkeys(tensor.shape.numpy())
+    kept = (size for size in found if 1 < size <= _LARGEST and size not in _TRIED)
+    return tuple(kept)[:_MOST_NUMBERS]
 
 
 def _elements(maker: Maker, sizes: Mapping[str, int]) -> int:
-    total = 0
-    for shape in maker.bound(sizes).shapes.values():
-        count = 1
-        for size in shape:
-            count *= size
-        total += count
-    return total
+    return sum(math.prod(shape) for shape in maker.bound(sizes).shapes.values())

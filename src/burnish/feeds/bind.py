@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,8 +49,16 @@ _MEANINGS = (
 """The first that fits wins: `past_sequence_length` is a past, `batch_length` a batch."""
 _BY_NAME = {meaning.name: meaning for meaning in _MEANINGS}
 
-_ANONYMOUS = re.compile(r"[su]\d+|unk__\d+|dim_?\d+|.*_dim_\d+|.*dynamic_axes.*\d+|\?|None|-1")
+_ANONYMOUS = re.compile(
+    r"[sud]_?\d+|unk_*\d+|dim_?\d+|axis_?\d+|.*_dim_\d+|.*__d\d+|.*dynamic_?(axes|dim).*\d+"
+    r"|symbol\w*\d+|\?|None|-1",
+    re.IGNORECASE,
+)
 """Names that exporters invent: they say nothing, only the dimension's place does."""
+_SOUND = ("wave", "audio", "speech", "signal", "pcm", "sound")
+"""In the names of inputs that are samples of a sound, along their last axis."""
+_MOST_GUESSED = 1 << 22
+"""Elements of one input beyond which a size that nothing tells is 1: a guess must not cost much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +100,13 @@ def bind(
                 f"--shape {name}: no input has such a dimension", hint=suggestion(name, symbols)
             )
     has_past = any(role_of(spec) is Role.PAST for spec in inputs)
-    meanings, notes = {}, []
-    for symbol in symbols:
-        places = [o for o in occurrences if o.symbol == symbol]
-        meaning = _meaning(symbol, places, has_past=has_past) or _SIZE
-        meanings[symbol] = meaning
-        if symbol not in asked:
-            plain = min(places, key=lambda place: place.spec.shape[place.index] != place.symbol)
-            notes += _note(symbol, meaning, plain)
+    places = {symbol: [o for o in occurrences if o.symbol == symbol] for symbol in symbols}
+    meanings = {s: _meaning(s, places[s], has_past=has_past) or _SIZE for s in symbols}
     followed = {meanings[s]: size for s, size in reversed([*asked.items()]) if s in meanings}
     sizes = {s: asked[s] if s in asked else _default(s, meanings[s], followed) for s in symbols}
     free = {s: meaning for s, meaning in meanings.items() if s not in asked}
+    _lessen(sizes, free, inputs)
+    notes = [note for s in free for note in _note(s, meanings[s], sizes[s], places[s])]
     notes += _shorten(sizes, free, meanings, longest)
     _add_up(sizes, free, meanings)
     return Bound(sizes, meanings, _shapes(inputs, sizes), tuple(notes))
@@ -126,7 +131,11 @@ def _occurrences(inputs: Sequence[TensorSpec]) -> Iterator[_Occurrence]:
 
 def _meaning(symbol: str, places: Sequence[_Occurrence], *, has_past: bool) -> str | None:
     if not _ANONYMOUS.fullmatch(symbol):
-        return _meaning_by_name(symbol)
+        named = _meaning_by_name(symbol)
+        # `N` is how many, wherever it stands: a batch only where rows are counted
+        is_letter = len(symbol) == 1 and named == "batch" and all(o.index for o in places)
+        if not is_letter:
+            return named
     # A mask comes last: it may be as long as the tokens, or as the past and the tokens together.
     ordered = sorted(places, key=lambda place: role_of(place.spec) is Role.MASK)
     found = (_meaning_by_place(place, has_past=has_past) for place in ordered)
@@ -155,6 +164,8 @@ def _meaning_by_place(place: _Occurrence, *, has_past: bool) -> str | None:
         return _TOTAL if has_past and alone and index == rank - 1 else "sequence"
     if role is Role.IMAGE and rank == 4:
         return _spatial(spec, index)
+    if index == rank - 1 and any(word in spec.name.lower() for word in _SOUND):
+        return "samples"
     is_integer = spec.dtype[0] in "iu"
     return "sequence" if is_integer and rank == 2 else None
 
@@ -166,10 +177,11 @@ def _spatial(spec: TensorSpec, index: int) -> str | None:
     return {first: "height", first + 1: "width"}.get(index)
 
 
-def _note(symbol: str, meaning: str, place: _Occurrence) -> list[str]:
+def _note(symbol: str, meaning: str, size: int, places: Sequence[_Occurrence]) -> list[str]:
+    place = min(places, key=lambda place: place.spec.shape[place.index] != place.symbol)
     where = f"dimension {place.index} of {place.spec.name}"
     if meaning == _SIZE:
-        found = f"{symbol} ({where}) is {_BY_NAME[_SIZE].size}, for nothing tells its size"
+        found = f"{symbol} ({where}) is {size}, for nothing tells its size"
         return [f"{found}; bind it with --shape {symbol}=SIZE"]
     if not _ANONYMOUS.fullmatch(symbol):
         return []
@@ -198,6 +210,15 @@ def _shorten(
     long = [s for s, meaning in free.items() if meaning == "sequence" and sizes[s] > room]
     sizes.update(dict.fromkeys(long, room))
     return [f"{symbol} is {room}, as the model has {longest} positions" for symbol in long]
+
+
+def _lessen(sizes: dict[str, int], free: Mapping[str, str], inputs: Sequence[TensorSpec]) -> None:
+    """Make sizes that nothing tells 1 where an input would be large."""
+    for spec in inputs:
+        unknown = [dim for dim in spec.shape if isinstance(dim, str) and free.get(dim) == _SIZE]
+        fixed = math.prod(dim for dim in spec.shape if isinstance(dim, int))
+        if unknown and fixed * _BY_NAME[_SIZE].size ** len(unknown) > _MOST_GUESSED:
+            sizes.update(dict.fromkeys(unknown, 1))
 
 
 def _add_up(sizes: dict[str, int], free: Mapping[str, str], meanings: Mapping[str, str]) -> None:

@@ -32,7 +32,7 @@ from burnish.feeds.far_values import (
 )  # fmt: skip
 from burnish.feeds.feed import Feeds
 from burnish.feeds.make import Maker
-from burnish.feeds.roles import Role, role_of
+from burnish.feeds.roles import Role
 
 T = TypeVar("T")
 
@@ -230,7 +230,7 @@ class Varied:
         return sum(math.prod(shape) for shape in shapes) <= _MOST_ELEMENTS
 
     def _has(self, *roles: Role) -> bool:
-        return any(role_of(spec) in roles for spec in self._maker.inputs)
+        return any(self._maker.purpose(spec.name).role in roles for spec in self._maker.inputs)
 
     def _masked(self) -> list[Variant]:
         if not self._has(Role.MASK, Role.FULL_MASK):
@@ -243,7 +243,8 @@ class Varied:
     def _masks(self) -> list[str]:
         """Return kinds of masks; those that are added only where some mask is a number."""
         added = any(
-            role_of(spec) is Role.MASK and spec.dtype in FLOATS for spec in self._maker.inputs
+            self._maker.purpose(spec.name).role is Role.MASK and spec.dtype in FLOATS
+            for spec in self._maker.inputs
         )
         return [*MASKS, *(f"{kind}{ADDED}" for kind in MASKS if added)]
 
@@ -281,7 +282,11 @@ class Varied:
         needed = 0
         for spec in self._maker.inputs:
             rows = self._maker.rows(spec.name, bound)
-            if spec.dtype[0] in "iu" and rows is not None and role_of(spec) in _INDEXING:
+            if (
+                spec.dtype[0] in "iu"
+                and rows is not None
+                and self._maker.purpose(spec.name).role in _INDEXING
+            ):
                 places = max(math.prod(bound.shapes[spec.name]), 1)
                 needed = max(needed, -(-rows // places))
         return min(needed, _MOST_SWEEPS)
@@ -294,7 +299,7 @@ class Varied:
         bound: Bound,
         random: np.random.Generator,
     ) -> Array:
-        role = role_of(spec)
+        role = self._maker.purpose(spec.name).role
         if role in (Role.MASK, Role.FULL_MASK):
             return masked(array, variant.mask, random)
         if role is Role.POSITIONS and variant.ids == "shuffled":

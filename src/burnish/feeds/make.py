@@ -17,6 +17,8 @@ from burnish.feeds.positions import longest_sequence
 from burnish.feeds.roles import Role, role_of
 from burnish.feeds.room import require_room
 from burnish.feeds.tables import smallest_table
+from burnish.feeds.uses import Purpose, purpose_of
+from burnish.feeds.words import TEXT, words_of
 from burnish.store import onnx_files
 
 __all__ = ["Feeds", "Padding", "make"]
@@ -40,6 +42,8 @@ class Maker:
         self.inputs = onnx_files.interface(model).inputs
         by_name = {value.name: value for value in model.graph.inputs}
         self._tables = {s.name: smallest_table(by_name[s.name], model) for s in self.inputs}
+        self._purposes = {s.name: purpose_of(s, by_name[s.name], model) for s in self.inputs}
+        self._words = words_of(model) if any(s.dtype == TEXT for s in self.inputs) else ()
         self.longest = _longest(model, self.inputs, self._tables)
         """How many positions the model has; None: nothing limits them."""
 
@@ -50,6 +54,10 @@ class Maker:
     def rows(self, name: str, bound: Bound) -> int | None:
         """Return how many rows the smallest table has that an input indexes; None: no table."""
         return _rows(self._tables[name], bound)
+
+    def purpose(self, name: str) -> Purpose:
+        """Return what an input is for."""
+        return self._purposes[name]
 
     def make(
         self, bindings: Mapping[str, int], *, seed: int = 0, padding: Padding = "right"
@@ -70,8 +78,10 @@ class Maker:
                 padding=padding,
                 past=past,
                 sequence=sequence,
+                purpose=self._purposes[spec.name],
+                words=self._words,
             )
-            filled = values.fill(request, role_of(spec))
+            filled = values.fill(request)
             arrays[spec.name] = filled.array
             notes += [filled.note] if filled.note is not None else []
         return Feeds(arrays, bound.sizes, tuple(notes))

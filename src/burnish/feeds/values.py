@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from burnish.core.arrays import Array
-from burnish.core.errors import ModelError
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Padding
 from burnish.feeds.roles import Role
+from burnish.feeds.uses import Counts, Purpose
+from burnish.feeds.words import texts
 from burnish.store.element_types import numpy_type
 
 DEFAULT_VOCABULARY = 1000
@@ -32,6 +33,9 @@ class Request:
     padding: Padding
     past: int
     sequence: int
+    purpose: Purpose
+    words: tuple[str, ...] = ()
+    """Text that stands in the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +46,36 @@ class Filled:
     note: str | None = None
 
 
-def fill(request: Request, role: Role) -> Filled:
+def fill(request: Request) -> Filled:
     """Return values for an input, in its element type."""
-    filled = _FILLERS[role](request)
+    purpose = request.purpose
+    if purpose.choices:
+        # always the first: sizes that fit one way to go seldom fit another
+        filled = Filled(np.full(request.shape, purpose.choices[0]))
+    elif purpose.is_share:
+        filled = Filled(np.asarray(0.5 * request.random.random(request.shape)))
+    elif purpose.counts is not None:
+        filled = Filled(_COUNTS[purpose.counts](request.shape))
+    else:
+        filled = _FILLERS[purpose.role](request)
     return Filled(filled.array.astype(numpy_type(request.spec.dtype)), filled.note)
+
+
+def _but_the_last(shape: tuple[int, ...]) -> Array:
+    """Return ones, and last -1: all the rest, to whatever is reshaped."""
+    ones = np.ones(shape, np.int64)
+    ones.reshape(-1)[-1:] = -1
+    return ones
+
+
+_COUNTS: Mapping[Counts, Callable[[tuple[int, ...]], Array]] = {
+    "none": lambda shape: np.zeros(shape, np.int64),
+    "one": lambda shape: np.ones(shape, np.int64),
+    "few": lambda shape: np.full(shape, 3, np.int64),
+    "all": lambda shape: np.full(shape, 2**31 - 1, np.int64),
+    "each": lambda shape: np.arange(np.prod(shape, dtype=int)).reshape(shape),
+    "rest": _but_the_last,
+}
 
 
 def _past(request: Request) -> Filled:
@@ -156,10 +186,8 @@ def _flags(request: Request) -> Filled:
 
 
 def _text(request: Request) -> Filled:
-    raise ModelError(
-        f"input {request.spec.name!r} is text, which burnish cannot make up",
-        hint="pass inputs of your own with --data FILE.npz",
-    )
+    made = texts(request.shape, request.words, request.random)
+    return Filled(made, f"{request.spec.name}: its text is made up")
 
 
 _FILLERS: Mapping[Role, Callable[[Request], Filled]] = {

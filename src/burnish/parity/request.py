@@ -11,7 +11,7 @@ from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
-from burnish.engines.sizes import retry_hint, working_sizes
+from burnish.engines.sizes import Usual, retry_hint, usual
 from burnish.feeds.bind import bind
 from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds, Padding
@@ -76,14 +76,13 @@ def answer(request: VerifyRequest, *, progress: Progress = SILENT) -> VerifyRepo
         if request.data is not None or request.usual:
             raise
         asked = request.shapes[0] if request.shapes else {}
-        found = working_sizes(request.reference, asked)
-        if found is None:
+        found = usual(request.reference, asked)
+        if found == Usual():
             hint = retry_hint(asked, request.reference)
             raise ModelError(error.problem, hint=hint) from error
-    report = _answer(dataclasses.replace(request, usual=found), progress)
-    sizes = ", ".join(f"{name}={size}" for name, size in found.items())
-    note = f"it does not run at the sizes that its names suggest, but at {sizes}"
-    return dataclasses.replace(report, notes=(note, *report.notes))
+    again = dataclasses.replace(request, usual=found.sizes, data=found.data)
+    report = _answer(again, progress)
+    return dataclasses.replace(report, notes=(*found.notes, *report.notes))
 
 
 def _answer(request: VerifyRequest, progress: Progress) -> VerifyReport:

@@ -22,7 +22,7 @@ from burnish.core.errors import CheckFailedError, MissingCapabilityError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
 from burnish.engines.model_facts import arithmetic_type
-from burnish.feeds.choose import choose
+from burnish.engines.sizes import fitting
 from burnish.feeds.feed import Feeds
 from burnish.parity.report import VerifyReport
 from burnish.parity.tolerances import Tolerances
@@ -238,7 +238,7 @@ class _Work:
         request = self._request
         if request.given:
             return tuple(each for each in request.given if each.bindings == sizes)
-        return choose(request.model, bindings=sizes, seed=request.seed, samples=request.samples)
+        return fitting(request.model, bindings=sizes, seed=request.seed, samples=request.samples)
 
 
 def _absent(backend: Backend) -> str:

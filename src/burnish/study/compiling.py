@@ -8,6 +8,7 @@ from pathlib import Path
 
 from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
+from burnish.engines.sizes import usual
 from burnish.feeds import dimension
 from burnish.feeds.bind import bind
 from burnish.feeds.choose import choose
@@ -84,8 +85,8 @@ def _require_sizes(model: StoredModel, asked: CompileCommand) -> None:
     for shape in shapes(asked.shape) or ({},):
         missing = [name for name in atoms if name not in shape]
         if missing:
-            usual = bind(inputs, {}).sizes
-            sizes = {**shape, **{name: usual.get(name, 1) for name in missing}}
+            works = {**bind(inputs, shape).sizes, **usual(model, shape).sizes}
+            sizes = {**shape, **{name: works.get(name, 1) for name in missing}}
             whole = line(replace(asked, shape=sizes))
             raise UsageError(
                 f"{', '.join(missing)}: no size, and code is generated for fixed sizes",

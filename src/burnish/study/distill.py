@@ -15,7 +15,7 @@ from burnish.core.files import check_file, marked, write_text
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
 from burnish.engines.isolated import open_session
-from burnish.feeds.choose import choose
+from burnish.engines.sizes import fitting
 from burnish.parity.exposed import Exposed
 from burnish.process.scratch import scratch
 from burnish.rewrite import extract
@@ -117,7 +117,7 @@ def _recorded(model: ir.Model, sites: Sequence[Site], request: DistillCommand) -
         path = folder / "whole.onnx"
         onnx_files.write(model, path, history=History("", ()))
         whole = StoredModel(path, "whole")
-        (feeds, *_) = choose(
+        (feeds, *_) = fitting(
             whole, data=path_of(request.data), bindings=positive(request.shape), seed=request.seed
         )
         home = folder / "exposed"

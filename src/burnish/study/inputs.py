@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from burnish.core.progress import SILENT, Progress
-from burnish.feeds.choose import choose
+from burnish.engines.sizes import fitting
 from burnish.feeds.feed import Feeds, Padding
 from burnish.feeds.report import InputsReport
 from burnish.feeds.write import write
@@ -50,8 +50,8 @@ class FedModel:
 
 
 def feeds_of(model: StoredModel, asked: Fed) -> Feeds:
-    """Return the inputs that a request asks for."""
-    return choose(
+    """Return the inputs that a request asks for; where it leaves sizes open, some that work."""
+    return fitting(
         model,
         data=path(asked.data),
         bindings=positive(asked.shape),
@@ -73,7 +73,7 @@ def answer(asked: InputsCommand, *, progress: Progress = SILENT) -> InputsReport
     made = tuple(
         feeds
         for shape in shapes(asked.shape) or ({},)
-        for feeds in choose(
+        for feeds in fitting(
             model, bindings=shape, seed=asked.seed, padding=asked.padding, samples=asked.samples
         )
     )

@@ -13,7 +13,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.files import check_file, check_folder
 from burnish.core.progress import SILENT, Progress
-from burnish.feeds.choose import choose
+from burnish.engines.sizes import fitting
 from burnish.parity.compare import compare_tensor
 from burnish.parity.region import live_values
 from burnish.parity.report import TensorDiff
@@ -119,7 +119,7 @@ def answer(asked: ReduceCommand, *, progress: Progress = SILENT) -> ReduceReport
         subjects = subjects[0], unoptimised(subjects[1])
     models = _inferred(model), _inferred(candidate)
     sizes, data = positive(asked.shape), path(asked.data)
-    (feeds, *_) = choose(model, data=data, bindings=sizes, seed=asked.seed)
+    (feeds, *_) = fitting(model, data=data, bindings=sizes, seed=asked.seed)
     shared = _shared(*models)
     with scratch("reduce") as folder:
         with runs(*subjects, feeds.arrays) as both:
