@@ -1,6 +1,6 @@
 """How an ONNX operator becomes loop nests: the registry of meanings, and what they build with.
 
-A meaning is a function of a `Builder` and a `Node`. It declares each output of the node as nests
+A meaning is a function of a `Builder` and a `Node`. It declares each output of a node as nests
 over the node's inputs; everything else (execution, cost, kernels) is read off these nests. Where a
 form of it is not covered it raises `NotCoveredError` with the reason, and the node stays with
 the library.
