@@ -26,7 +26,6 @@ ENCODERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "mpnet": ("MPNet", {}),
     "camembert": ("Camembert", {}),
     "ernie": ("Ernie", {}),
-    "nystromformer": ("Nystromformer", {"num_landmarks": 4, "segment_means_seq_len": 12}),
     "squeezebert": ("SqueezeBert", {"embedding_size": 64}),
     "mobilebert": ("MobileBert", {"embedding_size": 32, "intra_bottleneck_size": 32}),
     "deberta-v2": (
@@ -36,7 +35,10 @@ ENCODERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "roformer": ("RoFormer", {"embedding_size": 64}),
     "esm": ("Esm", {"position_embedding_type": "rotary", "pad_token_id": 1}),
     "layoutlm": ("LayoutLM", {}),
-    "modernbert": ("ModernBert", {"global_attn_every_n_layers": 2, "local_attention": 8}),
+    "modernbert": (
+        "ModernBert",
+        {"pad_token_id": 0, "global_attn_every_n_layers": 2, "local_attention": 8},
+    ),
     "nomic": ("NomicBert", {}),
     "siglip-text": ("SiglipText", {}),
 }
@@ -85,15 +87,16 @@ VISION: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
                        "strides": [4, 2], "mlp_ratios": [2, 2]}),
     "convnextv2": ("ConvNextV2", 0, {"num_stages": 2, "hidden_sizes": [32, 64],
                                      "depths": [2, 2]}),
-    "cvt": ("Cvt", 3, {"embed_dim": [16, 32, 64], "num_heads": [1, 2, 4], "depth": [1, 1, 1]}),
+
     "hiera": ("Hiera", 2, {"embed_dim": 32, "depths": [1, 1], "num_heads": [1, 2],
                            "image_size": [32, 32], "masked_unit_size": [4, 4],
                            "query_stride": [2, 2], "num_query_pool": 1}),
 }  # fmt: skip
 """Vision models: the stem of the names, the number of attentions, and what differs."""
+POOLED = ("Beit", "SiglipVision", "ConvNextV2", "Hiera")
+"""Those whose last norm or attention leads to their second output alone."""
 
 TIMM: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
-    "timm-levit": ("levit_128s", 64, {}),
     "timm-xcit": ("xcit_nano_12_p16_224", 64, {}),
     "timm-maxvit": ("maxvit_rmlp_pico_rw_256", 64, {"img_size": 64}),
     "timm-efficientformer": ("efficientformer_l1", 224, {}),
@@ -166,7 +169,9 @@ def _vision(tool: Tool, stem: str, attentions: int, changes: Mapping[str, object
     def build(impl: str | None = None) -> Any:  # noqa: ANN401
         fields = {**(tool.VIS if whole else {"image_size": tool.IMG}), **changes}
         made = _made(tool, f"{stem}Config", f"{stem}Model", impl, fields)
-        return tool.image_case(made, attn=attentions)
+        if stem not in POOLED:
+            return tool.image_case(made, attn=attentions)
+        return tool.image_case(made, attn=attentions, fn=tool.both, outs=("output", "pooled"))
 
     return build
 

@@ -435,6 +435,39 @@ def test_a_length_that_no_input_has_is_read_from_the_queries() -> None:
     assert fused(checked(model, {"x": samples(2, 7, HEADS * SIZE)}).model) == 1
 
 
+@pytest.mark.parametrize("how", range(32))
+def test_factors_that_fused_products_turn_are_read(how: int) -> None:
+    """ONNX Runtime writes such products at its extended level."""
+    turns = [bool(how & 1 << bit) for bit in range(5)]
+
+    def given(g: Graph, name: str, length: int, *, swapped: bool, rows_first: bool) -> ir.Value:
+        shape: list[int | str] = [2, HEADS, *((SIZE, length) if swapped else (length, SIZE))]
+        order = [2, 0, 1, 3] if rows_first else [0, 1, 2, 3]
+        return g.input(name, [shape[axis] for axis in order])
+
+    g = Graph()
+    q = given(g, "q", 5, swapped=turns[0], rows_first=turns[1])
+    k = given(g, "k", 6, swapped=not turns[2], rows_first=turns[3])
+    v = given(g, "v", 6, swapped=False, rows_first=turns[4])
+    flags = {
+        "transA": turns[0],
+        "transBatchA": turns[1],
+        "transB": turns[2],
+        "transBatchB": turns[3],
+    }
+    scores = g.op("FusedMatMul", q, k, domain="com.microsoft", alpha=0.3,
+                  **{name: int(flag) for name, flag in flags.items()})  # fmt: skip
+    weights = g.op("Softmax", scores, axis=-1)
+    out = g.op("FusedMatMul", weights, v, domain="com.microsoft", transBatchB=int(turns[4]))
+    model = g.model(out)
+    model.opset_imports["com.microsoft"] = 1
+    feed = {
+        value.name or "": samples(*[int(str(size)) for size in value.shape or ()], seed=seed)
+        for seed, value in enumerate(model.graph.inputs)
+    }
+    assert fused(checked(model, feed).model) == 1
+
+
 def test_weights_whose_shape_is_read_fuse() -> None:
     model = build(
         lambda g, q, k, v, m: (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import onnx_ir as ir
 
@@ -33,8 +34,26 @@ class Operand:
         return None if found is None else tuple(found[axis] for axis in self.perm)
 
 
-def operand(value: ir.Value, facts: Facts, *, swapped: bool = False) -> Operand | None:
-    """Return an operand of a product; `swapped`: its last two axes are to change places.
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """How a product reads one of its factors: FusedMatMul can turn them first."""
+
+    swapped: bool = False
+    """The last two axes change places."""
+    rows_first: bool = False
+    """The first axis has the rows, those behind it are the batch."""
+
+
+def turned(node: ir.Node, side: Literal["A", "B"]) -> Turned:
+    """Return how a MatMul or FusedMatMul turns a factor before it multiplies."""
+    if not node.domain:
+        return Turned()
+    number = node.attributes.get_int
+    return Turned(bool(number(f"trans{side}", 0)), bool(number(f"transBatch{side}", 0)))
+
+
+def operand(value: ir.Value, facts: Facts, how: Turned = Turned()) -> Operand | None:  # noqa: B008
+    """Return an operand of a product, as it is after it was turned.
 
     Transposes and factors between the product and its source are read, in any order.
     """
@@ -42,7 +61,9 @@ def operand(value: ir.Value, facts: Facts, *, swapped: bool = False) -> Operand 
     if shape is None or len(shape) < 3:
         return None
     axes = list(range(len(shape)))
-    if swapped:
+    if how.rows_first:
+        axes = [*axes[1:-1], 0, axes[-1]]
+    if how.swapped:
         axes[-2:] = axes[-1], axes[-2]
     found = Operand(value, tuple(axes))
     while True:

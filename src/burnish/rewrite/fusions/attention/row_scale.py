@@ -12,6 +12,7 @@ to the keys. There are fewer of either than there are scores, so this pays on it
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import onnx_ir as ir
 
@@ -20,12 +21,15 @@ from burnish.infer.walk import is_standard
 from burnish.operators.record import Shape
 from burnish.operators.size import broadcast
 from burnish.rewrite.facts import FLOATS, Facts
-from burnish.rewrite.fusions.attention.scores import leads_to_product, passed
+from burnish.rewrite.fusions.attention.operand import Turned, turned
+from burnish.rewrite.fusions.attention.scores import is_product, leads_to_product, passed
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
 
 _FARTHEST = 8
 """How many operators lie between a softmax and the scale at most."""
 _QUERY, _KEY = 0, 1
+_SIDES: tuple[tuple[int, int, Literal["A", "B"]], ...] = ((_QUERY, -1, "A"), (_KEY, -2, "B"))
+"""Where a factor stands, which axis of its scale must be 1, and what FusedMatMul calls it."""
 
 
 def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
@@ -50,7 +54,7 @@ def _scaled(node: ir.Node, facts: Facts) -> Match | Refusal | None:
         product = None if scores is None else scores.producer()
         if scores is None or scale is None or product is None:
             continue
-        if not is_standard(product, "MatMul") or facts.scalar(scale) is not None:
+        if not is_product(product) or facts.scalar(scale) is not None:
             continue
         side = _side(product, scale, facts)
         if side is None or scale.dtype not in FLOATS:
@@ -73,9 +77,11 @@ def _side(product: ir.Node, scale: ir.Value, facts: Facts) -> int | None:
     own, scores = shapes.of(scale), shapes.of(product.outputs[0])
     if not own or scores is None or len(scores) < 3 or not _fits(own, scores):
         return None
-    for side, axis in ((_QUERY, -1), (_KEY, -2)):
+    for side, axis, name in _SIDES:
         factor = shapes.of(product.inputs[side])
         single = len(own) < -axis or own[axis] == 1
+        if turned(product, name) != Turned():
+            continue
         if single and factor is not None and len(factor) == len(scores) and _fits(own, factor):
             return side
     return None
@@ -99,7 +105,8 @@ def replace(match: Match, builder: Builder) -> ir.Value:
         raise ValueError("a product has two factors")
     inputs: Sequence[ir.Value | None] = (factor, scale)
     factors[side] = builder.node(str(match.attributes["operator"]), inputs, like=factor)
-    return builder.node("MatMul", factors, like=match.output)
+    product = match.nodes[0]
+    return builder.copy(product, factors)[0]
 
 
 RULES = (

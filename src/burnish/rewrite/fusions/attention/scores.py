@@ -12,7 +12,7 @@ from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import is_standard
 from burnish.operators.record import Shape
 from burnish.rewrite.facts import FLOATS, Facts
-from burnish.rewrite.fusions.attention.operand import Operand, operand, scaled_value
+from burnish.rewrite.fusions.attention.operand import Operand, operand, scaled_value, turned
 from burnish.rewrite.rule import Refusal
 
 _MOST_VALUES = 48
@@ -71,7 +71,7 @@ def read(softmax: ir.Node, facts: Facts) -> Scores | Refusal | None:
         node = path.value.producer()
         if node is None:
             return None
-        if _is_product(node):
+        if is_product(node):
             return _scores(node, path, facts)
         before = path
         path = _step(node, path, facts)
@@ -84,7 +84,8 @@ def read(softmax: ir.Node, facts: Facts) -> Scores | Refusal | None:
     return path
 
 
-def _is_product(node: ir.Node) -> bool:
+def is_product(node: ir.Node) -> bool:
+    """Return whether a node is a product of matrices, in either of its forms."""
     fused = node.domain == "com.microsoft" and node.op_type == "FusedMatMul"
     return fused or is_standard(node, "MatMul")
 
@@ -96,7 +97,7 @@ def leads_to_product(value: ir.Value) -> bool:
         node = waiting.pop(0).producer()
         if node is None:
             continue
-        if _is_product(node):
+        if is_product(node):
             if not any(source is None or source.is_initializer() for source in node.inputs):
                 return True
             continue
@@ -249,14 +250,13 @@ def _capped(tanh: ir.Node, path: _Path) -> _Path | Refusal:
 
 
 def _scores(node: ir.Node, path: _Path, facts: Facts) -> Scores | Refusal:
-    alpha, swap_left, swap_right = 1.0, False, True
+    alpha = 1.0
     if node.domain == "com.microsoft":
         alpha = node.attributes.get_float("alpha", 1.0) or 1.0
-        swap_left = bool(node.attributes.get_int("transA", 0))
-        swap_right = not node.attributes.get_int("transB", 0)
     left, right = node.inputs[0], node.inputs[1]
-    query = None if left is None else operand(left, facts, swapped=swap_left)
-    key = None if right is None else operand(right, facts, swapped=swap_right)
+    keys = turned(node, "B")
+    query = None if left is None else operand(left, facts, turned(node, "A"))
+    key = None if right is None else operand(right, facts, replace(keys, swapped=not keys.swapped))
     if query is None or key is None or len(query.perm) != len(key.perm):
         return Refusal(
             f"MatMul {node.name!r} multiplies values of unknown or different rank,"

@@ -9,7 +9,7 @@ import onnx_ir as ir
 from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import is_standard
 from burnish.rewrite.facts import FLOATS, Facts
-from burnish.rewrite.fusions.attention.operand import Operand, operand
+from burnish.rewrite.fusions.attention.operand import Operand, Turned, operand, turned
 from burnish.rewrite.rule import Refusal
 
 
@@ -102,13 +102,11 @@ def _product(
     node: ir.Node, weights: ir.Value, guarded: bool, nodes: tuple[ir.Node, ...], facts: Facts
 ) -> Weighted | Refusal:
     fused = bool(node.domain)
-    plain = not fused or (
-        node.attributes.get_int("transA", 0) == 0
-        and (node.attributes.get_float("alpha", 1.0) or 1.0) == 1.0
+    plain = turned(node, "A") == Turned() and (
+        not fused or (node.attributes.get_float("alpha", 1.0) or 1.0) == 1.0
     )
-    swapped = fused and bool(node.attributes.get_int("transB", 0))
     right = node.inputs[1]
-    found = None if right is None else operand(right, facts, swapped=swapped)
+    found = None if right is None else operand(right, facts, turned(node, "B"))
     if not plain or node.inputs[0] is not weights or found is None or found.factor != 1.0:
         return Refusal(
             f"{node.op_type} {node.name!r} does not multiply the attention weights by values of"
