@@ -11,6 +11,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from burnish.cli.main import run
+from codegen import models
 
 HEAD = '<ir_version: 10, opset_import: ["" : 20]>'
 MODEL = f"""{HEAD} g (float[batch, sequence, 4] x) => (float[batch, sequence, 4] y)
@@ -157,6 +158,21 @@ def data_set(folder: Path, **tensors: np.ndarray) -> None:
     folder.mkdir()
     for file, array in tensors.items():
         onnx.save_tensor(numpy_helper.from_array(array), folder / f"{file}.pb")
+
+
+@pytest.mark.parametrize("first", ["model", "folder"])
+def test_the_kernels_of_a_compiled_folder_are_run_at_the_sizes_that_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], first: str
+) -> None:
+    model, folder = models.save(models.mlp(), tmp_path / "mlp.onnx"), tmp_path / "c"
+    words = ["--shape", "batch=3", "--shape", "batch=5", "--threads", "1", "--no-tune"]
+    assert run(["compile", str(model), "-o", str(folder), *words]) == 0
+    capsys.readouterr()
+    asked = [str(model), str(folder)] if first == "model" else [str(folder)]
+    assert run(["verify", *asked, "--samples", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "mlp on burnish equals mlp on onnxruntime-cpu" in text
+    assert "batch=5" in text
 
 
 def test_recorded_outputs_are_compared(

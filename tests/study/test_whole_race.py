@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from burnish.bench.measure import Comparison, Verdict
+from burnish.bench.subject import BenchOptions
 from burnish.codegen.pipeline import PlanOptions, plan, prepare, whole
+from burnish.codegen.place import Built, Prepared
 from burnish.codegen.schedule import Predicted
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
+from burnish.store.stored import StoredModel
 from burnish.study import whole_race
-from burnish.study.whole_race import raced
+from burnish.study.whole_race import RIVALS, Field, raced
 from codegen.hand_written import ABOUT
-from codegen.models import PORTABLE, mlp
+from codegen.models import PORTABLE, mlp, save
 
 TOLD = dataclasses.replace(
     ABOUT,
@@ -24,46 +30,109 @@ TOLD = dataclasses.replace(
 FEEDS = Feeds({"x": np.ones((3, 8), np.float32)}, {})
 
 
+@pytest.fixture
+def prepared() -> Prepared:
+    return prepare(mlp(), {"batch": 3})
+
+
+@pytest.fixture
+def field(prepared: Prepared, tmp_path: Path) -> Field:
+    stored = StoredModel(save(mlp(), tmp_path / "mlp.onnx"), "mlp")
+    return Field(stored, prepared, TOLD, FEEDS, PORTABLE)
+
+
+def built(prepared: Prepared) -> Built:
+    return plan(prepared, PlanOptions(PORTABLE, Predicted(PORTABLE)))
+
+
+def rivals(monkeypatch: pytest.MonkeyPatch, **times: float | None) -> None:
+    """Let engines take so many times as long as the plan, give or take a tenth."""
+
+    def measured(subjects: list[whole_race.BenchSubject], *_: object) -> object:
+        assert [one.engine for one in subjects] == ["burnish", *RIVALS]
+        assert subjects[0].model.compiled is not None
+        rows = [_compared(name.replace("_", "-"), ratio) for name, ratio in times.items()]
+        return SimpleNamespace(comparisons=rows, machine=SimpleNamespace(warnings=("busy",)))
+
+    monkeypatch.setattr(whole_race, "bench", measured)
+
+
+def _compared(engine: str, ratio: float | None) -> Comparison:
+    if ratio is None:
+        why = f"{engine} failed: it fell"
+        return Comparison(
+            "burnish", engine, Verdict.NOT_ENOUGH, why, (), None, None, None, 0.98, None
+        )
+    low, high = 1 / ratio / 1.1, 1 / ratio * 1.1
+    verdict = Verdict.SLOWER if high < 1 else Verdict.FASTER if low > 1 else Verdict.NO_DIFFERENCE
+    return Comparison("burnish", engine, verdict, "", (), 1 / ratio, low, high, 0.98, 0.1)
+
+
 @pytest.mark.parametrize(
-    ("own_s", "library_s", "is_kept", "said"),
+    ("ratio", "is_kept", "said"),
     [
-        (1.0, 1.5, True, "it takes 1.00 s, ONNX Runtime 1.50 s: 1.50 times as fast"),
-        (1.0, 1.01, False, "ONNX Runtime runs the whole model as fast"),
-        (2.0, 1.0, False, "(it takes 2.00 s, ONNX Runtime 1.00 s)"),
+        (1.5, True, "1.50 times as fast as onnxruntime-cpu (1.36 to 1.65)"),
+        (1.05, True, "1.05 times as fast as onnxruntime-cpu (0.95 to 1.16), no difference shown"),
+        (1.01, False, "ONNX Runtime runs the whole model as fast"),
+        (0.5, False, "0.50 times as fast as onnxruntime-cpu (0.45 to 0.55), slower"),
     ],
 )
-def test_the_plan_must_be_faster(
-    monkeypatch: pytest.MonkeyPatch, own_s: float, library_s: float, is_kept: bool, said: str
+def test_the_plan_must_be_faster_in_fresh_processes(
+    monkeypatch: pytest.MonkeyPatch, field: Field, ratio: float, is_kept: bool, said: str
 ) -> None:
-    monkeypatch.setattr(whole_race, "take_turns", lambda *_: [[[own_s]] * 3, [[library_s]] * 3])
-    prepared = prepare(mlp(), {"batch": 3})
-    built = plan(prepared, PlanOptions(PORTABLE, Predicted(PORTABLE)))
-    winner, note = raced({"it": built}, prepared, TOLD, FEEDS, PORTABLE)
-    assert (winner is built) == is_kept
-    assert said in note
-    assert bool(winner.plan.ort_steps) != is_kept
-    reasons = {r for step in winner.plan.ort_steps for r in step.reasons.values()}
-    assert reasons == (set() if is_kept else {note})
+    rivals(monkeypatch, onnxruntime_cpu=ratio)
+    own = built(field.prepared)
+    outcome = raced({"it": own}, field)
+    assert (outcome.built is own) == is_kept
+    assert said in outcome.note
+    assert bool(outcome.built.plan.ort_steps) != is_kept
+    reasons = {r for step in outcome.built.plan.ort_steps for r in step.reasons.values()}
+    assert reasons == (set() if is_kept else {outcome.note})
 
 
-def test_of_two_plans_the_faster_one_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = [[[2.0]] * 3, [[1.0]] * 3, [[3.0]] * 3]
-    monkeypatch.setattr(whole_race, "take_turns", lambda *_: times)
-    prepared = prepare(mlp(), {"batch": 3})
-    options = PlanOptions(PORTABLE, Predicted(PORTABLE))
-    slow, fast = (plan(prepared, options) for _ in range(2))
-    plans = {"the tuned plan": slow, "the predicted one": fast}
-    winner, note = raced(plans, prepared, TOLD, FEEDS, PORTABLE)
-    assert winner is fast
-    assert note == (
-        "the predicted one takes 1.00 s, the tuned plan 2.00 s, ONNX Runtime 3.00 s: "
-        "3.00 times as fast as ONNX Runtime"
+def test_every_engine_is_met_and_the_interval_is_kept(
+    monkeypatch: pytest.MonkeyPatch, field: Field
+) -> None:
+    rivals(monkeypatch, onnxruntime_cpu=1.5, openvino=0.8)
+    outcome = raced({"it": built(field.prepared)}, field)
+    assert not outcome.built.plan.ort_steps, "a folder cannot run OpenVINO: the plan is the better"
+    assert [(row.engine, row.verdict) for row in outcome.rows] == [
+        ("onnxruntime-cpu", "faster"), ("openvino", "slower")
+    ]  # fmt: skip
+    assert outcome.rows[1].low == pytest.approx(0.8 / 1.1)
+    assert outcome.rows[1].high == pytest.approx(0.8 * 1.1)
+    assert "0.80 times as fast as openvino (0.73 to 0.88), slower" in outcome.note
+    assert outcome.warnings == ("busy",)
+
+
+def test_an_engine_that_fails_is_told(monkeypatch: pytest.MonkeyPatch, field: Field) -> None:
+    rivals(monkeypatch, onnxruntime_cpu=2.0, openvino=None)
+    note = raced({"it": built(field.prepared)}, field).note
+    assert "not compared with openvino: openvino failed: it fell" in note
+
+
+def test_of_two_plans_the_faster_one_is_kept(monkeypatch: pytest.MonkeyPatch, field: Field) -> None:
+    monkeypatch.setattr(whole_race, "take_turns", lambda *_: [[[2.0]] * 3, [[1.0]] * 3])
+    rivals(monkeypatch, onnxruntime_cpu=3.0)
+    slow, fast = built(field.prepared), built(field.prepared)
+    outcome = raced({"the tuned plan": slow, "the predicted one": fast}, field)
+    assert outcome.built is fast
+    assert outcome.note == (
+        "the predicted one takes 1.00 s, the tuned plan 2.00 s: "
+        "3.00 times as fast as onnxruntime-cpu (2.73 to 3.30)"
     )
 
 
-def test_where_all_is_with_the_library_nothing_is_raced() -> None:
-    prepared = prepare(mlp(), {"batch": 3})
-    built = whole(prepared, PORTABLE, "as a test")
-    winner, note = raced({"it": built}, prepared, TOLD, FEEDS, PORTABLE)
-    assert winner is built
-    assert note == "ONNX Runtime runs the whole model: as a test"
+def test_where_all_is_with_the_library_nothing_is_raced(field: Field) -> None:
+    left = whole(field.prepared, PORTABLE, "as a test")
+    outcome = raced({"it": left}, field)
+    assert outcome.built is left
+    assert outcome.note == "ONNX Runtime runs the whole model: as a test"
+
+
+@pytest.mark.slow
+def test_a_real_race_has_an_interval(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_race, "TERMS", BenchOptions(rounds=3, blocks=2, budget_s=1.0))
+    outcome = raced({"it": built(field.prepared)}, field)
+    assert {row.engine for row in outcome.rows} <= set(RIVALS)
+    assert all(row.low is not None and row.low > 0 for row in outcome.rows)

@@ -130,14 +130,17 @@ class Growing:
             self.coarsest[name] = max(above, own)
         return names[0]
 
-    def model(self) -> onnx.ModelProto:
-        """Return the model; what nobody reads is an output, and some of what is read."""
+    def model(self, *, is_open: bool = False) -> onnx.ModelProto:
+        """Return the model; what nobody reads is an output, and some of what is read.
+
+        With `is_open`, the sizes of inputs have names only, and nothing is said of outputs.
+        """
         read = {name for node in self.nodes for name in node.input}
         made = [name for node in self.nodes for name in node.output]
         outputs = [name for name in made if name not in read or self.chance(0.1)]
         graph = helper.make_graph(
-            self.nodes, "random", [self._info(name) for name in self.inputs],
-            [self._info(name) for name in outputs],
+            self.nodes, "random", [self._info(name, is_open=is_open) for name in self.inputs],
+            [self._info(name, is_open=is_open) for name in outputs],
             [numpy_helper.from_array(self.constants[n], n) for n in self.constants if n in read],
         )  # fmt: skip
         opsets = [helper.make_opsetid("", OPSET)]
@@ -182,7 +185,11 @@ class Growing:
         scale = np.abs(a) + np.sqrt(np.mean(a * a))
         return bool((np.abs(a - b) <= self.noise.most * scale).all())
 
-    def _info(self, name: str) -> onnx.ValueInfoProto:
+    def _info(self, name: str, *, is_open: bool) -> onnx.ValueInfoProto:
         array = self.values[name]
+        shape: Sequence[int | str] | None = array.shape
+        if is_open:
+            named = name in self.inputs
+            shape = [f"{name}_{place}" for place in range(array.ndim)] if named else None
         kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-        return helper.make_tensor_value_info(name, kind, array.shape)
+        return helper.make_tensor_value_info(name, kind, shape)

@@ -215,8 +215,8 @@ def reshaped(grow: Growing) -> object:
             axis = grow.size(0, len(shape))
             return grow.add("Unsqueeze", source, grow.constant([axis]))
         case _:
-            ones = [axis for axis, size in enumerate(shape) if size == 1]
-            return grow.add("Squeeze", source, grow.constant(_some(grow, ones)))
+            ones = _some(grow, [axis for axis, size in enumerate(shape) if size == 1])
+            return grow.add("Squeeze", source, *([grow.constant(ones)] if ones else []))
 
 
 def moved(grow: Growing) -> object:

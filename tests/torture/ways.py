@@ -18,6 +18,7 @@ from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.schedule import Choice, Predicted, Scheduler
 from burnish.codegen.write import write
 from burnish.core.arrays import Array, Arrays
+from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
 from burnish.rewrite.pipeline import optimize
 from burnish.runtime.folder import About
@@ -58,8 +59,10 @@ def proven(model: onnx.ModelProto, inputs: Arrays) -> dict[str, Array]:
     with tempfile.TemporaryDirectory(prefix="torture-random-") as folder:
         path = Path(folder) / "model.onnx"
         onnx.save(model, path)
-        stored, given = StoredModel(path, "random"), (Feeds(dict(inputs), {}),)
-        compile_model(CompileRequest(stored, Path(folder) / "m", given=given))
+        faces = onnx_files.interface(ir.serde.deserialize_model(model))
+        sizes = _bindings(faces.inputs, inputs)
+        stored, given = StoredModel(path, "random"), (Feeds(dict(inputs), sizes),)
+        compile_model(CompileRequest(stored, Path(folder) / "m", (sizes,), given=given))
         with open_folder(Path(folder) / "m", threads=2) as opened:
             return {name: np.array(array) for name, array in opened.run(inputs).items()}
 
@@ -97,12 +100,22 @@ class Drawn:
         return Choice(group, schedules[int(self.random.integers(0, len(schedules)))])
 
 
+def _bindings(inputs: Sequence[TensorSpec], arrays: Arrays) -> dict[str, int]:
+    return {
+        dim: size
+        for spec in inputs
+        for dim, size in zip(spec.shape, arrays[spec.name].shape, strict=True)
+        if isinstance(dim, str)
+    }
+
+
 def _run(
     model: onnx.ModelProto, inputs: Arrays, backend: Backend, scheduler: Scheduler
 ) -> dict[str, Array]:
     loaded = ir.serde.deserialize_model(model)
-    built = plan(prepare(loaded, {}), PlanOptions(backend, scheduler))
     faces = onnx_files.interface(loaded)
+    sizes = _bindings(faces.inputs, inputs)
+    built = plan(prepare(loaded, sizes), PlanOptions(backend, scheduler))
     about = About("m", "m.onnx", "0", faces.inputs, faces.outputs, "f32", "a CPU", "today")
     with tempfile.TemporaryDirectory(prefix="torture-random-") as folder:
         write(Path(folder) / "m", about, [built], backend)

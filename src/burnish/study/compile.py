@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,10 +35,17 @@ from burnish.store import onnx_files
 from burnish.store.compiled import FOLDER
 from burnish.store.stored import StoredModel
 from burnish.study.compile_dump import check_dump, dump
-from burnish.study.compile_report import SCHEMA, CompileReport, PlanReport, Proof
+from burnish.study.compile_report import (
+    SCHEMA,
+    CompileReport,
+    PlanReport,
+    Proof,
+    RaceRow,
+    StepTime,
+)
 from burnish.study.compiled_steps import plan_report, step_seconds
 from burnish.study.tuning import SchedulerFor, TuneTerms, tuned
-from burnish.study.whole_race import raced
+from burnish.study.whole_race import Field, raced
 from burnish.tile.partition import Fusion
 
 ENGINE = "burnish"
@@ -101,7 +108,7 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
     def accept(draft: Path) -> str:
         proofs.extend(work.proven(draft))
         plans.extend(work.reports(built, draft))
-        return _proof(work.about, request, proofs[0]) if proofs else ""
+        return work.proof(proofs[0], plans) if proofs else ""
 
     write(request.folder, work.about, built, work.backend, accept=accept)
     if request.sign is not None:
@@ -118,6 +125,7 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
         parity=proofs[0] if proofs else None,
         unproven=work.absent,
         seconds=time.perf_counter() - start,
+        race=work.race,
         notes=tuple(dict.fromkeys(work.notes)),
     )
     if request.dump is not None:
@@ -146,6 +154,8 @@ class _Work:
         compiler, _, version = self.backend.compiler.rpartition(" ")
         self.about: About = dataclasses.replace(told, versions={**told.versions, compiler: version})
         self.notes: list[str] = []
+        self.race: tuple[RaceRow, ...] = ()
+        self.warnings: tuple[str, ...] = ()
         self._terms = request.tune if self.backend.trials else None
         if request.tune is not None and self._terms is None:
             self.notes.append(f"nothing is timed for {self.backend.target}: the plan is predicted")
@@ -186,10 +196,13 @@ class _Work:
             "the predicted one": plan(prepared, untuned),
         }
         feeds = self._feeds(sizes)[0]
-        winner, note = raced(plans, prepared, self.about, feeds, self.backend)
-        self._progress.step("race", 1, 1, note)
-        self.notes.append(note)
-        return winner
+        field = Field(self._request.model, prepared, self.about, feeds, self.backend)
+        outcome = raced(plans, field)
+        self._progress.step("race", 1, 1, outcome.note)
+        self.race += outcome.rows
+        self.warnings += outcome.warnings
+        self.notes += (outcome.note, *(f"the race: {text}" for text in outcome.warnings))
+        return outcome.built
 
     def proven(self, draft: Path) -> tuple[VerifyReport, ...]:
         """Return how near a draft is to the model, if it runs here; raise where not near enough."""
@@ -234,6 +247,23 @@ class _Work:
             found.append(plan_report(each, timed, self.backend, fusion))
         return tuple(found)
 
+    def proof(self, parity: VerifyReport, plans: Sequence[PlanReport]) -> str:
+        """Return what proof.json holds: how near the plans are, how fast, how well foreseen."""
+        steps = (step for plan in plans for step in plan.steps if step.kind == "kernel")
+        proof = Proof(
+            model=self.about.model,
+            source_key=self.about.source_key,
+            date=self.about.date,
+            device=self.about.device,
+            seed=self._request.seed,
+            versions=self.about.versions,
+            parity=parity,
+            race=self.race,
+            warnings=tuple(dict.fromkeys(self.warnings)),
+            kernels=tuple(StepTime(s.name, s.predicted_s, s.measured_s) for s in steps),
+        )
+        return records.text_of(records.document(proof, schema=SCHEMA))
+
     def _feeds(self, sizes: Sizes) -> tuple[Feeds, ...]:
         request = self._request
         if request.given:
@@ -248,16 +278,3 @@ def _absent(backend: Backend) -> str:
     except MissingCapabilityError as error:
         return error.problem
     return f"here there is no {', '.join(missing)}" if missing else ""
-
-
-def _proof(told: About, request: CompileRequest, parity: VerifyReport) -> str:
-    proof = Proof(
-        model=told.model,
-        source_key=told.source_key,
-        date=told.date,
-        device=told.device,
-        seed=request.seed,
-        versions=told.versions,
-        parity=parity,
-    )
-    return records.text_of(records.document(proof, schema=SCHEMA))

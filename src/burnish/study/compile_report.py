@@ -62,6 +62,41 @@ class PlanReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RaceRow:
+    """A plan against an engine with the whole model, in fresh processes that took turns."""
+
+    sizes: Mapping[str, int]
+    engine: str
+    verdict: str
+    """Of the plan: faster, slower, no difference shown, not enough data."""
+    ratio: float | None
+    """The engine's time over the plan's: above 1, the plan is faster."""
+    low: float | None
+    high: float | None
+    """The interval that holds the true ratio with `confidence`."""
+    confidence: float
+    reason: str = ""
+    """Why there is not enough data; empty otherwise."""
+
+    def __str__(self) -> str:
+        if self.ratio is None:
+            return f"not compared with {self.engine}: {self.reason or self.verdict}"
+        about = f"{self.ratio:.2f} times as fast as {self.engine}"
+        if self.low is not None and self.high is not None:
+            about += f" ({self.low:.2f} to {self.high:.2f})"
+        return about if self.verdict == "faster" else f"{about}, {self.verdict}"
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """What a kernel was predicted to take, and what it took in the finished plan."""
+
+    name: str
+    predicted_s: float | None
+    measured_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class CompileReport:
     """What was compiled, for what, and how near it is to the model it was made from."""
 
@@ -78,6 +113,8 @@ class CompileReport:
     """None: it was not run."""
     seconds: float
     """What compiling took."""
+    race: tuple[RaceRow, ...] = ()
+    """Each plan against each engine that is installed; empty: nothing was timed."""
     unproven: str = ""
     """Why nothing shows that it computes the same: it cannot be run here."""
     notes: tuple[str, ...] = ()
@@ -94,3 +131,8 @@ class Proof:
     seed: int
     versions: Mapping[str, str]
     parity: VerifyReport
+    race: tuple[RaceRow, ...] = ()
+    """Each plan against each engine that was installed; empty: nothing was timed."""
+    warnings: tuple[str, ...] = ()
+    """Why to doubt the times of the race."""
+    kernels: tuple[StepTime, ...] = ()

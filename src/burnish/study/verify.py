@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 
 from burnish.core.errors import CheckFailedError
 from burnish.core.progress import SILENT, Progress
@@ -10,24 +11,34 @@ from burnish.engines.base import EngineOptions
 from burnish.parity import request as parity
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest
+from burnish.parity.subject import JUDGE
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.verdict import verdict
+from burnish.runtime import folder
+from burnish.runtime.runner import backend_name
+from burnish.store.stored import StoredModel
 from burnish.study.given import models_of
 from burnish.study.requests.judging import VerifyCommand
 from burnish.study.requests.line import line
 from burnish.study.requests.vocabulary import path, shapes
 
+Sizes = Mapping[str, int]
+
+_KERNELS = {"": "burnish", "cpu": "burnish", "cuda": "burnish-cuda"}
+"""The engine that runs a compiled folder, by its back end; one without kernels has none."""
+
 
 def answer(asked: VerifyCommand, *, progress: Progress = SILENT) -> VerifyReport:
     """Return how far the two are apart, tensor by tensor, and whether that is allowed."""
     reference, *others = models_of([asked.model, asked.candidate], asked.store, asked.trust_factory)
+    engine, sizes = _runs(others[0] if others else reference, asked)
     request = VerifyRequest(
         reference=reference,
         candidate=others[0] if others else None,
-        engine=asked.engine,
+        engine=engine,
         against=asked.against,
         options=EngineOptions(threads=asked.threads, allow_fallback=asked.allow_fallback),
-        shapes=shapes(asked.shape),
+        shapes=sizes,
         samples=asked.samples,
         seed=asked.seed,
         padding=asked.padding,
@@ -38,6 +49,17 @@ def answer(asked: VerifyCommand, *, progress: Progress = SILENT) -> VerifyReport
         budget_s=asked.budget or 0.0,
     )
     return parity.answer(request, progress=progress)
+
+
+def _runs(candidate: StoredModel, asked: VerifyCommand) -> tuple[str, tuple[Sizes, ...]]:
+    """Return what runs a candidate, at which sizes: a compiled folder has kernels for some only."""
+    wanted = shapes(asked.shape)
+    if candidate.compiled is None:
+        return asked.engine or JUDGE, wanted
+    engine = asked.engine or _KERNELS[backend_name(folder.read_table(candidate.compiled).target)]
+    if wanted or asked.data is not None or engine not in _KERNELS.values():
+        return engine, wanted
+    return engine, tuple(plan.sizes for plan in folder.read(candidate.compiled).plans)
 
 
 def require(asked: VerifyCommand, report: VerifyReport) -> None:

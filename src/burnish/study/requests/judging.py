@@ -23,7 +23,10 @@ class VerifyCommand:
     model: v.Model
     candidate: v.Candidate = None
     _: KW_ONLY
-    engine: Annotated[v.Engine, Saying("The candidate's.")] = CPU
+    engine: Annotated[
+        v.AnyEngine,
+        Saying(f"The candidate's (default: {CPU}; of a compiled folder, its kernels)."),
+    ] = None
     against: Annotated[str, Option(
         "Engine of the reference; ONNX Runtime optimises nothing there.",
         flags=("--against", "--reference-engine"), metavar="NAME",

@@ -198,6 +198,7 @@ Tolerance = Annotated[str | None, Option(
 )]  # fmt: skip
 _ENGINE = Option("Engines to use; `burnish doctor` lists them.", metavar="NAME,…", repeated=True)
 Engine = Annotated[str, replace(_ENGINE, read=one_engine)]
+AnyEngine = Annotated[str | None, replace(_ENGINE, read=one_engine)]
 Engines = Annotated[str | Sequence[str], replace(_ENGINE, read=names)]
 Threads = Annotated[
     int | None, Option("CPU threads of the engine (default: its own choice).", kind=int, least=1)
