@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import json
 import os
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -71,14 +73,32 @@ class Browser:
         )  # fmt: skip
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.ask("Emulation.setEmulatedMedia", features=features)
+        self.visit(page.as_uri())
+
+    def visit(self, url: str) -> None:
+        """Load an address, and wait until all of it is there."""
         self.events.clear()
-        self.ask("Page.navigate", url=page.as_uri())
+        self.ask("Page.navigate", url=url)
         while not self._seen("Page.loadEventFired"):
             self.events.append(self._next())
 
     def value(self, expression: str) -> Any:  # noqa: ANN401  (what the page answers)
         answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
         return answer["result"].get("value")
+
+    def picture(self, target: Path) -> None:
+        """Write what the whole page looks like, for people to look at."""
+        answer = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        target.write_bytes(base64.b64decode(answer["data"]))
+
+    def until(self, expression: str, *, limit_s: float = 60.0) -> Any:  # noqa: ANN401
+        """Return what the page answers as soon as that is something; fails after a while."""
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end:
+            if (found := self.value(expression)) is not None and found is not False:
+                return found
+            time.sleep(0.2)
+        raise AssertionError(f"not in {limit_s:g} s: {expression}")
 
     @property
     def requested(self) -> list[str]:
@@ -103,8 +123,8 @@ class Browser:
 
 
 @contextmanager
-def browser() -> Iterator[Browser]:
-    """Start Chromium with a fresh profile; its pipe is on descriptors 3 and 4."""
+def browser(*more: str) -> Iterator[Browser]:
+    """Start Chromium with a fresh profile and `more` flags; its pipe is on descriptors 3 and 4."""
     found = executable()
     assert found
     ends = [*os.pipe(), *os.pipe()]
@@ -115,7 +135,7 @@ def browser() -> Iterator[Browser]:
     read_commands, commands, answers, write_answers = high
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         ends_of_child = (str(read_commands), str(write_answers))
-        flags = (*FLAGS, f"--user-data-dir={profile}")
+        flags = (*FLAGS, *more, f"--user-data-dir={profile}")
         process = subprocess.Popen(
             [sys.executable, "-c", START, *ends_of_child, found, *flags],
             pass_fds=(read_commands, write_answers),

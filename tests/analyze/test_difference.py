@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -60,3 +61,14 @@ def test_what_is_in_one_only_appears_or_vanishes() -> None:
     after = by_operator(trace(run(0, 90), span("g", 0, 15, op="Gelu")))
     fates = {row.label: row.fate for row in difference(before, after, names=("x", "y")).rows}
     assert (fates["Erf"], fates["Gelu"], fates["between nodes"]) == ("vanishes", "appears", "")
+
+
+def test_rounding_of_the_whole_is_no_change_to_take_parts_of() -> None:
+    before = by_operator(trace(run(0, 30), span("a", 0, 10, op="A"), span("b", 10, 20, op="B")))
+    after = by_operator(trace(run(0, 30), span("a", 0, 20, op="A"), span("b", 20, 10, op="B")))
+    found = replace(
+        difference(before, after, names=("one", "other")),
+        candidate_wall_s=before.wall_s * (1 + 1e-15),
+    )
+    assert found.change_s == 0
+    assert all(math.isnan(found.share(row)) for row in found.rows)

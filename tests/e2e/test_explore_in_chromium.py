@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from burnish.analyze.critical_path import critical_path
+from burnish.analyze.diagnosis import Diagnosis
 from burnish.analyze.event_graph import Event, EventGraph
 from burnish.analyze.parallel import if_parallel
 from burnish.analyze.selector import Scene
@@ -65,6 +66,23 @@ def test_the_page_opens_without_a_complaint_or_a_request(
     assert {"x", "MatMul", "Softmax", "soft_out"} <= set(boxes(tab))
 
 
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_page_fits_and_begins_with_what_holds_it_back(
+    tab: Browser, tmp_path: Path, width: int
+) -> None:
+    told = Diagnosis("compute", "it computes", 1.0, 1.0, 0.0, None, None, (), {}, ())
+    path = tmp_path / "graph.html"
+    path.write_text(page(replace(sample_picture(), diagnosis=told)))
+    tab.open(path, width=width, scheme="dark")
+    assert tab.complaints == []
+    assert tab.value("document.documentElement.scrollWidth") <= width
+    assert tab.value("document.querySelector('.diagnosis .sentence').textContent") == "It computes."
+    assert tab.value("burnish.app.canvas.view.k") >= 0.72
+    scales = """[...document.querySelectorAll('aside svg text')]
+        .filter(text => text.getBoundingClientRect().width).map(text => text.getScreenCTM().a)"""
+    assert tab.value(f"Math.min(...{scales})") >= 0.9
+
+
 def test_modules_close_and_open(opened: Browser) -> None:
     opened.value("document.querySelector('#closeall').click()")
     assert sorted(boxes(opened)) == ["Softmax", "layer.0", "soft_out", "x"]
@@ -106,7 +124,7 @@ def test_constants_and_sizes_appear_when_asked_for(opened: Browser) -> None:
 
 def test_nodes_of_one_kernel_become_one_box(opened: Browser) -> None:
     opened.value("document.querySelector('#kernels').click()")
-    assert "value_fused" in boxes(opened)
+    assert "MatMul 8×8×8 + Add" in boxes(opened)
     opened.value("burnish.app.choose('node bias', true)")
     said = opened.value("document.querySelector('#chosen').textContent")
     assert "30.0 µs, 40.0 % of the time" in said

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from burnish.report.drawings import drawings
 from burnish.report.html import page
 from chromium import Browser, browser, executable
+from sample_picture import sample_picture
 from sample_run import sample_run
 
 pytestmark = [
@@ -28,7 +30,7 @@ def tab() -> Iterator[Browser]:
 @pytest.fixture
 def report(tmp_path: Path) -> Path:
     path = tmp_path / "report.html"
-    path.write_text(page(sample_run()))
+    path.write_text(page(sample_run(), drawings(sample_picture())))
     return path
 
 
@@ -39,15 +41,26 @@ def test_the_page_opens_without_a_complaint_or_a_request(
     tab.open(report, width=1280, scheme=scheme)
     assert tab.complaints == []
     assert [url for url in tab.requested if not url.startswith("data:")] == [report.as_uri()]
-    assert tab.value("document.querySelectorAll('svg').length") == 2
+    assert tab.value("document.querySelectorAll('svg').length") == 9
 
 
-@pytest.mark.parametrize("width", [800, 1280])
+@pytest.mark.parametrize("width", [400, 800, 1280])
 def test_nothing_sticks_out_sideways(tab: Browser, report: Path, width: int) -> None:
     tab.open(report, width=width, scheme="light")
     assert tab.value("document.documentElement.scrollWidth") <= width
-    inside = "[...document.querySelectorAll('.scroll')].every(b => b.scrollWidth <= b.clientWidth)"
-    assert tab.value(inside)
+    # on a telephone, tables of numbers are moved sideways; tables of words are not
+    tables = ".scroll:has(table:not(.tight))" if width == 400 else ".scroll"
+    inside = f"[...document.querySelectorAll('{tables}')]"
+    assert tab.value(f"{inside}.every(b => b.scrollWidth <= b.clientWidth)")
+
+
+def test_on_a_telephone_letters_of_drawings_stay_readable(tab: Browser, report: Path) -> None:
+    tab.open(report, width=400, scheme="light")
+    smallest = """Math.min(...[...document.querySelectorAll('svg text')]
+        .filter(text => text.getBoundingClientRect().width > 0)
+        .map(text => parseFloat(getComputedStyle(text).fontSize)
+            * text.getScreenCTM().a))"""
+    assert tab.value(smallest) >= 9.5
 
 
 def test_the_page_follows_the_dark_scheme(tab: Browser, report: Path) -> None:

@@ -27,10 +27,9 @@ def test_a_run_writes_the_report_the_result_and_the_model(
     assert done.returncode == 0, done.stderr
     assert "same results" in done.stdout
     written = {path.name for path in (tmp_path / "out").iterdir() if path.is_file()}
-    assert written == {"report.html", "result.json", "bert-mini_torchscript_optimized.onnx"}
-    operators = {
-        node.op_type for node in onnx.load(tmp_path / "out" / sorted(written)[0]).graph.node
-    }
+    model = "bert-mini_torchscript_optimized.onnx"
+    assert written == {"report.html", "explore.html", "result.json", model}
+    operators = {node.op_type for node in onnx.load(tmp_path / "out" / model).graph.node}
     assert {"LayerNormalization", "BiasGelu", "Attention"} <= operators
     assert not {"Erf", "Softmax"} & operators
     ((kind, schema),) = document_types("run")

@@ -8,9 +8,11 @@ import pytest
 
 from burnish.analyze.diagnosis import Diagnosis
 from burnish.parity.report import Bisection, Change, Culprit
+from burnish.report.drawings import drawings
 from burnish.report.html import page
 from burnish.report.record import RunReport
 from burnish.rewrite.result import Fusion, Miss
+from sample_picture import sample_picture
 from sample_run import diff, rewrite, sample_run
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
@@ -123,7 +125,28 @@ def test_where_the_time_goes_begins_with_what_holds_the_last_model_back() -> Non
     last = replace(report.profile[-1], diagnosis=found)
     text = page(replace(report, profile=(*report.profile[:-1], last)))
     _, section = text.split("<h2>Where the time goes</h2>")
-    assert section.lstrip().startswith(f"<p>{last.label}: it &lt;computes&gt;.</p>")
+    assert section.lstrip().startswith('<p class="sentence">It &lt;computes&gt;.</p>')
+    assert "<dt>an inference</dt><dd>1.00 s" in section
+
+
+def test_the_drawings_of_an_inference_stand_on_the_page() -> None:
+    report = replace(sample_run(), files={"explore": "explore.html"})
+    found = Diagnosis("compute", "it computes", 1.0, 1.0, 0.0, None, None, (), {}, ())
+    last = replace(report.profile[-1], diagnosis=found)
+    drawn = drawings(sample_picture())
+    text = page(replace(report, profile=(*report.profile[:-1], last)), drawn)
+    assert Elements(text).open == []
+    assert text.count("<svg") == 2 * 4 + 1  # each wide and narrow, and the graph
+    assert "Graph of sample: 8 boxes" in text
+    assert 'href="explore.html"' in text
+    assert set(re.findall(r"url\(([^)]*)\)", text)) == {"#tip-plain", "#tip-critical"}
+
+
+def test_a_change_that_is_not_told_apart_is_marked_and_drawn_so() -> None:
+    text = page(sample_run())
+    assert "~ −5.00 µs" in text
+    assert 'class="bar accent alike"' in text
+    assert "(not told apart)" in text
 
 
 def test_a_run_without_a_profile_says_so() -> None:

@@ -178,7 +178,7 @@ def _limit(found: Diagnosis, setting: Setting) -> Holds:
         return "compute" if by_bound[Bound.COMPUTE] >= known_s / 2 else "memory"
     arithmetic_s = sum(s for kind, s in found.families.items() if kind in ARITHMETIC)
     named_s = sum(s for kind, s in found.families.items() if kind != OTHER)
-    if not named_s:
+    if named_s < sum(found.families.values()) / 2 or not named_s:
         return "unknown"
     return "compute" if arithmetic_s >= named_s / 2 else "memory"
 
@@ -209,6 +209,17 @@ def _state(found: Diagnosis) -> str:
     return f"the GPU is busy {units.share(1 - idle_share)}"
 
 
+def _longest(found: Diagnosis) -> tuple[str, float, int]:
+    """Return the kind of work that takes most; what is of no kind is each kernel by itself."""
+    kinds: dict[str, tuple[float, int]] = {}
+    for kernel in found.kernels:
+        name = kernel.family if kernel.family != OTHER else kernel.name
+        seconds_s, count = kinds.get(name, (0.0, 0))
+        kinds[name] = (seconds_s + kernel.seconds_s, count + kernel.count)
+    what = max(kinds, key=lambda name: kinds[name][0])
+    return what, *kinds[what]
+
+
 def _mostly(found: Diagnosis) -> str:
     """Return what the time goes to: many small kernels, or the kind of work that takes most."""
     if found.holds == "launching" and found.launches is not None:
@@ -218,8 +229,6 @@ def _mostly(found: Diagnosis) -> str:
     total_s = sum(found.families.values())
     if not total_s:
         return ""
-    kind, seconds_s = next(iter(found.families.items()))
-    count = sum(kernel.count for kernel in found.kernels if kernel.family == kind)
-    what = kind if kind != OTHER else found.kernels[0].name
+    what, seconds_s, count = _longest(found)
     told = f"{what} takes {units.share(seconds_s / total_s)} of the work"
     return f"{told}, in {units.count(count, 'kernel')}" if found.launches is not None else told

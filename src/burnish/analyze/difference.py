@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from burnish.analyze.breakdown import Breakdown, Row
 
+ROUNDING_S = 1e-12
+"""Less than any clock tells: sums of the same times in another order differ by as much."""
+
 
 @dataclass(frozen=True, slots=True)
 class DifferenceRow:
@@ -54,13 +57,17 @@ class Difference:
     """How many inferences the side with fewer has; one tells nothing of how times spread."""
 
     def tells(self, row: DifferenceRow) -> bool:
-        """Return whether a row's change is told apart from none."""
-        return self.fewest_runs > 1 and row.is_clear
+        """Return whether a row's change is told apart from none.
+
+        What is in one of them only changed, however few the inferences.
+        """
+        return bool(row.fate) or (self.fewest_runs > 1 and row.is_clear)
 
     @property
     def change_s(self) -> float:
         """Return how much longer the candidate's inference takes; negative: shorter."""
-        return self.candidate_wall_s - self.baseline_wall_s
+        change_s = self.candidate_wall_s - self.baseline_wall_s
+        return change_s if abs(change_s) > ROUNDING_S else 0.0
 
     def share(self, row: DifferenceRow) -> float:
         """Return a row's part of the whole change; not a number when nothing changed."""

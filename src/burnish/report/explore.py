@@ -10,10 +10,13 @@ from markupsafe import Markup
 
 from burnish.core import units
 from burnish.report import exploring, theme
+from burnish.report.charts.room import ASIDE, NARROW
+from burnish.report.diagnosed import diagnosed
 from burnish.report.graph import heat
 from burnish.report.graph.overlay import Overlay
-from burnish.report.graph.picture import Picture, overlay
-from burnish.report.html import environment
+from burnish.report.graph.picture import Picture, Timing, overlay
+from burnish.report.html import both, environment
+from burnish.store.graph import GraphRecord
 from burnish.version import __version__
 
 _SCRIPTS = ("layout.js", "model.js", "simulate.js", "canvas.js", "page.js")
@@ -22,7 +25,7 @@ _SCRIPTS = ("layout.js", "model.js", "simulate.js", "canvas.js", "page.js")
 def page(picture: Picture) -> str:
     """Return the page; it runs the one script that is ours, and no other."""
     time = overlay(picture)
-    charts = exploring.charts(picture.timing, picture.graph) if picture.timing else {}
+    charts = _charts(picture.timing, picture.graph) if picture.timing else {}
     return (
         environment()
         .get_template("explore/page.html")
@@ -30,13 +33,20 @@ def page(picture: Picture) -> str:
             picture=picture,
             version=__version__,
             facts=facts(picture, time),
-            charts={name: Markup(text) for name, text in charts.items()},
+            charts=charts,
+            diagnosis=diagnosed(picture.diagnosis) if picture.diagnosis else None,
             data=Markup(exploring.script_json(exploring.data(picture))),
             script=Markup(_script()),
             script_hash=_script_hash(),
             style=Markup(_style()),
         )
     )
+
+
+def _charts(timing: Timing, graph: GraphRecord) -> dict[str, Markup]:
+    """Return the charts by name, each for wide pages and for narrow ones."""
+    wide, narrow = (exploring.charts(timing, graph, room) for room in (ASIDE, NARROW))
+    return {name: both((wide[name], narrow[name])) if wide[name] else Markup() for name in wide}
 
 
 def facts(picture: Picture, time: Overlay | None) -> list[str]:

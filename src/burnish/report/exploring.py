@@ -7,11 +7,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from burnish.analyze.computed import computed
 from burnish.analyze.parallel import if_parallel
 from burnish.analyze.selector import operator_of
 from burnish.analyze.simulate import simulate
 from burnish.analyze.whatif import sweep
 from burnish.report.charts import ranked, roofline, timeline, tornado
+from burnish.report.charts.room import ASIDE, Room
 from burnish.report.graph import heat
 from burnish.report.graph.describe import Describer
 from burnish.report.graph.groups import Box, arithmetic_on_sizes
@@ -82,6 +84,7 @@ def _events(timing: Timing | None, graph: GraphRecord, number: Mapping[str, int]
     events = [
         {
             "n": event.name,
+            "c": computed(event, timing.setting) if event.nodes else event.name,
             "d": event.duration_s,
             "g": event.gap_s,
             "a": list(event.after),
@@ -116,14 +119,14 @@ def _by_operator(timing: Timing) -> dict[str, float]:
     return seconds
 
 
-def charts(timing: Timing, graph: GraphRecord) -> dict[str, str]:
+def charts(timing: Timing, graph: GraphRecord, room: Room = ASIDE) -> dict[str, str]:
     """Return the charts of the page, by name; a chart that cannot be drawn is an empty text."""
     return {
-        "operators": ranked.chart(_operator_rows(timing), title="Time by operator"),
-        "nodes": ranked.chart(_node_rows(timing, graph), title="Slowest nodes"),
-        "roofline": _roofline(timing),
-        "timeline": timeline.chart(_stretches(timing)),
-        "tornado": tornado.chart(_swings(timing), CHANGES),
+        "operators": ranked.chart(_operator_rows(timing), room, title="Time by operator"),
+        "nodes": ranked.chart(_node_rows(timing, graph), room, title="Slowest nodes"),
+        "roofline": _roofline(timing, room),
+        "timeline": timeline.chart(_stretches(timing), room),
+        "tornado": tornado.chart(_swings(timing), CHANGES, room),
     }
 
 
@@ -168,7 +171,7 @@ def _stretches(timing: Timing) -> list[timeline.Stretch]:
     longest = max((events.events[place].duration_s for place in events.work), default=0.0)
     return [
         timeline.Stretch(
-            event.name, event.resource, start_s, event.duration_s,
+            computed(event, timing.setting), event.resource, start_s, event.duration_s,
             f"h{heat.step(event.duration_s, longest)}",
             f"node {event.nodes[0]}" if event.nodes else "",
         )
@@ -177,7 +180,7 @@ def _stretches(timing: Timing) -> list[timeline.Stretch]:
     ]  # fmt: skip
 
 
-def _roofline(timing: Timing) -> str:
+def _roofline(timing: Timing, room: Room) -> str:
     device = timing.setting.device
     if device is None:
         return ""
@@ -190,7 +193,7 @@ def _roofline(timing: Timing) -> str:
             types[work.dtype] += event.duration_s
             marks.append(
                 roofline.Mark(
-                    event.name, work.flops, work.bytes_moved, event.duration_s,
+                    computed(event, timing.setting), work.flops, work.bytes_moved, event.duration_s,
                     f"node {event.nodes[0]}",
                 )
             )  # fmt: skip
@@ -203,7 +206,7 @@ def _roofline(timing: Timing) -> str:
         device.peak_flops_per_s[dtype],
         {level.name: level.bandwidth_bytes_per_s for level in device.memory},
     )
-    return roofline.chart(marks, roof)
+    return roofline.chart(marks, roof, room)
 
 
 def _swings(timing: Timing) -> Sequence[tornado.Swing]:

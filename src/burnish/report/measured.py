@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from burnish.analyze.breakdown import Breakdown, Row, RowKind
+from burnish.analyze.difference import ROUNDING_S, difference
 from burnish.bench import stats
 from burnish.bench.measure import BenchReport, Block, Comparison, Measurement, Verdict
 from burnish.core import units
@@ -95,7 +96,8 @@ def operator_groups(report: RunReport) -> tuple[Group, ...]:
     order = _labels(breakdowns)
     rows = [[_found(b, label) for b in breakdowns] for label in order]
     seconds = [tuple(row.seconds_s if row else 0.0 for row in both) for both in rows]
-    groups = [Group(label, times) for label, times in zip(order, seconds, strict=True)]
+    told = _told(breakdowns[0], breakdowns[-1]) if breakdowns[1:] else frozenset(order)
+    groups = [Group(name, times, name in told) for name, times in zip(order, seconds, strict=True)]
     rest = groups[SHOWN_OPERATORS:]
     shown = groups[:SHOWN_OPERATORS]
     if rest:
@@ -111,12 +113,14 @@ def operator_table(report: RunReport) -> Table:
     before, after = _before_and_after(report)[0], _before_and_after(report)[-1]
     always = [RowKind.UNATTRIBUTED.value, RowKind.BETWEEN.value]
     labels = [*_labels((before, after)), *always]
+    told = _told(before, after)
     return table(
         "",
         _OPERATORS,
-        [_operator_row(before, after, label) for label in labels],
+        [_operator_row(before, after, label, told) for label in labels],
         numeric=_OPERATORS[1:],
-        remark="Ceiling: how many times faster a run gets if the row costs nothing. Times are those"
+        remark="~: not told apart from no change by these runs. Ceiling: how many times faster a"
+        " run gets if the row costs nothing. Times are those"
         " of profiled runs, which are slower than plain ones: the latencies above count.",
     )
 
@@ -272,18 +276,32 @@ def _of_kind(breakdowns: tuple[Breakdown, ...], kind: RowKind) -> tuple[float, .
     )
 
 
-def _operator_row(before: Breakdown, after: Breakdown, label: str) -> tuple[Cell, ...]:
+def _told(before: Breakdown, after: Breakdown) -> frozenset[str]:
+    """Return what changed for certain: the others' intervals meet."""
+    found = difference(before, after, names=("", ""))
+    return frozenset(row.label for row in found.rows if found.tells(row))
+
+
+def _operator_row(
+    before: Breakdown, after: Breakdown, label: str, told: Collection[str]
+) -> tuple[Cell, ...]:
     first, last = _found(before, label), _found(after, label)
     change = (last.seconds_s if last else 0.0) - (first.seconds_s if first else 0.0)
-    sign = "+" if change > 0 else "−" if change < 0 else ""
     return (
         Cell(label),
         *_count_and_time(first),
         *_count_and_time(last),
-        Cell(f"{sign}{units.seconds(abs(change))}" if change else "0"),
+        _change_cell(change, told=label in told),
         Cell(units.share(after.share(last)) if last else "–"),
         Cell(_ceiling(after, last) if last else "–"),
     )
+
+
+def _change_cell(change_s: float, *, told: bool) -> Cell:
+    if abs(change_s) < ROUNDING_S:
+        return Cell("0")
+    said = f"{'+' if change_s > 0 else '−'}{units.seconds(abs(change_s))}"
+    return Cell(said) if told else Cell(f"~ {said}")
 
 
 def _count_and_time(row: Row | None) -> tuple[Cell, Cell]:

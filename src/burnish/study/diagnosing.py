@@ -18,7 +18,7 @@ from burnish.hw import choose as hardware
 from burnish.hw import detect
 from burnish.hw.spec import HardwareSpec, for_cores, load
 from burnish.store.graph import GraphRecord
-from burnish.study.timeline import DISPATCH_S
+from burnish.study.timeline import DISPATCH_S, is_blind
 from burnish.trace.events import DEVICE, Trace
 
 _NAMED = re.compile(r"\((?P<name>[^()]+)\)$")
@@ -51,15 +51,7 @@ def diagnosed(
         ran.what, ran.engine, extra=same_sizes(ran.bindings, ran.threads), is_trace=ran.is_trace
     )
     setting = Setting(Scene(graph, record), device)
-    return launches_only(setting, facts) if _is_blind(trace) else diagnosis(setting, facts)
-
-
-def _is_blind(trace: Trace) -> bool:
-    """Return whether nodes ran on a device, and the timeline has none of its work."""
-    if any(span.category in DEVICE for span in trace.spans):
-        return False
-    providers = {span.provider for span in trace.spans if span.provider}
-    return any(not provider.startswith("CPU") for provider in providers)
+    return launches_only(setting, facts) if is_blind(trace) else diagnosis(setting, facts)
 
 
 def _device(trace: Trace, ran: Ran, *, on_device: bool) -> HardwareSpec | None:

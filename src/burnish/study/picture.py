@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.analyze import scenario as scenarios
+from burnish.analyze.advise import Facts
+from burnish.analyze.diagnosis import Diagnosis, diagnosis, launches_only
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.transform import apply
 from burnish.core.errors import UsageError
 from burnish.report.graph.picture import Picture, Timing
+from burnish.study.diagnosing import same_sizes
 from burnish.study.inputs import fed, feeds_of
-from burnish.study.timeline import TimelineRequest, recorded
+from burnish.study.timeline import Recorded, TimelineRequest, recorded
 
 
 def picture(
@@ -34,12 +37,19 @@ def picture(
         if change is not None:
             raise UsageError("a change needs times", hint="add --engine onnxruntime-cpu")
         return _untimed(request)
-    found = recorded(dataclasses.replace(request, engine=engine or request.engine, trace=trace))
+    request = dataclasses.replace(request, engine=engine or request.engine, trace=trace)
+    return picture_of(recorded(request), request, change=change)
+
+
+def picture_of(
+    found: Recorded, request: TimelineRequest, *, change: Scenario | None = None
+) -> Picture:
+    """Return the graph of a model whose inference was recorded, and what holds that back."""
     record = found.setting.scene.record
     assert record is not None, "a model was given"
     changed = apply(change, found.setting) if change else None
     timing = Timing(
-        engine=engine or found.source,
+        engine=found.source if request.trace else request.engine,
         source=found.source,
         setting=found.setting,
         after=changed.graph if changed else None,
@@ -47,7 +57,20 @@ def picture(
         confidences=found.confidences,
     )
     notes = (*found.notes, *(changed.notes if changed else ()))
-    return Picture(found.label, record, timing, notes)
+    return Picture(found.label, record, timing, notes, _diagnosis(found, request))
+
+
+def _diagnosis(found: Recorded, request: TimelineRequest) -> Diagnosis:
+    model = request.model
+    what = request.trace or (model.compiled or model.onnx if model else "")
+    facts = Facts(
+        str(what),
+        request.engine,
+        extra=same_sizes(request.shape, request.options.threads),
+        is_trace=request.trace is not None,
+    )
+    told = launches_only if found.is_blind else diagnosis
+    return told(found.setting, facts)
 
 
 def change_of(scale: Sequence[str], scenario: Path | None) -> Scenario | None:

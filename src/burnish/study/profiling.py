@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,8 +21,9 @@ from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
-from burnish.engines.recording import Repeats
+from burnish.engines.recording import Recording, Repeats
 from burnish.infer.graph_of import graph_of
+from burnish.report import compared
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study.diagnosing import Ran, diagnosed
@@ -56,9 +58,15 @@ class Recorder:
 
 def answer(asked: ProfileCommand, *, progress: Progress = SILENT) -> ProfileReport:
     """Return every model on every engine; with several, the last against the first."""
+    given = asked.output
+    targets = [Path(one) for one in ([given] if isinstance(given, str | os.PathLike) else given)]
+    writers = [(target, compared.writer_for(target)) for target in targets]
     found, traces = profiles(asked, progress=progress)
-    if (target := path(asked.trace_out)) is not None:
-        files.write_text(target, chrome.text(traces[0]))
+    texts = [(target, write(found)) for target, write in writers]
+    if (timeline := path(asked.trace_out)) is not None:
+        texts.append((timeline, chrome.text(traces[0])))
+    for target, text in texts:
+        files.write_text(target, text)
     return found
 
 
@@ -88,9 +96,18 @@ def profiles(asked: ProfileCommand, *, progress: Progress = SILENT) -> Profiles:
 
 def recorded(subject: FedModel, engine: str, how: Recorder) -> Found:
     """Return where the time of a model on an engine goes, and what holds it back."""
-    about = Subject(subject.model.label, engine, subject.graph, how.known)
+    return profiled(recording_of(subject, engine, how), subject, engine, how)
+
+
+def recording_of(subject: FedModel, engine: str, how: Recorder) -> Recording:
+    """Return inferences of a model on an engine, recorded and plain."""
     with isolated.open_session(engine, subject.model, how.options) as session:
-        recording = session.record(subject.feeds.arrays, how.repeats)
+        return session.record(subject.feeds.arrays, how.repeats)
+
+
+def profiled(recording: Recording, subject: FedModel, engine: str, how: Recorder) -> Found:
+    """Return where the time of recorded inferences goes, and what holds them back."""
+    about = Subject(subject.model.label, engine, subject.graph, how.known)
     found, trace = profile(recording, about)
     ran = Ran(
         str(subject.model.compiled or subject.model.onnx),

@@ -7,13 +7,13 @@ import datetime as dt
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnish.analyze.profile import Profile, ProfileReport
+from burnish.analyze.profile import Profile
 from burnish.bench import choose
 from burnish.bench.measure import BenchReport
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.bench.verdict import require_sound
-from burnish.core import files, records
+from burnish.core import files, records, settings
 from burnish.core.errors import CheckFailedError, MissingCapabilityError, ModelError
 from burnish.core.hashing import value_key
 from burnish.core.progress import SILENT, Progress
@@ -25,7 +25,9 @@ from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest
 from burnish.parity.verdict import verdict
 from burnish.process.child import answer_limit_s
-from burnish.report import html, record
+from burnish.report import explore, html, record
+from burnish.report.drawings import Drawings, drawings
+from burnish.report.graph.picture import Picture
 from burnish.report.record import RunReport
 from burnish.store import layout, onnx_files
 from burnish.store.stored import StoredModel
@@ -34,19 +36,30 @@ from burnish.study.given import models_of
 from burnish.study.inputs import fed, feeds_of
 from burnish.study.judge import judge_of
 from burnish.study.optimize import OptimizeReport, RewriteRejectedError, optimize_file
-from burnish.study.profiling import Recorder, recorded
+from burnish.study.picture import picture_of
+from burnish.study.profiling import Recorder, profiled, recording_of
 from burnish.study.requests.judging import BenchCommand, RunCommand
 from burnish.study.requests.line import line
 from burnish.study.requests.vocabulary import names, path
 from burnish.study.rewriting import options_of_run
+from burnish.study.timeline import TimelineRequest, typical, undisturbed
 from burnish.study.trial import Trial
 from burnish.version import __version__
 
 PAGE = "report.html"
+EXPLORE = "explore.html"
 RESULT = "result.json"
 _SECONDS_PER_SUBJECT = 20.0
 _VERIFY_S = 15.0
 """How long to verify beyond the asked samples: each fusion was tried on its own before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Where the time of the models goes, and the drawings of the last of them."""
+
+    profiles: tuple[Profile, ...]
+    drawn: Drawings | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +100,15 @@ def answer(asked: RunCommand, *, progress: Progress = SILENT) -> RunReport:
     kinds = {
         RESULT: records.files_of(RunReport),
         PAGE: html.FILES,
+        EXPLORE: html.FILES,
         study.target.name: _own(log),
     }
     for name, kind in kinds.items():
         files.check_file(folder / name, kind)
-    report = _studied(study)
+    report, looked = _studied(study)
     document = records.document(report, schema=record.SCHEMA)
     files.write_text(folder / RESULT, records.text_of(document), kinds[RESULT])
-    files.write_text(folder / PAGE, html.page(report), kinds[PAGE])
+    files.write_text(folder / PAGE, html.page(report, looked.drawn), kinds[PAGE])
     return report
 
 
@@ -119,14 +133,15 @@ def _own(log: StepLog) -> files.Kind:
     return files.Kind(onnx_files.OWN.name, refusal)
 
 
-def _studied(study: _Study) -> RunReport:
+def _studied(study: _Study) -> tuple[RunReport, Looked]:
     optimized = _optimized(study)
     parity = optimized.parity
     assert parity is not None
     models, keys = [study.model], [study.source_key]
     if parity.passed and optimized.target_key is not None:
         models, keys = [*models, study.optimized], [*keys, optimized.target_key]
-    return RunReport(
+    measured, looked = _measured(study, models, keys), _profiled(study, models, keys)
+    report = RunReport(
         model=study.model.label,
         original=str(study.model.onnx),
         optimized=str(study.target),
@@ -136,11 +151,12 @@ def _studied(study: _Study) -> RunReport:
         command=line(study.asked),
         rewrite=optimized.rewrite,
         parity=parity,
-        bench=_measured(study, models, keys),
-        profile=_profiled(study, models, keys),
+        bench=measured,
+        profile=looked.profiles,
         steps=study.log.marks,
-        files=_files(study, parity),
+        files=_files(study, parity, looked),
     )
+    return report, looked
 
 
 def _optimized(study: _Study) -> OptimizeReport:
@@ -224,31 +240,51 @@ def _rerun(study: _Study, models: list[StoredModel]) -> str:
     return line(measuring)
 
 
-def _profiled(study: _Study, models: list[StoredModel], keys: list[str]) -> tuple[Profile, ...]:
+def _profiled(study: _Study, models: list[StoredModel], keys: list[str]) -> Looked:
     options = _engine_options(study.asked)
     feeds = feeds_of(study.model, study.asked)
     engines = {subject.engine for subject in _subjects(study, models)}
     engine = "onnxruntime-cpu" if "onnxruntime-cpu" in engines else sorted(engines)[0]
 
-    def make() -> ProfileReport:
-        profiles = tuple(_profile(study, model, engine, feeds) for model in models)
-        return ProfileReport(tuple(one for one in profiles if one is not None), None)
+    def make() -> Looked:
+        looked = [_looked_at(study, model, engine, feeds) for model in models]
+        seen = [one for one in looked if one is not None]
+        profiles = tuple(profile for profile, _ in seen)
+        if not seen:
+            return Looked(profiles, None)
+        files.write_text(study.folder / EXPLORE, explore.page(seen[-1][1]), html.FILES)
+        return Looked(profiles, drawings(seen[-1][1]))
 
     key = study.key(keys, engine, options, feeds.bindings, study.asked.seed)
-    return study.log.once("profile", make, key=key, kind=ProfileReport).profiles
+    is_there = (study.folder / EXPLORE).exists
+    return study.log.once(
+        "profile", make, key=key, kind=Looked, holds=lambda one: not one.profiles or is_there()
+    )
 
 
-def _profile(study: _Study, model: StoredModel, engine: str, feeds: Feeds) -> Profile | None:
+def _looked_at(
+    study: _Study, model: StoredModel, engine: str, feeds: Feeds
+) -> tuple[Profile, Picture] | None:
+    """Return where a model's time goes, and its picture; None where no engine could tell."""
+    options, subject = _engine_options(study.asked), fed(model, feeds)
+    how = Recorder(options, shape=study.asked.shape)
+    request = TimelineRequest(
+        model, engine=engine, options=options, shape=study.asked.shape, cache=settings.read().cache
+    )
     try:
-        how = Recorder(_engine_options(study.asked), shape=study.asked.shape)
-        found, _, _ = recorded(fed(model, feeds), engine, how)
+        recording = recording_of(subject, engine, how)
+        found, _, _ = profiled(recording, subject, engine, how)
+        assert recording.trace is not None, "else there was no profile either"
+        plain_s = undisturbed(recording.plain_s)
+        drawn = picture_of(typical(recording.trace, plain_s, request, subject), request)
     except (EngineCrashedError, MissingCapabilityError) as error:  # its row there says so, too
         study.progress.step("profile", 1, 1, error.problem)
         return None
     study.progress.step("profile", 1, 1, model.label)
-    return found
+    return found, drawn
 
 
-def _files(study: _Study, parity: VerifyReport) -> dict[str, str]:
+def _files(study: _Study, parity: VerifyReport, looked: Looked) -> dict[str, str]:
     written = {"report": PAGE, "result": RESULT}
+    written |= {"explore": EXPLORE} if looked.profiles else {}
     return {**written, "model": study.target.name} if parity.passed else written

@@ -93,6 +93,8 @@ class Recorded:
     correction: Correction | None
     notes: tuple[str, ...]
     feeds: Feeds | None = None
+    is_blind: bool = False
+    """Whether nodes ran on a device whose work was not recorded."""
     confidences: Mapping[tuple[str, ...], Confidence] = field(default_factory=dict)
     """By the nodes of an event: how they are known."""
 
@@ -118,13 +120,18 @@ def timeline_of(
 def recorded(request: TimelineRequest) -> Recorded:
     """Return the typical inference of a model that is run now, or of a recorded timeline."""
     subject = fed(request.model, feeds_of(request.model, request)) if request.model else None
+    if request.trace is not None:
+        return typical(_read(request.trace), None, request, subject)
+    assert subject is not None
+    return typical(*_run(request, subject), request, subject)
+
+
+def typical(
+    trace: Trace, unprofiled_s: float | None, request: TimelineRequest, subject: FedModel | None
+) -> Recorded:
+    """Return the typical inference of a timeline, as long as one without profiling took."""
     feeds = subject.feeds if subject else None
     record = completed(subject.graph, subject.model, subject.feeds) if subject else None
-    if request.trace is not None:
-        trace, unprofiled_s = _read(request.trace), None
-    else:
-        assert subject is not None
-        trace, unprofiled_s = _run(request, subject)
     known = library(request.groups)
     if record is not None:
         trace = attribute(trace, record, known)
@@ -152,6 +159,7 @@ def recorded(request: TimelineRequest) -> Recorded:
         correction=correction,
         notes=notes,
         feeds=feeds,
+        is_blind=is_blind(trace),
         confidences={span.nodes: span.confidence for span in trace.spans if span.nodes},
     )
 
@@ -197,6 +205,14 @@ def _run(request: TimelineRequest, subject: FedModel) -> tuple[Trace, float]:
             hint="use one that does: --engine onnxruntime-cpu",
         )
     return found.trace, undisturbed(found.plain_s)
+
+
+def is_blind(trace: Trace) -> bool:
+    """Return whether nodes ran on a device, and the timeline has none of its work."""
+    if any(span.category in DEVICE for span in trace.spans):
+        return False
+    providers = {span.provider for span in trace.spans if span.provider}
+    return any(not provider.startswith("CPU") for provider in providers)
 
 
 def undisturbed(samples_s: Sequence[float]) -> float:

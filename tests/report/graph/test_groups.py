@@ -64,18 +64,19 @@ def test_a_single_module_around_everything_opens() -> None:
 
 def test_nodes_of_one_kernel_share_a_box() -> None:
     view = groups.by_kernel(diamond(), [("fused", ("value", "bias")), ("alone", ("query",))])
-    box = next(box for box in view.boxes if box.kind == "group")
-    assert (box.label, box.members) == ("fused", ("value", "bias"))
-    assert "alone" not in labels(view)
+    found = {box.label: box.members for box in view.boxes if box.kind == "group"}
+    assert found == {"fused": ("value", "bias"), "alone": ("query",)}
 
 
-def test_kernels_of_the_same_name_stay_apart() -> None:
+def test_kernels_that_compute_the_same_stay_apart() -> None:
     view = groups.by_kernel(
         diamond(),
         [("gemm", ("value", "bias")), ("gemm", ("query", "score")), ("x", ("bias", "flat"))],
     )
-    found = {box.label: box.members for box in view.boxes if box.kind == "group"}
-    assert found == {"gemm": ("value", "bias"), "gemm #2": ("query", "score"), "x": ("flat",)}
+    found = [(box.label, box.members) for box in view.boxes if box.kind == "group"]
+    assert sorted(found) == [
+        ("gemm", ("query", "score")), ("gemm", ("value", "bias")), ("x", ("flat",)),
+    ]  # fmt: skip
 
 
 def test_a_fold_that_makes_a_cycle_still_has_all_its_edges() -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from burnish.core import units
 from burnish.report import svg
+from burnish.report.charts.room import PAGE, Room, grid_line
 
-WIDTH = 720
-_LEFT, _RIGHT, _TOP, _ROW, _BAR = 250, 76, 4, 40, 16
+_RIGHT, _TOP, _ROW, _BAR = 76, 4, 40, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +28,17 @@ class Latency:
     """Stands where the bar would, when there is none."""
 
 
-def chart(latencies: Sequence[Latency]) -> str:
+def chart(latencies: Sequence[Latency], room: Room = PAGE) -> str:
     """Return the drawing; the axis starts at zero, so that lengths can be compared."""
     longest = max((_longest(latency) for latency in latencies), default=0.0)
-    marks = svg.ticks(longest)
-    scale = (WIDTH - _LEFT - _RIGHT) / marks[-1]
-    bottom = _TOP + _ROW * len(latencies)
-    grid = [_grid_line(value, _LEFT + value * scale, bottom) for value in marks]
-    rows = [_row(one, _TOP + _ROW * number, scale) for number, one in enumerate(latencies)]
+    marks = svg.ticks(longest, most=room.most_ticks)
+    scale, high = (room.width - room.left - _RIGHT) / marks[-1], _ROW + room.above / 2
+    bottom = _TOP + high * len(latencies)
+    grid = [_grid_line(value, room.left + value * scale, bottom) for value in marks]
+    rows = [_row(one, _TOP + high * number, scale, room) for number, one in enumerate(latencies)]
     said = "; ".join(_said(one) for one in latencies)
     return svg.document(
-        *grid, *rows, width=WIDTH, height=bottom + 24, label=f"Median latency: {said}"
+        *grid, *rows, width=room.width, height=bottom + 24, label=f"Median latency: {said}"
     )
 
 
@@ -55,36 +55,36 @@ def _said(latency: Latency) -> str:
 
 
 def _grid_line(value: float, x: float, bottom: float) -> str:
-    label = units.seconds(value) if value else "0"
-    return svg.element("line", x1=x, x2=x, y1=_TOP, y2=bottom, class_="grid") + svg.text(
-        label, x=x, y=bottom + 16, class_="tick", anchor="middle"
-    )
+    return grid_line(units.seconds(value) if value else "0", x=x, top=_TOP, bottom=bottom)
 
 
-def _row(latency: Latency, top: float, scale: float) -> str:
-    middle = top + _ROW / 2
-    name = svg.text(
-        svg.shortened(latency.label, 40), x=_LEFT - 10, y=middle - 2, class_="name", anchor="end"
-    ) + svg.text(latency.engine, x=_LEFT - 10, y=middle + 12, class_="small", anchor="end")
-    if latency.median_s is None:
-        drawn = svg.text(latency.remark, x=_LEFT + 8, y=middle + 4, class_="remark")
+def _row(latency: Latency, top: float, scale: float, room: Room) -> str:
+    middle = top + _ROW / 2 + room.above / 2
+    if room.above:
+        name = room.label(f"{latency.label} · {latency.engine}", top=top, base=middle)
     else:
-        drawn = _bar(latency, latency.median_s, middle, scale)
+        name = room.label(latency.label, top=top, base=middle - 2) + room.label(
+            latency.engine, top=top, base=middle + 12, class_="small"
+        )
+    if latency.median_s is None:
+        drawn = svg.text(latency.remark, x=room.left + 8, y=middle + 4, class_="remark")
+    else:
+        drawn = _bar(latency, latency.median_s, middle, scale, room.left)
     return svg.element("g", svg.title(_said(latency)), name, drawn)
 
 
-def _bar(latency: Latency, median_s: float, middle: float, scale: float) -> str:
-    end = _LEFT + median_s * scale
-    reach = _LEFT + _longest(latency) * scale
+def _bar(latency: Latency, median_s: float, middle: float, scale: float, left: float) -> str:
+    end = left + median_s * scale
+    reach = left + _longest(latency) * scale
     bar = svg.element(
-        "rect", x=_LEFT, y=middle - _BAR / 2, width=median_s * scale, height=_BAR, rx=2,
+        "rect", x=left, y=middle - _BAR / 2, width=median_s * scale, height=_BAR, rx=2,
         class_=f"bar {latency.series}",
     )  # fmt: skip
     rounds = [
         svg.element(
             "line",
-            x1=_LEFT + value * scale,
-            x2=_LEFT + value * scale,
+            x1=left + value * scale,
+            x2=left + value * scale,
             y1=middle + _BAR / 2 + 2,
             y2=middle + _BAR / 2 + 7,
             class_="round",
@@ -92,13 +92,13 @@ def _bar(latency: Latency, median_s: float, middle: float, scale: float) -> str:
         for value in latency.rounds_s
     ]
     value = svg.text(_value(latency), x=max(end, reach) + 8, y=middle + 4, class_="value")
-    return "".join((bar, _whisker(latency, middle, scale), *rounds, value))
+    return "".join((bar, _whisker(latency, middle, scale, left), *rounds, value))
 
 
-def _whisker(latency: Latency, middle: float, scale: float) -> str:
+def _whisker(latency: Latency, middle: float, scale: float, left: float) -> str:
     if latency.low_s is None or latency.high_s is None:
         return ""
-    low, high = _LEFT + latency.low_s * scale, _LEFT + latency.high_s * scale
+    low, high = left + latency.low_s * scale, left + latency.high_s * scale
     caps = [
         svg.element("line", x1=x, x2=x, y1=middle - 4, y2=middle + 4, class_="whisker")
         for x in (low, high)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from burnish.core import units
 from burnish.report import svg
+from burnish.report.charts.room import ASIDE, Room
 
-WIDTH = 520
-_LEFT, _RIGHT, _TOP, _ROW, _BAR = 214, 168, 22, 22, 13
+_RIGHT, _TOP, _ROW, _BAR = 168, 22, 22, 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +29,21 @@ class Ranked:
     """True for what is no node: time between nodes, or of none."""
 
 
-def chart(rows: Sequence[Ranked], *, title: str) -> str:
+def chart(rows: Sequence[Ranked], room: Room = ASIDE, *, title: str) -> str:
     """Return the drawing; bars start at zero."""
     longest = max((row.seconds_s for row in rows), default=0.0) or 1.0
-    scale = (WIDTH - _LEFT - _RIGHT) / longest
+    scale, high = (room.width - room.left - _RIGHT) / longest, _ROW + room.above
     head = [
         svg.text(word, x=x, y=13, class_="small", anchor="end")
-        for word, x in (("time", WIDTH - 102), ("share", WIDTH - 50), ("ceiling", WIDTH))
+        for word, x in (
+            ("time", room.width - 102),
+            ("share", room.width - 50),
+            ("ceiling", room.width),
+        )
     ]
-    drawn = [_row(row, _TOP + _ROW * number, scale) for number, row in enumerate(rows)]
+    drawn = [_row(row, _TOP + high * number, scale, room) for number, row in enumerate(rows)]
     return svg.document(
-        *head, *drawn, width=WIDTH, height=_TOP + _ROW * len(rows) + 2,
+        *head, *drawn, width=room.width, height=_TOP + high * len(rows) + 2,
         label=f"{title}: {'; '.join(_said(row) for row in rows[:5])}",
     )  # fmt: skip
 
@@ -53,24 +57,24 @@ def _details(row: Ranked, ceiling: str) -> str:
     return f"{_said(row)}; without it, {ceiling} as fast at most{named}"
 
 
-def _row(row: Ranked, top: float, scale: float) -> str:
-    base = top + _BAR - 1.5
+def _row(row: Ranked, top: float, scale: float, room: Room) -> str:
+    bar = top + room.above
+    base = bar + _BAR - 1.5
     ceiling = units.ratio(row.ceiling) if math.isfinite(row.ceiling) else "∞"
     numbers = (
-        (units.seconds(row.seconds_s), WIDTH - 102),
-        (units.share(row.share), WIDTH - 50),
-        (ceiling, WIDTH),
+        (units.seconds(row.seconds_s), room.width - 102),
+        (units.share(row.share), room.width - 50),
+        (ceiling, room.width),
     )
     return svg.element(
         "g",
         svg.title(_details(row, ceiling)),
-        svg.element("rect", x=0, y=top - 4, width=WIDTH, height=_ROW, class_="back"),
-        svg.text(
-            svg.tail(row.label, 32), x=_LEFT - 10, y=base, anchor="end",
-            class_="name quiet" if row.quiet else "name",
-        ),
         svg.element(
-            "rect", x=_LEFT, y=top, width=max(0.0, row.seconds_s) * scale, height=_BAR, rx=1.5,
+            "rect", x=0, y=top - 4, width=room.width, height=_ROW + room.above, class_="back"
+        ),
+        room.label(row.label, top=top, base=base, class_="name quiet" if row.quiet else "name"),
+        svg.element(
+            "rect", x=room.left, y=bar, width=max(0.0, row.seconds_s) * scale, height=_BAR, rx=1.5,
             class_="bar baseline" if row.quiet else "bar accent",
         ),
         *(svg.text(text, x=x, y=base, class_="number", anchor="end") for text, x in numbers),

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from burnish.core import units
 from burnish.report import svg
+from burnish.report.charts.room import ASIDE, Room
 
-WIDTH, HEIGHT = 520, 380
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 16, 44
+HEIGHT = 380
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 28, 44
 _POWERS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
@@ -44,14 +45,15 @@ class Roof:
         return min(self.peak_flops_per_s, intensity * self.slowest_bytes_per_s)
 
 
-def chart(marks: Sequence[Mark], roof: Roof) -> str:
+def chart(marks: Sequence[Mark], roof: Roof, room: Room = ASIDE) -> str:
     """Return the drawing, both axes in powers of ten; the area of a mark is its time.
 
     What computes nothing (copies, reshapes) has no place on it.
     """
     shown = [m for m in marks if m.flops > 0 and m.bytes_moved > 0 and m.seconds_s > 0]
     ridge = roof.peak_flops_per_s / roof.slowest_bytes_per_s
-    across = _Axis.around([ridge, *(m.flops / m.bytes_moved for m in shown)], _LEFT, WIDTH - _RIGHT)
+    intensities = [ridge, *(m.flops / m.bytes_moved for m in shown)]
+    across = _Axis.around(intensities, _LEFT, room.width - _RIGHT)
     rates = [roof.peak_flops_per_s, *(m.flops / m.seconds_s for m in shown)]
     up = _Axis.around(rates, HEIGHT - _BOTTOM, _TOP)
     longest = max((m.seconds_s for m in shown), default=1.0)
@@ -60,7 +62,7 @@ def chart(marks: Sequence[Mark], roof: Roof) -> str:
         for m in sorted(shown, key=lambda m: (-m.seconds_s, m.label))
     ]
     return svg.document(
-        *_grid(across, up), *_roof(roof, across, up), *drawn, width=WIDTH, height=HEIGHT,
+        *_grid(across, up), *_roof(roof, across, up), *drawn, width=room.width, height=HEIGHT,
         label=f"Roofline of {roof.name} with {len(shown)} marks",
     )  # fmt: skip
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from burnish.core import units
 from burnish.report import svg
+from burnish.report.charts.room import ASIDE, Room, grid_line
 
-WIDTH = 520
-_RIGHT, _TOP, _BAR, _LANE = 8, 20, 18, 44
+_RIGHT, _TOP, _BAR, _LANE = 8, 20, 20, 46
+_LETTER, _FEWEST = 5.7, 4
+"""How wide a letter in a bar is, and from how many on they say anything."""
 _NARROWEST = 0.4
 """Bars that are narrower, and close to one another, are drawn as one."""
 
@@ -32,12 +34,12 @@ class Stretch:
         return self.start_s + self.duration_s
 
 
-def chart(stretches: Sequence[Stretch]) -> str:
-    """Return the drawing, from the first start to the last end."""
+def chart(stretches: Sequence[Stretch], room: Room = ASIDE) -> str:
+    """Return the drawing, from the first start to the last end; bars say what they are."""
     begin = min((one.start_s for one in stretches), default=0.0)
     length = max((one.end_s for one in stretches), default=0.0) - begin
     marks = svg.ticks(length, most=5)
-    scale = (WIDTH - _RIGHT) / (length or 1.0)
+    scale = (room.width - _RIGHT) / (length or 1.0)
     lanes = list(dict.fromkeys(one.lane for one in stretches))
     bottom = _TOP + _LANE * len(lanes)
     grid = [_grid_line(v, v * scale, bottom) for v in marks if v <= length * (1 + 1e-9)]
@@ -46,30 +48,42 @@ def chart(stretches: Sequence[Stretch]) -> str:
         for number, lane in enumerate(lanes)
     ]
     return svg.document(
-        *grid, *rows, width=WIDTH, height=bottom + 20,
+        *grid, *rows, width=room.width, height=bottom + 20,
         label=f"{len(stretches)} stretches on {len(lanes)} lanes in {units.seconds(length)}",
     )  # fmt: skip
 
 
 def _grid_line(value: float, x: float, bottom: float) -> str:
-    anchor = "start" if value == 0 else "middle"
-    line = svg.element("line", x1=x, x2=x, y1=_TOP - 6, y2=bottom, class_="grid")
-    label = units.seconds(value) if value else "0"
-    return line + svg.text(label, x=x, y=bottom + 14, class_="tick", anchor=anchor)
+    return grid_line(units.seconds(value) if value else "0", x=x, top=_TOP - 6, bottom=bottom)
 
 
 def _lane(name: str, stretches: Sequence[Stretch], begin: float, scale: float, top: float) -> str:
     bars = [
-        svg.element(
-            "rect",
-            svg.title(f"{one.label}: {units.seconds(one.duration_s)}"),
-            x=(one.start_s - begin) * scale, y=top + 12, height=_BAR,
-            width=max(_NARROWEST, one.duration_s * scale), class_=f"stretch row {one.look}",
-            data_key=one.key,
-        )
+        _bar(one, (one.start_s - begin) * scale, max(_NARROWEST, one.duration_s * scale), top + 12)
         for one in _merged(stretches, _NARROWEST / scale)
-    ]  # fmt: skip
+    ]
     return svg.text(svg.shortened(name, 60), x=0, y=top + 6, class_="small") + "".join(bars)
+
+
+def _bar(one: Stretch, x: float, width: float, y: float) -> str:
+    letters = int((width - 6) / _LETTER)
+    words = [svg.text(_cut(one.label, letters), x=x + 3, y=y + _BAR - 6, class_="in-bar")]
+    return svg.element(
+        "g",
+        svg.title(f"{one.label}: {units.seconds(one.duration_s)}"),
+        svg.element("rect", x=x, y=y, width=width, height=_BAR),
+        *(words if letters >= _FEWEST else ()),
+        class_=f"stretch row {one.look}",
+        data_key=one.key,
+    )
+
+
+def _cut(label: str, letters: int) -> str:
+    """Return the beginning of a label, in whole words if there is room for one."""
+    if len(label) <= letters:
+        return label
+    words, _, _ = label[: letters + 1].rpartition(" ")
+    return words or f"{label[: letters - 1]}…"
 
 
 def _merged(stretches: Sequence[Stretch], narrowest_s: float) -> Iterable[Stretch]:

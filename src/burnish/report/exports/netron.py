@@ -22,7 +22,10 @@ def attachment(picture: Picture) -> str:
     return records.text_of(
         {
             "signature": "netron:attachment",
-            "metadata": [{"name": name, "value": value} for name, value in about.items()],
+            "metadata": [
+                {"kind": "graph", "target": picture.graph.name, "name": name, "value": value}
+                for name, value in about.items()
+            ],
             "metrics": metrics,
         }
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from burnish.core import units
 from burnish.report import svg, theme
@@ -16,22 +17,26 @@ from burnish.report.graph.layout import Edge, Layout, Place, Point, layout
 _MARGIN, _HEAD, _FACT_LINE = 24.0, 62.0, 15.0
 _LINE, _LETTER, _PAD = 15.0, 6.7, 12.0
 _NARROWEST, _LONGEST = 76.0, 30
-_STYLE = """svg{background:var(--paper);font-family:var(--sans)}
-text{fill:var(--ink);font-size:12px;font-variant-numeric:tabular-nums}
-.small{font-size:10.5px;fill:var(--quiet)}
-.edge{fill:none;stroke:var(--edge);stroke-width:1.2}
-.edge.critical{stroke:var(--path);stroke-width:2.6}
-.tip{fill:var(--edge)}
-.tip.critical,.branch{fill:var(--path)}
-.branch{font-size:10.5px;font-weight:600;paint-order:stroke;stroke:var(--paper);stroke-width:3px}
-.box rect{stroke:var(--line);stroke-width:1}
-.box text{text-anchor:middle}
-.box .name{font-weight:600}
-.box .small{opacity:.85}
-.box.group rect{stroke:var(--baseline);stroke-width:1.6}
-.box.input rect,.box.output rect{fill:var(--raised);stroke:var(--baseline)}
-.box.critical rect{stroke:var(--path);stroke-width:2.6}
-"""
+_RULES: Mapping[str, str] = MappingProxyType(
+    {
+        "text": "fill:var(--ink);font-size:12px;font-variant-numeric:tabular-nums",
+        ".small": "font-size:10.5px;fill:var(--quiet)",
+        ".edge": "fill:none;stroke:var(--edge);stroke-width:1.2",
+        ".edge.critical": "stroke:var(--path);stroke-width:2.6",
+        ".tip": "fill:var(--edge)",
+        ".tip.critical": "fill:var(--path)",
+        ".branch": "fill:var(--path);font-size:10.5px;font-weight:600;paint-order:stroke;"
+        "stroke:var(--paper);stroke-width:3px",
+        ".box rect": "stroke:var(--line);stroke-width:1",
+        ".box text": "text-anchor:middle",
+        ".box .name": "font-weight:600",
+        ".box .small": "opacity:.85",
+        ".box.group rect": "stroke:var(--baseline);stroke-width:1.6",
+        ".box.input rect": "fill:var(--raised);stroke:var(--baseline)",
+        ".box.output rect": "fill:var(--raised);stroke:var(--baseline)",
+        ".box.critical rect": "stroke:var(--path);stroke-width:2.6",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +49,56 @@ class Head:
 
 def drawing(view: View, describer: Describer, head: Head, *, left_to_right: bool = False) -> str:
     """Return the drawing of a view; `describer` knows what each box says and how it looks."""
-    critical = describer.critical_edges(view)
-    lines = [[svg.shortened(t, _LONGEST) for t in describer.lines(box)] for box in view.boxes]
-    sizes = [_size(texts) for texts in lines]
-    plan = layout(sizes, view.edges, left_to_right=left_to_right, whole=critical)
+    parts, plan = _drawn(view, describer, left_to_right=left_to_right)
     width = max(plan.width, 560.0) + 2 * _MARGIN
     facts = _wrapped(head.facts, width - 2 * _MARGIN)
     top = _HEAD + _FACT_LINE * len(facts) + _MARGIN
     aside = (width - 2 * _MARGIN - plan.width) / 2
+    body = svg.element("g", *parts, transform=f"translate({_MARGIN + aside:.1f} {top:.1f})")
+    ground = "svg{background:var(--paper);font-family:var(--sans)}\n"
+    return svg.document(
+        svg.element("style", f"{theme.css()}{heat.css()}{ground}{css()}"), _tips(),
+        *_heading(head.title, facts, describer), body,
+        width=width, height=plan.height + top + _MARGIN,
+        label=f"Graph of {head.title}: {len(view.boxes)} boxes, {len(view.edges)} lines",
+    )  # fmt: skip
+
+
+def inlined(view: View, describer: Describer, title: str) -> str:
+    """Return the drawing for a page that has its rules and colours, without a heading."""
+    parts, plan = _drawn(view, describer, left_to_right=False)
+    body = svg.element("g", *parts, transform=f"translate({_MARGIN:.1f} {_MARGIN:.1f})")
+    return svg.document(
+        _tips(), body, width=plan.width + 2 * _MARGIN, height=plan.height + 2 * _MARGIN,
+        label=f"Graph of {title}: {len(view.boxes)} boxes, {len(view.edges)} lines",
+    )  # fmt: skip
+
+
+def css(within: str = "") -> str:
+    """Return how boxes and lines look; on a page, of the drawings `within` an element only."""
+    heats = {
+        rule: body
+        for n in range(heat.STEPS)
+        for rule, body in (
+            (f".h{n} rect,{within}rect.h{n}", f"fill:var(--heat-{n})"),
+            (f".h{n} text", f"fill:var(--on-{n})"),
+        )
+    }
+    return "".join(f"{within}{rule}{{{body}}}\n" for rule, body in {**_RULES, **heats}.items())
+
+
+def _drawn(view: View, describer: Describer, *, left_to_right: bool) -> tuple[list[str], Layout]:
+    """Return lines, shares of branches and boxes, one on the other, and where they are."""
+    critical = describer.critical_edges(view)
+    lines = [[svg.shortened(t, _LONGEST) for t in describer.lines(box)] for box in view.boxes]
+    sizes = [_size(texts) for texts in lines]
+    plan = layout(sizes, view.edges, left_to_right=left_to_right, whole=critical)
     parts = [
         *_lines(view, plan, critical, left_to_right=left_to_right),
         *_branch_shares(view, plan, describer, left_to_right=left_to_right),
         *map(functools.partial(_box, describer), view.boxes, lines, plan.places),
     ]
-    body = svg.element("g", *parts, transform=f"translate({_MARGIN + aside:.1f} {top:.1f})")
-    return svg.document(
-        svg.element("style", f"{theme.css()}{heat.css()}{_style()}"), _tips(),
-        *_heading(head.title, facts, describer), body,
-        width=width, height=plan.height + top + _MARGIN,
-        label=f"Graph of {head.title}: {len(view.boxes)} boxes, {len(view.edges)} lines",
-    )  # fmt: skip
+    return parts, plan
 
 
 def path(points: Sequence[Point], *, left_to_right: bool) -> str:
@@ -82,15 +117,6 @@ def path(points: Sequence[Point], *, left_to_right: bool) -> str:
             parts.append(f"C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f} {to_x:.1f} {to_y:.1f}")
         x, y, curved = to_x, to_y, not curved
     return "".join(parts)
-
-
-def _style() -> str:
-    steps = range(heat.STEPS)
-    heats = "".join(
-        f".h{n} rect,rect.h{n}{{fill:var(--heat-{n})}}.h{n} text{{fill:var(--on-{n})}}\n"
-        for n in steps
-    )
-    return _STYLE + heats
 
 
 def _size(lines: Sequence[str]) -> tuple[float, float]:

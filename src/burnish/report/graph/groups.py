@@ -70,18 +70,19 @@ def _boxes(nodes: Sequence[GraphNode], depth: int) -> int:
 
 
 def by_kernel(graph: GraphRecord, kernels: Iterable[tuple[str, Sequence[str]]]) -> View:
-    """Return one box per kernel (its name and the nodes that it does); other nodes stand alone.
+    """Return one box per kernel (what it computes and the nodes that it does); others stand alone.
 
-    Kernels of the same name are told apart by a number; a node that several do is in the first.
+    A node that several kernels do is in the box of the first.
     """
     owners: dict[str, str] = {}
-    seen: dict[str, int] = {}
-    for name, nodes in kernels:
-        if len(nodes) > 1:
-            seen[name] = seen.get(name, 0) + 1
-            key = name if seen[name] == 1 else f"{name} #{seen[name]}"
-            owners = dict.fromkeys(nodes, key) | owners
-    return folded(graph, owners, hidden=arithmetic_on_sizes(graph))
+    labels: dict[str, str] = {}
+    for number, (label, nodes) in enumerate(kernels):
+        if nodes:
+            key = f"kernel {number}"
+            labels[key] = label
+            for name in nodes:
+                owners.setdefault(name, key)
+    return folded(graph, owners, hidden=arithmetic_on_sizes(graph), labels=labels)
 
 
 def arithmetic_on_sizes(graph: GraphRecord) -> frozenset[str]:
@@ -111,9 +112,16 @@ def _owners(nodes: Iterable[GraphNode], depth: int) -> dict[str, str]:
 
 
 def folded(
-    graph: GraphRecord, owners: Mapping[str, str], *, hidden: Collection[str] = frozenset()
+    graph: GraphRecord,
+    owners: Mapping[str, str],
+    *,
+    hidden: Collection[str] = frozenset(),
+    labels: Mapping[str, str] | None = None,
 ) -> View:
-    """Return a view in which nodes with the same owner share a box, and hidden ones have none."""
+    """Return a view in which nodes with the same owner share a box, and hidden ones have none.
+
+    A shared box says what `labels` has for its owner, else the owner itself.
+    """
     boxes: dict[str, Box] = {
         f"input {spec.name}": Box(f"input {spec.name}", spec.name, "input") for spec in graph.inputs
     }
@@ -124,7 +132,7 @@ def folded(
             key = owners.get(node.name, node.name)
             members.setdefault(key, []).append(node)
             makers.update({tensor: key for tensor in node.outputs if tensor})
-    boxes.update({key: _box(key, nodes, owners) for key, nodes in members.items()})
+    boxes.update({key: _box(key, nodes, owners, labels or {}) for key, nodes in members.items()})
     links = {
         (makers[tensor], key): None
         for key, nodes in members.items()
@@ -140,11 +148,13 @@ def folded(
     return _ordered(boxes, tuple(links), tuple(n.name for n in graph.nodes if n.name in hidden))
 
 
-def _box(key: str, nodes: Sequence[GraphNode], owners: Mapping[str, str]) -> Box:
+def _box(
+    key: str, nodes: Sequence[GraphNode], owners: Mapping[str, str], labels: Mapping[str, str]
+) -> Box:
     names = tuple(node.name for node in nodes)
     if names[0] not in owners:
         return Box(key, nodes[0].op_type, "node", names, nodes[0].op_type)
-    return Box(key, key, "group", names)
+    return Box(key, labels.get(key, key), "group", names)
 
 
 def _ordered(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from burnish.analyze.computed import computed
+from burnish.analyze.diagnosis import Diagnosis
 from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.transform import Setting
 from burnish.report.graph.groups import View, by_kernel, by_module, full, simplified
@@ -47,6 +49,8 @@ class Picture:
     graph: GraphRecord
     timing: Timing | None = None
     notes: tuple[str, ...] = ()
+    diagnosis: Diagnosis | None = None
+    """What holds its inference back; None: it was not timed."""
 
 
 def overlay(picture: Picture) -> Overlay | None:
@@ -73,10 +77,16 @@ def chosen(picture: Picture, name: str) -> View:
         case "modules":
             return by_module(picture.graph)
         case "kernels":
-            events = picture.timing.events.events if picture.timing else ()
-            return by_kernel(picture.graph, [(event.name, event.nodes) for event in events])
+            return by_kernel(picture.graph, _kernels(picture.timing) if picture.timing else ())
         case "auto":
             simple = simplified(picture.graph)
             return simple if len(simple.boxes) <= _MOST_BOXES else by_module(picture.graph)
         case _:
             raise ValueError(f"{name!r} is none of {', '.join(VIEWS)}")
+
+
+def _kernels(timing: Timing) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what computes, in the model's words, and the nodes that it does."""
+    for place in timing.events.work:
+        event = timing.events.events[place]
+        yield computed(event, timing.setting), event.nodes

@@ -40,6 +40,9 @@ class ProfileCommand:
     warmup: Annotated[int, Option("Inferences to run before these.", kind=int, least=0)] = 3
     groups: v.Groups = ()
     trace_out: v.TraceOut = None
+    output: Annotated[v.OutputFiles, Saying(
+        "What changed from the first to the last, as .html or .svg.")
+    ] = ()  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

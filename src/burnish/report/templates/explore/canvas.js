@@ -209,9 +209,13 @@ class Canvas {
     const [w, h] = [this.laid.width, this.laid.height];
     const whole = Math.min((width - 60) / w, (height - 60) / h);
     // A long graph starts at its beginning, in a size that can be read.
-    const k = Math.min(1.25, Math.max(whole, Math.min(0.75, this.app.state.leftToRight ? (height - 60) / h : (width - 60) / w)));
-    const x = this.app.state.leftToRight && w * k > width - 60 ? 30 : (width - w * k) / 2;
-    const y = !this.app.state.leftToRight && h * k > height - 60 ? 34 : (height - h * k) / 2;
+    const along = this.app.state.leftToRight, room = along ? height : width, across = along ? h : w;
+    const k = Math.min(1.25, Math.max(whole, 0.72, Math.min(0.75, (room - 60) / across)));
+    // Where not all of its breadth has room, it starts where the longest chain does.
+    const first = across * k > room - 20 ? this.laid.places[this.folded.boxOf[this.app.path[0]]] : undefined;
+    const kept = (at, size) => Math.min(14, Math.max(room - across * k - 14, room / 2 - (at + size / 2) * k));
+    const x = along ? (w * k > width - 60 ? 30 : (width - w * k) / 2) : first ? kept(first.x, first.w) : (width - w * k) / 2;
+    const y = !along ? (h * k > height - 60 ? 34 : (height - h * k) / 2) : first ? kept(first.y, first.h) : (height - h * k) / 2;
     this.view = { x, y, k };
     this.redraw();
   }

@@ -43,7 +43,7 @@ function openedByDefault(model, most) {
   return opened;
 }
 
-// `kernels`, where given, says by node which of the kernels that do several nodes does it.
+// `kernels`, where given, says by node which kernel does it, or does it first.
 function folded(model, opened, showAll, kernels) {
   const boxes = [], boxOf = new Array(model.nodes.length).fill(-1), groups = new Map();
   for (const node of model.nodes) {
@@ -59,7 +59,7 @@ function folded(model, opened, showAll, kernels) {
       boxOf[node.index] = boxes.length;
       groups.set(owner, boxes.length);
       boxes.push(kernels
-        ? { key: `kernel ${owner}`, label: model.data.events[owner].n, kind: 3, kernel: true, members: [node.index] }
+        ? { key: `kernel ${owner}`, label: model.data.events[owner].c, kind: 3, kernel: true, members: [node.index] }
         : { key: `module ${owner}`, label: owner, kind: 3, members: [node.index] });
     }
   }

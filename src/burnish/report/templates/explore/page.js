@@ -23,7 +23,8 @@ class App {
     this.state = { model, opened: openedByDefault(model, 60), showAll: false, byKernel: false, leftToRight: false, chosen: null };
     this.factors = new Map();
     this.leads = new Map();
-    this.kernels = new Map(data.events.flatMap((event, i) => (event.w && event.m.length > 1 ? event.m.map((node) => [node, i]) : [])));
+    this.kernels = new Map();
+    data.events.forEach((event, i) => { if (event.w) for (const node of event.m) if (!this.kernels.has(node)) this.kernels.set(node, i); });
     data.events.forEach((event, i) => {
       if (event.w && event.m.length) this.leads.set(event.m[0], [...(this.leads.get(event.m[0]) ?? []), i]);
     });
@@ -98,7 +99,7 @@ class App {
 
   eventsFor(key) {
     const [kind, ...rest] = key.split(" "), name = rest.join(" "), { model } = this.state;
-    if (kind === "kernel") return [Number(name)];
+    if (kind === "kernel") return this.data.events[name].m.flatMap((node) => this.leads.get(node) ?? []);
     if (kind === "op") return this.data.events.flatMap((event, i) => (event.w && event.o === name ? [i] : []));
     const members = kind === "module" ? model.scopes.get(name)?.nodes ?? [] : [this.nodeIndex(name)];
     return members.flatMap((node) => this.leads.get(node) ?? []);
