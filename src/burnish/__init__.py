@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         graph,
         optimize,
         profile,
+        prune,
         reduce,
         run,
         show,
@@ -38,8 +39,8 @@ settings.force()
 
 __all__ = [
     "BurnishError", "TorchModule", "__version__", "advise", "bench", "compile", "execute",
-    "explain", "export", "graph", "load", "optimize", "profile", "reduce", "run", "show", "verify",
-    "whatif",
+    "explain", "export", "graph", "load", "optimize", "profile", "prune", "reduce", "run",
+    "show", "verify", "whatif",
 ]  # fmt: skip
 _ELSEWHERE = {"BurnishError": "burnish.core.errors", "load": "burnish.runtime.load"}
 

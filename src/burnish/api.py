@@ -21,12 +21,13 @@ from burnish.study import draw as drawing
 from burnish.study import execute as executing
 from burnish.study import explain as explaining
 from burnish.study import optimize as optimizing
+from burnish.study import prune as cutting
 from burnish.study import reduce as reducing
 from burnish.study import run as running
 from burnish.study import verify as verifying
 from burnish.study import whatif as asking
 from burnish.study.given import TorchModule as TorchModule
-from burnish.study.requests import judging, looking, rewriting
+from burnish.study.requests import judging, looking, pruning, rewriting
 from burnish.study.shown.any import lines_of
 
 P = ParamSpec("P")
@@ -56,6 +57,7 @@ explain = _function(rewriting.ExplainCommand, explaining.answer)
 export = _function(rewriting.ExportCommand, exporting.answer)
 graph = _function(looking.GraphCommand, drawing.answer)
 optimize = _function(rewriting.OptimizeCommand, optimizing.answer)
+prune = _function(pruning.PruneCommand, cutting.answer)
 profile = _function(looking.ProfileCommand, profiling.answer)
 reduce = _function(judging.ReduceCommand, reducing.answer)
 run = _function(judging.RunCommand, running.answer)

@@ -54,6 +54,10 @@ COMMANDS: Mapping[str, Entry] = {
         "rewrite a model into a faster one that computes the same",
         "rewriting:OptimizeCommand", "optimize:answer", "rewriting:optimize_lines",
     ),
+    "prune": Entry(
+        "cut away what matters least in a model, and say what that costs",
+        "pruning:PruneCommand", "prune:answer", "pruning:prune_lines",
+    ),
     "compile": Entry(
         "turn a model into kernels of its own, in a folder that runs by itself",
         "rewriting:CompileCommand", "compiling:answer", "rewriting:compile_lines",

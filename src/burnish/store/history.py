@@ -14,6 +14,8 @@ from burnish.version import __version__
 _VERSION = "burnish.version"
 _SOURCE = "burnish.source"
 _STEPS = "burnish.steps"
+PRUNED = "prune"
+"""The step after which a model computes something else than its source, on purpose."""
 
 
 @dataclass(frozen=True, slots=True)

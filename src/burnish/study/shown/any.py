@@ -20,8 +20,9 @@ from burnish.study.execute import ExecReport
 from burnish.study.explain import ExplainReport
 from burnish.study.export_report import ExportReport
 from burnish.study.optimize import OptimizeReport
+from burnish.study.prune_report import PruneReport
 from burnish.study.reduce import ReduceReport
-from burnish.study.shown import judging, looking, rewriting
+from burnish.study.shown import judging, looking, pruning, rewriting
 
 _LINES: Mapping[type, Callable[[Any], Shown]] = {
     AdviseReport: looking.advise_lines,
@@ -33,6 +34,7 @@ _LINES: Mapping[type, Callable[[Any], Shown]] = {
     GraphReport: looking.graph_lines,
     OptimizeReport: rewriting.optimize_lines,
     ProfileReport: looking.profile_lines,
+    PruneReport: pruning.prune_lines,
     ReduceReport: judging.reduce_lines,
     RunReport: judging.run_lines,
     VerifyReport: judging.verify_lines,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from burnish.study.recordings import is_timeline
-from burnish.study.requests import judging, listing, looking, rewriting
+from burnish.study.requests import judging, listing, looking, pruning, rewriting
 from burnish.study.requests.line import joined, line
 from burnish.study.requests.vocabulary import names
 
@@ -60,6 +60,7 @@ _NEXT: Mapping[type, Next] = {
     ),
     judging.BenchCommand: _after_bench,
     rewriting.OptimizeCommand: lambda a, found: joined("bench", a.model, found.target),
+    pruning.PruneCommand: lambda a, found: joined("bench", a.model, found.target),
     rewriting.ExecCommand: lambda a, _: joined(
         "bench", a.folder, "--engine", "burnish,onnxruntime-cpu"
     ),

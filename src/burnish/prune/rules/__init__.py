@@ -1,0 +1,1 @@
+"""How axes pass through operators: one file for each kind, found by the registry."""
