@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated
 
+from burnish.core.precisions import element_type
 from burnish.study.requests import vocabulary as v
 from burnish.study.requests.option import Option, Saying
 
@@ -44,8 +45,8 @@ class VerifyCommand:
         "square.", kind=float, least=0,
     )] = None  # fmt: skip
     tolerance: Annotated[str | None, Option(
-        "Allow what arithmetic in this type needs: f32, tf32, f16, bf16 …",
-        metavar="TYPE", read=v.element_type,
+        "Allow what arithmetic in this type needs: fp32, tf32, fp16, bf16 …",
+        metavar="TYPE", read=element_type,
     )] = None  # fmt: skip
     budget: Annotated[v.Budget, Saying(
         "To judge meaning, and to look for inputs that show a difference; 0: not at all "
