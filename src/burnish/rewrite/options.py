@@ -9,6 +9,8 @@ from typing import Literal
 Target = Literal["cpu", "cuda"]
 Operators = Literal["auto", "standard", "contrib"]
 Cost = Literal["measured", "rules", "off"]
+Method = Literal["minmax", "percentile", "entropy", "mse"]
+"""How the span that 8 bits are spent on is chosen: all of it, or where errors are least."""
 Edges = Literal["keep", "convert"]
 """What happens to f32 inputs and outputs of the whole model."""
 
@@ -25,6 +27,10 @@ class PrecisionRequest:
     edges: Edges = "convert"
     keep: tuple[str, ...] = ()
     """Operators, nodes and patterns of nodes' names that stay in f32."""
+    calibrate: str | None = None
+    """Where inputs are to find scales with beforehand; None: scales are found as it runs."""
+    calibration: Method = "minmax"
+    """How the span of a value is chosen from what it was seen to be."""
     max_error: float | None = None
     """How far outputs may move, in their root mean square, where numbers are changed so that they
     must; None: what is usual for the precision."""

@@ -15,8 +15,9 @@ from burnish.hw import detect
 from burnish.parity.request import VerifyRequest
 from burnish.process.scratch import scratch
 from burnish.rewrite.interface import with_axes_renamed, with_i32_inputs, with_interface_of
-from burnish.rewrite.options import Conversion, OptimizeOptions
+from burnish.rewrite.options import Conversion, OptimizeOptions, PrecisionRequest
 from burnish.rewrite.precision import PrecisionReport, bits_for, convert
+from burnish.rewrite.precision.thresholds import Span
 from burnish.rewrite.precision.widen import rounding
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
@@ -56,6 +57,10 @@ class Seen:
     magnitudes: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
     """Why nothing was; empty: it was, or nobody asked."""
+    spans: Mapping[str, Span] | None = None
+    """On which part of a value's range 8 bits are spent; None: that is found as it runs."""
+    source: str = ""
+    """Where the inputs are from on which the spans were seen."""
 
 
 def with_reasons(
@@ -97,8 +102,14 @@ def converted(
         ops=options.ops,
         bits=bits_for(detect.cpu().flags),
         magnitudes=seen.magnitudes,
+        spans=seen.spans,
     )
-    notes = (*found.report.notes, *filter(None, [seen.note, *_said(wanted.numbers.precision)]))
+    notes = (
+        *found.report.notes,
+        *filter(
+            None, [seen.note, *_said(wanted.numbers.precision), *_calibrated(wanted.numbers, seen)]
+        ),
+    )
     report = dataclasses.replace(found.report, notes=notes)
     return found.model, ConversionReport(wanted.axes, names, report)
 
@@ -108,6 +119,12 @@ def _said(precision: str) -> tuple[str, ...]:
     if precision != "bf16":
         return ()
     return (_ROUNDED,)
+
+
+def _calibrated(numbers: PrecisionRequest, seen: Seen) -> tuple[str, ...]:
+    if seen.spans is None:
+        return ()
+    return (f"calibrated on {seen.source}: {len(seen.spans)} values, {numbers.calibration}",)
 
 
 def _require_casts(model: ir.Model) -> None:

@@ -28,6 +28,7 @@ from burnish.store import onnx_files
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
 from burnish.study import rewriting
+from burnish.study.calibration import calibrated
 from burnish.study.check import JUDGE, CheckReport
 from burnish.study.conversion import (
     ConversionReport,
@@ -272,6 +273,8 @@ def _seen(
     rewritten: ir.Model, model: StoredModel, options: OptimizeOptions, request: VerifyRequest | None
 ) -> Seen:
     """Return the magnitudes of what is inside a model, where that decides what stays in f32."""
+    if options.conversion.integers is not None:
+        return calibrated(rewritten, model, options.conversion.integers)
     if options.conversion.half is None or request is None:
         return Seen()
     try:

@@ -7,7 +7,7 @@ that the memory this takes does not grow with the values.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,9 +42,14 @@ class Range:
         return Range(min(self.least, other.least), max(self.largest, other.largest))
 
 
-def ranges_of(model: ir.Model, feeds: Sequence[Feeds]) -> dict[str, Range]:
-    """Return the range of every f32 value of the main graph, by its name, over all inputs."""
-    watched, names = _watching(model)
+def ranges_of(
+    model: ir.Model, feeds: Sequence[Feeds], wanted: Collection[str] | None = None
+) -> dict[str, Range]:
+    """Return the range of f32 values of the main graph, by their names, over all inputs.
+
+    Of all of them, or of those that are wanted.
+    """
+    watched, names = _watching(model, wanted)
     found: dict[str, Range] = {}
     if not names:
         return found
@@ -67,11 +72,11 @@ def _written(model: ir.Model, folder: Path) -> StoredModel:
     return StoredModel(path, "watched")
 
 
-def _watching(model: ir.Model) -> tuple[ir.Model, list[str]]:
+def _watching(model: ir.Model, wanted: Collection[str] | None) -> tuple[ir.Model, list[str]]:
     """Return a copy that gives out the ends of its values, and the names of these."""
     copy = model.clone()
     graph = copy.graph
-    values = list(_floats(graph))
+    values = [one for one in _floats(graph) if wanted is None or one.name in wanted]
     graph.outputs.clear()
     for number, value in enumerate(values):
         for op_type, kind in (("ReduceMin", _LEAST), ("ReduceMax", _LARGEST)):

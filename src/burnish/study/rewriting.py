@@ -101,6 +101,8 @@ def _numbers(asked: OptimizeCommand) -> PrecisionRequest | None:
         cast(Precision, wanted),
         edges="keep" if asked.keep_io else "convert",
         keep=names(asked.keep_fp32),
+        calibrate=asked.calibrate,
+        calibration=asked.calibration,
         max_error=asked.max_error,
     )
 
@@ -111,6 +113,7 @@ def _require_used(asked: OptimizeCommand, wanted: str | None) -> None:
     for option, given, told in (
         ("--keep-io", asked.keep_io, halves),
         ("--keep-fp32", asked.keep_fp32, every),
+        ("--calibrate", asked.calibrate is not None, ("int8",)),
         ("--max-error", asked.max_error is not None, integers),
     ):
         if given and wanted not in told:

@@ -13,11 +13,23 @@ from burnish.rewrite.options import Edges, Operators, Precision, Target
 from burnish.rewrite.precision.half import in_half
 from burnish.rewrite.precision.half_plan import NOTHING_SEEN
 from burnish.rewrite.precision.half_types import HALVES, Half
-from burnish.rewrite.precision.int8_dynamic import in_int8
+from burnish.rewrite.precision.int4_weights import BLOCK, in_int4
+from burnish.rewrite.precision.int8_dynamic import Quantised, in_int8
+from burnish.rewrite.precision.int8_static import calibrated_values, in_int8_static
 from burnish.rewrite.precision.report import Changed, Kept, PrecisionReport
+from burnish.rewrite.precision.thresholds import Span
 from burnish.rewrite.precision.weights import Bits
 
-__all__ = ["Changed", "Converted", "Kept", "Precision", "PrecisionReport", "bits_for", "convert"]
+__all__ = [
+    "Changed",
+    "Converted",
+    "Kept",
+    "Precision",
+    "PrecisionReport",
+    "bits_for",
+    "calibrated_values",
+    "convert",
+]
 
 _FULL_RANGE = frozenset({"avx512_vnni", "avx_vnni", "amx_int8", "asimddp"})
 """Processor flags of instructions that add 8-bit products without running out of 16 bits."""
@@ -45,23 +57,35 @@ def convert(  # noqa: PLR0913  (each is a choice of its own)
     ops: Operators = "auto",
     bits: Bits = 8,
     magnitudes: Mapping[str, float] = NOTHING_SEEN,
+    spans: Mapping[str, Span] | None = None,
 ) -> Converted:
     """Return a copy of a model in a precision, and a report of what is not in it; never in place.
 
     `keep` names operators, nodes, or patterns of nodes' names that stay in f32; `edges` says
     whether f32 inputs and outputs change too, where the precision is one of activations; `bits`
     is how many bits of an 8-bit integer weights may use on the processor in question;
-    `magnitudes` are the largest that values had when the model ran, by name.
+    `magnitudes` are the largest that values had when the model ran, by name; with `spans`, of the
+    values that `calibrated_values` names, scales are fixed beforehand.
     """
     _require_flat(model, precision)
+    if precision == "int4":
+        return _in_integers(
+            precision, f"weights only, blocks of {BLOCK}", in_int4(model, keep=keep)
+        )
+    if precision == "int8" and spans is not None:
+        how = f"static, per channel, {bits} bits"
+        pairs = ops == "standard" or target != "cpu"
+        found = in_int8_static(model, spans, bits=bits, pairs_only=pairs, keep=keep)
+        return _in_integers(precision, how, found)
     if precision == "int8":
-        return _in_int8(model, keep=keep, ops=ops, bits=bits)
+        how = f"dynamic, per channel, {bits} bits"
+        return _in_integers(precision, how, in_int8(model, bits=bits, ops=ops, keep=keep))
     half = HALVES[precision]
     _require_kernels(half, target)
-    found = in_half(model, half, target=target, edges=edges, keep=keep, magnitudes=magnitudes)
-    how = f"{len(found.kept)} nodes kept in fp32"
+    halved = in_half(model, half, target=target, edges=edges, keep=keep, magnitudes=magnitudes)
+    how = f"{len(halved.kept)} nodes kept in fp32"
     return Converted(
-        found.model, PrecisionReport(precision, how, found.changed, found.kept, found.notes)
+        halved.model, PrecisionReport(precision, how, halved.changed, halved.kept, halved.notes)
     )
 
 
@@ -73,15 +97,16 @@ def bits_for(flags: Sequence[str]) -> Bits:
     return 8 if _FULL_RANGE & set(flags) else 7
 
 
-def _in_int8(model: ir.Model, *, keep: Collection[str], ops: Operators, bits: Bits) -> Converted:
-    found = in_int8(model, bits=bits, ops=ops, keep=keep)
-    if not found.changed:
-        raise ModelError(
-            "nothing in the model can be quantised: it multiplies by no constant weights",
-            hint="leave -p int8 away",
-        )
-    how = f"dynamic, per channel, {bits} bits"
-    return Converted(found.model, PrecisionReport("int8", how, found.changed, found.kept))
+def _in_integers(precision: Precision, how: str, found: Quantised) -> Converted:
+    if found.changed:
+        return Converted(found.model, PrecisionReport(precision, how, found.changed, found.kept))
+    convolutions = any(one.op_type == "Conv" for one in found.kept)
+    raise ModelError(
+        "nothing in the model can be quantised: it multiplies by no constant weights",
+        hint="calibrate its convolutions: --calibrate DATA"
+        if convolutions and precision == "int8"
+        else f"leave -p {precision} away",
+    )
 
 
 def _require_kernels(half: Half, target: Target) -> None:

@@ -162,7 +162,7 @@ class _Quantising:
             operands = [place.activation, integers, scale, None, place.bias]
             into = "DynamicQuantizeMatMul"
         place.absorb()
-        _become(node, into, operands, {})
+        become(node, into, operands, {})
         return into
 
     def _standard(self, place: Product, integers: ir.Value, scale: ir.Value) -> str:
@@ -173,11 +173,11 @@ class _Quantising:
         factor = self._new("Mul", [step, scale], node, ir.DataType.FLOAT)
         number.shape = product.shape = result.shape
         if place.bias is None:
-            _become(node, "Mul", [number, factor], {}, domain="")
+            become(node, "Mul", [number, factor], {}, domain="")
         else:
             place.absorb()
             scaled = self._new("Mul", [number, factor], node, ir.DataType.FLOAT)
-            _become(node, "Add", [scaled, place.bias], {}, domain="")
+            become(node, "Add", [scaled, place.bias], {}, domain="")
         return "MatMulInteger"
 
     def _attention(self, node: ir.Node) -> str:
@@ -196,7 +196,7 @@ class _Quantising:
             for name, attribute in node.attributes.items()
             if name not in ("qkv_hidden_sizes", "rotary_embedding_dim", "do_rotary")
         }
-        _become(node, "QAttention", operands, kept)
+        become(node, "QAttention", operands, kept)
         return "QAttention"
 
     def _table(self, node: ir.Node) -> str:
@@ -212,7 +212,7 @@ class _Quantising:
         steps = self._new("Gather", [scale_of_rows, rows], node, ir.DataType.FLOAT)
         number = self._new("Cast", [elements], node, ir.DataType.FLOAT, to=int(ir.DataType.FLOAT))
         number.shape = elements.shape = node.outputs[0].shape
-        _become(node, "Mul", [number, steps], {}, domain="")
+        become(node, "Mul", [number, steps], {}, domain="")
         return "Gather of integers"
 
     def _integers(
@@ -277,7 +277,7 @@ class _Quantising:
         return edit.add_initializer(self.model.graph, f"{name}/{self._number}", content)
 
 
-def _become(
+def become(
     node: ir.Node,
     op_type: str,
     operands: list[ir.Value | None],

@@ -26,7 +26,7 @@ class IntegerWeights:
     """A constant as `integers * scale`; the scale has one element per kept axis."""
 
     integers: ir.TensorProtocol
-    scale: Array
+    scale: NDArray[np.float32]
 
 
 def flaw(value: ir.Value | None, *, rank: int) -> str | None:

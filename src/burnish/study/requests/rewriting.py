@@ -58,6 +58,14 @@ class OptimizeCommand:
         "With -p: operators, nodes and patterns of names that stay in fp32.",
         flags=("--keep-fp32", "--keep-f32"), metavar="NAME,…", repeated=True, read=v.names,
     )] = ()  # fmt: skip
+    calibrate: Annotated[str | None, Option(
+        "With -p int8: find scales beforehand, on an .npz file, a folder of test_data_set_N, or "
+        "synthetic inputs.", metavar="DATA|synthetic",
+    )] = None  # fmt: skip
+    calibration: Annotated[Literal["minmax", "percentile", "entropy", "mse"], Option(
+        "With --calibrate: how the span of a value is chosen from what it was seen to be.",
+        kind=("minmax", "percentile", "entropy", "mse"),
+    )] = "minmax"  # fmt: skip
     max_error: Annotated[float | None, Option(
         "With -p int8 or int4: how far an output may move, in its root mean square "
         "(default: 0.15 and 0.3).", kind=float, least=0,
