@@ -68,9 +68,9 @@ def test_products_bound_by_arithmetic_should_be_computed_in_a_faster_type() -> N
     graph = dataclasses.replace(graph, constants=frozenset({"w"}))
     events = EventGraph((event("n0", 200_000, op_type="MatMul"),))
     found = advise(Setting(Scene(events, graph), LAPTOP), FACTS)
-    precise = next(one for one in found if one.what == "compute MatMul in i8")
+    precise = next(one for one in found if one.what == "compute MatMul in int8")
     assert precise.gain == pytest.approx(4.0)
-    assert "--cast op:MatMul=i8 --measure" in precise.command
+    assert "--cast op:MatMul=int8 --measure" in precise.command
 
 
 def test_an_idle_device_should_be_launched_on_at_once() -> None:

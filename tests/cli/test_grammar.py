@@ -11,8 +11,8 @@ from burnish.cli import reference
 from burnish.cli.commands import COMMANDS, found
 from burnish.cli.main import run
 from burnish.cli.meant import meant_by
+from burnish.core.precisions import element_type, precision_named
 from burnish.study.requests.option import Field, Option, fields
-from burnish.study.requests.vocabulary import element_type
 
 SHORT = {"-o", "-p"}
 
@@ -68,7 +68,7 @@ def test_the_page_of_all_options_has_all_of_them() -> None:
     ("words", "problem", "hint"),
     [
         (["bench", "m", "--batch", "8"], "has no option --batch", "write --shape batch=8"),
-        (["bench", "m", "--fp16"], "has no option --fp16", "write --precision f16"),
+        (["bench", "m", "--fp16"], "has no option --fp16", "write --precision fp16"),
         (["optimize", "m", "--no-check"], "has no option --no-check", "write --no-trial"),
         (["whatif", "m", "--check"], "has no option --check", "write --measure"),
         (["bench", "m", "--thread", "1"], "has no option --thread", "write --threads"),
@@ -82,9 +82,9 @@ def test_the_page_of_all_options_has_all_of_them() -> None:
         (["verify", "m", "--engine", "a,b"], "one engine is taken here, and 2", "--engine a"),
         (["run", "m", "-o", "a", "-o", "b"], "one file or folder is written or read here, and 2",
          "give one of them: a"),
-        (["optimize", "m", "-p", "bf16"], "cannot be rewritten to bf16, only to f16", "-p bf16"),
+        (["optimize", "m", "-p", "f8"], "cannot be rewritten to f8", "fp16, bf16, int8, int4"),
         (["export", "bert", "--store", "s"], "unknown model 'bert'", "did you mean 'bert-"),
-        (["export", "gpt2", "-p", "f8"], "cannot be exported in f8", "f32, f16, bf16, i8"),
+        (["export", "gpt2", "-p", "f8"], "cannot be exported in f8", "fp32, fp16, bf16, int8"),
     ],
 )  # fmt: skip
 def test_what_is_not_understood_says_what_to_write(
@@ -100,10 +100,32 @@ def test_what_is_not_understood_says_what_to_write(
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"), [("fp16", "f16"), ("f16", "f16"), ("INT8", "i8"), ("bf16", "bf16")]
-)
-def test_types_have_one_name_however_they_are_written(written: str, meant: str) -> None:
-    assert element_type(written) == meant
+    ("written", "shown", "element"),
+    [
+        ("fp16", "fp16", "f16"), ("f16", "fp16", "f16"), ("Float16", "fp16", "f16"),
+        ("half", "fp16", "f16"), ("f32", "fp32", "f32"), ("float", "fp32", "f32"),
+        ("INT8", "int8", "i8"), ("i8", "int8", "i8"), ("bf16", "bf16", "bf16"),
+        ("bfloat16", "bf16", "bf16"), ("i4", "int4", "i4"), ("tf32", "tf32", "tf32"),
+    ],
+)  # fmt: skip
+def test_precisions_have_one_name_however_they_are_written(
+    written: str, shown: str, element: str
+) -> None:
+    assert precision_named(written) == shown
+    assert element_type(written) == element
+
+
+def test_every_command_that_takes_a_precision_reads_it_in_the_same_way() -> None:
+    takers = _options()["--precision"]
+    assert {"optimize", "export", "bench"} <= set(takers)
+    assert all(option.read is precision_named for _, option in takers.values())
+
+
+def test_no_command_explains_a_precision_by_the_name_of_an_element_type() -> None:
+    for name, commands in _options().items():
+        for _, option in commands.values():
+            words = set(option.help.replace(",", " ").replace(":", " ").replace(".", " ").split())
+            assert not words & {"f16", "f32", "i8", "i4"}, (name, option.help)
 
 
 def test_an_option_of_other_tools_is_led_to_ours_only_where_we_have_it() -> None:

@@ -45,8 +45,8 @@ def test_a_model_is_written_in_fp16_and_says_what_is_not(
     assert run(["optimize", str(model), "-o", str(target), "-p", "fp16"]) == 0
     assert types(target) == ["INT64", "FLOAT16", "FLOAT16"]
     shown = " ".join(capsys.readouterr().out.split())
-    assert "computes in f16, but for 1 node" in shown
-    assert "CumSum 1 counts beyond 2,048 are not exact in f16" in shown
+    assert "computes in fp16, but for 1 node" in shown
+    assert "CumSum 1 counts beyond 2,048 are not exact in fp16" in shown
     assert "equals tiny/made" in shown
 
 
@@ -58,10 +58,10 @@ def test_its_inputs_and_outputs_can_stay(
     assert run(["-q", *arguments, "--keep-fp32", "MatMul", "--json"]) == 0
     assert types(target) == ["INT64", "FLOAT", "FLOAT"]
     document = json.loads(capsys.readouterr().out)
-    kept = {item["op_type"]: item["reason"] for item in document["conversion"]["kept"]}
+    kept = {item["op_type"]: item["reason"] for item in document["conversion"]["numbers"]["kept"]}
     assert kept["MatMul"] == "asked for"
     steps = {entry.key: entry.value for entry in onnx.load(target).metadata_props}["burnish.steps"]
-    assert "2 nodes kept in f32" in steps
+    assert "2 nodes kept in fp32" in steps
 
 
 def test_inputs_take_int32(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,16 +88,17 @@ def test_a_variant_of_its_own_without_data_of_other_types(model: Path, tmp_path:
     store = str(tmp_path / "store")
     arguments = ["optimize", "tiny/made", "--store", store, "--no-verify"]
     assert run([*arguments, "-p", "fp16", "--int32-inputs"]) == 0
-    folder = tmp_path / "store" / "tiny" / "made_optimized_f16_int32"
-    assert (folder / "tiny_made_optimized_f16_int32.onnx").is_file()
+    folder = tmp_path / "store" / "tiny" / "made_optimized_fp16_int32"
+    assert (folder / "tiny_made_optimized_fp16_int32.onnx").is_file()
     assert not (folder / "test_data_set_0").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--keep-io"], "--keep-io says nothing without -p f16"),
-        (["--keep-fp32", "MatMul"], "--keep-f32 says nothing without -p f16"),
+        (["--keep-io"], "--keep-io says nothing without -p fp16 or bf16"),
+        (["--keep-f32", "MatMul"], "--keep-fp32 says nothing without -p fp16 or bf16 or int8 or"),
+        (["-p", "fp16", "--max-error", "1"], "--max-error says nothing without -p int8 or int4"),
         (["--rename-axis", "batch"], "--rename-axis 'batch' is not OLD=NEW"),
         (["--rename-axis", "bach=b"], "no input or output has an axis 'bach'"),
         (["-p", "fp16", "--keep-fp32", "Matmul"], "no operator and no node 'Matmul'"),
@@ -121,14 +122,42 @@ def test_what_f16_cannot_hold_is_not_written(
 ) -> None:
     g = Graph()
     x = g.input("x", ["batch", 8])
-    large = g.op("Mul", x, g.constant(np.float32(60_000)))
+    large = g.op("Mul", g.op("Relu", x), g.constant(np.float32(60_000)))
     twice = g.op("Mul", large, g.constant(np.float32(1_000)))
     model = tmp_path / "large.onnx"
     onnx.save(ir.serde.serialize_model(g.model(twice)), model)
     target = tmp_path / "out.onnx"
     assert run(["optimize", str(model), "-o", str(target), "-p", "fp16"]) == 1
     assert not target.exists()
-    assert "keep more of it: --keep-f32" in capsys.readouterr().err
+    assert "keep more of it: --keep-fp32" in capsys.readouterr().err
+
+
+def test_a_model_is_written_in_int8_with_how_far_it_moved(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "out.onnx"
+    assert run(["optimize", str(model), "-o", str(target), "-p", "int8"]) == 0
+    assert types(target) == ["INT64", "FLOAT", "FLOAT"]
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "1 node in int8 (dynamic, per channel," in shown
+    assert "before its numbers were changed, out on onnxruntime-cpu equals tiny/made" in shown
+    assert "3 samples (synthetic: accuracy not proven)" in shown
+    assert "error: of an output's root mean square; 15% are allowed" in shown
+    assert "on disk: " in shown
+
+
+def test_what_moves_too_far_in_int8_is_not_written(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "out.onnx"
+    words = ["optimize", str(model), "-o", str(target), "-p", "i8", "--max-error", "1e-6"]
+    assert run(words) == 1
+    assert not target.exists()
+    told = capsys.readouterr().err
+    assert "was not written: in int8, " in told
+    assert "of its root mean square (cosine " in told
+    assert "and 0.00% are allowed" in told
+    assert "--keep-fp32 NAME,…; or allow more: --max-error " in told
 
 
 def test_types_are_not_changed_where_casts_are_others(

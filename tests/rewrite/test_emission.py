@@ -3,7 +3,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from burnish.rewrite.emission import CONTRIB, refusal
-from burnish.rewrite.options import Conversion, HalfRequest, OptimizeOptions
+from burnish.rewrite.options import Conversion, OptimizeOptions, PrecisionRequest
 from burnish.rewrite.rule import Refusal
 
 F32 = ir.DataType.FLOAT
@@ -39,7 +39,7 @@ def test_an_operator_that_is_slower_than_its_parts_is_refused_unless_costs_are_o
 
 
 def test_what_becomes_f16_is_judged_in_f16_where_that_has_a_kernel() -> None:
-    conversion = Conversion(half=HalfRequest())
+    conversion = Conversion(numbers=PrecisionRequest())
     later = OptimizeOptions(cost="off", target="cuda", conversion=conversion)
     wanted = ("GroupQueryAttention", CONTRIB, F32)
     assert refusal(*wanted, OptimizeOptions(cost="off", target="cuda")) is not None
@@ -47,5 +47,5 @@ def test_what_becomes_f16_is_judged_in_f16_where_that_has_a_kernel() -> None:
 
 
 def test_what_has_no_f16_kernel_is_judged_in_f32_which_it_will_stay_in() -> None:
-    options = OptimizeOptions(cost="off", conversion=Conversion(half=HalfRequest()))
+    options = OptimizeOptions(cost="off", conversion=Conversion(numbers=PrecisionRequest()))
     assert refusal("QuickGelu", CONTRIB, F32, options) is None

@@ -8,7 +8,7 @@ import pytest
 
 from burnish.core.errors import UsageError
 from burnish.rewrite.interface import with_axes_renamed, with_i32_inputs, with_interface_of
-from burnish.rewrite.precision.f16 import in_f16
+from burnish.rewrite.precision.half import in_half
 from rewriting import Graph, op_types, run, samples
 
 LONG, SHORT = ir.DataType.INT64, ir.DataType.INT32
@@ -70,7 +70,7 @@ def test_a_converted_model_can_be_fed_like_the_original() -> None:
     g = Graph()
     scores = g.op("Softmax", g.op("MatMul", g.input("x", [2, 4]), samples(4, 4)))
     original = g.model(scores)
-    adapted = with_interface_of(in_f16(original).model, original)
+    adapted = with_interface_of(in_half(original).model, original)
     assert op_types(adapted) == ["Cast", "MatMul", "Softmax", "Cast"]
     feeds = {"x": samples(2, 4)}
     (wide,), (found,) = run(original, feeds), run(adapted, feeds)

@@ -160,7 +160,7 @@ def test_every_step_after_exporting_is_checked_too(
     report = export(REQUEST, _plan(tmp_path, int8=True, optimize=True))
     assert [check.after for check in report.checks] == ["export", "optimize", "int8"]
     assert report.checks[-1].parity.arithmetic == "i8-dynamic"
-    assert report.precision == "i8"
+    assert report.precision == "int8"
     assert report.rewrite is not None
     assert report.rewrite.nodes_after < report.rewrite.nodes_before
     operators = {node.op_type for node in onnx_files.read(report.onnx).graph}

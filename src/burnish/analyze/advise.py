@@ -16,6 +16,7 @@ from burnish.analyze.simulate import simulate
 from burnish.analyze.transform import Setting
 from burnish.analyze.whatif import Outcome, outcome, sweep
 from burnish.core import units
+from burnish.core.precisions import precision_named
 from burnish.hw.spec import HardwareSpec
 from burnish.trace.events import DEVICE
 
@@ -188,13 +189,14 @@ def _precision(setting: Setting, facts: Facts) -> Iterator[Advice]:
         operators = _operators(setting, places)
         chosen = tuple(Selector("name", setting.graph.events[place].name) for place in places)
         result = outcome(Scenario(dtype, (Action("precision", chosen, dtype),)), setting)
-        asked = " ".join(f"--cast {shlex.quote(f'op:{name}={dtype}')}" for name in operators)
+        shown = precision_named(dtype)
+        asked = " ".join(f"--cast {shlex.quote(f'op:{name}={shown}')}" for name in operators)
         yield Advice(
-            what=f"compute {', '.join(operators)} in {dtype}",
+            what=f"compute {', '.join(operators)} in {shown}",
             gain=result.gain,
             confidence="simulated",
             evidence=f"{units.seconds(result.events_s)} are bound by arithmetic, and {device.name}"
-            f" computes {dtype} faster; check what it does to the results",
+            f" computes {shown} faster; check what it does to the results",
             command=_whatif(facts, f"{asked} --measure" if dtype == "i8" else asked),
         )
 

@@ -15,6 +15,7 @@ from burnish.analyze.selector import Selector
 from burnish.core import documents, units
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.nearest import suggestion
+from burnish.core.precisions import element_type
 
 NEEDS: Mapping[str, tuple[bool, bool]] = {
     "scale": (True, True), "set": (True, True), "remove": (True, False), "fuse": (True, False),
@@ -162,9 +163,7 @@ def _chosen(path: Path, entry: Mapping[str, Any]) -> tuple[int, Selector]:
 
 def _value(do: str, given: object) -> float | str:
     if do == "precision":
-        return {"int8": "i8", "fp16": "f16", "float16": "f16", "fp32": "f32"}.get(
-            str(given), str(given)
-        )
+        return element_type(str(given))
     if isinstance(given, (int, float)) and not isinstance(given, bool):
         if abs(given) > sys.float_info.max:  # an integer of hundreds of digits
             raise UsageError(

@@ -9,9 +9,9 @@ from burnish.core.nearest import nearest
 _ELSEWHERE: Mapping[str, Sequence[str]] = {
     "--shape batch=8": ("--batch", "--batch-size", "--batch_size", "--bs"),
     "--shape sequence=128": ("--sequence", "--seq", "--seq-len", "--sequence-length", "--length"),
-    "--precision f16": ("--fp16", "--float16", "--half"),
+    "--precision fp16": ("--fp16", "--float16", "--half"),
     "--precision bf16": ("--bf16",),
-    "--precision i8": ("--int8", "--quantize"),
+    "--precision int8": ("--int8", "--quantize"),
     "--engine": ("--provider", "--ep", "--backend", "--device", "--execution-provider"),
     "--target cuda": ("--gpu", "--use-gpu", "--use_gpu", "--cuda"),
     "--runs": ("--iterations", "--iters", "--repeat", "--repetitions", "--num-runs"),

@@ -10,7 +10,12 @@ from burnish.parity.tolerances import ARITHMETIC, DYNAMIC_INT8, weaker
 from burnish.store.element_types import SHORT_NAMES
 
 _QUANTISING = frozenset({"QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"})
-_DYNAMIC_INT8 = frozenset({"MatMulInteger", "ConvInteger", "DynamicQuantizeLinear"})
+_DYNAMIC_INT8 = frozenset(
+    {
+        "MatMulInteger", "ConvInteger", "DynamicQuantizeLinear", "DynamicQuantizeMatMul",
+        "MatMulIntegerToFloat", "QAttention",
+    }
+)  # fmt: skip
 _MOVES_ONLY = frozenset(
     {
         "Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Gather",

@@ -13,6 +13,7 @@ from burnish.analyze.difference import ROUNDING_S, difference
 from burnish.bench import stats
 from burnish.bench.measure import BenchReport, Block, Comparison, Measurement, Verdict
 from burnish.core import units
+from burnish.core.precisions import precision_named
 from burnish.report.charts.bars import Group
 from burnish.report.charts.intervals import Latency
 from burnish.report.record import RunReport
@@ -177,7 +178,7 @@ def _common(bench: BenchReport) -> list[str]:
 def _conditions(one: Measurement) -> list[str]:
     facts = []
     if one.placement is not None:
-        facts += [one.placement.device, one.placement.precision]
+        facts += [one.placement.device, precision_named(one.placement.precision)]
         if one.placement.threads is not None:
             facts.append(units.count(one.placement.threads, "thread"))
     return [*facts, *(f"{name}={size}" for name, size in one.bindings.items())]

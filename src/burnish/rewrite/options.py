@@ -9,17 +9,36 @@ from typing import Literal
 Target = Literal["cpu", "cuda"]
 Operators = Literal["auto", "standard", "contrib"]
 Cost = Literal["measured", "rules", "off"]
+Method = Literal["minmax", "percentile", "entropy", "mse"]
+"""How the span that 8 bits are spent on is chosen: all of it, or where errors are least."""
 Edges = Literal["keep", "convert"]
 """What happens to f32 inputs and outputs of the whole model."""
 
 
-@dataclass(frozen=True, slots=True)
-class HalfRequest:
-    """How a model is brought to f16."""
+Precision = Literal["fp16", "bf16", "int8", "int4"]
+"""The kinds of numbers that a model in f32 can be brought to."""
 
+
+@dataclass(frozen=True, slots=True)
+class PrecisionRequest:
+    """How a model is brought to fewer bits."""
+
+    precision: Precision = "fp16"
     edges: Edges = "convert"
     keep: tuple[str, ...] = ()
-    """Operators and nodes that stay in f32."""
+    """Operators, nodes and patterns of nodes' names that stay in f32."""
+    calibrate: str | None = None
+    """Where inputs are to find scales with beforehand; None: scales are found as it runs."""
+    calibration: Method = "minmax"
+    """How the span of a value is chosen from what it was seen to be."""
+    max_error: float | None = None
+    """How far outputs may move, in their root mean square, where numbers are changed so that they
+    must; None: what is usual for the precision."""
+
+    @property
+    def is_half(self) -> bool:
+        """Return whether everything becomes a narrower float; else, weights become integers."""
+        return self.precision in ("fp16", "bf16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +48,18 @@ class Conversion:
     axes: Mapping[str, str] = field(default_factory=dict)
     """New names of axes of inputs and outputs; equal names promise equal sizes."""
     i32_inputs: bool = False
-    half: HalfRequest | None = None
+    numbers: PrecisionRequest | None = None
+    """The kind of numbers; None: as they are."""
+
+    @property
+    def half(self) -> PrecisionRequest | None:
+        """Return how everything becomes a narrower float; None: it does not."""
+        return self.numbers if self.numbers is not None and self.numbers.is_half else None
+
+    @property
+    def integers(self) -> PrecisionRequest | None:
+        """Return how weights become integers; None: they do not."""
+        return None if self.numbers is None or self.numbers.is_half else self.numbers
 
     @property
     def changes_types(self) -> bool:

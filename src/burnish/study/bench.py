@@ -13,6 +13,7 @@ from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.bench.verdict import require_sound
 from burnish.core import files, records
 from burnish.core.hashing import value_key
+from burnish.core.precisions import element_type
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
 from burnish.feeds.feed import Padding
@@ -37,7 +38,7 @@ def answer(asked: BenchCommand, *, progress: Progress = SILENT) -> BenchReport:
     engines = names(asked.engine)
     options = EngineOptions(
         threads=asked.threads,
-        precision=asked.precision,
+        precision=None if asked.precision is None else element_type(asked.precision),
         cuda_graph=asked.cuda_graph,
         allow_fallback=asked.allow_fallback,
     )

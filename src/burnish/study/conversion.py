@@ -5,20 +5,28 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import onnx_ir as ir
 
 from burnish.core.errors import ModelError
+from burnish.hw import detect
+from burnish.parity.request import VerifyRequest
 from burnish.process.scratch import scratch
 from burnish.rewrite.interface import with_axes_renamed, with_i32_inputs, with_interface_of
-from burnish.rewrite.options import Conversion, OptimizeOptions
-from burnish.rewrite.precision.f16 import Kept, in_f16
+from burnish.rewrite.options import Conversion, OptimizeOptions, PrecisionRequest
+from burnish.rewrite.precision import PrecisionReport, bits_for, convert
+from burnish.rewrite.precision.thresholds import Span
+from burnish.rewrite.precision.widen import rounding
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
 
+_ROUNDED = (
+    "ONNX Runtime's CPU provider has no bf16: what is compared computes in f32, and rounds each "
+    "value to bf16"
+)
 _CASTS = 6
 """The first opset whose Cast is told the type by its number."""
 
@@ -30,23 +38,49 @@ class ConversionReport:
     axes: Mapping[str, str]
     i32_inputs: tuple[str, ...] = ()
     """Inputs that take i32 now."""
-    half: bool = False
-    """Whether the model computes in f16 now."""
-    kept: tuple[Kept, ...] = ()
-    """The nodes that were left in f32, each with the reason."""
-    notes: tuple[str, ...] = ()
+    numbers: PrecisionReport | None = None
+    """What computes in fewer bits now; None: that was not asked for."""
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """Return what goes into the model's own history."""
         renamed = (Step("rename-axis", f"{old}={new}") for old, new in self.axes.items())
         narrow = (Step("int32-input", name) for name in self.i32_inputs)
-        half = (Step("f16", f"{len(self.kept)} nodes kept in f32"),) if self.half else ()
-        return (*renamed, *narrow, *half)
+        numbers = () if self.numbers is None else (Step(self.numbers.precision, self.numbers.how),)
+        return (*renamed, *narrow, *numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was seen inside a model that ran, before its numbers are changed."""
+
+    magnitudes: Mapping[str, float] = field(default_factory=dict)
+    note: str = ""
+    """Why nothing was; empty: it was, or nobody asked."""
+    spans: Mapping[str, Span] | None = None
+    """On which part of a value's range 8 bits are spent; None: that is found as it runs."""
+    source: str = ""
+    """Where the inputs are from on which the spans were seen."""
+
+
+def with_reasons(
+    report: ConversionReport | None, reasons: Mapping[str, str]
+) -> ConversionReport | None:
+    """Return a report that says of some of the nodes that stayed why they had to."""
+    if report is None or report.numbers is None:
+        return report
+    kept = (
+        dataclasses.replace(one, reason=reasons.get(one.node, one.reason))
+        for one in report.numbers.kept
+    )
+    numbers = dataclasses.replace(report.numbers, kept=tuple(kept))
+    return dataclasses.replace(report, numbers=numbers)
 
 
 def converted(
-    model: ir.Model, options: OptimizeOptions
+    model: ir.Model,
+    options: OptimizeOptions,
+    seen: Seen = Seen(),  # noqa: B008  (frozen)
 ) -> tuple[ir.Model, ConversionReport | None]:
     """Return an optimised model with the types that were asked for; None: none were."""
     wanted = options.conversion
@@ -57,12 +91,40 @@ def converted(
     names: tuple[str, ...] = ()
     if wanted.i32_inputs:
         model, names = with_i32_inputs(model)
-    if wanted.half is None:
+    if wanted.numbers is None:
         return model, ConversionReport(wanted.axes, names)
-    found = in_f16(model, target=options.target, edges=wanted.half.edges, keep=wanted.half.keep)
-    return found.model, ConversionReport(
-        wanted.axes, names, half=True, kept=found.kept, notes=found.notes
+    found = convert(
+        model,
+        wanted.numbers.precision,
+        keep=wanted.numbers.keep,
+        target=options.target,
+        edges=wanted.numbers.edges,
+        ops=options.ops,
+        bits=bits_for(detect.cpu().flags),
+        magnitudes=seen.magnitudes,
+        spans=seen.spans,
     )
+    notes = (
+        *found.report.notes,
+        *filter(
+            None, [seen.note, *_said(wanted.numbers.precision), *_calibrated(wanted.numbers, seen)]
+        ),
+    )
+    report = dataclasses.replace(found.report, notes=notes)
+    return found.model, ConversionReport(wanted.axes, names, report)
+
+
+def _said(precision: str) -> tuple[str, ...]:
+    """Return what must be known of how a model in a precision is compared here."""
+    if precision != "bf16":
+        return ()
+    return (_ROUNDED,)
+
+
+def _calibrated(numbers: PrecisionRequest, seen: Seen) -> tuple[str, ...]:
+    if seen.spans is None:
+        return ()
+    return (f"calibrated on {seen.source}: {len(seen.spans)} values, {numbers.calibration}",)
 
 
 def _require_casts(model: ir.Model) -> None:
@@ -95,6 +157,24 @@ def comparable(
             outer = with_interface_of(onnx_files.read(draft.onnx), onnx_files.read(original.onnx))
             draft = _written(outer, folder / "draft.onnx", draft)
         yield original, draft
+
+
+@contextmanager
+def runnable(
+    draft: StoredModel, wanted: Conversion, request: VerifyRequest
+) -> Iterator[tuple[StoredModel, Conversion, VerifyRequest]]:
+    """Yield a draft as it can be run here, what it is like then, and how to compare it.
+
+    What no engine here has kernels for is run in f32, each value rounded to what it would be.
+    """
+    if wanted.half is None or wanted.half.precision != "bf16":
+        yield draft, wanted, request
+        return
+    with scratch("rounded") as folder:
+        twin = _written(rounding(onnx_files.read(draft.onnx)), folder / "rounded.onnx", draft)
+        kept = dataclasses.replace(wanted, numbers=dataclasses.replace(wanted.half, edges="keep"))
+        options = dataclasses.replace(request.options, graph_level="off")
+        yield twin, kept, dataclasses.replace(request, options=options)
 
 
 def _written(model: ir.Model, path: Path, like: StoredModel) -> StoredModel:

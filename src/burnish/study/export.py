@@ -20,16 +20,16 @@ from burnish.parity.tolerances import DYNAMIC_INT8, Tolerances
 from burnish.parity.verdict import verdict
 from burnish.parity.verify import Subject, judge, verify_recorded
 from burnish.process.scratch import scratch
-from burnish.rewrite.precision import int8_dynamic
+from burnish.rewrite.precision import bits_for, convert
 from burnish.rewrite.result import RewriteReport
 from burnish.store import layout, onnx_files
 from burnish.store.exported import folder_of
+from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
 from burnish.study import twin
 from burnish.study.export_report import Check, ExportReport, GenerationCheck
 from burnish.study.generation import check_generation, require_generation
 from burnish.study.optimize import optimize_file
-from burnish.study.requests.vocabulary import element_type
 from burnish.zoo.exporting.launch import TIME_LIMIT_S, launch
 from burnish.zoo.exporting.past import Generation
 from burnish.zoo.exporting.request import ExportRequest
@@ -117,10 +117,17 @@ def _finished(
         rewrite = done.rewrite
         checks.append(_check(work, "optimize", precision))
     if work.plan.int8:
-        flags = detect.cpu().flags
-        work.timed("int8", lambda: int8_dynamic.quantize(work.onnx, flags=flags))
+        work.timed("int8", lambda: _quantise(work.onnx))
         checks.append(_check(work, "int8", precision))
     return tuple(checks), rewrite
+
+
+def _quantise(path: Path) -> None:
+    """Turn a model's weights into integers of 8 bits, in its place, and say so in its history."""
+    found = convert(onnx_files.read(path), "int8", bits=bits_for(detect.cpu().flags))
+    step = Step(found.report.precision, found.report.how)
+    history = History(onnx_files.content_key(path), (step,))
+    onnx_files.write(found.model, path, history=history)
 
 
 def _check(work: _Drafted, after: str, precision: str) -> Check:
@@ -170,7 +177,7 @@ def _report(
         onnx=place,
         exporter=outcome.exporter,
         opset=outcome.opset,
-        precision="i8" if work.plan.int8 else element_type(request.options.precision),
+        precision="int8" if work.plan.int8 else request.options.precision,
         dynamic_axes=outcome.dynamic_axes,
         stages=(*outcome.stages, *work.times),
         workarounds=outcome.workarounds,

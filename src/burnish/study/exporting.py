@@ -6,20 +6,20 @@ import os
 from collections.abc import Mapping
 
 from burnish.core.errors import UsageError
+from burnish.core.precisions import precision_named
 from burnish.core.progress import SILENT, Progress
 from burnish.study.export import ExportPlan, export
 from burnish.study.export_report import ExportReport
 from burnish.study.given import TorchModule, factory_of, store_of
 from burnish.study.requests.rewriting import ExportCommand
-from burnish.study.requests.vocabulary import element_type
 from burnish.zoo.entry import BuildOptions, Precision
 from burnish.zoo.exporting.name import default_name, default_variant, source_named
 from burnish.zoo.exporting.request import ExportRequest, FactorySource
 
 _PRECISIONS: Mapping[str, Precision] = {
-    "f32": "fp32", "f16": "fp16", "bf16": "bf16", "i8": "fp32",
+    "fp32": "fp32", "fp16": "fp16", "bf16": "bf16", "int8": "fp32",
 }  # fmt: skip
-"""In which type a module is built; i8 is made of the exported model."""
+"""In which type a module is built; int8 is made of the exported model."""
 
 
 def answer(asked: ExportCommand, *, progress: Progress = SILENT) -> ExportReport:
@@ -30,7 +30,7 @@ def answer(asked: ExportCommand, *, progress: Progress = SILENT) -> ExportReport
             hint="see what there is: burnish zoo list",
         )
     request, name = _request(asked)
-    int8 = _precision(asked) == "i8"
+    int8 = _precision(asked) == "int8"
     plan = ExportPlan(
         store=store_of(asked.store),
         name=asked.name or name,
@@ -70,7 +70,7 @@ def _request(asked: ExportCommand) -> tuple[ExportRequest, str]:
 
 
 def _precision(asked: ExportCommand) -> str:
-    found = element_type(asked.precision or "f32")
+    found = precision_named(asked.precision or "fp32")
     if found not in _PRECISIONS:
         raise UsageError(
             f"a model cannot be exported in {found}",

@@ -7,8 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import onnx_ir as ir
+
 from burnish.core import files
-from burnish.core.errors import CheckFailedError
+from burnish.core.errors import CheckFailedError, ModelError
+from burnish.core.precisions import element_type
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.base import LEVELS
@@ -17,21 +20,38 @@ from burnish.parity import request as parity_of
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest
 from burnish.parity.verdict import verdict
-from burnish.rewrite.options import Conversion, OptimizeOptions
+from burnish.process.scratch import scratch
+from burnish.rewrite.options import Conversion, OptimizeOptions, PrecisionRequest
+from burnish.rewrite.pipeline import RewriteResult
 from burnish.rewrite.result import Miss, RewriteReport
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
 from burnish.study import rewriting
+from burnish.study.calibration import calibrated
 from burnish.study.check import JUDGE, CheckReport
-from burnish.study.conversion import ConversionReport, comparable, converted, renamed
+from burnish.study.conversion import (
+    ConversionReport,
+    Seen,
+    comparable,
+    converted,
+    renamed,
+    runnable,
+    with_reasons,
+)
+from burnish.study.deviation import DeviationReport, refusal
 from burnish.study.given import model_of
+from burnish.study.moved import feeds_of, moved
+from burnish.study.ranges import ranges_of
+from burnish.study.repair import Broken, Repair, repaired
 from burnish.study.requests.rewriting import OptimizeCommand
 from burnish.study.requests.vocabulary import path, shapes
 from burnish.study.trial import Trial, tried
-from burnish.study.variant import share_data_sets, target_of
+from burnish.study.variant import share_data_sets, size_bytes, target_of
 
-SCHEMA = 1
+SCHEMA = 2
+_NEVER = 1e9
+"""Numbers from here on stand for "never" in masks; whether it matters what they become is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +71,14 @@ class OptimizeReport:
     """How the fusions fared that were tried on their own; None: it was not asked for."""
     conversion: ConversionReport | None = None
     """What else was changed; None: nothing was asked for."""
+    deviation: DeviationReport | None = None
+    """How far results moved, where that was asked for; then `parity` is of the model before."""
+    repair: Repair | None = None
+    """What had to go back to f32 for results to be the same; None: nothing had to."""
+    source_bytes: int = 0
+    """What the original takes on disk, weights included."""
+    target_bytes: int = 0
+    """What was written takes; 0: nothing was."""
 
 
 class RewriteRejectedError(CheckFailedError):
@@ -131,10 +159,39 @@ def _attempt(
     trial: Trial,
     progress: Progress,
 ) -> OptimizeReport:
-    conversion = options.conversion
-    result, check = tried(renamed(onnx_files.read(model.onnx), conversion), options, trial)
-    final, changed = converted(result.model, options)
+    source = renamed(onnx_files.read(model.onnx), options.conversion)
+    result, check = tried(source, options, trial)
     progress.step("optimize", 1, 1, _summary(result.report))
+    made = _Made(model, target, result, check, _seen(result.model, model, options, request))
+    numbers, repair = options.conversion.half, _repair(made, options, request)
+    if repair is None or numbers is None:
+        return _written(made, options, request, progress)
+    progress.step("repair", 1, 1, f"{len(repair.keep)} nodes stay in fp32")
+    more = dataclasses.replace(numbers, keep=(*numbers.keep, *repair.keep))
+    conversion = dataclasses.replace(options.conversion, numbers=more)
+    again = dataclasses.replace(options, conversion=conversion)
+    report = _written(made, again, request, progress)
+    changed = with_reasons(report.conversion, repair.reasons)
+    return dataclasses.replace(report, conversion=changed, repair=repair)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A rewritten model, before its numbers are changed."""
+
+    model: StoredModel
+    target: Path
+    result: RewriteResult
+    check: CheckReport | None
+    seen: Seen
+
+
+def _written(
+    made: _Made, options: OptimizeOptions, request: VerifyRequest | None, progress: Progress
+) -> OptimizeReport:
+    """Change a model's numbers, and write it if it is accepted."""
+    model, target, result = made.model, made.target, made.result
+    final, changed = converted(result.model, options, made.seen)
     report = OptimizeReport(
         model=model.label,
         source_key=onnx_files.content_key(model.onnx),
@@ -142,23 +199,115 @@ def _attempt(
         target_key=None,
         rewrite=result.report,
         parity=None,
-        check=check,
+        check=made.check,
         conversion=changed,
+        source_bytes=size_bytes(model.onnx),
     )
     history = History(report.source_key, _steps(result.report, changed))
-    found: list[VerifyReport] = []
+    judge = _Judge(model, result.model, options, request, report, progress)
+    onnx_files.write(final, target, history=history, accept=judge)
+    return dataclasses.replace(
+        judge.report,
+        target_key=onnx_files.content_key(target),
+        target_bytes=size_bytes(target),
+    )
 
-    def accept(draft: Path) -> None:
-        if request is not None:
-            with comparable(model, StoredModel(draft, target.stem), conversion) as pair:
-                runs = StoredModel(draft, target.stem) if conversion.changes_types else None
-                asked = dataclasses.replace(_asked(request, pair, conversion), runs=runs)
-                found.append(_compared(asked, progress))
-            _require(dataclasses.replace(report, parity=found[0]), found[0])
 
-    onnx_files.write(final, target, history=history, accept=accept)
-    parity = found[0] if found else None
-    return dataclasses.replace(report, target_key=onnx_files.content_key(target), parity=parity)
+@dataclass(slots=True)
+class _Judge:
+    """Accepts a draft, or raises what the user should read; keeps what was found."""
+
+    model: StoredModel
+    rewritten: ir.Model
+    """Before its numbers were changed."""
+    options: OptimizeOptions
+    request: VerifyRequest | None
+    report: OptimizeReport
+    progress: Progress
+
+    def __call__(self, draft: Path) -> None:
+        """Compare a draft with the original."""
+        candidate = StoredModel(draft, self.report.target.stem)
+        conversion = self.options.conversion
+        if self.request is None:
+            return
+        if conversion.integers is None:
+            with runnable(candidate, conversion, self.request) as (found, seen_as, request):
+                self._require_equal(found, seen_as, request)
+            return
+        with scratch("optimize") as folder:
+            plain = dataclasses.replace(conversion, numbers=None)
+            options = dataclasses.replace(self.options, conversion=plain)
+            path = folder / draft.name
+            onnx_files.write(converted(self.rewritten, options)[0], path, history=History("", ()))
+            before = dataclasses.replace(candidate, onnx=path)
+            self._require_equal(before, plain, self.request)
+        self._require_near(candidate, conversion.integers, self.request)
+
+    def _require_equal(
+        self, candidate: StoredModel, conversion: Conversion, request: VerifyRequest
+    ) -> None:
+        with comparable(self.model, candidate, conversion) as pair:
+            runs = candidate if conversion.changes_types else None
+            asked = dataclasses.replace(_asked(request, pair, conversion), runs=runs)
+            found = _compared(asked, self.progress)
+        self.report = dataclasses.replace(self.report, parity=found)
+        _require(self.report, found)
+
+    def _require_near(
+        self, candidate: StoredModel, numbers: PrecisionRequest, request: VerifyRequest
+    ) -> None:
+        with comparable(self.model, candidate, self.options.conversion) as (original, changed):
+            found = moved(original, changed, request, numbers, progress=self.progress)
+        self.report = dataclasses.replace(self.report, deviation=found)
+        if not found.passed:
+            raise RewriteRejectedError(
+                f"{self.report.target} was not written: in {numbers.precision}, {refusal(found)}",
+                hint="keep what matters most in fp32 with --keep-fp32 NAME,…; or allow more: "
+                f"--max-error {_above(found)}",
+                report=self.report,
+            )
+
+
+def _seen(
+    rewritten: ir.Model, model: StoredModel, options: OptimizeOptions, request: VerifyRequest | None
+) -> Seen:
+    """Return the magnitudes of what is inside a model, where that decides what stays in f32."""
+    if options.conversion.integers is not None:
+        return calibrated(rewritten, model, options.conversion.integers)
+    if options.conversion.half is None or request is None:
+        return Seen()
+    try:
+        ranges = ranges_of(rewritten, feeds_of(model, request))
+    except ModelError as error:
+        return Seen(note=f"values were not looked at: {error.problem}")
+    return Seen({name: one.magnitude for name, one in ranges.items() if one.magnitude < _NEVER})
+
+
+def _repair(made: _Made, options: OptimizeOptions, request: VerifyRequest | None) -> Repair | None:
+    """Return what must stay in f32 besides, for 16 bits to be enough; None: nothing must.
+
+    Looked for with each value rounded, for this machine may compute in f32 what others do not.
+    """
+    numbers = options.conversion.half
+    if numbers is None or request is None or made.seen.note:
+        return None
+    feeds = feeds_of(made.model, request)
+    broken = Broken(made.result.model, numbers, feeds, options.target, made.seen.magnitudes)
+    found = repaired(broken)
+    if found is None:
+        raise CheckFailedError(
+            f"{made.target} was not written: in {numbers.precision} its outputs differ, "
+            "whatever stays in fp32",
+            hint="keep inputs and outputs in fp32 with --keep-io, or leave -p away",
+        )
+    return found if found.keep else None
+
+
+def _above(found: DeviationReport) -> str:
+    """Return a bound, to be written, that what was found would keep."""
+    worst = found.worst
+    return "0.5" if worst is None or worst.relative > 0.5 else f"{worst.relative * 1.1:.2g}"
 
 
 def _compared(asked: VerifyRequest, progress: Progress) -> VerifyReport:
@@ -197,11 +346,12 @@ def _asked(
 ) -> VerifyRequest:
     """Return what to compare; inner values only where they are of the same types in both.
 
-    Who asks for f16 asks to be judged by what f16 can do.
+    Who asks for fewer bits asks to be judged by what they can do.
     """
     tolerances = request.tolerances
     if conversion.half is not None and tolerances.arithmetic is None:
-        tolerances = dataclasses.replace(tolerances, arithmetic="f16")
+        arithmetic = element_type(conversion.half.precision)
+        tolerances = dataclasses.replace(tolerances, arithmetic=arithmetic)
     return dataclasses.replace(
         request,
         reference=pair[0],
@@ -225,10 +375,10 @@ def _require(report: OptimizeReport, parity: VerifyReport) -> None:
         hint = (
             f"the runs part at {culprit.op_type} {culprit.node!r}; --no-verify writes it as it is"
         )
-    elif report.conversion is not None and report.conversion.half:
+    elif report.conversion is not None and report.conversion.numbers is not None:
         hint = (
-            "see whether it is right without -p f16; if so, keep more of it: --keep-f32 "
-            "Softmax,MatMul (operators or nodes)"
+            f"see whether it is right without -p {report.conversion.numbers.precision}; if so, "
+            "keep more of it: --keep-fp32 Softmax,MatMul (operators, nodes or patterns)"
         )
     else:
         hint = "write it with --no-verify, and compare the two with burnish verify --bisect"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast, get_args
 
 from burnish.core.errors import UsageError
+from burnish.core.precisions import precision_named
 from burnish.rewrite.dump import Dump
-from burnish.rewrite.options import Conversion, HalfRequest, OptimizeOptions
+from burnish.rewrite.options import Conversion, OptimizeOptions, Precision, PrecisionRequest
 from burnish.rewrite.rule import Rule
 from burnish.rewrite.user_rules import load
 from burnish.study.requests.judging import RunCommand
 from burnish.study.requests.rewriting import ExplainCommand, OptimizeCommand
-from burnish.study.requests.vocabulary import Place, Where, element_type, family, names, shapes
+from burnish.study.requests.vocabulary import Place, Where, family, names, shapes
 from burnish.study.trial import Trial
 
-HALF = "f16"
 _GPU_ENGINES = {"onnxruntime-cuda", "tensorrt"}
 
 
@@ -71,26 +72,51 @@ def rules_of(paths: Sequence[Place]) -> tuple[Rule, ...]:
 def variant_suffix(conversion: Conversion) -> str:
     """Return how the variant of a stored model is called after such a conversion."""
     parts = ["optimized"]
-    if conversion.half is not None:
-        parts.append(HALF)
+    if conversion.numbers is not None:
+        parts.append(conversion.numbers.precision)
     if conversion.i32_inputs:
         parts.append("int32")
     return "_".join(parts)
 
 
 def _conversion(asked: OptimizeCommand) -> Conversion:
-    wanted = None if asked.precision is None else element_type(asked.precision)
-    if wanted not in (None, HALF):
-        raise UsageError(
-            f"a model cannot be rewritten to {wanted}, only to {HALF}",
-            hint=f"write -p {HALF}; other types come with burnish export -p {wanted}",
-        )
-    for option, given in (("--keep-io", asked.keep_io), ("--keep-f32", asked.keep_f32)):
-        if given and wanted is None:
-            raise UsageError(f"{option} says nothing without -p f16", hint="add -p f16")
-    kept = names(asked.keep_f32)
     return Conversion(
-        axes=asked.rename_axis,
-        i32_inputs=asked.int32_inputs,
-        half=HalfRequest("keep" if asked.keep_io else "convert", kept) if wanted else None,
+        axes=asked.rename_axis, i32_inputs=asked.int32_inputs, numbers=_numbers(asked)
     )
+
+
+def _numbers(asked: OptimizeCommand) -> PrecisionRequest | None:
+    wanted = None if asked.precision is None else precision_named(asked.precision)
+    if wanted == "fp32":
+        wanted = None  # what models are in is nothing to be asked for
+    if wanted is not None and wanted not in get_args(Precision):
+        raise UsageError(
+            f"a model cannot be rewritten to {wanted}",
+            hint=f"choose one of {', '.join(get_args(Precision))}",
+        )
+    _require_used(asked, wanted)
+    if wanted is None:
+        return None
+    return PrecisionRequest(
+        cast(Precision, wanted),
+        edges="keep" if asked.keep_io else "convert",
+        keep=names(asked.keep_fp32),
+        calibrate=asked.calibrate,
+        calibration=asked.calibration,
+        max_error=asked.max_error,
+    )
+
+
+def _require_used(asked: OptimizeCommand, wanted: str | None) -> None:
+    """Refuse options that say nothing about what was asked for."""
+    halves, integers, every = ("fp16", "bf16"), ("int8", "int4"), get_args(Precision)
+    for option, given, told in (
+        ("--keep-io", asked.keep_io, halves),
+        ("--keep-fp32", asked.keep_fp32, every),
+        ("--calibrate", asked.calibrate is not None, ("int8",)),
+        ("--max-error", asked.max_error is not None, integers),
+    ):
+        if given and wanted not in told:
+            raise UsageError(
+                f"{option} says nothing without -p {' or '.join(told)}", hint=f"add -p {told[0]}"
+            )

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from burnish.core.files import Kind, folder_written_beside
-from burnish.store import layout
+from burnish.store import external_data, layout, onnx_files
 from burnish.store.stored import StoredModel
 
 SUFFIX = "optimized"
@@ -20,6 +20,12 @@ def target_of(model: StoredModel, suffix: str = SUFFIX) -> Path:
         return model.onnx.with_name(f"{model.onnx.stem}_{suffix}.onnx")
     store = model.onnx.absolute().parents[2]
     return layout.place(store, model.name, f"{model.variant}_{suffix}")
+
+
+def size_bytes(onnx: Path) -> int:
+    """Return what a model takes on disk, with the files that hold its weights."""
+    files = (onnx, *external_data.files(onnx_files.read(onnx)))
+    return sum(file.stat().st_size for file in files)
 
 
 def share_data_sets(model: StoredModel, target: Path) -> None:

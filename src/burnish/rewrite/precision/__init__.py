@@ -1,3 +1,125 @@
-"""Models in fewer bits, one kind of number per file."""
+"""Models in fewer bits: `convert` is the one way in, whatever the kind of number."""
 
 from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from burnish.core.errors import ModelError
+from burnish.rewrite import kernels
+from burnish.rewrite.options import Edges, Operators, Precision, Target
+from burnish.rewrite.precision.half import in_half
+from burnish.rewrite.precision.half_plan import NOTHING_SEEN
+from burnish.rewrite.precision.half_types import HALVES, Half
+from burnish.rewrite.precision.int4_weights import BLOCK, in_int4
+from burnish.rewrite.precision.int8_dynamic import Quantised, in_int8
+from burnish.rewrite.precision.int8_static import calibrated_values, in_int8_static
+from burnish.rewrite.precision.report import Changed, Kept, PrecisionReport
+from burnish.rewrite.precision.thresholds import Span
+from burnish.rewrite.precision.weights import Bits
+
+__all__ = [
+    "Changed",
+    "Converted",
+    "Kept",
+    "Precision",
+    "PrecisionReport",
+    "bits_for",
+    "calibrated_values",
+    "convert",
+]
+
+_FULL_RANGE = frozenset({"avx512_vnni", "avx_vnni", "amx_int8", "asimddp"})
+"""Processor flags of instructions that add 8-bit products without running out of 16 bits."""
+
+
+_MULTIPLIES: Mapping[Target, tuple[str, ...]] = {"cpu": ("fp16",), "cuda": ("fp16", "bf16")}
+"""In which narrow floats products run on a target: as they are, or between casts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A model in fewer bits, and what was done for that."""
+
+    model: ir.Model
+    report: PrecisionReport
+
+
+def convert(  # noqa: PLR0913  (each is a choice of its own)
+    model: ir.Model,
+    precision: Precision,
+    *,
+    keep: Collection[str] = (),
+    target: Target = "cpu",
+    edges: Edges = "convert",
+    ops: Operators = "auto",
+    bits: Bits = 8,
+    magnitudes: Mapping[str, float] = NOTHING_SEEN,
+    spans: Mapping[str, Span] | None = None,
+) -> Converted:
+    """Return a copy of a model in a precision, and a report of what is not in it; never in place.
+
+    `keep` names operators, nodes, or patterns of nodes' names that stay in f32; `edges` says
+    whether f32 inputs and outputs change too, where the precision is one of activations; `bits`
+    is how many bits of an 8-bit integer weights may use on the processor in question;
+    `magnitudes` are the largest that values had when the model ran, by name; with `spans`, of the
+    values that `calibrated_values` names, scales are fixed beforehand.
+    """
+    _require_flat(model, precision)
+    if precision == "int4":
+        return _in_integers(
+            precision, f"weights only, blocks of {BLOCK}", in_int4(model, keep=keep)
+        )
+    if precision == "int8" and spans is not None:
+        how = f"static, per channel, {bits} bits"
+        pairs = ops == "standard" or target != "cpu"
+        found = in_int8_static(model, spans, bits=bits, pairs_only=pairs, keep=keep)
+        return _in_integers(precision, how, found)
+    if precision == "int8":
+        how = f"dynamic, per channel, {bits} bits"
+        return _in_integers(precision, how, in_int8(model, bits=bits, ops=ops, keep=keep))
+    half = HALVES[precision]
+    _require_kernels(half, target)
+    halved = in_half(model, half, target=target, edges=edges, keep=keep, magnitudes=magnitudes)
+    how = f"{len(halved.kept)} nodes kept in fp32"
+    return Converted(
+        halved.model, PrecisionReport(precision, how, halved.changed, halved.kept, halved.notes)
+    )
+
+
+def bits_for(flags: Sequence[str]) -> Bits:
+    """Return how many bits of an integer weights may use on a processor with these flags.
+
+    Where it adds two 8-bit products in 16 bits, 7, so that no sum of two saturates.
+    """
+    return 8 if _FULL_RANGE & set(flags) else 7
+
+
+def _in_integers(precision: Precision, how: str, found: Quantised) -> Converted:
+    if found.changed:
+        return Converted(found.model, PrecisionReport(precision, how, found.changed, found.kept))
+    convolutions = any(one.op_type == "Conv" for one in found.kept)
+    raise ModelError(
+        "nothing in the model can be quantised: it multiplies by no constant weights",
+        hint="calibrate its convolutions: --calibrate DATA"
+        if convolutions and precision == "int8"
+        else f"leave -p {precision} away",
+    )
+
+
+def _require_kernels(half: Half, target: Target) -> None:
+    if half.name not in _MULTIPLIES[target]:
+        raise ModelError(
+            f"{kernels.table(target).provider} of ONNX Runtime has no kernels for {half.name}",
+            hint="for GPUs, add --target cuda; for CPUs, write -p fp16 or -p int8",
+        )
+
+
+def _require_flat(model: ir.Model, precision: str) -> None:
+    if model.functions:
+        raise ModelError(
+            f"functions cannot be brought to {precision}: only what the graph itself holds can be",
+            hint="leave --keep-functions and --functions away",
+        )

@@ -1,30 +1,89 @@
-"""The same graph with its bf16 tensors as f32: what a machine without bf16 kernels can check."""
+"""The same graph with its tensors of 16 bits as f32: what any machine can run, and check.
+
+A machine without kernels of fewer bits computes such a graph in f32 between casts, and joins the
+casts: a number that 16 bits cannot hold comes out as if they could. `rounding` says what they do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import onnx_ir as ir
 
 NARROW, WIDE = ir.DataType.BFLOAT16, ir.DataType.FLOAT
+HALVES = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
+_TYPED = ("to", "dtype", "output_datatype")
 
 
-def in_f32(model: ir.Model) -> ir.Model:
-    """Return a copy in which every bf16 tensor and every cast to bf16 is one of f32.
+def in_f32(model: ir.Model, kinds: Collection[ir.DataType] = (NARROW,)) -> ir.Model:
+    """Return a copy in which every tensor of these kinds, and every cast to one, is of f32.
 
     It computes what the model says, without the model's roundings.
     """
     copy = model.clone()
-    for value in _values(copy.graph):
-        if value.const_value is not None and value.const_value.dtype == NARROW:
-            value.const_value = _widened(value.const_value)
-        if value.dtype == NARROW:
-            value.type = ir.TensorType(WIDE)  # a clone shares the old type with its original
-    for node in copy.graph.all_nodes():
-        for attribute in list(node.attributes.values()):
-            _widen_attribute(node, attribute)
+    for _ in _widened_values(copy, kinds):
+        pass
     return copy
+
+
+def rounding(model: ir.Model) -> ir.Model:
+    """Return a copy in f32 that rounds each value to the 16 bits that the model has it in.
+
+    Kernels on devices add up in f32 and round what they give: so does this. It must be run with
+    nothing optimised, for between the two casts stands an Identity that keeps them apart.
+    """
+    copy = model.clone()
+    made = list(_widened_values(copy, HALVES))
+    for value, dtype in made:
+        _round(value, dtype)
+    return copy
+
+
+def _widened_values(
+    model: ir.Model, kinds: Collection[ir.DataType]
+) -> Iterator[tuple[ir.Value, ir.DataType]]:
+    """Make what is of these kinds f32; yield what is no constant, with the type that it had."""
+    for value in tuple(_values(model.graph)):
+        if value.const_value is not None and value.const_value.dtype in kinds:
+            value.const_value = _widened(value.const_value)
+        if value.dtype in kinds:
+            dtype = value.dtype
+            value.type = ir.TensorType(WIDE)  # a clone shares the old type with its original
+            if value.const_value is None and dtype is not None:
+                yield value, dtype
+    for node in model.graph.all_nodes():
+        for attribute in list(node.attributes.values()):
+            _widen_attribute(node, attribute, kinds)
+
+
+def _round(value: ir.Value, dtype: ir.DataType) -> None:
+    """Put a rounding behind a value, which takes its name and all its readers."""
+    graph, producer = value.graph, value.producer()
+    if graph is None:
+        return
+    narrow = ir.node("Cast", [value], attributes={"to": int(dtype)})
+    apart = ir.node("Identity", [narrow.outputs[0]])
+    wide = ir.node("Cast", [apart.outputs[0]], attributes={"to": int(WIDE)})
+    rounded = wide.outputs[0]
+    rounded.type, rounded.shape = ir.TensorType(WIDE), value.shape
+    for reader, position in tuple(value.uses()):
+        if reader is not narrow:
+            reader.replace_input_with(position, rounded)
+    is_input = producer is None
+    name = value.name or ""
+    for node, kind in ((narrow, "narrow"), (apart, "apart"), (wide, "wide")):
+        node.name = node.outputs[0].name = f"{name}/{kind}"
+    if not is_input:
+        value.name, rounded.name = f"{name}/exact", name
+    for index, output in enumerate(graph.outputs):
+        if output is value:
+            graph.outputs[index] = rounded
+    if producer is None:
+        for node in (wide, apart, narrow):
+            graph.insert_before(graph[0], node)
+    else:
+        graph.insert_after(producer, (narrow, apart, wide))
 
 
 def _values(graph: ir.Graph) -> Iterator[ir.Value]:
@@ -37,12 +96,12 @@ def _values(graph: ir.Graph) -> Iterator[ir.Value]:
                 yield from (*inner.inputs, *inner.initializers.values())
 
 
-def _widen_attribute(node: ir.Node, attribute: ir.Attr) -> None:
+def _widen_attribute(node: ir.Node, attribute: ir.Attr, kinds: Collection[ir.DataType]) -> None:
     if attribute.type == ir.AttributeType.TENSOR:
         tensor = attribute.as_tensor()
-        if tensor.dtype == NARROW:
+        if tensor.dtype in kinds:
             node.attributes[attribute.name] = ir.AttrTensor(attribute.name, _widened(tensor))
-    elif attribute.name in ("to", "dtype") and attribute.value == NARROW:
+    elif attribute.name in _TYPED and attribute.value in kinds:
         node.attributes[attribute.name] = ir.AttrInt64(attribute.name, int(WIDE))
 
 

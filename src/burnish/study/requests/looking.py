@@ -124,7 +124,7 @@ class WhatIfCommand:
         "Do what a fusion rule of burnish optimize would do.", metavar="RULE", repeated=True
     )] = ()  # fmt: skip
     cast: Annotated[v.Names, Option(
-        "Compute it in i8, f16, bf16 …", metavar="WHAT=TYPE",
+        "Compute it in int8, fp16, bf16 …", metavar="WHAT=TYPE",
         repeated=True,
     )] = ()  # fmt: skip
     roofline: Annotated[v.Names, Option(

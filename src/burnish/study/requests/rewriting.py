@@ -50,12 +50,26 @@ class OptimizeCommand:
         bool, Option("Leave model-local functions as they are.", kind=bool)
     ] = False
     keep_opset: Annotated[bool, Option("Never declare a newer opset.", kind=bool)] = False
-    precision: Annotated[v.Precision, Saying("Here f16; what stays in f32 is listed.")] = None
-    keep_io: Annotated[bool, Option("With -p f16: inputs and outputs stay f32.", kind=bool)] = False
-    keep_f32: Annotated[str | v.Names, Option(
-        "With -p f16: operators and nodes that stay in f32.",
-        flags=("--keep-f32", "--keep-fp32"), metavar="NAME,…", repeated=True, read=v.names,
+    precision: Annotated[v.Precision, Saying("What stays in fp32 is listed.")] = None
+    keep_io: Annotated[
+        bool, Option("With -p fp16 or bf16: inputs and outputs stay fp32.", kind=bool)
+    ] = False
+    keep_fp32: Annotated[str | v.Names, Option(
+        "With -p: operators, nodes and patterns of names that stay in fp32.",
+        flags=("--keep-fp32", "--keep-f32"), metavar="NAME,…", repeated=True, read=v.names,
     )] = ()  # fmt: skip
+    calibrate: Annotated[str | None, Option(
+        "With -p int8: find scales beforehand, on an .npz file, a folder of test_data_set_N, or "
+        "synthetic inputs.", metavar="DATA|synthetic",
+    )] = None  # fmt: skip
+    calibration: Annotated[Literal["minmax", "percentile", "entropy", "mse"], Option(
+        "With --calibrate: how the span of a value is chosen from what it was seen to be.",
+        kind=("minmax", "percentile", "entropy", "mse"),
+    )] = "minmax"  # fmt: skip
+    max_error: Annotated[float | None, Option(
+        "With -p int8 or int4: how far an output may move, in its root mean square "
+        "(default: 0.15 and 0.3).", kind=float, least=0,
+    )] = None  # fmt: skip
     int32_inputs: Annotated[
         bool, Option("Take int32 wherever the model takes int64.", kind=bool)
     ] = False
@@ -209,7 +223,7 @@ class ExportCommand:
         flags=("--dynamic/--static",), kind=bool,
     )] = None  # fmt: skip
     precision: Annotated[v.Precision, Saying(
-        "i8: weights and activations quantised after exporting (default: f32).")
+        "int8: weights and activations quantised after exporting (default: fp32).")
     ] = None  # fmt: skip
     attention: Annotated[
         Literal["sdpa", "eager"],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 from burnish.core.errors import UsageError
+from burnish.core.precisions import element_type, precision_named
 from burnish.study.requests.option import Argument, Option
 
 if TYPE_CHECKING:
@@ -111,11 +112,6 @@ def seconds(text: str) -> float:
     return found
 
 
-def element_type(text: str) -> str:
-    """Return burnish's name of a type, however people write it: `fp16` is f16, `int8` is i8."""
-    return _TYPES.get(text.lower(), text.lower())
-
-
 def family(target: Where) -> Literal["cpu", "cuda"]:
     """Return the kind of device that a target is."""
     return "cpu" if target == "cpu" else "cuda"
@@ -144,11 +140,6 @@ def positive(shape: Sizes) -> dict[str, int]:
 def _every_sizes(texts: Sequence[str]) -> tuple[Sizes, ...]:
     return tuple(sizes(text) for text in texts)
 
-
-_TYPES = {
-    "fp32": "f32", "float32": "f32", "float": "f32", "fp16": "f16", "float16": "f16", "half": "f16",
-    "bfloat16": "bf16", "int8": "i8", "fp64": "f64", "float64": "f64",
-}  # fmt: skip
 
 Model = Annotated[AnyModel, Argument("MODEL")]
 """A path to an ONNX file, a folder, or `name` / `name/variant` in the store; or a model."""
@@ -193,7 +184,7 @@ Rtol = Annotated[float | None, Option(
     "square.", kind=float, least=0,
 )]  # fmt: skip
 Tolerance = Annotated[str | None, Option(
-    "Allow what arithmetic in this type needs: f32, tf32, f16, bf16 …",
+    "Allow what arithmetic in this type needs: fp32, tf32, fp16, bf16 …",
     metavar="TYPE", read=element_type,
 )]  # fmt: skip
 _ENGINE = Option("Engines to use; `burnish doctor` lists them.", metavar="NAME,…", repeated=True)
@@ -228,8 +219,8 @@ TrustFactory = Annotated[
 Precision = Annotated[
     str | None,
     Option(
-        "Compute in another type: f32, f16, bf16 … (fp16 is understood).",
-        flags=("--precision", "-p"), metavar="TYPE", read=element_type,
+        "Compute in another kind of number: fp32, fp16, bf16, int8 or int4.",
+        flags=("--precision", "-p"), metavar="TYPE", read=precision_named,
     ),
 ]  # fmt: skip
 Target = Annotated[

@@ -11,10 +11,12 @@ from burnish.parity.report import Sample
 from burnish.parity.verdict import verdict
 from burnish.report.rewritten import rewrite_lines
 from burnish.report.table import Shown, Table, table
+from burnish.rewrite.precision.report import PrecisionReport
 from burnish.study.check import CheckReport
 from burnish.study.compile_dump import proved
 from burnish.study.compile_report import CompileReport, PlanReport, StepRow
 from burnish.study.conversion import ConversionReport
+from burnish.study.deviation import DeviationReport
 from burnish.study.distill import DistillReport
 from burnish.study.execute import ExecReport
 from burnish.study.explain import ExplainReport
@@ -36,8 +38,17 @@ def optimize_lines(report: OptimizeReport) -> Shown:
         yield "not verified"
     elif report.parity.passed:
         yield from (f"note: {note}" for note in report.parity.notes)
-        yield verdict(report.parity)
-    if report.parity is None or report.parity.passed:
+        before = "" if report.deviation is None else "before its numbers were changed, "
+        yield f"{before}{verdict(report.parity)}"
+    if report.repair is not None:
+        back = units.count(len(report.repair.keep), "node")
+        runs = units.count(report.repair.runs, "run")
+        yield f"repaired: {back} had to go back to fp32, found with {runs}"
+    if report.deviation is not None:
+        yield from _moved(report.deviation)
+    if report.target_key is not None:
+        if report.conversion is not None and report.conversion.numbers is not None:
+            yield _sizes(report)
         yield f"written: {report.target}"
 
 
@@ -162,17 +173,52 @@ def _converted(report: ConversionReport) -> Shown:
     yield from (f"axis {old} is now {new}" for old, new in report.axes.items())
     if report.i32_inputs:
         yield f"takes i32 in place of i64: {', '.join(report.i32_inputs)}"
-    if report.half and not report.kept:
-        yield "computes in f16"
-    elif report.half:
+    if report.numbers is not None:
+        yield from _in_fewer_bits(report.numbers)
+
+
+def _in_fewer_bits(report: PrecisionReport) -> Shown:
+    """Yield what computes in fewer bits, and why the rest does not."""
+    changed = units.count(len(report.changed), "node")
+    kept = units.count(len(report.kept), "node")
+    if report.precision in ("int8", "int4"):
+        into = ", ".join(f"{n} {op}" for op, n in Counter(c.into for c in report.changed).items())
+        yield f"{changed} in {report.precision} ({report.how}): {into}"
+    if not report.kept:
+        yield f"computes in {report.precision}"
+    else:
         rows = Counter((kept.op_type, kept.reason) for kept in report.kept)
         yield table(
-            f"computes in f16, but for {units.count(len(report.kept), 'node')}",
-            ("operator", "nodes", "why it stays in f32"),
+            f"computes in {report.precision}, but for {kept}",
+            ("operator", "nodes", "why it stays in fp32"),
             [(op_type, f"{n:,}", reason) for (op_type, reason), n in rows.items()],
             numeric=("nodes",),
         )
     yield from (f"note: {note}" for note in report.notes)
+
+
+def _moved(report: DeviationReport) -> Shown:
+    """Yield how far each output is from the original's."""
+    columns = ("output", "error", "cosine", "max abs", "same largest")
+    rows = [
+        (
+            one.name,
+            f"{one.relative:.2%}",
+            f"{one.cosine:.6f}",
+            units.error(one.max_abs),
+            "–" if one.top1_agreement is None else f"{one.top1_agreement:.1%}",
+        )
+        for one in report.outputs
+    ]
+    samples = units.count(report.samples, "sample")
+    title = f"changed on purpose: against the original, {samples} ({report.source})"
+    yield table(title, columns, rows, numeric=columns[1:])
+    yield f"error: of an output's root mean square; {report.bound:.0%} are allowed"
+
+
+def _sizes(report: OptimizeReport) -> str:
+    before, after = report.source_bytes, report.target_bytes
+    return f"on disk: {units.size(before)} → {units.size(after)}"
 
 
 def _few(names: tuple[str, ...]) -> str:

@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.core.errors import ModelError, UsageError
-from burnish.rewrite.precision.f16 import LARGEST, Halved, in_f16
+from burnish.rewrite.precision import convert
+from burnish.rewrite.precision.half import Halved, in_half
+from burnish.rewrite.precision.half_types import BF16, FP16
 from rewriting import Graph, op_types, run, samples
 
 HALF, FULL = ir.DataType.FLOAT16, ir.DataType.FLOAT
@@ -33,7 +35,7 @@ def reasons(found: Halved) -> dict[str, str]:
 
 
 def test_everything_becomes_f16_inputs_and_outputs_too() -> None:
-    found = in_f16(plain())
+    found = in_half(plain())
     graph = found.model.graph
     assert op_types(found.model) == ["MatMul", "Add", "Relu"]
     assert {value.dtype for value in (*graph.inputs, *graph.outputs)} == {HALF}
@@ -45,7 +47,7 @@ def test_everything_becomes_f16_inputs_and_outputs_too() -> None:
 
 
 def test_inputs_and_outputs_can_stay_as_they_are() -> None:
-    found = in_f16(plain(), edges="keep")
+    found = in_half(plain(), edges="keep")
     graph = found.model.graph
     assert op_types(found.model) == ["Cast", "MatMul", "Add", "Relu", "Cast"]
     assert [value.dtype for value in (*graph.inputs, *graph.outputs)] == [FULL, FULL]
@@ -59,20 +61,20 @@ def test_inputs_and_outputs_can_stay_as_they_are() -> None:
 def test_the_argument_is_untouched() -> None:
     model = plain()
     before = ir.serde.serialize_model(model).SerializeToString()
-    in_f16(model)
+    in_half(model)
     assert ir.serde.serialize_model(model).SerializeToString() == before
 
 
 def test_what_the_user_names_stays_and_passes_casts_once() -> None:
     for name in ("MatMul", "matmul_0"):
-        found = in_f16(plain(), keep=[name])
+        found = in_half(plain(), keep=[name])
         assert op_types(found.model) == ["Cast", "MatMul", "Cast", "Add", "Relu"]
         assert reasons(found) == {"MatMul": "asked for"}
 
 
 def test_a_name_that_is_not_there_is_refused() -> None:
     with pytest.raises(UsageError, match="no operator and no node 'MatMull'") as caught:
-        in_f16(plain(), keep=["MatMull"])
+        in_half(plain(), keep=["MatMull"])
     assert "did you mean 'MatMul'" in caught.value.hint
 
 
@@ -95,9 +97,9 @@ def _norm(g: Graph) -> ir.Value:
 @pytest.mark.parametrize(
     ("build", "kept", "reason"),
     [
-        (_range, {"Range"}, "Range takes no f16 in opset 17"),
+        (_range, {"Range"}, "Range takes no fp16 in opset 17"),
         (_angle, {"Cast", "Mul", "Sin"}, "angles beyond 6"),
-        (_norm, {"Mul", "ReduceMean", "Add", "Sqrt", "Div"}, "squares leave the range|is 0 in f16"),
+        (_norm, {"Mul", "ReduceMean", "Add", "Sqrt", "Div"}, "leave the range|is 0 in fp16"),
         (lambda g: g.op("Add", g.input("y", [4]), g.constant([1e-9])), {"Add"}, "1e-09 is 0"),
         (lambda g: g.op("CumSum", g.input("y", [4]), np.array(0)), {"CumSum"}, "counts"),
         (lambda g: g.op("Gelu", g.input("y", [4]), domain="com.microsoft"), {"Gelu"}, "f32 kernel"),
@@ -112,7 +114,7 @@ def test_what_f16_would_make_wrong_or_slow_stays_and_says_why(
     g = Graph()
     special = build(g)
     special.type = ir.TensorType(FULL)
-    found = in_f16(g.model(special, g.op("Relu", linear(g, g.input("x", [2, 8])))))
+    found = in_half(g.model(special, g.op("Relu", linear(g, g.input("x", [2, 8])))))
     assert set(reasons(found)) == kept
     for why in reasons(found).values():
         assert re.search(reason, why)
@@ -122,7 +124,7 @@ def test_what_f16_would_make_wrong_or_slow_stays_and_says_why(
 def test_angles_of_weights_are_no_reason_to_keep_a_whole_network() -> None:
     g = Graph()
     x = g.op("MatMul", g.input("x", [2, 80]), samples(80, 80))
-    found = in_f16(g.model(g.op("Sin", x)))
+    found = in_half(g.model(g.op("Sin", x)))
     assert set(reasons(found)) == {"Sin"}
 
 
@@ -130,7 +132,7 @@ def test_an_input_that_must_be_f32_stays_alone() -> None:
     g = Graph(opset=18)
     image = g.op("Relu", g.input("x", [1, 1, 2, 2]))
     model = g.model(g.op("Resize", image, None, g.constant([1.0, 1.0, 2.0, 2.0], name="scales")))
-    found = in_f16(model)
+    found = in_half(model)
     assert found.kept == ()
     assert found.model.graph.initializers["scales"].dtype == FULL
     assert run(found.model, {"x": samples(1, 1, 2, 2, dtype=np.float16)})[0].dtype == np.float16
@@ -143,7 +145,7 @@ def test_types_in_attributes_follow() -> None:
     zeros = g.op("ConstantOfShape", g.constant(np.array([2])))
     ones = g.op("ConstantOfShape", g.constant(np.array([2])), value=ir.tensor(np.ones(1, "f4")))
     model = g.model(g.op("Sum", x, cast, zeros, ones))
-    found = in_f16(model)
+    found = in_half(model)
     feeds = {"x": np.array([1, 2], np.float16), "i": np.array([3, 4])}
     np.testing.assert_array_equal(run(found.model, feeds)[0], np.array([5, 7], np.float16))
 
@@ -151,13 +153,13 @@ def test_types_in_attributes_follow() -> None:
 def test_numbers_beyond_the_range_become_its_ends_and_are_told() -> None:
     g = Graph()
     x = g.op("Add", g.input("x", [4]), g.constant([-3.4e38, 1.0, np.inf, 7e4], name="mask"))
-    found = in_f16(g.model(x))
+    found = in_half(g.model(x))
     (constant,) = found.model.graph.initializers.values()
     assert constant.const_value is not None
-    expected = np.array([-LARGEST, 1.0, np.inf, LARGEST], np.float16)
+    expected = np.array([-FP16.largest, 1.0, np.inf, FP16.largest], np.float16)
     np.testing.assert_array_equal(constant.const_value.numpy(), expected)
     assert found.notes == (
-        "the constant 'mask' has numbers beyond 65,504, where f16 ends; they became its ends",
+        "the constant 'mask' has numbers beyond 65,504, where fp16 ends; they became its ends",
     )
 
 
@@ -165,12 +167,12 @@ def test_large_weights_are_converted_when_they_are_written() -> None:
     g = Graph()
     size = 600
     model = g.model(g.op("MatMul", g.input("x", [2, size]), samples(size, size)))
-    (weight,) = in_f16(model).model.graph.initializers.values()
+    (weight,) = in_half(model).model.graph.initializers.values()
     assert isinstance(weight.const_value, ir.LazyTensor)
     assert weight.const_value.numpy().dtype == np.float16
 
 
-def test_bodies_stay_in_f32_and_read_it() -> None:
+def test_bodies_compute_in_fewer_bits_and_take_and_give_f32() -> None:
     g = Graph()
     hidden = g.op("Relu", g.input("x", [2]))
     bodies = []
@@ -181,26 +183,66 @@ def test_bodies_stay_in_f32_and_read_it() -> None:
         bodies.append(ir.Graph([], node.outputs, nodes=[node], name=op_type))
     condition = g.input("c", [], ir.DataType.BOOL)
     chosen = g.op("If", condition, then_branch=bodies[0], else_branch=bodies[1])
-    found = in_f16(g.model(g.op("Add", hidden, chosen)))
-    assert reasons(found) == {"If": "If holds graphs of its own, which stay as they are"}
+    found = in_half(g.model(g.op("Add", hidden, chosen)))
+    assert reasons(found) == {"If": "what the graphs of If take and give stays as it is"}
+    assert [one.op_type for one in found.changed] == ["Relu", "Neg", "Abs", "Add"]
     feeds = {"x": np.array([1, 2], np.float16), "c": np.array(True)}
     np.testing.assert_array_equal(run(found.model, feeds)[0], np.zeros(2, np.float16))
 
 
 def test_a_model_without_f32_is_refused() -> None:
     g = Graph(dtype=HALF)
-    with pytest.raises(ModelError, match="nothing in the model can become f16") as caught:
-        in_f16(g.model(g.op("Relu", g.input("x", [2]))))
+    with pytest.raises(ModelError, match="nothing in the model can become fp16") as caught:
+        in_half(g.model(g.op("Relu", g.input("x", [2]))))
     assert caught.value.hint == "leave -p fp16 away"
+
+
+@pytest.mark.parametrize(("seen", "reason"), [
+    (4e4, "values reach 4e+04 on the inputs tried; fp16 ends at 65,504"),
+    (1e-7, "values reach 1e-07 at most on the inputs tried, where fp16 has few bits"),
+])  # fmt: skip
+def test_what_was_seen_to_leave_the_range_stays_with_all_that_reads_it(
+    seen: float, reason: str
+) -> None:
+    model = plain()
+    product = next(node for node in model.graph if node.op_type == "MatMul")
+    found = in_half(model, magnitudes={product.outputs[0].name or "": seen})
+    assert reasons(found) == {"MatMul": reason, "Add": reason}
+    assert reasons(in_half(model, magnitudes={product.outputs[0].name or "": 100.0})) == {}
+
+
+def test_a_factor_beyond_the_range_keeps_its_node_and_a_mask_does_not() -> None:
+    g = Graph()
+    x = g.input("x", [4])
+    found = in_half(g.model(g.op("Add", g.op("Mul", x, g.constant([1e6])), g.constant([-1e9]))))
+    assert reasons(found) == {"Mul": "its constant 1e+06 is beyond 65,504, where fp16 ends"}
+
+
+def test_bf16_has_the_range_of_f32_and_its_own_constants() -> None:
+    g = Graph()
+    x = g.input("x", [4])
+    model = g.model(g.op("ReduceL2", g.op("Mul", x, g.constant([1e6])), keepdims=0))
+    found = in_half(model, BF16, target="cuda")
+    assert found.kept == ()
+    graph = found.model.graph
+    values = (*graph.inputs, *graph.outputs, *graph.initializers.values())
+    assert {value.dtype for value in values} == {ir.DataType.BFLOAT16}
+
+
+def test_a_type_without_kernels_is_refused_before_anything_is_done() -> None:
+    with pytest.raises(ModelError) as caught:
+        convert(plain(), "bf16")
+    assert caught.value.problem == "CPUExecutionProvider of ONNX Runtime has no kernels for bf16"
+    assert caught.value.hint == "for GPUs, add --target cuda; for CPUs, write -p fp16 or -p int8"
 
 
 def test_functions_are_refused() -> None:
     model = plain()
     function = ir.Function("mine", "f", graph=ir.Graph([], [], nodes=[]), attributes=[])
     model.functions[function.identifier()] = function
-    with pytest.raises(ModelError, match="functions cannot be brought to f16") as caught:
-        in_f16(model)
-    assert caught.value.hint == "leave --keep-functions away"
+    with pytest.raises(ModelError, match="functions cannot be brought to fp16") as caught:
+        convert(model, "fp16")
+    assert caught.value.hint == "leave --keep-functions and --functions away"
 
 
 OPERATORS = ("Relu", "Tanh", "Sigmoid", "Abs", "Neg", "Softmax", "Sin", "Identity")
@@ -222,7 +264,7 @@ def test_whatever_stays_the_result_runs_and_is_close(
         value = g.op("Add", g.op(op_type, value), x)
     model = g.model(value)
     kept = sorted(keep & set(chain))
-    found = in_f16(model, keep=kept, edges="keep" if edges == "keep" else "convert")
+    found = in_half(model, keep=kept, edges="keep" if edges == "keep" else "convert")
     feeds = samples(3, 8)
     (wide,) = run(model, {"x": feeds})
     own = feeds if edges == "keep" else feeds.astype(np.float16)

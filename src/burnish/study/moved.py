@@ -1,0 +1,66 @@
+"""Whether a model in integers stays near its original, on the inputs that a request asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from burnish.core.errors import ModelError
+from burnish.core.progress import SILENT, Progress
+from burnish.engines.sizes import working_sizes
+from burnish.feeds.choose import choose
+from burnish.feeds.feed import Feeds
+from burnish.parity.request import VerifyRequest
+from burnish.rewrite.options import PrecisionRequest
+from burnish.store.stored import StoredModel
+from burnish.study.deviation import SYNTHETIC, DeviationReport, deviation
+
+BOUNDS: Mapping[str, float] = {"int8": 0.15, "int4": 0.3}
+"""How far outputs may move where nobody says how far: a cosine of 0.99, and of 0.95."""
+
+
+def moved(
+    original: StoredModel,
+    changed: StoredModel,
+    request: VerifyRequest,
+    numbers: PrecisionRequest,
+    *,
+    progress: Progress = SILENT,
+) -> DeviationReport:
+    """Return how far the outputs of `changed` moved, and whether that is allowed."""
+    asked = numbers.max_error
+    bound = BOUNDS[numbers.precision] if asked is None else asked
+    source = SYNTHETIC if request.data is None else str(request.data)
+
+    def found(sizes: Mapping[str, int]) -> DeviationReport:
+        feeds = _feeds(original, request, sizes)
+        return deviation(original, changed, feeds, bound=bound, source=source, progress=progress)
+
+    try:
+        return found({})
+    except ModelError:
+        sizes = None if request.data is not None else working_sizes(original, {})
+        if sizes is None:
+            raise
+        return found(sizes)
+
+
+def feeds_of(model: StoredModel, request: VerifyRequest) -> tuple[Feeds, ...]:
+    """Return the inputs that a request asks for."""
+    return _feeds(model, request, {})
+
+
+def _feeds(
+    model: StoredModel, request: VerifyRequest, sizes: Mapping[str, int]
+) -> tuple[Feeds, ...]:
+    return tuple(
+        fed
+        for shape in request.shapes or ({},)
+        for fed in choose(
+            model,
+            data=request.data,
+            bindings={**sizes, **shape},
+            seed=request.seed,
+            padding=request.padding,
+            samples=request.samples,
+        )
+    )

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import onnxruntime
+import pytest
+
+from burnish.cli.main import run
+from burnish.core.errors import ModelError, UsageError
+from burnish.feeds.feed import Feeds
+from burnish.rewrite.options import Method
+from burnish.rewrite.passes.names import FixNames
+from burnish.rewrite.passes.shapes import InferShapes
+from burnish.rewrite.precision import calibrated_values, convert
+from burnish.store.stored import StoredModel
+from burnish.study.calibration import calibration_feeds, spans
+from burnish.study.ranges import Range, ranges_of
+from rewriting import Graph, samples
+
+FEEDS = tuple(Feeds({"x": samples(1, 3, 8, 8, seed=seed)}, {}) for seed in range(3))
+
+
+def network(*, opset: int = 17) -> ir.Model:
+    g = Graph(opset=opset)
+    x = g.input("x", [1, 3, 8, 8])
+    hidden = g.op("Relu", g.op("Conv", x, samples(8, 3, 3, 3) / 5, samples(8)))
+    more = g.op("Conv", hidden, samples(4, 8, 3, 3) / 8)
+    flat = g.op("Reshape", more, g.constant(np.array([1, -1])))
+    out = g.op("Add", g.op("MatMul", flat, samples(64, 10) / 8), samples(10))
+    out.shape = ir.Shape([1, 10])
+    model = g.model(out)
+    FixNames()(model)
+    InferShapes()(model)
+    return model
+
+
+def test_the_ends_of_every_value_are_seen_over_all_inputs() -> None:
+    model = network()
+    found = ranges_of(model, FEEDS)
+    x = np.stack([fed.arrays["x"] for fed in FEEDS])
+    assert found["x"] == Range(float(x.min()), float(x.max()))
+    relu = next(node for node in model.graph if node.op_type == "Relu").outputs[0].name or ""
+    assert found[relu].least == 0
+    assert set(ranges_of(model, FEEDS, [relu])) == {relu}
+    assert found["x"].magnitude == pytest.approx(np.abs(x).max())
+
+
+@pytest.mark.parametrize("method", get_args(Method))
+def test_products_and_convolutions_reach_kernels_of_integers_and_stay_near(
+    method: Method, tmp_path: Path
+) -> None:
+    model = network()
+    names = calibrated_values(model)
+    assert len(names) == 4, "what three nodes read; the second convolution also gives 8 bits"
+    found = convert(model, "int8", spans=spans(model, names, FEEDS, method))
+    assert found.report.how == "static, per channel, 8 bits"
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
+    options.log_severity_level = 3
+    content = ir.to_proto(found.model).SerializeToString()
+    session = onnxruntime.InferenceSession(content, options)
+    kinds = [node.op_type for node in onnx.load(tmp_path / "optimized.onnx").graph.node]
+    assert kinds.count("QLinearConv") == 2
+    assert "MatMulIntegerToFloat" in kinds
+    plain = onnxruntime.InferenceSession(ir.to_proto(model).SerializeToString())
+    fed = FEEDS[1].arrays
+    wanted, given = plain.run(None, fed)[0], session.run(None, fed)[0]
+    assert np.linalg.norm(wanted - given) / np.linalg.norm(wanted) < 0.05
+
+
+def test_an_old_model_is_refused_with_what_it_can_have() -> None:
+    with pytest.raises(ModelError) as raised:
+        convert(network(opset=12), "int8", spans={})
+    assert raised.value.problem == "scales per channel need opset 13, the model declares 12"
+    assert "-p int8 without it" in raised.value.hint
+
+
+def test_data_that_is_not_there_is_told_before_anything_is_done() -> None:
+    with pytest.raises(UsageError) as raised:
+        calibration_feeds(StoredModel(Path("m.onnx"), "m"), "nowhere.npz")
+    assert raised.value.problem == "--calibrate: there is no data at nowhere.npz"
+    assert raised.value.hint.endswith("or write --calibrate synthetic")
+
+
+def test_convolutions_alone_lead_to_calibrating() -> None:
+    g = Graph()
+    with pytest.raises(ModelError) as raised:
+        convert(g.model(g.op("Conv", g.input("x", [1, 1, 4, 4]), samples(1, 1, 2, 2))), "int8")
+    assert raised.value.hint == "calibrate its convolutions: --calibrate DATA"
+
+
+@pytest.mark.parametrize("data", ["synthetic", "data.npz"])
+def test_a_model_is_calibrated_from_the_command_line_and_says_on_what(
+    data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    onnx.save(ir.to_proto(network()), tmp_path / "m.onnx")
+    np.savez(tmp_path / "data.npz", x=FEEDS[0].arrays["x"])
+    given = data if data == "synthetic" else str(tmp_path / data)
+    target = tmp_path / "o.onnx"
+    words = ["optimize", str(tmp_path / "m.onnx"), "-o", str(target), "-p", "int8"]
+    assert run([*words, "--calibrate", given, "--calibration", "mse", "--budget", "0"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    source = "synthetic: accuracy not proven" if data == "synthetic" else given
+    assert f"calibrated on {source}: 4 values, mse" in shown
+    assert "3 nodes in int8 (static, per channel" in shown
