@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from burnish.analyze.breakdown import Breakdown, Row, RowKind
@@ -34,11 +34,15 @@ _TONES = {
 }
 
 
-def bench_lines(bench: BenchReport) -> Shown:
-    """Yield the latencies, all that a reader of them must know, and how to measure again."""
+def bench_lines(bench: BenchReport, *, more: Iterable[Table] = ()) -> Shown:
+    """Yield the latencies, all that a reader of them must know, and how to measure again.
+
+    `more`: what else is shown of them, behind the latencies.
+    """
     machine = f"{bench.machine.cpu}, {units.count(bench.machine.usable_cores, 'usable core')}"
     gpus = [gpu.name for gpu in bench.machine.before.gpus]
     yield replace(latency_table(bench), title="; ".join((machine, *gpus)))
+    yield from more
     yield from (f"note: {note}" for note in notes(bench))
     yield from (f"degraded: {warning}" for warning in bench.machine.warnings)
     if bench.rerun:
