@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import stat
+import tempfile
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +17,7 @@ import pytest
 from burnish.core import settings
 
 settings.calm()  # before NumPy is imported
+_LEDGERS = Path(tempfile.mkdtemp(prefix="burnish-ledgers-"))
 
 # `nohup` and a shell's `&` start tests that ignore these, and so would all that tests start
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -25,6 +29,16 @@ SHARED = Path(__file__).parents[2] / "shared"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="accept changed golden files")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Keep what is measured out of the user's ledger, and tests apart from each other."""
+    os.environ["BURNISH_LEDGER"] = str(_LEDGERS / f"{uuid.uuid4().hex}.sqlite")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the ledgers."""
+    shutil.rmtree(_LEDGERS, ignore_errors=True)
 
 
 @pytest.fixture

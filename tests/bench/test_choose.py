@@ -64,8 +64,8 @@ def test_foreign_code_runs_only_where_it_is_trusted(factory: str) -> None:
     assert not any("torch" in label for label in labels(foreign))
     (note,) = choose.left_out([foreign], (), "burnish bench b/m.onnx")
     assert note == (
-        "m was not measured on torch-compile, torch-eager: its PyTorch module is made by"
-        f" {factory}, which is not burnish's code; read it, and to run it:"
+        "m was not measured on torch-compile, torch-eager, torch-script: its PyTorch module is"
+        f" made by {factory}, which is not burnish's code; read it, and to run it:"
         f" burnish bench b/m.onnx --trust-factory {factory}"
     )
     with pytest.raises(UsageError, match="which is not burnish's code and was not run"):

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import functools
+
 from burnish.bench import stats
 from burnish.bench.cells import Figures
-from burnish.bench.measure import Measurement
+from burnish.bench.measure import Block, Measurement
 
 
-def figures_of(
-    measurement: Measurement, *, items_per_call: int = 1, model_bytes: int | None = None
-) -> Figures:
+def figures_of(measurement: Measurement) -> Figures:
     """Return the figures; those that the samples do not allow are None."""
     opened = {
-        "items_per_call": items_per_call,
+        "items_per_call": measurement.items_per_call,
         "processes": len(measurement.launches),
         "load_s": measurement.load_s,
         "first_call_s": measurement.first_call_s,
         "peak_memory_bytes": measurement.peak_memory_bytes,
-        "model_bytes": model_bytes,
+        "model_bytes": measurement.model_bytes,
     }
     samples = measurement.samples_s
     if not samples:
         return Figures(**opened)  # type: ignore[arg-type]
-    median = stats.median_interval(measurement.blocks)
+    median = _median(measurement.blocks)
     return Figures(
         **opened,  # type: ignore[arg-type]
         samples=len(samples),
@@ -32,5 +32,11 @@ def figures_of(
         p90_s=stats.percentile(samples, 0.90).value_s,
         p95_s=stats.percentile(samples, 0.95).value_s,
         p99_s=stats.percentile(samples, 0.99).value_s,
-        items_per_s=items_per_call / median.estimate,
+        items_per_s=measurement.items_per_call / median.estimate,
     )
+
+
+@functools.lru_cache(maxsize=256)
+def _median(blocks: tuple[Block, ...]) -> stats.Interval:
+    """Return the interval of the median; kept, for every table and chart shows it."""
+    return stats.median_interval(blocks)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from burnish.bench.measure import Block, Launch, ParityMark, Placed
+from burnish.bench.measure import Block, Launch, ParityMark, Placed, Status
 from burnish.bench.subject import BenchOptions, Opened, Worker, WorkerFailedError
 from burnish.core import units
 from burnish.core.arrays import Arrays
@@ -40,6 +40,7 @@ class Tally:
     placement: Placed | None = None
     parity: ParityMark | None = None
     failure: str | None = None
+    status: Status = "ok"
     calls: int = 1
     call_s: float = 0.0
 
@@ -141,6 +142,7 @@ class Rounds:
             yield
         except WorkerFailedError as error:
             self.tallies[label].failure = str(error)
+            self.tallies[label].status = error.status
             self._workers.pop(label).end()
 
     def _open(self, number: int, label: str) -> None:

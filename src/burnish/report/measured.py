@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import statistics
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from burnish.analyze.breakdown import Breakdown, Row, RowKind
@@ -16,12 +16,15 @@ from burnish.core import units
 from burnish.core.precisions import precision_named
 from burnish.report.charts.bars import Group
 from burnish.report.charts.intervals import Latency
+from burnish.report.matrix import engine_of
 from burnish.report.record import RunReport
 from burnish.report.table import NONE, Cell, Shown, Table, Tone, table
 from burnish.report.verdict import interval
 
 SHOWN_OPERATORS = 12
 SHOWN_NODES = 15
+_MOST_BASELINES = 2
+"""More are not told by name: a matrix has one for each group."""
 _LATENCY = (
     "subject", "median", "p90", "speed-up", "verdict", "results", "first call", "peak memory",
 )  # fmt: skip
@@ -36,11 +39,15 @@ _TONES = {
 }
 
 
-def bench_lines(bench: BenchReport) -> Shown:
-    """Yield the latencies, all that a reader of them must know, and how to measure again."""
+def bench_lines(bench: BenchReport, *, more: Iterable[Table] = ()) -> Shown:
+    """Yield the latencies, all that a reader of them must know, and how to measure again.
+
+    `more`: what else is shown of them, behind the latencies.
+    """
     machine = f"{bench.machine.cpu}, {units.count(bench.machine.usable_cores, 'usable core')}"
     gpus = [gpu.name for gpu in bench.machine.before.gpus]
     yield replace(latency_table(bench), title="; ".join((machine, *gpus)))
+    yield from more
     yield from (f"note: {note}" for note in notes(bench))
     yield from (f"degraded: {warning}" for warning in bench.machine.warnings)
     if bench.rerun:
@@ -63,7 +70,10 @@ def latency_table(bench: BenchReport) -> Table:
 
 def _baselines(bench: BenchReport) -> str:
     """Return what others are compared with: one subject at each shape."""
-    return " and ".join(dict.fromkeys(one.baseline for one in bench.comparisons)) or bench.baseline
+    names = dict.fromkeys(one.baseline for one in bench.comparisons)
+    if len(names) > _MOST_BASELINES:
+        return "the baseline of the same size, type and threads"
+    return " and ".join(names) or bench.baseline
 
 
 def notes(bench: BenchReport) -> tuple[str, ...]:
@@ -152,7 +162,8 @@ def _latency_row(bench: BenchReport, one: Measurement, common: list[str]) -> tup
     comparison = bench.comparison(one.subject)
     return (
         Cell(
-            _name(one), " · ".join((one.engine, *(c for c in _conditions(one) if c not in common)))
+            _name(one),
+            " · ".join((engine_of(one), *(c for c in _conditions(one) if c not in common))),
         ),
         _median_cell(one),
         _p90_cell(one),
@@ -166,7 +177,8 @@ def _latency_row(bench: BenchReport, one: Measurement, common: list[str]) -> tup
 
 def _name(one: Measurement) -> str:
     """Return the subject without its engine, which is shown beside it."""
-    return one.subject.removesuffix(one.engine).rstrip(" @·,:").removesuffix(" on") or one.subject
+    rest = one.subject.replace(f"@{engine_of(one)}", "", 1)
+    return rest.removesuffix(one.engine).rstrip(" @·,:").removesuffix(" on") or one.subject
 
 
 def _common(bench: BenchReport) -> list[str]:

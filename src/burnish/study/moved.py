@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from burnish.core.errors import ModelError
 from burnish.core.progress import SILENT, Progress
-from burnish.engines.sizes import working_sizes
-from burnish.feeds.choose import choose
+from burnish.engines.sizes import fitting
 from burnish.feeds.feed import Feeds
 from burnish.parity.request import VerifyRequest
 from burnish.rewrite.options import PrecisionRequest
@@ -31,34 +29,19 @@ def moved(
     bound = BOUNDS[numbers.precision] if asked is None else asked
     source = SYNTHETIC if request.data is None else str(request.data)
 
-    def found(sizes: Mapping[str, int]) -> DeviationReport:
-        feeds = _feeds(original, request, sizes)
-        return deviation(original, changed, feeds, bound=bound, source=source, progress=progress)
-
-    try:
-        return found({})
-    except ModelError:
-        sizes = None if request.data is not None else working_sizes(original, {})
-        if sizes is None:
-            raise
-        return found(sizes)
+    feeds = feeds_of(original, request)
+    return deviation(original, changed, feeds, bound=bound, source=source, progress=progress)
 
 
 def feeds_of(model: StoredModel, request: VerifyRequest) -> tuple[Feeds, ...]:
     """Return the inputs that a request asks for."""
-    return _feeds(model, request, {})
-
-
-def _feeds(
-    model: StoredModel, request: VerifyRequest, sizes: Mapping[str, int]
-) -> tuple[Feeds, ...]:
     return tuple(
         fed
         for shape in request.shapes or ({},)
-        for fed in choose(
+        for fed in fitting(
             model,
             data=request.data,
-            bindings={**sizes, **shape},
+            bindings=shape,
             seed=request.seed,
             padding=request.padding,
             samples=request.samples,

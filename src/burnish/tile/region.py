@@ -2,8 +2,9 @@
 
 A tile of the anchor is numbered by one counter per axis. The part of a dimension that it needs is
 a `Span`: its origin is an index over the counters (which carries alignment: `8·u` is a
-multiple of eight), its size a constant. Origins may lie before zero and ends behind the extent, where a read is
-guarded: whoever walks a span clamps it (`low ≤ i < high` of the tensor) at run time.
+multiple of eight), its size a constant. Origins may lie before zero and ends behind the extent,
+where a read is guarded: whoever walks a span clamps it (`low ≤ i < high` of the tensor) at run
+time.
 """
 
 from __future__ import annotations

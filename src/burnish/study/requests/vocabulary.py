@@ -112,6 +112,53 @@ def seconds(text: str) -> float:
     return found
 
 
+def numbers(texts: int | str | Sequence[int | str]) -> tuple[int, ...]:
+    """Return `("1,8", "32")` as `(1, 8, 32)`, each once."""
+    every = (texts,) if isinstance(texts, int | str) else texts
+    parts = names([str(text) for text in every])
+    for part in parts:
+        if not (part.isascii() and part.isdigit()):
+            raise UsageError(
+                f"{part!r} is not a whole number", hint="write for instance 8, or 1,8,32"
+            )
+    return tuple(dict.fromkeys(int(part) for part in parts))
+
+
+def counts(texts: int | str | Sequence[int | str]) -> tuple[int, ...]:
+    """Return numbers that are all at least 1."""
+    found = numbers(texts)
+    if 0 in found:
+        raise UsageError("0 is not a size: it is at least 1", hint="write for instance 1,8,32")
+    return found
+
+
+def one_count(texts: Sequence[str]) -> int:
+    """Return the number for a command that takes one."""
+    found = counts(texts)
+    if len(found) != 1:
+        raise UsageError(
+            f"one number is taken here, and {len(found)} were given",
+            hint=f"give them one after the other: {found[0] if found else 1}",
+        )
+    return found[0]
+
+
+def element_types(texts: str | Sequence[str]) -> tuple[str, ...]:
+    """Return burnish's names of types, each once."""
+    return tuple(dict.fromkeys(element_type(text) for text in names(texts)))
+
+
+def one_precision(texts: Sequence[str]) -> str:
+    """Return the kind of number for a command that takes one, by its one name."""
+    found = tuple(dict.fromkeys(precision_named(text) for text in names(texts)))
+    if len(found) != 1:
+        raise UsageError(
+            f"one type is taken here, and {len(found)} were given",
+            hint=f"give them one after the other: --precision {found[0] if found else 'fp32'}",
+        )
+    return found[0]
+
+
 def family(target: Where) -> Literal["cpu", "cuda"]:
     """Return the kind of device that a target is."""
     return "cpu" if target == "cpu" else "cuda"
@@ -191,9 +238,11 @@ _ENGINE = Option("Engines to use; `burnish doctor` lists them.", metavar="NAME,�
 Engine = Annotated[str, replace(_ENGINE, read=one_engine)]
 AnyEngine = Annotated[str | None, replace(_ENGINE, read=one_engine)]
 Engines = Annotated[str | Sequence[str], replace(_ENGINE, read=names)]
-Threads = Annotated[
-    int | None, Option("CPU threads of the engine (default: its own choice).", kind=int, least=1)
-]
+_THREADS = Option(
+    "CPU threads of the engine (default: its own choice).", metavar="NUMBER,…", repeated=True
+)
+Threads = Annotated[int | None, replace(_THREADS, read=one_count)]
+EachThreads = Annotated[int | Sequence[int] | None, replace(_THREADS, read=counts)]
 Hw = Annotated[
     str | None,
     Option(
@@ -216,13 +265,12 @@ TrustFactory = Annotated[
         metavar="SPEC", repeated=True,
     ),
 ]  # fmt: skip
-Precision = Annotated[
-    str | None,
-    Option(
-        "Compute in another kind of number: fp32, fp16, bf16, int8 or int4.",
-        flags=("--precision", "-p"), metavar="TYPE", read=precision_named,
-    ),
-]  # fmt: skip
+_PRECISION = Option(
+    "Compute in another kind of number: fp32, fp16, bf16, int8 or int4.",
+    flags=("--precision", "-p"), metavar="TYPE,…", repeated=True,
+)  # fmt: skip
+Precision = Annotated[str | None, replace(_PRECISION, read=one_precision)]
+EachPrecision = Annotated[str | Sequence[str] | None, replace(_PRECISION, read=element_types)]
 Target = Annotated[
     Where,
     Option(
@@ -313,7 +361,24 @@ Dump = Annotated[
     ),
 ]  # fmt: skip
 Runs = Annotated[int, Option("Timed inferences.", kind=int, least=1)]
-Batch = Annotated[int | None, Option("Batch size.", kind=int, least=1)]
+_BATCH = Option("Batch size.", metavar="SIZE,…", repeated=True)
+Batch = Annotated[int | None, replace(_BATCH, read=one_count)]
+EachBatch = Annotated[int | Sequence[int], replace(_BATCH, read=counts)]
+_SEQUENCE = Option("Tokens, frames or points.", metavar="SIZE,…", repeated=True)
+Length = Annotated[int | None, replace(_SEQUENCE, read=one_count)]
+EachSequence = Annotated[int | Sequence[int], replace(_SEQUENCE, read=counts)]
+EachPast = Annotated[
+    int | Sequence[int],
+    Option("Steps that a decoder has behind it.", metavar="SIZE,…", repeated=True, read=numbers),
+]
+Ledger = Annotated[
+    Place | None,
+    Option(
+        "File of all measurements (default: $BURNISH_LEDGER, else in the user's data).",
+        kind=Path,
+    ),
+]
+Again = Annotated[bool, Option("Measure what the ledger has, too.", kind=bool)]
 CudaGraph = Annotated[bool, Option("Launch everything at once, as a CUDA graph.", kind=bool)]
 
 _OUTPUT = Option("Where the result goes.", flags=("--output", "-o"), kind=Path, repeated=True)

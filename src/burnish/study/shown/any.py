@@ -12,8 +12,8 @@ from burnish.bench.measure import BenchReport
 from burnish.core.errors import UsageError
 from burnish.parity.report import VerifyReport
 from burnish.report.graph.written import GraphReport
-from burnish.report.measured import bench_lines
 from burnish.report.record import RunReport
+from burnish.report.study_page import StudyReport
 from burnish.report.table import Shown
 from burnish.study.compile_report import CompileReport
 from burnish.study.execute import ExecReport
@@ -26,7 +26,7 @@ from burnish.study.shown import judging, looking, pruning, rewriting
 
 _LINES: Mapping[type, Callable[[Any], Shown]] = {
     AdviseReport: looking.advise_lines,
-    BenchReport: bench_lines,
+    BenchReport: judging.bench_lines,
     CompileReport: rewriting.compile_lines,
     ExecReport: rewriting.exec_lines,
     ExplainReport: rewriting.explain_lines,
@@ -37,6 +37,7 @@ _LINES: Mapping[type, Callable[[Any], Shown]] = {
     PruneReport: pruning.prune_lines,
     ReduceReport: judging.reduce_lines,
     RunReport: judging.run_lines,
+    StudyReport: judging.study_lines,
     VerifyReport: judging.verify_lines,
     WhatIfReport: looking.whatif_lines,
 }

@@ -1,0 +1,42 @@
+"""A model in another type, for an engine that is asked to compute in it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from burnish.core import settings
+from burnish.engines.base import ENGINES
+from burnish.hw import detect
+from burnish.rewrite.options import Precision
+from burnish.rewrite.precision import bits_for, convert
+from burnish.store import onnx_files
+from burnish.store.history import History, Step
+from burnish.store.stored import StoredModel
+
+_FOLDER = "cast"
+_CONVERTED: Mapping[str, Precision] = {"f16": "fp16", "i8": "int8", "i4": "int4"}
+"""Types that engines have no mode for: the model itself is brought to them."""
+
+
+def cast(model: StoredModel, engine: str, precision: str) -> tuple[StoredModel, str | None]:
+    """Return the model to open, and the type to ask the engine for; None: the model's own.
+
+    PyTorch casts its modules itself. What engines read from ONNX files is converted, once, into
+    the cache, as `burnish optimize -p fp16 --keep-io` does it. Every other type is a mode of the
+    engine. Raises a `ModelError` where nothing can be converted.
+    """
+    if not precision or ENGINES[engine].needs_torch_source or precision not in _CONVERTED:
+        return model, precision or None
+    key = onnx_files.content_key(model.onnx)[:16]
+    place = settings.read().cache / _FOLDER / f"{key}-{precision}" / model.onnx.name
+    if not place.is_file():
+        found = convert(
+            onnx_files.read(model.onnx), _CONVERTED[precision], edges="keep",
+            bits=bits_for(detect.cpu().flags),
+        )  # fmt: skip
+        step = Step(found.report.precision, found.report.how)
+        onnx_files.write(found.model, place, history=History(key, (step,)))
+    changed = dataclasses.replace(model, onnx=place, compiled=None)
+    # what quantised models compute in is told by their operators; no engine has a mode for it
+    return changed, precision if precision == "f16" else None
