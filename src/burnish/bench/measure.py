@@ -6,11 +6,16 @@ import enum
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 SCHEMA = 1
 
 Setting = str | int | bool | None
 """The value of an engine option."""
+
+Status = Literal["ok", "wrong", "crashed", "hung", "no memory", "unsupported", "failed"]
+"""How a measurement ended. `wrong` was timed, and computes something else; `unsupported` cannot
+be had, here or at all; `failed` raised an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,13 @@ class Measurement:
     failure: str | None = None
     file: str = ""
     """Where the model was."""
+    status: Status = "ok"
+    items_per_call: int = 1
+    """How many inputs one call takes: the batch."""
+    model_bytes: int | None = None
+    """The size of the model's files on disk."""
+    measured_at: str = ""
+    """ISO 8601, UTC; empty: within the benchmark whose report holds it."""
 
     @property
     def samples_s(self) -> tuple[float, ...]:

@@ -13,6 +13,8 @@ from burnish.core.errors import UsageError
 MAX_NODES = 100_000
 """Several times what the largest models have that anyone exports with functions."""
 
+LEDGER = "measurements.sqlite"
+
 FORCED: Mapping[str, str] = MappingProxyType(
     {
         # ONNX Runtime's wheels upload usage data unless this is set before they are imported.
@@ -47,6 +49,8 @@ class Settings:
     """Where models named by name and variant live (BURNISH_STORE, else ./models)."""
     cache: Path
     """Where results that can be made again are kept (BURNISH_CACHE, else the user's cache)."""
+    ledger: Path
+    """The file of all measurements (BURNISH_LEDGER, else in the user's data)."""
     color: bool
     """False when NO_COLOR is set."""
     max_nodes: int
@@ -61,6 +65,9 @@ def read(environment: Mapping[str, str] | None = None) -> Settings:
     return Settings(
         store=Path(env.get("BURNISH_STORE") or "models"),
         cache=Path(env.get("BURNISH_CACHE") or platformdirs.user_cache_dir("burnish")),
+        ledger=Path(
+            env.get("BURNISH_LEDGER") or Path(platformdirs.user_data_dir("burnish"), LEDGER)
+        ),
         color=not env.get("NO_COLOR"),
         max_nodes=_positive(env, "BURNISH_MAX_NODES", MAX_NODES),
     )

@@ -1,0 +1,36 @@
+"""What a row shows of a measurement: computed once, when its samples were taken."""
+
+from __future__ import annotations
+
+from burnish.bench import stats
+from burnish.bench.cells import Figures
+from burnish.bench.measure import Measurement
+
+
+def figures_of(
+    measurement: Measurement, *, items_per_call: int = 1, model_bytes: int | None = None
+) -> Figures:
+    """Return the figures; those that the samples do not allow are None."""
+    opened = {
+        "items_per_call": items_per_call,
+        "processes": len(measurement.launches),
+        "load_s": measurement.load_s,
+        "first_call_s": measurement.first_call_s,
+        "peak_memory_bytes": measurement.peak_memory_bytes,
+        "model_bytes": model_bytes,
+    }
+    samples = measurement.samples_s
+    if not samples:
+        return Figures(**opened)  # type: ignore[arg-type]
+    median = stats.median_interval(measurement.blocks)
+    return Figures(
+        **opened,  # type: ignore[arg-type]
+        samples=len(samples),
+        median_s=median.estimate,
+        low_s=median.low,
+        high_s=median.high,
+        p90_s=stats.percentile(samples, 0.90).value_s,
+        p95_s=stats.percentile(samples, 0.95).value_s,
+        p99_s=stats.percentile(samples, 0.99).value_s,
+        items_per_s=items_per_call / median.estimate,
+    )

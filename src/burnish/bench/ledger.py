@@ -1,0 +1,268 @@
+"""The ledger: every measurement that was made here, in one SQLite file that only grows.
+
+One table, `cells`, has one row per finished cell, the oldest first. A row is never changed nor
+removed (triggers refuse it); who measures again appends. Its columns:
+
+    id, task, session, measured_at       task: the content address of all the figures depend on;
+                                         session: cells that took turns with each other
+    status, reason                       ok, wrong, crashed, hung, no memory, unsupported, failed
+    model, model_key, engine, precision, threads, bindings (JSON), baseline
+    machine, environment                 the fingerprint of the hardware, and of all else
+    figures, parity, notes               JSON of `Figures`, of `ParityMark` or null, of a list
+    record                               zlib of the JSON of `Finished`: every sample of every
+                                         process, placement, machine state
+
+The view `latencies` has the figures as columns, for whoever opens the file with `sqlite3`.
+
+Reading: `Ledger(path).rows(model=…, engine=…, machine=…, since=…)` gives `Row`s without samples,
+`finished(row.id)` one cell with all of them, `newest(keys)` what is there of these tasks.
+Two cells may be compared pair by pair (`Block.round`, `Block.cycle`) only within one session.
+
+The file is in WAL mode: readers never wait, and a killed writer leaves the last finished state.
+Its `user_version` is the number of migrations it has had.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from burnish.bench.cells import Figures, Finished, Row
+from burnish.bench.measure import ParityMark
+from burnish.core import records
+from burnish.core.errors import ModelError
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE cells (
+            id INTEGER PRIMARY KEY,
+            task TEXT NOT NULL, session TEXT NOT NULL, measured_at TEXT NOT NULL,
+            status TEXT NOT NULL, reason TEXT NOT NULL,
+            model TEXT NOT NULL, model_key TEXT NOT NULL, engine TEXT NOT NULL,
+            precision TEXT NOT NULL, threads INTEGER, bindings TEXT NOT NULL,
+            machine TEXT NOT NULL, environment TEXT NOT NULL, baseline INTEGER NOT NULL,
+            figures TEXT NOT NULL, parity TEXT NOT NULL, notes TEXT NOT NULL, record BLOB NOT NULL
+        )""",
+        "CREATE INDEX cells_by_task ON cells (task)",
+        "CREATE INDEX cells_by_session ON cells (session)",
+        "CREATE INDEX cells_by_model ON cells (model, measured_at)",
+        """CREATE TRIGGER cells_are_not_changed BEFORE UPDATE ON cells
+            BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END""",
+        """CREATE TRIGGER cells_are_not_removed BEFORE DELETE ON cells
+            BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END""",
+        """CREATE VIEW latencies AS
+            SELECT id, measured_at, model, engine, precision, threads, bindings, status,
+                json_extract(figures, '$.median_s') AS median_s,
+                json_extract(figures, '$.low_s') AS low_s,
+                json_extract(figures, '$.high_s') AS high_s,
+                json_extract(figures, '$.items_per_s') AS items_per_s,
+                json_extract(figures, '$.peak_memory_bytes') AS peak_memory_bytes, machine
+            FROM cells ORDER BY id""",
+    ),
+)
+"""Each brings a file one version further; what stands here is never edited, only followed."""
+
+_COLUMNS = (
+    "id", "task", "session", "measured_at", "status", "reason", "model", "model_key", "engine",
+    "precision", "threads", "bindings", "machine", "environment", "baseline", "figures", "parity",
+    "notes",
+)  # fmt: skip
+_PATIENCE_S = 20.0
+"""How long to wait for another command that is just writing."""
+_AT_ONCE = 500
+"""SQLite takes a limited number of values in one statement."""
+_BROKEN = (sqlite3.Error, OSError)
+
+
+class Ledger:
+    """The measurements in one file, which is made when the first is appended."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def append(self, cells: Iterable[Finished]) -> None:
+        """Add finished cells: all of them, or, if anything is in the way, none."""
+        with self._raising(), closing(self._writable()) as connection, _at_once(connection):
+            connection.executemany(
+                f"INSERT INTO cells ({', '.join((*_COLUMNS, 'record'))}) "
+                f"VALUES ({', '.join('?' * (len(_COLUMNS) + 1))})",
+                [_values(cell) for cell in cells],
+            )
+
+    def rows(
+        self,
+        *,
+        model: str | None = None,
+        engine: str | None = None,
+        machine: str | None = None,
+        since: str | None = None,
+        session: str | None = None,
+    ) -> tuple[Row, ...]:
+        """Return what was measured, the oldest first.
+
+        `model` is a name with or without its variant, or the key of its files; `since` a date.
+        """
+        wanted: dict[str, Any] = {
+            "(model = ? OR model LIKE ? || '/%' OR model_key = ?)": model and (model,) * 3,
+            "engine = ?": engine and (engine,),
+            "machine = ?": machine and (machine,),
+            "measured_at >= ?": since and (since,),
+            "session = ?": session and (session,),
+        }
+        given = {condition: values for condition, values in wanted.items() if values}
+        where = f" WHERE {' AND '.join(given)}" if given else ""
+        found = self._read(where, [value for values in given.values() for value in values])
+        return tuple(map(_row, found))
+
+    def newest(self, keys: Sequence[str]) -> dict[str, Row]:
+        """Return by task what was measured of it last; a task that is not here has no entry."""
+        found: dict[str, Row] = {}
+        for start in range(0, len(keys), _AT_ONCE):
+            some = list(keys[start : start + _AT_ONCE])
+            places = ", ".join("?" * len(some))
+            for values in self._read(f" WHERE task IN ({places})", some):
+                row = _row(values)
+                found[row.task] = row
+        return found
+
+    def finished(self, row_id: int) -> Finished:
+        """Return one cell with all its samples."""
+        with self._raising(), self._reading() as connection:
+            found = connection.execute(
+                "SELECT record FROM cells WHERE id = ?", (row_id,)
+            ).fetchone()
+        if found is None:
+            raise ModelError(
+                f"{self.path}: has no measurement {row_id}", hint="list them: burnish history MODEL"
+            )
+        return _finished(found[0])
+
+    def _read(self, where: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        if not self.path.exists():
+            return []
+        with self._raising(), self._reading() as connection:
+            columns = ", ".join(_COLUMNS)
+            return connection.execute(
+                f"SELECT {columns} FROM cells{where} ORDER BY id", values
+            ).fetchall()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection that changes nothing; an old file is brought up to date first."""
+        uri = self.path.absolute().as_uri()
+        with closing(_opened(f"{uri}?mode=ro")) as connection:
+            try:
+                version = _version(connection)
+            except sqlite3.OperationalError:
+                version = None  # a folder that nobody may write to has no room for WAL's index
+        if version is None:
+            with closing(_opened(f"{uri}?mode=ro&immutable=1")) as connection:
+                self._require_known(_version(connection))
+                yield connection
+            return
+        self._require_known(version)
+        if version < len(MIGRATIONS):
+            self._writable().close()
+        with closing(_opened(f"{uri}?mode=ro")) as connection:
+            yield connection
+
+    def _writable(self) -> sqlite3.Connection:
+        """Return a connection to a file of the present version, which is made if need be."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = _opened(f"{self.path.absolute().as_uri()}?mode=rwc")
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            self._migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        while (version := _version(connection)) < len(MIGRATIONS):
+            with _at_once(connection):
+                if _version(connection) == version:  # else another command came first
+                    for statement in MIGRATIONS[version]:
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA user_version = {version + 1}")
+        self._require_known(version)
+
+    def _require_known(self, version: int) -> None:
+        if version > len(MIGRATIONS):
+            raise ModelError(
+                f"{self.path}: has version {version} of the ledger, "
+                f"this burnish knows {len(MIGRATIONS)}",
+                hint="upgrade burnish, or choose another file with --ledger or BURNISH_LEDGER",
+            )
+
+    @contextmanager
+    def _raising(self) -> Iterator[None]:
+        try:
+            yield
+        except (*_BROKEN, zlib.error) as error:
+            raise ModelError(
+                f"{self.path}: cannot be used as a ledger ({error})",
+                hint="choose another file with --ledger or BURNISH_LEDGER",
+            ) from error
+
+
+def _opened(uri: str) -> sqlite3.Connection:
+    return sqlite3.connect(uri, uri=True, timeout=_PATIENCE_S, isolation_level=None)
+
+
+@contextmanager
+def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
+    """Make all changes of the block one transaction, which no other writer is in meanwhile."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _values(cell: Finished) -> tuple[Any, ...]:
+    """Return a cell in the order of the columns; SQLite gives it its id."""
+    task = cell.task
+    return (
+        None, task.key, cell.session, cell.measured_at, cell.status, cell.reason, cell.model,
+        task.model_key, task.engine, task.precision, task.options.get("threads"),
+        _json(task.bindings), task.machine, task.environment, int(cell.baseline),
+        _json(cell.figures), _json(cell.parity), _json(cell.notes),
+        zlib.compress(_json(cell).encode()),
+    )  # fmt: skip
+
+
+def _json(value: Any) -> str:  # noqa: ANN401  (any record)
+    return json.dumps(records.encode(value), ensure_ascii=False, allow_nan=False)
+
+
+def _row(values: tuple[Any, ...]) -> Row:
+    named = dict(zip(_COLUMNS, values, strict=True))
+    parity = json.loads(named["parity"])
+    return Row(
+        **{
+            **named,
+            "bindings": json.loads(named["bindings"]),
+            "baseline": bool(named["baseline"]),
+            "figures": records.decode(Figures, json.loads(named["figures"])),
+            "parity": None if parity is None else records.decode(ParityMark, parity),
+            "notes": tuple(json.loads(named["notes"])),
+        }
+    )
+
+
+def _finished(record: bytes) -> Finished:
+    decoded: Finished = records.decode(Finished, json.loads(zlib.decompress(record)))
+    return decoded

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.simulation import NOISES, measurements
+from bench.test_machine import AFTER, QUIET
+from burnish.bench import ledger, machine
+from burnish.bench.cells import Finished, Task
+from burnish.bench.figures import figures_of
+from burnish.bench.ledger import MIGRATIONS, Ledger
+from burnish.bench.measure import ParityMark
+from burnish.bench.subject import BenchOptions
+from burnish.core.errors import ModelError
+
+TASK = Task(
+    model_key="k" * 64, precision="f32", engine="onnxruntime-cpu", options={"threads": 2},
+    bindings={"batch": 8}, inputs_key="i" * 64, rounds=3, blocks=2, machine="m", environment="e",
+)  # fmt: skip
+MACHINE = machine.state(before=QUIET, after=AFTER, elapsed_s=1.0, threads=1)
+
+
+def cell(**changes: object) -> Finished:
+    noise = NOISES["process luck of 1 %"]
+    (measured,) = measurements({"m@a": 0.01}, noise, seed=1, options=BenchOptions(blocks=2))
+    made = Finished(
+        task=TASK, session="s", measured_at="2026-11-15T12:00:00+00:00", status="ok", reason="",
+        model="bert/dynamo", figures=figures_of(measured, items_per_call=8, model_bytes=100),
+        measurement=measured, machine=MACHINE, parity=ParityMark(True, 1e-7), notes=("n",),
+    )  # fmt: skip
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def append_many(path: Path, engine: str) -> None:
+    for _ in range(10):
+        Ledger(path).append([cell(task=replace(TASK, engine=engine))])
+
+
+def test_what_was_appended_is_read_back_with_every_sample(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "new" / "m.sqlite")
+    whole = cell()
+    book.append([whole])
+    (row,) = book.rows()
+    assert (row.task, row.engine, row.threads) == (TASK.key, "onnxruntime-cpu", 2)
+    assert (row.figures, row.parity, row.notes) == (whole.figures, whole.parity, ("n",))
+    assert row.bindings == {"batch": 8}
+    assert row.figures.items_per_s == pytest.approx(8 / (row.figures.median_s or 0))
+    assert book.finished(row.id) == whole
+
+
+def test_rows_are_found_by_model_engine_machine_and_date(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    book.append([
+        cell(),
+        cell(model="bert-mini/dynamo", task=replace(TASK, model_key="other")),
+        cell(task=replace(TASK, engine="openvino", machine="elsewhere")),
+        cell(measured_at="2026-12-01T00:00:00+00:00"),
+    ])  # fmt: skip
+    assert [row.id for row in book.rows(model="bert")] == [1, 3, 4]
+    assert [row.id for row in book.rows(model="bert-mini/dynamo")] == [2]
+    assert [row.id for row in book.rows(model="other")] == [2]
+    assert [row.id for row in book.rows(engine="openvino")] == [3]
+    assert [row.id for row in book.rows(machine="m", since="2026-11-20")] == [4]
+
+
+def test_the_newest_of_a_task_counts(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    book.append([cell(), cell(session="later")])
+    assert {key: row.session for key, row in book.newest([TASK.key, "none"]).items()} == {
+        TASK.key: "later"
+    }
+    assert book.newest(["none"] * 1200) == {}
+
+
+@settings(max_examples=30)
+@given(
+    st.sampled_from(
+        ["model_key", "precision", "engine", "inputs_key", "machine", "environment", "rounds",
+         "blocks", "method", "options", "bindings"]
+    )
+)  # fmt: skip
+def test_a_task_is_another_if_anything_its_figures_depend_on_is(field: str) -> None:
+    value = getattr(TASK, field)
+    other = {"threads": 1} if isinstance(value, dict) else value * 2
+    assert replace(TASK, **{field: other}).key != TASK.key
+    assert replace(TASK, **{field: value}).key == TASK.key
+
+
+def test_a_ledger_only_grows(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    book.append([cell()])
+    with sqlite3.connect(book.path) as connection:
+        for words in ("UPDATE cells SET status = 'ok'", "DELETE FROM cells"):
+            with pytest.raises(sqlite3.IntegrityError, match="a ledger only grows"):
+                connection.execute(words)
+        shown = connection.execute("SELECT model, median_s FROM latencies").fetchall()
+    connection.close()
+    assert shown == [("bert/dynamo", book.rows()[0].figures.median_s)]
+
+
+def test_without_a_file_there_is_nothing_and_none_is_made(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    assert book.rows() == ()
+    assert book.newest(["a"]) == {}
+    assert not book.path.exists()
+
+
+def test_an_old_file_is_brought_up_to_date_with_all_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    book.append([cell()])
+    later = (*MIGRATIONS, ("ALTER TABLE cells ADD COLUMN host TEXT NOT NULL DEFAULT ''",))
+    monkeypatch.setattr(ledger, "MIGRATIONS", later)
+    assert len(book.rows()) == 1
+    with sqlite3.connect(book.path) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (len(later),)
+        assert connection.execute("SELECT host FROM cells").fetchall() == [("",)]
+    connection.close()
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    book.append([cell()])
+    with monkeypatch.context() as patched:
+        broken = ("CREATE TABLE half (a)", "CREATE NONSENSE")
+        patched.setattr(ledger, "MIGRATIONS", (*MIGRATIONS, broken))
+        with pytest.raises(ModelError, match="cannot be used as a ledger"):
+            book.rows()
+    assert len(book.rows()) == 1
+    with sqlite3.connect(book.path) as connection:
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'half'").fetchall()
+    connection.close()
+    assert tables == []
+
+
+def test_a_file_of_a_later_burnish_is_left_alone(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    book.append([cell()])
+    with sqlite3.connect(book.path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    for act in (book.rows, lambda: book.append([cell()])):
+        with pytest.raises(ModelError, match="has version 99 of the ledger, this burnish") as error:
+            act()
+        assert "--ledger" in error.value.hint
+
+
+def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "m.sqlite"
+    path.write_text("not a database, however long it may be")
+    with pytest.raises(ModelError, match="cannot be used as a ledger") as error:
+        Ledger(path).append([cell()])
+    assert error.value.hint == "choose another file with --ledger or BURNISH_LEDGER"
+    assert path.read_text().startswith("not a database")
+
+
+def test_a_measurement_that_is_not_there(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    book.append([cell()])
+    with pytest.raises(ModelError, match="has no measurement 7") as error:
+        book.finished(7)
+    assert error.value.hint == "list them: burnish history MODEL"
+
+
+def test_commands_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "m.sqlite"
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=append_many, args=(path, f"e{n}")) for n in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert (
+        sorted(row.engine for row in Ledger(path).rows()) == ["e0"] * 10 + ["e1"] * 10 + ["e2"] * 10
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can read as somebody else")
+def test_who_may_only_read_reads(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    book.append([cell()])
+    for folder in (tmp_path, *tmp_path.parents[:-2]):
+        folder.chmod(0o755)
+    code = f"""
+import os
+from pathlib import Path
+from burnish.bench.ledger import Ledger
+os.setgid(65534); os.setuid(65534)
+print(len(Ledger(Path({str(book.path)!r})).rows()))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "1\n", done.stderr
