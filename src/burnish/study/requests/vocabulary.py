@@ -272,8 +272,14 @@ Only = Annotated[
 ]
 Rounds = Annotated[
     int,
-    Option("Fresh processes per subject; three are the fewest for a verdict.", kind=int, least=1),
+    Option(
+        "The most fresh processes per subject; three are the fewest for a verdict. After six, "
+        "only those go on whose differences of 5 % would not show.",
+        kind=int,
+        least=1,
+    ),
 ]
+Baseline = Annotated[str, Option("What all others are compared with.", metavar="WHAT")]
 Budget = Annotated[
     float | None,
     Option("About how long it may take, written as 60, 60s or 5m.", metavar="TIME", read=seconds),
@@ -313,6 +319,13 @@ Dump = Annotated[
 ]  # fmt: skip
 Runs = Annotated[int, Option("Timed inferences.", kind=int, least=1)]
 Batch = Annotated[int | None, Option("Batch size.", kind=int, least=1)]
+Ledger = Annotated[
+    Place | None,
+    Option(
+        "File of all measurements (default: $BURNISH_LEDGER, else in the user's data).",
+        kind=Path,
+    ),
+]
 CudaGraph = Annotated[bool, Option("Launch everything at once, as a CUDA graph.", kind=bool)]
 
 _OUTPUT = Option("Where the result goes.", flags=("--output", "-o"), kind=Path, repeated=True)
