@@ -37,7 +37,7 @@ def test_a_row_fails_if_it_is_slower_and_the_limit_is_not_excluded(
 
 
 def test_a_subject_that_failed_does_not_pass() -> None:
-    assert outcome_of(found(0.99, 1.01, "b failed: ended"), 0.05) is Outcome.UNSEEN
+    assert outcome_of(found(0.99, 1.01, "b failed: ended"), 0.05) is Outcome.BROKEN
 
 
 def test_the_gate_finds_5_percent_in_90_of_100_and_fails_1_of_100_for_nothing_at_most() -> None:

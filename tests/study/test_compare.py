@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import sample_run
 from burnish.bench.measure import SCHEMA, BenchReport, Verdict
 from burnish.cli.main import run
+from burnish.cli.reference import document_types
 from burnish.core import records
 from burnish.core.errors import UsageError
 from burnish.study.compare import answer
@@ -86,3 +89,9 @@ def test_the_command_shows_both_times_and_the_verdict(
     assert "2.00×" in shown
     assert "faster" in shown
     assert run(["compare", str(a), str(tmp_path / "none.json")]) == 3
+    capsys.readouterr()
+    assert run(["-q", "compare", str(a), str(b), "--json"]) == 0
+    ((kind, schema),) = document_types("compare")
+    jsonschema.validate(
+        json.loads(capsys.readouterr().out), records.json_schema(kind, schema=schema)
+    )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import jsonschema
 import pytest
 
 from bench.simulation import NOISES, measurements
@@ -13,6 +14,8 @@ from burnish.bench import machine
 from burnish.bench.gate import Outcome
 from burnish.bench.measure import SCHEMA, BenchReport, MachineState, Measurement
 from burnish.bench.subject import BenchOptions, BenchSubject
+from burnish.cli.main import run
+from burnish.cli.reference import document_types
 from burnish.core import records
 from burnish.core.errors import CheckFailedError, MissingCapabilityError, UsageError
 from burnish.feeds.feed import Feeds
@@ -120,6 +123,25 @@ def test_what_could_not_be_seen_is_neither_a_pass_nor_a_failure(
     assert "could not have been seen" in report.headline
 
 
+def test_a_model_that_crashes_fails_the_build(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bench(*_: object, **__: object) -> BenchReport:
+        (one,) = measurements({"now": 0.02}, NOISE, seed=0, options=BenchOptions(rounds=3))
+        crashed = dataclasses.replace(one, failure="the process ended by SIGSEGV")
+        return _report([crashed], machine.here())
+
+    monkeypatch.setattr(gate, "bench", bench)
+    output = tmp_path / "gate.xml"
+    request = GateCommand(model, baseline=str(baseline(tmp_path / "b.json", model)), output=output)
+    report = gate.answer(request)
+    with pytest.raises(CheckFailedError, match="could not be measured: now failed: ") as error:
+        gate.require(request, report)
+    assert error.value.hint.endswith("burnish doctor --engine onnxruntime-cpu")
+    assert report.headline == "m: could not be measured on onnxruntime-cpu"
+    assert ET.fromstring(output.read_text()).get("failures") == "1"
+
+
 def test_a_baseline_of_another_machine_is_refused(model: Path, tmp_path: Path) -> None:
     there = dataclasses.replace(machine.here(), cpu="another processor")
     request = GateCommand(model, baseline=str(baseline(tmp_path / "b.json", model, there)))
@@ -141,6 +163,22 @@ def test_a_folder_holds_one_baseline_for_each_machine(
     simulated(monkeypatch, {"now": 0.02})
     baseline(place, model)
     assert gate.answer(request).rows[0].outcome is Outcome.PASSED
+
+
+def test_the_command_prints_its_document_and_exits_with_1_if_slower(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    simulated(monkeypatch, {"now": 0.03})
+    place = str(baseline(tmp_path / "b.json", model))
+    words = ["gate", str(model), "--baseline", place, "--max-slowdown", "5%"]
+    assert run(["-q", *words, "--json"]) == 1
+    ((kind, schema),) = document_types("gate")
+    jsonschema.validate(
+        json.loads(capsys.readouterr().out), records.json_schema(kind, schema=schema)
+    )
+    assert run(words) == 1
+    assert "with stored samples" in capsys.readouterr().out
 
 
 def test_an_engine_that_the_baseline_lacks_is_an_error(model: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from bench.simulation import NOISES, measurements
@@ -15,6 +16,8 @@ from burnish.bench.ledger import Ledger
 from burnish.bench.measure import Verdict
 from burnish.bench.subject import BenchOptions
 from burnish.cli.main import run
+from burnish.cli.reference import document_types
+from burnish.core import records
 from burnish.core.errors import UsageError
 from burnish.study.history import answer, dashboard_answer
 from burnish.study.requests.guarding import DashboardCommand, HistoryCommand
@@ -91,6 +94,19 @@ def test_a_dashboard_is_one_page_or_the_json_of_pytorchs(ledger: Path, tmp_path:
     assert latency[0]["model"] == {
         "name": "bert/dynamo", "type": "onnx", "backend": "onnxruntime-cpu",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [("history", "bert"), ("dashboard", "-o", "p.html")])
+def test_the_documents_fit_their_schemas(
+    ledger: Path, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert run(["-q", *words, "--ledger", str(ledger), "--json"]) == 0
+    ((kind, schema),) = document_types(words[0])
+    jsonschema.validate(
+        json.loads(capsys.readouterr().out), records.json_schema(kind, schema=schema)
+    )
 
 
 def test_an_empty_ledger_has_no_dashboard(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ class Outcome(enum.Enum):
 
     PASSED = "passed"
     SLOWER = "slower"
+    BROKEN = "failed"
     UNSEEN = "not enough data"
 
 
@@ -52,8 +53,7 @@ def settled(
     for number in range(1, TRIES + 1):
         comparison = compare(baseline, candidate)
         outcome = outcome_of(comparison, max_slowdown)
-        hopeless = baseline.failure is not None or candidate.failure is not None
-        if outcome is Outcome.PASSED or hopeless or number == TRIES:
+        if outcome in (Outcome.PASSED, Outcome.BROKEN) or number == TRIES:
             break
         more = measure(number)
         baseline, candidate = joined(baseline, more[0]), joined(candidate, more[1])
@@ -63,7 +63,9 @@ def settled(
 def outcome_of(comparison: Comparison, max_slowdown: float) -> Outcome:
     """Return whether a comparison passes."""
     low, high = comparison.low, comparison.high
-    if low is None or high is None or "failed: " in comparison.reason:
+    if "failed: " in comparison.reason:
+        return Outcome.BROKEN
+    if low is None or high is None:
         return Outcome.UNSEEN
     if low > 1 / (1 + max_slowdown):
         return Outcome.PASSED

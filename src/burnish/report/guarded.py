@@ -11,7 +11,12 @@ from burnish.report.table import Cell, Table, Tone, table
 from burnish.report.verdict import interval
 
 SCHEMA = 1
-_TONES = {Outcome.PASSED: Tone.GOOD, Outcome.SLOWER: Tone.BAD, Outcome.UNSEEN: Tone.UNSURE}
+_TONES = {
+    Outcome.PASSED: Tone.GOOD,
+    Outcome.SLOWER: Tone.BAD,
+    Outcome.BROKEN: Tone.BAD,
+    Outcome.UNSEEN: Tone.UNSURE,
+}
 _COLUMNS = ("subject", "engine", "outcome", "speed", "smallest visible", "rounds", "compared")
 
 
@@ -31,7 +36,7 @@ class GateRow:
     def said(self) -> str:
         """Return the outcome in a sentence's worth of words."""
         one = self.comparison
-        if one.ratio is None or one.low is None:
+        if self.outcome is Outcome.BROKEN or one.ratio is None or one.low is None:
             return one.reason or "nothing was measured"
         found = f"{units.ratio(one.ratio)} the speed ({interval(one)})"
         if self.outcome is Outcome.UNSEEN:
@@ -58,6 +63,9 @@ class GateReport:
         limit = units.share(self.max_slowdown)
         slow = sum(row.outcome is Outcome.SLOWER for row in self.rows)
         unseen = sum(row.outcome is Outcome.UNSEEN for row in self.rows)
+        broken = next((row for row in self.rows if row.outcome is Outcome.BROKEN), None)
+        if broken is not None:
+            return f"{self.model}: could not be measured on {broken.engine}"
         if slow:
             return f"{self.model}: slower than the baseline by {limit} or more: {slow} of " + (
                 units.count(len(self.rows), "row")

@@ -10,13 +10,13 @@ from burnish.report.guarded import GateReport, GateRow
 
 
 def text(report: GateReport) -> str:
-    """Return one test suite: failures are slowdowns, errors are rows that could not be judged."""
+    """Return one test suite: slowdowns and crashes fail, what could not be seen is an error."""
     outcomes = [row.outcome for row in report.rows]
     suite = ET.Element(
         "testsuite",
         name=plain(f"burnish gate {report.model}"),
         tests=str(len(outcomes)),
-        failures=str(outcomes.count(Outcome.SLOWER)),
+        failures=str(outcomes.count(Outcome.SLOWER) + outcomes.count(Outcome.BROKEN)),
         errors=str(outcomes.count(Outcome.UNSEEN)),
         timestamp=report.measured_at,
     )
@@ -31,7 +31,7 @@ def _case(suite: ET.Element, row: GateRow) -> None:
     case = ET.SubElement(suite, "testcase", classname="burnish.gate", name=plain(row.subject))
     said = plain(row.said)
     match row.outcome:
-        case Outcome.SLOWER:
+        case Outcome.SLOWER | Outcome.BROKEN:
             ET.SubElement(case, "failure", message=said).text = said
         case Outcome.UNSEEN:
             ET.SubElement(case, "error", message=said).text = said

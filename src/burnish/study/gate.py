@@ -70,6 +70,12 @@ def answer(asked: GateCommand, *, progress: Progress = SILENT) -> GateReport:
 
 def require(asked: GateCommand, report: GateReport) -> None:
     """Raise if something is slower than allowed, or that could not be seen."""
+    broken = [row for row in report.rows if row.outcome is Outcome.BROKEN]
+    if broken:
+        raise CheckFailedError(
+            f"{broken[0].subject} could not be measured: {broken[0].said}",
+            hint=f"see whether the engine works: burnish doctor --engine {broken[0].engine}",
+        )
     slow = [row for row in report.rows if row.outcome is Outcome.SLOWER]
     if slow:
         raise CheckFailedError(

@@ -84,5 +84,5 @@ class DashboardCommand:
     """
 
     _: KW_ONLY
-    output: Annotated[v.Output, Saying("One page, with nothing beside it.")]
+    output: Annotated[v.TargetFile, Saying("One page, with nothing beside it.")]
     ledger: v.Ledger = None

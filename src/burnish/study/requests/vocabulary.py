@@ -331,5 +331,6 @@ CudaGraph = Annotated[bool, Option("Launch everything at once, as a CUDA graph."
 _OUTPUT = Option("Where the result goes.", flags=("--output", "-o"), kind=Path, repeated=True)
 Output = Annotated[Place, replace(_OUTPUT, read=_one_place)]
 OutputFile = Annotated[Place | None, replace(_OUTPUT, read=_one_place, writes="file")]
+TargetFile = Annotated[Place, replace(_OUTPUT, read=_one_place, writes="file")]
 OutputFolder = Annotated[Place, replace(_OUTPUT, read=_one_place, writes="folder")]
 OutputFiles = Annotated[Place | Sequence[Place], replace(_OUTPUT, writes="file")]
