@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
+import tempfile
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import pytest
 from burnish.core import settings
 
 settings.calm()  # before NumPy is imported
+_LEDGERS = Path(tempfile.mkdtemp(prefix="burnish-ledgers-"))
 
 GOLDEN = Path(__file__).parent / "golden"
 SHARED = Path(__file__).parents[2] / "shared"
@@ -20,6 +24,16 @@ SHARED = Path(__file__).parents[2] / "shared"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="accept changed golden files")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Keep what is measured out of the user's ledger, and tests apart from each other."""
+    os.environ["BURNISH_LEDGER"] = str(_LEDGERS / f"{uuid.uuid4().hex}.sqlite")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the ledgers."""
+    shutil.rmtree(_LEDGERS, ignore_errors=True)
 
 
 @pytest.fixture

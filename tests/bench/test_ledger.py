@@ -24,7 +24,8 @@ from burnish.core.errors import ModelError
 
 TASK = Task(
     model_key="k" * 64, precision="f32", engine="onnxruntime-cpu", options={"threads": 2},
-    bindings={"batch": 8}, inputs_key="i" * 64, rounds=3, blocks=2, machine="m", environment="e",
+    bindings={"batch": 8}, inputs_key="i" * 64, verified=True, rounds=3,
+    blocks=2, machine="m", environment="e",
 )  # fmt: skip
 MACHINE = machine.state(before=QUIET, after=AFTER, elapsed_s=1.0, threads=1)
 
@@ -32,9 +33,10 @@ MACHINE = machine.state(before=QUIET, after=AFTER, elapsed_s=1.0, threads=1)
 def cell(**changes: object) -> Finished:
     noise = NOISES["process luck of 1 %"]
     (measured,) = measurements({"m@a": 0.01}, noise, seed=1, options=BenchOptions(blocks=2))
+    measured = replace(measured, items_per_call=8, model_bytes=100)
     made = Finished(
         task=TASK, session="s", measured_at="2026-11-15T12:00:00+00:00", status="ok", reason="",
-        model="bert/dynamo", figures=figures_of(measured, items_per_call=8, model_bytes=100),
+        model="bert/dynamo", figures=figures_of(measured),
         measurement=measured, machine=MACHINE, parity=ParityMark(True, 1e-7), notes=("n",),
     )  # fmt: skip
     return replace(made, **changes)  # type: ignore[arg-type]
@@ -85,12 +87,13 @@ def test_the_newest_of_a_task_counts(tmp_path: Path) -> None:
 @given(
     st.sampled_from(
         ["model_key", "precision", "engine", "inputs_key", "machine", "environment", "rounds",
-         "blocks", "method", "options", "bindings"]
+         "blocks", "method", "options", "bindings", "copy", "verified"]
     )
 )  # fmt: skip
 def test_a_task_is_another_if_anything_its_figures_depend_on_is(field: str) -> None:
     value = getattr(TASK, field)
-    other = {"threads": 1} if isinstance(value, dict) else value * 2
+    changed = {dict: {"threads": 1}, str: f"{value}x", bool: not value, int: 7}
+    other = changed[type(value)]
     assert replace(TASK, **{field: other}).key != TASK.key
     assert replace(TASK, **{field: value}).key == TASK.key
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import sample_run
 from burnish.bench import stats
 from burnish.bench.compare import compare
+from burnish.bench.figures import figures_in
 from burnish.bench.measure import Block, Measurement
 
 seconds = st.floats(1e-6, 10.0)
@@ -122,11 +123,16 @@ def test_the_times_that_are_shown_have_the_ratio_that_is_claimed(
         sample_run.bench(), baseline="base", measurements=(base, other),
         comparisons=(comparison,),
     )  # fmt: skip
-    shown = stats.shown_times(report)
-    assert shown["base"].estimate / shown["other"].estimate == pytest.approx(comparison.ratio)
+    shown = [stats.shown_time(report, one) for one in (base, other)]
+    assert shown[0] is not None
+    assert shown[1] is not None
+    assert shown[0].estimate / shown[1].estimate == pytest.approx(comparison.ratio)
     if theirs == ours:
-        own = stats.median_interval(other.blocks)
-        assert shown["other"].estimate == pytest.approx(own.estimate)
+        assert shown[1].estimate == pytest.approx(stats.median_interval(other.blocks).estimate)
+    figures = [figures_in(report, one) for one in (base, other)]
+    assert (figures[0].median_s or 0) / (figures[1].median_s or 1) == pytest.approx(
+        comparison.ratio
+    )
 
 
 def test_a_subject_that_was_not_compared_shows_its_own_time() -> None:
@@ -134,7 +140,9 @@ def test_a_subject_that_was_not_compared_shows_its_own_time() -> None:
         sample_run.bench(), baseline="base", comparisons=(),
         measurements=(measurement_of("base", [[1.0]]), measurement_of("none")),
     )  # fmt: skip
-    assert stats.shown_times(report) == {"base": stats.Interval(1.0, 1.0, 1.0)}
+    base, none = report.measurements
+    assert stats.shown_time(report, base) == stats.Interval(1.0, 1.0, 1.0)
+    assert stats.shown_time(report, none) is None
 
 
 def test_spread_is_the_median_distance_from_the_median_as_a_share_of_it() -> None:

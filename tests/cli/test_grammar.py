@@ -67,7 +67,13 @@ def test_the_page_of_all_options_has_all_of_them() -> None:
 @pytest.mark.parametrize(
     ("words", "problem", "hint"),
     [
-        (["bench", "m", "--batch", "8"], "has no option --batch", "write --shape batch=8"),
+        (["profile", "m", "--batch", "8"], "has no option --batch", "write --shape batch=8"),
+        (["bench", "m", "--past", "0"], "has no option --past", "write --past-length 128"),
+        (["bench", "m", "--batch", "1,x"], "'x' is not a whole number", "1,8,32"),
+        (["bench", "m", "--batch", "0"], "0 is not a size", "1,8,32"),
+        (["export", "m", "--batch", "1,2"], "one number is taken here, and 2",
+         "one after the other"),
+        (["optimize", "m", "-p", "f16,f32"], "one type is taken here, and 2", "--precision f16"),
         (["bench", "m", "--fp16"], "has no option --fp16", "write --precision f16"),
         (["optimize", "m", "--no-check"], "has no option --no-check", "write --no-trial"),
         (["whatif", "m", "--check"], "has no option --check", "write --measure"),

@@ -54,6 +54,7 @@ def here(name: str, model: StoredModel, options: EngineOptions) -> Session:
 
 MARKS = {
     "torch-eager": (pytest.mark.torch,),
+    "torch-script": (pytest.mark.torch,),
     "torch-compile": (pytest.mark.torch, pytest.mark.slow),
     "onnxruntime-cuda": (pytest.mark.gpu,),
     "tensorrt": (pytest.mark.gpu,),

@@ -26,6 +26,8 @@ class Task:
     options: Mapping[str, Setting]
     bindings: Mapping[str, int]
     inputs_key: str
+    verified: bool
+    """Whether what was computed was compared with the reference."""
     rounds: int
     blocks: int
     machine: str
@@ -33,6 +35,8 @@ class Task:
     environment: str
     """The key of the versions and variables that change speed."""
     method: int = METHOD
+    copy: int = 0
+    """Which of several equal cells of one session: a model against itself is two cells."""
 
     @property
     def key(self) -> str:

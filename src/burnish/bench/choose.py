@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from burnish.bench.subject import BenchSubject
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
 from burnish.engines.base import ENGINES, EngineOptions
+from burnish.engines.modes import name_and_mode
 from burnish.store.stored import StoredModel
 from burnish.store.trust import OPTION, foreign_code, is_runnable, require_trust
 
@@ -23,18 +25,27 @@ def subjects(
     do not. If none does, all of them are kept, so that the engine can say what it misses. Code of
     others is an error where its engine is asked for, and left out where none is.
     """
-    for model in models if any(ENGINES[name].needs_torch_source for name in engines) else ():
+    for model in models if any(_needs_source(spec) for spec in engines) else ():
         require_trust(model)
     labels = Counter(model.label for model in models)
     missing = _without_source(models, engines)
     found = (
-        BenchSubject(f"{_name(model, engine, labels)}@{engine}", model, engine, options)
+        _subject(f"{_name(model, engine, labels)}@{engine}", model, engine, options)
         for model in models
         for engine in (engines or _usable(model))
         if (model, engine) not in missing
     )
     # other engines run what a folder was compiled from: once, however many folders there are
     return tuple({subject.label: subject for subject in found}.values())
+
+
+def _subject(label: str, model: StoredModel, spec: str, options: EngineOptions) -> BenchSubject:
+    engine, mode = name_and_mode(spec)
+    return BenchSubject(label, model, engine, replace(options, mode=mode) if mode else options)
+
+
+def _needs_source(spec: str) -> bool:
+    return ENGINES[name_and_mode(spec)[0]].needs_torch_source
 
 
 def _name(model: StoredModel, engine: str, labels: Mapping[str, int]) -> str:
@@ -71,7 +82,7 @@ def _without_source(
 ) -> list[tuple[StoredModel, str]]:
     if not any(model.torch for model in models):
         return []
-    torch = [engine for engine in engines if ENGINES[engine].needs_torch_source]
+    torch = [engine for engine in engines if _needs_source(engine)]
     return [(model, engine) for model in models for engine in torch if model.torch is None]
 
 

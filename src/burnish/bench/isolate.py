@@ -5,16 +5,19 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, TypeVar
 
+from burnish.bench.measure import Status
 from burnish.bench.subject import BenchSubject, Opened, WorkerFailedError
 from burnish.bench.worker import BlockRequest, Opening, Outputs, Samples
 from burnish.core.arrays import Array, Arrays
-from burnish.core.errors import BurnishError
+from burnish.core.errors import BurnishError, MissingCapabilityError, UsageError
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
 from burnish.timing.stopwatch import WarmupLimit
 
 A = TypeVar("A")
 
 _WORKER = "burnish.bench.worker:Bench"
+_NO_MEMORY = ("MemoryError", "bad_alloc", "out of memory", "allocate memory")
+"""What libraries say when memory runs out; the system itself says nothing, and kills."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -69,9 +72,29 @@ class WorkerProcess:
         try:
             return self._child.ask(method, request, answer)
         except BurnishError as error:
-            raise WorkerFailedError(f"{error.problem} ({error.hint})") from error
+            raise WorkerFailedError(f"{error.problem} ({error.hint})", _refused(error)) from error
         except ChildRefusedError as error:
-            raise WorkerFailedError(str(error)) from error
+            status: Status = "no memory" if _is_about_memory(str(error)) else "failed"
+            raise WorkerFailedError(str(error), status) from error
         except ChildEndedError as error:
             remedy = "; --budget gives it longer" if error.hung else ""
-            raise WorkerFailedError(f"the process {error}{remedy}") from error
+            raise WorkerFailedError(f"the process {error}{remedy}", _ended(error)) from error
+
+
+def _refused(error: BurnishError) -> Status:
+    if _is_about_memory(error.problem):
+        return "no memory"
+    cannot = isinstance(error, MissingCapabilityError | UsageError)
+    return "unsupported" if cannot else "failed"
+
+
+def _ended(error: ChildEndedError) -> Status:
+    """Return how a process ended; nobody but the system kills one that was not asked to end."""
+    if error.hung:
+        return "hung"
+    starved = error.signal == "SIGKILL" or _is_about_memory(error.said)
+    return "no memory" if starved else "crashed"
+
+
+def _is_about_memory(text: str) -> bool:
+    return any(words in text for words in _NO_MEMORY)

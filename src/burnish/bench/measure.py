@@ -85,6 +85,10 @@ class Measurement:
     """How many inputs one call takes: the batch."""
     model_bytes: int | None = None
     """The size of the model's files on disk."""
+    model: str = ""
+    """How people call the model; empty: as the subject says."""
+    precision: str = ""
+    """The type that was asked for: `f16`, `i8` …; empty: the model as it is."""
     measured_at: str = ""
     """ISO 8601, UTC; empty: within the benchmark whose report holds it."""
 

@@ -160,6 +160,7 @@ class Rounds:
             yield
         except WorkerFailedError as error:
             self.tallies[label].failure = str(error)
+            self.tallies[label].status = error.status
             self._workers.pop(label).end()
 
     def _open(self, number: int, label: str) -> None:

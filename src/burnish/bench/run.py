@@ -50,7 +50,9 @@ def bench(
     before, began = machine.snapshot(), time.monotonic()
     rounds = _gathered(subjects, feeds, options, judge, progress)
     measurements = tuple(
-        _measurement(one, keys[one.model.onnx], feeds, rounds.tallies[one.label])
+        _measurement(
+            one, keys[one.model.onnx], feeds, rounds.tallies[one.label], options.items_per_call
+        )
         for one in subjects
     )
     baseline = options.baseline or subjects[0].label
@@ -127,7 +129,9 @@ def _terms(subject: BenchSubject, common: Terms) -> Terms:
     return dataclasses.replace(common, notes=(allocator.note,), limits=limits)
 
 
-def _measurement(subject: BenchSubject, model_key: str, feeds: Feeds, tally: Tally) -> Measurement:
+def _measurement(
+    subject: BenchSubject, model_key: str, feeds: Feeds, tally: Tally, items_per_call: int
+) -> Measurement:
     return Measurement(
         subject=subject.label,
         model_key=model_key,
@@ -139,6 +143,9 @@ def _measurement(subject: BenchSubject, model_key: str, feeds: Feeds, tally: Tal
         placement=tally.placement,
         failure=tally.failure,
         file=str(subject.model.onnx),
+        status=tally.status if tally.parity is None or tally.parity.passed else "wrong",
+        items_per_call=items_per_call,
+        model_bytes=onnx_files.size_bytes(subject.model.onnx),
     )
 
 

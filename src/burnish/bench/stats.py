@@ -10,9 +10,10 @@ paired ratios as far as this, and that gives no times whose quotient is the rati
 
 from __future__ import annotations
 
+import functools
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burnish.bench import student
@@ -45,10 +46,18 @@ def median_interval(blocks: Sequence[Block]) -> Interval:
     Samples of one process resemble each other more than samples of different processes, so the
     process is what is counted. Of a single one, its blocks are: all that is there.
     """
+    return _median_interval(tuple(blocks))
+
+
+# kept, for every table and chart of a report shows it
+@functools.lru_cache(maxsize=64)
+def _median_interval(blocks: tuple[Block, ...]) -> Interval:
     levels = list(round_levels(blocks).values())
+    middle = statistics.fmean(levels)
     if len(levels) == 1:
-        levels = _block_levels(blocks)
-    return _interval(statistics.fmean(round_levels(blocks).values()), spread_of(levels))
+        levels = [math.log(block.median_s) for block in blocks]
+    reach = spread_of(levels)
+    return Interval(math.exp(middle), math.exp(middle - reach), math.exp(middle + reach))
 
 
 def round_levels(blocks: Sequence[Block]) -> dict[int, float]:
@@ -73,22 +82,20 @@ def spread_of(levels: Sequence[float]) -> float:
     return student.quantile((1 + CONFIDENCE) / 2, len(levels) - 1) * error
 
 
-def shown_times(report: BenchReport) -> dict[str, Interval]:
-    """Return the typical call of every subject that has samples, as tables and charts show it.
+def shown_time(report: BenchReport, one: Measurement) -> Interval | None:
+    """Return the typical call of a subject as tables and charts show it; None: no samples.
 
     Where a subject was compared, its time is the baseline's over the ratio. If both ran in the
     same rounds, that is its own time to the last digit; if the baseline went on alone with
     others, it is what it would have been in all of the baseline's rounds.
     """
-    own = {one.subject: median_interval(one.blocks) for one in report.measurements if one.blocks}
-    return {subject: _agreeing(report, subject, own) for subject in own}
-
-
-def _agreeing(report: BenchReport, subject: str, own: Mapping[str, Interval]) -> Interval:
-    comparison, found = report.comparison(subject), own[subject]
-    if comparison is None or comparison.ratio is None or comparison.baseline not in own:
+    if not one.blocks:
+        return None
+    found, comparison = median_interval(one.blocks), report.comparison(one.subject)
+    if comparison is None or comparison.ratio is None:
         return found
-    factor = own[comparison.baseline].estimate / comparison.ratio / found.estimate
+    baseline = median_interval(report.measurement(comparison.baseline).blocks)
+    factor = baseline.estimate / comparison.ratio / found.estimate
     return Interval(found.estimate * factor, found.low * factor, found.high * factor)
 
 
@@ -123,11 +130,3 @@ def minimum(measurement: Measurement) -> float:
 def throughput(measurement: Measurement, *, items_per_call: int = 1) -> float:
     """Return items per second of one caller that waits for each answer (service rate)."""
     return items_per_call / median_interval(measurement.blocks).estimate
-
-
-def _interval(level: float, reach: float) -> Interval:
-    return Interval(math.exp(level), math.exp(level - reach), math.exp(level + reach))
-
-
-def _block_levels(blocks: Sequence[Block]) -> list[float]:
-    return [math.log(block.median_s) for block in blocks]

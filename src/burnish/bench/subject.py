@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from burnish.bench.measure import Placed
+from burnish.bench.measure import Placed, Status
 from burnish.core.arrays import Array
 from burnish.engines.base import EngineOptions
 from burnish.store.stored import StoredModel
@@ -38,6 +38,8 @@ class BenchOptions:
     baseline: str | None = None
     """The label all others are compared with; None: the first."""
     seed: int = 0
+    items_per_call: int = 1
+    """How many inputs one call takes, for throughput."""
     limit_s: float = 600.0
     """A worker that does not answer within this time is ended, and its row says so."""
 
@@ -57,6 +59,10 @@ class Opened:
 
 class WorkerFailedError(Exception):
     """A worker crashed, did not answer in time, or says what is wrong; the text is the reason."""
+
+    def __init__(self, reason: str, status: Status = "failed") -> None:
+        super().__init__(reason)
+        self.status: Status = status
 
 
 class Worker(Protocol):

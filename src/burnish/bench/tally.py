@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from burnish.bench.measure import Block, Launch, ParityMark, Placed
+from burnish.bench.measure import Block, Launch, ParityMark, Placed, Status
 
 
 @dataclass(slots=True)
@@ -16,5 +16,6 @@ class Tally:
     placement: Placed | None = None
     parity: ParityMark | None = None
     failure: str | None = None
+    status: Status = "ok"
     calls: int = 1
     call_s: float = 0.0

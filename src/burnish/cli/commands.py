@@ -80,7 +80,12 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "bench": Entry(
         "measure models on engines, with intervals and a verdict",
-        "judging:BenchCommand", "bench:answer", "judging:bench_lines", require="bench:require",
+        "judging:BenchCommand", "bench:answer", "judging:bench_lines", rows="judging:Format",
+        require="bench:require",
+    ),
+    "study": Entry(
+        "run an experiment that is written down in a file: models, engines, types and sizes",
+        "studying:StudyCommand", "studying:answer", "judging:study_lines",
     ),
     "compare": Entry(
         "compare two stored measurements of one machine, with a verdict",
@@ -185,6 +190,8 @@ def answered(entry: Entry, asked: Any, *rows: Any, name: str) -> None:  # noqa: 
 
 def _parts(entry: Entry, asked: Any, report: Any, rows: tuple[Any, ...]) -> Any:  # noqa: ANN401
     yield from found("study.shown", entry.lines)(report, *rows)
+    if any(getattr(how, "format", "table") != "table" for how in rows):
+        return  # what a program reads ends where the rows end
     following = found("study.shown", "next:next_command")(asked, report)
     if following is not None:
         yield f"next: {following}"

@@ -9,6 +9,7 @@ from burnish.core.nearest import nearest
 _ELSEWHERE: Mapping[str, Sequence[str]] = {
     "--shape batch=8": ("--batch", "--batch-size", "--batch_size", "--bs"),
     "--shape sequence=128": ("--sequence", "--seq", "--seq-len", "--sequence-length", "--length"),
+    "--past-length 128": ("--past", "--past-sequence-length", "--past_sequence_length"),
     "--precision f16": ("--fp16", "--float16", "--half"),
     "--precision bf16": ("--bf16",),
     "--precision i8": ("--int8", "--quantize"),

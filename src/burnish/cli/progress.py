@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
+import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -18,21 +21,26 @@ if TYPE_CHECKING:
 
 _SOON_S = 1.0
 """After this long without a word, something is said."""
+_AGAIN_S = 30.0
+"""After this long, a stage that goes on is told of again."""
 
 
 class Lines:
     """Prints a line on stderr when a stage begins to take time, and when it is finished."""
 
-    def __init__(self) -> None:
-        self._begun: set[str] = set()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._said: dict[str, float] = {}
+        """When each stage was last told of."""
 
     def step(self, stage: str, done: int, total: int, note: str = "") -> None:
-        """Print twice per stage: when some of it is done, and when all of it is.
+        """Print when some of a stage is done, when all of it is, and now and then between.
 
         Where nobody knows how much there is, the total is 0 until the end.
         """
-        if done >= total > 0 or stage not in self._begun:
-            self._begun.add(stage)
+        now = self._clock()
+        if done >= total > 0 or now - self._said.get(stage, -math.inf) >= _AGAIN_S:
+            self._said[stage] = now
             output.note(f"{stage}: {note or f'{done} of {total}'}")
 
 

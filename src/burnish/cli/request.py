@@ -32,7 +32,7 @@ def command(
 
     def made(do: Callable[..., None]) -> click.Command:
         def callback(**given: Any) -> None:  # noqa: ANN401  (what a parser found)
-            output.as_json(wanted=given[_JSON])
+            output.as_json(wanted=given[_JSON] or given.get("format") == "json")
             do(*(built(kind, click.get_current_context()) for kind in kinds))
 
         params = [parameter(field) for kind in kinds for field in fields(kind)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol, Self, runtime_checkable
 
 from burnish.core.arrays import Array, Arrays
 from burnish.core.registry import Registry
@@ -34,6 +34,8 @@ class EngineOptions:
     allow_fallback: bool = False
     cuda_graph: bool = False
     device_index: int = 0
+    mode: str = ""
+    """What stands behind the colon of `torch-compile:max-autotune`; empty: the engine's usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,14 @@ class Engine(Protocol):
 
     def open(self, model: StoredModel, options: EngineOptions) -> Session:
         """Load a model, and check that what was asked for was obtained."""
+
+
+@runtime_checkable
+class Moded(Protocol):
+    """An engine that can be asked for in several ways."""
+
+    def require_mode(self, mode: str) -> None:
+        """Raise if there is no such mode; may leave it to `open` what only the library knows."""
 
 
 ENGINES: Registry[Engine] = Registry("engine", package="burnish.engines")

@@ -9,6 +9,7 @@ from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
 from burnish.engines.fallback import no_cuda_graph, precision_notes
 from burnish.engines.installed import version_of
 from burnish.engines.model_facts import arithmetic_type
+from burnish.engines.onnxruntime_levels import leveled, require_level
 from burnish.engines.onnxruntime_session import OnnxRuntimeSession, Provider, load
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
@@ -35,7 +36,8 @@ class OnnxRuntimeCpu:
         return Availability(ok=True, version=version)
 
     def open(self, model: StoredModel, options: EngineOptions) -> OnnxRuntimeSession:
-        """Load a model on the CPU."""
+        """Load a model on the CPU; its mode is how far the graph is optimised."""
+        options = leveled(options)
         threads_before = _threads()
         session = load(model, options, _PROVIDER)
         precision = arithmetic_type(onnx_files.read(model.onnx))
@@ -53,6 +55,10 @@ class OnnxRuntimeCpu:
             ),
         )
         return OnnxRuntimeSession(model, options, _PROVIDER, session=session, placement=placement)
+
+    def require_mode(self, mode: str) -> None:
+        """Raise if there is no such level of optimisation."""
+        require_level(self.name, mode)
 
 
 def _narrow_notes(precision: str) -> tuple[str, ...]:

@@ -1,10 +1,12 @@
-"""PyTorch's compiler, in its default mode, on the module that a model was exported from."""
+"""PyTorch's compiler, with its modes and back ends, on the module behind a model."""
 
 from __future__ import annotations
 
 import shutil
 
 from burnish.core import units
+from burnish.core.errors import UsageError
+from burnish.core.nearest import suggestion
 from burnish.engines.base import ENGINES, Availability, EngineOptions
 from burnish.engines.fallback import level_notes, no_cuda_graph, require
 from burnish.engines.installed import has_nvidia_gpu, version_of
@@ -13,6 +15,7 @@ from burnish.engines.torch_session import TorchSession, load
 from burnish.store.stored import StoredModel
 
 COMPILERS = ("c++", "g++", "clang++")
+MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
 class TorchCompile:
@@ -46,15 +49,36 @@ class TorchCompile:
         import torch._dynamo
 
         notes = (*no_cuda_graph(options, self.name), *level_notes(options, self.name))
+        chosen = _chosen(options.mode)
         loaded = load(model, options)
         torch._dynamo.reset()  # a graph compiled for another model must not count as ours
         breaks_before = _graph_breaks()
         return TorchSession(
             loaded,
             options,
-            call=torch.compile(loaded.module),
+            call=torch.compile(loaded.module, **chosen),
             notes=lambda: (*notes, _told(_graph_breaks() - breaks_before)),
         )
+
+    def require_mode(self, mode: str) -> None:
+        """Leave it to `open` which back ends there are: only PyTorch knows."""
+
+
+def _chosen(mode: str) -> dict[str, str]:
+    """Return what to tell `torch.compile`: a mode of its own, or somebody's back end."""
+    from torch._dynamo import list_backends
+
+    if not mode:
+        return {}
+    if mode in MODES:
+        return {"mode": mode}
+    known = list_backends(exclude_tags=())
+    if mode not in known:
+        raise UsageError(
+            f"torch.compile has neither a mode nor a back end {mode!r}",
+            hint=suggestion(mode, [*MODES, *known]),
+        )
+    return {"backend": mode}
 
 
 def _graph_breaks() -> int:

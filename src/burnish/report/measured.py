@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from burnish.analyze.breakdown import Breakdown, Row, RowKind
@@ -32,11 +32,15 @@ _TONES = {
 }
 
 
-def bench_lines(bench: BenchReport) -> Shown:
-    """Yield the latencies, all that a reader of them must know, and how to measure again."""
+def bench_lines(bench: BenchReport, *, more: Iterable[Table] = ()) -> Shown:
+    """Yield the latencies, all that a reader of them must know, and how to measure again.
+
+    `more`: what else is shown of them, behind the latencies.
+    """
     machine = f"{bench.machine.cpu}, {units.count(bench.machine.usable_cores, 'usable core')}"
     gpus = [gpu.name for gpu in bench.machine.before.gpus]
     yield replace(latency_table(bench), title="; ".join((machine, *gpus)))
+    yield from more
     yield from (f"note: {note}" for note in notes(bench))
     yield from (f"degraded: {warning}" for warning in bench.machine.warnings)
     if bench.rerun:
@@ -148,7 +152,7 @@ def _latency_row(bench: BenchReport, one: Measurement, common: list[str]) -> tup
         Cell(
             _name(one), " · ".join((one.engine, *(c for c in _conditions(one) if c not in common)))
         ),
-        _median_cell(stats.shown_times(bench).get(one.subject)),
+        _median_cell(stats.shown_time(bench, one)),
         _p90_cell(one),
         _speed_up_cell(comparison),
         _verdict_cell(one, comparison),
@@ -232,9 +236,9 @@ def _latency(bench: BenchReport, one: Measurement) -> Latency:
     series = "baseline" if same_model else "accent"
     if one.subject in bench.wrong:
         series = "bad"
-    if not one.blocks:
+    found = stats.shown_time(bench, one)
+    if found is None:
         return Latency(_name(one), one.engine, series, None, remark="failed")
-    found = stats.shown_times(bench)[one.subject]
     rounds = tuple(math.exp(level) for level in stats.round_levels(one.blocks).values())
     return Latency(_name(one), one.engine, series, found.estimate, found.low, found.high, rounds)
 

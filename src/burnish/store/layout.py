@@ -28,18 +28,23 @@ def resolve(name: str, store: Path) -> StoredModel:
     A folder, and a name without a variant, will do where there is only one model to mean. The
     folder of a compiled model means the model that it was made from, and itself.
     """
+    found = resolve_all(name, store)
+    if len(found) == 1:
+        return found[0]
+    choices = ", ".join(_choice(model, Path(name)) for model in found)
+    raise UsageError(f"{name!r} names {len(found)} models", hint=f"name one of: {choices}")
+
+
+def resolve_all(name: str, store: Path) -> tuple[StoredModel, ...]:
+    """Return every model that `name` may mean: all variants of a name, all models of a folder."""
     path = Path(name)
     recover(path)
     if path.is_file():
-        return stored(path)
+        return (stored(path),)
     if compiled.is_compiled(path):
-        return replace(stored(compiled.source_of(path)), compiled=path)
-    candidates = _in_folder(path) if path.is_dir() else _in_store(name, store)
-    if len(candidates) == 1:
-        return candidates[0]
-    if candidates:
-        choices = ", ".join(_choice(model, path) for model in candidates)
-        raise UsageError(f"{name!r} names {len(candidates)} models", hint=f"name one of: {choices}")
+        return (replace(stored(compiled.source_of(path)), compiled=path),)
+    if found := _in_folder(path) if path.is_dir() else _in_store(name, store):
+        return found
     if path.is_dir():
         raise UsageError(
             f"{name}: no model in this folder", hint="name an .onnx file or the folder of one"

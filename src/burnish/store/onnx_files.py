@@ -31,7 +31,10 @@ from burnish.store.element_types import DATA_TYPES, SHORT_NAMES
 from burnish.store.history import History
 from burnish.store.interface import ANY_RANK, Interface
 
-__all__ = ["DATA_TYPES", "SHORT_NAMES", "Interface", "content_key", "interface", "read", "write"]
+__all__ = [
+    "DATA_TYPES", "SHORT_NAMES", "Interface", "content_key", "files", "interface", "read",
+    "size_bytes", "write",
+]  # fmt: skip
 
 _PROTOBUF_LIMIT_BYTES = 2**31 - 1
 _PARSE_ERRORS = (
@@ -132,6 +135,16 @@ def content_key(path: Path) -> str:
     folder = path.absolute().parent
     parts = {str(file.relative_to(folder)): file_key(file) for file in files}
     return value_key([file_key(path), parts])
+
+
+def files(path: Path) -> tuple[Path, ...]:
+    """Return the files of a model: itself, and the weights beside it."""
+    return (path, *external_data.files(read(path)))
+
+
+def size_bytes(path: Path) -> int:
+    """Return how much a model takes on disk, the weights beside it included."""
+    return sum(file.stat().st_size for file in files(path))
 
 
 def _parsed(path: Path) -> onnx.ModelProto:

@@ -3,115 +3,166 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from burnish.bench import choose
 from burnish.bench.measure import SCHEMA, BenchReport
-from burnish.bench.run import bench
-from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.bench.verdict import require_sound
-from burnish.core import files, records
+from burnish.core import files, records, units
+from burnish.core.errors import UsageError
 from burnish.core.hashing import value_key
 from burnish.core.progress import SILENT, Progress
-from burnish.engines.base import EngineOptions
-from burnish.feeds.feed import Padding
-from burnish.process.child import answer_limit_s
+from burnish.engines import fallback
+from burnish.engines.base import ENGINES
+from burnish.engines.modes import name_and_mode
 from burnish.store.stored import StoredModel
-from burnish.study.given import models_of
-from burnish.study.inputs import feeds_of
-from burnish.study.judge import judge_of
+from burnish.study.given import variants_of
+from burnish.study.kept import Kept
+from burnish.study.matrix import groups
+from burnish.study.measuring import (
+    Clock,
+    Overall,
+    Plan,
+    here,
+    measured,
+    needed,
+    planned,
+    require_baseline,
+)
+from burnish.study.ray_workers import Cluster, connected, shipped
 from burnish.study.requests.judging import BenchCommand
 from burnish.study.requests.line import line
-from burnish.study.requests.vocabulary import Place, Sizes, names, path, shapes
+from burnish.study.requests.vocabulary import names, path
 
-_SECONDS_PER_SUBJECT = 30.0
+_SECONDS_PER_CELL = 30.0
 
 
 def answer(asked: BenchCommand, *, progress: Progress = SILENT) -> BenchReport:
     """Return how fast each model is on each engine, how sure that is, and whether it is right.
 
-    With several shapes, each is measured by itself, and has rows and a baseline of its own.
+    Every combination of sizes, types and threads is measured by itself, and has rows and a
+    baseline of its own. What the ledger has of them is not measured again, unless that is asked.
     """
-    models = models_of(asked.model, asked.store, asked.trust_factory)
+    for name, _ in map(name_and_mode, names(asked.engine)):
+        fallback.require(ENGINES[name])
+    return measured_matrix(asked, progress=progress)
+
+
+def measured_matrix(asked: BenchCommand, *, progress: Progress = SILENT) -> BenchReport:
+    """Return what is asked; an engine that is not here has rows that say so."""
     engines = names(asked.engine)
-    options = EngineOptions(
-        threads=asked.threads,
-        precision=asked.precision,
-        cuda_graph=asked.cuda_graph,
-        allow_fallback=asked.allow_fallback,
-    )
-    subjects = choose.subjects(models, engines, options)
-    every = shapes(asked.shape) or ({},)
-    baseline = choose.baseline(subjects, asked.baseline)
-    found = [
-        _measured(models[0], subjects, baseline, _OneShape(asked, shape, len(every)), progress)
-        for shape in every
-    ]
+    models = variants_of(asked.model, asked.store, asked.trust_factory)
+    if not models:
+        raise UsageError("there is nothing to measure", hint="name a model: burnish bench MODEL")
+    kept = Kept(asked.ledger, again=asked.again)
+    if asked.workers is None:
+        found, told = _measured(asked, models, kept, progress, None)
+    else:
+        with connected(asked.workers) as cluster:
+            found, told = _measured(asked, models, kept, progress, cluster)
     rerun = line(asked)
-    report = _together(found, (*choose.left_out(models, engines, rerun),), rerun)
+    left_out = choose.left_out(models, engines, rerun)
+    report = _together(found, (*left_out, *told, *kept.notes), rerun)
     if (target := path(asked.output)) is not None:
         files.write_text(target, records.text_of(records.document(report, schema=SCHEMA)))
     return report
 
 
 def require(_asked: BenchCommand, report: BenchReport) -> None:
-    """Raise if a subject could not be measured, or is wrong."""
-    require_sound(report)
+    """Raise if a subject could not be measured, or is wrong.
 
-
-@dataclass(frozen=True, slots=True)
-class _OneShape:
-    """One of the shapes that a request asks for; it has what `feeds_of` asks."""
-
-    asked: BenchCommand
-    shape: Sizes
-    of: int
-
-    @property
-    def data(self) -> Place | None:
-        return self.asked.data
-
-    @property
-    def seed(self) -> int:
-        return self.asked.seed
-
-    @property
-    def padding(self) -> Padding:
-        return self.asked.padding
-
-    def label(self, subject: str) -> str:
-        """Return a name that tells the shape, if there are several."""
-        sizes = ",".join(f"{name}={size}" for name, size in self.shape.items())
-        return subject if self.of == 1 else f"{subject} {sizes}"
+    What cannot be had, as 8-bit integers of an engine that has none, is a row and no failure;
+    unless there is nothing else.
+    """
+    had = tuple(one for one in report.measurements if one.status != "unsupported")
+    require_sound(dataclasses.replace(report, measurements=had or report.measurements))
 
 
 def _measured(
-    model: StoredModel,
-    subjects: Sequence[BenchSubject],
-    baseline: str,
-    part: _OneShape,
+    asked: BenchCommand,
+    models: Sequence[StoredModel],
+    kept: Kept,
     progress: Progress,
-) -> BenchReport:
-    asked = part.asked
-    named = [dataclasses.replace(one, label=part.label(one.label)) for one in subjects]
-    plan = BenchOptions(
-        rounds=asked.rounds,
-        blocks=asked.blocks,
-        baseline=part.label(baseline),
-        seed=asked.seed,
-        budget_s=asked.budget / part.of if asked.budget else _SECONDS_PER_SUBJECT * len(named),
-        limit_s=answer_limit_s(asked.budget, BenchOptions().limit_s),
-    )
-    feeds = feeds_of(model, part)
-    judge = judge_of(named, part.label(baseline), feeds) if asked.verify else None
-    return bench(named, feeds, plan, judge=judge, progress=progress)
+    cluster: Cluster | None,
+) -> tuple[list[BenchReport], list[str]]:
+    """Return the rows of every group that the budget reached, and what to know of them."""
+    matrix, notes = groups(asked, models)
+    state = here() if cluster is None else cluster.state
+    plans = [planned(asked, group, state) for group in matrix]
+    others = require_baseline(asked, plans)
+    known = sum(len(kept.known(plan.tasks)) for plan in plans)
+    cells = sum(len(plan.tasks) for plan in plans)
+    clock = Clock(asked.budget or None, _SECONDS_PER_CELL, cells - known)
+    if cluster is not None:
+        _sent_out(asked, plans, kept, clock, cluster, progress)
+    found = _one_by_one(asked, plans, kept, clock, progress)
+    done = units.count(clock.done, "cell")
+    progress.step("bench", 1, 1, f"{done} measured in {units.seconds(clock.spent_s)}")
+    unlike = () if cluster is None else cluster.notes
+    return found, [*notes, *others, *unlike, *_told(clock, kept, known)]
 
 
-def _together(found: Sequence[BenchReport], left_out: tuple[str, ...], rerun: str) -> BenchReport:
-    """Return one report of all shapes; each comparison is with the baseline at its own shape."""
+def _one_by_one(
+    asked: BenchCommand, plans: Sequence[Plan], kept: Kept, clock: Clock, progress: Progress
+) -> list[BenchReport]:
+    """Return the rows of the groups, what is missing of them measured here."""
+    found: list[BenchReport] = []
+    for plan in plans:
+        missing = len(plan.tasks) - len(kept.known(plan.tasks))
+        if missing and not clock.has_room_for(missing):
+            continue
+        began_s = clock.spent_s
+        overall = Overall(progress, clock, missing)
+        budget_s = clock.share_s(missing)
+        found.append(measured(asked, plan, kept, budget_s=budget_s, progress=overall))
+        if missing:
+            clock.took(missing, clock.spent_s - began_s, budget_s)
+    return found
+
+
+def _sent_out(
+    asked: BenchCommand,
+    plans: Sequence[Plan],
+    kept: Kept,
+    clock: Clock,
+    cluster: Cluster,
+    progress: Progress,
+) -> None:
+    """Have a cluster measure what is missing, and keep each group as it comes."""
+    chosen = {id(plan): needed(plan, kept) for plan in plans}
+    missing = {id(plan): len(plan.tasks) - len(kept.known(plan.tasks)) for plan in plans}
+    budgets = {id(plan): clock.share_s(missing[id(plan)]) * len(cluster.nodes) for plan in plans}
+    work = [
+        shipped(asked, plan, chosen[id(plan)], budgets[id(plan)])
+        for plan in plans
+        if chosen[id(plan)]
+    ]
+    for plan, cells in cluster.measured(work):
+        kept.add(cells)
+        clock.took(missing[id(plan)], clock.spent_s, math.inf)
+        Overall(progress, clock, 1).step("bench", 0, 1, plan.baseline)
+
+
+def _told(clock: Clock, kept: Kept, known: int) -> list[str]:
+    notes = []
+    if known:
+        notes.append(
+            f"{units.count(known, 'cell')} measured before, from {kept.path}; --again measures anew"
+        )
+    left = clock.cells - clock.done
+    if left:
+        notes.append(
+            f"the budget of {clock.budget_s:g} s ended after {clock.done} of {clock.cells} cells; "
+            "the same command goes on with the rest"
+        )
+    return notes
+
+
+def _together(found: Sequence[BenchReport], told: tuple[str, ...], rerun: str) -> BenchReport:
+    """Return one report of all groups; each comparison is with the baseline of its own group."""
     first = found[0]
-    notes = (*left_out, *(note for one in found for note in one.notes))
+    notes = (*told, *(note for one in found for note in one.notes))
     warnings = dict.fromkeys(text for one in found for text in one.machine.warnings)
     keys = [one.inputs_key for one in found]
     return dataclasses.replace(

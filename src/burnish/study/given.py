@@ -78,6 +78,21 @@ def models_of(
     return trusting([model_of(one, store) for one in every if one is not None], trusted)
 
 
+def variants_of(
+    models: AnyModel | Sequence[AnyModel], store: Place | None, trusted: Sequence[str]
+) -> tuple[StoredModel, ...]:
+    """Return the models that are meant, each once; a name without a variant means them all."""
+    every = models if isinstance(models, list | tuple) else (models,)
+    found = (one for given in every if given is not None for one in _variants(given, store))
+    return trusting(list({(one.onnx, one.compiled): one for one in found}.values()), trusted)
+
+
+def _variants(model: AnyModel, store: Place | None) -> tuple[StoredModel, ...]:
+    if isinstance(model, str | os.PathLike):
+        return layout.resolve_all(os.fspath(model), store_of(store))
+    return (model_of(model, store),)
+
+
 def store_of(given: Place | None) -> Path:
     """Return the store that is meant."""
     return settings.read().store if given is None else Path(given)

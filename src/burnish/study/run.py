@@ -10,6 +10,7 @@ from pathlib import Path
 from burnish.analyze.profile import Profile, ProfileReport
 from burnish.bench import choose
 from burnish.bench.measure import BenchReport
+from burnish.bench.recorded import cells_of, tasks_of
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.bench.verdict import require_sound
@@ -33,6 +34,7 @@ from burnish.store.trust import foreign_code
 from burnish.study.given import models_of
 from burnish.study.inputs import fed, feeds_of
 from burnish.study.judge import judge_of
+from burnish.study.kept import Kept
 from burnish.study.optimize import OptimizeReport, RewriteRejectedError, optimize_file
 from burnish.study.profiling import Recorder, recorded
 from burnish.study.requests.judging import BenchCommand, RunCommand
@@ -192,10 +194,13 @@ def _measured(study: _Study, models: list[StoredModel], keys: list[str]) -> Benc
     )
 
     def make() -> BenchReport:
-        judge = judge_of(subjects, subjects[0].label, feeds)
+        judge = judge_of(subjects, subjects[0].model, feeds)
         rerun = _rerun(study, models)
         report = bench(subjects, feeds, plan, judge=judge, rerun=rerun, progress=study.progress)
-        left = choose.left_out(models, names(asked.engine), line(asked))
+        kept = Kept(None)
+        tasks = tasks_of(report, rounds=plan.rounds, blocks=plan.blocks)
+        kept.add(cells_of(report, tasks, {one.label: one.model.label for one in subjects}))
+        left = (*choose.left_out(models, names(asked.engine), line(asked)), *kept.notes)
         return dataclasses.replace(report, notes=(*left, *report.notes))
 
     key = study.key(keys, subjects, plan, feeds.bindings, path(asked.data), asked.padding)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from burnish.study.requests import vocabulary as v
 from burnish.study.requests.option import Option, Saying
@@ -84,18 +84,23 @@ class BenchCommand:
     """Measure each MODEL on each engine: how fast, how sure, and whether it is right.
 
     All subjects get the same inputs and threads, and take turns in fresh processes; each is
-    compared with the baseline. Without --engine, every engine that can run the model is used.
+    compared with the baseline. Without --engine, every engine that can run the model is used; a
+    name without a variant means all of them. Lists of sizes, types and threads are combined: each
+    combination has rows and a baseline of its own. What was measured before comes from the ledger.
     """
 
     model: v.Models
     _: KW_ONLY
     engine: v.Engines = ()
     shape: Annotated[v.Shapes, Saying("Each has rows and a baseline of its own.")] = ()
+    batch: v.EachBatch = ()
+    sequence: v.EachSequence = ()
+    past_length: v.EachPast = ()
+    precision: Annotated[v.EachPrecision, Saying("ONNX models are converted for it.")] = None
+    threads: v.EachThreads = None
     data: v.Data = None
     padding: v.Padding = "right"
     seed: v.Seed = 0
-    threads: v.Threads = None
-    precision: v.Precision = None
     cuda_graph: v.CudaGraph = False
     rounds: v.Rounds = 20
     blocks: Annotated[int, Option("The most blocks of calls per round.", kind=int, least=1)] = 24
@@ -107,7 +112,22 @@ class BenchCommand:
     allow_fallback: v.AllowFallback = False
     trust_factory: v.TrustFactory = ()
     store: v.Store = None
+    workers: Annotated[str | None, Option(
+        "Who measures: `ray` or ray://HOST:PORT, a Ray cluster (default: this machine).",
+        metavar="ADDRESS",
+    )] = None  # fmt: skip
+    ledger: v.Ledger = None
+    again: v.Again = False
     output: Annotated[v.OutputFile, Saying("The report, with every sample, as JSON.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How measurements are written."""
+
+    format: Annotated[Literal["table", "csv", "json", "md"], Option(
+        "How rows are written.", kind=("table", "csv", "json", "md")
+    )] = "table"  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from typing import Any
 
 from burnish.study.requests.option import Argument, Field, Option, fields
 
+_LISTS = ("NAME,…", "TYPE,…", "SIZE,…", "NUMBER,…")
+
 
 def line(request: Any, *more: str) -> str:  # noqa: ANN401  (any request)
     """Return the command that asks this, with `more` words, ready to be pasted into a shell."""
@@ -49,8 +51,8 @@ def _texts(said: Option, value: Any) -> Iterator[str]:  # noqa: ANN401
         yield f"{value:g}s"
     elif isinstance(value, Mapping):
         yield ",".join(f"{name}={size}" for name, size in value.items())
-    elif said.metavar == "NAME,…" and not isinstance(value, str):
-        yield ",".join(value)
+    elif said.metavar in _LISTS and not isinstance(value, str):
+        yield ",".join(map(_word, _each(value)))
     else:
         for one in _each(value):
             yield from _texts(said, one) if isinstance(one, Mapping) else (_word(one),)

@@ -195,9 +195,7 @@ class ExportCommand:
         int | None, Option("ONNX opset (default: 20 for dynamo, 17 for torchscript).", kind=int)
     ] = None
     batch: Annotated[v.Batch, Saying("Of the example inputs.")] = None
-    sequence: Annotated[
-        int | None, Option("Tokens, frames or points of the example inputs.", kind=int, least=1)
-    ] = None
+    sequence: Annotated[v.Length, Saying("Of the example inputs.")] = None
     dynamic: Annotated[bool | None, Option(
         "Sizes open or fixed (default: open where the model says which).",
         flags=("--dynamic/--static",), kind=bool,

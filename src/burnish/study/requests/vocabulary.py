@@ -111,6 +111,51 @@ def seconds(text: str) -> float:
     return found
 
 
+def numbers(texts: int | str | Sequence[int | str]) -> tuple[int, ...]:
+    """Return `("1,8", "32")` as `(1, 8, 32)`, each once."""
+    every = (texts,) if isinstance(texts, int | str) else texts
+    parts = names([str(text) for text in every])
+    for part in parts:
+        if not (part.isascii() and part.isdigit()):
+            raise UsageError(
+                f"{part!r} is not a whole number", hint="write for instance 8, or 1,8,32"
+            )
+    return tuple(dict.fromkeys(int(part) for part in parts))
+
+
+def counts(texts: int | str | Sequence[int | str]) -> tuple[int, ...]:
+    """Return numbers that are all at least 1."""
+    found = numbers(texts)
+    if 0 in found:
+        raise UsageError("0 is not a size: it is at least 1", hint="write for instance 1,8,32")
+    return found
+
+
+def _one_count(texts: Sequence[str]) -> int:
+    found = counts(texts)
+    if len(found) != 1:
+        raise UsageError(
+            f"one number is taken here, and {len(found)} were given",
+            hint=f"give them one after the other: {found[0] if found else 1}",
+        )
+    return found[0]
+
+
+def element_types(texts: str | Sequence[str]) -> tuple[str, ...]:
+    """Return burnish's names of types, each once."""
+    return tuple(dict.fromkeys(element_type(text) for text in names(texts)))
+
+
+def _one_type(texts: Sequence[str]) -> str:
+    found = element_types(texts)
+    if len(found) != 1:
+        raise UsageError(
+            f"one type is taken here, and {len(found)} were given",
+            hint=f"give them one after the other: --precision {found[0] if found else 'f32'}",
+        )
+    return found[0]
+
+
 def element_type(text: str) -> str:
     """Return burnish's name of a type, however people write it: `fp16` is f16, `int8` is i8."""
     return _TYPES.get(text.lower(), text.lower())
@@ -190,9 +235,11 @@ Samples = Annotated[
 _ENGINE = Option("Engines to use; `burnish doctor` lists them.", metavar="NAME,…", repeated=True)
 Engine = Annotated[str, replace(_ENGINE, read=one_engine)]
 Engines = Annotated[str | Sequence[str], replace(_ENGINE, read=names)]
-Threads = Annotated[
-    int | None, Option("CPU threads of the engine (default: its own choice).", kind=int, least=1)
-]
+_THREADS = Option(
+    "CPU threads of the engine (default: its own choice).", metavar="NUMBER,…", repeated=True
+)
+Threads = Annotated[int | None, replace(_THREADS, read=_one_count)]
+EachThreads = Annotated[int | Sequence[int] | None, replace(_THREADS, read=counts)]
 Hw = Annotated[
     str | None,
     Option(
@@ -215,13 +262,12 @@ TrustFactory = Annotated[
         metavar="SPEC", repeated=True,
     ),
 ]  # fmt: skip
-Precision = Annotated[
-    str | None,
-    Option(
-        "Compute in another type: f32, f16, bf16 … (fp16 is understood).",
-        flags=("--precision", "-p"), metavar="TYPE", read=element_type,
-    ),
-]  # fmt: skip
+_PRECISION = Option(
+    "Compute in another type: f32, f16, bf16 … (fp16 is understood).",
+    flags=("--precision", "-p"), metavar="TYPE,…", repeated=True,
+)  # fmt: skip
+Precision = Annotated[str | None, replace(_PRECISION, read=_one_type)]
+EachPrecision = Annotated[str | Sequence[str] | None, replace(_PRECISION, read=element_types)]
 Target = Annotated[
     Where,
     Option(
@@ -318,7 +364,16 @@ Dump = Annotated[
     ),
 ]  # fmt: skip
 Runs = Annotated[int, Option("Timed inferences.", kind=int, least=1)]
-Batch = Annotated[int | None, Option("Batch size.", kind=int, least=1)]
+_BATCH = Option("Batch size.", metavar="SIZE,…", repeated=True)
+Batch = Annotated[int | None, replace(_BATCH, read=_one_count)]
+EachBatch = Annotated[int | Sequence[int], replace(_BATCH, read=counts)]
+_SEQUENCE = Option("Tokens, frames or points.", metavar="SIZE,…", repeated=True)
+Length = Annotated[int | None, replace(_SEQUENCE, read=_one_count)]
+EachSequence = Annotated[int | Sequence[int], replace(_SEQUENCE, read=counts)]
+EachPast = Annotated[
+    int | Sequence[int],
+    Option("Steps that a decoder has behind it.", metavar="SIZE,…", repeated=True, read=numbers),
+]
 Ledger = Annotated[
     Place | None,
     Option(
@@ -326,6 +381,7 @@ Ledger = Annotated[
         kind=Path,
     ),
 ]
+Again = Annotated[bool, Option("Measure what the ledger has, too.", kind=bool)]
 CudaGraph = Annotated[bool, Option("Launch everything at once, as a CUDA graph.", kind=bool)]
 
 _OUTPUT = Option("Where the result goes.", flags=("--output", "-o"), kind=Path, repeated=True)

@@ -13,9 +13,9 @@ from burnish.core.errors import UsageError
 from burnish.parity.report import VerifyReport
 from burnish.report.graph.written import GraphReport
 from burnish.report.guarded import GateReport
-from burnish.report.measured import bench_lines
 from burnish.report.over_time import DashboardReport, HistoryReport
 from burnish.report.record import RunReport
+from burnish.report.study_page import StudyReport
 from burnish.report.table import Shown
 from burnish.study.compare import CompareReport
 from burnish.study.compile_report import CompileReport
@@ -28,7 +28,7 @@ from burnish.study.shown import guarding, judging, looking, rewriting
 
 _LINES: Mapping[type, Callable[[Any], Shown]] = {
     AdviseReport: looking.advise_lines,
-    BenchReport: bench_lines,
+    BenchReport: judging.bench_lines,
     CompileReport: rewriting.compile_lines,
     CompareReport: guarding.compare_lines,
     ExecReport: rewriting.exec_lines,
@@ -42,6 +42,7 @@ _LINES: Mapping[type, Callable[[Any], Shown]] = {
     ProfileReport: looking.profile_lines,
     ReduceReport: judging.reduce_lines,
     RunReport: judging.run_lines,
+    StudyReport: judging.study_lines,
     VerifyReport: judging.verify_lines,
     WhatIfReport: looking.whatif_lines,
 }

@@ -6,16 +6,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from burnish.bench.measure import BenchReport
 from burnish.core import units
 from burnish.parity.report import Bisection, Culprit, VerifyReport
 from burnish.parity.verdict import verdict
-from burnish.report.measured import bench_lines as bench_lines
+from burnish.report import markdown, matrix, measured
 from burnish.report.next_steps import next_steps
 from burnish.report.record import RunReport
 from burnish.report.rewritten import parity_table
-from burnish.report.table import Cell, Shown, table
+from burnish.report.study_page import StudyReport
+from burnish.report.table import Cell, Shown, Table, table
 from burnish.report.verdict import findings, headline
 from burnish.study.reduce import ReduceReport
+from burnish.study.requests.judging import Format
 
 _NAMES = 8
 
@@ -32,6 +35,18 @@ def verify_lines(report: VerifyReport) -> Shown:
         yield from _parting(report.bisection)
 
 
+def bench_lines(report: BenchReport, how: Format = Format()) -> Shown:  # noqa: B008  (frozen)
+    """Yield the rows, the sizes against each other, and what must be known; or rows only."""
+    if how.format == "csv":
+        yield from matrix.csv_lines(report)
+    elif how.format == "md":
+        for part in measured.bench_lines(report, more=matrix.tables(report)):
+            shown = markdown.table(part) if isinstance(part, Table) else markdown.escaped(part)
+            yield from (*shown.splitlines(), "")
+    else:
+        yield from measured.bench_lines(report, more=matrix.tables(report))
+
+
 def reduce_lines(report: ReduceReport) -> Shown:
     """Yield how small the part is, how it differs, and how to see it again."""
     before = units.count(report.nodes_before, "node")
@@ -39,6 +54,13 @@ def reduce_lines(report: ReduceReport) -> Shown:
     yield f"{before} reduced to {report.nodes_after:,}; of the candidate: {operators}"
     yield f"{report.diff.name} differs: {report.diff.reason}"
     yield f"see it again: {report.command}"
+
+
+def study_lines(report: StudyReport) -> Shown:
+    """Yield what was measured, and where everything was written."""
+    yield report.title
+    yield from measured.bench_lines(report.bench, more=matrix.tables(report.bench))
+    yield from (f"{what}: {place}" for what, place in report.files.items())
 
 
 def run_lines(report: RunReport) -> Shown:
@@ -49,7 +71,7 @@ def run_lines(report: RunReport) -> Shown:
         ("question", "answer", "evidence"),
         [(one.question, Cell(one.answer, tone=one.tone), one.facts) for one in findings(report)],
     )
-    yield from bench_lines(report.bench)
+    yield from measured.bench_lines(report.bench)
     yield table(
         "what to do next",
         ("why", "command"),

@@ -1,0 +1,179 @@
+"""A matrix of measurements: its rows for programs, and its sizes against each other for people."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from burnish.bench.figures import figures_in
+from burnish.bench.measure import BenchReport, Measurement
+from burnish.core import units
+from burnish.report.table import NONE, Cell, Table, Tone, table
+
+_SPOKEN = {"f32": "fp32", "f16": "fp16", "f64": "fp64", "i8": "int8"}
+COLUMNS = (
+    "model", "engine", "precision", "threads", "sizes", "batch", "status", "median_s", "low_s",
+    "high_s", "p90_s", "p95_s", "p99_s", "items_per_s", "load_s", "first_call_s",
+    "peak_memory_bytes", "model_bytes", "samples", "processes", "baseline", "speed_up",
+    "speed_up_low", "speed_up_high", "verdict", "results", "max_rel", "measured_at", "reason",
+)  # fmt: skip
+_COSTS = (
+    "subject", "per second", "p90", "p95", "p99", "load", "first call", "peak memory", "on disk",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What a pivot has one row of, apart from sizes."""
+
+    model: str
+    precision: str
+    threads: str
+
+
+def csv_lines(bench: BenchReport) -> Iterator[str]:
+    """Yield the header and one line per cell, in SI units; what is not known is empty."""
+    yield _csv(COLUMNS)
+    for one in bench.measurements:
+        row = _record(bench, one)
+        yield _csv(["" if row[name] is None else row[name] for name in COLUMNS])
+
+
+def tables(bench: BenchReport) -> tuple[Table, ...]:
+    """Return what each cell takes besides its latency, and the pivots where sizes differ."""
+    return (costs(bench), *pivots(bench))
+
+
+def costs(bench: BenchReport) -> Table:
+    """Return throughput, percentiles, what a fresh process pays, and memory."""
+    return table(
+        "",
+        _COSTS,
+        [_cost_row(bench, one) for one in bench.measurements],
+        numeric=_COSTS[1:],
+        remark="Per second: inputs of one caller that waits for each answer. Load: importing the "
+        "engine and building or opening the model. Percentiles need 29, 59 and 299 calls.",
+    )
+
+
+def pivots(bench: BenchReport) -> tuple[Table, ...]:
+    """Return medians by size, one table for each model, type and number of threads.
+
+    Lengths go across; everything else that differs goes down.
+    """
+    rows: dict[_Key, list[Measurement]] = {}
+    for one in bench.measurements:
+        rows.setdefault(_key(one), []).append(one)
+    found = [(key, some, _varying(some)) for key, some in rows.items()]
+    return tuple(_pivot(bench, key, some, axes) for key, some, axes in found if axes)
+
+
+def spoken(precision: str) -> str:
+    """Return a type as rows spell it: `fp16`."""
+    return _SPOKEN.get(precision, precision)
+
+
+def engine_of(one: Measurement) -> str:
+    """Return an engine as it was asked for, with its mode."""
+    return ":".join(filter(None, (one.engine, str(one.options.get("mode") or ""))))
+
+
+def sizes_of(one: Measurement) -> str:
+    """Return the sizes of one row: `batch=8,sequence=128`."""
+    return ",".join(f"{name}={size}" for name, size in one.bindings.items())
+
+
+def _csv(values: Sequence[object]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(values)
+    return text.getvalue()
+
+
+def _record(bench: BenchReport, one: Measurement) -> dict[str, object]:
+    figures, mark = figures_in(bench, one), bench.parity.get(one.subject)
+    comparison = bench.comparison(one.subject)
+    numbers = {name: getattr(figures, name) for name in COLUMNS if hasattr(figures, name)}
+    return {
+        **numbers,
+        "model": one.model or one.subject,
+        "engine": engine_of(one),
+        "precision": spoken(one.precision or (one.placement.precision if one.placement else "")),
+        "threads": one.options.get("threads"),
+        "sizes": sizes_of(one),
+        "batch": one.items_per_call,
+        "status": one.status,
+        "baseline": comparison.baseline if comparison else one.subject,
+        "speed_up": comparison.ratio if comparison else None,
+        "speed_up_low": comparison.low if comparison else None,
+        "speed_up_high": comparison.high if comparison else None,
+        "verdict": comparison.verdict.value if comparison else "baseline",
+        "results": mark.word if mark else "not checked",
+        "max_rel": mark.max_rel if mark else None,
+        "measured_at": one.measured_at or bench.machine.date,
+        "reason": one.failure or (mark.note if mark and not mark.passed else ""),
+    }
+
+
+def _cost_row(bench: BenchReport, one: Measurement) -> tuple[Cell, ...]:
+    figures = figures_in(bench, one)
+    if not figures.samples:
+        return (Cell(one.subject), Cell(one.status, tone=Tone.BAD), *[NONE] * (len(_COSTS) - 2))
+    rate = figures.items_per_s
+    times = (figures.p90_s, figures.p95_s, figures.p99_s, figures.load_s, figures.first_call_s)
+    sizes = (figures.peak_memory_bytes, figures.model_bytes)
+    return (
+        Cell(one.subject),
+        NONE if rate is None else Cell(units.significant(rate)),
+        *(NONE if value is None else Cell(units.seconds(value)) for value in times),
+        *(NONE if value is None else Cell(units.size(value)) for value in sizes),
+    )
+
+
+def _key(one: Measurement) -> _Key:
+    return _Key(
+        one.model or one.subject, spoken(one.precision), str(one.options.get("threads") or "")
+    )
+
+
+def _varying(rows: Sequence[Measurement]) -> tuple[str, ...]:
+    """Return the axes that have several sizes, lengths last; axes that go together count once."""
+    columns: dict[tuple[int | None, ...], str] = {}
+    for name in dict.fromkeys(name for one in rows for name in one.bindings):
+        columns.setdefault(tuple(one.bindings.get(name) for one in rows), name)
+    varying = [name for sizes, name in columns.items() if len(set(sizes)) > 1]
+    return tuple(sorted(varying, key=lambda name: "seq" in name.lower()))
+
+
+def _pivot(
+    bench: BenchReport, key: _Key, rows: Sequence[Measurement], axes: Sequence[str]
+) -> Table:
+    *down, across = axes
+    columns = sorted({one.bindings[across] for one in rows if across in one.bindings})
+    lines: dict[tuple[object, ...], dict[int, Measurement]] = {}
+    for one in sorted(rows, key=lambda one: [one.bindings.get(name, 0) for name in down]):
+        place = (*(one.bindings.get(name, "–") for name in down), engine_of(one))
+        lines.setdefault(place, {})[one.bindings[across]] = one
+    head = (*down, "engine", *(f"{across}={size}" for size in columns))
+    about = (key.model, key.precision, f"{key.threads} threads" * bool(key.threads))
+    return table(
+        f"median by size: {', '.join(filter(None, about))}",
+        head,
+        [
+            (*map(str, place), *(_median(bench, found.get(size)) for size in columns))
+            for place, found in lines.items()
+        ],
+        numeric=(*down, *head[len(down) + 1 :]),
+    )
+
+
+def _median(bench: BenchReport, one: Measurement | None) -> Cell:
+    if one is None:
+        return NONE
+    figures = figures_in(bench, one)
+    if figures.median_s is None or figures.low_s is None or figures.high_s is None:
+        return Cell(one.status, tone=Tone.BAD)
+    span = f"{units.seconds(figures.low_s)} – {units.seconds(figures.high_s)}"
+    wrong: Mapping[bool, Tone] = {True: Tone.BAD, False: Tone.PLAIN}
+    return Cell(units.seconds(figures.median_s), span, wrong[one.status == "wrong"])

@@ -1,0 +1,231 @@
+"""What a study shows of its measurements: plots, and tables in other tools' columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from burnish.bench.figures import figures_in, figures_of
+from burnish.bench.measure import BenchReport, Measurement, Verdict
+from burnish.core import units
+from burnish.report.charts import curves, speed_ups
+from burnish.report.matrix import engine_of, sizes_of, spoken
+
+_LENGTHS = ("past", "seq", "frame", "point", "sample")
+DETAIL = (
+    "engine", "version", "providers", "device", "precision", "optimizer", "io_binding",
+    "model_name", "inputs", "threads", "batch_size", "sequence_length", "custom_layer_num",
+    "datetime", "test_times", "QPS", "average_latency_ms", "latency_variance",
+    "latency_90_percentile", "latency_95_percentile", "latency_99_percentile",
+)  # fmt: skip
+"""The columns of onnxruntime.transformers' benchmark.py, in its order."""
+_HEAD = (
+    "model_name", "inputs", "custom_layer_num", "engine", "version", "providers", "device",
+    "precision", "optimizer", "io_binding", "threads",
+)  # fmt: skip
+"""What its summary has before one column for each size."""
+_PACKAGES = {"openvino": "openvino", "torch": "torch", "tensorrt": "tensorrt", "burnish": "burnish"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A drawing, and the name of the file that it belongs into."""
+
+    name: str
+    svg: str
+
+
+def plots(bench: BenchReport, axes: Sequence[str]) -> tuple[Plot, ...]:
+    """Return latency and throughput against each axis, and the speed-ups."""
+    found = [
+        plot
+        for axis in axes
+        for plot in (
+            _against(bench, axis, "latency", _latency, units.seconds),
+            _against(bench, axis, "throughput", _rate, _per_second),
+        )
+    ]
+    return tuple(plot for plot in (*found, _speed_ups(bench)) if plot is not None)
+
+
+def detail_csv(bench: BenchReport, optimized: Mapping[str, str]) -> str:
+    """Return one row per cell in the columns of onnxruntime.transformers' detail file.
+
+    `optimized` says of each model's name by what it was rewritten. What cannot be had is empty.
+    """
+    rows = [_detail(bench, one, optimized) for one in bench.measurements if one.blocks]
+    return _text(DETAIL, rows)
+
+
+def result_csv(bench: BenchReport, optimized: Mapping[str, str]) -> str:
+    """Return one row per subject with its mean latency in ms at each size, as that tool does."""
+    rows: dict[tuple[object, ...], dict[str, object]] = {}
+    sizes: dict[str, None] = {}
+    for one in (one for one in bench.measurements if one.blocks):
+        row = _detail(bench, one, optimized)
+        size = f"b{row['batch_size']}" + (
+            f"_s{row['sequence_length']}" if row["sequence_length"] != "" else ""
+        )
+        sizes[size] = None
+        head = {name: row[name] for name in _HEAD}
+        rows.setdefault(tuple(head.values()), head)[size] = row["average_latency_ms"]
+    return _text((*_HEAD, *sizes), list(rows.values()))
+
+
+def fusion_csv(
+    counts: Mapping[str, Mapping[str, int]], versions: Mapping[str, str], date: str
+) -> str:
+    """Return how often each fusion was made in each model."""
+    names = tuple(dict.fromkeys(name for found in counts.values() for name in found))
+    head = ("model_filename", "datetime", "transformers", "torch", *names)
+    rows = [
+        {
+            "model_filename": model,
+            "datetime": date,
+            "transformers": versions.get("transformers", ""),
+            "torch": versions.get("torch", ""),
+            **{name: found.get(name, 0) for name in names},
+        }
+        for model, found in counts.items()
+    ]
+    return _text(head, rows)
+
+
+def _text(head: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, head, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _detail(
+    bench: BenchReport, one: Measurement, optimized: Mapping[str, str]
+) -> dict[str, object]:
+    figures, samples = figures_of(one), one.samples_s
+    placed = one.placement
+    package = _PACKAGES.get(one.engine.partition("-")[0], "onnxruntime")
+    return {
+        "engine": engine_of(one),
+        "version": bench.machine.versions.get(package, ""),
+        "providers": " ".join(placed.nodes_by_provider) if placed else "",
+        "device": placed.device if placed else "",
+        "precision": spoken(one.precision or (placed.precision if placed else "")),
+        "optimizer": optimized.get(one.model, ""),
+        "io_binding": True,
+        "model_name": one.model,
+        "inputs": "",
+        "threads": one.options.get("threads"),
+        "batch_size": one.items_per_call,
+        "sequence_length": _length(one),
+        "custom_layer_num": "",
+        "datetime": one.measured_at,
+        "test_times": len(samples),
+        "QPS": f"{one.items_per_call / statistics.fmean(samples):.2f}",
+        "average_latency_ms": f"{1e3 * statistics.fmean(samples):.4f}",
+        "latency_variance": f"{1e6 * statistics.pvariance(samples):.4f}",
+        "latency_90_percentile": _ms(figures.p90_s),
+        "latency_95_percentile": _ms(figures.p95_s),
+        "latency_99_percentile": _ms(figures.p99_s),
+    }
+
+
+def _ms(value_s: float | None) -> str:
+    return "" if value_s is None else f"{1e3 * value_s:.4f}"
+
+
+def _length(one: Measurement) -> int | str:
+    found = (size for name, size in one.bindings.items() if "seq" in name.lower())
+    return next(found, "")
+
+
+def _axis_size(one: Measurement, axis: str) -> int | None:
+    if axis == "batch":
+        return one.items_per_call
+    words = ("past",) if axis == "past" else tuple(w for w in _LENGTHS if w != "past")
+    for name, size in one.bindings.items():
+        if any(word in name.lower() for word in words) and ("past" in name.lower()) == (
+            axis == "past"
+        ):
+            return size
+    return None
+
+
+def _against(
+    bench: BenchReport,
+    axis: str,
+    what: str,
+    value: Callable[[BenchReport, Measurement], tuple[float, float, float]],
+    written: Callable[[float], str],
+) -> Plot | None:
+    """Return a drawing of one figure against one size; None: that size does not vary."""
+    lines: dict[str, dict[int, curves.Point]] = {}
+    for one in bench.measurements:
+        size = _axis_size(one, axis)
+        if one.blocks and size is not None:
+            lines.setdefault(_apart(one, axis), {})[size] = curves.Point(size, *value(bench, one))
+    if len({size for points in lines.values() for size in points}) < 2:
+        return None
+    drawn = [
+        curves.Curve(label, tuple(points[size] for size in sorted(points)))
+        for label, points in lines.items()
+    ]
+    title = f"{what} against {axis}, medians with 95 % intervals"
+    return Plot(f"{what}-{axis}", curves.chart(drawn, title=title, axis=axis, written=written))
+
+
+def _apart(one: Measurement, axis: str) -> str:
+    """Return what tells a line from others: everything but the size on the axis."""
+    sizes = [
+        f"{name}={size}"
+        for name, size in one.bindings.items()
+        if size != _axis_size(one, axis) or (axis == "batch") != ("batch" in name.lower())
+    ]
+    facts = (one.model or one.subject, engine_of(one), spoken(one.precision), *sizes)
+    return " ".join(filter(None, facts))
+
+
+def _latency(bench: BenchReport, one: Measurement) -> tuple[float, float, float]:
+    found = figures_in(bench, one)
+    assert found.median_s is not None
+    assert found.low_s is not None
+    assert found.high_s is not None
+    return found.median_s, found.low_s, found.high_s
+
+
+def _rate(bench: BenchReport, one: Measurement) -> tuple[float, float, float]:
+    median, low, high = _latency(bench, one)
+    return one.items_per_call / median, one.items_per_call / high, one.items_per_call / low
+
+
+def _per_second(value: float) -> str:
+    return f"{units.significant(value)}/s"
+
+
+def _speed_ups(bench: BenchReport) -> Plot | None:
+    rows = {one.subject: one for one in bench.measurements}
+    drawn = [
+        speed_ups.SpeedUp(
+            f"{rows[one.candidate].model} {engine_of(rows[one.candidate])}"
+            f" {spoken(rows[one.candidate].precision)} {sizes_of(rows[one.candidate])}",
+            one.ratio,
+            one.low,
+            one.high,
+            _series(bench, one.candidate, one.verdict),
+        )
+        for one in bench.comparisons
+        if one.ratio is not None and one.low is not None and one.high is not None
+    ]
+    if not drawn:
+        return None
+    title = "speed-up over the baseline of the same size and type, with its interval"
+    return Plot("speed-up", speed_ups.chart(drawn, title=title))
+
+
+def _series(bench: BenchReport, subject: str, verdict: Verdict) -> str:
+    if subject in bench.wrong or verdict is Verdict.SLOWER:
+        return "bad"
+    return "good" if verdict is Verdict.FASTER else "baseline"

@@ -1,0 +1,59 @@
+"""The ledger as measuring uses it: it helps where it can, and never stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from burnish.bench.cells import Finished, Task
+from burnish.bench.ledger import Ledger
+from burnish.core import settings
+from burnish.core.errors import ModelError
+from burnish.study.requests.vocabulary import Place
+
+
+class Kept:
+    """What is known of cells; what goes wrong with the file is said once, in `notes`."""
+
+    def __init__(self, path: Place | None, *, again: bool = False) -> None:
+        self.path = settings.read().ledger if path is None else Path(path)
+        self.notes: tuple[str, ...] = ()
+        self._ledger = Ledger(self.path)
+        self._again = again
+        self._now: dict[str, Finished] = {}
+        """What was measured since this was made: there whatever becomes of the file."""
+
+    def known(self, tasks: Mapping[str, Task]) -> dict[str, Finished]:
+        """Return the cells that need not be measured, by the name of their task."""
+        new = {name: self._now[t.key] for name, t in tasks.items() if t.key in self._now}
+        if self._again:
+            return new
+        asked = {name: task.key for name, task in tasks.items() if name not in new}
+        try:
+            rows = self._ledger.newest([*asked.values()])
+            old = {name: rows[key].id for name, key in asked.items() if key in rows}
+            return new | {name: self._ledger.finished(row) for name, row in old.items()}
+        except ModelError as error:
+            self._say(error)
+            return new
+
+    def anchor(self, session: str, key: str) -> Finished | None:
+        """Return the cell of this task that was measured in a session."""
+        try:
+            rows = self._ledger.rows(session=session)
+            found = next((row.id for row in rows if row.task == key), None)
+            return None if found is None else self._ledger.finished(found)
+        except ModelError as error:
+            self._say(error)
+            return None
+
+    def add(self, cells: Sequence[Finished]) -> None:
+        """Keep finished cells."""
+        self._now |= {cell.task.key: cell for cell in cells}
+        try:
+            self._ledger.append(cells)
+        except ModelError as error:
+            self._say(error)
+
+    def _say(self, error: ModelError) -> None:
+        self.notes = (f"nothing was kept, and nothing is known: {error.problem} ({error.hint})",)

@@ -1,0 +1,300 @@
+"""Measure the groups of a matrix one after the other; what is known already is not measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from burnish.bench import choose, machine
+from burnish.bench.cells import Finished, Task
+from burnish.bench.fingerprint import environment_key, machine_key
+from burnish.bench.measure import BenchReport, MachineState, Measurement
+from burnish.bench.recorded import cells_of, numbered, report_of
+from burnish.bench.run import bench
+from burnish.bench.subject import BenchOptions, BenchSubject
+from burnish.core.errors import ModelError, UsageError
+from burnish.core.hashing import arrays_key
+from burnish.core.progress import Progress
+from burnish.engines.base import ENGINES, EngineOptions
+from burnish.process.child import answer_limit_s
+from burnish.store import onnx_files
+from burnish.study.casting import cast
+from burnish.study.inputs import feeds_of
+from burnish.study.judge import judge_of
+from burnish.study.kept import Kept
+from burnish.study.matrix import Group
+from burnish.study.requests.judging import BenchCommand
+from burnish.study.requests.vocabulary import names
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The cells of one group: subjects by their final names, and what each depends on."""
+
+    group: Group
+    subjects: Mapping[str, BenchSubject]
+    """With the models and the types that were named; nothing is converted yet."""
+    tasks: Mapping[str, Task]
+    baseline: str
+    items_per_call: int
+    baseline_is_asked: bool = True
+
+
+def here() -> MachineState:
+    """Return the machine as it is now."""
+    now = machine.snapshot()
+    return machine.state(before=now, after=now, elapsed_s=0.0, threads=1)
+
+
+def planned(asked: BenchCommand, group: Group, state: MachineState) -> Plan:
+    """Return the cells of a group, each with the address of all that its figures depend on."""
+    options = EngineOptions(
+        threads=group.threads or machine.usable_cores(),
+        cuda_graph=asked.cuda_graph,
+        allow_fallback=asked.allow_fallback,
+    )
+    found = choose.subjects(group.models, names(asked.engine), options)
+    baseline, is_asked = _baseline(found, asked)
+    feeds = feeds_of(group.models[0], group)
+    inputs_key = arrays_key(feeds.arrays)
+    subjects = {
+        group.label(one.label): dataclasses.replace(one, label=group.label(one.label))
+        for one in found
+    }
+    keys = {model.onnx: onnx_files.content_key(model.onnx) for model in group.models}
+    tasks = numbered(
+        {
+            name: Task(
+                model_key=keys[one.model.onnx],
+                precision=group.precision,
+                engine=":".join(filter(None, (one.engine, one.options.mode))),
+                options=dataclasses.asdict(one.options),
+                bindings=dict(feeds.bindings),
+                inputs_key=inputs_key,
+                verified=asked.verify,
+                rounds=asked.rounds,
+                blocks=asked.blocks,
+                machine=machine_key(state),
+                environment=environment_key(state),
+            )
+            for name, one in subjects.items()
+        }
+    )
+    items = items_of(feeds.bindings)
+    return Plan(group, subjects, tasks, group.label(baseline), items, is_asked)
+
+
+def _baseline(found: Sequence[BenchSubject], asked: BenchCommand) -> tuple[str, bool]:
+    """Return what the subjects of a group are compared with, and whether it is what was asked."""
+    try:
+        return choose.baseline(found, asked.baseline), True
+    except UsageError:
+        return found[0].label, False
+
+
+def require_baseline(asked: BenchCommand, plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Raise if no group has the baseline that was asked for; return which have another."""
+    if not any(plan.baseline_is_asked for plan in plans):
+        choose.baseline([*plans[0].subjects.values()], asked.baseline)
+    return tuple(
+        f"{plan.group.models[0].label} has no subject {asked.baseline!r}: compared with "
+        f"{plan.baseline}"
+        for plan in plans
+        if not plan.baseline_is_asked
+    )
+
+
+def items_of(bindings: Mapping[str, int]) -> int:
+    """Return how many inputs one call takes: the size of what is called a batch."""
+    return next((size for name, size in bindings.items() if "batch" in name.lower()), 1)
+
+
+def measured(
+    asked: BenchCommand, plan: Plan, kept: Kept, *, budget_s: float, progress: Progress
+) -> BenchReport:
+    """Return one group's rows: known cells from the ledger, the others measured together.
+
+    What is measured is kept at once, as a whole.
+    """
+    if chosen := needed(plan, kept):
+        kept.add(fresh(asked, plan, chosen, budget_s, progress))
+    cells = kept.known(plan.tasks)
+    ordered = {name: cells[name] for name in plan.subjects}
+    return report_of(
+        ordered, _anchors(plan, ordered, kept), baseline=plan.baseline, seed=asked.seed
+    )
+
+
+def needed(plan: Plan, kept: Kept) -> tuple[str, ...]:
+    """Return the cells to measure: those that are missing, and then always the baseline.
+
+    It takes turns with them, again if need be: a cell is compared with a baseline of its own
+    session only.
+    """
+    known = kept.known(plan.tasks)
+    missing = [name for name in plan.subjects if name not in known]
+    return tuple(
+        name for name in plan.subjects if missing and (name in missing or name == plan.baseline)
+    )
+
+
+def _anchors(plan: Plan, cells: Mapping[str, Finished], kept: Kept) -> dict[str, Finished]:
+    """Return the baseline's cell of each session."""
+    own = cells[plan.baseline]
+    found = {own.session: own}
+    for session in dict.fromkeys(cell.session for cell in cells.values()):
+        anchor = None if session in found else kept.anchor(session, own.task.key)
+        if anchor is not None:
+            found[session] = anchor
+    return found
+
+
+def fresh(
+    asked: BenchCommand, plan: Plan, chosen: Sequence[str], budget_s: float, progress: Progress
+) -> tuple[Finished, ...]:
+    """Measure cells together, and return them in order; some may say why they cannot be had."""
+    feeds = feeds_of(plan.group.models[0], plan.group)
+    subjects, refusals = _cast(plan, chosen)
+    baseline = plan.baseline if plan.baseline in subjects else next(iter(subjects), None)
+    rows: dict[str, Measurement] = {}
+    report = BenchReport(plan.baseline, (), (), here(), asked.seed, arrays_key(feeds.arrays))
+    if baseline is not None:
+        options = BenchOptions(
+            rounds=asked.rounds,
+            blocks=asked.blocks,
+            baseline=baseline,
+            seed=asked.seed,
+            budget_s=budget_s,
+            items_per_call=plan.items_per_call,
+            limit_s=answer_limit_s(budget_s if asked.budget else None, BenchOptions().limit_s),
+        )
+        written = plan.subjects[plan.baseline].model
+        judge = judge_of([*subjects.values()], written, feeds) if asked.verify else None
+        report = bench([*subjects.values()], feeds, options, judge=judge, progress=progress)
+        rows = {one.subject: one for one in report.measurements}
+    rows |= {name: _refused(plan, name, reason) for name, reason in refusals.items()}
+    labels = {name: subject.model.label for name, subject in plan.subjects.items()}
+    asked_for = tuple(
+        dataclasses.replace(rows[name], model=labels[name], precision=plan.group.precision)
+        for name in chosen
+    )
+    whole = dataclasses.replace(report, measurements=asked_for, baseline=plan.baseline)
+    return cells_of(whole, plan.tasks, labels)
+
+
+def _cast(plan: Plan, chosen: Sequence[str]) -> tuple[dict[str, BenchSubject], dict[str, str]]:
+    """Return the subjects with models in the group's type, and why others cannot be had."""
+    ready: dict[str, BenchSubject] = {}
+    refusals: dict[str, str] = {}
+    for name in chosen:
+        subject = plan.subjects[name]
+        available = ENGINES[subject.engine].availability()
+        if not available.ok:
+            refusals[name] = f"{available.reason} ({available.remedy})"
+            continue
+        try:
+            model, precision = cast(subject.model, subject.engine, plan.group.precision)
+        except ModelError as error:
+            refusals[name] = f"{error.problem} ({error.hint})"
+            continue
+        options = dataclasses.replace(subject.options, precision=precision)
+        ready[name] = dataclasses.replace(subject, model=model, options=options)
+    return ready, refusals
+
+
+def _refused(plan: Plan, name: str, reason: str) -> Measurement:
+    """Return the row of a cell that cannot be had."""
+    subject, task = plan.subjects[name], plan.tasks[name]
+    return Measurement(
+        subject=name,
+        model_key=task.model_key,
+        engine=subject.engine,
+        options=task.options,
+        bindings=task.bindings,
+        launches=(),
+        blocks=(),
+        placement=None,
+        failure=reason,
+        file=str(subject.model.onnx),
+        status="unsupported",
+        items_per_call=plan.items_per_call,
+    )
+
+
+@dataclass(slots=True)
+class Clock:
+    """How the time for a matrix is shared out, and how much of it is left."""
+
+    budget_s: float | None
+    """None: `usual_s` for each cell."""
+    usual_s: float
+    cells: int
+    """How many are to be measured."""
+    done: int = 0
+    least_s: float = 0.0
+    """What a cell takes however little time it has: its processes have to start, three times."""
+    clock: Callable[[], float] = time.monotonic
+    began: float = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+
+    @property
+    def spent_s(self) -> float:
+        """Return the seconds since the beginning."""
+        return self.clock() - self.began
+
+    @property
+    def left_s(self) -> float:
+        """Return about how long it will take from now on."""
+        planned_s = self.usual_s * self.cells if self.budget_s is None else self.budget_s
+        if not self.done:
+            return planned_s
+        at_this_rate_s = self.spent_s / self.done * (self.cells - self.done)
+        if self.budget_s is None:
+            return at_this_rate_s
+        return max(0.0, min(at_this_rate_s, self.budget_s - self.spent_s))
+
+    def share_s(self, cells: int) -> float:
+        """Return how long so many cells may take; what others left over is shared by the rest."""
+        if self.budget_s is None:
+            return self.usual_s * cells
+        left_s = max(0.0, self.budget_s - self.spent_s)
+        return left_s * cells / max(1, self.cells - self.done)
+
+    def has_room_for(self, cells: int) -> bool:
+        """Return whether so many more cells end in time, as far as one can tell."""
+        if self.budget_s is None or not self.done:
+            return True
+        return self.spent_s + self.least_s * cells <= 1.1 * self.budget_s
+
+    def took(self, cells: int, seconds_s: float, share_s: float) -> None:
+        """Note that so many cells took this time, and how much they were given."""
+        self.done += cells
+        if seconds_s > share_s:
+            self.least_s = max(self.least_s, seconds_s / cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """Progress of one group as progress of the whole, with the time that is left."""
+
+    outer: Progress
+    clock: Clock
+    cells: int
+    """How many the present group has."""
+
+    def step(self, stage: str, done: int, total: int, note: str = "") -> None:
+        """Tell how far the matrix is."""
+        part = done / total if total else 0.0
+        of = 100 * self.clock.cells
+        at = min(int(100 * (self.clock.done + part * self.cells)), of - 1)
+        left = _minutes(self.clock.left_s)
+        cell = f"cell {self.clock.done + 1} of {self.clock.cells}"
+        self.outer.step(stage, at, of, f"{cell}, about {left} left; {note}")
+
+
+def _minutes(seconds_s: float) -> str:
+    return f"{seconds_s / 60:.0f} min" if seconds_s >= 90 else f"{seconds_s:.0f} s"

@@ -1,0 +1,155 @@
+"""Run a study: get its models, measure them, and write what came of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+from burnish.core import files, records
+from burnish.core.hashing import value_key
+from burnish.core.progress import SILENT, Progress
+from burnish.core.steps import StepLog
+from burnish.parity.request import VerifyRequest
+from burnish.report import matrix, studied, study_page
+from burnish.report.studied import Plot
+from burnish.report.study_page import SCHEMA, StudyReport
+from burnish.store import layout, onnx_files
+from burnish.store.stored import StoredModel
+from burnish.study import bench as benching
+from burnish.study import exporting
+from burnish.study.optimize import OptimizeReport, optimize_file
+from burnish.study.requests.judging import BenchCommand
+from burnish.study.requests.line import line
+from burnish.study.requests.rewriting import ExportCommand
+from burnish.study.requests.studying import StudyCommand
+from burnish.study.requests.vocabulary import element_types, shapes
+from burnish.study.study_file import StudyFile, StudyModel, read
+from burnish.study.variant import target_of
+from burnish.version import __version__
+
+_MODELS, _STEPS = "models", "steps"
+_EXPORTED = "dynamo"
+_VERIFY_S = 30.0
+
+
+def answer(asked: StudyCommand, *, progress: Progress = SILENT) -> StudyReport:
+    """Return what a study found, after all of it was written into its folder."""
+    study = read(Path(asked.file), small=asked.small)
+    folder = Path(asked.output)
+    models = [
+        one for model in study.models for one in _models(model, folder, asked.small, progress)
+    ]
+    fusions: dict[str, Mapping[str, int]] = {}
+    if study.optimized:
+        models, fusions = _optimized(models, folder, progress)
+    report = StudyReport(
+        title=study.title,
+        about=study.about,
+        bench=benching.measured_matrix(_bench(asked, study, models), progress=progress),
+        draw=study.draw,
+        fusions=fusions,
+        missing=study.missing,
+        files={},
+        command=line(asked),
+        burnish_version=__version__,
+    )
+    return _written(report, study, folder)
+
+
+def _bench(asked: StudyCommand, study: StudyFile, models: list[StoredModel]) -> BenchCommand:
+    return BenchCommand(
+        models,
+        engine=study.engines,
+        batch=study.batch,
+        sequence=study.sequence,
+        past_length=study.past_length,
+        precision=element_types(study.precision) or None,
+        threads=study.threads or None,
+        rounds=study.rounds,
+        budget=asked.budget or study.budget_s,
+        ledger=asked.ledger,
+        again=asked.again,
+    )
+
+
+def _models(
+    model: StudyModel, folder: Path, small: bool, progress: Progress
+) -> tuple[StoredModel, ...]:
+    """Return what a study calls a model; an entry of the zoo is exported if it is not there."""
+    if model.path is not None:
+        return layout.resolve_all(str(model.path), folder / _MODELS)
+    name = f"{model.name}{'-past' if model.past else ''}{'-small' if small else ''}"
+    place = layout.place(folder / _MODELS, name, _EXPORTED)
+    if not place.is_file():
+        exporting.answer(
+            ExportCommand(
+                model.zoo, name=name, variant=_EXPORTED, store=folder / _MODELS, small=small,
+                past=model.past,
+            ),
+            progress=progress,
+        )  # fmt: skip
+    return (layout.stored(place),)
+
+
+def _optimized(
+    models: list[StoredModel], folder: Path, progress: Progress
+) -> tuple[list[StoredModel], dict[str, Mapping[str, int]]]:
+    """Return each model followed by what is made of it, and how often each fusion was made."""
+    log = StepLog(folder / _STEPS)
+    every: list[StoredModel] = []
+    fusions: dict[str, Mapping[str, int]] = {}
+    for model in models:
+        done = _rewritten(model, folder, log, progress)
+        every += [model, dataclasses.replace(layout.stored(done.target), torch=None)]
+        fusions[model.label] = dict(done.rewrite.fusion_counts)
+    return every, fusions
+
+
+def _rewritten(
+    model: StoredModel, folder: Path, log: StepLog, progress: Progress
+) -> OptimizeReport:
+    own = model.onnx.is_relative_to(folder)
+    stem = f"{model.onnx.stem}_optimized.onnx"
+    target = target_of(model) if own else folder / _MODELS / stem
+    request = VerifyRequest(model, shapes=shapes({}), budget_s=_VERIFY_S)
+    key = value_key([onnx_files.content_key(model.onnx), __version__])
+    return log.once(
+        f"optimize-{model.label.replace('/', '-')}",
+        lambda: optimize_file(model, target, request=request, progress=progress),
+        key=key,
+        kind=OptimizeReport,
+        holds=lambda report: report.target.is_file(),
+    )
+
+
+def _written(report: StudyReport, study: StudyFile, folder: Path) -> StudyReport:
+    """Write the study's files, and return the report that names them."""
+    bench = report.bench
+    plots = studied.plots(bench, study.draw)
+    by_burnish = {one.model: "by_burnish" for one in bench.measurements if "_optim" in one.model}
+    texts = {"rows.csv": "\n".join(matrix.csv_lines(bench)) + "\n"}
+    if "onnxruntime" in study.columns:
+        texts |= {
+            "detail.csv": studied.detail_csv(bench, by_burnish),
+            "result.csv": studied.result_csv(bench, by_burnish),
+            "fusion.csv": studied.fusion_csv(
+                report.fusions, bench.machine.versions, bench.machine.date
+            ),
+        }
+    names = {name: str(folder / name) for name in texts} | _drawn(plots, folder)
+    names |= {name: str(folder / name) for name in ("report.md", "report.html", "result.json")}
+    report = dataclasses.replace(report, files=names)
+    texts |= {f"{plot.name}.svg": study_page.drawing(plot) for plot in plots}
+    texts |= {
+        "report.md": study_page.text(report, plots),
+        "report.html": study_page.page(report, plots),
+        "result.json": records.text_of(records.document(report, schema=SCHEMA)),
+    }
+    for name, content in texts.items():
+        files.write_text(folder / name, content)
+    return report
+
+
+def _drawn(plots: tuple[Plot, ...], folder: Path) -> dict[str, str]:
+    return {f"{plot.name}.svg": str(folder / f"{plot.name}.svg") for plot in plots}

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import jsonschema
+import onnx
+import onnx.parser
+import pytest
+
+from burnish.bench.ledger import Ledger
+from burnish.cli.main import run
+from burnish.core import records
+from burnish.report.study_page import SCHEMA, StudyReport
+
+MODEL = """
+<ir_version: 8, opset_import: ["": 18]>
+g (float[batch, 4] x) => (float[batch, 4] y) { y = Neg(x) }
+"""
+STUDY = """
+title = "Two engines"
+engines = ["onnxruntime-cpu", "onnxruntime-cpu:off"]
+batch = [1, 2]
+rounds = 3
+optimized = true
+draw = ["batch"]
+columns = ["onnxruntime"]
+models = [{ path = "plain.onnx" }]
+budget = "10s"
+"""
+
+
+def test_a_study_writes_tables_plots_and_a_page_and_goes_on_from_the_ledger(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    onnx.save(onnx.parser.parse_model(MODEL), tmp_path / "plain.onnx")
+    (tmp_path / "s.toml").write_text(STUDY)
+    book, out = Ledger(tmp_path / "l.sqlite"), tmp_path / "out"
+    words = ["-q", "study", str(tmp_path / "s.toml"), "-o", str(out), "--ledger", str(book.path)]
+    while len(book.rows()) < 8:
+        before = len(book.rows())
+        assert run([*words, "--json"]) == 0
+        text = capsys.readouterr().out
+        assert len(book.rows()) > before, "each time it goes on where the budget ended"
+    document = json.loads(text)
+    jsonschema.validate(document, records.json_schema(StudyReport, schema=SCHEMA))
+    assert {row.model for row in book.rows()} == {"plain", "plain_optimized"}
+    assert {path.name for path in out.iterdir()} == {
+        "rows.csv", "detail.csv", "result.csv", "fusion.csv", "report.md", "report.html",
+        "result.json", "latency-batch.svg", "throughput-batch.svg", "speed-up.svg", "models",
+        "steps",
+    }  # fmt: skip
+    rows = list(csv.DictReader((out / "rows.csv").read_text().splitlines()))
+    assert [row["engine"] for row in rows[:2]] == ["onnxruntime-cpu", "onnxruntime-cpu:off"]
+    detail = list(csv.DictReader((out / "detail.csv").read_text().splitlines()))
+    assert {row["optimizer"] for row in detail} == {"", "by_burnish"}

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import csv
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+
+from bench.simulation import NOISES, measurements
+from bench.test_machine import AFTER, QUIET
+from burnish.bench import machine
+from burnish.bench.compare import compare
+from burnish.bench.measure import BenchReport, Measurement, ParityMark
+from burnish.bench.subject import BenchOptions
+from burnish.report import matrix, studied, study_page
+from burnish.report.study_page import StudyReport
+from burnish.study.requests.judging import Format
+from burnish.study.shown.judging import bench_lines
+
+CALL_S = {"a": 0.01, "b": 0.005}
+
+
+def cell(engine: str, batch: int, sequence: int) -> Measurement:
+    noise = NOISES["process luck of 1 %"]
+    call_s = CALL_S[engine] * batch * sequence / 16
+    (made,) = measurements({engine: call_s}, noise, seed=1, options=BenchOptions(blocks=4))
+    return replace(
+        made, subject=f"m@{engine} {batch}×{sequence}", engine=engine, model="m", precision="f16",
+        bindings={"batch": batch, "sequence": sequence}, options={"threads": 2},
+        items_per_call=batch, model_bytes=2048,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def report() -> BenchReport:
+    groups = [[cell(e, b, s) for e in CALL_S] for b in (1, 8) for s in (16, 32)]
+    broken = replace(groups[0][1], blocks=(), status="crashed", failure="ended by SIGSEGV, so")
+    groups[0][1] = broken
+    rows = tuple(one for group in groups for one in group)
+    return BenchReport(
+        baseline=rows[0].subject,
+        measurements=rows,
+        comparisons=tuple(c for group in groups for c in compare(group[0], group[1:])),
+        machine=machine.state(before=QUIET, after=AFTER, elapsed_s=10, threads=1),
+        seed=1,
+        inputs_key="",
+        parity={rows[2].subject: ParityMark(True, 1e-7)},
+    )
+
+
+def test_every_cell_is_a_row_with_its_figures_or_its_reason(report: BenchReport) -> None:
+    rows = list(csv.DictReader(matrix.csv_lines(report)))
+    assert len(rows) == 8
+    assert rows[0]["precision"] == "fp16"
+    assert rows[0]["sizes"] == "batch=1,sequence=16"
+    assert float(rows[0]["low_s"]) <= float(rows[0]["median_s"]) <= float(rows[0]["high_s"])
+    assert float(rows[4]["items_per_s"]) == pytest.approx(8 / float(rows[4]["median_s"]))
+    assert (rows[1]["status"], rows[1]["median_s"]) == ("crashed", "")
+    assert rows[1]["reason"] == "ended by SIGSEGV, so"
+    assert (rows[2]["results"], rows[3]["results"]) == ("same", "not checked")
+    assert rows[3]["verdict"] == "faster"
+    assert rows[0]["p99_s"] == "" or int(rows[0]["samples"]) >= 299
+
+
+def test_lengths_go_across_and_batches_down(report: BenchReport) -> None:
+    (pivot,) = matrix.pivots(report)
+    assert [column.title for column in pivot.columns] == [
+        "batch", "engine", "sequence=16", "sequence=32",
+    ]  # fmt: skip
+    assert [row[:2] for row in pivot.texts] == [("1", "a"), ("1", "b"), ("8", "a"), ("8", "b")]
+    assert pivot.title == "median by size: m, fp16, 2 threads"
+    assert pivot.texts[1][2] == "crashed"
+    assert pivot.rows[0][2].detail.count("–") == 1
+
+
+def test_where_no_size_differs_there_is_no_pivot(report: BenchReport) -> None:
+    assert matrix.pivots(replace(report, measurements=report.measurements[:2])) == ()
+
+
+def test_rows_are_written_as_tables_csv_and_markdown(report: BenchReport) -> None:
+    assert len(list(bench_lines(report, Format("csv")))) == 9
+    marked = "\n".join(str(part) for part in bench_lines(report, Format("md")))
+    assert "| batch | engine | sequence=16 | sequence=32 |" in marked
+    assert len([part for part in bench_lines(report) if not isinstance(part, str)]) == 3
+
+
+def test_plots_show_each_subject_with_its_intervals(report: BenchReport) -> None:
+    plots = studied.plots(report, ("batch", "sequence", "past"))
+    assert [plot.name for plot in plots] == [
+        "latency-batch", "throughput-batch", "latency-sequence", "throughput-sequence", "speed-up",
+    ]  # fmt: skip
+    for plot in plots:
+        root = ET.fromstring(study_page.drawing(plot))
+        assert "b fp16" in (root.get("aria-label") or "")
+    assert plots[0].svg.count("<circle") == 7
+    assert "8 and" not in plots[0].svg
+
+
+def test_the_detail_and_result_files_have_the_columns_of_the_original(report: BenchReport) -> None:
+    detail = list(csv.DictReader(studied.detail_csv(report, {"m": "by_burnish"}).splitlines()))
+    assert tuple(detail[0]) == studied.DETAIL
+    assert len(detail) == 7
+    assert (detail[0]["optimizer"], detail[0]["batch_size"]) == ("by_burnish", "1")
+    result = list(csv.DictReader(studied.result_csv(report, {}).splitlines()))
+    assert [row["engine"] for row in result] == ["a", "b"]
+    assert result[1]["b1_s16"] == ""
+    assert float(result[0]["b8_s32"]) > float(result[0]["b1_s16"]) > 0
+
+
+def test_fusions_are_counted_by_model() -> None:
+    text = studied.fusion_csv({"m": {"gelu": 2}, "n": {"norm": 1}}, {"torch": "2.9"}, "today")
+    first, second = csv.DictReader(text.splitlines())
+    assert (first["model_filename"], first["gelu"], first["norm"]) == ("m", "2", "0")
+    assert (second["gelu"], second["torch"], second["transformers"]) == ("0", "2.9", "")
+
+
+def test_a_study_is_a_page_and_markdown_with_what_it_lacks(report: BenchReport) -> None:
+    study = StudyReport(
+        title="A <study>", about="One.\n\nTwo.", bench=report, draw=("batch",), fusions={},
+        missing={"QPS": "not & here"}, files={}, command="burnish study x", burnish_version="0",
+    )  # fmt: skip
+    plots = studied.plots(report, study.draw)
+    page = study_page.page(study, plots)
+    assert "<h1>A &lt;study&gt;</h1>" in page
+    assert page.count("<svg") == 3
+    assert "not &amp; here" in page
+    assert "<script" not in page
+    text = study_page.text(study, plots)
+    assert "![latency-batch](latency-batch.svg)" in text
+    assert "- QPS: not & here" in text

@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from burnish.bench.cells import Finished
+from burnish.bench.ledger import Ledger
+from burnish.bench.measure import BenchReport, Verdict
+from burnish.core.errors import CheckFailedError, UsageError
+from burnish.study import bench as benching
+from burnish.study import measuring
+from burnish.study.measuring import Clock, Overall
+from burnish.study.requests.judging import BenchCommand
+from planting import environment
+
+MODEL = """
+<ir_version: 8, opset_import: ["": 18]>
+g (float[batch, 4] x) => (float[batch, 4] y) <float[4, 4] w = {WEIGHTS}> { y = BODY }
+"""
+PLAIN, WITH_ABS = "MatMul(x, w)", "MatMul(x, w) t = Abs(x)"
+WEIGHTS = ", ".join(["1", "0.5", "0", "-1"] * 4)
+CPU = "onnxruntime-cpu"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Callable[[str, str], str]:
+    def write(name: str, body: str = PLAIN) -> str:
+        path = tmp_path / f"{name}.onnx"
+        text = MODEL.replace("WEIGHTS", WEIGHTS).replace("BODY", body)
+        made = onnx.parser.parse_model(text)
+        made.producer_name = name
+        onnx.save(made, path)
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+def asked(book: Ledger, *models: str, **more: object) -> BenchCommand:
+    quick = BenchCommand(models, engine=CPU, rounds=1, blocks=1, ledger=book.path)
+    return dataclasses.replace(quick, **more)  # type: ignore[arg-type]
+
+
+def rows(report: BenchReport) -> dict[str, str]:
+    return {one.subject: one.status for one in report.measurements}
+
+
+def test_finished_cells_come_from_the_ledger(
+    model: Callable[..., str], book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = asked(book, model("plain"), model("same"), batch=(1, 2))
+    first = benching.answer(request)
+    assert rows(first) == {
+        f"{name}@{CPU} batch={batch}": "ok" for batch in (1, 2) for name in ("plain", "same")
+    }
+    assert [one.items_per_call for one in first.measurements] == [1, 1, 2, 2]
+    monkeypatch.setattr(measuring, "bench", lambda *_, **__: pytest.fail("measured again"))
+    second = benching.answer(request)
+    assert second.measurements == first.measurements
+    assert second.comparisons == first.comparisons
+    assert second.parity == first.parity
+    assert f"4 cells measured before, from {book.path}; --again measures anew" in second.notes
+    assert len(book.rows()) == 4
+
+
+def test_a_model_against_itself_is_two_cells(model: Callable[..., str], book: Ledger) -> None:
+    first = Path(model("plain"))
+    second = first.with_name("copy.onnx")
+    second.write_bytes(first.read_bytes())
+    for _ in range(2):
+        report = benching.answer(asked(book, str(first), str(second)))
+        one, other = report.measurements
+        assert one.model_key == other.model_key
+        assert one.samples_s != other.samples_s
+    assert len(book.rows()) == 2
+
+
+def test_again_measures_anew_and_appends(model: Callable[..., str], book: Ledger) -> None:
+    request = asked(book, model("plain"))
+    benching.answer(request)
+    benching.answer(dataclasses.replace(request, again=True))
+    assert len(book.rows()) == 2
+    assert len({row.session for row in book.rows()}) == 2
+
+
+def test_another_size_measures_only_what_is_missing(
+    model: Callable[..., str], book: Ledger
+) -> None:
+    name = model("plain")
+    benching.answer(asked(book, name, batch=1))
+    benching.answer(asked(book, name, batch=(1, 3)))
+    assert [dict(row.bindings) for row in book.rows()] == [{"batch": 1}, {"batch": 3}]
+
+
+def test_a_cell_is_compared_with_the_baseline_that_took_turns_with_it(
+    model: Callable[..., str], book: Ledger
+) -> None:
+    plain, same = model("plain"), model("same")
+    benching.answer(asked(book, plain, rounds=3))
+    report = benching.answer(asked(book, plain, same, rounds=3))
+    assert [row.model for row in book.rows()] == ["plain", "plain", "same"]
+    assert book.rows()[1].session == book.rows()[2].session
+    assert len(report.comparisons[0].round_ratios) == 3
+
+
+def test_cells_of_unlike_sessions_are_not_compared(model: Callable[..., str], book: Ledger) -> None:
+    plain, same = model("plain"), model("same")
+    benching.answer(asked(book, plain, rounds=3))
+    benching.answer(asked(book, same, rounds=3))
+    report = benching.answer(asked(book, plain, same, rounds=3))
+    (comparison,) = report.comparisons
+    assert comparison.verdict is Verdict.NOT_ENOUGH
+    assert comparison.reason == (f"was not measured together with plain@{CPU}; --again does that")
+
+
+@pytest.mark.parametrize(
+    ("do", "status"), [("segv", "crashed"), ("memory", "no memory"), ("hang", "hung")]
+)
+def test_an_engine_that_dies_marks_its_own_cells_only(
+    do: str, status: str, model: Callable[..., str], book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = asked(book, model("plain"), model("odd", WITH_ABS), batch=(1, 2), verify=False)
+    for name, value in environment("Abs", do, levels=["all"]).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(measuring, "answer_limit_s", lambda *_: 8.0)
+    report = benching.answer(request)
+    assert rows(report) == {
+        f"plain@{CPU} batch=1": "ok", f"odd@{CPU} batch=1": status,
+        f"plain@{CPU} batch=2": "ok", f"odd@{CPU} batch=2": status,
+    }  # fmt: skip
+    assert {row.status for row in book.rows() if row.model == "odd"} == {status}
+    with pytest.raises(CheckFailedError, match="could not be measured"):
+        benching.require(request, report)
+
+
+def test_types_are_converted_and_judged_by_the_model_as_it_is_written(
+    model: Callable[..., str], book: Ledger
+) -> None:
+    report = benching.answer(asked(book, model("plain"), precision=("fp32", "fp16", "int8")))
+    assert [one.precision for one in report.measurements] == ["f32", "f16", "i8"]
+    assert [one.placement and one.placement.precision for one in report.measurements] == [
+        "f32", "f16", "i8",
+    ]  # fmt: skip
+    words = [mark.word for mark in report.parity.values()]
+    assert words[0] == "same"
+    assert all(mark.passed for mark in report.parity.values()), words
+    assert len({one.subject for one in report.measurements}) == 3
+
+
+def test_a_type_that_a_model_cannot_have_is_a_row_and_no_failure(
+    model: Callable[..., str], book: Ledger
+) -> None:
+    request = asked(book, model("plain", "Neg(x)"), precision=("f32", "i8"))
+    report = benching.answer(request)
+    assert [*rows(report).values()] == ["ok", "unsupported"]
+    assert "nothing in the model can be quantised" in (report.measurements[1].failure or "")
+    benching.require(request, report)
+    with pytest.raises(CheckFailedError):
+        benching.require(request, benching.answer(dataclasses.replace(request, precision="i8")))
+
+
+def test_a_ledger_that_cannot_be_used_is_a_note_and_no_failure(
+    model: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "taken").write_text("a file, and no folder")
+    book = Ledger(tmp_path / "taken" / "ledger.sqlite")
+    report = benching.answer(asked(book, model("plain")))
+    assert [*rows(report).values()] == ["ok"]
+    (note,) = [note for note in report.notes if note.startswith("nothing was kept")]
+    assert str(book.path) in note
+    assert "BURNISH_LEDGER" in note
+
+
+def test_a_budget_that_ends_leaves_the_rest_to_the_next_time(
+    model: Callable[..., str], book: Ledger
+) -> None:
+    request = asked(book, model("plain"), batch=(1, 2, 3), budget=0.001)
+    first = benching.answer(request)
+    assert len(first.measurements) == 1
+    assert (
+        "the budget of 0.001 s ended after 1 of 3 cells; the same command goes on with the rest"
+        in first.notes
+    )
+    benching.answer(request)
+    assert [dict(row.bindings) for row in book.rows()] == [{"batch": 1}, {"batch": 2}]
+
+
+def test_nothing_to_measure_is_refused() -> None:
+    with pytest.raises(UsageError, match="there is nothing to measure") as error:
+        benching.answer(BenchCommand(()))
+    assert error.value.hint == "name a model: burnish bench MODEL"
+
+
+def test_time_is_shared_out_by_cells_and_what_is_left_goes_to_the_rest() -> None:
+    now = [0.0]
+    clock = Clock(100.0, 30.0, 10, clock=lambda: now[0])
+    assert clock.share_s(2) == 20
+    assert clock.left_s == 100
+    now[0] = 10.0
+    clock.took(2, 10.0, 5.0)
+    assert clock.share_s(4) == 90 * 4 / 8
+    assert clock.left_s == 40
+    assert clock.has_room_for(8)
+    now[0] = 95.0
+    assert clock.has_room_for(2)
+    assert not clock.has_room_for(4)
+
+
+@given(
+    floors=st.lists(st.floats(0.5, 1.0), min_size=2, max_size=40),
+    budget=st.floats(30.0, 60.0),
+    cells=st.integers(1, 3),
+)
+def test_a_budget_is_kept_within_a_fifth_if_no_group_needs_more_than_a_tenth(
+    floors: list[float], budget: float, cells: int
+) -> None:
+    """A group takes its share, or what its processes need to start, whichever is longer."""
+    now = [0.0]
+    clock = Clock(budget, 30.0, cells * len(floors), clock=lambda: now[0])
+    for floor in floors:
+        if clock.has_room_for(cells):
+            share = clock.share_s(cells)
+            took = max(share, floor * cells)
+            now[0] += took
+            clock.took(cells, took, share)
+    assert now[0] <= 1.2 * budget
+
+
+def test_without_a_budget_every_cell_has_its_usual_time() -> None:
+    clock = Clock(None, 30.0, 4, clock=lambda: 0.0)
+    assert (clock.share_s(2), clock.left_s) == (60, 120)
+    assert clock.has_room_for(1000)
+
+
+def test_progress_tells_the_cell_and_the_time_that_is_left() -> None:
+    said: list[tuple[str, int, int, str]] = []
+
+    class Told:
+        def step(self, stage: str, done: int, total: int, note: str = "") -> None:
+            said.append((stage, done, total, note))
+
+    clock = Clock(None, 30.0, 4, clock=lambda: 0.0)
+    Overall(Told(), clock, 2).step("bench", 1, 2, "round 1")
+    assert said == [("bench", 100, 400, "cell 1 of 4, about 2 min left; round 1")]
+
+
+def test_a_session_is_kept_as_a_whole_or_not_at_all(
+    model: Callable[..., str], book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    appended: list[int] = []
+    append = Ledger.append
+
+    def counted(self: Ledger, cells: tuple[Finished, ...]) -> None:
+        appended.append(len(cells))
+        append(self, cells)
+
+    monkeypatch.setattr(Ledger, "append", counted)
+    benching.answer(asked(book, model("plain"), model("same"), batch=(1, 2)))
+    assert appended == [2, 2]

@@ -1,0 +1,58 @@
+"""Killed at any moment, a benchmark goes on: nothing is lost, and nothing is measured twice."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+
+from burnish.bench.ledger import Ledger
+
+MODEL = """
+<ir_version: 8, opset_import: ["": 18]>
+g (float[batch, 4] x) => (float[batch, 4] y) { y = Neg(x) }
+"""
+SIZES = tuple(range(1, 13))
+KILLS = 10
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_ten_kills_at_random_moments_lose_nothing_and_measure_nothing_twice(tmp_path: Path) -> None:
+    for name in ("plain", "same"):
+        onnx.save(onnx.parser.parse_model(MODEL), tmp_path / f"{name}.onnx")
+    book = Ledger(tmp_path / "ledger.sqlite")
+    command = [
+        sys.executable, "-m", "burnish", "-q", "bench", str(tmp_path / "plain.onnx"),
+        str(tmp_path / "same.onnx"), "--engine", "onnxruntime-cpu", "--rounds", "1", "--blocks",
+        "1", "--no-verify", "--batch", ",".join(map(str, SIZES)), "--ledger", str(book.path),
+    ]  # fmt: skip
+    dice = random.Random(14)
+    before: list[str] = []
+    for _ in range(KILLS):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + dice.uniform(1.0, 9.0)
+        while time.monotonic() < until and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        now = [row.task for row in book.rows()]
+        assert now[: len(before)] == before, "what was finished is still there"
+        assert max(Counter(now).values(), default=1) == 1, "no cell was measured twice"
+        before = now
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    rows = book.rows()
+    assert [row.task for row in rows][: len(before)] == before
+    assert Counter(row.task for row in rows) == Counter(dict.fromkeys({r.task for r in rows}, 1))
+    assert {(row.model, row.bindings["batch"]) for row in rows} == {
+        (name, size) for name in ("plain", "same") for size in SIZES
+    }
+    assert len(rows) == 2 * len(SIZES)

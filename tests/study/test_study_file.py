@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from burnish.core.errors import UsageError
+from burnish.engines.modes import name_and_mode
+from burnish.study.study_file import read
+from burnish.zoo.entry import MODELS
+
+STUDIES = sorted((Path(__file__).parents[2] / "examples" / "studies").glob("*.toml"))
+LEAST = 'title = "t"\nengines = ["onnxruntime-cpu"]\nmodels = [{ zoo = "bert-base" }]\n'
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("small", [False, True])
+def test_every_study_of_ours_names_what_there_is(path: Path, small: bool) -> None:
+    study = read(path, small=small)
+    assert study.missing, "the original's columns that cannot be had are named"
+    for model in study.models:
+        assert model.zoo in MODELS if model.zoo else model.path and model.path.exists()
+    for engine in study.engines:
+        name_and_mode(engine)
+
+
+def test_there_are_the_four_experiments() -> None:
+    assert [path.stem for path in STUDIES] == [
+        "engines", "gpt2-past", "onnxruntime-transformers", "welder",
+    ]  # fmt: skip
+
+
+def test_what_small_says_goes_first_and_only_if_asked(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(f"batch = [64]\n{LEAST}\n[small]\nbatch = [1]\nbudget = '2m'\n")
+    assert (read(path, small=False).batch, read(path, small=False).budget_s) == ((64,), None)
+    assert (read(path, small=True).batch, read(path, small=True).budget_s) == ((1,), 120)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "hint"),
+    [
+        (f"batches = [1]\n{LEAST}", "knows no 'batches'", "did you mean 'batch'?"),
+        (f"batch = 1\n{LEAST}", "batch is a int, not a list", "examples/studies"),
+        ('title = "t"\n', "says nothing of models", "examples/studies"),
+        (f'draw = ["colour"]\n{LEAST}', "draw knows no 'colour'", "batch"),
+        (LEAST.replace("zoo", "zoos"), "a model has a path or is of the zoo", "zoo = "),
+        (LEAST.replace("}", ", sice = 1 }"), "a model has no 'sice'", "path"),
+        (f"{LEAST}\n[small]\nbatc = [1]\n", "knows no 'batc'", "did you mean 'batch'?"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said(
+    text: str, problem: str, hint: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as error:
+        read(path, small=False)
+    assert problem in error.value.problem
+    assert str(path) in error.value.problem
+    assert hint in error.value.hint
