@@ -108,7 +108,8 @@ class Rounds:
             return
         needed_s = self._needed_s(finished, last_s)
         if needed_s is not None and needed_s > self._options.budget_s:
-            self._note(f"about {units.seconds(needed_s)} would be needed", "the machine is noisy")
+            told = f"noisy: --budget {math.ceil(needed_s)} would be needed to see differences of"
+            self._progress.step("machine", 1, 1, f"{told} {units.share(self._options.visible)}")
 
     def _say_what_is_missing(self, finished: int, last_s: float) -> None:
         needed_s = self._needed_s(finished, last_s) if self._sound() else None
