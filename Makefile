@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 EXAMPLE := examples/bert-mini/torchscript
 OUT ?= out
 
-.PHONY: run test test-gpu check fast golden docs bench bench-quick bench-gpu bench-compile kernels bench-whatif zoo torture clean
+.PHONY: run test test-gpu check fast golden docs bench bench-aa bench-quick bench-gpu bench-compile kernels bench-whatif zoo torture clean
 
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
@@ -43,9 +43,12 @@ bench: bench-quick bench-compile bench-whatif zoo  ## the figures that docs quot
 	@echo "         benchmarks/tf_bert.py (TensorFlow), benchmarks/coverage.py (the coverage tool in ../shared),"
 	@echo "         benchmarks/architectures.py (more models for it), benchmarks/corpus.py (folders of models that others wrote)"
 
-bench-quick: $(VENV)/.dev  ## the figures about measuring itself: docs/figures.md
-	$(BIN)/python benchmarks/aa.py
+bench-quick: bench-aa  ## the figures about measuring itself: docs/figures.md
 	$(BIN)/python benchmarks/large_model.py
+
+bench-aa: $(VENV)/.dev  ## what verdicts are worth here: A/A, planted slowdowns, the gate, intervals
+	$(BIN)/python benchmarks/intervals.py
+	$(BIN)/python benchmarks/aa.py
 
 bench-gpu:  ## our kernels against PyTorch on an NVIDIA card, with whatever Python has both
 	PYTHONPATH=src $(PYTHON) benchmarks/gpu_smoke.py

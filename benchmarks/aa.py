@@ -1,11 +1,17 @@
-"""Compare a model with itself many times: how often is a difference claimed that is not there?
+"""What verdicts are worth here: false ones, planted slowdowns that are found, the gate's.
 
-Each comparison has its own fresh processes; none of the samples is used twice.
+Three questions, each with the default way to measure, in fresh processes, no sample used twice:
+how often is a difference claimed between a model and itself; how often is the slowdown found of
+a model with a layer more, about 10 % of the work; and, on a simulated machine, how often does the
+gate find 5 %, and how often does it fail a build for nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import random
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -24,36 +30,39 @@ from burnish.store.stored import StoredModel
 
 WIDTH = 256
 ROWS = 64
-LAYERS = 4
+LAYERS = 10
+"""One more is 10 % more work, and a little less than that in time: the call itself costs too."""
 ALLOWED = 0.05
+MOST_BLIND = 0.4
+FOUND = 0.8
 
 
 def main() -> int:
-    """Run the comparisons, print the count of each verdict, and fail above 5 %."""
+    """Run the comparisons, print the share of each verdict, and fail where a promise is broken."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--comparisons", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--blocks", type=int, default=3)
+    parser.add_argument("--planted", type=int, default=20)
+    parser.add_argument("--simulated", type=int, default=100)
+    parser.add_argument("--budget", type=float, default=60.0, help="seconds for one comparison")
     asked = parser.parse_args()
-    began = time.monotonic()
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
     with tempfile.TemporaryDirectory(prefix="burnish-aa-") as folder:
-        model = write_model(Path(folder) / "layers.onnx")
-        found = [
-            shown(compared(model, seed, asked.rounds, asked.blocks), seed)
-            for seed in range(asked.comparisons)
-        ]
-    return summary(found, time.monotonic() - began)
+        model = write_model(Path(folder) / "layers.onnx", LAYERS)
+        deeper = write_model(Path(folder) / "one_more.onnx", LAYERS + 1)
+        itself = _timed("A/A", model, model, asked.comparisons, asked.budget)
+        planted = _timed("planted", model, deeper, asked.planted, asked.budget)
+    return summary(itself, planted) | gate(asked.simulated)
 
 
-def write_model(path: Path) -> StoredModel:
-    """Write a few dense layers: large enough to use all threads, small enough for about 1 ms."""
+def write_model(path: Path, layers: int) -> StoredModel:
+    """Write dense layers: large enough to use all threads, small enough for about 1 ms."""
     dice = np.random.default_rng(0)
     nodes, weights, value = [], [], "x"
-    for layer in range(LAYERS):
+    for layer in range(layers):
         weight = dice.normal(0, WIDTH**-0.5, (WIDTH, WIDTH)).astype(np.float32)
         weights.append(onnx.numpy_helper.from_array(weight, f"w{layer}"))
         nodes.append(onnx.helper.make_node("MatMul", [value, f"w{layer}"], [f"m{layer}"]))
-        value = f"r{layer}" if layer < LAYERS - 1 else "y"
+        value = f"r{layer}" if layer < layers - 1 else "y"
         nodes.append(onnx.helper.make_node("Relu", [f"m{layer}"], [value]))
     ends = [
         onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [ROWS, WIDTH])
@@ -62,41 +71,73 @@ def write_model(path: Path) -> StoredModel:
     graph = onnx.helper.make_graph(nodes, "layers", ends[:1], ends[1:], weights)
     opset = onnx.helper.make_opsetid("", 18)
     onnx.save(onnx.helper.make_model(graph, opset_imports=[opset], ir_version=8), path)
-    return StoredModel(path, "layers")
+    return StoredModel(path, path.stem)
 
 
-def compared(model: StoredModel, seed: int, rounds: int, blocks: int) -> Comparison:
-    """Compare the model with itself once."""
-    subjects = [BenchSubject(name, model, "onnxruntime-cpu") for name in ("first", "second")]
+def compared(model: StoredModel, other: StoredModel, seed: int, budget_s: float) -> Comparison:
+    """Compare two models once."""
+    subjects = [
+        BenchSubject("first", model, "onnxruntime-cpu"),
+        BenchSubject("second", other, "onnxruntime-cpu"),
+    ]
     feeds = Feeds({"x": np.ones((ROWS, WIDTH), np.float32)}, {})
-    options = BenchOptions(rounds=rounds, blocks=blocks, block_s=0.015, seed=seed, budget_s=600)
-    return bench(subjects, feeds, options).comparisons[0]
+    return bench(subjects, feeds, BenchOptions(seed=seed, budget_s=budget_s)).comparisons[0]
 
 
-def shown(comparison: Comparison, seed: int) -> Comparison:
-    """Print one comparison and return it."""
-    ratios = [f"{ratio:.3f}" for ratio in comparison.round_ratios]
-    low, high = comparison.low or 0.0, comparison.high or 0.0
-    interval = f"[{low:.3f}, {high:.3f}]"
-    found = f"{comparison.verdict.value}  {comparison.reason}"
-    print(f"{seed:4d}  {' '.join(ratios)}  {interval}  {found}", flush=True)
-    return comparison
+def _timed(
+    what: str, model: StoredModel, other: StoredModel, number: int, budget_s: float
+) -> list[Comparison]:
+    began, found = time.monotonic(), []
+    for seed in range(number):
+        one = compared(model, other, seed, budget_s)
+        found.append(one)
+        interval = f"[{one.low or 0:.3f}, {one.high or 0:.3f}]"
+        rounds = units.count(len(one.round_ratios), "round")
+        print(f"{what} {seed:4d}  {interval}  {rounds}  {one.verdict.value}", flush=True)
+    if found:
+        print(f"{what}: {(time.monotonic() - began) / number:.1f} s for each comparison")
+    return found
 
 
-def summary(found: list[Comparison], elapsed_s: float) -> int:
-    """Print how often each verdict was given; return 1 if too often a difference."""
-    verdicts = Counter(comparison.verdict for comparison in found)
-    for verdict in Verdict:
-        share = units.share(verdicts[verdict] / len(found))
-        print(f"{verdict.value:22} {verdicts[verdict]:4d}  {share}")
-    claims = verdicts[Verdict.FASTER] + verdicts[Verdict.SLOWER]
-    effects = sorted(one.minimum_detectable_effect or 0.0 for one in found)
-    print(
-        f"{claims} of {len(found)} claim a difference ({units.share(claims / len(found))}, "
-        f"allowed {units.share(ALLOWED)}); median minimum detectable effect "
-        f"{units.share(effects[len(effects) // 2])}; took {elapsed_s:.0f} s"
-    )
-    return int(claims > ALLOWED * len(found))
+def summary(itself: list[Comparison], planted: list[Comparison]) -> int:
+    """Print how often each verdict was given; return 1 if a promise is broken."""
+    broken = 0
+    if itself:
+        verdicts = Counter(one.verdict for one in itself)
+        for verdict in Verdict:
+            share = units.share(verdicts[verdict] / len(itself))
+            print(f"{verdict.value:22} {verdicts[verdict]:4d}  {share}")
+        claims = verdicts[Verdict.FASTER] + verdicts[Verdict.SLOWER]
+        effects = sorted(one.minimum_detectable_effect or 0.0 for one in itself)
+        print(
+            f"A/A: {claims} of {len(itself)} claim a difference, allowed {units.share(ALLOWED)};"
+            f" smallest visible difference, in the median {units.share(effects[len(effects) // 2])}"
+        )
+        blind = verdicts[Verdict.NOT_ENOUGH]
+        broken |= claims > ALLOWED * len(itself) or blind > MOST_BLIND * len(itself)
+    if planted:
+        found = sum(one.verdict is Verdict.SLOWER for one in planted)
+        ratios = sorted(1 / (one.ratio or 1.0) - 1 for one in planted)
+        print(
+            f"planted: {found} of {len(planted)} slowdowns found, asked for"
+            f" {units.share(FOUND)}; in the median {units.share(ratios[len(ratios) // 2])} slower"
+        )
+        broken |= found < FOUND * len(planted)
+    return int(broken)
+
+
+def gate(number: int) -> int:
+    """Print what the gate finds of a slowdown of 5 % on simulated machines, and what of none."""
+    if not number:
+        return 0
+    sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+    from bench.simulation import gated, mixed
+
+    machines = [mixed(random.Random(seed)) for seed in range(number)]
+    found = sum(gated(one, seed=seed, slowdown=0.05) for seed, one in enumerate(machines))
+    false = sum(gated(one, seed=seed, slowdown=0.0) for seed, one in enumerate(machines))
+    print(f"gate: {found} of {number} simulated slowdowns of 5 % fail, {false} of {number} of none")
+    return int(found < 0.9 * number or false > 0.01 * number)
 
 
 if __name__ == "__main__":

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
         TorchModule,
         advise,
         bench,
+        compare,
         compile,
         execute,
         explain,
         export,
+        gate,
         graph,
         optimize,
         profile,
@@ -38,8 +40,9 @@ if TYPE_CHECKING:
 settings.force()
 
 __all__ = [
-    "BurnishError", "TorchModule", "__version__", "advise", "bench", "compile", "execute",
-    "explain", "export", "graph", "load", "optimize", "profile", "prune", "reduce", "run",
+    "BurnishError", "TorchModule", "__version__", "advise", "bench", "compare", "compile",
+    "execute", "explain", "export", "gate", "graph", "load", "optimize", "profile", "prune",
+    "reduce", "run",
     "show", "verify", "whatif",
 ]  # fmt: skip
 _ELSEWHERE = {"BurnishError": "burnish.core.errors", "load": "burnish.runtime.load"}

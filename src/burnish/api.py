@@ -16,10 +16,12 @@ from burnish.report import markdown
 from burnish.report.table import Table
 from burnish.study import advise as advising
 from burnish.study import bench as benching
+from burnish.study import compare as comparing
 from burnish.study import compiling, exporting, profiling
 from burnish.study import draw as drawing
 from burnish.study import execute as executing
 from burnish.study import explain as explaining
+from burnish.study import gate as gating
 from burnish.study import optimize as optimizing
 from burnish.study import prune as cutting
 from burnish.study import reduce as reducing
@@ -27,7 +29,7 @@ from burnish.study import run as running
 from burnish.study import verify as verifying
 from burnish.study import whatif as asking
 from burnish.study.given import TorchModule as TorchModule
-from burnish.study.requests import judging, looking, pruning, rewriting
+from burnish.study.requests import guarding, judging, looking, pruning, rewriting
 from burnish.study.shown.any import lines_of
 
 P = ParamSpec("P")
@@ -51,10 +53,12 @@ def _function(request: Callable[P, A], answer: Callable[[A], R]) -> Callable[P, 
 
 advise = _function(looking.AdviseCommand, advising.answer)
 bench = _function(judging.BenchCommand, benching.answer)
+compare = _function(guarding.CompareCommand, comparing.answer)
 compile = _function(rewriting.CompileCommand, compiling.answer)
 execute = _function(rewriting.ExecCommand, executing.answer)
 explain = _function(rewriting.ExplainCommand, explaining.answer)
 export = _function(rewriting.ExportCommand, exporting.answer)
+gate = _function(guarding.GateCommand, gating.answer)
 graph = _function(looking.GraphCommand, drawing.answer)
 optimize = _function(rewriting.OptimizeCommand, optimizing.answer)
 prune = _function(pruning.PruneCommand, cutting.answer)

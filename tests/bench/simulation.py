@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from burnish.bench.compare import compare
+from burnish.bench.gate import FINER, TRIES, Outcome, settled
 from burnish.bench.measure import Comparison, Measurement, Placed
 from burnish.bench.rounds import Rounds
 from burnish.bench.subject import BenchOptions, Opened
@@ -108,12 +109,28 @@ def measurements(
     )  # fmt: skip
 
 
-def compared(noise: Noise, *, seed: int, speed_up: float = 1.0, rounds: int = 5) -> Comparison:
+def compared(
+    noise: Noise, *, seed: int, speed_up: float = 1.0, rounds: int = 20, blocks: int = 6
+) -> Comparison:
     """Compare a subject with one that is `speed_up` times as fast."""
-    options = BenchOptions(rounds=rounds, blocks=6, seed=seed)
+    options = BenchOptions(rounds=rounds, blocks=blocks, seed=seed)
     pair = {"baseline": 0.02, "candidate": 0.02 / speed_up}
     baseline, candidate = measurements(pair, noise, seed=seed, options=options)
     return compare(baseline, [candidate])[0]
+
+
+def gated(noise: Noise, *, seed: int, slowdown: float, max_slowdown: float = 0.05) -> bool:
+    """Say whether a gate fails a build that is slower by so much."""
+    pair = {"baseline": 0.02, "candidate": 0.02 * (1 + slowdown)}
+
+    def measure(number: int) -> tuple[Measurement, Measurement]:
+        own = seed * TRIES + number
+        options = BenchOptions(blocks=12, seed=own, visible=max_slowdown * FINER)
+        baseline, candidate = measurements(pair, noise, seed=own, options=options)
+        return baseline, candidate
+
+    found = settled(measure, lambda one, other: compare(one, [other])[0], max_slowdown)
+    return found.outcome is Outcome.SLOWER
 
 
 def _luck(dice: random.Random) -> float:
@@ -154,3 +171,24 @@ NOISES = {
     "autocorrelated": Noise(_luck, _wandering),
     "stalls": Noise(_luck, _stalling),
 }
+
+
+def mixed(dice: random.Random) -> Noise:
+    """Return a machine with some of everything: luck, a drift, stalls, heavy tails, moods."""
+    luck, rare = dice.uniform(0, 0.03), dice.choice((0.0, 0.1))
+    tilt, swing, period_s = dice.uniform(-0.02, 0.02), dice.uniform(0, 0.2), dice.uniform(0.3, 20)
+    tail, stall, mood = dice.uniform(0, 0.05), dice.uniform(0, 0.05), dice.uniform(0, 0.02)
+
+    def process(own: random.Random) -> float:
+        return math.exp(own.gauss(0, luck)) * (1.1 if own.random() < rare else 1.0)
+
+    def call(machine: Machine) -> float:
+        now = machine.clock_s()
+        machine.wander = 0.97 * machine.wander + machine.dice.gauss(0, mood)
+        drift = math.exp(tilt * now) * (1 + swing * math.sin(now / period_s))
+        slow = 20 if machine.dice.random() < stall else 1
+        return slow * drift * math.exp(machine.wander) * (
+            1 - tail + tail * machine.dice.paretovariate(1.2)
+        )  # fmt: skip
+
+    return Noise(process, call)

@@ -4,10 +4,17 @@ import math
 import statistics
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burnish.bench.compare import ERROR_RATE, compare
+from burnish.bench import student
+from burnish.bench.compare import (
+    ERROR_RATE,
+    MOST_FORESEEN,
+    compare,
+    rounds_missing,
+    rounds_until,
+)
 from burnish.bench.measure import Block, Measurement, Verdict
 
 
@@ -49,13 +56,16 @@ def test_the_same_measurement_shows_no_difference() -> None:
 
 
 def test_the_estimate_is_the_plain_one() -> None:
-    logs = [math.log(2.0), math.log(0.9 / 0.46), math.log(2.0)]
-    # Round 0 has the ratios 2, 2 and 1/0.49; round 1: 2, 0.9/0.46 and 1/0.51.
-    logs[1] = statistics.median([math.log(2.0), math.log(0.9 / 0.46), math.log(1 / 0.51)])
+    other = measured("other", [0.5, 0.6, 0.4], [0.4], [0.6, 0.5])
+    # Of three blocks the middle one counts, of two or one all do: that is the middle third.
+    ours = [math.log(0.5), math.log(0.4), (math.log(0.6) + math.log(0.5)) / 2]
+    logs = [-value for value in ours]
     error = statistics.stdev(logs) / math.sqrt(3)
-    comparison = compare(BASELINE, [TWICE_AS_FAST])[0]
+    comparison = compare(BASELINE, [other])[0]
     assert comparison.round_ratios == pytest.approx([math.exp(value) for value in logs])
-    assert comparison.low == pytest.approx(math.exp(statistics.fmean(logs) - 6.9646 * error))
+    assert comparison.low == pytest.approx(
+        math.exp(statistics.fmean(logs) - 6.9646 * error), rel=1e-4
+    )
     assert comparison.minimum_detectable_effect == pytest.approx(
         math.exp((6.9646 + 1.0607) * error) - 1, rel=1e-4
     )
@@ -100,10 +110,36 @@ def test_noise_does_not_hide_a_difference_that_is_larger_still() -> None:
     assert compare(measured("base", [1.0], [1.1], [0.9]), [fast])[0].verdict is Verdict.FASTER
 
 
-def test_only_cycles_that_both_have_count() -> None:
-    base = measured("base", [1.0, 9.0], [1.0], [1.0])
+def test_only_rounds_that_both_have_count() -> None:
+    base = measured("base", [1.0], [1.0], [1.0], [9.0])
     other = measured("other", [0.5], [0.5], [0.5])
     assert compare(base, [other])[0].round_ratios == pytest.approx((2.0, 2.0, 2.0))
+
+
+def test_rounds_are_missing_until_the_difference_would_show_or_is_clear() -> None:
+    base = measured("base", *[[1.0]] * 6)
+    noisy = compare(base, [measured("noisy", *[[1.0 + sign * 0.1] for sign in (1, -1) * 3])])[0]
+    more = rounds_missing(noisy, 0.05)
+    assert 40 < more < 80
+    assert rounds_missing(noisy, 0.3) == 0
+    clear = compare(base, [measured("clear", *[[0.5 + sign * 0.05] for sign in (1, -1) * 3])])[0]
+    assert (clear.minimum_detectable_effect or 0) > 0.05
+    assert rounds_missing(clear, 0.05) == 0
+    assert rounds_missing(compare(base, [measured("one", [1.0])])[0], 0.05) == 2
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0.9, 1.1), min_size=6, max_size=12), st.floats(0.01, 0.2))
+def test_as_many_rounds_as_are_missing_show_it_if_the_noise_stays(
+    times: list[float], visible: float
+) -> None:
+    logs = [math.log(time) for time in times]
+    more = rounds_until(logs, visible)
+    if len(logs) + more >= MOST_FORESEEN:
+        return
+    rounds, spread = len(logs) + more, statistics.stdev(logs)
+    both = student.quantile(1 - ERROR_RATE / 2, rounds - 1) + student.quantile(0.8, rounds - 1)
+    assert math.expm1(both * spread / math.sqrt(rounds)) <= visible * (1 + 1e-9)
 
 
 def test_many_comparisons_are_corrected_step_by_step() -> None:

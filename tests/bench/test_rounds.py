@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 
 import pytest
 
 from bench.simulation import PLACED, Machine, Noise, SimulatedWorker
 from burnish.bench.measure import ParityMark, Placed
-from burnish.bench.rounds import MOST_CALLS, Rounds
+from burnish.bench.rounds import MOST_CALLS, SETTLED_ROUNDS, Rounds
 from burnish.bench.subject import BenchOptions, Opened, WorkerFailedError
 from burnish.core.arrays import Arrays
 
@@ -21,8 +22,8 @@ class Recorder:
         self.steps: list[tuple[int, int]] = []
 
     def step(self, stage: str, done: int, total: int, note: str = "") -> None:
-        assert stage == "bench"
-        self.steps.append((done, total))
+        if stage == "bench":
+            self.steps.append((done, total))
 
 
 class Staged(SimulatedWorker):
@@ -50,9 +51,9 @@ class Staged(SimulatedWorker):
 
 def rounds_of(
     call_s: dict[str, float], options: BenchOptions, *, fails: dict[str, str] | None = None,
-    **more: object,
+    noise: Noise = QUIET, **more: object,
 ) -> tuple[Rounds, Machine]:  # fmt: skip
-    machine = Machine(QUIET, random.Random(0))
+    machine = Machine(noise, random.Random(0))
     started: Counter[str] = Counter()
 
     def start(label: str) -> Staged:
@@ -101,8 +102,50 @@ def test_a_short_budget_means_fewer_blocks_then_fewer_rounds_and_a_note() -> Non
     done = {block.round for block in rounds.tallies["a"].blocks}
     assert done == {0, 1, 2}
     assert machine.clock_s() < 60
+    assert rounds.notes == []
+
+
+def test_a_budget_that_ends_too_early_says_how_long_it_would_have_to_be() -> None:
+    uneven = Noise(lambda dice: dice.choice((1.0, 1.3)), lambda _: 1.0)
+    rounds, _ = rounds_of(
+        {"a": 0.5, "b": 0.5}, BenchOptions(rounds=20, blocks=2, budget_s=40), noise=uneven
+    )
     (note,) = rounds.notes
-    assert note.startswith("the budget of 30 s ended after 3 of 5 rounds; --budget ")
+    assert note.startswith("the budget of 40 s ended after ")
+    assert re.search(r"rounds; --budget \d+ would show differences of 5.0 %$", note)
+
+
+def test_rounds_go_on_with_those_only_whose_difference_does_not_show_yet() -> None:
+    uneven = Noise(lambda dice: dice.choice((1.0, 1.1)), lambda _: 1.0)
+    rounds, _ = rounds_of({"a": 0.01, "like a": 0.01, "slow": 0.05}, BenchOptions(), noise=uneven)
+    ran = {label: len(tally.launches) for label, tally in rounds.tallies.items()}
+    assert ran["slow"] == SETTLED_ROUNDS
+    assert ran["a"] == ran["like a"] > SETTLED_ROUNDS
+
+
+def test_every_other_cycle_is_the_one_before_it_backwards() -> None:
+    rounds, _ = rounds_of(dict.fromkeys("abc", 0.01), BenchOptions(rounds=2, blocks=4, seed=2))
+    for tally in rounds.tallies.values():
+        places = [block.position for block in tally.blocks]
+        assert all(there + back == 2 for there, back in zip(places[::2], places[1::2], strict=True))
+
+
+def test_a_noisy_machine_is_told_of_as_soon_as_three_rounds_are_over() -> None:
+    said: list[str] = []
+
+    class Listening(Recorder):
+        def step(self, stage: str, done: int, total: int, note: str = "") -> None:
+            said.append(f"{stage}: {note}")
+
+    uneven = Noise(lambda dice: dice.choice((1.0, 1.3)), lambda _: 1.0)
+    rounds_of(
+        {"a": 0.5, "b": 0.5}, BenchOptions(blocks=2, budget_s=40), noise=uneven,
+        progress=Listening(),
+    )  # fmt: skip
+    (told,) = [note for note in said if note.startswith("machine: ")]
+    assert re.fullmatch(
+        r"machine: noisy: --budget \d+ would be needed to see differences of 5.0 %", told
+    )
 
 
 def test_three_rounds_are_run_however_short_the_budget_since_fewer_show_nothing() -> None:
@@ -122,7 +165,7 @@ def test_a_failing_subject_has_a_reason_and_the_others_go_on(act: str) -> None:
     rounds, _ = rounds_of({"good": 0.01, "bad": 0.01}, BenchOptions(rounds=3), fails={"bad": act})
     assert rounds.tallies["bad"].failure in ("no such operator", "the process ended by SIGSEGV")
     assert rounds.tallies["bad"].blocks == []
-    assert len(rounds.tallies["good"].blocks) == 30
+    assert len(rounds.tallies["good"].blocks) == 3 * BenchOptions().blocks
     assert rounds.tallies["good"].failure is None
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+import math
 import random
 import statistics
 from collections.abc import Sequence
@@ -8,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sample_run
 from burnish.bench import stats
+from burnish.bench.compare import compare
+from burnish.bench.figures import figures_in
 from burnish.bench.measure import Block, Measurement
 
 seconds = st.floats(1e-6, 10.0)
@@ -22,11 +27,15 @@ def blocks_of(*rounds: Sequence[Sequence[float]]) -> tuple[Block, ...]:
     )
 
 
-def measurement(*samples_s: float) -> Measurement:
+def measurement_of(subject: str, *rounds: Sequence[Sequence[float]]) -> Measurement:
     return Measurement(
-        subject="a", model_key="", engine="e", options={}, bindings={}, launches=(),
-        blocks=blocks_of([samples_s]), placement=None,
+        subject=subject, model_key="", engine="e", options={}, bindings={}, launches=(),
+        blocks=blocks_of(*rounds), placement=None,
     )  # fmt: skip
+
+
+def measurement(*samples_s: float) -> Measurement:
+    return measurement_of("a", [samples_s])
 
 
 @pytest.mark.parametrize(
@@ -54,39 +63,42 @@ def test_a_percentile_is_a_sample_that_at_least_this_share_does_not_exceed(
     assert sum(sample < value for sample in samples) < 0.9 * len(samples)
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.lists(st.lists(st.lists(seconds, min_size=1, max_size=4), min_size=1, max_size=3),
                 min_size=1, max_size=4))  # fmt: skip
-def test_the_interval_holds_the_median_and_lies_within_the_samples(
+def test_the_typical_call_lies_within_the_samples_and_within_its_interval(
     rounds: list[list[list[float]]],
 ) -> None:
     blocks = blocks_of(*rounds)
     samples = [sample for block in blocks for sample in block.samples_s]
     interval = stats.median_interval(blocks)
-    assert interval.estimate == pytest.approx(statistics.median(samples))
-    assert min(samples) <= interval.low <= interval.estimate <= interval.high <= max(samples)
+    assert interval.low <= interval.estimate <= interval.high
+    assert min(samples) * (1 - 1e-9) <= interval.estimate <= max(samples) * (1 + 1e-9)
 
 
-def test_the_bootstrap_is_that_of_a_plain_twin() -> None:
-    dice = random.Random(3)
-    rounds = [
-        [[luck + dice.gauss(0, 0.02) for _ in range(5)] for _ in range(4)]
-        for luck in (1.0, 1.1, 0.95, 1.02)
-    ]
-    medians = sorted(_plain_redrawn_median(rounds, dice) for _ in range(4000))
-    interval = stats.median_interval(blocks_of(*rounds))
-    assert interval.low == pytest.approx(medians[100], abs=0.01)
-    assert interval.high == pytest.approx(medians[3900], abs=0.01)
+def test_the_interval_is_that_of_a_plain_twin() -> None:
+    levels = [math.log(value) for value in (1.0, 1.1, 0.95, 1.02)]
+    interval = stats.median_interval(blocks_of(*[[[math.exp(level)]] for level in levels]))
+    middle = statistics.fmean(levels)
+    reach = 3.18245 * statistics.stdev(levels) / 2  # the 97.5th percentile of t with 3 degrees
+    assert interval.estimate == pytest.approx(math.exp(middle))
+    assert interval.low == pytest.approx(math.exp(middle - reach), rel=1e-5)
+    assert interval.high == pytest.approx(math.exp(middle + reach), rel=1e-5)
 
 
-def _plain_redrawn_median(rounds: list[list[list[float]]], dice: random.Random) -> float:
-    drawn = []
-    for _ in rounds:
-        blocks = dice.choice(rounds)
-        for _ in blocks:
-            samples = dice.choice(blocks)
-            drawn += [dice.choice(samples) for _ in samples]
-    return statistics.median(drawn)
+def test_of_a_single_process_the_blocks_tell_the_spread() -> None:
+    interval = stats.median_interval(blocks_of([[1.0], [1.1], [0.9]]))
+    assert interval.low < interval.estimate < interval.high
+    alone = stats.median_interval(blocks_of([[1.0]]))
+    assert (alone.low, alone.estimate, alone.high) == (1.0, 1.0, 1.0)
+
+
+@given(st.lists(seconds, min_size=1, max_size=30))
+def test_a_stray_block_does_not_move_the_middle_of_many(values: list[float]) -> None:
+    middle = stats.middle_mean(values)
+    assert min(values) * (1 - 1e-9) <= middle <= max(values) * (1 + 1e-9)
+    if len(values) >= 3:
+        stray = [*sorted(values)[:-1], 1e9]
+        assert stats.middle_mean(stray) == pytest.approx(middle)
 
 
 def test_luck_of_processes_widens_the_interval_more_than_the_same_spread_of_calls() -> None:
@@ -98,15 +110,45 @@ def test_luck_of_processes_widens_the_interval_more_than_the_same_spread_of_call
     assert wide.high - wide.low > narrow.high - narrow.low
 
 
-def test_the_same_seed_gives_the_same_interval() -> None:
-    blocks = blocks_of([[1.0, 2.0, 3.0], [2.0, 5.0, 4.0]], [[1.5, 2.5, 9.0]])
-    assert stats.median_interval(blocks, seed=1) == stats.median_interval(blocks, seed=1)
+@settings(deadline=None)
+@given(st.integers(3, 8), st.integers(3, 8), st.data())
+def test_the_times_that_are_shown_have_the_ratio_that_is_claimed(
+    theirs: int, ours: int, data: st.DataObject
+) -> None:
+    rounds = st.lists(st.lists(seconds, min_size=1, max_size=5), min_size=1, max_size=4)
+    base = measurement_of("base", *[data.draw(rounds) for _ in range(theirs)])
+    other = measurement_of("other", *[data.draw(rounds) for _ in range(ours)])
+    comparison = compare(base, [other])[0]
+    report = dataclasses.replace(
+        sample_run.bench(), baseline="base", measurements=(base, other),
+        comparisons=(comparison,),
+    )  # fmt: skip
+    shown = [stats.shown_time(report, one) for one in (base, other)]
+    assert shown[0] is not None
+    assert shown[1] is not None
+    assert shown[0].estimate / shown[1].estimate == pytest.approx(comparison.ratio)
+    if theirs == ours:
+        assert shown[1].estimate == pytest.approx(stats.median_interval(other.blocks).estimate)
+    figures = [figures_in(report, one) for one in (base, other)]
+    assert (figures[0].median_s or 0) / (figures[1].median_s or 1) == pytest.approx(
+        comparison.ratio
+    )
+
+
+def test_a_subject_that_was_not_compared_shows_its_own_time() -> None:
+    report = dataclasses.replace(
+        sample_run.bench(), baseline="base", comparisons=(),
+        measurements=(measurement_of("base", [[1.0]]), measurement_of("none")),
+    )  # fmt: skip
+    base, none = report.measurements
+    assert stats.shown_time(report, base) == stats.Interval(1.0, 1.0, 1.0)
+    assert stats.shown_time(report, none) is None
 
 
 def test_spread_is_the_median_distance_from_the_median_as_a_share_of_it() -> None:
     assert stats.spread([1.0, 2.0, 3.0, 100.0]) == pytest.approx(1.0 / 2.5)
 
 
-def test_minimum_and_throughput_come_from_all_samples() -> None:
+def test_minimum_and_throughput_come_from_the_samples() -> None:
     assert stats.minimum(measurement(0.5, 0.25, 1.0)) == 0.25
     assert stats.throughput(measurement(0.5, 0.25, 1.0), items_per_call=8) == 16

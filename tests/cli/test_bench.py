@@ -165,7 +165,7 @@ def test_one_table_has_times_and_comparisons_and_lines_have_what_must_be_known()
 def test_percentiles_that_too_few_samples_allow_say_how_many_are_missing() -> None:
     (times,), _ = texts(simulated({}, **{"m@a": 0.5}))
     (row,) = times.rows
-    assert (row[2].text, row[2].detail) == ("–", "needs 9 more")
+    assert (row[2].text, row[2].detail) == ("–", "needs 5 more")
     assert row[5].text == "not checked"
 
 

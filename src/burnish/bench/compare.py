@@ -1,10 +1,15 @@
 """Faster, slower, no difference shown, or not enough data: what interleaved rounds prove.
 
 Each round has fresh processes, so what luck a process has with memory layout, allocation and
-just-in-time compilation is drawn anew. Within a round, blocks of one cycle are neighbours in
-time: their ratio is free of drift. Hence one estimate per round, the median over cycles of
-log(baseline / candidate), and over the rounds a t interval of their mean. A bootstrap over so
-few rounds would be too narrow: it never sees a spread larger than the one it was given.
+just-in-time compilation is drawn anew. Within a round the subjects' blocks alternate, so that
+drift is common to all. Hence one estimate per round, the difference of the two subjects' levels
+(`stats`), and over the rounds a t interval of their mean: the process is the random effect. A
+bootstrap over so few rounds would be too narrow: it never sees a spread larger than the one it
+was given (`benchmarks/intervals.py`).
+
+Rounds are added until a difference of a stated size would show, or the difference is clear. That
+looks at the width, hardly at the estimate, so false claims stay where they are:
+`tests/bench/test_aa.py`.
 """
 
 from __future__ import annotations
@@ -12,9 +17,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from burnish.bench import student
 from burnish.bench.measure import Comparison, Measurement, Verdict
+from burnish.bench.stats import round_levels
 from burnish.core import units
 
 ERROR_RATE = 0.02
@@ -27,6 +34,10 @@ LARGEST_BLIND_SPOT = 0.25
 """A run that would miss a difference of this size may not say that there is none."""
 
 _POWER = 0.8
+_CLEAR = 2.0
+"""A difference this many times its interval's reach needs no more rounds."""
+MOST_FORESEEN = 1000
+"""Rounds beyond these are not counted: such noise is not a matter of patience."""
 
 
 def compare(baseline: Measurement, candidates: Sequence[Measurement]) -> tuple[Comparison, ...]:
@@ -40,20 +51,52 @@ def compare(baseline: Measurement, candidates: Sequence[Measurement]) -> tuple[C
     usable = [name for name, values in logs.items() if len(values) >= FEWEST_ROUNDS]
     levels = _holm_levels({name: _p_value(logs[name]) for name in usable})
     return tuple(
-        _comparison(baseline, one, logs[one.subject], levels.get(one.subject, ERROR_RATE))
+        judged(
+            baseline,
+            one,
+            side_by_side(logs[one.subject]),
+            levels.get(one.subject, ERROR_RATE),
+        )
         for one in candidates
     )
 
 
 def round_logs(baseline: Measurement, candidate: Measurement) -> tuple[float, ...]:
-    """Return log(baseline / candidate) of each round that has a cycle with both."""
-    ours = {(block.round, block.cycle): block.median_s for block in candidate.blocks}
-    rounds: dict[int, list[float]] = {}
-    for block in baseline.blocks:
-        partner = ours.get((block.round, block.cycle))
-        if partner is not None:
-            rounds.setdefault(block.round, []).append(math.log(block.median_s / partner))
-    return tuple(statistics.median(values) for values in rounds.values())
+    """Return log(baseline / candidate) of each round that both have."""
+    theirs, ours = round_levels(baseline.blocks), round_levels(candidate.blocks)
+    return tuple(theirs[number] - ours[number] for number in theirs if number in ours)
+
+
+def rounds_missing(comparison: Comparison, visible: float) -> int:
+    """Return how many more rounds it takes until a difference of `visible` would show.
+
+    None, if it is clear which of the two is faster; many, if there are too few to tell.
+    """
+    logs = [math.log(ratio) for ratio in comparison.round_ratios]
+    if len(logs) < FEWEST_ROUNDS:
+        return FEWEST_ROUNDS - len(logs)
+    level = 1 - comparison.confidence
+    if abs(statistics.fmean(logs)) > _CLEAR * _reach(logs, level):
+        return 0
+    return rounds_until(logs, visible, level)
+
+
+def rounds_until(logs: Sequence[float], visible: float, level: float = ERROR_RATE) -> int:
+    """Return how many more rounds like these show a difference of `visible` in their mean."""
+    spread, number = statistics.stdev(logs), len(logs)
+    while number < MOST_FORESEEN and _visible(spread, number, level) > visible:
+        number += max(1, number // 16)
+    return number - len(logs)
+
+
+def _visible(spread: float, rounds: int, level: float) -> float:
+    """Return the difference that so many rounds of this spread would show in four of five runs."""
+    both = student.quantile(1 - level / 2, rounds - 1) + student.quantile(_POWER, rounds - 1)
+    return math.expm1(both * spread / math.sqrt(rounds))
+
+
+def _reach(logs: Sequence[float], level: float) -> float:
+    return student.quantile(1 - level / 2, len(logs) - 1) * _mean_and_error(logs)[1]
 
 
 def _p_value(logs: Sequence[float]) -> float:
@@ -86,16 +129,35 @@ def _hidden(effect: float) -> str:
     return f"{what} hidden by the noise; more rounds or a quieter machine would show them"
 
 
-def _comparison(
-    baseline: Measurement, candidate: Measurement, logs: tuple[float, ...], level: float
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the rounds say of log(baseline / candidate): its mean, and how sure that is."""
+
+    logs: tuple[float, ...]
+    """One estimate for each round."""
+    mean: float = 0.0
+    error: float = 0.0
+    degrees: int = 0
+    """Of freedom; 0: there are too few rounds to say how sure it is."""
+
+
+def side_by_side(logs: tuple[float, ...]) -> Evidence:
+    """Return the evidence of rounds that both subjects had."""
+    if len(logs) < FEWEST_ROUNDS:
+        return Evidence(logs, statistics.fmean(logs) if logs else 0.0)
+    return Evidence(logs, *_mean_and_error(logs), len(logs) - 1)
+
+
+def judged(
+    baseline: Measurement, candidate: Measurement, found: Evidence, level: float = ERROR_RATE
 ) -> Comparison:
-    reason = _why_not_enough(baseline, candidate, logs)
+    """Return the verdict on what was found, with the interval of 1 - `level`."""
+    reason = _why_not_enough(baseline, candidate, found)
     low = high = effect = None
-    if len(logs) >= FEWEST_ROUNDS:
-        mean, error = _mean_and_error(logs)
-        reach = student.quantile(1 - level / 2, len(logs) - 1) * error
-        low, high = math.exp(mean - reach), math.exp(mean + reach)
-        effect = math.expm1(reach + student.quantile(_POWER, len(logs) - 1) * error)
+    if found.degrees:
+        reach = student.quantile(1 - level / 2, found.degrees) * found.error
+        low, high = math.exp(found.mean - reach), math.exp(found.mean + reach)
+        effect = math.expm1(reach + student.quantile(_POWER, found.degrees) * found.error)
     verdict = _verdict(low, high) if not reason else Verdict.NOT_ENOUGH
     if verdict is Verdict.NO_DIFFERENCE and effect is not None and effect > LARGEST_BLIND_SPOT:
         verdict = Verdict.NOT_ENOUGH
@@ -105,8 +167,8 @@ def _comparison(
         candidate=candidate.subject,
         verdict=verdict,
         reason=reason,
-        round_ratios=tuple(math.exp(value) for value in logs),
-        ratio=math.exp(statistics.fmean(logs)) if logs else None,
+        round_ratios=tuple(math.exp(value) for value in found.logs),
+        ratio=math.exp(found.mean) if found.logs else None,
         low=low,
         high=high,
         confidence=1 - level,
@@ -114,12 +176,13 @@ def _comparison(
     )
 
 
-def _why_not_enough(baseline: Measurement, candidate: Measurement, logs: Sequence[float]) -> str:
+def _why_not_enough(baseline: Measurement, candidate: Measurement, found: Evidence) -> str:
     for one in (baseline, candidate):
         if one.failure is not None:
             return f"{one.subject} failed: {one.failure}"
-    if len(logs) < FEWEST_ROUNDS:
-        return f"{units.count(len(logs), 'round')} of fresh processes, {FEWEST_ROUNDS} are needed"
+    if not found.degrees:
+        rounds = units.count(len(found.logs), "round")
+        return f"{rounds} of fresh processes, {FEWEST_ROUNDS} are needed"
     return ""
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
+from dataclasses import replace
 
 from burnish.bench import stats
 from burnish.bench.cells import Figures
-from burnish.bench.measure import Block, Measurement
+from burnish.bench.measure import BenchReport, Measurement
 
 
 def figures_of(measurement: Measurement) -> Figures:
@@ -22,7 +22,7 @@ def figures_of(measurement: Measurement) -> Figures:
     samples = measurement.samples_s
     if not samples:
         return Figures(**opened)  # type: ignore[arg-type]
-    median = _median(measurement.blocks)
+    median = stats.median_interval(measurement.blocks)
     return Figures(
         **opened,  # type: ignore[arg-type]
         samples=len(samples),
@@ -36,7 +36,15 @@ def figures_of(measurement: Measurement) -> Figures:
     )
 
 
-@functools.lru_cache(maxsize=256)
-def _median(blocks: tuple[Block, ...]) -> stats.Interval:
-    """Return the interval of the median; kept, for every table and chart shows it."""
-    return stats.median_interval(blocks)
+def figures_in(report: BenchReport, one: Measurement) -> Figures:
+    """Return the figures as they are shown beside ratios: the times have those very quotients."""
+    figures, shown = figures_of(one), stats.shown_time(report, one)
+    if shown is None:
+        return figures
+    return replace(
+        figures,
+        median_s=shown.estimate,
+        low_s=shown.low,
+        high_s=shown.high,
+        items_per_s=one.items_per_call / shown.estimate,
+    )

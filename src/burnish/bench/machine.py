@@ -93,6 +93,12 @@ def state(
     )
 
 
+def here() -> MachineState:
+    """Return this machine as it is now, with nothing measured."""
+    now = snapshot()
+    return state(before=now, after=now, elapsed_s=0.0, threads=1)
+
+
 def doubts(
     before: Snapshot, after: Snapshot, *, elapsed_s: float, threads: int, cores: int
 ) -> tuple[str, ...]:

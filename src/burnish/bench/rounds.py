@@ -1,8 +1,12 @@
 """Rounds of fresh processes whose blocks alternate in a shuffled order.
 
 A round starts one worker per subject, opens them one after the other, then runs cycles: in each,
-every subject has one block, in an order drawn anew, while all other workers sleep. A subject
-that fails once is not started again; what it gave until then stays.
+every subject has one short block, while all other workers sleep. Every other cycle has an order
+drawn anew, and the one after it the same order backwards (A B B A), so that steady drift cancels.
+A subject that fails once is not started again; what it gave until then stays.
+
+After a few rounds only those subjects go on that still need more, so that the budget is spent
+where intervals are widest.
 """
 
 from __future__ import annotations
@@ -12,10 +16,12 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from burnish.bench.measure import Block, Launch, ParityMark, Placed, Status
+from burnish.bench.aim import until_visible
+from burnish.bench.measure import Block, Launch, ParityMark, Placed
 from burnish.bench.subject import BenchOptions, Opened, Worker, WorkerFailedError
+from burnish.bench.tally import Tally
 from burnish.core import units
 from burnish.core.arrays import Arrays
 from burnish.core.progress import SILENT, Progress
@@ -23,26 +29,14 @@ from burnish.timing.stopwatch import settling_s
 
 FEWEST_ROUNDS = 3
 """Run whatever the budget says, if as many were asked for: fewer allow no verdict."""
+SETTLED_ROUNDS = 6
+"""Run by every subject, before it is asked who needs more: the spread of fewer says too little."""
 MOST_CALLS = 500
 """A block of very short calls ends here: more would fill the report with samples of one moment."""
 
 Start = Callable[[str], Worker]
 Judge = Callable[[str, Placed, Arrays], ParityMark]
 """Says whether what a subject computed in its worker is right."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """What has been gathered of one subject so far."""
-
-    launches: list[Launch] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    placement: Placed | None = None
-    parity: ParityMark | None = None
-    failure: str | None = None
-    status: Status = "ok"
-    calls: int = 1
-    call_s: float = 0.0
 
 
 class Rounds:
@@ -63,29 +57,32 @@ class Rounds:
         self._start = start
         self._options = options
         self._judge = judge
+        self._missing = until_visible(options.baseline or labels[0], options.visible)
         self._clock = clock
         self._progress = progress
         self._dice = random.Random(options.seed)
         self._workers: dict[str, Worker] = {}
+        self._order: list[str] = []
         self._began = 0.0
         self._done = 0
         self._total = max(1, options.rounds * options.blocks * len(self.tallies))
 
     def run(self) -> None:
-        """Run as many rounds as were asked for and the budget allows."""
+        """Run rounds until nobody needs more, as many as were asked for and the budget allows."""
         self._began = self._clock()
         last_s = 0.0
         finished = 0
         for number in range(self._options.rounds):
             elapsed_s = self._elapsed_s()
+            going_on = self._going_on(number)
             over = elapsed_s + last_s > self._options.budget_s
-            if not self._sound() or (number >= FEWEST_ROUNDS and over):
+            if not going_on or (number >= FEWEST_ROUNDS and over):
                 break
-            self._round(number)
+            self._round(number, going_on)
             last_s = self._elapsed_s() - elapsed_s
             finished += 1
-        if self._sound() and finished < self._options.rounds:
-            self._say_what_is_missing(finished, last_s)
+            self._foretell(finished, last_s)
+        self._say_what_is_missing(finished, last_s)
         self._progress.step("bench", self._total, self._total, units.count(finished, "round"))
 
     @property
@@ -94,12 +91,34 @@ class Rounds:
         marks = {label: tally.parity for label, tally in self.tallies.items()}
         return {label: mark for label, mark in marks.items() if mark is not None}
 
+    def _going_on(self, number: int) -> list[str]:
+        """Return who takes part in a round: all at first, then those who need it."""
+        needed = self._missing(self.tallies) if number >= SETTLED_ROUNDS else None
+        return [label for label in self._sound() if needed is None or needed.get(label)]
+
+    def _needed_s(self, finished: int, last_s: float) -> float | None:
+        """Return how long it would take until nobody needs more; None: so it is already."""
+        needed = self._missing(self.tallies)
+        more = max((needed.get(label, 0) for label in self._sound()), default=0)
+        return self._elapsed_s() + last_s * more if more > 0 else None
+
+    def _foretell(self, finished: int, last_s: float) -> None:
+        """Say as soon as it can be known that the budget is too short."""
+        if finished != FEWEST_ROUNDS:
+            return
+        needed_s = self._needed_s(finished, last_s)
+        if needed_s is not None and needed_s > self._options.budget_s:
+            told = f"noisy: --budget {math.ceil(needed_s)} would be needed to see differences of"
+            self._progress.step("machine", 1, 1, f"{told} {units.share(self._options.visible)}")
+
     def _say_what_is_missing(self, finished: int, last_s: float) -> None:
-        asked, budget_s = self._options.rounds, self._options.budget_s
-        needed_s = self._elapsed_s() + last_s * (asked - finished)
+        needed_s = self._needed_s(finished, last_s) if self._sound() else None
+        if needed_s is None or finished >= self._options.rounds:
+            return
         self.notes.append(
-            f"the budget of {budget_s:g} s ended after {finished} of {asked} rounds; "
-            f"--budget {math.ceil(needed_s)} would fit them all"
+            f"the budget of {self._options.budget_s:g} s ended after"
+            f" {units.count(finished, 'round')}; --budget {math.ceil(needed_s)} would show"
+            f" differences of {units.share(self._options.visible)}"
         )
 
     def _elapsed_s(self) -> float:
@@ -108,28 +127,28 @@ class Rounds:
     def _sound(self) -> list[str]:
         return [label for label, tally in self.tallies.items() if tally.failure is None]
 
-    def _round(self, number: int) -> None:
+    def _round(self, number: int, labels: list[str]) -> None:
         began_s = self._elapsed_s()
         try:
-            self._start_all()
-            for label in self._shuffled(self._sound()):
+            self._start_all(labels)
+            for label in self._shuffled(list(self._workers)):
                 with self._failure_noted(label):
                     self._open(number, label)
             cycles = self._affordable_cycles(number, self._elapsed_s() - began_s)
-            left = cycles * (self._options.rounds - number) * len(self._sound())
+            left = cycles * self._rounds_ahead(number) * len(self._workers)
             self._total = max(1, self._done + left)
             for cycle in range(cycles):
                 self._cycle(number, cycle)
-            for label in self._sound():
+            for label in list(self._workers):
                 with self._failure_noted(label):
                     self._finish(label)
         finally:
             for label in list(self._workers):
                 self._workers.pop(label).end()
 
-    def _start_all(self) -> None:
+    def _start_all(self, asked: list[str]) -> None:
         """Start all processes side by side; go on when none of them works any more."""
-        labels = self._shuffled(self._sound())
+        labels = self._shuffled(asked)
         for label in labels:
             self._workers[label] = self._start(label)
         for label in labels:
@@ -155,6 +174,10 @@ class Rounds:
         wanted = round(self._options.block_s / max(opened.call_s, 1e-9))
         tally.calls = min(max(wanted, 1), MOST_CALLS)
 
+    def _rounds_ahead(self, number: int) -> int:
+        """Return how many rounds to plan for: this one, and those up to the first look."""
+        return max(1, min(self._options.rounds, SETTLED_ROUNDS) - number)
+
     def _affordable_cycles(self, number: int, opening_s: float) -> int:
         """Return how many cycles fit into a round's share of the budget: at least one.
 
@@ -163,16 +186,17 @@ class Rounds:
         """
         cycle_s = sum(
             tally.calls * tally.call_s + settling_s(tally.call_s)
-            for tally in self.tallies.values()
-            if tally.failure is None
+            for tally in map(self.tallies.__getitem__, self._workers)
         )
         left_s = self._options.budget_s - self._elapsed_s() + opening_s
-        share_s = left_s / (self._options.rounds - number) - opening_s
+        share_s = left_s / self._rounds_ahead(number) - opening_s
         affordable = int(max(share_s, opening_s / 4) / max(cycle_s, 1e-9))
         return min(max(affordable, 1), self._options.blocks)
 
     def _cycle(self, number: int, cycle: int) -> None:
-        for position, label in enumerate(self._shuffled(self._sound())):
+        there = list(self._workers)
+        self._order = self._order[::-1] if cycle % 2 else self._shuffled(there)
+        for position, label in enumerate(name for name in self._order if name in there):
             tally = self.tallies[label]
             settle_s = settling_s(tally.call_s)
             with self._failure_noted(label):

@@ -7,12 +7,13 @@ import os
 import time
 from collections.abc import Sequence
 
-from burnish.bench import machine, malloc
+from burnish.bench import machine, malloc, quiet
 from burnish.bench.compare import compare
 from burnish.bench.isolate import Terms, WorkerProcess
 from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement, Snapshot
-from burnish.bench.rounds import Judge, Rounds, Start, Tally
+from burnish.bench.rounds import Judge, Rounds, Start
 from burnish.bench.subject import BenchOptions, BenchSubject
+from burnish.bench.tally import Tally
 from burnish.core.errors import UsageError
 from burnish.core.hashing import arrays_key
 from burnish.core.nearest import suggestion
@@ -44,6 +45,8 @@ def bench(
     _check(subjects, options)
     subjects = [_with_threads(subject) for subject in subjects]
     keys = {path: onnx_files.content_key(path) for path in {one.model.onnx for one in subjects}}
+    if busy := quiet.warning(options, len(subjects)):
+        progress.step("machine", 1, 1, busy)
     before, began = machine.snapshot(), time.monotonic()
     rounds = _gathered(subjects, feeds, options, judge, progress)
     measurements = tuple(

@@ -6,6 +6,7 @@ With x = n / (n + t²) and I the regularised incomplete beta function, the chanc
 
 from __future__ import annotations
 
+import functools
 import math
 
 
@@ -16,6 +17,7 @@ def two_sided(t: float, degrees: int) -> float:
     return _incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5)
 
 
+@functools.lru_cache(maxsize=4096)
 def quantile(probability: float, degrees: int) -> float:
     """Return the t that T stays below with `probability`, which must lie in [0.5, 1)."""
     if not 0.5 <= probability < 1:

@@ -25,13 +25,16 @@ class BenchSubject:
 class BenchOptions:
     """How thoroughly to measure."""
 
-    rounds: int = 5
-    """Fresh processes per subject; three are the fewest that allow a verdict."""
-    blocks: int = 10
+    rounds: int = 20
+    """The most fresh processes per subject; three are the fewest that allow a verdict."""
+    blocks: int = 24
     """The most blocks per round; fewer where the budget is short."""
     budget_s: float = 60.0
     """After the third, no round is begun that would probably end later than this."""
-    block_s: float = 0.075
+    block_s: float = 0.02
+    """Short, so that subjects alternate faster than a machine's mood changes."""
+    visible: float = 0.05
+    """After six rounds a subject goes on only until a difference of this size would show."""
     baseline: str | None = None
     """The label all others are compared with; None: the first."""
     seed: int = 0

@@ -91,6 +91,22 @@ COMMANDS: Mapping[str, Entry] = {
         "run an experiment that is written down in a file: models, engines, types and sizes",
         "studying:StudyCommand", "studying:answer", "judging:study_lines",
     ),
+    "compare": Entry(
+        "compare two stored measurements of one machine, with a verdict",
+        "guarding:CompareCommand", "compare:answer", "guarding:compare_lines",
+    ),
+    "gate": Entry(
+        "fail if a model got slower than a stored baseline allows, for CI",
+        "guarding:GateCommand", "gate:answer", "guarding:gate_lines", require="gate:require",
+    ),
+    "history": Entry(
+        "show what was measured of a model here, over time",
+        "guarding:HistoryCommand", "history:answer", "guarding:history_lines",
+    ),
+    "dashboard": Entry(
+        "write all measurements as one page: models by engines, gaps and trends",
+        "guarding:DashboardCommand", "history:dashboard_answer", "guarding:dashboard_lines",
+    ),
     "profile": Entry(
         "say where the time goes, node by node",
         "looking:ProfileCommand", "profiling:answer", "looking:profile_lines", rows="looking:Rows",

@@ -7,8 +7,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from burnish.bench.cells import Figures
-from burnish.bench.figures import figures_of
+from burnish.bench.figures import figures_in
 from burnish.bench.measure import BenchReport, Measurement
 from burnish.core import units
 from burnish.core.precisions import precision_named
@@ -52,7 +51,7 @@ def costs(bench: BenchReport) -> Table:
     return table(
         "",
         _COSTS,
-        [_cost_row(one) for one in bench.measurements],
+        [_cost_row(bench, one) for one in bench.measurements],
         numeric=_COSTS[1:],
         remark="Per second: inputs of one caller that waits for each answer. Load: importing the "
         "engine and building or opening the model. Percentiles need 29, 59 and 299 calls.",
@@ -68,7 +67,7 @@ def pivots(bench: BenchReport) -> tuple[Table, ...]:
     for one in bench.measurements:
         rows.setdefault(_key(one), []).append(one)
     found = [(key, some, _varying(some)) for key, some in rows.items()]
-    return tuple(_pivot(key, some, axes) for key, some, axes in found if axes)
+    return tuple(_pivot(bench, key, some, axes) for key, some, axes in found if axes)
 
 
 def types(bench: BenchReport) -> tuple[Table, ...]:
@@ -82,7 +81,8 @@ def types(bench: BenchReport) -> tuple[Table, ...]:
         place = (one.model or one.subject, engine_of(one), sizes_of(one), threads)
         lines.setdefault(place, {})[precision_named(one.precision)] = one
     rows: list[tuple[str | Cell, ...]] = [
-        (*place, *(_median(found.get(name)) for name in columns)) for place, found in lines.items()
+        (*place, *(_median(bench, found.get(name)) for name in columns))
+        for place, found in lines.items()
     ]
     head = ("model", "engine", "sizes", "threads", *(name or "as it is" for name in columns))
     remark = "Types were measured one after the other, not in turns: no verdict is made of them."
@@ -106,7 +106,7 @@ def _csv(values: Sequence[object]) -> str:
 
 
 def _record(bench: BenchReport, one: Measurement) -> dict[str, object]:
-    figures, mark = figures_of(one), bench.parity.get(one.subject)
+    figures, mark = figures_in(bench, one), bench.parity.get(one.subject)
     comparison = bench.comparison(one.subject)
     numbers = {name: getattr(figures, name) for name in COLUMNS if hasattr(figures, name)}
     return {
@@ -132,8 +132,8 @@ def _record(bench: BenchReport, one: Measurement) -> dict[str, object]:
     }
 
 
-def _cost_row(one: Measurement) -> tuple[Cell, ...]:
-    figures = figures_of(one)
+def _cost_row(bench: BenchReport, one: Measurement) -> tuple[Cell, ...]:
+    figures = figures_in(bench, one)
     if not figures.samples:
         return (Cell(one.subject), Cell(one.status, tone=Tone.BAD), *[NONE] * (len(_COSTS) - 2))
     rate = figures.items_per_s
@@ -168,7 +168,9 @@ def _varying(rows: Sequence[Measurement]) -> tuple[str, ...]:
     return tuple(sorted(varying, key=lambda name: "seq" in name.lower()))
 
 
-def _pivot(key: _Key, rows: Sequence[Measurement], axes: Sequence[str]) -> Table:
+def _pivot(
+    bench: BenchReport, key: _Key, rows: Sequence[Measurement], axes: Sequence[str]
+) -> Table:
     *down, across = axes
     columns = sorted({one.bindings[across] for one in rows if across in one.bindings})
     lines: dict[tuple[object, ...], dict[int, Measurement]] = {}
@@ -181,17 +183,17 @@ def _pivot(key: _Key, rows: Sequence[Measurement], axes: Sequence[str]) -> Table
         f"median by size: {', '.join(filter(None, about))}",
         head,
         [
-            (*map(str, place), *(_median(found.get(size)) for size in columns))
+            (*map(str, place), *(_median(bench, found.get(size)) for size in columns))
             for place, found in lines.items()
         ],
         numeric=(*down, *head[len(down) + 1 :]),
     )
 
 
-def _median(one: Measurement | None) -> Cell:
+def _median(bench: BenchReport, one: Measurement | None) -> Cell:
     if one is None:
         return NONE
-    figures: Figures = figures_of(one)
+    figures = figures_in(bench, one)
     if figures.median_s is None or figures.low_s is None or figures.high_s is None:
         return Cell(one.status, tone=Tone.BAD)
     span = f"{units.seconds(figures.low_s)} – {units.seconds(figures.high_s)}"

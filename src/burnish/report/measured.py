@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import statistics
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from burnish.analyze.breakdown import Breakdown, Row, RowKind
 from burnish.analyze.difference import ROUNDING_S, difference
 from burnish.bench import stats
-from burnish.bench.measure import BenchReport, Block, Comparison, Measurement, Verdict
+from burnish.bench.measure import BenchReport, Comparison, Measurement, Verdict
 from burnish.core import units
 from burnish.core.precisions import precision_named
 from burnish.report.charts.bars import Group
@@ -63,7 +61,8 @@ def latency_table(bench: BenchReport) -> Table:
         _LATENCY,
         [_latency_row(bench, one, common) for one in bench.measurements],
         numeric=_LATENCY[1:4] + _LATENCY[6:],
-        remark=f"Medians with 95 % intervals. Speed-ups are against {_baselines(bench)}, from"
+        remark="Medians: of the middle third of the blocks of calls, over all processes, with 95 %"
+        f" intervals. Speed-ups are their quotients, against {_baselines(bench)}, from"
         f" interleaved runs in fresh processes. Every subject got the same inputs.{told}",
     )
 
@@ -165,7 +164,7 @@ def _latency_row(bench: BenchReport, one: Measurement, common: list[str]) -> tup
             _name(one),
             " · ".join((engine_of(one), *(c for c in _conditions(one) if c not in common))),
         ),
-        _median_cell(one),
+        _median_cell(stats.shown_time(bench, one)),
         _p90_cell(one),
         _speed_up_cell(comparison),
         _verdict_cell(one, comparison),
@@ -196,16 +195,9 @@ def _conditions(one: Measurement) -> list[str]:
     return [*facts, *(f"{name}={size}" for name, size in one.bindings.items())]
 
 
-@functools.lru_cache(maxsize=64)
-def _median(blocks: tuple[Block, ...]) -> stats.Interval:
-    """Return the interval of the median; kept, for table and chart both show it."""
-    return stats.median_interval(blocks)
-
-
-def _median_cell(one: Measurement) -> Cell:
-    if not one.blocks:
+def _median_cell(found: stats.Interval | None) -> Cell:
+    if found is None:
         return NONE
-    found = _median(one.blocks)
     span = f"{units.seconds(found.low)} – {units.seconds(found.high)}"
     return Cell(units.seconds(found.estimate), span)
 
@@ -230,8 +222,11 @@ def _speed_up_cell(comparison: Comparison | None) -> Cell:
 def _verdict_cell(one: Measurement, comparison: Comparison | None) -> Cell:
     if one.failure is not None:
         return Cell("failed", one.failure, Tone.BAD)
-    if comparison is None:
-        return NONE
+    return NONE if comparison is None else verdict_cell(comparison)
+
+
+def verdict_cell(comparison: Comparison) -> Cell:
+    """Return the verdict, and what it could not have seen."""
     effect = comparison.minimum_detectable_effect
     reason = ""
     if comparison.verdict is Verdict.NO_DIFFERENCE and effect is not None:
@@ -254,13 +249,10 @@ def _latency(bench: BenchReport, one: Measurement) -> Latency:
     series = "baseline" if same_model else "accent"
     if one.subject in bench.wrong:
         series = "bad"
-    if not one.blocks:
+    found = stats.shown_time(bench, one)
+    if found is None:
         return Latency(_name(one), one.engine, series, None, remark="failed")
-    found = _median(one.blocks)
-    rounds = tuple(
-        statistics.median(s for b in one.blocks if b.round == number for s in b.samples_s)
-        for number in one.rounds
-    )
+    rounds = tuple(math.exp(level) for level in stats.round_levels(one.blocks).values())
     return Latency(_name(one), one.engine, series, found.estimate, found.low, found.high, rounds)
 
 

@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from burnish.bench.figures import figures_of
+from burnish.bench.figures import figures_in, figures_of
 from burnish.bench.measure import BenchReport, Measurement, Verdict
 from burnish.core import units
 from burnish.core.precisions import precision_named
@@ -159,7 +159,7 @@ def _against(
     bench: BenchReport,
     axis: str,
     what: str,
-    value: Callable[[Measurement], tuple[float, float, float]],
+    value: Callable[[BenchReport, Measurement], tuple[float, float, float]],
     written: Callable[[float], str],
 ) -> Plot | None:
     """Return a drawing of one figure against one size; None: that size does not vary."""
@@ -167,7 +167,7 @@ def _against(
     for one in bench.measurements:
         size = _axis_size(one, axis)
         if one.blocks and size is not None:
-            lines.setdefault(_apart(one, axis), {})[size] = curves.Point(size, *value(one))
+            lines.setdefault(_apart(one, axis), {})[size] = curves.Point(size, *value(bench, one))
     if len({size for points in lines.values() for size in points}) < 2:
         return None
     drawn = [
@@ -189,16 +189,16 @@ def _apart(one: Measurement, axis: str) -> str:
     return " ".join(filter(None, facts))
 
 
-def _latency(one: Measurement) -> tuple[float, float, float]:
-    found = figures_of(one)
+def _latency(bench: BenchReport, one: Measurement) -> tuple[float, float, float]:
+    found = figures_in(bench, one)
     assert found.median_s is not None
     assert found.low_s is not None
     assert found.high_s is not None
     return found.median_s, found.low_s, found.high_s
 
 
-def _rate(one: Measurement) -> tuple[float, float, float]:
-    median, low, high = _latency(one)
+def _rate(bench: BenchReport, one: Measurement) -> tuple[float, float, float]:
+    median, low, high = _latency(bench, one)
     return one.items_per_call / median, one.items_per_call / high, one.items_per_call / low
 
 

@@ -38,6 +38,7 @@ BY_METAVAR: dict[str, st.SearchStrategy[Any]] = {
     ).map(tuple),
     "SIZE,…": COUNTS,
     "NUMBER,…": COUNTS,
+    "SHARE": st.floats(0.01, 0.5),
     "OLD=NEW,…": st.just({"a": "b"}),
 }
 

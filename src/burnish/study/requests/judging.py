@@ -97,13 +97,12 @@ class BenchCommand:
     padding: v.Padding = "right"
     seed: v.Seed = 0
     cuda_graph: v.CudaGraph = False
-    rounds: v.Rounds = 5
-    blocks: Annotated[int, Option("The most blocks of calls per round.", kind=int, least=1)] = 10
+    rounds: v.Rounds = 20
+    blocks: Annotated[int, Option("The most blocks of calls per round.", kind=int, least=1)] = 24
     budget: Annotated[v.Budget, Saying("Default: 30s for each subject.")] = None
-    baseline: Annotated[str | None, Option(
-        "What all others are compared with: a model, an engine, or MODEL@ENGINE "
-        "(default: the first).", metavar="SUBJECT",
-    )] = None  # fmt: skip
+    baseline: Annotated[v.Baseline | None, Saying(
+        "A model, an engine, or MODEL@ENGINE (default: the first).")
+    ] = None  # fmt: skip
     verify: v.Verified = True
     allow_fallback: v.AllowFallback = False
     trust_factory: v.TrustFactory = ()
@@ -153,7 +152,7 @@ class RunCommand:
     ops: v.Ops = "auto"
     cost: v.Cost = "rules"
     trial: v.Trial = True
-    rounds: v.Rounds = 5
+    rounds: v.Rounds = 20
     budget: Annotated[v.Budget, Saying("To measure (default: 20s for each subject).")] = None
     allow_fallback: v.AllowFallback = False
     trust_factory: v.TrustFactory = ()

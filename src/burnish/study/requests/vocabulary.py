@@ -321,8 +321,14 @@ Only = Annotated[
 ]
 Rounds = Annotated[
     int,
-    Option("Fresh processes per subject; three are the fewest for a verdict.", kind=int, least=1),
+    Option(
+        "The most fresh processes per subject; three are the fewest for a verdict. After six, "
+        "only those go on whose differences of 5 % would not show.",
+        kind=int,
+        least=1,
+    ),
 ]
+Baseline = Annotated[str, Option("What all others are compared with.", metavar="WHAT")]
 Budget = Annotated[
     float | None,
     Option("About how long it may take, written as 60, 60s or 5m.", metavar="TIME", read=seconds),
@@ -384,5 +390,6 @@ CudaGraph = Annotated[bool, Option("Launch everything at once, as a CUDA graph."
 _OUTPUT = Option("Where the result goes.", flags=("--output", "-o"), kind=Path, repeated=True)
 Output = Annotated[Place, replace(_OUTPUT, read=_one_place)]
 OutputFile = Annotated[Place | None, replace(_OUTPUT, read=_one_place, writes="file")]
+TargetFile = Annotated[Place, replace(_OUTPUT, read=_one_place, writes="file")]
 OutputFolder = Annotated[Place, replace(_OUTPUT, read=_one_place, writes="folder")]
 OutputFiles = Annotated[Place | Sequence[Place], replace(_OUTPUT, writes="file")]

@@ -12,9 +12,12 @@ from burnish.bench.measure import BenchReport
 from burnish.core.errors import UsageError
 from burnish.parity.report import VerifyReport
 from burnish.report.graph.written import GraphReport
+from burnish.report.guarded import GateReport
+from burnish.report.over_time import DashboardReport, HistoryReport
 from burnish.report.record import RunReport
 from burnish.report.study_page import StudyReport
 from burnish.report.table import Shown
+from burnish.study.compare import CompareReport
 from burnish.study.compile_report import CompileReport
 from burnish.study.execute import ExecReport
 from burnish.study.explain import ExplainReport
@@ -22,15 +25,19 @@ from burnish.study.export_report import ExportReport
 from burnish.study.optimize import OptimizeReport
 from burnish.study.prune_report import PruneReport
 from burnish.study.reduce import ReduceReport
-from burnish.study.shown import judging, looking, pruning, rewriting
+from burnish.study.shown import guarding, judging, looking, pruning, rewriting
 
 _LINES: Mapping[type, Callable[[Any], Shown]] = {
     AdviseReport: looking.advise_lines,
     BenchReport: judging.bench_lines,
     CompileReport: rewriting.compile_lines,
+    CompareReport: guarding.compare_lines,
     ExecReport: rewriting.exec_lines,
     ExplainReport: rewriting.explain_lines,
     ExportReport: rewriting.export_lines,
+    GateReport: guarding.gate_lines,
+    DashboardReport: guarding.dashboard_lines,
+    HistoryReport: guarding.history_lines,
     GraphReport: looking.graph_lines,
     OptimizeReport: rewriting.optimize_lines,
     ProfileReport: looking.profile_lines,

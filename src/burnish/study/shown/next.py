@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from burnish.study.recordings import is_timeline
-from burnish.study.requests import judging, listing, looking, pruning, rewriting
+from burnish.study.requests import guarding, judging, listing, looking, pruning, rewriting
 from burnish.study.requests.line import joined, line
 from burnish.study.requests.vocabulary import names
 
@@ -59,6 +59,9 @@ _NEXT: Mapping[type, Next] = {
         joined("bench", a.model, a.candidate) if found.passed else None
     ),
     judging.BenchCommand: _after_bench,
+    guarding.HistoryCommand: lambda a, _: joined(
+        "dashboard", "-o", "page.html", *(("--ledger", a.ledger) if a.ledger else ())
+    ),
     rewriting.OptimizeCommand: lambda a, found: joined("bench", a.model, found.target),
     pruning.PruneCommand: lambda a, found: joined("bench", a.model, found.target),
     rewriting.ExecCommand: lambda a, _: joined(

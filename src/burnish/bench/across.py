@@ -1,0 +1,96 @@
+"""Compare what was measured at different times: stored samples, of this machine only.
+
+The two did not take turns, so nothing of what a machine does is common to both: the error of
+either counts, by Welch's t. What changed on the machine from one time to the other (its
+temperature, its neighbours, a library) is in the difference and in no interval; who needs to know
+measures side by side.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping
+
+from burnish.bench.compare import FEWEST_ROUNDS, Evidence, judged
+from burnish.bench.fingerprint import machine_key
+from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement
+from burnish.bench.stats import round_levels
+from burnish.core.errors import UsageError
+
+
+def compare_across(baseline: Measurement, candidate: Measurement) -> Comparison:
+    """Return how two measurements of different sessions compare."""
+    return judged(baseline, candidate, _evidence(baseline, candidate))
+
+
+def pairs(before: BenchReport, after: BenchReport) -> Iterator[tuple[Measurement, Measurement]]:
+    """Yield what is to be compared: the same subject, else the same engine and sizes, else all.
+
+    "All" is one measurement on either side, whatever they are called.
+    """
+    if len(before.measurements) == len(after.measurements) == 1:
+        yield before.measurements[0], after.measurements[0]
+        return
+    by_name = {one.subject: one for one in before.measurements}
+    by_work = {_work(one): one for one in before.measurements}
+    alone = len(by_work) == len(by_name)
+    for one in after.measurements:
+        partner = by_name.get(one.subject) or (by_work.get(_work(one)) if alone else None)
+        if partner is not None:
+            yield partner, one
+
+
+def require_same_machine(before: MachineState, after: MachineState, remedy: str) -> None:
+    """Raise if two machines are unlike: their figures say nothing of each other."""
+    if machine_key(before) != machine_key(after):
+        raise UsageError(
+            f"measured on unlike machines: {_machine(before)}; and {_machine(after)}", hint=remedy
+        )
+
+
+def changes(before: MachineState, after: MachineState) -> tuple[str, ...]:
+    """Return what differs between two times on one machine, and may be what made the difference."""
+    found = [
+        f"{name}: {_old(before.versions, name)} before, {_old(after.versions, name)} after"
+        for name in sorted({*before.versions, *after.versions})
+        if before.versions.get(name) != after.versions.get(name)
+    ]
+    found += [
+        f"{name}={_old(before.environment, name)} before, {_old(after.environment, name)} after"
+        for name in sorted({*before.environment, *after.environment})
+        if before.environment.get(name) != after.environment.get(name)
+    ]
+    if before.python != after.python:
+        found.append(f"Python: {before.python} before, {after.python} after")
+    return tuple(found)
+
+
+def _evidence(baseline: Measurement, candidate: Measurement) -> Evidence:
+    theirs = list(round_levels(baseline.blocks).values())
+    ours = list(round_levels(candidate.blocks).values())
+    if not theirs or not ours:
+        return Evidence(())
+    middle = statistics.fmean(theirs)
+    logs = tuple(middle - level for level in ours)
+    if min(len(theirs), len(ours)) < FEWEST_ROUNDS:
+        return Evidence(logs[: len(theirs)], statistics.fmean(logs))
+    parts = [statistics.variance(levels) / len(levels) for levels in (theirs, ours)]
+    lengths = (len(theirs), len(ours))
+    shares = sum(part**2 / (count - 1) for part, count in zip(parts, lengths, strict=True))
+    # Welch's degrees of freedom, rounded down: a fraction less is on the safe side
+    degrees = int(sum(parts) ** 2 / shares) if shares else min(lengths) - 1
+    return Evidence(logs, statistics.fmean(logs), math.sqrt(sum(parts)), max(1, degrees))
+
+
+def _work(one: Measurement) -> tuple[object, ...]:
+    return (one.engine, tuple(sorted(one.bindings.items())), one.options.get("precision"))
+
+
+def _machine(state: MachineState) -> str:
+    gpus = [gpu.name for gpu in state.before.gpus]
+    return ", ".join((state.cpu, f"{state.usable_cores} cores", *gpus))
+
+
+def _old(values: Mapping[str, str], name: str) -> str:
+    return values.get(name, "none")

@@ -1,0 +1,90 @@
+"""Whether a build may pass: is anything slower than allowed, and could it have been seen?
+
+A build fails if a slowdown is shown and one as large as the limit cannot be excluded. It passes
+if one as large as the limit is excluded. Between the two nothing is known, and it is measured
+again, as it is before anything fails; rounds of all tries count together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from burnish.bench.measure import Comparison, Measurement
+
+TRIES = 3
+"""How often a row is measured that does not pass."""
+FINER = 0.8
+"""Differences of this share of the limit are to show: so the limit itself does, nearly always."""
+
+
+class Outcome(enum.Enum):
+    """What a gate says of one row."""
+
+    PASSED = "passed"
+    SLOWER = "slower"
+    BROKEN = "failed"
+    UNSEEN = "not enough data"
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One row after as many tries as it took."""
+
+    outcome: Outcome
+    comparison: Comparison
+    baseline: Measurement
+    candidate: Measurement
+    tries: int
+
+
+Pair = tuple[Measurement, Measurement]
+
+
+def settled(
+    measure: Callable[[int], Pair],
+    compare: Callable[[Measurement, Measurement], Comparison],
+    max_slowdown: float,
+) -> Tried:
+    """Return what a row comes to; `measure` is told the number of the try."""
+    baseline, candidate = measure(0)
+    for number in range(1, TRIES + 1):
+        comparison = compare(baseline, candidate)
+        outcome = outcome_of(comparison, max_slowdown)
+        if outcome in (Outcome.PASSED, Outcome.BROKEN) or number == TRIES:
+            break
+        more = measure(number)
+        baseline, candidate = joined(baseline, more[0]), joined(candidate, more[1])
+    return Tried(outcome, comparison, baseline, candidate, number)
+
+
+def outcome_of(comparison: Comparison, max_slowdown: float) -> Outcome:
+    """Return whether a comparison passes."""
+    low, high = comparison.low, comparison.high
+    if "failed: " in comparison.reason:
+        return Outcome.BROKEN
+    if low is None or high is None:
+        return Outcome.UNSEEN
+    if low > 1 / (1 + max_slowdown):
+        return Outcome.PASSED
+    return Outcome.SLOWER if high < 1 else Outcome.UNSEEN
+
+
+def joined(first: Measurement, second: Measurement) -> Measurement:
+    """Return two measurements of one subject as one, the rounds of the second after the first's.
+
+    The same measurement twice (a stored one is not measured again) stays as it is.
+    """
+    if first is second:
+        return first
+    ahead = max(first.rounds, default=-1) + 1
+    blocks = (dataclasses.replace(one, round=one.round + ahead) for one in second.blocks)
+    launches = (dataclasses.replace(one, round=one.round + ahead) for one in second.launches)
+    return dataclasses.replace(
+        first,
+        blocks=(*first.blocks, *blocks),
+        launches=(*first.launches, *launches),
+        failure=first.failure or second.failure,
+    )

@@ -1,0 +1,21 @@
+"""What has been gathered of one subject so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from burnish.bench.measure import Block, Launch, ParityMark, Placed, Status
+
+
+@dataclass(slots=True)
+class Tally:
+    """What has been gathered of one subject so far."""
+
+    launches: list[Launch] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    placement: Placed | None = None
+    parity: ParityMark | None = None
+    failure: str | None = None
+    status: Status = "ok"
+    calls: int = 1
+    call_s: float = 0.0

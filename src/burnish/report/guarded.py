@@ -1,0 +1,102 @@
+"""Records and tables of what guards speed: two stored benchmarks compared, and the gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from burnish.bench.gate import Outcome
+from burnish.bench.measure import Comparison
+from burnish.core import units
+from burnish.report.table import Cell, Table, Tone, table
+from burnish.report.verdict import interval
+
+SCHEMA = 1
+_TONES = {
+    Outcome.PASSED: Tone.GOOD,
+    Outcome.SLOWER: Tone.BAD,
+    Outcome.BROKEN: Tone.BAD,
+    Outcome.UNSEEN: Tone.UNSURE,
+}
+_COLUMNS = ("subject", "engine", "outcome", "speed", "smallest visible", "rounds", "compared")
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """One subject of a baseline, measured again."""
+
+    subject: str
+    engine: str
+    outcome: Outcome
+    comparison: Comparison
+    side_by_side: bool
+    """Whether both took turns; if not, stored samples are compared with new ones."""
+    tries: int
+
+    @property
+    def said(self) -> str:
+        """Return the outcome in a sentence's worth of words."""
+        one = self.comparison
+        if self.outcome is Outcome.BROKEN or one.ratio is None or one.low is None:
+            return one.reason or "nothing was measured"
+        found = f"{units.ratio(one.ratio)} the speed ({interval(one)})"
+        if self.outcome is Outcome.UNSEEN:
+            hidden = units.share(one.minimum_detectable_effect or 0.0)
+            return one.reason or f"{found}; differences below {hidden} are hidden by the noise"
+        return f"{found}, measured {units.count(self.tries, 'time')}"
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """Whether a model is as fast as a baseline, within a limit."""
+
+    model: str
+    baseline: str
+    machine: str
+    """The fingerprint of the machine, which is the baseline's as well."""
+    max_slowdown: float
+    measured_at: str
+    rows: tuple[GateRow, ...]
+
+    @property
+    def headline(self) -> str:
+        """Return the whole in one line."""
+        limit = units.share(self.max_slowdown)
+        slow = sum(row.outcome is Outcome.SLOWER for row in self.rows)
+        unseen = sum(row.outcome is Outcome.UNSEEN for row in self.rows)
+        broken = next((row for row in self.rows if row.outcome is Outcome.BROKEN), None)
+        if broken is not None:
+            return f"{self.model}: could not be measured on {broken.engine}"
+        if slow:
+            return f"{self.model}: slower than the baseline by {limit} or more: {slow} of " + (
+                units.count(len(self.rows), "row")
+            )
+        if unseen:
+            return f"{self.model}: {limit} slower could not have been seen"
+        return f"{self.model}: not slower than the baseline by {limit}"
+
+
+def gate_table(report: GateReport) -> Table:
+    """Return one row per subject."""
+    return table(
+        "",
+        _COLUMNS,
+        [_gate_cells(row) for row in report.rows],
+        numeric=_COLUMNS[3:6],
+        remark=f"Against {report.baseline}. A row fails if it is slower, and a slowdown of"
+        f" {units.share(report.max_slowdown)} cannot be excluded; it passes if that is excluded."
+        " Speeds above 1 are faster.",
+    )
+
+
+def _gate_cells(row: GateRow) -> tuple[Cell, ...]:
+    one = row.comparison
+    effect = one.minimum_detectable_effect
+    return (
+        Cell(row.subject),
+        Cell(row.engine),
+        Cell(row.outcome.value, one.reason, _TONES[row.outcome]),
+        Cell(units.ratio(one.ratio), interval(one)) if one.ratio is not None else Cell("–"),
+        Cell("–" if effect is None else units.share(effect)),
+        Cell(str(len(one.round_ratios))),
+        Cell("side by side" if row.side_by_side else "with stored samples"),
+    )

@@ -1,0 +1,82 @@
+"""Compare what was measured and stored at two times, on one machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from burnish.bench.across import changes, compare_across, pairs, require_same_machine
+from burnish.bench.measure import SCHEMA as BENCH
+from burnish.bench.measure import BenchReport, Comparison
+from burnish.bench.stats import Interval, median_interval
+from burnish.core import records
+from burnish.core.errors import UsageError
+from burnish.core.progress import SILENT, Progress
+from burnish.study.requests.guarding import CompareCommand
+from burnish.study.requests.line import joined
+
+SCHEMA = 1
+
+APART = (
+    "they were measured at different times, and what changed on the machine meanwhile is in no"
+    " interval; side by side is surer: {command}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRow:
+    """One subject at two times."""
+
+    comparison: Comparison
+    engine: str
+    before: Interval | None
+    after: Interval | None
+    """The typical call, in seconds; None: there are no samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareReport:
+    """How two stored benchmarks compare; ratios above 1 mean that the second is faster."""
+
+    before: str
+    after: str
+    before_date: str
+    after_date: str
+    rows: tuple[ComparedRow, ...]
+    notes: tuple[str, ...]
+
+
+def answer(asked: CompareCommand, *, progress: Progress = SILENT) -> CompareReport:
+    """Return how B compares with A, from their samples."""
+    before, after = stored(asked.a), stored(asked.b)
+    files = [one.measurements[0].file for one in (before, after)]
+    again = joined("bench", *dict.fromkeys(files))
+    require_same_machine(before.machine, after.machine, f"measure both here: {again}")
+    rows = tuple(
+        ComparedRow(
+            compare_across(one, other),
+            other.engine,
+            median_interval(one.blocks) if one.blocks else None,
+            median_interval(other.blocks) if other.blocks else None,
+        )
+        for one, other in pairs(before, after)
+    )
+    if not rows:
+        raise UsageError(
+            f"{asked.a} and {asked.b} have no subject in common",
+            hint=f"measure both on the same engines: {again}",
+        )
+    progress.step("compare", len(rows), len(rows))
+    return CompareReport(
+        before=str(asked.a),
+        after=str(asked.b),
+        before_date=before.machine.date,
+        after_date=after.machine.date,
+        rows=rows,
+        notes=(*changes(before.machine, after.machine), APART.format(command=again)),
+    )
+
+
+def stored(place: object) -> BenchReport:
+    """Return what `burnish bench -o` wrote."""
+    return records.read_document(BenchReport, Path(str(place)), schema=BENCH)

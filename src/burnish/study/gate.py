@@ -1,0 +1,190 @@
+"""Guard a repository: measure a model again, and fail if it got slower than it may."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from burnish.bench import machine
+from burnish.bench.across import compare_across, require_same_machine
+from burnish.bench.compare import compare
+from burnish.bench.fingerprint import machine_key
+from burnish.bench.gate import FINER, Outcome, Tried, settled
+from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement
+from burnish.bench.run import bench
+from burnish.bench.subject import BenchOptions, BenchSubject
+from burnish.core import files, records
+from burnish.core.errors import CheckFailedError, MissingCapabilityError, UsageError
+from burnish.core.progress import SILENT, Progress
+from burnish.engines.base import EngineOptions
+from burnish.feeds.choose import choose
+from burnish.report import junit, markdown
+from burnish.report.guarded import GateReport, GateRow, gate_table
+from burnish.store import onnx_files
+from burnish.store.stored import StoredModel
+from burnish.store.trust import trusting
+from burnish.study.compare import stored
+from burnish.study.given import model_of
+from burnish.study.requests.guarding import GateCommand
+from burnish.study.requests.line import joined
+from burnish.study.requests.vocabulary import Place, names
+
+SCHEMA = 1
+_BUDGET_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One subject of the baseline, and the model that is to be as fast."""
+
+    then: Measurement
+    now: StoredModel
+    before: StoredModel | None
+    """The baseline's model, if it is another one and is still there."""
+
+
+def answer(asked: GateCommand, *, progress: Progress = SILENT) -> GateReport:
+    """Return whether each engine of the baseline is as fast as it was, within the limit."""
+    (model,) = trusting([model_of(asked.model, asked.store)], asked.trust_factory)
+    here = machine.here()
+    place = baseline_file(asked.baseline, here, str(model.onnx))
+    before = stored(place)
+    again = joined("bench", model.onnx, "-o", place)
+    require_same_machine(before.machine, here, f"make a baseline of this machine: {again}")
+    rows = tuple(_gated(row, asked, progress) for row in _rows(before, model, names(asked.engine)))
+    report = GateReport(
+        model=model.label,
+        baseline=str(place),
+        machine=machine_key(here),
+        max_slowdown=asked.max_slowdown,
+        measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        rows=rows,
+    )
+    for target in _targets(asked.output):
+        files.write_text(target, _written(report, target))
+    return report
+
+
+def require(asked: GateCommand, report: GateReport) -> None:
+    """Raise if something is slower than allowed, or that could not be seen."""
+    broken = [row for row in report.rows if row.outcome is Outcome.BROKEN]
+    if broken:
+        raise CheckFailedError(
+            f"{broken[0].subject} could not be measured: {broken[0].said}",
+            hint=f"see whether the engine works: burnish doctor --engine {broken[0].engine}",
+        )
+    slow = [row for row in report.rows if row.outcome is Outcome.SLOWER]
+    if slow:
+        raise CheckFailedError(
+            f"{slow[0].subject} is slower than the baseline allows: {slow[0].said}",
+            hint=f"see where the time goes: {joined('profile', asked.model)}",
+        )
+    unseen = [row for row in report.rows if row.outcome is Outcome.UNSEEN]
+    if unseen:
+        budget = f"{(asked.budget or _BUDGET_S) * 4:g}s"
+        raise MissingCapabilityError(
+            f"{unseen[0].subject}: {unseen[0].said}",
+            hint=f"measure longer, or on a quieter machine: --budget {budget}",
+        )
+
+
+def baseline_file(given: str, here: MachineState, model: str) -> Path:
+    """Return the baseline of this machine: the file itself, or the one in a folder of them."""
+    place = Path(given)
+    if not place.is_dir():
+        return place
+    found = place / f"{machine_key(here)}.json"
+    if not found.exists():
+        raise MissingCapabilityError(
+            f"{place}: has no baseline of this machine",
+            hint=f"make one: {joined('bench', model, '-o', found)}",
+        )
+    return found
+
+
+def _rows(before: BenchReport, model: StoredModel, engines: Sequence[str]) -> list[_Row]:
+    rows = [
+        one
+        for one in before.measurements
+        if one.failure is None and (not engines or one.engine in engines)
+    ]
+    keys = {one.model_key for one in rows}
+    if len(keys) > 1:
+        rows = [one for one in rows if one.subject.partition("@")[0] == model.label]
+    if not rows:
+        known = ", ".join(one.subject for one in before.measurements)
+        raise UsageError(
+            f"the baseline has nothing to compare {model.label} with", hint=f"it has: {known}"
+        )
+    key = onnx_files.content_key(model.onnx)
+    return [_Row(one, model, _still_there(one, key)) for one in rows]
+
+
+def _still_there(then: Measurement, key: str) -> StoredModel | None:
+    path = Path(then.file)
+    if then.model_key == key or not path.is_file():
+        return None
+    return StoredModel(path, path.stem) if onnx_files.content_key(path) == then.model_key else None
+
+
+def _gated(row: _Row, asked: GateCommand, progress: Progress) -> GateRow:
+    feeds = choose(row.now, bindings=dict(row.then.bindings), padding=asked.padding)[0]
+    known = {field.name for field in dataclasses.fields(EngineOptions)}
+    options = EngineOptions(**{k: v for k, v in row.then.options.items() if k in known})  # type: ignore[arg-type]
+    models = {"baseline": row.before, "now": row.now}
+    subjects = [
+        BenchSubject(label, model, row.then.engine, options)
+        for label, model in models.items()
+        if model is not None
+    ]
+
+    def measure(number: int) -> tuple[Measurement, Measurement]:
+        plan = BenchOptions(
+            budget_s=asked.budget or _BUDGET_S,
+            seed=number,
+            visible=asked.max_slowdown * FINER,
+        )
+        report = bench(subjects, feeds, plan, progress=progress)
+        then = report.measurement("baseline") if row.before else row.then
+        return then, report.measurement("now")
+
+    tried = settled(measure, _beside if row.before else compare_across, asked.max_slowdown)
+    return _row(row, tried)
+
+
+def _beside(baseline: Measurement, candidate: Measurement) -> Comparison:
+    return compare(baseline, [candidate])[0]
+
+
+def _row(row: _Row, tried: Tried) -> GateRow:
+    return GateRow(
+        subject=row.then.subject,
+        engine=row.then.engine,
+        outcome=tried.outcome,
+        comparison=tried.comparison,
+        side_by_side=row.before is not None,
+        tries=tried.tries,
+    )
+
+
+def _targets(output: Place | Sequence[Place]) -> list[Path]:
+    given = output if isinstance(output, list | tuple) else [output]
+    return [Path(str(one)) for one in given if one]
+
+
+def _written(report: GateReport, target: Path) -> str:
+    match target.suffix.lower():
+        case ".md":
+            return (
+                f"## {markdown.escaped(report.headline)}\n\n{markdown.table(gate_table(report))}\n"
+            )
+        case ".xml":
+            return junit.text(report)
+        case ".json":
+            return records.text_of(records.document(report, schema=SCHEMA))
+    raise UsageError(
+        f"{target.name}: its ending says no format", hint="end it in .md, .xml or .json"
+    )

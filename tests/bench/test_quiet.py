@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from burnish.bench import quiet
+from burnish.bench.subject import BenchOptions
+
+
+def machine(folder: Path, runnable: int | str) -> Path:
+    (folder / "proc").mkdir()
+    (folder / "proc/loadavg").write_text(f"0.10 0.20 0.30 {runnable}/300 4711\n")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quiet.machine, "usable_cores", lambda _root: 2)
+
+
+def said(root: Path, options: BenchOptions) -> str:
+    return quiet.warning(options, 2, root=root, sleep=lambda _: None)
+
+
+def test_a_quiet_machine_gives_no_warning(tmp_path: Path) -> None:
+    assert said(machine(tmp_path, 1), BenchOptions()) == ""
+
+
+@pytest.mark.parametrize("text", ["", "x"])
+def test_a_machine_that_does_not_tell_gives_none_either(tmp_path: Path, text: str) -> None:
+    assert said(machine(tmp_path, text), BenchOptions()) == ""
+    assert said(tmp_path / "none", BenchOptions()) == ""
+
+
+def test_a_busy_machine_is_told_of_with_the_budget_it_takes(tmp_path: Path) -> None:
+    busy = machine(tmp_path, 9)
+    assert said(busy, BenchOptions(budget_s=20, blocks=10, block_s=0.02)) == (
+        "others keep 8 tasks busy on 2 cores; wait until they are done, or give it longer: "
+        "--budget 108"
+    )
+    assert said(busy, BenchOptions(budget_s=200, blocks=10, block_s=0.02)) == (
+        "others keep 8 tasks busy on 2 cores; the budget of 200 s is probably enough all the same"
+    )
+
+
+def test_the_busier_the_machine_the_longer_it_takes(tmp_path: Path) -> None:
+    asked = BenchOptions(budget_s=1)
+    needed = []
+    for runnable in (4, 8, 16):
+        folder = tmp_path / str(runnable)
+        folder.mkdir()
+        needed.append(int(said(machine(folder, runnable), asked).rpartition(" ")[2]))
+    assert needed == sorted(set(needed))

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import sample_run
+from burnish.bench.measure import SCHEMA, BenchReport, Verdict
+from burnish.cli.main import run
+from burnish.cli.reference import document_types
+from burnish.core import records
+from burnish.core.errors import UsageError
+from burnish.study.compare import answer
+from burnish.study.requests.guarding import CompareCommand
+
+
+def write(path: Path, report: BenchReport) -> Path:
+    path.write_text(records.text_of(records.document(report, schema=SCHEMA)))
+    return path
+
+
+def slowed(report: BenchReport, factor: float) -> BenchReport:
+    slow = tuple(
+        dataclasses.replace(
+            one,
+            blocks=tuple(
+                dataclasses.replace(block, samples_s=tuple(s * factor for s in block.samples_s))
+                for block in one.blocks
+            ),
+        )
+        for one in report.measurements
+    )
+    return dataclasses.replace(report, measurements=slow)
+
+
+def test_stored_samples_give_the_verdicts_and_what_could_have_been_seen(tmp_path: Path) -> None:
+    report = sample_run.bench()
+    a, b = write(tmp_path / "a.json", report), write(tmp_path / "b.json", slowed(report, 1.5))
+    found = answer(CompareCommand(a, b))
+    good = [row for row in found.rows if not row.comparison.reason]
+    assert {row.comparison.verdict for row in good} == {Verdict.SLOWER}
+    for row in good:
+        assert row.comparison.ratio == pytest.approx(1 / 1.5)
+        assert row.before is not None
+        assert row.after is not None
+        assert row.after.estimate / row.before.estimate == pytest.approx(1.5)
+        assert row.comparison.minimum_detectable_effect is not None
+    same = answer(CompareCommand(a, a))
+    assert {row.comparison.verdict for row in same.rows} == {
+        Verdict.NO_DIFFERENCE, Verdict.NOT_ENOUGH,
+    }  # fmt: skip
+    assert "measured at different times" in same.notes[-1]
+    assert "burnish bench" in same.notes[-1]
+
+
+def test_files_of_unlike_machines_are_refused(tmp_path: Path) -> None:
+    report = sample_run.bench()
+    other = dataclasses.replace(
+        report, machine=dataclasses.replace(report.machine, cpu="another processor")
+    )
+    a, b = write(tmp_path / "a.json", report), write(tmp_path / "b.json", other)
+    with pytest.raises(UsageError, match="unlike machines") as error:
+        answer(CompareCommand(a, b))
+    assert error.value.hint.startswith("measure both here: burnish bench")
+
+
+def test_files_without_a_common_subject_are_refused(tmp_path: Path) -> None:
+    report = sample_run.bench()
+    strange = tuple(
+        dataclasses.replace(one, subject=f"x{n}", engine=f"e{n}")
+        for n, one in enumerate(report.measurements)
+    )
+    a = write(tmp_path / "a.json", report)
+    b = write(tmp_path / "b.json", dataclasses.replace(report, measurements=strange))
+    with pytest.raises(UsageError, match="have no subject in common"):
+        answer(CompareCommand(a, b))
+
+
+def test_the_command_shows_both_times_and_the_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = sample_run.bench()
+    a, b = write(tmp_path / "a.json", report), write(tmp_path / "b.json", slowed(report, 0.5))
+    assert run(["compare", str(a), str(b)]) == 0
+    shown = capsys.readouterr().out
+    assert "2.00×" in shown
+    assert "faster" in shown
+    assert run(["compare", str(a), str(tmp_path / "none.json")]) == 3
+    capsys.readouterr()
+    assert run(["-q", "compare", str(a), str(b), "--json"]) == 0
+    ((kind, schema),) = document_types("compare")
+    jsonschema.validate(
+        json.loads(capsys.readouterr().out), records.json_schema(kind, schema=schema)
+    )

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from bench.simulation import NOISES, measurements
+from bench.test_ledger import TASK, cell
+from burnish.bench import machine
+from burnish.bench.cells import Finished
+from burnish.bench.fingerprint import machine_key
+from burnish.bench.ledger import Ledger
+from burnish.bench.measure import Verdict
+from burnish.bench.subject import BenchOptions
+from burnish.cli.main import run
+from burnish.cli.reference import document_types
+from burnish.core import records
+from burnish.core.errors import UsageError
+from burnish.study.history import answer, dashboard_answer
+from burnish.study.requests.guarding import DashboardCommand, HistoryCommand
+from burnish.study.shown.guarding import sparkline
+
+HERE = machine_key(machine.here())
+
+
+def timed(call_s: float, day: int, **changes: object) -> Finished:
+    (measured,) = measurements(
+        {"m@a": call_s}, NOISES["process luck of 1 %"], seed=day,
+        options=BenchOptions(rounds=8, blocks=6),
+    )  # fmt: skip
+    one = cell(
+        measurement=measured, measured_at=f"2026-11-{day:02}T12:00:00+00:00",
+        task=replace(TASK, machine=HERE), **changes,
+    )  # fmt: skip
+    return replace(one, figures=replace(one.figures, median_s=call_s))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    path = tmp_path / "m.sqlite"
+    elsewhere = replace(timed(0.5, 4), task=replace(TASK, machine="another"))
+    other = replace(timed(0.03, 5), task=replace(TASK, machine=HERE, engine="openvino"))
+    Ledger(path).append([timed(0.010, 1), timed(0.010, 2), timed(0.013, 3), elsewhere, other])
+    return path
+
+
+def test_a_history_has_one_series_for_each_engine_of_this_machine(ledger: Path) -> None:
+    report = answer(HistoryCommand("bert", ledger=ledger))
+    assert [trend.series.engine for trend in report.trends] == ["onnxruntime-cpu", "openvino"]
+    first = report.trends[0]
+    assert [point.median_s for point in first.series.points] == [0.010, 0.010, 0.013]
+    assert first.newest is not None
+    assert first.newest.verdict is Verdict.SLOWER
+    assert report.trends[1].newest is None
+    assert report.elsewhere == 1
+
+
+def test_only_engines_that_are_asked_for_are_shown(ledger: Path) -> None:
+    report = answer(HistoryCommand("bert", engine="openvino", ledger=ledger))
+    assert [trend.series.engine for trend in report.trends] == ["openvino"]
+
+
+def test_a_model_without_measurements_says_what_there_is(ledger: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no measurement of gpt2") as error:
+        answer(HistoryCommand("gpt2", ledger=ledger))
+    assert error.value.hint == "it has: bert/dynamo"
+    with pytest.raises(UsageError, match="holds no measurement of gpt2") as error:
+        answer(HistoryCommand("gpt2", ledger=tmp_path / "none.sqlite"))
+    assert error.value.hint == "make one: burnish bench gpt2"
+
+
+def test_the_command_shows_the_trend_and_the_verdict(
+    ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["history", "bert", "--ledger", str(ledger)]) == 0
+    shown = capsys.readouterr().out
+    assert "▁▁█" in shown
+    assert "slower" in shown
+    assert "1 measurement of other machines" in shown
+
+
+def test_a_dashboard_is_one_page_or_the_json_of_pytorchs(ledger: Path, tmp_path: Path) -> None:
+    page, other = tmp_path / "page.html", tmp_path / "v3.json"
+    report = dashboard_answer(DashboardCommand(output=page, ledger=ledger))
+    assert (report.models, report.series, report.measurements) == (1, 3, 5)
+    assert "bert/dynamo" in page.read_text()
+    dashboard_answer(DashboardCommand(output=other, ledger=ledger))
+    found = json.loads(other.read_text())
+    latency = [one for one in found if one["metric"]["name"] == "latency_ms"]
+    assert [one["metric"]["benchmark_values"] for one in latency][:3] == [[10.0], [10.0], [13.0]]
+    assert latency[0]["model"] == {
+        "name": "bert/dynamo", "type": "onnx", "backend": "onnxruntime-cpu",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [("history", "bert"), ("dashboard", "-o", "p.html")])
+def test_the_documents_fit_their_schemas(
+    ledger: Path, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert run(["-q", *words, "--ledger", str(ledger), "--json"]) == 0
+    ((kind, schema),) = document_types(words[0])
+    jsonschema.validate(
+        json.loads(capsys.readouterr().out), records.json_schema(kind, schema=schema)
+    )
+
+
+def test_an_empty_ledger_has_no_dashboard(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no measurement") as error:
+        dashboard_answer(DashboardCommand(output=tmp_path / "p.html", ledger=tmp_path / "none"))
+    assert error.value.hint == "make one: burnish bench MODEL"
+
+
+def test_a_line_of_bars_rises_with_the_times() -> None:
+    assert sparkline([1.0, 1.5, 2.0]) == "▁▅█"
+    assert sparkline([1.0, 1.0]) == "▁▁"
+    assert sparkline([]) == ""
+    assert len(sparkline([1.0] * 50)) == 16
