@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import onnx
@@ -49,6 +50,20 @@ def test_the_tables_end_with_the_command_that_acts(
     assert "with 1 fusion" in shown
     assert "left alone, though it looked right" in shown
     assert "left alone, because it is something else" in shown
-    assert f"do it: burnish optimize {model} -o model_optimized.onnx" in shown
-    assert shown.endswith("--target cuda --disable swish")
+    assert f"do it: burnish optimize {model} --output model_optimized.onnx" in shown
+    assert shown.endswith("--disable swish --target cuda")
     assert sorted(path.name for path in model.parent.iterdir()) == ["model.onnx"]
+
+
+def test_the_command_that_acts_can_be_run(
+    model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = model.parent / "a folder"
+    folder.mkdir()
+    placed = model.rename(folder / "my model.onnx")
+    monkeypatch.chdir(folder)
+    assert run(["-q", "explain", str(placed), "--json", "--disable", "swish", "--no-trial"]) == 0
+    command = shlex.split(json.loads(capsys.readouterr().out)["command"])
+    assert command[0] == "burnish"
+    assert run(["-q", *command[1:]]) == 0
+    assert (folder / "my model_optimized.onnx").is_file()

@@ -49,3 +49,10 @@ def test_what_becomes_f16_is_judged_in_f16_where_that_has_a_kernel() -> None:
 def test_what_has_no_f16_kernel_is_judged_in_f32_which_it_will_stay_in() -> None:
     options = OptimizeOptions(cost="off", conversion=Conversion(numbers=PrecisionRequest()))
     assert refusal("QuickGelu", CONTRIB, F32, options) is None
+
+
+def test_a_type_that_nobody_knows_is_said_to_be_unknown() -> None:
+    found = refusal("Gelu", CONTRIB, None, OptimizeOptions())
+    assert found is not None
+    assert "the element type in which com.microsoft::Gelu would run is not known" in found.reason
+    assert "None" not in found.reason

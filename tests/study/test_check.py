@@ -133,6 +133,14 @@ def test_what_runs_only_on_another_target_is_told_and_left_to_the_whole_model() 
     assert "only the original runs" in unchecked.reason
 
 
+def test_no_message_names_a_file_that_is_gone() -> None:
+    with region_check() as check:
+        result = rewritten(relu(["n", 8]), rule("Relu", unknown), check)
+        (miss,) = result.report.misses
+        assert "it cannot be run on its own: the part: " in miss.reason
+        assert str(check.folder) not in miss.reason
+
+
 def test_what_holds_only_with_what_leads_to_it_is_kept() -> None:
     graph = Graph()
     positive = graph.op("Abs", graph.input("x", ["n", 8]))

@@ -52,6 +52,12 @@ def _without_kernel(
     if kernels.available(op_type, domain, dtype, options.target):
         return None
     known = kernels.table(options.target)
+    if dtype is None:
+        return Refusal(
+            f"the element type in which {_named(op_type, domain)} would run is not known, so"
+            f" neither is whether {known.provider} has a kernel for it",
+            "save the model with the types of its values: onnx.shape_inference.infer_shapes(model)",
+        )
     return Refusal(
         f"{_named(op_type, domain)} has no kernel for {dtype} in {known.provider}",
         "optimize for another target (--target), or in another floating type",

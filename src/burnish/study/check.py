@@ -38,7 +38,7 @@ _WEIGHTS_BYTES = (1 << 16, 1 << 25)
 are not settings, then those larger than any table of positions."""
 _LIMIT_S = 60.0
 """Parts are small: one that takes longer than this hangs."""
-_REMEDY = "none needed: the model was left as it is here; report it with burnish distill"
+_REMEDY = "none needed: the model was left as it is here; cut it out to report it: burnish distill"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ def _run(cut: Part, model: ir.Model, count: int, make: Sampler, folder: Path) ->
             proven = bool(count) and bool(given) and meaning.is_proven(given)
             return dataclasses.replace(outcome, meant=meaning.is_known, proven=proven)
     except (BurnishError, ChildRefusedError, ValueError, KeyError, ZeroDivisionError) as error:
-        return _Outcome(obstacle=f"it cannot be run on its own: {_first_line(error)}")
+        return _Outcome(obstacle=f"it cannot be run on its own: {_first_line(error, path)}")
 
 
 def _rename(model: ir.Model) -> None:
@@ -226,5 +226,9 @@ def _compared(
     return _Outcome() if ran else _Outcome(obstacle=obstacle)
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+def _first_line(error: Exception, path: Path | None = None) -> str:
+    """Return what an error says first; the file of a part is gone when somebody reads it."""
+    text = str(error)
+    for name in () if path is None else (str(path), path.name):
+        text = text.replace(name, "the part")
+    return text.splitlines()[0] if text else type(error).__name__

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from burnish.core.progress import SILENT, Progress
 from burnish.rewrite.leftovers import Leftover, leftovers
-from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.result import RewriteReport
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study.check import CheckReport
 from burnish.study.given import model_of
-from burnish.study.requests.rewriting import ExplainCommand
+from burnish.study.requests.line import line
+from burnish.study.requests.rewriting import ExplainCommand, OptimizeCommand
 from burnish.study.rewriting import options_of_explain, rules_of
 from burnish.study.trial import Trial, tried
 
@@ -45,18 +45,24 @@ def answer(asked: ExplainCommand, *, progress: Progress = SILENT) -> ExplainRepo
         model=model.label,
         source_key=onnx_files.content_key(model.onnx),
         rewrite=result.report,
-        leftovers=leftovers(result.model, explained),
+        leftovers=leftovers(result.model, explained, options),
         check=check,
-        command=" ".join(_command(model, options)),
+        command=_command(model, asked),
     )
 
 
-def _command(model: StoredModel, options: OptimizeOptions) -> Iterator[str]:
-    yield f"burnish optimize {model.onnx} -o {model.onnx.stem}_optimized.onnx"
-    defaults = OptimizeOptions()
-    for name in ("target", "ops", "cost"):
-        if getattr(options, name) != getattr(defaults, name):
-            yield f"--{name} {getattr(options, name)}"
-    for name in ("disable", "only"):
-        if getattr(options, name):
-            yield f"--{name} {','.join(getattr(options, name))}"
+def _command(model: StoredModel, asked: ExplainCommand) -> str:
+    """Return the command that does what was told, with all that was asked."""
+    return line(
+        OptimizeCommand(
+            model.onnx,
+            output=Path(f"{model.onnx.stem}_optimized.onnx"),
+            disable=asked.disable,
+            only=asked.only,
+            target=asked.target,
+            ops=asked.ops,
+            cost=asked.cost,
+            trial=asked.trial,
+            rules=asked.rules,
+        )
+    )

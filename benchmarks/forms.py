@@ -1,0 +1,195 @@
+"""How much is fused after other optimisers had their hands on a model.
+
+python benchmarks/forms.py WORK [--tool DIR] [--model GLOB,…] [--form NAME,…] [--twice]
+
+WORK holds what `export.py` of the shared coverage tool or `benchmarks/architectures.py` wrote.
+Each model is taken as it was exported and after onnxsim, onnxslim, and ONNX Runtime's own BASIC
+and EXTENDED levels; it is rewritten in this process, counted by the tool's own counter, and
+compared with the export: at two shapes, and with left padding and holes in the mask. `--twice`
+says where rewriting the result again changes anything. What is not installed is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fnmatch
+import importlib
+import io
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+
+from burnish.rewrite.leftovers import leftovers
+from burnish.rewrite.pipeline import RewriteResult, optimize
+from burnish.store import onnx_files
+
+TOOL = Path(__file__).parents[2] / "shared" / "tools" / "coverage"
+KINDS = ("attention", "layernorm", "rmsnorm", "groupnorm", "gelu", "silu", "rope")
+WRONG = 1e-4
+Arrays = Mapping[str, np.ndarray[Any, Any]]
+Table = dict[tuple[str, str], dict[str, list[int]]]
+Counts = Callable[[onnx.ModelProto], Mapping[str, Any]]
+
+
+def session(path: Path, level: str = "DISABLE_ALL", to: Path | None = None) -> Any:  # noqa: ANN401
+    """Return a session of one thread; with `to`, what it optimised is written there."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    levels = onnxruntime.GraphOptimizationLevel
+    options.graph_optimization_level = getattr(levels, f"ORT_{level}")
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    if to is not None:
+        options.optimized_model_filepath = str(to)
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def _onnxsim(source: Path, to: Path) -> None:
+    onnx.save(importlib.import_module("onnxsim").simplify(onnx.load(source))[0], to)
+
+
+def _onnxslim(source: Path, to: Path) -> None:
+    onnx.save(importlib.import_module("onnxslim").slim(str(source)), to)
+
+
+FORMS: Mapping[str, Callable[[Path, Path], object]] = {
+    "onnxsim": _onnxsim,
+    "onnxslim": _onnxslim,
+    "ort-basic": lambda source, to: session(source, "ENABLE_BASIC", to),
+    "ort-extended": lambda source, to: session(source, "ENABLE_EXTENDED", to),
+}
+
+
+def formed(source: Path, form: str) -> Path | None:
+    """Return a model in a form, made once; None: the tool fails on it, or is not there."""
+    if form == "exported":
+        return source
+    path = source.parents[1] / form / source.name
+    path.parent.mkdir(exist_ok=True)
+    if not path.exists():
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                FORMS[form](source, path)
+        except Exception as error:  # another tool's, of any kind
+            print(f"{form} fails on {source.stem}: {str(error)[:80]!r}", file=sys.stderr)
+            return None
+    return path
+
+
+def worst(source: Path, result: Path) -> float:
+    """Return the largest difference from the export, relative to the largest of its values."""
+    given = np.load(source.with_suffix(".npz"))
+    before, after = session(source), session(result)
+    found = 0.0
+    for feeds, kept in _feeds(given, {value.name for value in before.get_inputs()}):
+        try:
+            expected = before.run(None, feeds)
+        except Exception:  # an export that fails at a shape says nothing
+            continue
+        for mine, theirs in zip(after.run(None, feeds), expected, strict=True):
+            where = kept if kept is not None and theirs.shape[:2] == kept.shape else ...
+            off = np.abs(mine[where].astype(np.float64) - theirs[where]).max(initial=0.0)
+            found = max(found, float(off) / max(1e-3, float(np.abs(theirs).max(initial=0.0))))
+    return found
+
+
+def _feeds(given: Arrays, names: set[str]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield inputs at both shapes, then with a hole and left padding; and which places count."""
+    for tag in "ab":
+        yield {key[2:]: given[key] for key in given if key[0] == tag and key[2:] in names}, None
+    mask = given.get("a:attention_mask")
+    if mask is None or any(key.startswith("a:past") for key in given):
+        return
+    holes = np.ones_like(mask)
+    holes[-1, :3] = holes[0, holes.shape[1] // 2] = 0
+    feeds = {key[2:]: given[key] for key in given if key[0] == "a" and key[2:] in names}
+    yield feeds | {"attention_mask": holes}, holes.astype(bool)
+
+
+def reasons(result: RewriteResult) -> Iterable[str]:
+    """Yield why attentions stayed, each text once."""
+    misses = [miss for miss in result.report.misses if miss.rule in ("attention", "rotary", "gelu")]
+    yield from dict.fromkeys(f"  {miss.rule}: {miss.reason}" for miss in misses[:4])
+    left = leftovers(result.model, {miss.node for miss in result.report.misses})
+    yield from (f"  {item.reason}" for item in left[:2] if item.op_type == "Softmax")
+
+
+def main() -> int:
+    """Measure, print what is missing, then the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--tool", type=Path, default=TOOL)
+    parser.add_argument("--model", default="*")
+    parser.add_argument("--form", default=",".join(["exported", *FORMS]))
+    parser.add_argument("--twice", action="store_true")
+    asked = parser.parse_args()
+    if not (asked.tool / "counts.py").is_file():
+        print(f"{asked.tool}: not there, nothing is measured", file=sys.stderr)
+        return 0
+    sys.path.insert(0, str(asked.tool))
+    count = importlib.import_module("counts").count
+    table: Table = defaultdict(lambda: defaultdict(list))
+    for told in sorted((asked.work / "models").glob("*.json")):
+        known = json.loads(told.read_text())
+        wanted = any(fnmatch.fnmatch(told.stem, each) for each in asked.model.split(","))
+        if not known["ok"] or not wanted or not isinstance(known.get("torch_diff"), float):
+            continue
+        for form in asked.form.split(","):
+            _measure(told.with_suffix(".onnx"), form, known, count, table, twice=asked.twice)
+    print("\n".join(_rows(table)))
+    return int(any(sum(row["bad"]) for row in table.values()))
+
+
+def _measure(
+    source: Path,
+    form: str,
+    known: Mapping[str, Any],
+    count: Counts,
+    table: Table,
+    *,
+    twice: bool,
+) -> None:
+    path = formed(source, form)
+    if path is None:
+        return
+    result = optimize(onnx_files.read(path))
+    made = source.parents[1] / "result.onnx"
+    ir.save(result.model, made)
+    counts = count(onnx.load(made))["kinds"]
+    row = table[form, f"{known['exporter']} {known['impl']}"]
+    expected = {kind: known["expected"].get(kind, 0) for kind in KINDS}
+    for kind, number in expected.items():
+        row[kind].append(min(counts[kind], number))
+        row[f"all {kind}"].append(number)
+    off = worst(source, made)
+    row["bad"].append(int(not off <= WRONG))
+    missing = [f"{k} {counts[k]}/{n}" for k, n in expected.items() if counts[k] < n]
+    if missing or off > WRONG:
+        print(f"{source.stem} {form}: {', '.join(missing)}; off by {off:.1e}", flush=True)
+        print("\n".join(reasons(result)))
+    if twice and (again := optimize(onnx_files.read(made)).report).fusions:
+        print(
+            f"{source.stem} {form}: again {[fusion.rule for fusion in again.fusions]}", flush=True
+        )
+
+
+def _rows(table: Mapping[tuple[str, str], Mapping[str, list[int]]]) -> Iterable[str]:
+    yield "| form | export | models | " + " | ".join(KINDS) + " | bad |"
+    yield "|" + " --- |" * (len(KINDS) + 4)
+    for (form, export), row in sorted(table.items()):
+        cells = [f"{sum(row[kind])}/{sum(row[f'all {kind}'])}" for kind in KINDS]
+        ends = " | ".join([*cells, str(sum(row["bad"]))])
+        yield f"| {form} | {export} | {len(row['bad'])} | {ends} |"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
