@@ -7,7 +7,8 @@ from pathlib import Path
 from burnish.codegen.schedule import Choice
 from burnish.codegen.tune.budget import Budget
 from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.measured import LOOK, Measured, TuneOptions
+from burnish.codegen.tune.measured import LOOK, Measured, TuneOptions, promise
+from burnish.codegen.tune.trial import Trial, Tuned
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.partition import partition
@@ -152,6 +153,16 @@ def test_chosen_groups_are_searched_further() -> None:
     best = max(s.tile[0] for _, schedules, _ in measurer.asked for s in schedules)
     assert choices[-1].schedule is not None
     assert choices[-1].schedule.tile[0] <= best
+
+
+def test_what_was_foreseen_worst_is_searched_first() -> None:
+    """Of two groups that take equally long, the one that should have been the shorter."""
+    tried = [
+        Tuned((Trial(Schedule((1,)), (2e-3,), predicted_s=predicted),))
+        for predicted in (1e-3, 2e-3)
+    ]
+    assert [promise(each) for each in tried] == [4e-3, 2e-3]
+    assert promise(Tuned()) == 0.0
 
 
 def test_when_time_is_up_the_rest_is_as_predicted() -> None:

@@ -60,6 +60,18 @@ def test_more_schedules_are_compared_with_the_best_so_far(task: Task) -> None:
     assert after.searched == 6
 
 
+def test_what_is_like_a_bad_surprise_is_tried_last(task: Task) -> None:
+    """Long tiles take far longer than predicted: once that is known, short ones are tried."""
+    long = 64
+    measurer = FakeMeasurer(lambda _group, s: 1.0 if s.tile[0] >= long else 0.01)
+    same = tuner(measurer)
+    same.tune(task, 6)
+    same.tune(task, 12)
+    first, second = (asked for _, asked, _ in measurer.asked)
+    assert {schedule.tile[0] >= long for schedule in first} == {False, True}
+    assert {schedule.tile[0] >= long for schedule in second} == {False}
+
+
 def test_repeated_layers_are_tuned_once() -> None:
     graph = chain_of_layers(256, 32, 2)
     measurer = FakeMeasurer(smaller_is_faster)

@@ -2,8 +2,8 @@
 
 It begins with the groups that the cost model predicts. Each is timed as one kernel, as two, and in
 ONNX Runtime; where two are faster, each of them is looked at in the same way. Then what was chosen,
-and what came close, is searched further, the most expensive first, until the time is up. Equal
-groups are timed once, and what was found for them before is used again.
+and what came close, is searched further, first what takes long and longer than was predicted, until
+the time is up. Equal groups are timed once, and what was found for them before is used again.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from burnish.codegen.tune.budget import Budget
 from burnish.codegen.tune.decide import Decision, decide
 from burnish.codegen.tune.measure import OrtCandidate, Task
 from burnish.codegen.tune.search import Found, Tuner
+from burnish.codegen.tune.trial import Tuned
 from burnish.core.progress import SILENT, Progress
 from burnish.core.tensors import BITS
 from burnish.core.units import seconds as seconds_text
@@ -114,9 +115,10 @@ class _Search:
             self._told("tune", number, len(order))
 
     def _search_further(self) -> bool:
-        """Try more schedules of what is chosen and of what came close, the longest first.
+        """Try more schedules of what is chosen and of what came close, the most promising first.
 
-        Return whether there was time for all of it.
+        That is what takes long and was predicted to take less: there the cost model is wrong, and
+        others of its candidates may be far better. Return whether there was time for all of it.
         """
         weights: dict[str, float] = {}
         groups: dict[str, Group] = {}
@@ -124,8 +126,7 @@ class _Search:
             for group in self._interesting(root):
                 key = self._first(group).signature
                 groups[key] = group
-                seconds = self._known(group).tuned.seconds or 0.0
-                weights[key] = weights.get(key, 0.0) + seconds
+                weights[key] = weights.get(key, 0.0) + promise(self._known(group).tuned)
         order = sorted(weights, key=lambda key: -weights[key])
         stage = f"tune, {self._top} schedules"
         for number, key in enumerate(order, 1):
@@ -247,6 +248,14 @@ class _Search:
             return self._predict(group)
         except NoGroupError:
             return 0.0
+
+
+def promise(tuned: Tuned) -> float:
+    """Return the seconds of a group, times how much longer that is than was predicted."""
+    best = tuned.best
+    if best is None or best.seconds is None:
+        return 0.0
+    return best.seconds * (best.seconds / best.predicted_s if best.predicted_s else 1.0)
 
 
 class NoCandidateError(Exception):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -63,8 +65,7 @@ class Tuner:
         if known.tuned.searched >= top and missing is None:
             return known
         ranking = self._ranking(task, top)
-        tried = {identity(trial.schedule) for trial in known.tuned.trials}
-        fresh = [each for each in _wanted(ranking, task) if identity(each) not in tried]
+        fresh = _fresh(_wanted(ranking, task), known.tuned.trials, top)
         best = known.tuned.schedule
         schedules = [*fresh, best] if best is not None else fresh
         trials: tuple[Trial, ...] = ()
@@ -84,8 +85,7 @@ class Tuner:
         if key not in self._rankings:
             space = Space(top=max(self.most, top), visits=VISITS)
             self._rankings[key] = self.backend.candidates(task.group, task.graph, space)
-        found = self._rankings[key]
-        return Ranking(found.candidates[:top], found.reason)
+        return self._rankings[key]
 
     def _kept(self, task: Task, tuned: Tuned, known: Found) -> Found:
         if tuned != known.tuned:
@@ -105,11 +105,44 @@ class Tuner:
         return replace(own, signature=f"{own.signature} ort {part.kind}")
 
 
-def _wanted(ranking: Ranking, task: Task) -> list[Schedule]:
+def _wanted(ranking: Ranking, task: Task) -> list[tuple[Schedule, float]]:
+    """Return what may be tried, the most promising first, with the seconds that are predicted."""
     if ranking.candidates or not task.graph.tensors[task.group.anchor.output].size:
-        return [each.schedule for each in ranking.candidates]
+        return [(each.schedule, each.cost.seconds) for each in ranking.candidates]
     # nothing fits where it should: the smallest tiles are right all the same
-    return [Schedule(tuple(1 for _ in task.group.anchor.shape))]
+    return [(Schedule(tuple(1 for _ in task.group.anchor.shape)), 0.0)]
+
+
+def _fresh(
+    wanted: Sequence[tuple[Schedule, float]], trials: Sequence[Trial], top: int
+) -> list[Schedule]:
+    """Return what to try next: as many as are missing, by what was measured of others like them."""
+    tried = {identity(trial.schedule) for trial in trials}
+    rest = [each for each in wanted if identity(each[0]) not in tried]
+    rest.sort(key=lambda each: each[1] * _surprise(each[0], trials))
+    return [schedule for schedule, _ in rest[: max(top - len(tried), 0)]]
+
+
+def _surprise(schedule: Schedule, trials: Sequence[Trial]) -> float:
+    """Return how many times longer than predicted the nearest tiles that were tried have taken.
+
+    What a cost model does not know of a kernel (a cache that thrashes, vectors that run short)
+    it mostly does not know of the tiles next to it, either.
+    """
+    known = [
+        (_apart(trial.schedule, schedule), trial.seconds / trial.predicted_s)
+        for trial in trials
+        if trial.schedule is not None and trial.seconds is not None and trial.predicted_s
+    ]
+    nearest = min((apart for apart, _ in known), default=0.0)
+    ratios = [ratio for apart, ratio in known if apart == nearest]
+    return statistics.median(ratios) if ratios else 1.0
+
+
+def _apart(first: Schedule, second: Schedule) -> float:
+    """Return by how many doublings two tiles differ, and one more where only one carries on."""
+    steps = (abs(math.log2(a / b)) for a, b in zip(first.tile, second.tile, strict=True))
+    return sum(steps) + (first.carried != second.carried)
 
 
 def _merged(old: Sequence[Trial], new: Sequence[Trial], ranking: Ranking) -> tuple[Trial, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -109,7 +108,6 @@ register({
                                folds=defined, loops=gather_elements),
     "GatherND": Operator(_gathered_slices, work=nothing, traffic=Movement.AS_GIVEN,
                          folds=defined, loops=gather_nd),
-    "ScatterND ScatterElements": replace(_MOVES, folds=defined),
     "Scatter ReverseSequence": _MOVES,
     "NonZero": Operator(_found, always("i64"), work=nothing, folds=defined),
     "Compress": Operator(work=nothing),
