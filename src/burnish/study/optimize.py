@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +13,13 @@ from burnish.core.errors import CheckFailedError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.base import LEVELS
-from burnish.engines.crash import Crash
+from burnish.engines.loading import highest_level, refusal
 from burnish.parity import request as parity_of
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest
 from burnish.parity.verdict import verdict
 from burnish.rewrite.options import Conversion, OptimizeOptions
+from burnish.rewrite.passes import STEPS
 from burnish.rewrite.result import Miss, RewriteReport
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
@@ -56,9 +58,11 @@ class OptimizeReport:
 class RewriteRejectedError(CheckFailedError):
     """The rewritten model does not compute the same, and was not written."""
 
-    def __init__(self, problem: str, *, hint: str, report: OptimizeReport) -> None:
+    def __init__(self, problem: str, *, hint: str, report: OptimizeReport, fault: str = "") -> None:
         super().__init__(problem, hint=hint)
         self.report = report
+        self.fault = fault
+        """How the engine fails with it, where it is not a difference; empty: it is one."""
 
 
 def answer(asked: OptimizeCommand, *, progress: Progress = SILENT) -> OptimizeReport:
@@ -102,7 +106,8 @@ def optimize_file(
 
     The request says with which inputs and tolerances; its models are filled in here. `trial`
     says which rules of the user's own take part, how each fusion is tried, and who watches. A rule
-    without which the engine does not crash is left out.
+    or step without which the engine loads the result at each of its levels, and does not crash, is
+    left out.
     """
     isolated.start(JUDGE)
 
@@ -112,13 +117,13 @@ def optimize_file(
     try:
         return attempt(options)
     except RewriteRejectedError as rejected:
-        parity = rejected.report.parity
-        if parity is None or parity.crash is None:
+        if not rejected.fault:
             raise
-        for rule in rejected.report.rewrite.fusion_counts:
+        for suspects in _suspected(rejected.report.rewrite):
             with suppress(RewriteRejectedError):
-                without = attempt(dataclasses.replace(options, disable=(*options.disable, rule)))
-                return _left_out(without, rule, rejected.report, parity.crash)
+                without = (*options.disable, *suspects)
+                report = attempt(dataclasses.replace(options, disable=without))
+                return _left_out(report, suspects, rejected.report, rejected.fault)
         raise
 
 
@@ -152,6 +157,7 @@ def _attempt(
         if request is not None:
             with comparable(model, StoredModel(draft, target.stem), conversion) as pair:
                 runs = StoredModel(draft, target.stem) if conversion.changes_types else None
+                _require_loading(report, runs or pair[1], pair[0])
                 asked = dataclasses.replace(_asked(request, pair, conversion), runs=runs)
                 found.append(_compared(asked, progress))
             _require(dataclasses.replace(report, parity=found[0]), found[0])
@@ -163,6 +169,13 @@ def _attempt(
 
 def _compared(asked: VerifyRequest, progress: Progress) -> VerifyReport:
     """Return what was found; where the original crashes the engine as well, at a lower level."""
+    level = highest_level(JUDGE, asked.runs or asked.candidate or asked.reference)
+    if level not in (None, asked.options.graph_level):
+        # `_require_loading` has seen that the original is refused there as well
+        note = f"neither it nor the original loads at a level above {level}; compared at that"
+        options = dataclasses.replace(asked.options, graph_level=level)
+        found = parity_of.answer(dataclasses.replace(asked, options=options), progress=progress)
+        return dataclasses.replace(found, notes=(*found.notes, note))
     found = parity_of.answer(asked, progress=progress)
     if found.crash is None:
         return found
@@ -179,14 +192,25 @@ def _compared(asked: VerifyRequest, progress: Progress) -> VerifyReport:
     return dataclasses.replace(found, notes=notes)
 
 
+def _suspected(rewrite: RewriteReport) -> Iterator[tuple[str, ...]]:
+    """Yield what may be at fault: each rule that was applied, each step that did something, all."""
+    steps = [step.step for step in rewrite.steps if step.count and step.step in STEPS]
+    suspects = (*rewrite.fusion_counts, *steps)
+    yield from ((suspect,) for suspect in suspects)
+    if len(suspects) > 1:
+        yield suspects
+
+
 def _left_out(
-    report: OptimizeReport, rule: str, rejected: OptimizeReport, crash: Crash
+    report: OptimizeReport, names: tuple[str, ...], rejected: OptimizeReport, fault: str
 ) -> OptimizeReport:
-    """Return a report that says of each place of a rule why it was left alone."""
+    """Return a report that says of each place of what was left out why that is."""
+    places = [(fusion.rule, fusion.node) for fusion in rejected.rewrite.fusions]
+    places += [(name, "") for name in names if name not in rejected.rewrite.fusion_counts]
     misses = tuple(
-        Miss(rule, fusion.node, f"with it, {crash}", f"none needed: {rule} was left out")
-        for fusion in rejected.rewrite.fusions
-        if fusion.rule == rule
+        Miss(name, node, f"with it, {fault}", f"none needed: {name} was left out")
+        for name, node in places
+        if name in names
     )
     rewrite = dataclasses.replace(report.rewrite, misses=(*report.rewrite.misses, *misses))
     return dataclasses.replace(report, rewrite=rewrite)
@@ -211,6 +235,17 @@ def _asked(
     )
 
 
+def _require_loading(report: OptimizeReport, made: StoredModel, original: StoredModel) -> None:
+    fault = refusal(JUDGE, made, original).replace(str(made.onnx), str(report.target))
+    if fault:
+        raise RewriteRejectedError(
+            f"{report.target} was not written: {fault}",
+            hint="try fewer fusions: --only NAME,… names those to apply",
+            report=report,
+            fault=fault,
+        )
+
+
 def _require(report: OptimizeReport, parity: VerifyReport) -> None:
     if parity.passed:
         return
@@ -233,8 +268,9 @@ def _require(report: OptimizeReport, parity: VerifyReport) -> None:
     else:
         hint = "write it with --no-verify, and compare the two with burnish verify --bisect"
     raise RewriteRejectedError(
-        f"{report.target} was not written: {verdict(parity)}", hint=hint, report=report
-    )
+        f"{report.target} was not written: {verdict(parity)}", hint=hint, report=report,
+        fault="" if parity.crash is None else str(parity.crash),
+    )  # fmt: skip
 
 
 def _summary(report: RewriteReport) -> str:
