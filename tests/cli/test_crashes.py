@@ -121,6 +121,20 @@ def test_a_rule_with_which_the_whole_crashes_is_left_out(
     assert miss["remedy"] == "none needed: gelu was left out"
 
 
+@pytest.mark.parametrize("level", ["extended", "off"])
+def test_a_rule_whose_result_does_not_load_at_every_level_is_left_out(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], level: str
+) -> None:
+    plant(monkeypatch, "Gelu", "refuse", at="open", levels=[level])
+    code, target = optimized(model, "--no-trial", "--json")
+    assert code == 0
+    assert "Gelu" not in operators(target)
+    (miss,) = json.loads(capsys.readouterr().out)["rewrite"]["misses"]
+    found = f"with it, onnxruntime-cpu does not load it at level {level} ("
+    assert miss["reason"].startswith(found)
+    assert miss["remedy"] == "none needed: gelu was left out"
+
+
 def test_a_crash_that_no_rule_makes_is_a_failed_check(
     model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

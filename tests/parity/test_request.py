@@ -52,3 +52,10 @@ def test_equal_requests_have_equal_answers(tmp_path: Path, seed: int) -> None:
     request = VerifyRequest(model, seed=seed)
     assert answer(request) == answer(request)
     assert answer(request).passed
+
+
+def test_text_is_the_same_as_a_constant_and_as_what_a_node_gives(tmp_path: Path) -> None:
+    whole = 'g () => (string[2] y) { c = Constant <value_strings = ["a", "b"]> () y = Identity(c) }'
+    bare = 'g () => (string[2] y) { y = Constant <value_strings = ["a", "b"]> () }'
+    models = (write(tmp_path / f"{n}.onnx", text) for n, text in (("whole", whole), ("bare", bare)))
+    assert answer(VerifyRequest(*models, budget_s=5)).passed

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 
 from burnish.feeds.feed import Feeds
+from burnish.parity.roundings import _overflowing_alike
 from burnish.parity.subject import Subject
 from burnish.parity.verify import judge, verify
 from burnish.store.layout import stored
@@ -49,3 +50,25 @@ def test_how_many_elements_there_are_is_else_a_difference(tmp_path: Path) -> Non
     )
     assert not passed
     assert not any("roundings decide" in note for note in notes)
+
+
+LARGEST = """<ir_version: 6, opset_import: ["": 11]>
+g (float[2, n] x) => (float[2, 1] y)
+<int64[1] end = {1000}, int64[1] axis = {1}>
+{
+   none = Slice(x, end, end, axis)
+   z = ReduceMax <axes = [1], keepdims = 1> (none)
+   y = Tanh(z)
+}"""
+
+
+def test_the_largest_of_nothing_is_what_the_engine_makes_of_it(tmp_path: Path) -> None:
+    models = [stored(_stored(tmp_path / f"{name}.onnx", LARGEST)) for name in ("one", "two")]
+    feeds = Feeds({"x": np.ones((2, 3), np.float32)}, {"n": 3})
+    assert verify(judge(models[0]), Subject(models[1]), [feeds]).passed
+
+
+def test_a_run_counts_where_it_is_finite_and_the_truth_is_not() -> None:
+    truth, written = np.array([-np.inf, np.nan, 1.0, 2.0]), np.array([0.5, 0.25, np.inf, 3.0])
+    found = _overflowing_alike(truth, written.astype(np.float32))
+    np.testing.assert_array_equal(found, [0.5, 0.25, np.inf, 2.0])

@@ -13,12 +13,19 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+
+def refuse() -> None:
+    """Raise what ONNX Runtime raises for a graph that its own optimisations have spoilt."""
+    raise RuntimeError("[ONNXRuntimeError] : 1 : FAIL : planted")
+
+
 ACTS: dict[str, Callable[[], object]] = {
     "segv": lambda: os.kill(os.getpid(), 11),
     "abort": lambda: (os.write(2, b"terminate called\n"), os.abort()),
     "memory": lambda: (os.write(2, b"what():  std::bad_alloc\n"), os.abort()),
     "kill": lambda: os.kill(os.getpid(), 9),
     "exit": lambda: os._exit(4),
+    "refuse": refuse,
     "hang": lambda: time.sleep(600),
     "chatter": lambda: [os.write(1, b"loading the loader\n" * 1000) for _ in range(200)],
 }
@@ -43,7 +50,8 @@ def plant() -> None:
     load, run = onnxruntime_cpu.load, onnxruntime_session.OnnxRuntimeSession.run
 
     def planted_load(model: Any, options: Any, *others: Any, **named: Any) -> Any:  # noqa: ANN401
-        act("open", model, options)
+        with onnxruntime_session.explained(model):
+            act("open", model, options)
         return load(model, options, *others, **named)
 
     def planted_run(self: Any, feeds: Any) -> Any:  # noqa: ANN401

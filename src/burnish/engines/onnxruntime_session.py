@@ -9,8 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.engines import onnxruntime_values as values
@@ -19,6 +17,7 @@ from burnish.engines.onnxruntime_errors import explain, explained
 from burnish.feeds.check import check_feeds
 from burnish.process.scratch import scratch
 from burnish.store import onnx_files
+from burnish.store.interface import ANY_RANK
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
 
@@ -135,7 +134,7 @@ class OnnxRuntimeSession:
         self._session = session
         self._placement = placement
         self._inputs = tuple(values.spec(argument, model) for argument in session.get_inputs())
-        given = [values.spec(argument, model) for argument in session.get_outputs()]
+        given = [values.output_spec(argument, model) for argument in session.get_outputs()]
         # a model may give one tensor twice, and then it is given once
         self._outputs = tuple({spec.name: spec for spec in given}.values())
         self._prepared = 0
@@ -152,7 +151,7 @@ class OnnxRuntimeSession:
             names = [spec.name for spec in self._outputs]
             with explained(self._model):
                 arrays = self._session.run(names, dict(feeds), self._run_options(NO_CAPTURE))
-            return {name: np.asarray(array) for name, array in zip(names, arrays, strict=True)}
+            return {name: values.gathered(item) for name, item in zip(names, arrays, strict=True)}
         binding, _kept = self._bound(feeds, "cpu", 0)
         with explained(self._model):
             self._session.run_with_iobinding(binding, self._run_options(NO_CAPTURE))
@@ -166,7 +165,8 @@ class OnnxRuntimeSession:
         captured graph needs and which spares the others an allocation per run.
         """
         check_feeds(feeds, self._inputs)
-        if any(spec.dtype == "str" for spec in self._inputs):
+        collections = any(spec.shape == (ANY_RANK,) for spec in self._outputs)
+        if collections or any(spec.dtype == "str" for spec in self._inputs):
             return self._unbound(feeds)
         provider = self._provider
         binding, kept = self._bound(feeds, provider.device, provider.device_index)
@@ -229,7 +229,7 @@ class OnnxRuntimeSession:
         return options
 
     def _unbound(self, feeds: Arrays) -> Callable[[], None]:
-        """Return one run that ONNX Runtime feeds itself: text cannot be bound."""
+        """Return one run that ONNX Runtime feeds itself: text and collections cannot be bound."""
         run, given, settings = self._session.run, dict(feeds), self._run_options(NO_CAPTURE)
 
         def call() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
 from burnish.core.tensors import TensorSpec
 from burnish.store.element_types import DATA_TYPES, numpy_type
+from burnish.store.interface import ANY_RANK
 from burnish.store.runtime_types import short_name
 from burnish.store.stored import StoredModel
 
+_COLLECTION = re.compile(r"(?:seq|map)\(.*?(?P<tensor>tensor\(\w+\))\)+")
 OrtValue = Any
 """`onnxruntime.OrtValue`: the package has no types."""
 
@@ -33,6 +36,31 @@ def spec(argument: Any, model: StoredModel) -> TensorSpec:  # noqa: ANN401  (its
         for index, dim in enumerate(argument.shape)
     )
     return TensorSpec(argument.name, dtype, shape)
+
+
+def output_spec(argument: Any, model: StoredModel) -> TensorSpec:  # noqa: ANN401  (its NodeArg)
+    """Return an output as ours; sequences and maps of numbers are fetched as one tensor."""
+    inner = _COLLECTION.fullmatch(argument.type)
+    dtype = None if inner is None else short_name(inner["tensor"])
+    return spec(argument, model) if dtype is None else TensorSpec(argument.name, dtype, (ANY_RANK,))
+
+
+def gathered(item: Any) -> Array:  # noqa: ANN401  (whatever ONNX Runtime gives)
+    """Return what a run gave as one tensor.
+
+    A map is its numbers in the order of its keys; a sequence is stacked where its items are of
+    one shape, else strung together.
+    """
+    match item:
+        case dict():
+            return np.asarray([item[key] for key in sorted(item)])
+        case list():
+            parts = [gathered(each) for each in item]
+            if len({part.shape for part in parts}) <= 1:
+                return np.asarray(parts)
+            return np.concatenate([part.reshape(-1) for part in parts])
+        case _:
+            return np.asarray(item)
 
 
 def is_native(dtype: str) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
+from burnish.store.element_types import array_of
 
 TEXT = "str"
 _MADE_UP = ("burnish", "42", "-1.5", "", "Ünïcode", "two words")
@@ -44,5 +45,4 @@ def texts(shape: tuple[int, ...], words: tuple[str, ...], random: np.random.Gene
 def _held(tensor: ir.TensorProtocol) -> list[str]:
     if tensor.dtype is not ir.DataType.STRING:
         return []
-    held = np.asarray(tensor.numpy()).reshape(-1).tolist()
-    return [text.decode(errors="replace") if isinstance(text, bytes) else text for text in held]
+    return [str(text) for text in array_of(tensor).flat]

@@ -14,7 +14,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.budget import Budget
 from burnish.meaning.node import Nodes, NotEvaluatedError, Operand, Tensor
 from burnish.meaning.numbers import Numbers
-from burnish.store.element_types import numpy_type
+from burnish.store.element_types import array_of, numpy_type
 from burnish.tile.lower import named, operator
 
 Body = Callable[[ir.Graph, Sequence[Operand]], list[Operand]]
@@ -199,7 +199,7 @@ class Evaluator:
             return scope[value]
         if value.const_value is None:
             raise NotEvaluatedError(f"the value {value.name!r} is computed by nobody")
-        return self._constant(value.name, value.const_value.numpy(), numbers)
+        return self._constant(value.name, array_of(value.const_value), numbers)
 
     def _held(self, name: str, array: Array, numbers: Numbers) -> Tensor:
         """Return what is fed: an input, or a constant of a larger model."""

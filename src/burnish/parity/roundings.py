@@ -119,11 +119,15 @@ def _given(run: Run, feeds: Arrays) -> Arrays:
 
 
 def _overflowing_alike(truth: Array, written: Array | None) -> Array:
-    """Return the truth, but NaN and infinities where the reference has them when it is run."""
+    """Return the truth, but what the reference gives where one of the two is no finite number.
+
+    A run overflows where the truth does not; the largest of nothing is minus infinity in truth, and
+    whatever an engine likes when it is run.
+    """
     if written is None or written.shape != truth.shape or truth.dtype.kind != "f":
         return truth
     run = written.astype(np.float64)
-    return np.where(np.isfinite(run), truth, run)
+    return np.where(np.isfinite(run) & np.isfinite(truth), truth, run)
 
 
 def _distance(found: Array | None, expected: Array) -> Floats | None:

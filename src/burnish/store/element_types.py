@@ -8,6 +8,8 @@ from types import MappingProxyType
 import numpy as np
 import onnx_ir as ir
 
+from burnish.core.arrays import Array
+
 _BY_ONNX_NAME = {
     "FLOAT": "f32", "DOUBLE": "f64", "FLOAT16": "f16", "BFLOAT16": "bf16",
     "FLOAT8E4M3FN": "f8e4m3fn", "FLOAT8E4M3FNUZ": "f8e4m3fnuz", "FLOAT8E5M2": "f8e5m2",
@@ -33,3 +35,12 @@ DATA_TYPES: Mapping[str, ir.DataType] = MappingProxyType(
 def numpy_type(short: str) -> np.dtype[np.generic]:
     """Return the NumPy type of a short name; text is an array of Python objects."""
     return np.dtype(object) if short == "str" else np.dtype(DATA_TYPES[short].numpy())
+
+
+def array_of(tensor: ir.TensorProtocol) -> Array:
+    """Return the elements of a constant; text as engines give it, not as the bytes in a file."""
+    array: Array = np.asarray(tensor.numpy())
+    if tensor.dtype is not ir.DataType.STRING:
+        return array
+    texts = [t.decode(errors="replace") if isinstance(t, bytes) else t for t in array.flat]
+    return np.array(texts, object).reshape(array.shape)

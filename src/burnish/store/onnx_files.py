@@ -22,6 +22,7 @@ from burnish.store import (
     external_data,
     first_bytes,
     history,
+    mending,
     runtime_limits,
     sparse,
     versions,
@@ -60,14 +61,10 @@ def read(path: Path) -> ir.Model:
     """
     proto = _parsed(path)
     sparse.make_dense(proto.graph, path)
-    try:
-        model = ir.serde.deserialize_model(proto)
-    except _UNEXPECTED as error:
-        raise ModelError(
-            f"{path}: is not a well-formed ONNX graph ({_innermost(error)})", hint=well_formed.HINT
-        ) from error
+    model = _deserialized(proto, path)
     _state_opset(model)
     beside = well_formed.checked(model, path)
+    mending.state_output_types(model, proto)
     expansion.check(model, path, most_nodes=settings.read().max_nodes)
     external_data.attach(beside, path)
     return model
@@ -172,6 +169,17 @@ def _parsed(path: Path) -> onnx.ModelProto:
     return proto
 
 
+def _deserialized(proto: onnx.ModelProto, path: Path) -> ir.Model:
+    try:
+        return ir.serde.deserialize_model(proto)
+    except _UNEXPECTED as error:
+        if mending.mend(proto.graph):
+            return _deserialized(proto, path)
+        raise ModelError(
+            f"{path}: is not a well-formed ONNX graph ({_innermost(error)})", hint=well_formed.HINT
+        ) from error
+
+
 def _state_opset(model: ir.Model) -> None:
     """Give a model that does not say which opset it is of, the one that it is run as."""
     imports = model.opset_imports
@@ -203,6 +211,7 @@ def _stamped(model: ir.Model, new: History) -> ir.Model:
 
 def _serialized(model: ir.Model, path: Path) -> onnx.ModelProto:
     proto = ir.to_proto(model)
+    mending.restore(proto)
     if proto.ByteSize() > _PROTOBUF_LIMIT_BYTES:
         raise ModelError(
             f"{path}: {proto.ByteSize():,} bytes remain inside the model after its initializers"
@@ -214,6 +223,9 @@ def _serialized(model: ir.Model, path: Path) -> onnx.ModelProto:
 
 def _spec(value: ir.Value, kind: str) -> TensorSpec:
     name = value.name or ""
+    held = _held_type(value) if kind == "output" else None
+    if held is not None and held in SHORT_NAMES:
+        return TensorSpec(name, SHORT_NAMES[held], (ANY_RANK,))
     if value.type is not None and not isinstance(value.type, ir.TensorType):
         found = type(value.type).__name__.removesuffix("Type").lower()
         raise ModelError(
@@ -226,6 +238,13 @@ def _spec(value: ir.Value, kind: str) -> TensorSpec:
             hint="export the model again with types for all inputs and outputs",
         )
     return TensorSpec(name, SHORT_NAMES[value.dtype], _dims(value, name))
+
+
+def _held_type(value: ir.Value) -> ir.DataType | None:
+    """Return the type of the numbers in a sequence or a map; None: the value is neither."""
+    if isinstance(value.type, ir.SequenceType) and isinstance(value.type.elem_type, ir.TensorType):
+        return value.type.elem_type.elem_type
+    return mending.kept_element_type(value)
 
 
 def _dims(value: ir.Value, name: str) -> tuple[Dim, ...]:

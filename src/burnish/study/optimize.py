@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,37 +12,30 @@ import onnx_ir as ir
 
 from burnish.core import files
 from burnish.core.errors import CheckFailedError, ModelError
-from burnish.core.precisions import element_type
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
-from burnish.engines.base import LEVELS
-from burnish.engines.crash import Crash
-from burnish.parity import request as parity_of
-from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest
-from burnish.parity.verdict import verdict
-from burnish.process.scratch import scratch
-from burnish.rewrite.options import Conversion, OptimizeOptions, PrecisionRequest
+from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.passes import STEPS
 from burnish.rewrite.pipeline import RewriteResult
 from burnish.rewrite.result import Miss, RewriteReport
 from burnish.store import onnx_files
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
 from burnish.study import rewriting
+from burnish.study.acceptance import Acceptance
 from burnish.study.calibration import calibrated
 from burnish.study.check import JUDGE, CheckReport
 from burnish.study.conversion import (
     ConversionReport,
     Seen,
-    comparable,
     converted,
     renamed,
-    runnable,
     with_reasons,
 )
-from burnish.study.deviation import DeviationReport, refusal
 from burnish.study.given import model_of
-from burnish.study.moved import feeds_of, moved
+from burnish.study.moved import feeds_of
+from burnish.study.optimize_report import OptimizeReport, RewriteRejectedError
 from burnish.study.ranges import ranges_of
 from burnish.study.repair import Broken, Repair, repaired
 from burnish.study.requests.rewriting import OptimizeCommand
@@ -49,44 +43,8 @@ from burnish.study.requests.vocabulary import path, shapes
 from burnish.study.trial import Trial, tried
 from burnish.study.variant import share_data_sets, size_bytes, target_of
 
-SCHEMA = 2
 _NEVER = 1e9
 """Numbers from here on stand for "never" in masks; whether it matters what they become is tried."""
-
-
-@dataclass(frozen=True, slots=True)
-class OptimizeReport:
-    """What was done to a model, where the result is, and whether it computes the same."""
-
-    model: str
-    source_key: str
-    """The sha256 of the original's files."""
-    target: Path
-    target_key: str | None
-    """The sha256 of what was written; None: nothing was."""
-    rewrite: RewriteReport
-    parity: VerifyReport | None
-    """None: it was not asked for."""
-    check: CheckReport | None = None
-    """How the fusions fared that were tried on their own; None: it was not asked for."""
-    conversion: ConversionReport | None = None
-    """What else was changed; None: nothing was asked for."""
-    deviation: DeviationReport | None = None
-    """How far results moved, where that was asked for; then `parity` is of the model before."""
-    repair: Repair | None = None
-    """What had to go back to f32 for results to be the same; None: nothing had to."""
-    source_bytes: int = 0
-    """What the original takes on disk, weights included."""
-    target_bytes: int = 0
-    """What was written takes; 0: nothing was."""
-
-
-class RewriteRejectedError(CheckFailedError):
-    """The rewritten model does not compute the same, and was not written."""
-
-    def __init__(self, problem: str, *, hint: str, report: OptimizeReport) -> None:
-        super().__init__(problem, hint=hint)
-        self.report = report
 
 
 def answer(asked: OptimizeCommand, *, progress: Progress = SILENT) -> OptimizeReport:
@@ -130,7 +88,8 @@ def optimize_file(
 
     The request says with which inputs and tolerances; its models are filled in here. `trial`
     says which rules of the user's own take part, how each fusion is tried, and who watches. A rule
-    without which the engine does not crash is left out.
+    or step without which the engine loads the result at each of its levels, and does not crash, is
+    left out.
     """
     isolated.start(JUDGE)
 
@@ -140,13 +99,13 @@ def optimize_file(
     try:
         return attempt(options)
     except RewriteRejectedError as rejected:
-        parity = rejected.report.parity
-        if parity is None or parity.crash is None:
+        if not rejected.fault:
             raise
-        for rule in rejected.report.rewrite.fusion_counts:
+        for suspects in _suspected(rejected.report.rewrite):
             with suppress(RewriteRejectedError):
-                without = attempt(dataclasses.replace(options, disable=(*options.disable, rule)))
-                return _left_out(without, rule, rejected.report, parity.crash)
+                without = (*options.disable, *suspects)
+                report = attempt(dataclasses.replace(options, disable=without))
+                return _left_out(report, suspects, rejected.report, rejected.fault)
         raise
 
 
@@ -204,69 +163,13 @@ def _written(
         source_bytes=size_bytes(model.onnx),
     )
     history = History(report.source_key, _steps(result.report, changed))
-    judge = _Judge(model, result.model, options, request, report, progress)
+    judge = Acceptance(model, result.model, options, request, report, progress)
     onnx_files.write(final, target, history=history, accept=judge)
     return dataclasses.replace(
         judge.report,
         target_key=onnx_files.content_key(target),
         target_bytes=size_bytes(target),
     )
-
-
-@dataclass(slots=True)
-class _Judge:
-    """Accepts a draft, or raises what the user should read; keeps what was found."""
-
-    model: StoredModel
-    rewritten: ir.Model
-    """Before its numbers were changed."""
-    options: OptimizeOptions
-    request: VerifyRequest | None
-    report: OptimizeReport
-    progress: Progress
-
-    def __call__(self, draft: Path) -> None:
-        """Compare a draft with the original."""
-        candidate = StoredModel(draft, self.report.target.stem)
-        conversion = self.options.conversion
-        if self.request is None:
-            return
-        if conversion.integers is None:
-            with runnable(candidate, conversion, self.request) as (found, seen_as, request):
-                self._require_equal(found, seen_as, request)
-            return
-        with scratch("optimize") as folder:
-            plain = dataclasses.replace(conversion, numbers=None)
-            options = dataclasses.replace(self.options, conversion=plain)
-            path = folder / draft.name
-            onnx_files.write(converted(self.rewritten, options)[0], path, history=History("", ()))
-            before = dataclasses.replace(candidate, onnx=path)
-            self._require_equal(before, plain, self.request)
-        self._require_near(candidate, conversion.integers, self.request)
-
-    def _require_equal(
-        self, candidate: StoredModel, conversion: Conversion, request: VerifyRequest
-    ) -> None:
-        with comparable(self.model, candidate, conversion) as pair:
-            runs = candidate if conversion.changes_types else None
-            asked = dataclasses.replace(_asked(request, pair, conversion), runs=runs)
-            found = _compared(asked, self.progress)
-        self.report = dataclasses.replace(self.report, parity=found)
-        _require(self.report, found)
-
-    def _require_near(
-        self, candidate: StoredModel, numbers: PrecisionRequest, request: VerifyRequest
-    ) -> None:
-        with comparable(self.model, candidate, self.options.conversion) as (original, changed):
-            found = moved(original, changed, request, numbers, progress=self.progress)
-        self.report = dataclasses.replace(self.report, deviation=found)
-        if not found.passed:
-            raise RewriteRejectedError(
-                f"{self.report.target} was not written: in {numbers.precision}, {refusal(found)}",
-                hint="keep what matters most in fp32 with --keep-fp32 NAME,…; or allow more: "
-                f"--max-error {_above(found)}",
-                report=self.report,
-            )
 
 
 def _seen(
@@ -304,87 +207,28 @@ def _repair(made: _Made, options: OptimizeOptions, request: VerifyRequest | None
     return found if found.keep else None
 
 
-def _above(found: DeviationReport) -> str:
-    """Return a bound, to be written, that what was found would keep."""
-    worst = found.worst
-    return "0.5" if worst is None or worst.relative > 0.5 else f"{worst.relative * 1.1:.2g}"
-
-
-def _compared(asked: VerifyRequest, progress: Progress) -> VerifyReport:
-    """Return what was found; where the original crashes the engine as well, at a lower level."""
-    found = parity_of.answer(asked, progress=progress)
-    if found.crash is None:
-        return found
-    alone = dataclasses.replace(asked, candidate=None, runs=None, bisect=False)
-    original = parity_of.answer(alone).crash
-    if original is None:
-        return found
-    level = next((one for one in LEVELS if one == found.crash.runs_at), None)
-    if level is not None:
-        options = dataclasses.replace(asked.options, graph_level=level)
-        found = parity_of.answer(dataclasses.replace(asked, options=options), progress=progress)
-    where = f"compared at level {level}" if level else "there is no level at which both run"
-    notes = (*found.notes, f"of the original, too: {original}; {where}")
-    return dataclasses.replace(found, notes=notes)
+def _suspected(rewrite: RewriteReport) -> Iterator[tuple[str, ...]]:
+    """Yield what may be at fault: each rule that was applied, each step that did something, all."""
+    steps = [step.step for step in rewrite.steps if step.count and step.step in STEPS]
+    suspects = (*rewrite.fusion_counts, *steps)
+    yield from ((suspect,) for suspect in suspects)
+    if len(suspects) > 1:
+        yield suspects
 
 
 def _left_out(
-    report: OptimizeReport, rule: str, rejected: OptimizeReport, crash: Crash
+    report: OptimizeReport, names: tuple[str, ...], rejected: OptimizeReport, fault: str
 ) -> OptimizeReport:
-    """Return a report that says of each place of a rule why it was left alone."""
+    """Return a report that says of each place of what was left out why that is."""
+    places = [(fusion.rule, fusion.node) for fusion in rejected.rewrite.fusions]
+    places += [(name, "") for name in names if name not in rejected.rewrite.fusion_counts]
     misses = tuple(
-        Miss(rule, fusion.node, f"with it, {crash}", f"none needed: {rule} was left out")
-        for fusion in rejected.rewrite.fusions
-        if fusion.rule == rule
+        Miss(name, node, f"with it, {fault}", f"none needed: {name} was left out")
+        for name, node in places
+        if name in names
     )
     rewrite = dataclasses.replace(report.rewrite, misses=(*report.rewrite.misses, *misses))
     return dataclasses.replace(report, rewrite=rewrite)
-
-
-def _asked(
-    request: VerifyRequest, pair: tuple[StoredModel, StoredModel], conversion: Conversion
-) -> VerifyRequest:
-    """Return what to compare; inner values only where they are of the same types in both.
-
-    Who asks for fewer bits asks to be judged by what they can do.
-    """
-    tolerances = request.tolerances
-    if conversion.half is not None and tolerances.arithmetic is None:
-        arithmetic = element_type(conversion.half.precision)
-        tolerances = dataclasses.replace(tolerances, arithmetic=arithmetic)
-    return dataclasses.replace(
-        request,
-        reference=pair[0],
-        candidate=pair[1],
-        bisect=conversion.half is None,
-        tolerances=tolerances,
-    )
-
-
-def _require(report: OptimizeReport, parity: VerifyReport) -> None:
-    if parity.passed:
-        return
-    culprit = parity.bisection.culprit if parity.bisection else None
-    if parity.crash is not None:
-        hint = (
-            "try fewer fusions: --only NAME,… names those to apply; --no-verify writes it as it is"
-        )
-    elif culprit is not None and culprit.rule:
-        hint = f"leave out the rule that made {culprit.node!r}: --disable {culprit.rule}"
-    elif culprit is not None:
-        hint = (
-            f"the runs part at {culprit.op_type} {culprit.node!r}; --no-verify writes it as it is"
-        )
-    elif report.conversion is not None and report.conversion.numbers is not None:
-        hint = (
-            f"see whether it is right without -p {report.conversion.numbers.precision}; if so, "
-            "keep more of it: --keep-fp32 Softmax,MatMul (operators, nodes or patterns)"
-        )
-    else:
-        hint = "write it with --no-verify, and compare the two with burnish verify --bisect"
-    raise RewriteRejectedError(
-        f"{report.target} was not written: {verdict(parity)}", hint=hint, report=report
-    )
 
 
 def _summary(report: RewriteReport) -> str:

@@ -37,7 +37,8 @@ from burnish.study.given import models_of
 from burnish.study.inputs import fed, feeds_of
 from burnish.study.judge import judge_of
 from burnish.study.kept import Kept
-from burnish.study.optimize import OptimizeReport, RewriteRejectedError, optimize_file
+from burnish.study.optimize import optimize_file
+from burnish.study.optimize_report import OptimizeReport, RewriteRejectedError
 from burnish.study.picture import picture_of
 from burnish.study.profiling import Recorder, profiled, recording_of
 from burnish.study.requests.judging import BenchCommand, RunCommand

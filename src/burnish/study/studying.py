@@ -18,7 +18,8 @@ from burnish.store import layout, onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study import bench as benching
 from burnish.study import exporting
-from burnish.study.optimize import OptimizeReport, optimize_file
+from burnish.study.optimize import optimize_file
+from burnish.study.optimize_report import OptimizeReport
 from burnish.study.requests.judging import BenchCommand
 from burnish.study.requests.line import line
 from burnish.study.requests.rewriting import ExportCommand

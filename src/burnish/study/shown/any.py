@@ -22,7 +22,7 @@ from burnish.study.compile_report import CompileReport
 from burnish.study.execute import ExecReport
 from burnish.study.explain import ExplainReport
 from burnish.study.export_report import ExportReport
-from burnish.study.optimize import OptimizeReport
+from burnish.study.optimize_report import OptimizeReport
 from burnish.study.prune_report import PruneReport
 from burnish.study.reduce import ReduceReport
 from burnish.study.shown import guarding, judging, looking, pruning, rewriting

@@ -21,7 +21,7 @@ from burnish.study.distill import DistillReport
 from burnish.study.execute import ExecReport
 from burnish.study.explain import ExplainReport
 from burnish.study.export_report import Check, ExportReport, GenerationCheck
-from burnish.study.optimize import OptimizeReport
+from burnish.study.optimize_report import OptimizeReport
 
 _ROWS = 30
 """More steps than these are cut to the slowest, and counted."""
