@@ -68,8 +68,9 @@ def answer(asked: ProfileCommand, *, progress: Progress = SILENT) -> ProfileRepo
     texts = [(target, write(found)) for target, write in writers]
     if (timeline := path(asked.trace_out)) is not None:
         texts.append((timeline, chrome.text(traces[0])))
-    for target, text in texts:
+    for number, (target, text) in enumerate(texts, 1):
         files.write_text(target, text)
+        progress.step("write", number, len(texts), str(target))
     return found
 
 
