@@ -24,7 +24,7 @@ def node(op: str, inputs: str, output: str, **attributes: int) -> GraphNode:
     [
         ((1, 128, 256), (256, 1024), (1, 128, 1024), "MatMul 128×256×1024"),
         ((8, 128, 256), (256, 64), (8, 128, 64), "MatMul 1024×256×64"),
-        ((2, 4, 32, 64), (2, 4, 64, 32), (2, 4, 32, 32), "MatMul 8 of 32×64×32"),
+        ((2, 4, 32, 64), (2, 4, 64, 32), (2, 4, 32, 32), "MatMul 8×[32×64×32]"),
         ((4, 1, 64), (64, 0), (4, 1, 0), "MatMul"),
         (("batch", 64), (64, 8), ("batch", 8), "MatMul"),
         ((64,), (64, 8), (8,), "MatMul"),
@@ -67,3 +67,10 @@ def test_of_many_operators_a_few_are_named_and_the_others_counted() -> None:
 def test_work_of_no_node_keeps_its_own_name_in_short() -> None:
     event = Event("void at::native::copy_kernel<float>(int)", "kernel", "s", 1.0)
     assert computed(event, Setting(Scene(EventGraph((event,)), None))) == "copy_kernel"
+
+
+def test_a_launch_is_called_what_the_host_calls_whatever_it_launches() -> None:
+    product = node("MatMul", "a b", "c")
+    event = Event("cudaLaunchKernel", "launch", "t", 1.0, nodes=("/c",))
+    setting = Setting(Scene(EventGraph((event,)), graph(product)))
+    assert computed(event, setting) == "cudaLaunchKernel"

@@ -13,7 +13,7 @@ from burnish.analyze.profile import SCHEMA, ProfileReport
 from burnish.core import records
 from burnish.core.errors import ModelError, UsageError
 from burnish.store.stored import StoredModel
-from burnish.study.profiling import profiles
+from burnish.study.profiling import answer, profiles
 from burnish.study.recordings import distributed, is_ranks, is_timeline, timelines
 from burnish.study.requests.looking import ProfileCommand
 from kineto_events import event, kernel, launch, module, op, written
@@ -122,6 +122,19 @@ def test_two_recordings_are_set_against_each_other_by_all_that_they_name(tmp_pat
     fates = {row.label: row.fate for row in found.by_kernel.rows}
     assert (fates["gemm"], fates["nvjet"]) == ("vanishes", "appears")
     assert found.by_layer is not None
+
+
+def test_what_changed_is_drawn_into_files(tmp_path: Path) -> None:
+    paths = []
+    for label, length, name in (("before", 100, "gemm"), ("after", 60, "fused")):
+        (tmp_path / label).mkdir()
+        paths.append(written(tmp_path / label, *steps(length, length + 1, length + 2, name=name)))
+    page, drawing = tmp_path / "changes.html", tmp_path / "changes.svg"
+    answer(ProfileCommand([str(path) for path in paths], output=[page, drawing]))
+    assert "fused (" in page.read_text()
+    assert "vanishes" in drawing.read_text()
+    with pytest.raises(UsageError, match="-o draws what changed between two"):
+        answer(ProfileCommand(str(paths[0]), output=page))
 
 
 def test_a_recording_of_another_model_is_an_error_to_act_on(

@@ -10,6 +10,7 @@ from burnish.analyze.kernel_names import short
 from burnish.analyze.transform import Setting
 from burnish.operators.record import Movement, find
 from burnish.store.graph import GraphNode, GraphRecord
+from burnish.trace.events import WORK
 
 _PRODUCTS = frozenset(("MatMul", "Gemm", "FusedMatMul", "FusedGemm", "MatMulInteger"))
 _CONVOLUTIONS = frozenset(("Conv", "FusedConv", "ConvInteger"))
@@ -20,9 +21,11 @@ def computed(event: Event, setting: Setting) -> str:
     """Return what an event computes: `MatMul 128×256×1024 + Add`; its own name in short if unknown.
 
     The sizes of a product are rows × inner × columns, after the number of products where there
-    are several: `4 of 32×64×32`.
+    are several: `4×[32×64×32]`. A launch is no work: it is called what the host calls.
     """
     record = setting.scene.record
+    if event.kind not in WORK:
+        return short(event.name)
     nodes = [setting.nodes[name] for name in event.nodes if name in setting.nodes]
     return told(nodes, record) if nodes and record is not None else short(event.name)
 
@@ -72,7 +75,7 @@ def _product(node: GraphNode, record: GraphRecord) -> str:
     many = 1 if alone else math.prod(result[:-2])
     inner = math.prod(right[-2:]) // result[-1]
     sizes = f"{rows}×{inner}×{result[-1]}"
-    return f"{many} of {sizes}" if many > 1 else sizes
+    return f"{many}×[{sizes}]" if many > 1 else sizes
 
 
 def _convolution(node: GraphNode, record: GraphRecord) -> str:

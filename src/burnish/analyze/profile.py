@@ -20,6 +20,7 @@ from burnish.analyze.breakdown import (
 from burnish.analyze.diagnosis import Diagnosis
 from burnish.analyze.difference import Difference, difference
 from burnish.analyze.ranks import Ranks
+from burnish.analyze.traffic import Traffic
 from burnish.analyze.twins import uneven
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines.recording import Recording
@@ -90,6 +91,8 @@ class ProfileReport:
     """By the names that both have."""
     ranks: Ranks | None = None
     """What the ranks of a distributed run spend on each other; the profile is the slowest one's."""
+    traffic: Traffic | None = None
+    """What an inference moves through memory, where that was asked for."""
 
 
 def profile(recording: Recording, subject: Subject) -> tuple[Profile, Trace]:

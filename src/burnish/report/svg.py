@@ -6,7 +6,9 @@ import math
 import re
 from xml.sax.saxutils import escape, quoteattr
 
-_NOT_IN_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_IN_XML = r"\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff"
+_NOT_IN_XML = re.compile(f"[^{_IN_XML}]")
+_SPECIAL = re.compile(f"[&<>]|[^{_IN_XML}]")
 
 
 def element(tag: str, *children: str, **attributes: float | str) -> str:
@@ -48,6 +50,8 @@ def document(*children: str, width: float, height: float, label: str) -> str:
 
 def clean(content: str) -> str:
     """Return text fit for XML: markup escaped, control characters shown as �."""
+    if not _SPECIAL.search(content):  # nearly always, and drawings have a million texts
+        return content
     return escape(_NOT_IN_XML.sub("\ufffd", content))
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from burnish.core import files
+from burnish.core.collecting import uncollected
 from burnish.core.progress import SILENT, Progress
 from burnish.report.exports.by_suffix import Look, writer_for
 from burnish.report.graph.picture import Picture, overlay
@@ -38,7 +39,8 @@ def answer(asked: GraphCommand, *, progress: Progress = SILENT) -> GraphReport:
 
 def draw(drawn: Picture, targets: Sequence[Path], look: Look = Look()) -> GraphReport:  # noqa: B008
     """Write a graph to all `targets` and return what was written; nothing is, if one cannot be."""
-    texts = [(target, writer_for(target)(drawn, look)) for target in targets]
+    with uncollected():
+        texts = [(target, writer_for(target)(drawn, look)) for target in targets]
     for target, text in texts:
         files.write_text(target, text)
     time = overlay(drawn)

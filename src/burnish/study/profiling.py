@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from burnish.analyze.diagnosis import Diagnosis
 from burnish.analyze.profile import (
     Profile,
     ProfileReport,
@@ -23,9 +24,11 @@ from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
 from burnish.engines.recording import Recording, Repeats
 from burnish.infer.graph_of import graph_of
+from burnish.process.scratch import scratch
 from burnish.report import compared
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
+from burnish.study import outside
 from burnish.study.diagnosing import Ran, diagnosed
 from burnish.study.given import models_of
 from burnish.study.inputs import FedModel, fed, feeds_of
@@ -65,8 +68,9 @@ def answer(asked: ProfileCommand, *, progress: Progress = SILENT) -> ProfileRepo
     texts = [(target, write(found)) for target, write in writers]
     if (timeline := path(asked.trace_out)) is not None:
         texts.append((timeline, chrome.text(traces[0])))
-    for target, text in texts:
+    for number, (target, text) in enumerate(texts, 1):
         files.write_text(target, text)
+        progress.step("write", number, len(texts), str(target))
     return found
 
 
@@ -83,6 +87,8 @@ def profiles(asked: ProfileCommand, *, progress: Progress = SILENT) -> Profiles:
         _require_one_model(models)
         found, timeline, _ = _read(models[0], trace, known, asked)
         return report((found,)), (timeline,)
+    if asked.nsys or asked.ncu or asked.perf:
+        return _from_outside(models, engines, known, asked)
     done: list[Found] = []
     for model in models:
         subject = fed(model, feeds_of(model, asked))
@@ -92,6 +98,57 @@ def profiles(asked: ProfileCommand, *, progress: Progress = SILENT) -> Profiles:
             progress.step("profile", len(done), len(models) * len(engines), note)
     graphs = [subject.graph for _, _, subject in done if subject.graph is not None]
     return report(tuple(one for one, _, _ in done), graphs), tuple(one for _, one, _ in done)
+
+
+def _from_outside(
+    models: Sequence[StoredModel], engines: Sequence[str], known: Library, asked: ProfileCommand
+) -> Profiles:
+    """Return what profilers found that watched a program from outside."""
+    if (many := len(models) * len(engines)) > 1:
+        raise UsageError(
+            f"a profiler watches one model on one engine, and {many} are asked for",
+            hint="give one MODEL and one --engine",
+        )
+    wanted = {"nsys": asked.nsys, "ncu": asked.ncu, "perf": asked.perf}
+    for tool in (tool for tool, is_wanted in wanted.items() if is_wanted):
+        outside.require(tool)
+    subject, engine = fed(models[0], feeds_of(models[0], asked)), engines[0]
+    how = _recorder(asked, known)
+    with scratch("watch") as folder:
+        if asked.nsys:
+            watched = outside.nsys(subject, engine, how.options, folder=folder, runs=asked.runs)
+            found, timeline = _watched(watched, subject, engine, how)
+        else:
+            found, timeline, _ = recorded(subject, engine, how)
+        told = None
+        if asked.ncu:
+            told = outside.ncu(subject, engine, how.options, folder=folder)
+        elif asked.perf:
+            told = outside.perf(subject, engine, how.options, folder=folder, runs=asked.runs)
+    return dataclasses.replace(report((found,)), traffic=told), (timeline,)
+
+
+def _watched(trace: Path, subject: FedModel, engine: str, how: Recorder) -> tuple[Profile, Trace]:
+    timeline = warm(read_any(trace))
+    about = Subject(subject.model.label, engine, subject.graph, how.known)
+    found, timeline = profile_of(timeline, about)
+    return dataclasses.replace(
+        found, diagnosis=_diagnosed(timeline, subject, engine, how)
+    ), timeline
+
+
+def _diagnosed(
+    trace: Trace, subject: FedModel, engine: str, how: Recorder, *, plain_s: float | None = None
+) -> Diagnosis:
+    ran = Ran(
+        str(subject.model.compiled or subject.model.onnx),
+        engine,
+        is_trace=False,
+        cache=settings.read().cache,
+        threads=how.options.threads,
+        bindings=how.shape,
+    )
+    return diagnosed(trace, subject.graph, ran, plain_s=plain_s)
 
 
 def recorded(subject: FedModel, engine: str, how: Recorder) -> Found:
@@ -109,15 +166,8 @@ def profiled(recording: Recording, subject: FedModel, engine: str, how: Recorder
     """Return where the time of recorded inferences goes, and what holds them back."""
     about = Subject(subject.model.label, engine, subject.graph, how.known)
     found, trace = profile(recording, about)
-    ran = Ran(
-        str(subject.model.compiled or subject.model.onnx),
-        engine,
-        is_trace=False,
-        cache=settings.read().cache,
-        threads=how.options.threads,
-        bindings=how.shape,
-    )
-    told = diagnosed(trace, subject.graph, ran, plain_s=undisturbed(recording.plain_s))
+    plain_s = undisturbed(recording.plain_s)
+    told = _diagnosed(trace, subject, engine, how, plain_s=plain_s)
     return dataclasses.replace(found, diagnosis=told), trace, about
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from burnish.trace.events import Span, Trace
 
 
 def text(trace: Trace) -> str:
-    """Return a trace in Chrome's trace event format: one lane per track, microseconds."""
-    tracks = {track: number for number, track in enumerate(dict.fromkeys(_tracks(trace)), 1)}
+    """Return a trace in Chrome's trace event format: lanes of spans that nest, microseconds."""
+    lanes = _lanes(trace.spans)
+    numbers = {lane: number for number, lane in enumerate(dict.fromkeys(lanes), 1)}
     names = [
-        {"ph": "M", "name": "thread_name", "pid": 1, "tid": number, "args": {"name": track}}
-        for track, number in tracks.items()
+        {"ph": "M", "name": "thread_name", "pid": 1, "tid": number, "args": {"name": _name(*lane)}}
+        for lane, number in numbers.items()
     ]
-    events = [*names, *(_event(span, tracks[span.track]) for span in trace.spans)]
+    spans = zip(trace.spans, lanes, strict=True)
+    events = [*names, *(_event(span, numbers[lane]) for span, lane in spans)]
     document = {
         "traceEvents": events,
         "displayTimeUnit": "ms",
@@ -23,8 +26,40 @@ def text(trace: Trace) -> str:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def _tracks(trace: Trace) -> list[str]:
-    return [span.track for span in trace.spans]
+def _lanes(spans: Sequence[Span]) -> list[tuple[str, int]]:
+    """Return the lane of each span: its track, and which of that track's.
+
+    Perfetto drops a slice that begins inside another on its lane and ends outside of it, as
+    kernels of one stream do that are launched early.
+    """
+    order = sorted(range(len(spans)), key=lambda at: (_ns(spans[at])[0], -_ns(spans[at])[1]))
+    open_ends: dict[str, list[list[int]]] = {}
+    found = [("", 0)] * len(spans)
+    for at in order:
+        begin, end = _ns(spans[at])
+        lanes = open_ends.setdefault(spans[at].track, [])
+        number = next((n for n, ends in enumerate(lanes) if _nests(ends, begin, end)), len(lanes))
+        if number == len(lanes):
+            lanes.append([])
+        lanes[number].append(end)
+        found[at] = (spans[at].track, number)
+    return found
+
+
+def _nests(ends: list[int], begin: int, end: int) -> bool:
+    """Return whether a span lies inside what is open on a lane; what has ended is closed."""
+    while ends and ends[-1] <= begin:
+        ends.pop()
+    return not ends or end <= ends[-1]
+
+
+def _ns(span: Span) -> tuple[int, int]:
+    """Return begin and end in whole nanoseconds, so that what followed another still does."""
+    return round(span.start_s * 1e9), round((span.start_s + span.duration_s) * 1e9)
+
+
+def _name(track: str, number: int) -> str:
+    return f"{track} ({number + 1})" if number else track
 
 
 def _event(span: Span, lane: int) -> dict[str, object]:
@@ -34,13 +69,14 @@ def _event(span: Span, lane: int) -> dict[str, object]:
         "op_type": span.op_type,
         "provider": span.provider,
     }
+    begin, end = _ns(span)
     return {
         "ph": "X",
         "name": span.name,
         "cat": span.category,
         "pid": 1,
         "tid": lane,
-        "ts": round(span.start_s * 1e6, 3),
-        "dur": round(span.duration_s * 1e6, 3),
+        "ts": begin / 1000,
+        "dur": (end - begin) / 1000,
         "args": {key: value for key, value in facts.items() if value is not None},
     }

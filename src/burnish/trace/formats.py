@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from burnish.core.collecting import uncollected
 from burnish.core.errors import ModelError
 from burnish.core.registry import Registry
 from burnish.trace.chunks import Chunks
@@ -36,8 +35,6 @@ class Content:
     """What was cut off; empty when the file is whole."""
 
 
-_MANY = 200_000
-"""From so many objects on, looking through them is what takes the time."""
 _HEADS_BYTES = (4 << 10, 1 << 20, 64 << 20)
 """How much of a file is looked at, more only if less tells nothing: metadata may come first."""
 
@@ -58,31 +55,13 @@ def read_any(path: Path) -> Trace:
     """Return the trace in a file, whichever known format it is in."""
     found = recognised(path)
     if found is not None:
-        with _no_collecting():
+        with uncollected():
             return found.read(path)
     head = first_bytes(path, 24)
     raise ModelError(
         f"{path}: is in no known trace format (it starts with {head[:24]!r})",
         hint=f"known: {', '.join(FORMATS)}; record one with burnish profile MODEL",
     )
-
-
-@contextmanager
-def _no_collecting() -> Iterator[None]:
-    """Look for no cycles while spans are made, of which there are millions and none in a cycle.
-
-    Each look would go through all that is there; what a large trace leaves behind is not looked
-    through later either. For 1 GB that is a third of the time.
-    """
-    enabled, before = gc.isenabled(), gc.get_count()[0]
-    gc.disable()
-    try:
-        yield
-    finally:
-        if gc.get_count()[0] - before > _MANY:
-            gc.freeze()
-        if enabled:
-            gc.enable()
 
 
 def content(path: Path) -> Content:

@@ -18,11 +18,13 @@ def columns(found: Layers, widths: Sequence[float], gap: float) -> list[float]:
     centres = [0.0] * found.count
     for row in found.rows:
         _pack(row, widths, gap, centres)
+    offsets = [_offsets(row, widths, gap) for row in found.rows]
+    rows = list(zip(found.rows, offsets, strict=True))
+    pulls = [_pulling(found, neighbours) for neighbours in (found.above, found.below)]
     for sweep in range(_SWEEPS):
         down = sweep % 2 == 0
-        neighbours = found.above if down else found.below
-        for row in found.rows if down else reversed(found.rows):
-            _settle(row, neighbours, found.boxes, widths, gap, centres)
+        for row, apart in rows if down else reversed(rows):
+            _settle(row, apart, pulls[sweep % 2], found.boxes, centres)
     _straighten(found, widths, gap, centres)
     left = min((centres[v] - widths[v] / 2 for v in range(found.count)), default=0.0)
     return [centre - left for centre in centres]
@@ -36,12 +38,29 @@ def _pack(row: Sequence[int], widths: Sequence[float], gap: float, centres: list
         x += widths[vertex] + gap
 
 
+def _offsets(row: Sequence[int], widths: Sequence[float], gap: float) -> list[float]:
+    """Return how far each of a layer is from the first if all stand side by side."""
+    found, offset, before = [0.0] * len(row), 0.0, 0.0
+    for place, vertex in enumerate(row):
+        half = widths[vertex] / 2
+        offset += before + half + gap if place else 0.0
+        before = half
+        found[place] = offset
+    return found
+
+
+def _pulling(found: Layers, neighbours: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+    """Return who pulls at each: at a box other boxes, and lines only where there is no box."""
+    boxes = found.boxes
+    own = ([other for other in near if other < boxes] or near for near in neighbours[:boxes])
+    return [*own, *neighbours[boxes:]]
+
+
 def _settle(
     row: Sequence[int],
-    neighbours: Sequence[Sequence[int]],
+    offsets: Sequence[float],
+    pulling: Sequence[Sequence[int]],
     boxes: int,
-    widths: Sequence[float],
-    gap: float,
     centres: list[float],
 ) -> None:
     """Move a layer's boxes as close to the middle of their neighbours as their order allows.
@@ -49,24 +68,23 @@ def _settle(
     The least squares answer under "each stands right of the one before": runs of boxes that
     would overlap are merged and stand together around what they want on average.
     """
-    runs: list[list[float]] = []  # wanted place × weight, weight, how many
-    offsets: list[float] = []
-    offset = before = 0.0
-    for vertex in row:
-        half = widths[vertex] / 2
-        offset += before + half + gap if offsets else 0.0
-        before = half
-        offsets.append(offset)
-        wanted, weight = _wanted(vertex, neighbours[vertex], boxes, centres)
-        runs.append([(wanted - offset) * weight, weight, 1])
-        while len(runs) > 1 and runs[-2][0] * runs[-1][1] > runs[-1][0] * runs[-2][1]:
-            last = runs.pop()
-            for part in range(3):
-                runs[-1][part] += last[part]
+    # of each run: wanted place × weight, weight, how many
+    totals, weights, counts = list[float](), list[float](), list[int]()
+    for vertex, offset in zip(row, offsets, strict=True):
+        wanted, weight = _wanted(vertex, pulling[vertex], boxes, centres)
+        total, many = (wanted - offset) * weight, 1
+        while totals and totals[-1] * weight > total * weights[-1]:
+            total += totals.pop()
+            weight += weights.pop()
+            many += counts.pop()
+        totals.append(total)
+        weights.append(weight)
+        counts.append(many)
     place = 0
-    for total, weight, many in runs:
-        for _ in range(int(many)):
-            centres[row[place]] = total / weight + offsets[place]
+    for total, weight, many in zip(totals, weights, counts, strict=True):
+        first = total / weight
+        for _ in range(many):
+            centres[row[place]] = first + offsets[place]
             place += 1
 
 
@@ -76,11 +94,12 @@ def _wanted(
     """Return where a box or stand-in wants to be, and how much; lines do not move boxes."""
     if not near:
         return centres[vertex], 0.5
-    if vertex < boxes:
-        near = [other for other in near if other < boxes] or near
+    if vertex < boxes and near[0] < boxes:
+        weight = _MIDDLE_PULL + len(near)
+        return sum([centres[other] for other in near]) / weight, weight
     total, weight = 0.0, _MIDDLE_PULL
     for other in near:
-        pull = (1.0, _END_PULL, _LINE_PULL)[(vertex >= boxes) + (other >= boxes)]
+        pull = _LINE_PULL if vertex >= boxes and other >= boxes else _END_PULL
         total += centres[other] * pull
         weight += pull
     return total / weight, weight

@@ -145,11 +145,9 @@ def _lines(
         on_path = edge in critical
         kind = "critical" if on_path else "plain"
         drawn[on_path].append(
-            svg.element(
-                "path", d=path(route, left_to_right=left_to_right), class_=f"edge {kind}",
-                marker_end=f"url(#tip-{kind})",
-            )
-        )  # fmt: skip
+            f'<path d="{path(route, left_to_right=left_to_right)}" class="edge {kind}"'
+            f' marker-end="url(#tip-{kind})"/>'
+        )
     return drawn[False] + drawn[True]
 
 

@@ -115,12 +115,16 @@ def _order(found: Layers) -> None:
 
 
 def _sort(row: list[int], place: list[float], neighbours: Sequence[Sequence[int]]) -> None:
-    wanted = {}
+    wanted = []
     for vertex in row:
         near = neighbours[vertex]
-        middle = sum(place[n] for n in near) / len(near) if near else place[vertex]
-        wanted[vertex] = (middle, place[vertex])
-    row.sort(key=wanted.__getitem__)
+        if len(near) == 1:  # most have one, and there may be a hundred thousand
+            middle = place[near[0]]
+        else:
+            middle = sum([place[n] for n in near]) / len(near) if near else place[vertex]
+        wanted.append((middle, place[vertex], vertex))
+    wanted.sort()
+    row[:] = [vertex for _, _, vertex in wanted]
     _number(row, place)
 
 

@@ -39,6 +39,9 @@ class ProfileCommand:
     runs: v.Runs = 10
     warmup: Annotated[int, Option("Inferences to run before these.", kind=int, least=0)] = 3
     groups: v.Groups = ()
+    nsys: Annotated[bool, Option("Let Nsight Systems record it.", kind=bool)] = False
+    ncu: Annotated[bool, Option("Count memory traffic with Nsight Compute.", kind=bool)] = False
+    perf: Annotated[bool, Option("Count memory traffic of the CPU with perf.", kind=bool)] = False
     trace_out: v.TraceOut = None
     output: Annotated[v.OutputFiles, Saying(
         "What changed from the first to the last, as .html or .svg.")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from burnish.analyze import kernel_names
 from burnish.analyze.diagnosis import Diagnosis
 from burnish.analyze.ranks import Ranks
+from burnish.analyze.traffic import KernelTraffic, Traffic
 from burnish.core import units
 from burnish.report.table import Shown, table
+
+_KERNELS = 10
 
 
 def first_lines(found: Diagnosis) -> Iterator[str]:
@@ -59,6 +63,40 @@ def rank_lines(found: Ranks) -> Shown:
     slowest = found.slowest.label
     yield f"The others wait for {slowest}, up to {units.seconds(most_s)} an inference."
     yield from (f"Note: {note}." for note in found.notes)
+
+
+def traffic_lines(found: Traffic) -> Shown:
+    """Yield what an inference moves, who counted it, and what it must move at least."""
+    least = _least(found)
+    if found.read_bytes is None:
+        yield f"Memory traffic of an inference: predicted only ({found.reason}); {least}."
+        return
+    written = f", {units.size(found.written_bytes)} written" if found.written_bytes else ""
+    who = {"ncu": "ncu's counters", "perf": "misses of the last cache, counted by perf"}
+    yield (
+        f"Memory traffic of an inference: {units.size(found.read_bytes)} read{written}"
+        f" ({who.get(found.source, found.source)}); {least}."
+    )
+    if found.kernels:
+        columns = ("kernel", "count", "read", "written", "bytes a second")
+        rows = [
+            (kernel_names.short(one.name), f"{one.count:.0f}", units.size(one.read_bytes),
+             units.size(one.written_bytes), _rate(one))
+            for one in found.kernels[:_KERNELS]
+        ]  # fmt: skip
+        yield table("What kernels move", columns, rows, numeric=columns[1:])
+
+
+def _least(found: Traffic) -> str:
+    if found.predicted_bytes is None:
+        return "what it must move at least is not known"
+    unknown = f", {units.count(found.unknown_nodes, 'node')} not known" * bool(found.unknown_nodes)
+    return f"{units.size(found.predicted_bytes)} if every node reads and writes once{unknown}"
+
+
+def _rate(one: KernelTraffic) -> str:
+    moved = one.read_bytes + one.written_bytes
+    return f"{units.size(moved / one.seconds_s)}/s" if one.seconds_s else "–"
 
 
 def what_next(found: Diagnosis, *, kernels: bool) -> Shown:

@@ -16,7 +16,7 @@ from burnish.core import units
 from burnish.report.graph.written import GraphReport
 from burnish.report.table import Shown, Table, table
 from burnish.study.requests.looking import Rows
-from burnish.study.shown.diagnosis import first_lines, rank_lines, what_next
+from burnish.study.shown.diagnosis import first_lines, rank_lines, traffic_lines, what_next
 from burnish.trace.attribute import Coverage
 from burnish.trace.events import Confidence
 
@@ -36,6 +36,8 @@ def profile_lines(report: ProfileReport, shown: Rows = Rows()) -> Shown:  # noqa
         yield from rank_lines(report.ranks)
     for profile in report.profiles:
         yield from _profile(profile, shown)
+    if report.traffic is not None:
+        yield from traffic_lines(report.traffic)
     differences: Mapping[str, Difference | None] = {
         "node": report.aligned,
         "kernel": report.by_kernel,

@@ -1,0 +1,130 @@
+"""Let profilers that watch from outside watch a model, where they are installed."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from burnish.analyze import traffic
+from burnish.analyze.traffic import Traffic
+from burnish.core import files, records
+from burnish.core.errors import MissingCapabilityError, ModelError
+from burnish.engines.base import ENGINES, EngineOptions
+from burnish.engines.repeated import Repeating
+from burnish.process import program
+from burnish.study.inputs import FedModel
+
+_LIMIT_S = 1800.0
+_FROM = {
+    "nsys": "Nsight Systems, https://developer.nvidia.com/nsight-systems",
+    "ncu": "Nsight Compute, https://developer.nvidia.com/nsight-compute",
+    "perf": "the package linux-perf or linux-tools",
+}
+
+
+def require(tool: str) -> str:
+    """Return where a profiler is, or say what it comes with."""
+    found = shutil.which(tool)
+    if found is None:
+        raise MissingCapabilityError(
+            f"{tool} is not on the PATH",
+            hint=f"it comes with {_FROM[tool]}; or profile without it: burnish profile MODEL",
+        )
+    return found
+
+
+def nsys(
+    subject: FedModel, engine: str, options: EngineOptions, *, folder: Path, runs: int
+) -> Path:
+    """Return the recording of inferences that Nsight Systems made, as SQLite."""
+    target = folder / "recorded"
+    _watched(
+        [
+            require("nsys"), "profile", "--trace=cuda,nvtx", "--sample=none", "--cpuctxsw=none",
+            "--cuda-graph-trace=node", "--export=sqlite", "--force-overwrite=true",
+            "--output", str(target),
+        ],
+        request(subject, engine, options, folder=folder, runs=runs),
+    )  # fmt: skip
+    return _written(folder / "recorded.sqlite", "nsys")
+
+
+def ncu(subject: FedModel, engine: str, options: EngineOptions, *, folder: Path) -> Traffic:
+    """Return what one inference moves, from the counters of Nsight Compute."""
+    target = folder / "recorded.csv"
+    _watched(
+        [
+            require("ncu"), "--csv", "--page", "raw", "--metrics", ",".join(traffic.METRICS),
+            "--target-processes", "all", "--log-file", str(target),
+        ],
+        request(subject, engine, options, folder=folder, warmup=0, runs=1),
+    )  # fmt: skip
+    kernels = traffic.of_ncu(_written(target, "ncu").read_text(errors="replace"), runs=1)
+    least, unknown = traffic.predicted(subject.graph)
+    return Traffic(
+        "ncu",
+        sum(one.read_bytes for one in kernels),
+        sum(one.written_bytes for one in kernels),
+        least,
+        unknown,
+        kernels,
+    )
+
+
+def perf(
+    subject: FedModel, engine: str, options: EngineOptions, *, folder: Path, runs: int
+) -> Traffic:
+    """Return what one inference moves beyond the last cache; predicted where nobody counts it.
+
+    Two programs are counted, one that only loads and warms up: the difference is the inferences'.
+    """
+    tool, texts = require("perf"), list[str]()
+    for number in (0, runs):
+        target = folder / f"counted{number}.csv"
+        command = [tool, "stat", "-x", ",", "-e", ",".join(traffic.PERF_EVENTS), "-o", str(target)]
+        _watched([*command, "--"], request(subject, engine, options, folder=folder, runs=number))
+        texts.append(_written(target, "perf").read_text(errors="replace"))
+    found = traffic.of_perf(texts, runs=runs)
+    least, unknown = traffic.predicted(subject.graph)
+    if isinstance(found, str):
+        return Traffic("predicted", None, None, least, unknown, reason=found)
+    return Traffic("perf", found.get("read"), found.get("written"), least, unknown)
+
+
+def request(
+    subject: FedModel, engine: str, options: EngineOptions, *, folder: Path, runs: int,
+    warmup: int = 3,
+) -> Path:  # fmt: skip
+    """Return a file that says what to run; inputs lie beside it."""
+    feeds = folder / "inputs.npz"
+    arrays: dict[str, Any] = dict(subject.feeds.arrays)
+    np.savez(feeds, **arrays)
+    module = type(ENGINES[engine]).__module__
+    asked = Repeating(engine, module, subject.model, options, feeds, warmup, runs)
+    target = folder / f"request{runs}.json"
+    files.write_text(target, records.text_of(records.encode(asked)))
+    return target
+
+
+def _watched(tool: Sequence[str], asked: Path) -> None:
+    command = [*tool, sys.executable, "-m", "burnish.engines.repeated", str(asked)]
+    ended = program.run(command, time_limit_s=_LIMIT_S)
+    if not ended.ok:
+        raise ModelError(
+            f"{Path(tool[0]).name} failed: {ended.reason}", hint=f"try it: {shlex.join(command)}"
+        )
+
+
+def _written(target: Path, tool: str) -> Path:
+    if not target.exists():
+        raise ModelError(
+            f"{tool} ended and wrote no {target.name}",
+            hint=f"see what it says itself: {tool} --version",
+        )
+    return target

@@ -1,0 +1,131 @@
+"""Profilers that are not installed here, as programs that write what those would."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import burnish
+from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
+from burnish.engines import repeated
+from burnish.engines.base import EngineOptions
+from burnish.feeds.feed import Feeds
+from burnish.infer.graph_of import graph_of
+from burnish.store import layout, onnx_files
+from burnish.study import outside
+from burnish.study.inputs import FedModel
+
+NCU = (
+    '"ID","Kernel Name","dram__bytes_read.sum","dram__bytes_write.sum","gpu__time_duration.sum"\n'
+    '"","","byte","byte","nsecond"\n"0","gemm","4096","1024","1000"\n'
+)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    node = onnx.helper.make_node("Relu", ["x"], ["y"], name="relu")
+    shape = [4, 8]
+    ends = [
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape) for name in "xy"
+    ]
+    graph = onnx.helper.make_graph([node], "g", ends[:1], ends[1:])
+    opset = [onnx.helper.make_opsetid("", 17)]
+    path = tmp_path / "relu.onnx"
+    onnx.save(onnx.helper.make_model(graph, opset_imports=opset, ir_version=9), path)
+    return path
+
+
+@pytest.fixture
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that is all that is on the PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def put(folder: Path, name: str, body: str) -> Path:
+    """Write a program that notes how it was called, and what it was asked to run."""
+    program = folder / name
+    program.write_text(
+        "#!/usr/bin/python3\nimport json, pathlib, sys\nhere = pathlib.Path(__file__).parent\n"
+        "(here / 'called.json').write_text(json.dumps(sys.argv[1:]))\n"
+        "def after(flag): return pathlib.Path(sys.argv[sys.argv.index(flag) + 1])\n" + body
+    )
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return program
+
+
+def called(folder: Path) -> list[str]:
+    words: list[str] = json.loads((folder / "called.json").read_text())
+    return words
+
+
+@pytest.mark.parametrize("name", ["nsys", "ncu", "perf"])
+def test_a_profiler_that_is_not_there_is_named_with_where_it_comes_from(
+    model: Path, tool: Path, name: str
+) -> None:
+    assert tool.is_dir()
+    with pytest.raises(MissingCapabilityError, match=f"{name} is not on the PATH") as caught:
+        burnish.profile(model, **{name: True})
+    assert "or profile without it: burnish profile MODEL" in caught.value.hint
+
+
+def test_nsys_is_called_so_that_the_reader_finds_what_it_needs(model: Path, tool: Path) -> None:
+    put(tool, "nsys", "")
+    with pytest.raises(ModelError, match=r"nsys ended and wrote no recorded\.sqlite"):
+        burnish.profile(model, nsys=True, runs=7)
+    words = called(tool)
+    assert words[:2] == ["profile", "--trace=cuda,nvtx"]
+    assert {"--export=sqlite", "--cuda-graph-trace=node", "--force-overwrite=true"} <= set(words)
+    assert words[-3:-1] == ["-m", "burnish.engines.repeated"]
+
+
+def test_what_ncu_counts_stands_beside_what_shapes_say(model: Path, tool: Path) -> None:
+    put(tool, "ncu", f"after('--log-file').write_text({NCU!r})\n")
+    found = burnish.profile(model, ncu=True, runs=2).traffic
+    assert found is not None
+    assert (found.source, found.read_bytes, found.written_bytes) == ("ncu", 4096, 1024)
+    assert found.predicted_bytes == 2 * 4 * 8 * 4
+    assert "--metrics" in called(tool)
+
+
+def test_perf_that_may_count_nothing_leaves_the_prediction(model: Path, tool: Path) -> None:
+    put(tool, "perf", "after('-o').write_text('<not supported>,,LLC-load-misses,0,100.00,,')\n")
+    found = burnish.profile(model, perf=True, runs=2).traffic
+    assert found is not None
+    assert (found.source, found.read_bytes) == ("predicted", None)
+    assert found.reason == "LLC-load-misses cannot be counted on this machine"
+
+
+def test_a_profiler_that_fails_is_an_error_with_its_command(model: Path, tool: Path) -> None:
+    put(tool, "nsys", "print('no permission', file=sys.stderr)\nsys.exit(3)\n")
+    with pytest.raises(ModelError, match="nsys failed") as caught:
+        burnish.profile(model, nsys=True)
+    assert "burnish.engines.repeated" in caught.value.hint
+
+
+def test_one_model_on_one_engine_is_watched(model: Path, tool: Path) -> None:
+    put(tool, "nsys", "")
+    with pytest.raises(UsageError, match="a profiler watches one model on one engine, and 2"):
+        burnish.profile([model, model], nsys=True)
+
+
+def test_the_program_that_is_watched_runs_the_model(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = layout.stored(model)
+    seen: list[str] = []
+    monkeypatch.setattr(repeated, "_marks", lambda: (seen.append, lambda: None))
+    feeds = Feeds({"x": np.zeros((4, 8), np.float32)}, {})
+    subject = FedModel(stored, feeds, graph_of(onnx_files.read(model), {}))
+    asked = outside.request(
+        subject, "onnxruntime-cpu", EngineOptions(), folder=tmp_path, runs=2, warmup=1
+    )
+    repeated.main(asked)
+    assert seen == ["Batch-0 Forward", "Batch-1 Forward"]
