@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         prune,
         reduce,
         run,
+        sensitivity,
         show,
         verify,
         whatif,
@@ -40,7 +41,7 @@ settings.force()
 __all__ = [
     "BurnishError", "TorchModule", "__version__", "advise", "bench", "compile", "execute",
     "explain", "export", "graph", "load", "optimize", "profile", "prune", "reduce", "run",
-    "show", "verify", "whatif",
+    "sensitivity", "show", "verify", "whatif",
 ]  # fmt: skip
 _ELSEWHERE = {"BurnishError": "burnish.core.errors", "load": "burnish.runtime.load"}
 
