@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         prune,
         reduce,
         run,
+        sensitivity,
         show,
         verify,
         whatif,
@@ -42,8 +43,7 @@ settings.force()
 __all__ = [
     "BurnishError", "TorchModule", "__version__", "advise", "bench", "compare", "compile",
     "execute", "explain", "export", "gate", "graph", "load", "optimize", "profile", "prune",
-    "reduce", "run",
-    "show", "verify", "whatif",
+    "reduce", "run", "sensitivity", "show", "verify", "whatif",
 ]  # fmt: skip
 _ELSEWHERE = {"BurnishError": "burnish.core.errors", "load": "burnish.runtime.load"}
 

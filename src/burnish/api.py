@@ -26,6 +26,7 @@ from burnish.study import optimize as optimizing
 from burnish.study import prune as cutting
 from burnish.study import reduce as reducing
 from burnish.study import run as running
+from burnish.study import sensitivity as weighing
 from burnish.study import verify as verifying
 from burnish.study import whatif as asking
 from burnish.study.given import TorchModule as TorchModule
@@ -65,6 +66,7 @@ prune = _function(pruning.PruneCommand, cutting.answer)
 profile = _function(looking.ProfileCommand, profiling.answer)
 reduce = _function(judging.ReduceCommand, reducing.answer)
 run = _function(judging.RunCommand, running.answer)
+sensitivity = _function(pruning.SensitivityCommand, weighing.answer)
 verify = _function(judging.VerifyCommand, verifying.answer)
 whatif = _function(looking.WhatIfCommand, asking.answer)
 

@@ -12,8 +12,8 @@ from burnish.prune.cut import cut, reweighted
 from burnish.prune.gram import products
 from burnish.prune.score import without
 from burnish.prune.work import Work
-from prune_samples import SAMPLES, feeds, followed
-from rewriting import assert_same_numbers
+from prune_samples import SAMPLES, Weights, feeds, followed
+from rewriting import Graph, assert_same_numbers
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -60,3 +60,15 @@ def test_work_of_fewer_units_is_that_of_the_smaller_model(name: str) -> None:
 
 def _parameters(model: ir.Model) -> int:
     return sum(v.const_value.size for v in model.graph.initializers.values() if v.const_value)
+
+
+def test_weights_that_two_products_read_are_not_fitted_to_one() -> None:
+    g, w = Graph(), Weights()
+    x = g.input("x", ["batch", 16])
+    weight = g.constant(w(24, 16))
+    parts = [g.op("MatMul", g.op("Relu", g.op("MatMul", x, w(16, 24))), weight) for _ in range(2)]
+    y = g.op("Add", *parts)
+    y.shape = ir.Shape(["batch", 16])
+    flow = followed(g.model(y))
+    (axis,) = coupled_axes(flow).axes
+    assert [product.alone for product in products(flow, axis.sums)] == [False, False]

@@ -54,6 +54,10 @@ COMMANDS: Mapping[str, Entry] = {
         "rewrite a model into a faster one that computes the same",
         "rewriting:OptimizeCommand", "optimize:answer", "rewriting:optimize_lines",
     ),
+    "sensitivity": Entry(
+        "say which parts of a model could be cut, and what error that gives",
+        "pruning:SensitivityCommand", "sensitivity:answer", "pruning:sensitivity_lines",
+    ),
     "prune": Entry(
         "cut away what matters least in a model, and say what that costs",
         "pruning:PruneCommand", "prune:answer", "pruning:prune_lines",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -31,6 +32,8 @@ class Product:
     """What is summed over."""
     kernel: int
     """How many rows of the weights belong to one place of the axis: the pixels of a kernel."""
+    alone: bool = True
+    """Whether no other product, and nothing else, reads the same weights."""
 
     def rows(self, units: Mapping[Dim, tuple[int, ...]]) -> NDArray[np.int64]:
         """Return the rows of the weights that these units of dims have."""
@@ -72,13 +75,15 @@ class Product:
 def products(flow: Flow, sums: Iterable[Summed]) -> tuple[Product, ...]:
     """Return products with constant weights as products of matrices."""
     found = []
+    readers = Counter(one.weight for one in flow.sums)
     for one in sums:
         axes = flow.of(one.weight)
         shape = flow.shape(one.weight)
         assert axes is not None
         assert shape is not None
         kernel = int(np.prod(shape[2:])) if one.convolves else 1
-        found.append(Product(one, axes[one.weight_axis], kernel))
+        alone = readers[one.weight] == 1 and len(list(one.weight.uses())) == 1
+        found.append(Product(one, axes[one.weight_axis], kernel, alone))
     return tuple(found)
 
 

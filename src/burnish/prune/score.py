@@ -28,7 +28,7 @@ def unit_scores(
     total = np.zeros(axis.size)
     for own, weight in zip(moments, weights, strict=True):
         gram = own.gram
-        energy = float(np.sum((gram @ weight) * weight)) or 1.0
+        energy = squared_output(gram, weight) or 1.0
         rows = [own.product.rows({axis.dim: (unit,)}) for unit in range(axis.size)]
         found = _norms(gram, weight, rows) if score == "norm" else _losses(gram, weight, rows)
         total += found / energy
@@ -78,6 +78,11 @@ def refitted(gram: Matrix, weight: Matrix, kept: NDArray[np.int64]) -> Matrix:
 
 def relative_error(gram: Matrix, weight: Matrix, other: Matrix) -> float:
     """Return the error of a product's output with other weights, relative to its norm."""
-    change = other - weight
-    energy = float(np.sum((gram @ weight) * weight)) or 1.0
-    return float(np.sqrt(max(np.sum((gram @ change) * change), 0.0) / energy))
+    energy = squared_output(gram, weight) or 1.0
+    return float(np.sqrt(max(squared_output(gram, other - weight), 0.0) / energy))
+
+
+def squared_output(gram: Matrix, weight: Matrix) -> float:
+    """Return |X W|², from XᵀX; in single precision, for it is large and only compared."""
+    narrow = weight.astype(np.float32)
+    return float(np.sum((gram.astype(np.float32) @ narrow) * narrow, dtype=np.float64))

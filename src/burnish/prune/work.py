@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import onnx_ir as ir
@@ -36,6 +36,10 @@ class Work:
     def unknown(self) -> tuple[str, ...]:
         """Return the operators whose work nobody knows."""
         return tuple(dict.fromkeys(n.op_type for n, work in self._whole.items() if work is None))
+
+    def of_nodes(self, nodes: Iterable[ir.Node]) -> float:
+        """Return the operations of some nodes; those that nobody knows count as none."""
+        return sum(self._whole[node] or 0.0 for node in nodes)
 
     def flops(self, left: Mapping[Dim, int]) -> float:
         """Return the operations of an inference with these dims shorter."""

@@ -10,7 +10,7 @@ from burnish.engines.base import ENGINES
 from burnish.hw import detect
 from burnish.rewrite.options import Precision
 from burnish.rewrite.precision import bits_for, convert
-from burnish.store import onnx_files
+from burnish.store import history, onnx_files
 from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
 
@@ -31,12 +31,15 @@ def cast(model: StoredModel, engine: str, precision: str) -> tuple[StoredModel, 
     key = onnx_files.content_key(model.onnx)[:16]
     place = settings.read().cache / _FOLDER / f"{key}-{precision}" / model.onnx.name
     if not place.is_file():
+        source = onnx_files.read(model.onnx)
+        before = history.read(source)
         found = convert(
-            onnx_files.read(model.onnx), _CONVERTED[precision], edges="keep",
+            source, _CONVERTED[precision], edges="keep",
             bits=bits_for(detect.cpu().flags),
         )  # fmt: skip
         step = Step(found.report.precision, found.report.how)
-        onnx_files.write(found.model, place, history=History(key, (step,)))
+        steps = (*(() if before is None else before.steps), step)
+        onnx_files.write(found.model, place, history=History(key, steps))
     changed = dataclasses.replace(model, onnx=place, compiled=None)
     # what quantised models compute in is told by their operators; no engine has a mode for it
     return changed, precision if precision == "f16" else None

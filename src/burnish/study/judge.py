@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from burnish.bench.measure import ParityMark, Placed
@@ -11,31 +12,55 @@ from burnish.core.arrays import Arrays
 from burnish.core.hashing import arrays_key
 from burnish.feeds.feed import Feeds
 from burnish.parity.reference import Judged, Reference, run_reference
-from burnish.store import onnx_files
+from burnish.store import history, onnx_files
+from burnish.store.history import PRUNED, Step
 from burnish.store.stored import StoredModel
 
-_LAST: dict[tuple[str, str], Reference] = {}
+_KEPT: dict[tuple[str, str], Reference] = {}
 
 
 def judge_of(subjects: Sequence[BenchSubject], written: StoredModel, feeds: Feeds) -> Judge:
-    """Return a judge that compares with a model as it is written, run with nothing optimised."""
+    """Return a judge that compares with a model as it is written, run with nothing optimised.
+
+    A model that was pruned computes something else on purpose: it is held to what it gives itself
+    with nothing optimised, and its distance from the first is told.
+    """
     models = {subject.label: subject.model for subject in subjects}
     reference = _reference(written, feeds)
 
     def judge(label: str, placement: Placed, outputs: Arrays) -> ParityMark:
-        return mark(reference.judged(models[label], placement.precision, outputs))
+        model = models[label]
+        found = reference.judged(model, placement.precision, outputs)
+        if _pruned(model) == _pruned(written):
+            return mark(found)
+        cosine = min((diff.cosine for diff in found.sample.diffs), default=0.0)
+        own = mark(_reference(model, feeds).judged(model, placement.precision, outputs))
+        note = f"pruned: cosine {cosine:.4f} to the first"
+        return dataclasses.replace(own, allowed="itself", note=note) if own.passed else own
 
     return judge
 
 
 def _reference(written: StoredModel, feeds: Feeds) -> Reference:
-    """Return a model's reference; the last one is kept, for engines and types share it."""
-    key = (onnx_files.content_key(written.onnx), arrays_key(feeds.arrays))
-    if key not in _LAST:
-        found = run_reference(written, feeds)
-        _LAST.clear()
-        _LAST[key] = found
-    return _LAST[key]
+    """Return a model's reference, which engines and types share; those of other inputs are let go.
+
+    Inputs may be large, and are measured one after the other.
+    """
+    fed = arrays_key(feeds.arrays)
+    for other in [key for key in _KEPT if key[1] != fed]:
+        del _KEPT[other]
+    key = (onnx_files.content_key(written.onnx), fed)
+    if key not in _KEPT:
+        _KEPT[key] = run_reference(written, feeds)
+    return _KEPT[key]
+
+
+def _pruned(model: StoredModel) -> tuple[Step, ...]:
+    """Return the steps in a model's history that changed what it computes."""
+    if not model.onnx.is_file():
+        return ()
+    found = history.read(onnx_files.read(model.onnx))
+    return () if found is None else tuple(step for step in found.steps if step.name == PRUNED)
 
 
 def mark(judged: Judged) -> ParityMark:

@@ -104,10 +104,9 @@ def new_weights(axes: Sequence[Calibrated], kept: Kept, fit: Fit) -> dict[str, A
             continue
         for moments, weight in zip(own.moments, own.weights, strict=True):
             value, rows = moments.product.summed.weight, moments.product.rows(kept)
-            alone = len(list(value.uses())) == 1
             new = (
                 refitted(moments.gram, weight, rows)
-                if fit == "fitted" and alone
+                if fit == "fitted" and moments.product.alone
                 else without(weight, rows)
             )
             result[value.name or ""] = moments.product.weight(new, _elements(value))

@@ -21,7 +21,7 @@ from burnish.process.scratch import scratch
 from burnish.prune.gram import Observer
 from burnish.store.stored import StoredModel
 from burnish.study.prune_report import SYNTHETIC, Calibration, OutputError
-from burnish.study.requests.pruning import PruneCommand
+from burnish.study.requests.pruning import PruneCommand, SensitivityCommand
 from burnish.study.requests.vocabulary import path, positive
 
 ENGINE = "onnxruntime-cpu"
@@ -39,7 +39,7 @@ class Inputs:
     about: Calibration
 
 
-def inputs_of(model: StoredModel, asked: PruneCommand) -> Inputs:
+def inputs_of(model: StoredModel, asked: PruneCommand | SensitivityCommand) -> Inputs:
     """Return the inputs that a request asks for; of several, a quarter is held out to judge by."""
     data = path(asked.data)
     every = choose(
@@ -63,6 +63,11 @@ def observe(
 ) -> None:
     """Let observers see what their products read in a model, on all of these inputs."""
     names = list(dict.fromkeys(one.product.summed.data.name or "" for one in observers))
+    given = [one for one in observers if one.product.summed.data.is_graph_input()]
+    for one in given:
+        for own in feeds:
+            one.add(own.arrays[one.product.summed.data.name or ""])
+    names = [name for name in names if name not in feeds[0].arrays]
     with scratch("calibrate") as folder:
         exposed = Exposed(model, folder)
         for first in range(0, len(names), _AT_ONCE):

@@ -27,6 +27,7 @@ from burnish.prune.dims import Dim, leaves
 from burnish.prune.flow import Flow
 from burnish.rewrite import extract
 from burnish.store import onnx_files
+from burnish.store.element_types import DATA_TYPES
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
 from burnish.study.prune_cut import Prunable
@@ -146,6 +147,8 @@ def _part(one: Prunable, axis: CoupledAxis) -> tuple[Flow, extract.Part]:
     found = extract.with_weights(extract.part(outside, stops))
     model = extract.as_model(found, one.flow.model, "part")
     for value in model.graph.inputs:
+        spec = one.graph.tensors[value.name or ""]
+        value.type = ir.TensorType(DATA_TYPES[spec.dtype])
         value.shape = ir.Shape(one.flow.shape(value) or ())
     return Flow(model, one.graph), found
 

@@ -1,4 +1,4 @@
-"""What may be asked of the command that makes a model smaller: prune."""
+"""What may be asked of commands that make a model smaller: prune, sensitivity."""
 
 from __future__ import annotations
 
@@ -24,6 +24,34 @@ def latency(text: str) -> float:
             f"{text!r} is not a latency", hint="write for instance --target-latency 20ms"
         )
     return found
+
+
+Score = Annotated[Literal["norm", "output-error"], Option(
+    "What a unit is worth: the norms of its weights and inputs, or what is lost without it when "
+    "the others make up for it.", kind=("norm", "output-error"),
+)]  # fmt: skip
+CalibrationSamples = Annotated[v.Samples, Saying("To calibrate with, where there is no --data.")]
+CalibrationData = Annotated[v.Data, Saying("Several test_data_set_N folders in one are all used.")]
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityCommand:
+    """Say what each part of MODEL is worth: the error without it, against what it would save.
+
+    Each axis that can be cut is cut to half by itself, each residual branch is left out, and all
+    axes are cut together to several sizes. The errors are measured, the gains counted.
+    """
+
+    model: v.Model
+    _: KW_ONLY
+    output: Annotated[v.OutputFile, Saying("The chart of errors against gains, as SVG.")] = None
+    score: Score = "norm"
+    samples: CalibrationSamples = 32
+    shape: v.Shape = field(default_factory=dict)
+    data: CalibrationData = None
+    seed: v.Seed = 0
+    padding: v.Padding = "right"
+    store: v.Store = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +88,14 @@ class PruneCommand:
         "least for their inputs, or two of each four.",
         kind=("structured", "magnitude", "wanda", "2:4"),
     )] = "structured"  # fmt: skip
-    score: Annotated[Literal["norm", "output-error"], Option(
-        "What a unit is worth: the norms of its weights and inputs, or what is lost without it "
-        "when the others make up for it.", kind=("norm", "output-error"),
-    )] = "norm"  # fmt: skip
+    score: Score = "norm"
     reconstruct: Annotated[bool, Option(
         "Fit what is left, so that the products that read it give what they gave.",
         flags=("--reconstruct/--no-reconstruct",), kind=bool,
     )] = True  # fmt: skip
-    samples: Annotated[v.Samples, Saying("To calibrate with, where there is no --data.")] = 32
+    samples: CalibrationSamples = 32
     shape: v.Shape = field(default_factory=dict)
-    data: Annotated[v.Data, Saying("Several test_data_set_N folders in one are all used.")] = None
+    data: CalibrationData = None
     seed: v.Seed = 0
     padding: v.Padding = "right"
     verify: Annotated[v.Verified, Saying("Of the model that is cut, and of its uncut twin.")] = True

@@ -25,6 +25,7 @@ from burnish.study.export_report import ExportReport
 from burnish.study.optimize_report import OptimizeReport
 from burnish.study.prune_report import PruneReport
 from burnish.study.reduce import ReduceReport
+from burnish.study.sensitivity_report import SensitivityReport
 from burnish.study.shown import guarding, judging, looking, pruning, rewriting
 
 _LINES: Mapping[type, Callable[[Any], Shown]] = {
@@ -44,6 +45,7 @@ _LINES: Mapping[type, Callable[[Any], Shown]] = {
     PruneReport: pruning.prune_lines,
     ReduceReport: judging.reduce_lines,
     RunReport: judging.run_lines,
+    SensitivityReport: pruning.sensitivity_lines,
     StudyReport: judging.study_lines,
     VerifyReport: judging.verify_lines,
     WhatIfReport: looking.whatif_lines,

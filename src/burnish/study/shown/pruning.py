@@ -8,6 +8,7 @@ from burnish.core import units
 from burnish.parity.verdict import verdict
 from burnish.report.table import Shown, Table, table
 from burnish.study.prune_report import SYNTHETIC, CutAxis, PruneReport
+from burnish.study.sensitivity_report import SensitivityReport
 
 
 def prune_lines(report: PruneReport) -> Shown:
@@ -30,6 +31,26 @@ def prune_lines(report: PruneReport) -> Shown:
     else:
         yield f"changed on purpose; {verdict(report.parity)}"
     yield f"written: {report.target}"
+
+
+def sensitivity_lines(report: SensitivityReport) -> Shown:
+    """Yield what could be cut, what saves most first within each kind."""
+    kinds = {"whole": "all axes together", "axis": "one axis", "block": "one residual branch"}
+    for what, title in kinds.items():
+        found = [trade for trade in report.trades if trade.what == what]
+        rows = [
+            (trade.name, trade.detail, units.share(trade.saved), units.share(trade.error),
+             "✓" if trade.on_front else "")
+            for trade in sorted(found, key=lambda trade: trade.error)
+        ]  # fmt: skip
+        columns = ("what", "how", "saves", "error", "best")
+        if rows:
+            yield table(title, columns, rows, numeric=("saves", "error"))
+    yield "best: nothing else saves as many operations with a smaller error"
+    yield from (f"note: {note}" for note in report.notes)
+    yield _calibration(report)
+    if report.chart is not None:
+        yield f"written: {report.chart}"
 
 
 def _cut(axes: tuple[CutAxis, ...]) -> Table:
@@ -89,7 +110,7 @@ def _errors(report: PruneReport) -> Table:
     return table("against the original", columns, rows, numeric=columns[1:])
 
 
-def _calibration(report: PruneReport) -> str:
+def _calibration(report: PruneReport | SensitivityReport) -> str:
     found = report.calibration
     held = "other ones" if found.held_out else "the same ones"
     samples = units.count(found.samples, "sample")
