@@ -56,7 +56,7 @@ def test_json_is_one_document(
     assert run(["-q", "optimize", str(model), "-o", str(target), "--json"]) == 0
     captured = capsys.readouterr()
     document = json.loads(captured.out)
-    assert (document["kind"], document["schema"]) == ("optimize-report", 1)
+    assert (document["kind"], document["schema"]) == ("optimize-report", 2)
     assert document["rewrite"]["fusions"][0]["rule"] == "gelu"
     assert captured.err == ""
 

@@ -99,6 +99,8 @@ def test_a_variant_of_its_own_without_data_of_other_types(model: Path, tmp_path:
         (["--keep-io"], "--keep-io says nothing without -p fp16 or bf16"),
         (["--keep-f32", "MatMul"], "--keep-fp32 says nothing without -p fp16 or bf16 or int8 or"),
         (["-p", "fp16", "--max-error", "1"], "--max-error says nothing without -p int8 or int4"),
+        (["-p", "int8", "--calibrate", "no.npz"], "--calibrate: there is no data at no.npz"),
+        (["-p", "fp16", "--calibrate", "synthetic"], "--calibrate says nothing without -p int8"),
         (["--rename-axis", "batch"], "--rename-axis 'batch' is not OLD=NEW"),
         (["--rename-axis", "bach=b"], "no input or output has an axis 'bach'"),
         (["-p", "fp16", "--keep-fp32", "Matmul"], "no operator and no node 'Matmul'"),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 import pytest
 
+from burnish.cli.main import run
 from burnish.feeds.feed import Feeds
 from burnish.rewrite.options import PrecisionRequest
 from burnish.rewrite.passes.names import FixNames
@@ -138,7 +141,6 @@ def test_what_fp16_cannot_hold_goes_back_and_little_else(plant: Plant) -> None:
     model = planted(plant)
     feeds = Feeds({"x": samples(4, WIDTH, seed=9)}, {})
     found = repaired(Broken(model, PrecisionRequest("fp16"), (feeds,)))
-    assert found is not None
     assert found.keep, "it was broken"
     nodes = len(model.graph)
     assert found.runs <= 2 * math.log2(nodes) + 5
@@ -146,3 +148,22 @@ def test_what_fp16_cannot_hold_goes_back_and_little_else(plant: Plant) -> None:
     after = convert(model, "fp16", edges="keep", keep=found.keep).report
     assert len(after.changed) >= 0.8 * len(before.changed)
     assert set(found.reasons) == set(found.keep)
+
+
+def test_a_model_that_agrees_as_it_is_keeps_nothing() -> None:
+    model = planted(lambda _g, x: x)
+    feeds = Feeds({"x": samples(4, WIDTH, seed=9)}, {})
+    found = repaired(Broken(model, PrecisionRequest("fp16"), (feeds,)))
+    assert (found.keep, found.runs) == ((), 2)
+
+
+def test_a_repaired_model_is_written_with_what_stayed_and_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    onnx.save(ir.to_proto(planted(_offset_that_cancels)), tmp_path / "m.onnx")
+    target = tmp_path / "o.onnx"
+    assert run(["optimize", str(tmp_path / "m.onnx"), "-o", str(target), "-p", "fp16"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "had to go back to fp32, found with" in shown
+    assert "makes much of its error" in shown
+    assert target.exists()

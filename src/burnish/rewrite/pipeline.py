@@ -58,7 +58,7 @@ def optimize(
     applied; rules of the user's own come first.
     """
     rules = _chosen_rules((*user_rules, *FUSIONS), options)
-    with _collector_paused():
+    with collector_paused():
         work = _Rewriting(_clone(model), options, observer, check)
         before = operators(work.model)
         work.run(preparing(options))
@@ -188,7 +188,7 @@ def _kept_notes(model: ir.Model, options: OptimizeOptions) -> Iterator[str]:
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """Keep the garbage collector from scanning a growing graph again and again."""
     was_enabled = gc.isenabled()
     gc.disable()

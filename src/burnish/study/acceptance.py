@@ -165,7 +165,8 @@ def _require(report: OptimizeReport, parity: VerifyReport) -> None:
     elif report.conversion is not None and report.conversion.numbers is not None:
         hint = (
             f"see whether it is right without -p {report.conversion.numbers.precision}; if so, "
-            "keep more of it: --keep-fp32 Softmax,MatMul (operators, nodes or patterns)"
+            "keep more of it: --keep-fp32 Softmax,MatMul (operators, nodes or patterns), or its "
+            "inputs and outputs: --keep-io"
         )
     else:
         hint = "write it with --no-verify, and compare the two with burnish verify --bisect"

@@ -42,13 +42,17 @@ def calibration_feeds(
     """Return the inputs to calibrate with, and where they are from."""
     if asked == MADE:
         return choose(model, samples=_MADE_SAMPLES, seed=seed), SYNTHETIC
-    path = Path(asked)
-    if not path.exists():
+    require_data(asked)
+    return choose(model, data=Path(asked)), asked
+
+
+def require_data(asked: str | None) -> None:
+    """Raise where the data that is asked for is not there."""
+    if asked not in (None, MADE) and not Path(asked).exists():
         raise UsageError(
             f"--calibrate: there is no data at {asked}",
             hint="name an .npz file or a folder of test_data_set_N, or write --calibrate synthetic",
         )
-    return choose(model, data=path), asked
 
 
 def calibrated(rewritten: ir.Model, model: StoredModel, numbers: PrecisionRequest) -> Seen:

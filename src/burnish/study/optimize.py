@@ -8,10 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import onnx_ir as ir
-
 from burnish.core import files
-from burnish.core.errors import CheckFailedError, ModelError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.parity.request import VerifyRequest
@@ -24,7 +21,6 @@ from burnish.store.history import History, Step
 from burnish.store.stored import StoredModel
 from burnish.study import rewriting
 from burnish.study.acceptance import Acceptance
-from burnish.study.calibration import calibrated
 from burnish.study.check import JUDGE, CheckReport
 from burnish.study.conversion import (
     ConversionReport,
@@ -33,18 +29,14 @@ from burnish.study.conversion import (
     renamed,
     with_reasons,
 )
+from burnish.study.fewer_bits import gain_of, repair_of, seen_in
 from burnish.study.given import model_of
-from burnish.study.moved import feeds_of
+from burnish.study.int8_gain import Int8Gain
 from burnish.study.optimize_report import OptimizeReport, RewriteRejectedError
-from burnish.study.ranges import ranges_of
-from burnish.study.repair import Broken, Repair, repaired
 from burnish.study.requests.rewriting import OptimizeCommand
 from burnish.study.requests.vocabulary import path, shapes
 from burnish.study.trial import Trial, tried
 from burnish.study.variant import share_data_sets, size_bytes, target_of
-
-_NEVER = 1e9
-"""Numbers from here on stand for "never" in masks; whether it matters what they become is tried."""
 
 
 def answer(asked: OptimizeCommand, *, progress: Progress = SILENT) -> OptimizeReport:
@@ -121,8 +113,13 @@ def _attempt(
     source = renamed(onnx_files.read(model.onnx), options.conversion)
     result, check = tried(source, options, trial)
     progress.step("optimize", 1, 1, _summary(result.report))
-    made = _Made(model, target, result, check, _seen(result.model, model, options, request))
-    numbers, repair = options.conversion.half, _repair(made, options, request)
+    gain = gain_of(result.model, model, options)
+    if gain is not None:
+        progress.step("probe", 1, 1, str(gain))
+    seen = seen_in(result.model, model, options, request)
+    made = _Made(model, target, result, check, seen, gain)
+    numbers = options.conversion.half
+    repair = repair_of(result.model, model, options, request, seen)
     if repair is None or numbers is None:
         return _written(made, options, request, progress)
     progress.step("repair", 1, 1, f"{len(repair.keep)} nodes stay in fp32")
@@ -143,6 +140,7 @@ class _Made:
     result: RewriteResult
     check: CheckReport | None
     seen: Seen
+    gain: Int8Gain | None
 
 
 def _written(
@@ -159,6 +157,7 @@ def _written(
         rewrite=result.report,
         parity=None,
         check=made.check,
+        gain=made.gain,
         conversion=changed,
         source_bytes=size_bytes(model.onnx),
     )
@@ -170,41 +169,6 @@ def _written(
         target_key=onnx_files.content_key(target),
         target_bytes=size_bytes(target),
     )
-
-
-def _seen(
-    rewritten: ir.Model, model: StoredModel, options: OptimizeOptions, request: VerifyRequest | None
-) -> Seen:
-    """Return the magnitudes of what is inside a model, where that decides what stays in f32."""
-    if options.conversion.integers is not None:
-        return calibrated(rewritten, model, options.conversion.integers)
-    if options.conversion.half is None or request is None:
-        return Seen()
-    try:
-        ranges = ranges_of(rewritten, feeds_of(model, request))
-    except ModelError as error:
-        return Seen(note=f"values were not looked at: {error.problem}")
-    return Seen({name: one.magnitude for name, one in ranges.items() if one.magnitude < _NEVER})
-
-
-def _repair(made: _Made, options: OptimizeOptions, request: VerifyRequest | None) -> Repair | None:
-    """Return what must stay in f32 besides, for 16 bits to be enough; None: nothing must.
-
-    Looked for with each value rounded, for this machine may compute in f32 what others do not.
-    """
-    numbers = options.conversion.half
-    if numbers is None or request is None or made.seen.note:
-        return None
-    feeds = feeds_of(made.model, request)
-    broken = Broken(made.result.model, numbers, feeds, options.target, made.seen.magnitudes)
-    found = repaired(broken)
-    if found is None:
-        raise CheckFailedError(
-            f"{made.target} was not written: in {numbers.precision} its outputs differ, "
-            "whatever stays in fp32",
-            hint="keep inputs and outputs in fp32 with --keep-io, or leave -p away",
-        )
-    return found if found.keep else None
 
 
 def _suspected(rewrite: RewriteReport) -> Iterator[tuple[str, ...]]:

@@ -11,6 +11,7 @@ from burnish.rewrite.result import RewriteReport
 from burnish.study.check import CheckReport
 from burnish.study.conversion import ConversionReport
 from burnish.study.deviation import DeviationReport
+from burnish.study.int8_gain import Int8Gain
 from burnish.study.repair import Repair
 
 SCHEMA = 2
@@ -35,6 +36,8 @@ class OptimizeReport:
     """What else was changed; None: nothing was asked for."""
     deviation: DeviationReport | None = None
     """How far results moved, where that was asked for; then `parity` is of the model before."""
+    gain: Int8Gain | None = None
+    """What int8 was predicted to give on this machine; None: it was not asked for, or not known."""
     repair: Repair | None = None
     """What had to go back to f32 for results to be the same; None: nothing had to."""
     source_bytes: int = 0

@@ -73,11 +73,8 @@ class Broken:
     magnitudes: Mapping[str, float] | None = None
 
 
-def repaired(broken: Broken) -> Repair | None:
-    """Return what must stay in fp32 so that the outputs agree; None: even all of it does not.
-
-    Where they agree as it is, that is nothing.
-    """
+def repaired(broken: Broken) -> Repair:
+    """Return what must stay in fp32 so that the outputs agree; nothing, where they do as it is."""
     with scratch("repair") as folder:
         work = _Search(broken, folder)
         if work.agrees(()):
@@ -88,15 +85,12 @@ def repaired(broken: Broken) -> Repair | None:
         return work.shortest(unfit, work.unstable(list(unfit)))
 
 
-def _fewest(total: int, agrees: Callable[[int], bool]) -> int | None:
-    """Return the least head that agrees, where longer ones do if shorter ones do; None: none."""
+def _fewest(total: int, agrees: Callable[[int], bool]) -> int:
+    """Return the least head that agrees; all of it does, and what is longer than one that does."""
     head, below = 1, 0
     while head < total and not agrees(head):
         below, head = head, head * 2
-    if head >= total:
-        head = total
-        if not total or not agrees(total):
-            return None
+    head = min(head, total)
     while head - below > 1:
         middle = (head + below) // 2
         if agrees(middle):
@@ -138,12 +132,10 @@ class _Search:
             for diff in compare({name: expected[name] for name in names}, given, self._tolerances)
         )
 
-    def shortest(self, sure: Mapping[str, str], more: Mapping[str, str]) -> Repair | None:
+    def shortest(self, sure: Mapping[str, str], more: Mapping[str, str]) -> Repair:
         """Return the shortest head of `more` with which, and what is sure, the outputs agree."""
         names = list(more)
         count = _fewest(len(names), lambda head: self.agrees([*sure, *names[:head]]))
-        if count is None:
-            return None
         keep = [*sure, *names[:count]]
         return Repair(tuple(keep), {name: {**sure, **more}[name] for name in keep}, self.runs)
 

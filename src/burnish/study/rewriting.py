@@ -10,8 +10,10 @@ from burnish.core.errors import UsageError
 from burnish.core.precisions import precision_named
 from burnish.rewrite.dump import Dump
 from burnish.rewrite.options import Conversion, OptimizeOptions, Precision, PrecisionRequest
+from burnish.rewrite.precision import require_kernels
 from burnish.rewrite.rule import Rule
 from burnish.rewrite.user_rules import load
+from burnish.study.calibration import require_data
 from burnish.study.requests.judging import RunCommand
 from burnish.study.requests.rewriting import ExplainCommand, OptimizeCommand
 from burnish.study.requests.vocabulary import Place, Where, family, names, shapes
@@ -97,6 +99,8 @@ def _numbers(asked: OptimizeCommand) -> PrecisionRequest | None:
     _require_used(asked, wanted)
     if wanted is None:
         return None
+    require_kernels(wanted, family(asked.target))
+    require_data(asked.calibrate)
     return PrecisionRequest(
         cast(Precision, wanted),
         edges="keep" if asked.keep_io else "convert",

@@ -10,9 +10,10 @@ import onnx_ir as ir
 from burnish.core.errors import ModelError
 from burnish.rewrite import kernels
 from burnish.rewrite.options import Edges, Operators, Precision, Target
+from burnish.rewrite.pipeline import collector_paused
 from burnish.rewrite.precision.half import in_half
 from burnish.rewrite.precision.half_plan import NOTHING_SEEN
-from burnish.rewrite.precision.half_types import HALVES, Half
+from burnish.rewrite.precision.half_types import HALVES
 from burnish.rewrite.precision.int4_weights import BLOCK, in_int4
 from burnish.rewrite.precision.int8_dynamic import Quantised, in_int8
 from burnish.rewrite.precision.int8_static import calibrated_values, in_int8_static
@@ -21,15 +22,9 @@ from burnish.rewrite.precision.thresholds import Span
 from burnish.rewrite.precision.weights import Bits
 
 __all__ = [
-    "Changed",
-    "Converted",
-    "Kept",
-    "Precision",
-    "PrecisionReport",
-    "bits_for",
-    "calibrated_values",
-    "convert",
-]
+    "Changed", "Converted", "Kept", "Precision", "PrecisionReport", "bits_for",
+    "calibrated_values", "convert", "require_kernels",
+]  # fmt: skip
 
 _FULL_RANGE = frozenset({"avx512_vnni", "avx_vnni", "amx_int8", "asimddp"})
 """Processor flags of instructions that add 8-bit products without running out of 16 bits."""
@@ -47,6 +42,7 @@ class Converted:
     report: PrecisionReport
 
 
+@collector_paused()
 def convert(  # noqa: PLR0913  (each is a choice of its own)
     model: ir.Model,
     precision: Precision,
@@ -80,8 +76,8 @@ def convert(  # noqa: PLR0913  (each is a choice of its own)
     if precision == "int8":
         how = f"dynamic, per channel, {bits} bits"
         return _in_integers(precision, how, in_int8(model, bits=bits, ops=ops, keep=keep))
+    require_kernels(precision, target)
     half = HALVES[precision]
-    _require_kernels(half, target)
     halved = in_half(model, half, target=target, edges=edges, keep=keep, magnitudes=magnitudes)
     how = f"{len(halved.kept)} nodes kept in fp32"
     return Converted(
@@ -109,10 +105,11 @@ def _in_integers(precision: Precision, how: str, found: Quantised) -> Converted:
     )
 
 
-def _require_kernels(half: Half, target: Target) -> None:
-    if half.name not in _MULTIPLIES[target]:
+def require_kernels(precision: str, target: Target) -> None:
+    """Raise where products cannot run in a narrow float on a target; integers run everywhere."""
+    if precision in HALVES and precision not in _MULTIPLIES[target]:
         raise ModelError(
-            f"{kernels.table(target).provider} of ONNX Runtime has no kernels for {half.name}",
+            f"{kernels.table(target).provider} of ONNX Runtime has no kernels for {precision}",
             hint="for GPUs, add --target cuda; for CPUs, write -p fp16 or -p int8",
         )
 

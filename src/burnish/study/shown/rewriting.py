@@ -32,6 +32,8 @@ def optimize_lines(report: OptimizeReport) -> Shown:
     """Yield what was done, what nearly was, and whether the result computes the same."""
     yield from rewrite_lines(report.rewrite)
     yield from _checked(report.check)
+    if report.gain is not None:
+        yield str(report.gain)
     if report.conversion is not None:
         yield from _converted(report.conversion)
     if report.parity is None:
@@ -185,11 +187,11 @@ def _in_fewer_bits(report: PrecisionReport) -> Shown:
         into = ", ".join(f"{n} {op}" for op, n in Counter(c.into for c in report.changed).items())
         yield f"{changed} in {report.precision} ({report.how}): {into}"
     if not report.kept:
-        yield f"computes in {report.precision}"
+        yield f"computes in {report.precision}: {changed}, and none that could stays in fp32"
     else:
         rows = Counter((kept.op_type, kept.reason) for kept in report.kept)
         yield table(
-            f"computes in {report.precision}, but for {kept}",
+            f"computes in {report.precision}, but for {kept} ({1 - report.share_changed:.0%})",
             ("operator", "nodes", "why it stays in fp32"),
             [(op_type, f"{n:,}", reason) for (op_type, reason), n in rows.items()],
             numeric=("nodes",),
