@@ -27,6 +27,14 @@ def test_subjects_are_models_on_engines() -> None:
     ]  # fmt: skip
 
 
+def test_an_engine_with_a_mode_is_another_subject() -> None:
+    specs = ("onnxruntime-cpu", "onnxruntime-cpu:off")
+    plain, off = choose.subjects([PLAIN], specs, EngineOptions(threads=1))
+    assert (plain.label, off.label) == (f"bert/dynamo@{specs[0]}", f"bert/dynamo@{specs[1]}")
+    assert (off.engine, off.options.mode, off.options.threads) == ("onnxruntime-cpu", "off", 1)
+    assert plain.options.mode == ""
+
+
 def test_models_of_one_name_are_told_apart_by_their_files() -> None:
     twins = (StoredModel(Path("a/m.onnx"), "m"), StoredModel(Path("b/m.onnx"), "m"))
     assert labels(*twins, engines=("openvino",)) == ["a/m.onnx@openvino", "b/m.onnx@openvino"]
@@ -64,8 +72,8 @@ def test_foreign_code_runs_only_where_it_is_trusted(factory: str) -> None:
     assert not any("torch" in label for label in labels(foreign))
     (note,) = choose.left_out([foreign], (), "burnish bench b/m.onnx")
     assert note == (
-        "m was not measured on torch-compile, torch-eager: its PyTorch module is made by"
-        f" {factory}, which is not burnish's code; read it, and to run it:"
+        "m was not measured on torch-compile, torch-eager, torch-script: its PyTorch module is"
+        f" made by {factory}, which is not burnish's code; read it, and to run it:"
         f" burnish bench b/m.onnx --trust-factory {factory}"
     )
     with pytest.raises(UsageError, match="which is not burnish's code and was not run"):

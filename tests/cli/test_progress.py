@@ -20,3 +20,12 @@ def test_a_stage_of_unknown_length_is_told_twice_too(capsys: pytest.CaptureFixtu
         lines.step("search", done, 0, f"batch={done}")
     lines.step("search", 1, 1, "49 inputs tried")
     assert capsys.readouterr().err.splitlines() == ["search: batch=1", "search: 49 inputs tried"]
+
+
+def test_a_stage_that_goes_on_is_told_of_again(capsys: pytest.CaptureFixture[str]) -> None:
+    now = [0.0]
+    lines = Lines(clock=lambda: now[0])
+    for done in range(1, 5):
+        lines.step("bench", done, 9, f"cell {done}")
+        now[0] += 20.0
+    assert capsys.readouterr().err.splitlines() == ["bench: cell 1", "bench: cell 3"]

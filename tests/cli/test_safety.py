@@ -248,7 +248,7 @@ def test_bench_runs_no_code_that_lies_beside_a_model(
     ran = trap(tmp_path, factory)
     run(["bench", model, "--rounds", "1", "--blocks", "1", "--budget", "1"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "was not measured on torch-compile, torch-eager: its PyTorch module is made by" in text
+    assert "was not measured on torch-compile, torch-eager, torch-script: its PyTorch" in text
     assert f"burnish bench {model} --rounds 1 --blocks 1 --budget 1" in text
     assert "--trust-factory" in text
     assert not ran.exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from burnish.core.errors import UsageError
 from burnish.engines import torch_compile
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.store.stored import StoredModel, TorchSource
@@ -48,3 +49,22 @@ def test_graph_breaks_are_counted(stored: Stored, tmp_path: Path) -> None:
         outputs = session.run({"x": np.ones((1, 2), np.float32)})
         assert session.placement.notes == ("compiled with 1 graph break so far",)
     np.testing.assert_array_equal(outputs["y"], [[4, 4]])
+
+
+@pytest.mark.torch
+def test_a_mode_may_be_a_back_end_and_what_is_neither_is_refused(
+    stored: Stored, tmp_path: Path
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "factory.py").write_text(FACTORY)
+    graph = "(float[n, 2] x) => (float[n, 2] y) { y = Identity(x) }"
+    model = stored(graph, torch=TorchSource("function", "factory.py:broken", {}))
+    with ENGINES["torch-compile"].open(model, EngineOptions(mode="eager")) as session:
+        outputs = session.run({"x": np.ones((1, 2), np.float32)})
+    np.testing.assert_array_equal(outputs["y"], [[4, 4]])
+    assert torch_compile._chosen("max-autotune") == {"mode": "max-autotune"}
+    with pytest.raises(
+        UsageError, match="has neither a mode nor a back end 'max-autotun'"
+    ) as error:
+        ENGINES["torch-compile"].open(model, EngineOptions(mode="max-autotun"))
+    assert "max-autotune" in error.value.hint

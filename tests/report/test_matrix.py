@@ -77,6 +77,17 @@ def test_where_no_size_differs_there_is_no_pivot(report: BenchReport) -> None:
     assert matrix.pivots(replace(report, measurements=report.measurements[:2])) == ()
 
 
+def test_types_stand_side_by_side_without_a_verdict(report: BenchReport) -> None:
+    first, *_ = report.measurements
+    other = replace(first, subject="m@a int8", precision="i8")
+    assert matrix.types(report) == ()
+    (found,) = matrix.types(replace(report, measurements=(first, other)))
+    assert [column.title for column in found.columns][4:] == ["fp16", "int8"]
+    assert found.texts[0][:4] == ("m", "a", "batch=1,sequence=16", "2")
+    assert found.texts[0][4] == found.texts[0][5]
+    assert "no verdict" in found.remark
+
+
 def test_rows_are_written_as_tables_csv_and_markdown(report: BenchReport) -> None:
     assert len(list(bench_lines(report, Format("csv")))) == 9
     marked = "\n".join(str(part) for part in bench_lines(report, Format("md")))

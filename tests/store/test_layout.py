@@ -44,6 +44,14 @@ def test_data_sets_are_in_order_of_their_number(store: Path) -> None:
     assert names == ["test_data_set_0", "test_data_set_2", "test_data_set_10"]
 
 
+def test_a_name_may_mean_all_its_variants(store: Path) -> None:
+    found = layout.resolve_all("bert", store)
+    assert [one.label for one in found] == ["bert/dynamo", "bert/torchscript"]
+    assert [one.label for one in layout.resolve_all(str(store), store)] == [
+        "bert/dynamo", "bert/torchscript", "vit/dynamo",
+    ]  # fmt: skip
+
+
 def test_a_name_with_one_variant_will_do(store: Path) -> None:
     assert layout.resolve("vit", store).label == "vit/dynamo"
 

@@ -43,7 +43,7 @@ def csv_lines(bench: BenchReport) -> Iterator[str]:
 
 def tables(bench: BenchReport) -> tuple[Table, ...]:
     """Return what each cell takes besides its latency, and the pivots where sizes differ."""
-    return (costs(bench), *pivots(bench))
+    return (costs(bench), *pivots(bench), *types(bench))
 
 
 def costs(bench: BenchReport) -> Table:
@@ -68,6 +68,25 @@ def pivots(bench: BenchReport) -> tuple[Table, ...]:
         rows.setdefault(_key(one), []).append(one)
     found = [(key, some, _varying(some)) for key, some in rows.items()]
     return tuple(_pivot(bench, key, some, axes) for key, some, axes in found if axes)
+
+
+def types(bench: BenchReport) -> tuple[Table, ...]:
+    """Return medians by type of arithmetic, where several were asked for."""
+    columns = tuple(dict.fromkeys(spoken(one.precision) for one in bench.measurements))
+    if len(columns) < 2:
+        return ()
+    lines: dict[tuple[str, ...], dict[str, Measurement]] = {}
+    for one in bench.measurements:
+        threads = str(one.options.get("threads") or "–")
+        place = (one.model or one.subject, engine_of(one), sizes_of(one), threads)
+        lines.setdefault(place, {})[spoken(one.precision)] = one
+    rows: list[tuple[str | Cell, ...]] = [
+        (*place, *(_median(bench, found.get(name)) for name in columns))
+        for place, found in lines.items()
+    ]
+    head = ("model", "engine", "sizes", "threads", *(name or "as it is" for name in columns))
+    remark = "Types were measured one after the other, not in turns: no verdict is made of them."
+    return (table("median by type", head, rows, numeric=head[3:], remark=remark),)
 
 
 def spoken(precision: str) -> str:

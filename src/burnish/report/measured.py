@@ -12,12 +12,15 @@ from burnish.bench.measure import BenchReport, Comparison, Measurement, Verdict
 from burnish.core import units
 from burnish.report.charts.bars import Group
 from burnish.report.charts.intervals import Latency
+from burnish.report.matrix import engine_of
 from burnish.report.record import RunReport
 from burnish.report.table import NONE, Cell, Shown, Table, Tone, table
 from burnish.report.verdict import interval
 
 SHOWN_OPERATORS = 12
 SHOWN_NODES = 15
+_MOST_BASELINES = 2
+"""More are not told by name: a matrix has one for each group."""
 _LATENCY = (
     "subject", "median", "p90", "speed-up", "verdict", "results", "first call", "peak memory",
 )  # fmt: skip
@@ -64,7 +67,10 @@ def latency_table(bench: BenchReport) -> Table:
 
 def _baselines(bench: BenchReport) -> str:
     """Return what others are compared with: one subject at each shape."""
-    return " and ".join(dict.fromkeys(one.baseline for one in bench.comparisons)) or bench.baseline
+    names = dict.fromkeys(one.baseline for one in bench.comparisons)
+    if len(names) > _MOST_BASELINES:
+        return "the baseline of the same size, type and threads"
+    return " and ".join(names) or bench.baseline
 
 
 def notes(bench: BenchReport) -> tuple[str, ...]:
@@ -150,7 +156,8 @@ def _latency_row(bench: BenchReport, one: Measurement, common: list[str]) -> tup
     comparison = bench.comparison(one.subject)
     return (
         Cell(
-            _name(one), " · ".join((one.engine, *(c for c in _conditions(one) if c not in common)))
+            _name(one),
+            " · ".join((engine_of(one), *(c for c in _conditions(one) if c not in common))),
         ),
         _median_cell(stats.shown_time(bench, one)),
         _p90_cell(one),
@@ -164,7 +171,8 @@ def _latency_row(bench: BenchReport, one: Measurement, common: list[str]) -> tup
 
 def _name(one: Measurement) -> str:
     """Return the subject without its engine, which is shown beside it."""
-    return one.subject.removesuffix(one.engine).rstrip(" @·,:").removesuffix(" on") or one.subject
+    rest = one.subject.replace(f"@{engine_of(one)}", "", 1)
+    return rest.removesuffix(one.engine).rstrip(" @·,:").removesuffix(" on") or one.subject
 
 
 def _common(bench: BenchReport) -> list[str]:

@@ -17,7 +17,7 @@ from burnish.study.requests.judging import BenchCommand, RunCommand, VerifyComma
 from burnish.study.requests.line import joined, line
 from burnish.study.requests.looking import ProfileCommand
 from burnish.study.requests.option import Argument, Field, fields
-from burnish.study.requests.vocabulary import one_engine
+from burnish.study.requests.vocabulary import one_count, one_engine, one_type
 
 WORDS = st.text("abcxyz_09 '\"", min_size=1, max_size=8).filter(
     lambda word: word.strip() == word and "," not in word
@@ -27,11 +27,18 @@ NAMES = st.lists(st.text("abcxyz-", min_size=1, max_size=6).filter(lambda w: w[0
 SHAPE = st.dictionaries(
     st.text("abc", min_size=1, max_size=4), st.integers(1, 512), min_size=1, max_size=3
 )
+COUNTS = st.lists(st.integers(1, 99), min_size=1, max_size=3, unique=True).map(tuple)
+SINGLE = (one_engine, one_count, one_type)
 BY_METAVAR: dict[str, st.SearchStrategy[Any]] = {
     "NAME,…": NAMES,
     "TIME": st.integers(0, 900).map(float),
     "TYPE": st.sampled_from(["f32", "f16", "bf16"]),
     "SHARE": st.floats(0.01, 0.5),
+    "TYPE,…": st.lists(
+        st.sampled_from(["f32", "f16", "bf16"]), min_size=1, max_size=2, unique=True
+    ).map(tuple),
+    "SIZE,…": COUNTS,
+    "NUMBER,…": COUNTS,
     "OLD=NEW,…": st.just({"a": "b"}),
 }
 
@@ -46,7 +53,7 @@ def values(field: Field) -> st.SearchStrategy[Any]:
         return SHAPE if one else st.lists(SHAPE, min_size=1, max_size=2).map(tuple)
     if said.metavar in BY_METAVAR:
         some = BY_METAVAR[said.metavar]
-        return some.map(lambda names: names[0]) if said.read is one_engine else some
+        return some.map(lambda names: names[0]) if said.read in SINGLE else some
     if isinstance(said.kind, tuple):
         return st.sampled_from(said.kind)
     kinds: dict[Any, st.SearchStrategy[Any]] = {

@@ -131,7 +131,8 @@ def counts(texts: int | str | Sequence[int | str]) -> tuple[int, ...]:
     return found
 
 
-def _one_count(texts: Sequence[str]) -> int:
+def one_count(texts: Sequence[str]) -> int:
+    """Return the number for a command that takes one."""
     found = counts(texts)
     if len(found) != 1:
         raise UsageError(
@@ -146,7 +147,8 @@ def element_types(texts: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(element_type(text) for text in names(texts)))
 
 
-def _one_type(texts: Sequence[str]) -> str:
+def one_type(texts: Sequence[str]) -> str:
+    """Return the type for a command that takes one."""
     found = element_types(texts)
     if len(found) != 1:
         raise UsageError(
@@ -238,7 +240,7 @@ Engines = Annotated[str | Sequence[str], replace(_ENGINE, read=names)]
 _THREADS = Option(
     "CPU threads of the engine (default: its own choice).", metavar="NUMBER,…", repeated=True
 )
-Threads = Annotated[int | None, replace(_THREADS, read=_one_count)]
+Threads = Annotated[int | None, replace(_THREADS, read=one_count)]
 EachThreads = Annotated[int | Sequence[int] | None, replace(_THREADS, read=counts)]
 Hw = Annotated[
     str | None,
@@ -266,7 +268,7 @@ _PRECISION = Option(
     "Compute in another type: f32, f16, bf16 … (fp16 is understood).",
     flags=("--precision", "-p"), metavar="TYPE,…", repeated=True,
 )  # fmt: skip
-Precision = Annotated[str | None, replace(_PRECISION, read=_one_type)]
+Precision = Annotated[str | None, replace(_PRECISION, read=one_type)]
 EachPrecision = Annotated[str | Sequence[str] | None, replace(_PRECISION, read=element_types)]
 Target = Annotated[
     Where,
@@ -365,10 +367,10 @@ Dump = Annotated[
 ]  # fmt: skip
 Runs = Annotated[int, Option("Timed inferences.", kind=int, least=1)]
 _BATCH = Option("Batch size.", metavar="SIZE,…", repeated=True)
-Batch = Annotated[int | None, replace(_BATCH, read=_one_count)]
+Batch = Annotated[int | None, replace(_BATCH, read=one_count)]
 EachBatch = Annotated[int | Sequence[int], replace(_BATCH, read=counts)]
 _SEQUENCE = Option("Tokens, frames or points.", metavar="SIZE,…", repeated=True)
-Length = Annotated[int | None, replace(_SEQUENCE, read=_one_count)]
+Length = Annotated[int | None, replace(_SEQUENCE, read=one_count)]
 EachSequence = Annotated[int | Sequence[int], replace(_SEQUENCE, read=counts)]
 EachPast = Annotated[
     int | Sequence[int],
