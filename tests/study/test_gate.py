@@ -208,3 +208,23 @@ def test_a_limit_is_written_as_a_share(text: str, value: float) -> None:
 def test_what_is_no_share_is_an_error(text: str) -> None:
     with pytest.raises(UsageError, match="is not a slowdown"):
         share(text)
+
+
+def test_a_row_in_another_type_is_measured_in_that_type(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
+    opened: list[Path] = []
+
+    def bench(subjects: Sequence[BenchSubject], *_: object, **__: object) -> BenchReport:
+        opened.extend(one.model.onnx for one in subjects)
+        found = measurements({"now": 0.02}, NOISE, seed=1, options=BenchOptions())
+        return _report(found, machine.here())
+
+    monkeypatch.setattr(gate, "bench", bench)
+    place = baseline(tmp_path / "b.json", model)
+    stored = json.loads(place.read_text())
+    stored["measurements"][0]["precision"] = "f16"
+    place.write_text(json.dumps(stored))
+    assert gate.answer(GateCommand(model, baseline=str(place))).rows[0].outcome is Outcome.PASSED
+    assert [path.is_relative_to(tmp_path / "cache") for path in opened] == [True]

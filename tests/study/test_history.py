@@ -78,6 +78,7 @@ def test_the_command_shows_the_trend_and_the_verdict(
     assert run(["history", "bert", "--ledger", str(ledger)]) == 0
     shown = capsys.readouterr().out
     assert "▁▁█" in shown
+    assert "bert/dynamo" in shown
     assert "slower" in shown
     assert "1 measurement of other machines" in shown
 

@@ -96,7 +96,7 @@ class Rounds:
         needed = self._missing(self.tallies) if number >= SETTLED_ROUNDS else None
         return [label for label in self._sound() if needed is None or needed.get(label)]
 
-    def _needed_s(self, finished: int, last_s: float) -> float | None:
+    def _needed_s(self, last_s: float) -> float | None:
         """Return how long it would take until nobody needs more; None: so it is already."""
         needed = self._missing(self.tallies)
         more = max((needed.get(label, 0) for label in self._sound()), default=0)
@@ -106,13 +106,13 @@ class Rounds:
         """Say as soon as it can be known that the budget is too short."""
         if finished != FEWEST_ROUNDS:
             return
-        needed_s = self._needed_s(finished, last_s)
+        needed_s = self._needed_s(last_s)
         if needed_s is not None and needed_s > self._options.budget_s:
             told = f"noisy: --budget {math.ceil(needed_s)} would be needed to see differences of"
             self._progress.step("machine", 1, 1, f"{told} {units.share(self._options.visible)}")
 
     def _say_what_is_missing(self, finished: int, last_s: float) -> None:
-        needed_s = self._needed_s(finished, last_s) if self._sound() else None
+        needed_s = self._needed_s(last_s) if self._sound() else None
         if needed_s is None or finished >= self._options.rounds:
             return
         self.notes.append(

@@ -26,6 +26,7 @@ from burnish.report.guarded import GateReport, GateRow, gate_table
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.store.trust import trusting
+from burnish.study.casting import cast
 from burnish.study.compare import stored
 from burnish.study.given import model_of
 from burnish.study.requests.guarding import GateCommand
@@ -119,15 +120,18 @@ def _rows(before: BenchReport, model: StoredModel, engines: Sequence[str]) -> li
         raise UsageError(
             f"the baseline has nothing to compare {model.label} with", hint=f"it has: {known}"
         )
-    key = onnx_files.content_key(model.onnx)
-    return [_Row(one, model, _still_there(one, key)) for one in rows]
+    return [_row_of(one, model) for one in rows]
 
 
-def _still_there(then: Measurement, key: str) -> StoredModel | None:
+def _row_of(then: Measurement, model: StoredModel) -> _Row:
+    """Return what is to be measured: the model in the type that was asked for then."""
+    now, _ = cast(model, then.engine, then.precision)
+    keys = {onnx_files.content_key(one.onnx) for one in (model, now)}
     path = Path(then.file)
-    if then.model_key == key or not path.is_file():
-        return None
-    return StoredModel(path, path.stem) if onnx_files.content_key(path) == then.model_key else None
+    if then.model_key in keys or not path.is_file():
+        return _Row(then, now, None)
+    there = onnx_files.content_key(path) == then.model_key
+    return _Row(then, now, StoredModel(path, path.stem) if there else None)
 
 
 def _gated(row: _Row, asked: GateCommand, progress: Progress) -> GateRow:

@@ -17,7 +17,7 @@ from burnish.study.requests.judging import BenchCommand, RunCommand, VerifyComma
 from burnish.study.requests.line import joined, line
 from burnish.study.requests.looking import ProfileCommand
 from burnish.study.requests.option import Argument, Field, fields
-from burnish.study.requests.vocabulary import one_count, one_engine, one_type
+from burnish.study.requests.vocabulary import one_count, one_engine, one_precision
 
 WORDS = st.text("abcxyz_09 '\"", min_size=1, max_size=8).filter(
     lambda word: word.strip() == word and "," not in word
@@ -28,7 +28,7 @@ SHAPE = st.dictionaries(
     st.text("abc", min_size=1, max_size=4), st.integers(1, 512), min_size=1, max_size=3
 )
 COUNTS = st.lists(st.integers(1, 99), min_size=1, max_size=3, unique=True).map(tuple)
-SINGLE = (one_engine, one_count, one_type)
+SINGLE = (one_engine, one_count, one_precision)
 BY_METAVAR: dict[str, st.SearchStrategy[Any]] = {
     "NAME,…": NAMES,
     "TIME": st.integers(0, 900).map(float),

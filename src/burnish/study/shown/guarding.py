@@ -16,7 +16,7 @@ from burnish.study.compare import ComparedRow, CompareReport
 _BARS = "▁▂▃▄▅▆▇█"
 _BARS_SHOWN = 16
 _HISTORY = (
-    "engine", "newest", "measured", "first", "best", "last", "trend", "verdict",
+    "model", "engine", "newest", "measured", "first", "best", "last", "trend", "verdict",
 )  # fmt: skip
 _COMPARED = ("subject", "engine", "before", "after", "speed-up", "verdict", "smallest visible")
 
@@ -44,7 +44,7 @@ def history_lines(report: HistoryReport) -> Shown:
         f"{report.model} on this machine",
         _HISTORY,
         [_trend(trend) for trend in report.trends],
-        numeric=_HISTORY[2:6],
+        numeric=_HISTORY[3:7],
         remark="The newest measurement against the one before, from their samples; they were taken"
         " at different times.",
     )
@@ -65,7 +65,8 @@ def _trend(trend: Trend) -> tuple[Cell, ...]:
     times = [point.median_s for point in timed if point.median_s is not None]
     newest = series.points[-1]
     return (
-        Cell(series.engine, " · ".join(fact for fact in facts if fact)),
+        Cell(series.model, " · ".join(fact for fact in facts if fact)),
+        Cell(series.engine),
         Cell(newest.measured_at, "" if newest.status == "ok" else newest.status),
         Cell(str(len(series.points))),
         Cell(units.seconds(times[0])) if times else NONE,
