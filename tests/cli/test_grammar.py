@@ -13,6 +13,7 @@ from burnish.cli.main import run
 from burnish.cli.meant import meant_by
 from burnish.core.precisions import element_type, precision_named
 from burnish.study.requests.option import Field, Option, fields
+from burnish.study.requests.vocabulary import element_types, one_precision
 
 SHORT = {"-o", "-p"}
 
@@ -124,7 +125,9 @@ def test_precisions_have_one_name_however_they_are_written(
 def test_every_command_that_takes_a_precision_reads_it_in_the_same_way() -> None:
     takers = _options()["--precision"]
     assert {"optimize", "export", "bench"} <= set(takers)
-    assert all(option.read is precision_named for _, option in takers.values())
+    assert {option.read for _, option in takers.values()} <= {one_precision, element_types}
+    assert one_precision(["half"]) == precision_named("f16")
+    assert element_types(["half", "fp16"]) == (element_type("fp16"),)
 
 
 def test_no_command_explains_a_precision_by_the_name_of_an_element_type() -> None:

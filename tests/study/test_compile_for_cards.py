@@ -23,7 +23,10 @@ pytest.importorskip("triton")
 def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the kernels of the model run in Triton's interpreter, in this process."""
 
-    def here(engine: str, model: StoredModel, options: EngineOptions) -> Session:
+    def here(
+        engine: str, model: StoredModel, options: EngineOptions, *, limit_s: float | None = None
+    ) -> Session:
+        del limit_s
         return ENGINES[engine].open(model, options)
 
     monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))

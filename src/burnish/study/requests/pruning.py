@@ -79,10 +79,7 @@ class PruneCommand:
         "Cut until an inference should take so long here, written as 20ms or 0.02s.",
         metavar="TIME", read=latency,
     )] = None  # fmt: skip
-    max_error: Annotated[float | None, Option(
-        "Cut as much as keeps the relative error of every output below this.",
-        kind=float, metavar="ERROR", least=0,
-    )] = None  # fmt: skip
+    max_error: Annotated[v.MaxError, Saying("As much as keeps to it is cut.")] = None
     method: Annotated[Method, Option(
         "Make weights smaller (structured), or set some to zero: the smallest, those that matter "
         "least for their inputs, or two of each four.",

@@ -66,10 +66,7 @@ class OptimizeCommand:
         "With --calibrate: how the span of a value is chosen from what it was seen to be.",
         kind=("minmax", "percentile", "entropy", "mse"),
     )] = "minmax"  # fmt: skip
-    max_error: Annotated[float | None, Option(
-        "With -p int8 or int4: how far an output may move, in its root mean square "
-        "(default: 0.15 and 0.3).", kind=float, least=0,
-    )] = None  # fmt: skip
+    max_error: Annotated[v.MaxError, Saying("With -p int8 or int4 (default: 0.15 and 0.3).")] = None
     int32_inputs: Annotated[
         bool, Option("Take int32 wherever the model takes int64.", kind=bool)
     ] = False

@@ -225,6 +225,9 @@ Padding = Annotated[
 Samples = Annotated[
     int, Option("Made inputs, which differ in seed and padding.", kind=int, least=1)
 ]
+MaxError = Annotated[float | None, Option(
+    "How far an output may move, in its root mean square.", kind=float, metavar="ERROR", least=0
+)]  # fmt: skip
 Atol = Annotated[float | None, Option("Absolute error allowed in floats.", kind=float, least=0)]
 Rtol = Annotated[float | None, Option(
     "Relative error allowed in floats: of the larger of the value and the tensor's root mean "
