@@ -16,11 +16,11 @@ from burnish.rewrite.rule import Builder, Match
 from rewriting import SQRT2, Graph
 
 
-def write(path: Path, *, half: float = 0.5, opset: int = 17) -> Path:
+def write(path: Path, *, one: float = 1.0, opset: int = 17) -> Path:
     graph = Graph(opset=opset)
     x = graph.input("x", ["batch", "sequence", 8])
     curve = graph.op("Erf", graph.op("Div", x, SQRT2))
-    y = graph.op("Mul", graph.op("Mul", x, graph.op("Add", curve, 1.0)), half)
+    y = graph.op("Mul", graph.op("Mul", x, graph.op("Add", curve, one)), 0.5)
     y.shape = ir.Shape(["batch", "sequence", 8])
     path.parent.mkdir(parents=True, exist_ok=True)
     onnx.save(ir.serde.serialize_model(graph.model(y)), path)
@@ -64,11 +64,11 @@ def test_json_is_one_document(
 def test_near_misses_are_shown_with_what_would_let_them_through(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model = write(tmp_path / "near.onnx", half=0.25)
+    model = write(tmp_path / "near.onnx", one=2.0)
     assert run(["optimize", str(model), "-o", str(tmp_path / "out.onnx")]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "1 place left alone that looked right" in shown
-    assert "0.25·erf·x + 0.25·x" in shown
+    assert "0.5·erf·x + 1·x" in shown
     assert "correct the constants" in shown
 
 

@@ -83,3 +83,10 @@ def test_arithmetic_is_that_of_numbers(left: Size, right: Size, b: int, s: int) 
     quotient = size.divide(left, right)
     if quotient is not None and y:
         assert _value(quotient, b, s) * y == x
+
+
+def test_what_a_slice_of_limited_length_leaves_fits_what_it_is_added_to() -> None:
+    length = named("sequence")
+    assert named("1 - Max(0, 1 - sequence)") == 1
+    assert size.broadcast(named("64 - Max(0, 64 - sequence)"), length) == length
+    assert size.broadcast(named("64 - Max(0, 64 - other)"), length) is None

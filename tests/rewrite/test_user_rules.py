@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
+import onnx.parser
 import onnx_ir as ir
 import pytest
 
@@ -58,11 +60,71 @@ def softsign(*, numerator: str) -> ir.Model:
     return graph.model(result)
 
 
+def on_page(number: int, folder: Path) -> tuple[Rule, ...]:
+    path = folder / "my_rules.py"
+    path.write_text(PAGE.read_text().split("```python\n")[number].split("```")[0])
+    return user_rules.load(path)
+
+
 @pytest.fixture
 def documented(tmp_path: Path) -> tuple[Rule, ...]:
-    path = tmp_path / "my_rules.py"
-    path.write_text(PAGE.read_text().split("```python\n")[1].split("```")[0])
-    return user_rules.load(path)
+    return on_page(1, tmp_path)
+
+
+@pytest.fixture
+def for_functions(tmp_path: Path) -> tuple[Rule, ...]:
+    return on_page(2, tmp_path)
+
+
+CALLING = """
+<ir_version: 8, opset_import: ["" : 17, "mine" : 1]>
+main (float[batch, 8] x) => (float[batch, 8] y)
+{{
+    a = mine.Soft (x)
+    b = Relu (a)
+    y = mine.Soft (b)
+}}
+<domain: "mine", opset_import: ["" : 17]>
+Soft (x) => (y)
+{{
+    one = Constant <value = float {{ {one} }}> ()
+    a = Abs (x)
+    s = {add} (a, one)
+    y = Div (x, s)
+}}
+"""
+
+
+def calling(*, one: float = 1.0, add: str = "Add") -> ir.Model:
+    return ir.from_proto(onnx.parser.parse_model(CALLING.format(one=one, add=add)))
+
+
+def test_a_rule_for_functions_replaces_calls_as_a_whole(for_functions: tuple[Rule, ...]) -> None:
+    result, check = tried(calling(), OptimizeOptions(), Trial(rules=for_functions))
+    assert op_types(result.model) == ["Softsign", "Relu", "Softsign"]
+    assert [fusion.rule for fusion in result.report.fusions] == ["my-softsign"] * 2
+    assert check is not None
+    assert (check.sites, check.undone, check.unchecked) == (2, 0, ())
+
+
+def test_a_function_that_computes_something_else_is_told_and_inlined(
+    for_functions: tuple[Rule, ...],
+) -> None:
+    result, _ = tried(calling(add="Sub"), OptimizeOptions(), Trial(rules=for_functions))
+    assert op_types(result.model).count("Sub") == 2
+    first, _ = result.report.misses
+    assert first.rule == "my-softsign"
+    assert "computes Abs, Sub, Div, expected Abs, Add, Div" in first.reason
+
+
+def test_a_function_of_other_constants_is_found_out_by_trying(
+    for_functions: tuple[Rule, ...],
+) -> None:
+    result, check = tried(calling(one=2.0), OptimizeOptions(), Trial(rules=for_functions))
+    assert "Softsign" not in op_types(result.model)
+    assert check is not None
+    assert check.undone == 2
+    assert all("tried on its own" in miss.reason for miss in result.report.misses)
 
 
 def test_the_documented_rule_fires_and_is_right(documented: tuple[Rule, ...]) -> None:

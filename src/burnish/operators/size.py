@@ -140,6 +140,12 @@ def _parsed(tree: ast.expr) -> Size | None:
             return unknown(name)
         case ast.Constant(value=int(number)):
             return number
+        case ast.BinOp(
+            left=left,
+            op=ast.Sub(),
+            right=ast.Call(func=ast.Name(id="Max"), args=[ast.Constant(value=0), cut]),
+        ):
+            return _limited(_parsed(left), _parsed(cut))
         case ast.BinOp(left=left, op=operator, right=right):
             a, b = _parsed(left), _parsed(right)
             if a is None or b is None:
@@ -152,6 +158,13 @@ def _parsed(tree: ast.expr) -> Size | None:
                 case ast.Mult():
                     return multiply(a, b)
     return None
+
+
+def _limited(limit: Size | None, cut: Size | None) -> Size | None:
+    """Return limit - max(0, cut), as PyTorch names what a slice leaves; an axis is not empty."""
+    if limit is None or cut is None:
+        return None
+    return 1 if limit == 1 else unknown(Least(limit, subtract(limit, cut)))
 
 
 def _terms(size: Size) -> Mapping[Product, int]:

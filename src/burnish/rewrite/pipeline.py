@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import onnx_ir as ir
 
@@ -19,9 +19,10 @@ from burnish.rewrite.fusions import FUSIONS
 from burnish.rewrite.match import Applied, Check, accept_all, apply_rules
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.passes import STEPS, finishing, folding, inferring, preparing, tidying
+from burnish.rewrite.passes.constants import LiftConstants
 from burnish.rewrite.passes.counted import Counted, InPlacePass, step_name
-from burnish.rewrite.passes.inline import kept_functions
-from burnish.rewrite.result import Fusion, RewriteReport, StepCount
+from burnish.rewrite.passes.inline import InlineFunctions, kept_functions
+from burnish.rewrite.result import Fusion, Miss, RewriteReport, StepCount
 from burnish.rewrite.rule import Rule
 
 logger = logging.getLogger(__name__)
@@ -61,13 +62,14 @@ def optimize(
     with collector_paused():
         work = _Rewriting(_clone(model), options, observer, check)
         before = operators(work.model)
+        calls = _whole_calls(work, tuple(rule for rule in rules if rule.calls))
         work.run(preparing(options))
-        applied = _to_rest(work, rules)
+        applied = _to_rest(work, tuple(rule for rule in rules if not rule.calls))
         work.run(finishing())
         after = operators(work.model)
         report = RewriteReport(
             fusions=tuple(work.fusions),
-            misses=applied.misses,
+            misses=(*calls, *applied.misses),
             steps=tuple(StepCount(step, work.counts.get(step, 0)) for step in STEPS),
             nodes_before=sum(before.values()),
             nodes_after=sum(after.values()),
@@ -120,6 +122,30 @@ class _Rewriting:
         if applied.fusions:
             self.observer("fusions", self.model)
         return applied
+
+
+def _whole_calls(work: _Rewriting, rules: tuple[Rule, ...]) -> tuple[Miss, ...]:
+    """Apply the rules that replace calls of functions as a whole; return what they refused."""
+    if not rules or not work.model.functions:
+        return ()
+    work.run(preparing(replace(work.options, keep_functions=True)))
+    _state_results(work.model)
+    facts = Facts(work.model, work.options)
+    work.run(inferring(facts))
+    return work.apply(rules, facts).misses
+
+
+def _state_results(model: ir.Model) -> None:
+    """Write down what calls give, which no operator's record tells: their bodies do."""
+    plain = model.clone()
+    for step in (InlineFunctions(), LiftConstants(), *inferring(Facts(plain))):
+        step(plain)
+    known = {value.name: value for node in plain.graph for value in node.outputs}
+    for value in [value for node in model.graph for value in node.outputs]:
+        found = known.get(value.name)
+        if found is not None:
+            value.type = value.type or found.type
+            value.shape = value.shape or found.shape
 
 
 def _to_rest(work: _Rewriting, rules: tuple[Rule, ...]) -> Applied:

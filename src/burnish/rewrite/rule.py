@@ -194,3 +194,11 @@ class Rule:
     find: Finder
     """None: not even a candidate."""
     replace: Replacer
+    calls: bool = False
+    """The anchors are names of functions that the model holds: the rule is asked at each call of
+    one, before the body takes its place. `find` reads the body with `called`."""
+
+
+def called(node: ir.Node, facts: Facts) -> ir.Function | None:
+    """Return the function that a node calls; None: it is an operator."""
+    return facts.model.functions.get(node.op_identifier())
