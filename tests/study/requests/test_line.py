@@ -31,6 +31,7 @@ BY_METAVAR: dict[str, st.SearchStrategy[Any]] = {
     "NAME,…": NAMES,
     "TIME": st.integers(0, 900).map(float),
     "TYPE": st.sampled_from(["f32", "f16", "bf16"]),
+    "PRECISION": st.sampled_from(["fp32", "fp16", "bf16", "int8"]),
     "OLD=NEW,…": st.just({"a": "b"}),
 }
 

@@ -210,7 +210,7 @@ Precision = Annotated[
     str | None,
     Option(
         "Compute in another kind of number: fp32, fp16, bf16, int8 or int4.",
-        flags=("--precision", "-p"), metavar="TYPE", read=precision_named,
+        flags=("--precision", "-p"), metavar="PRECISION", read=precision_named,
     ),
 ]  # fmt: skip
 Target = Annotated[
