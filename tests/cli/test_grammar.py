@@ -11,9 +11,9 @@ from burnish.cli import reference
 from burnish.cli.commands import COMMANDS, found
 from burnish.cli.main import run
 from burnish.cli.meant import meant_by
-from burnish.core.precisions import element_type, precision_named
+from burnish.core.precisions import precision_named
 from burnish.study.requests.option import Field, Option, fields
-from burnish.study.requests.vocabulary import element_types, one_precision
+from burnish.study.requests.vocabulary import one_precision, precisions
 
 SHORT = {"-o", "-p"}
 
@@ -125,9 +125,9 @@ def test_precisions_have_one_name_however_they_are_written(
 def test_every_command_that_takes_a_precision_reads_it_in_the_same_way() -> None:
     takers = _options()["--precision"]
     assert {"optimize", "export", "bench"} <= set(takers)
-    assert {option.read for _, option in takers.values()} <= {one_precision, element_types}
-    assert one_precision(["half"]) == precision_named("f16")
-    assert element_types(["half", "fp16"]) == (element_type("fp16"),)
+    assert {option.read for _, option in takers.values()} <= {one_precision, precisions}
+    assert precisions(["half", "f16,fp32"]) == (precision_named("float16"), "fp32")
+    assert one_precision(["half"]) == "fp16"
 
 
 def test_no_command_explains_a_precision_by_the_name_of_an_element_type() -> None:

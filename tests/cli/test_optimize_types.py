@@ -171,3 +171,26 @@ def test_types_are_not_changed_where_casts_are_others(
     assert run(["optimize", str(path), "-o", str(target), "-p", "fp16", "--no-verify"]) == 3
     assert not target.exists()
     assert "types cannot be changed in opset 5: it has other casts" in capsys.readouterr().err
+
+
+def test_bf16_is_compared_as_it_is_rounded_and_says_so(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "out.onnx"
+    words = ["optimize", str(model), "-o", str(target), "-p", "bfloat16", "--target", "cuda"]
+    assert run(words) == 0
+    assert types(target) == ["INT64", "BFLOAT16", "BFLOAT16"]
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "computes in f32, and rounds each value to bf16" in shown
+    assert "judged by the tolerance of bf16, as asked for" in shown
+
+
+def test_a_type_without_kernels_on_the_target_is_refused_before_work_starts(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "out.onnx"
+    assert run(["optimize", str(model), "-o", str(target), "-p", "bf16"]) == 3
+    told = capsys.readouterr().err
+    assert "CPUExecutionProvider of ONNX Runtime has no kernels for bf16" in told
+    assert "for GPUs, add --target cuda; for CPUs, write -p fp16 or -p int8" in told
+    assert "nodes" not in told

@@ -164,7 +164,7 @@ def test_every_step_after_exporting_is_checked_too(
     assert report.rewrite is not None
     assert report.rewrite.nodes_after < report.rewrite.nodes_before
     operators = {node.op_type for node in onnx_files.read(report.onnx).graph}
-    assert "MatMulInteger" in operators
+    assert "DynamicQuantizeMatMul" in operators
     assert "Identity" not in operators
 
 

@@ -49,10 +49,9 @@ def bench(
         progress.step("machine", 1, 1, busy)
     before, began = machine.snapshot(), time.monotonic()
     rounds = _gathered(subjects, feeds, options, judge, progress)
+    each = options.items_per_call
     measurements = tuple(
-        _measurement(
-            one, keys[one.model.onnx], feeds, rounds.tallies[one.label], options.items_per_call
-        )
+        _measurement(one, keys[one.model.onnx], feeds, rounds.tallies[one.label], each)
         for one in subjects
     )
     baseline = options.baseline or subjects[0].label

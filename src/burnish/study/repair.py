@@ -79,9 +79,12 @@ def repaired(broken: Broken) -> Repair:
         work = _Search(broken, folder)
         if work.agrees(()):
             return Repair((), {}, work.runs)
+        work.look_inside(())
         unfit = work.unfit()
         if unfit and work.agrees(list(unfit)):
             return work.shortest({}, unfit)
+        if unfit:
+            work.look_inside(list(unfit))
         return work.shortest(unfit, work.unstable(list(unfit)))
 
 
@@ -112,25 +115,37 @@ class _Search:
         self._plain = broken.model.clone()
         FixNames()(self._plain)
         self.runs = 0
-        self._inner = _inner(self._converted(()).model, self._plain)
         self._changed = {one.node for one in self._converted(()).report.changed}
-        self._expected = self._run(self._plain, [*{*_outputs(self._plain), *self._inner}])
-        self._given: list[dict[str, Array]] = []
+        self._outputs = [value.name or "" for value in self._plain.graph.outputs]
+        self._expected = self._run(self._plain, self._outputs, broken.feeds)
+        self._telling = broken.feeds[0]
+        """The inputs on which outputs differed, when that was last looked at."""
+        self._inside: dict[str, Array] = {}
+        self._errors: dict[str, float] = {}
 
     def agrees(self, keep: Sequence[str]) -> bool:
         """Return whether the outputs agree with these nodes in f32, as far as 16 bits can."""
         try:
-            found = self._converted(keep)
+            found = rounding(self._converted(keep).model)
         except BurnishError:
             return True  # nothing is left to be in 16 bits: it is the original
-        names = _outputs(self._plain)
-        self._inner = _inner(found.model, self._plain)
-        self._given = self._run(rounding(found.model), [*{*names, *self._inner.values()}])
-        return all(
-            diff.passed
-            for expected, given in zip(self._expected, self._given, strict=True)
-            for diff in compare({name: expected[name] for name in names}, given, self._tolerances)
-        )
+        ran = self._run(found, self._outputs, self._broken.feeds)
+        for fed, expected, given in zip(self._broken.feeds, self._expected, ran, strict=True):
+            if not all(diff.passed for diff in compare(expected, given, self._tolerances)):
+                self._telling = fed
+                return False
+        return True
+
+    def look_inside(self, keep: Sequence[str]) -> None:
+        """See what is inside of both models, on inputs on which their outputs differ."""
+        found = self._converted(keep).model
+        shared = _shared(found, self._plain)
+        if not set(shared) <= set(self._inside):
+            (self._inside,) = self._run(self._plain, list(shared), [self._telling])
+        (given,) = self._run(rounding(found), list(shared.values()), [self._telling])
+        self._errors = {
+            name: relative_error(self._inside[name], given[other]) for name, other in shared.items()
+        }
 
     def shortest(self, sure: Mapping[str, str], more: Mapping[str, str]) -> Repair:
         """Return the shortest head of `more` with which, and what is sure, the outputs agree."""
@@ -141,12 +156,12 @@ class _Search:
 
     def unfit(self) -> dict[str, str]:
         """Return the nodes at values that 16 bits cannot hold, the worst first, with that."""
-        lost = {name: max(map(self._lost, self._seen(name))) for name in self._inner}
+        lost = {name: self._lost(array) for name, array in self._inside.items()}
         worst = sorted((name for name in lost if lost[name] > _UNFIT), key=lambda n: -lost[n])
         found: dict[str, str] = {}
         values = {value.name: value for node in self._plain.graph for value in node.outputs}
         for name in worst:
-            top = max(float(np.abs(array).max(initial=0.0)) for array in self._seen(name))
+            top = float(np.abs(self._inside[name]).max(initial=0.0))
             producer = values[name].producer()
             readers = (reader for reader, _ in values[name].uses())
             for node in (producer, *readers):
@@ -158,15 +173,8 @@ class _Search:
 
     def unstable(self, keep: Sequence[str]) -> dict[str, str]:
         """Return the nodes that lead to where small errors become large, the nearest first."""
-        errors = {
-            name: max(
-                relative_error(expected[name], given[other])
-                for expected, given in zip(self._expected, self._given, strict=True)
-            )
-            for name, other in self._inner.items()
-        }
         nodes = [n for n in self._plain.graph if n.name in self._changed and n.name not in keep]
-        growth = {node: _growth(node, errors) for node in nodes}
+        growth = {node: _growth(node, self._errors) for node in nodes}
         ordered = sorted(nodes, key=lambda node: -growth[node])
         found: dict[str, str] = {}
         for node in _upstream(ordered[:_SOURCES]):
@@ -175,9 +183,6 @@ class _Search:
                 found.setdefault(node.name or "", f"{source} makes much of its error")
         return {**found, **{n.name or "": "others did not suffice" for n in ordered
                             if n.name not in found}}  # fmt: skip
-
-    def _seen(self, name: str) -> list[Array]:
-        return [expected[name] for expected in self._expected]
 
     def _lost(self, array: Array) -> float:
         """Return the error that a value has from being rounded to 16 bits once."""
@@ -195,8 +200,10 @@ class _Search:
             magnitudes=self._broken.magnitudes or {},
         )
 
-    def _run(self, model: ir.Model, names: Sequence[str]) -> list[dict[str, Array]]:
-        """Run a model for some of its values, on all inputs."""
+    def _run(
+        self, model: ir.Model, names: Sequence[str], feeds: Sequence[Feeds]
+    ) -> list[dict[str, Array]]:
+        """Run a model for some of its values."""
         self.runs += 1
         copy = model.clone()
         graph = copy.graph
@@ -208,14 +215,10 @@ class _Search:
         onnx_files.write(copy, path, history=History("", ()))
         options = EngineOptions(graph_level="off")
         with open_session(JUDGE, StoredModel(path, path.stem), options) as session:
-            return [session.run(fed.arrays) for fed in self._broken.feeds]
+            return [session.run(fed.arrays) for fed in feeds]
 
 
-def _outputs(model: ir.Model) -> list[str]:
-    return [value.name or "" for value in model.graph.outputs]
-
-
-def _inner(narrow: ir.Model, plain: ir.Model) -> dict[str, str]:
+def _shared(narrow: ir.Model, plain: ir.Model) -> dict[str, str]:
     """Return the values that the first model has in fewer bits: their names in the second.
 
     What is an output in f32 is called otherwise before it is made that.

@@ -33,8 +33,8 @@ BY_METAVAR: dict[str, st.SearchStrategy[Any]] = {
     "NAME,…": NAMES,
     "TIME": st.integers(0, 900).map(float),
     "TYPE": st.sampled_from(["f32", "f16", "bf16"]),
-    "TYPE,…": st.lists(
-        st.sampled_from(["f32", "f16", "bf16"]), min_size=1, max_size=2, unique=True
+    "PRECISION,…": st.lists(
+        st.sampled_from(["fp32", "fp16", "bf16", "int8"]), min_size=1, max_size=2, unique=True
     ).map(tuple),
     "SIZE,…": COUNTS,
     "NUMBER,…": COUNTS,

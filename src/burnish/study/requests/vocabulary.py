@@ -148,9 +148,14 @@ def element_types(texts: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(element_type(text) for text in names(texts)))
 
 
+def precisions(texts: str | Sequence[str]) -> tuple[str, ...]:
+    """Return kinds of numbers by their one name, each once."""
+    return tuple(dict.fromkeys(precision_named(text) for text in names(texts)))
+
+
 def one_precision(texts: Sequence[str]) -> str:
-    """Return the kind of number for a command that takes one, by its one name."""
-    found = tuple(dict.fromkeys(precision_named(text) for text in names(texts)))
+    """Return the kind of number for a command that takes one."""
+    found = precisions(texts)
     if len(found) != 1:
         raise UsageError(
             f"one type is taken here, and {len(found)} were given",
@@ -270,10 +275,10 @@ TrustFactory = Annotated[
 ]  # fmt: skip
 _PRECISION = Option(
     "Compute in another kind of number: fp32, fp16, bf16, int8 or int4.",
-    flags=("--precision", "-p"), metavar="TYPE,…", repeated=True,
+    flags=("--precision", "-p"), metavar="PRECISION,…", repeated=True,
 )  # fmt: skip
 Precision = Annotated[str | None, replace(_PRECISION, read=one_precision)]
-EachPrecision = Annotated[str | Sequence[str] | None, replace(_PRECISION, read=element_types)]
+EachPrecision = Annotated[str | Sequence[str] | None, replace(_PRECISION, read=precisions)]
 Target = Annotated[
     Where,
     Option(
