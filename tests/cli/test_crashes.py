@@ -174,6 +174,17 @@ def test_where_the_original_crashes_too_both_are_compared_at_a_lower_level(
     )
 
 
+def test_where_neither_loads_at_the_highest_level_both_are_compared_at_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plant(monkeypatch, "Erf", "refuse", at="open", levels=["all"])
+    code, target = optimized(write(tmp_path / "model.onnx", half=0.25), "--json")
+    assert code == 0
+    assert target.exists()
+    notes = json.loads(capsys.readouterr().out)["parity"]["notes"]
+    assert "neither it nor the original loads at a level above extended; compared at that" in notes
+
+
 def test_a_benchmark_has_a_row_for_what_crashed_and_goes_on(
     model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -93,3 +93,18 @@ def test_inputs_that_lie_beside_a_model_are_used_where_made_ones_do_not_fit(tmp_
     assert found.data == folder
     assert found.notes == ("made inputs do not fit it, so it is fed those of test_data_set_0",)
     assert answer(VerifyRequest(model, budget_s=0)).passed
+
+
+PICTURE = (
+    HEAD
+    + """ g (float[batch, 3, height, width] x) => (float[b, 3, 48, w] y)
+<int64[4] to = {0, 3, 48, 100}> {
+    [one] y = Reshape(x, to)
+}"""
+)
+
+
+def test_pictures_keep_more_than_a_few_dots_where_they_can(tmp_path: Path) -> None:
+    found = usual(_model(tmp_path, PICTURE), {}).sizes
+    assert found.get("height", 224) >= 32
+    assert found.get("width", 224) >= 32

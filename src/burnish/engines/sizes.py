@@ -31,15 +31,16 @@ from burnish.store.stored import StoredModel
 
 JUDGE = "onnxruntime-cpu"
 _TRIED = (
-    1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16000, 3, 5, 7, 10, 12, 24, 48, 96, 192, 224,
-    384, 768,
+    1, 2, 4, 8, 16, 32, 48, 64, 128, 256, 512, 3, 24, 96, 192, 1024, 5, 7, 10, 12, 224, 384, 768,
+    4096, 16000,
 )  # fmt: skip
 """Sizes that graphs were written for, the small ones first."""
+_DOTS, _LEAST_DOTS = ("height", "width", "samples"), 32
 _MOST_NUMBERS = 24
 """How many numbers that stand in the graph itself are tried as sizes."""
 _LARGEST = 1 << 15
 _MOST_ELEMENTS = 1 << 22
-_LONGEST_S = 15.0
+_LONGEST_S = 30.0
 """How long sizes are looked for; what is right at none of the small ones is seldom so at others."""
 _ALONE_S = 60.0
 """How long one run may take before its sizes are given up."""
@@ -162,30 +163,47 @@ class _Search:
     def found(self, known: Mapping[str, int], free: Sequence[str]) -> dict[str, int] | None:
         """Return sizes at which the model runs; None: none were found in time."""
         best, far = dict(known), self.reach(known)
-        climbed = bool(free)
+        ways = (self._alone, self._alike) if free else ()
+        climbed = True
         while climbed:
             climbed = False
-            for sizes in self._candidates(best, free):
-                if time.monotonic() > self._until:
-                    return None
-                reached = self.reach(sizes)
-                if reached == _RUNS:
-                    return sizes
-                if reached > far:
-                    best, far, climbed = sizes, reached, True
+            for way in ways:
+                for sizes in way(best, free):
+                    if time.monotonic() > self._until:
+                        return None
+                    reached = self.reach(sizes)
+                    if reached == _RUNS:
+                        return sizes
+                    if reached > far:
+                        best, far, climbed = sizes, reached, True
+                if climbed:
+                    break  # nearer now: change one at a time again
         return None
 
-    def _candidates(self, best: dict[str, int], free: Sequence[str]) -> Iterator[dict[str, int]]:
-        """Yield one dimension changed at a time, then all of them, then each pair alike."""
-        for symbol in free:
-            for size in self._sizes:
-                yield {**best, symbol: size}
+    def _alone(self, best: dict[str, int], free: Sequence[str]) -> Iterator[dict[str, int]]:
+        """Yield one dimension changed at a time; how many rows there are matters least."""
+        meanings = self._maker.bound(best).meanings
+        rows = [symbol for symbol in free if meanings[symbol] == "batch"]
+        others = [symbol for symbol in free if symbol not in rows]
+        for symbols in (others, rows):
+            tried = [self._sizes_of(meanings[symbol]) for symbol in symbols]
+            for sizes in zip(*tried, strict=True):
+                for symbol, size in zip(symbols, sizes, strict=True):
+                    yield {**best, symbol: size}
+
+    def _sizes_of(self, meaning: str) -> list[int]:
+        """Return sizes for a dimension: sounds and pictures of a few dots tell little."""
+        least = _LEAST_DOTS if meaning in _DOTS else 0
+        return sorted(self._sizes, key=lambda size: size < least)
+
+    def _alike(self, best: dict[str, int], free: Sequence[str]) -> Iterator[dict[str, int]]:
+        """Yield each pair of dimensions made alike, then all of them."""
+        for size in _TRIED[:12]:
+            for index, first in enumerate(free):
+                for second in free[index + 1 :]:
+                    yield {**best, first: size, second: size}
         for size in self._sizes:
             yield {**best, **dict.fromkeys(free, size)}
-        for index, first in enumerate(free):
-            for second in free[index + 1 :]:
-                for size in _TRIED[:10]:
-                    yield {**best, first: size, second: size}
 
 
 def _numbers(model: ir.Model) -> tuple[int, ...]:
