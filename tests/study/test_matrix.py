@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from burnish.store import layout
 from burnish.store.stored import StoredModel
 from burnish.study.matrix import families, groups
+from burnish.study.measuring import items_of
 from burnish.study.requests.judging import BenchCommand
 
 TOKENS = """
@@ -72,6 +73,11 @@ def test_a_size_that_a_model_lacks_is_left_out_and_said(store: Path) -> None:
     assert [dict(one.shape) for one in found[:2]] == [{"n": 1}, {"n": 2}]
     assert len(found) == 2 + 4
     assert notes == ("--sequence says nothing of vit/dynamo, which has no such dimension",)
+
+
+def test_a_batch_is_known_by_what_it_means_and_not_by_its_name(store: Path) -> None:
+    assert items_of(stored(store, "vit/dynamo"), {"n": 7}) == 7
+    assert items_of(stored(store, "bert/dynamo"), {"batch_size": 3, "seq_len": 9}) == 3
 
 
 @given(

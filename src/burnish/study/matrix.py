@@ -97,11 +97,11 @@ def _sizes(asked: BenchCommand, model: StoredModel) -> tuple[list[Sizes], list[s
         "sequence": (_LENGTHS, counts(asked.sequence)),
         "past-length": (("past",), numbers(asked.past_length)),
     }
-    symbols = _symbols(model) if any(sizes for _, sizes in wanted.values()) else {}
+    known = symbols(model) if any(sizes for _, sizes in wanted.values()) else {}
     axes: list[list[Sizes]] = [list(shapes(asked.shape)) or [{}]]
     notes: list[str] = []
     for option, (meanings, sizes) in wanted.items():
-        names = next((symbols[meaning] for meaning in meanings if meaning in symbols), ())
+        names = next((known[meaning] for meaning in meanings if meaning in known), ())
         if sizes and not names:
             notes.append(f"--{option} says nothing of {model.label}, which has no such dimension")
         elif sizes:
@@ -110,7 +110,7 @@ def _sizes(asked: BenchCommand, model: StoredModel) -> tuple[list[Sizes], list[s
     return [dict(pairs) for pairs in dict.fromkeys(tuple(one.items()) for one in every)], notes
 
 
-def _symbols(model: StoredModel) -> dict[str, tuple[str, ...]]:
+def symbols(model: StoredModel) -> dict[str, tuple[str, ...]]:
     """Return the symbolic dimensions of a model's inputs by what they mean."""
     meanings = Maker(onnx_files.read(model.onnx)).bound({}).meanings
     found: dict[str, tuple[str, ...]] = {}

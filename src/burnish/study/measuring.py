@@ -20,11 +20,12 @@ from burnish.core.progress import Progress
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.process.child import answer_limit_s
 from burnish.store import onnx_files
+from burnish.store.stored import StoredModel
 from burnish.study.casting import cast
 from burnish.study.inputs import feeds_of
 from burnish.study.judge import judge_of
 from burnish.study.kept import Kept
-from burnish.study.matrix import Group
+from burnish.study.matrix import Group, symbols
 from burnish.study.requests.judging import BenchCommand
 from burnish.study.requests.vocabulary import names
 
@@ -82,7 +83,7 @@ def planned(asked: BenchCommand, group: Group, state: MachineState) -> Plan:
             for name, one in subjects.items()
         }
     )
-    items = items_of(feeds.bindings)
+    items = items_of(group.models[0], feeds.bindings)
     return Plan(group, subjects, tasks, group.label(baseline), items, is_asked)
 
 
@@ -106,9 +107,13 @@ def require_baseline(asked: BenchCommand, plans: Sequence[Plan]) -> tuple[str, .
     )
 
 
-def items_of(bindings: Mapping[str, int]) -> int:
-    """Return how many inputs one call takes: the size of what is called a batch."""
-    return next((size for name, size in bindings.items() if "batch" in name.lower()), 1)
+def items_of(model: StoredModel, bindings: Mapping[str, int]) -> int:
+    """Return how many inputs one call takes: the size of what means a batch, else 1."""
+    try:
+        batch = symbols(model).get("batch", ())
+    except ModelError:  # of unknown rank: only the user's data tells what its dimensions are
+        batch = ()
+    return next((bindings[name] for name in batch if name in bindings), 1)
 
 
 def measured(
