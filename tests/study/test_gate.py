@@ -102,7 +102,7 @@ def test_another_model_takes_turns_with_the_baselines_and_fails_if_slower(
     with pytest.raises(CheckFailedError, match="is slower than the baseline allows: ") as error:
         gate.require(request, report)
     assert error.value.hint.startswith("see where the time goes: burnish profile ")
-    assert "slower than the baseline by 5" in outputs[0].read_text()
+    assert "slower, and 5.0 % is not excluded, in 1 of 1 row" in outputs[0].read_text()
     suite = ET.fromstring(outputs[1].read_text())
     assert (suite.get("failures"), suite.get("errors")) == ("1", "0")
     assert suite.find("testcase/failure") is not None

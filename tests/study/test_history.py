@@ -119,5 +119,6 @@ def test_an_empty_ledger_has_no_dashboard(tmp_path: Path) -> None:
 def test_a_line_of_bars_rises_with_the_times() -> None:
     assert sparkline([1.0, 1.5, 2.0]) == "▁▅█"
     assert sparkline([1.0, 1.0]) == "▁▁"
+    assert sparkline([1.0, 1.01]) == "▁▂"  # noise is no mountain
     assert sparkline([]) == ""
     assert len(sparkline([1.0] * 50)) == 16

@@ -45,8 +45,6 @@ def bench(
     _check(subjects, options)
     subjects = [_with_threads(subject) for subject in subjects]
     keys = {path: onnx_files.content_key(path) for path in {one.model.onnx for one in subjects}}
-    if busy := quiet.warning(options, len(subjects)):
-        progress.step("machine", 1, 1, busy)
     before, began = machine.snapshot(), time.monotonic()
     rounds = _gathered(subjects, feeds, options, judge, progress)
     each = options.items_per_call
@@ -77,6 +75,8 @@ def _gathered(
 ) -> Rounds:
     labels = [subject.label for subject in subjects]
     start = _starter(subjects, feeds, options)
+    if busy := quiet.warning(options, len(subjects)):
+        progress.step("machine", 1, 1, busy)
     rounds = Rounds(labels, start, options, judge=judge, progress=progress)
     rounds.run()
     return rounds

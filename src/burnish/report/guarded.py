@@ -67,9 +67,8 @@ class GateReport:
         if broken is not None:
             return f"{self.model}: could not be measured on {broken.engine}"
         if slow:
-            return f"{self.model}: slower than the baseline by {limit} or more: {slow} of " + (
-                units.count(len(self.rows), "row")
-            )
+            rows = units.count(len(self.rows), "row")
+            return f"{self.model}: slower, and {limit} is not excluded, in {slow} of {rows}"
         if unseen:
             return f"{self.model}: {limit} slower could not have been seen"
         return f"{self.model}: not slower than the baseline by {limit}"

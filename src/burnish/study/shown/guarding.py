@@ -78,13 +78,13 @@ def _trend(trend: Trend) -> tuple[Cell, ...]:
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """Return a line of bars, the last values only; higher is slower."""
+    """Return a line of bars, the last values only; higher is slower, by 10 % at least in all."""
     shown = values[-_BARS_SHOWN:]
     if not shown:
         return ""
     low, high = min(shown), max(shown)
-    step = (high - low) / (len(_BARS) - 1)
-    return "".join(_BARS[round((value - low) / step) if step else 0] for value in shown)
+    step = max(high - low, 0.1 * high) / (len(_BARS) - 1)
+    return "".join(_BARS[round((value - low) / step)] for value in shown)
 
 
 def _compared(row: ComparedRow) -> tuple[Cell, ...]:

@@ -76,9 +76,10 @@ function spark(series, parent) {
   if (points.length < 2) return;
   const svg = drawn("svg", parent, { class: "spark", viewBox: "0 0 84 20", "aria-hidden": "true" });
   const values = points.map((point) => point.s);
-  const low = Math.min(...values), high = Math.max(...values);
+  const low = Math.min(...values);
+  const range = Math.max(Math.max(...values) - low, 0.1 * low); // noise is no mountain
   const x = (index) => 2 + (80 * index) / (points.length - 1);
-  const y = (value) => (high === low ? 10 : 17 - (14 * (value - low)) / (high - low));
+  const y = (value) => 17 - (14 * (value - low)) / range;
   const line = values.map((value, index) => `${x(index)},${y(value)}`).join(" ");
   drawn("polyline", svg, { points: line });
   drawn("circle", svg, { cx: x(points.length - 1), cy: y(values[values.length - 1]), r: 2 });
