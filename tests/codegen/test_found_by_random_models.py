@@ -52,7 +52,7 @@ def test_kernels_give_what_onnx_runtime_gives(text: str) -> None:
     inputs = {name: _drawn(*shape) for name, shape in sizes.items()}
     found, wanted = compiled(model, inputs), outputs_of(model, inputs)
     for name, array in wanted.items():
-        np.testing.assert_allclose(found[name], array, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(found[name], array, rtol=1e-5, atol=1e-5)
 
 
 def _drawn(*shape: int) -> Array:
