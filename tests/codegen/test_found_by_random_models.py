@@ -26,6 +26,10 @@ MODELS = {
     "a constant is normalised as ONNX Runtime does it": """
         g (float[4, 9] x) => (float[4, 9] y)
         { r = LpNormalization<axis = 1, p = 1>(c) y = Mul(x, r) }""",
+    "a padded pool whose steps are wider than its windows begins where the runtime says": """
+        g (float[1, 2, 9, 9] x) => (float[1, 2, 5, 3] y)
+        { h = Mul(x, x) y = LpPool<auto_pad = "SAME_UPPER", kernel_shape = [2, 1],
+                                   strides = [2, 3]>(h) }""",
     "a large window over a constant takes no minutes": """
         g (float[1, 1, 2, 2] x) => (float[1, 1, 2, 2] y)
         { r = AveragePool<kernel_shape = [509, 4566]>(c) y = Add(x, r) }""",
@@ -48,7 +52,7 @@ def test_kernels_give_what_onnx_runtime_gives(text: str) -> None:
     inputs = {name: _drawn(*shape) for name, shape in sizes.items()}
     found, wanted = compiled(model, inputs), outputs_of(model, inputs)
     for name, array in wanted.items():
-        np.testing.assert_allclose(found[name], array, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(found[name], array, rtol=1e-5, atol=1e-5)
 
 
 def _drawn(*shape: int) -> Array:

@@ -7,11 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.hw.spec import for_cores, load
-from burnish.tile.candidates import Space, _run, axis_sizes, candidates
-from burnish.tile.graph import TileGraph
+from burnish.tile.candidates import Space, _run, _sizes, axis_sizes, candidates
+from burnish.tile.expr import Argument
+from burnish.tile.graph import Read, TileGraph, TileOp
 from burnish.tile.group import Group
+from burnish.tile.index import at
 from burnish.tile.machine import Machine, machine
 from burnish.tile.region import partitioned, propagate
+from burnish.tile.semantics import axes_for
 from tile_samples import Sketch, attention, chain_of_layers, feed_forward, whole
 from tile_strategies import UNHURRIED, chains
 
@@ -32,6 +35,14 @@ def test_sizes_reach_from_one_to_the_whole_axis_and_stay_few(extent: int, lanes:
     assert sizes[0] == 1
     assert sizes[-1] == extent
     assert len(sizes) <= 2 * extent.bit_length()
+
+
+def test_innermost_channels_that_are_less_than_a_vector_stay_together() -> None:
+    axes = axes_for((1, 16, 6, 8))
+    read = Read("x", tuple(map(at, axes)))
+    anchor = TileOp("y", axes, (read,), Argument(0, "bool"))
+    assert AVX2.lanes("bool") > 16
+    assert _sizes(anchor, (0, 2, 3, 1), AVX2)[1] == (16,)
 
 
 def test_the_best_comes_first_and_there_are_no_more_than_asked_for() -> None:

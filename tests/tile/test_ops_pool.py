@@ -114,3 +114,12 @@ def test_pooling_without_a_kernel_is_refused() -> None:
     inputs = {"x": numbers((1, 2, 6, 6))}
     with pytest.raises(ModelError, match="it has no kernel_shape"):
         lowered(one_node("LpPool", inputs))
+
+
+@pytest.mark.parametrize("operator", ["AveragePool", "LpPool", "MaxPool"])
+def test_steps_wider_than_padded_windows_are_left_to_the_runtime(operator: str) -> None:
+    model = one_node(
+        operator, {"x": numbers((1, 2, 9))}, auto_pad="SAME_UPPER", kernel_shape=[1], strides=[3]
+    )
+    with pytest.raises(ModelError, match="where they begin is open"):
+        lowered(model)

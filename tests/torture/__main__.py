@@ -46,7 +46,7 @@ class Amounts:
     zoo: bool = True
 
 
-QUICK = Amounts(mutants=60, folders=12, kills=4, same=8, random=15, cases=24,
+QUICK = Amounts(mutants=60, folders=12, kills=4, same=8, random=10, cases=24,
                 budget_s=QUICK_BUDGET_S, commands=QUICK_COMMANDS, zoo=False)  # fmt: skip
 
 

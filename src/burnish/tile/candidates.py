@@ -121,7 +121,8 @@ def _sizes(
     for axis, extent in enumerate(anchor.shape):
         sizes = axis_sizes(extent, lanes if axis == innermost else 1)
         if order and axis == innermost:
-            sizes = tuple(size for size in sizes if size % lanes == 0)
+            # where all channels are less than a vector (of truth values, say), they stay together
+            sizes = tuple(size for size in sizes if size % lanes == 0) or (extent,)
         result.append(sizes)
     return result
 

@@ -31,8 +31,16 @@ class Side:
     @property
     def needed_after(self) -> int:
         """Return how many elements behind the data the last window sees."""
-        last = (self.outputs - 1) * self.stride - self.before + (self.kernel - 1) * self.dilation
-        return max(last + 1 - self.size, 0)
+        return max(self._last + 1 - self.size, 0)
+
+    @property
+    def unseen_after(self) -> int:
+        """Return how many elements at the end of the data no window reaches."""
+        return max(self.size - 1 - self._last, 0)
+
+    @property
+    def _last(self) -> int:
+        return (self.outputs - 1) * self.stride - self.before + (self.kernel - 1) * self.dilation
 
     @property
     def inside(self) -> Array:
