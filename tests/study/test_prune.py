@@ -17,7 +17,7 @@ from burnish.cli.main import run
 from burnish.core.errors import ModelError, UsageError
 from burnish.feeds.feed import Feeds
 from burnish.store.stored import StoredModel
-from burnish.study import prune, prune_write
+from burnish.study import prune, prune_fit, prune_write
 from burnish.study.judge import judge_of
 from burnish.study.prune_inputs import outputs
 from burnish.study.prune_report import PruneReport
@@ -143,6 +143,21 @@ def test_a_pruned_model_is_benched_by_what_it_gives_itself(path: Path) -> None:
     assert right.note.startswith("pruned: cosine 0.")
     assert judge("a", placed, other).word == "same"
     assert judge("b", placed, other).word == "WRONG"
+
+
+def test_a_fit_that_makes_the_whole_worse_is_not_taken(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = prune_fit.new_weights
+
+    def wrong(axes: Any, kept: Any, fit: str) -> dict[str, Any]:  # noqa: ANN401
+        found = right(axes, kept, "zeroed")
+        return {k: -3 * v for k, v in found.items()} if fit == "fitted" else found
+
+    monkeypatch.setattr(prune_fit, "new_weights", wrong)
+    report = pruned(path, keep=0.7)
+    assert "it was fitted by 0.0 %" in report.notes[0]
+    assert report.errors[0].relative_unfitted is None
 
 
 def test_the_command_ends_with_the_one_that_measures(

@@ -17,11 +17,11 @@ from burnish.study.prune_cut import (
     calibrated,
     cut_axes,
     left_of,
-    new_weights,
     prunable,
     scored,
 )
 from burnish.study.prune_error import within_error
+from burnish.study.prune_fit import fitted_weights
 from burnish.study.prune_goal import Goal, check, goal_of
 from burnish.study.prune_inputs import ENGINE, inputs_of
 from burnish.study.prune_latency import side_by_side
@@ -59,11 +59,13 @@ def _structured(task: Task) -> PruneReport:
         if asked.max_error is None
         else within_error(one, axes, worth, task)
     )
-    zeros = new_weights(axes, kept, "zeroed")
-    weights = new_weights(axes, kept, "fitted") if asked.reconstruct else zeros
-    report = written(task, _smaller(one, kept, weights, zeros))
+    found = fitted_weights(one, axes, kept, task)
+    report = written(task, _smaller(one, kept, found.weights, found.zeros))
     return dataclasses.replace(
-        report, cut=cut_axes(axes, kept, weights), latency=_latency(task, goal, kept)
+        report,
+        cut=cut_axes(axes, kept, found.weights),
+        latency=_latency(task, goal, kept),
+        notes=found.notes,
     )
 
 
