@@ -11,7 +11,7 @@ from burnish.cli import reference
 from burnish.cli.commands import COMMANDS, found
 from burnish.cli.main import run
 from burnish.cli.meant import meant_by
-from burnish.core.precisions import precision_named
+from burnish.core.precisions import element_type, precision_named
 from burnish.study.requests.option import Field, Option, fields
 from burnish.study.requests.vocabulary import one_precision, precisions
 
