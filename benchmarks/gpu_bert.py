@@ -83,10 +83,10 @@ def torch_median_ms(mode: str, shape: str) -> float:
     """Return the median of blocking calls of the module, its inputs and results on the GPU."""
     import torch
 
-    from burnish.zoo.entry import MODELS, BuildOptions
+    from burnish.zoo.entry import MODELS, NetworkOptions
 
     batch, sequence = map(int, shape.split(","))
-    options = BuildOptions(attention="sdpa", precision="fp16", batch=batch, sequence=sequence)
+    options = NetworkOptions(attention="sdpa", precision="fp16", batch=batch, sequence=sequence)
     built = MODELS[NAME].build(options)
     module = built.module.cuda()
     inputs = {name: tensor.cuda() for name, tensor in built.inputs.items()}

@@ -77,7 +77,7 @@ def build(text: str, target: Path) -> None:
     from burnish.cuda.assemble import assemble, sources
     from burnish.cuda.build import BuildOptions
     from burnish.cuda.build import build as compile_all
-    from burnish.cuda.kernel import Built
+    from burnish.cuda.kernel import BuiltCubin
 
     case = cases.parse_case(text)
     begun = time.monotonic()
@@ -87,7 +87,9 @@ def build(text: str, target: Path) -> None:
     needed = sources([work])
     found = compile_all(needed, "sm_90", BuildOptions(cache=target / "cache"))
     failed = {
-        s.name: o.reason for s, o in zip(needed, found, strict=True) if not isinstance(o, Built)
+        s.name: o.reason
+        for s, o in zip(needed, found, strict=True)
+        if not isinstance(o, BuiltCubin)
     }
     if failed:
         raise SystemExit(f"{text}: {failed}")

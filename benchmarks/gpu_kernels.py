@@ -53,9 +53,9 @@ def parse_case(text: str) -> Case:
 
 def build(case: Case, *, small: bool) -> Module:
     """Return the zoo's model in fp16."""
-    from burnish.zoo.entry import MODELS, BuildOptions
+    from burnish.zoo.entry import MODELS, NetworkOptions
 
-    options = BuildOptions(
+    options = NetworkOptions(
         batch=case.batch, sequence=None if small else SEQUENCES.get(case.name),
         precision="fp16", small=small, attention="eager" if case.name == "swin-t" else "sdpa",
     )  # fmt: skip
@@ -78,13 +78,13 @@ def exported(built: Module) -> Graph:
 def planned(model: Graph, fusion: str) -> Plan:
     """Return the launches of a model."""
     from burnish.codegen.gpu.choose import GpuPredicted
-    from burnish.codegen.gpu.kernel import Target
+    from burnish.codegen.gpu.kernel import GpuTarget
     from burnish.codegen.gpu.layout import orders_of
     from burnish.codegen.gpu.sequence import sequenced, simplified
     from burnish.hw.spec import load
 
     graph = simplified(model)
-    target = Target(orders=orders_of(graph), approximate=True)
+    target = GpuTarget(orders=orders_of(graph), approximate=True)
     return sequenced(graph, GpuPredicted(load(DEVICE), target, fusion), target)
 
 

@@ -25,10 +25,10 @@ import numpy as np
 
 from burnish.core.tensors import TensorSpec
 from burnish.cuda import folder
-from burnish.cuda.assemble import Call, Work, assemble, sources
+from burnish.cuda.assemble import BoundWork, CubinCall, assemble, sources
 from burnish.cuda.build import BuildOptions, build
 from burnish.cuda.driver import Driver
-from burnish.cuda.kernel import Built, Source
+from burnish.cuda.kernel import BuiltCubin, TritonSource
 from burnish.cuda.model import DeviceModel
 from burnish.cuda.nvidia import NvidiaDriver
 
@@ -84,12 +84,12 @@ def column_sums(x, total):
 """
 
 
-def work() -> Work:
+def work() -> BoundWork:
     """Return y = relu(layer_norm(x) @ w), and the sums of its columns."""
     rng = np.random.default_rng(0)
-    norm = Source("layer_norm", NORM, ("f16", "f32", "f32", "f16"), warps=4, stages=1)
-    product = Source("product_relu", PRODUCT, ("f16", "f16", "f16"), warps=8, stages=3)
-    sums = Source("column_sums", SUMS, ("f16", "f32"), warps=4, stages=1)
+    norm = TritonSource("layer_norm", NORM, ("f16", "f32", "f32", "f16"), warps=4, stages=1)
+    product = TritonSource("product_relu", PRODUCT, ("f16", "f16", "f16"), warps=8, stages=3)
+    sums = TritonSource("column_sums", SUMS, ("f16", "f32"), warps=4, stages=1)
     tensors = {
         "x": TensorSpec("x", "f16", (ROWS, WIDTH)),
         "scale": TensorSpec("scale", "f32", (WIDTH,)),
@@ -100,13 +100,13 @@ def work() -> Work:
         "sums": TensorSpec("sums", "f32", (HIDDEN,)),
     }
     tiles = (ROWS // 128, HIDDEN // 256, 1)
-    return Work(
+    return BoundWork(
         calls=(
-            Call(
+            CubinCall(
                 norm, ("x", "scale", "shift", "normed"), ("normed",), (ROWS, 1, 1), nodes=("norm",)
             ),
-            Call(product, ("normed", "w", "y"), ("y",), tiles, nodes=("product", "relu")),
-            Call(
+            CubinCall(product, ("normed", "w", "y"), ("y",), tiles, nodes=("product", "relu")),
+            CubinCall(
                 sums, ("y", "sums"), ("sums",), (ROWS // 64, HIDDEN // 128, 1),
                 zeroed=("sums",), nodes=("sums",),
             ),
@@ -162,7 +162,7 @@ def versions() -> None:
     print(f"python {sys.version.split()[0]}, {len(os.sched_getaffinity(0))} cores")
 
 
-def built(cache: Path) -> dict[Source, Built]:
+def built(cache: Path) -> dict[TritonSource, BuiltCubin]:
     """Return the kernels for Hopper."""
     start = time.perf_counter()
     needed = sources([work()])
@@ -170,7 +170,7 @@ def built(cache: Path) -> dict[Source, Built]:
     for source, outcome in zip(
         needed, build(needed, "sm_90", BuildOptions(cache=cache)), strict=True
     ):
-        if not isinstance(outcome, Built):
+        if not isinstance(outcome, BuiltCubin):
             raise SystemExit(f"{source.name}: {outcome.reason}")
         kernel = outcome.kernel
         print(

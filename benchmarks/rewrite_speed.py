@@ -20,7 +20,7 @@ import onnx_ir as ir
 
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.pipeline import optimize
-from burnish.study.trial import Trial, tried
+from burnish.study.trial import FusionTrial, tried
 
 HIDDEN = 16
 NODES_PER_LAYER = 98
@@ -168,7 +168,9 @@ def _subjects(model: ir.Model, path: Path) -> dict[str, Callable[[], Callable[[]
 
     return {
         "burnish, checks off": lambda: lambda: optimize(model),
-        "burnish, every fusion checked": lambda: lambda: tried(model, OptimizeOptions(), Trial()),
+        "burnish, every fusion checked": lambda: (
+            lambda: tried(model, OptimizeOptions(), FusionTrial())
+        ),
         "onnxruntime.transformers, level 0": lambda: (
             lambda: optimizer.optimize_model(
                 str(path), model_type="bert", num_heads=2, hidden_size=HIDDEN, opt_level=0

@@ -95,10 +95,10 @@ def written(case: Case, folder: Path) -> StoredModel:
         return layout.stored(example)
     import torch
 
-    from burnish.zoo.entry import MODELS, BuildOptions
+    from burnish.zoo.entry import MODELS, NetworkOptions
 
     choice = {"layers": case.layers, "sequence": case.sequence}
-    built = MODELS[case.name].build(BuildOptions(**choice, batch=1, small=case.small))
+    built = MODELS[case.name].build(NetworkOptions(**choice, batch=1, small=case.small))
     folder.mkdir()
     path = folder / f"{case.name}.onnx"
     with warnings.catch_warnings(), torch.no_grad():

@@ -22,7 +22,7 @@ from burnish.core import files, records, units
 from burnish.core.errors import BurnishError
 from burnish.study.export import ExportPlan, export
 from burnish.study.export_report import ExportReport
-from burnish.zoo.entry import MODELS, BuildOptions
+from burnish.zoo.entry import MODELS, NetworkOptions
 from burnish.zoo.exporting.request import OPSETS, Exporter, ExportRequest, ZooSource
 
 LIBRARIES = ("torch", "transformers", "timm", "diffusers", "onnxruntime")
@@ -76,7 +76,7 @@ def main() -> None:
 
 def measure(name: str, *, past: bool, exporter: Exporter, time_limit_s: float) -> Cell:
     """Export one model into a folder that is thrown away."""
-    request = ExportRequest(ZooSource(name), BuildOptions(small=True, past=past), exporter)
+    request = ExportRequest(ZooSource(name), NetworkOptions(small=True, past=past), exporter)
     start = time.monotonic()
     report, problem = None, ""
     with tempfile.TemporaryDirectory() as store:

@@ -41,7 +41,7 @@ from burnish.store import layout, onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study.export import ExportPlan, export
 from burnish.study.optimize import optimize_file
-from burnish.zoo.entry import MODELS, BuildOptions, ModelEntry
+from burnish.zoo.entry import MODELS, ModelEntry, NetworkOptions
 from burnish.zoo.exporting.request import Exporter, ExportRequest, ZooSource
 
 ENGINE = "onnxruntime-cpu"
@@ -168,12 +168,12 @@ def _optimized_file(name: str, folder: Path) -> Path:
     return layout.place(folder / "models", name, f"{EXPORTER}_optimized")
 
 
-def _built(entry: ModelEntry) -> BuildOptions:
+def _built(entry: ModelEntry) -> NetworkOptions:
     """Return the full size, or fewer layers where the weights would not fit twice."""
     size = 4 * entry.parameters
     if size > LARGEST_BYTES and "layers" not in entry.understands:
         raise UsageError(f"{units.size(size)} of weights, and it cannot have fewer layers", hint="")
-    return BuildOptions(layers=FEW_LAYERS if size > LARGEST_BYTES else None)
+    return NetworkOptions(layers=FEW_LAYERS if size > LARGEST_BYTES else None)
 
 
 def _in_own_process(name: str, asked: argparse.Namespace) -> Cell:

@@ -18,11 +18,11 @@ import torch
 
 from burnish.core import files
 from burnish.store import datasets, layout, onnx_files
-from burnish.zoo.entry import BuildOptions, BuiltModel, Tensors
+from burnish.zoo.entry import BuiltModel, NetworkOptions, Tensors
 from burnish.zoo.factory import build, source_of
 
 NAME = "bert-mini"
-OPTIONS = BuildOptions()
+OPTIONS = NetworkOptions()
 OPSETS = {
     "torchscript": 14,  # the last without a Gelu or LayerNormalization of its own: all to fuse
     "dynamo": 20,

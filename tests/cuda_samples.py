@@ -6,9 +6,9 @@ import numpy as np
 
 from burnish.core.arrays import Array
 from burnish.core.tensors import TensorSpec
-from burnish.cuda.assemble import Assembled, Call, Work, assemble, sources
+from burnish.cuda.assemble import Assembled, BoundWork, CubinCall, assemble, sources
 from burnish.cuda.driver import Driver
-from burnish.cuda.kernel import Built, Kernel, Source
+from burnish.cuda.kernel import BuiltCubin, CubinKernel, TritonSource
 from burnish.cuda.model import DeviceModel
 from fake_driver import kernel
 
@@ -39,17 +39,17 @@ def with_scratch(
     f32(z)[:] = f32(part)
 
 
-def source(name: str, pointers: int, text: str = "") -> Source:
-    return Source(name, text, ("f32",) * pointers, warps=4, stages=2)
+def source(name: str, pointers: int, text: str = "") -> TritonSource:
+    return TritonSource(name, text, ("f32",) * pointers, warps=4, stages=2)
 
 
-def built(one: Source, **changes: object) -> Built:
+def built(one: TritonSource, **changes: object) -> BuiltCubin:
     facts: dict[str, object] = {
         "entry": one.name, "architecture": "sm_90a", "pointers": one.pointers, "trailing": 2,
         "warps": one.warps, "shared_bytes": 0, "program_bytes": 0, "registers": 32,
         "frame_bytes": 0, "toolkit": "12.8", "ptx": "8.7",
     }  # fmt: skip
-    return Built(Kernel(**{**facts, **changes}), b"code of " + one.name.encode())  # type: ignore[arg-type]
+    return BuiltCubin(CubinKernel(**{**facts, **changes}), b"code of " + one.name.encode())  # type: ignore[arg-type]
 
 
 def spec(name: str, size: int = N) -> TensorSpec:
@@ -58,10 +58,14 @@ def spec(name: str, size: int = N) -> TensorSpec:
 
 WEIGHT = np.arange(N, dtype=np.float32)
 
-TWO_STEPS = Work(
+TWO_STEPS = BoundWork(
     calls=(
-        Call(source("add", 3), ("x", "weight", "middle"), ("middle",), (2, 1, 1), nodes=("first",)),
-        Call(source("add", 3), ("middle", "x", "z"), ("z",), (3, 1, 1), nodes=("second", "third")),
+        CubinCall(
+            source("add", 3), ("x", "weight", "middle"), ("middle",), (2, 1, 1), nodes=("first",)
+        ),
+        CubinCall(
+            source("add", 3), ("middle", "x", "z"), ("z",), (3, 1, 1), nodes=("second", "third")
+        ),
     ),
     tensors={name: spec(name) for name in ("x", "weight", "middle", "z")},
     inputs=("x",),
@@ -70,17 +74,17 @@ TWO_STEPS = Work(
 )
 """z = 2x + weight."""
 
-ZEROED = Work(
-    calls=(Call(source("accumulate", 2), ("x", "z"), ("z",), (1, 1, 1), zeroed=("z",)),),
+ZEROED = BoundWork(
+    calls=(CubinCall(source("accumulate", 2), ("x", "z"), ("z",), (1, 1, 1), zeroed=("z",)),),
     tensors={name: spec(name) for name in ("x", "z")},
     inputs=("x",),
     outputs=("z",),
 )
 """z = x, added to what must be zero."""
 
-SCRATCH = Work(
+SCRATCH = BoundWork(
     calls=(
-        Call(
+        CubinCall(
             source("with_scratch", 3), ("x", "z"), ("z",), (5, 1, 1),
             scratch={"part": 4 * N}, zeroed=("part",),
         ),
@@ -92,10 +96,10 @@ SCRATCH = Work(
 """z = 2x, through memory of the call's own, and with memory for each program."""
 
 
-def assembled(*works: Work, **changes: object) -> Assembled:
+def assembled(*works: BoundWork, **changes: object) -> Assembled:
     return assemble(works, {one: built(one, **changes) for one in sources(works)})
 
 
-def loaded(driver: Driver, *works: Work, **changes: object) -> DeviceModel:
+def loaded(driver: Driver, *works: BoundWork, **changes: object) -> DeviceModel:
     done = assembled(*works, **changes)
     return DeviceModel(driver, done.table, done.code, done.constants, where="folder")

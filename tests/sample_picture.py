@@ -9,7 +9,7 @@ from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
 from burnish.core.tensors import TensorSpec
 from burnish.hw import spec
-from burnish.report.graph.picture import Picture, Timing
+from burnish.report.graph.picture import Picture, PictureTiming
 from burnish.store.graph import GraphNode, GraphRecord
 
 US = 1e-6
@@ -65,7 +65,7 @@ def events() -> EventGraph:
 def sample_picture(*, label: str = "sample") -> Picture:
     record = diamond()
     setting = Setting(Scene(events(), record), spec.load("x86-avx2"))
-    timing = Timing(
+    timing = PictureTiming(
         "onnxruntime-cpu", "by hand", setting, confidences={("value", "bias"): "tensor"}
     )
     return Picture(label, record, timing)

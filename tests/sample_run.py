@@ -10,20 +10,20 @@ from burnish.analyze.profile import Profile
 from burnish.bench.compare import compare
 from burnish.bench.measure import (
     BenchReport,
-    Block,
-    Launch,
     MachineState,
     Measurement,
     ParityMark,
     Placed,
+    ProcessStart,
     Snapshot,
+    TimedBlock,
 )  # fmt: skip
 from burnish.core.steps import StepMark
-from burnish.parity.report import Sample, TensorDiff, VerifyReport
+from burnish.parity.report import JudgedSample, TensorDiff, VerifyReport
 from burnish.parity.tolerances import ARITHMETIC
 from burnish.report.record import RunReport
 from burnish.rewrite.result import Fusion, Miss, RewriteReport, StepCount
-from burnish.trace.attribute import Coverage
+from burnish.trace.attribute import TimeCoverage
 from timelines import US, run, span, trace
 
 ORIGINAL, OPTIMIZED = "bert-mini/torchscript", "bert-mini/torchscript_optimized"
@@ -61,7 +61,7 @@ def profile(label: str, operators: dict[str, tuple[int, float]]) -> Profile:
         by_origin=by_origin(timeline),
         by_layer=by_origin(timeline),
         by_kernel=by_kernel(timeline),
-        coverage=Coverage(total, {"exact": total * 0.9, "none": total * 0.1}, unattributed=3),
+        coverage=TimeCoverage(total, {"exact": total * 0.9, "none": total * 0.1}, unattributed=3),
         source="onnxruntime 1.31.1",
     )
 
@@ -73,10 +73,10 @@ def measurement(
     blocks, launches = [], []
     for number in range(0 if failure else 5):
         luck = center_s * source.gauss(1, 0.012)
-        launches.append(Launch(number, 0.31, center_s * 9, 40, 0.4, True, 182 * 2**20))
+        launches.append(ProcessStart(number, 0.31, center_s * 9, 40, 0.4, True, 182 * 2**20))
         for cycle in range(4):
             samples = tuple(luck * (1 + abs(source.gauss(0, 0.02))) for _ in range(12))
-            blocks.append(Block(number, cycle, cycle % 2, samples))
+            blocks.append(TimedBlock(number, cycle, cycle % 2, samples))
     return Measurement(
         subject=subject,
         model_key=key,
@@ -170,7 +170,7 @@ def diff(name: str, *, passed: bool = True) -> TensorDiff:
 def parity(*, passed: bool = True) -> VerifyReport:
     shapes = ({"batch": 1, "sequence": 128}, {"batch": 2, "sequence": 7})
     samples = tuple(
-        Sample(str(number), shape, (diff("logits", passed=passed), diff("pooled")))
+        JudgedSample(str(number), shape, (diff("logits", passed=passed), diff("pooled")))
         for number, shape in enumerate(shapes)
     )
     return VerifyReport(ORIGINAL, OPTIMIZED, "onnxruntime-cpu", "onnxruntime-cpu", samples)

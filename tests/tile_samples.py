@@ -10,7 +10,7 @@ from burnish.tile.expr import Accumulated, Argument, Constant, Expr, Guard, call
 from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, at
-from burnish.tile.semantics import Builder, Reduction, axes_for
+from burnish.tile.semantics import NestBuilder, Reduction, axes_for
 
 F32 = "f32"
 
@@ -29,7 +29,7 @@ class Sketch:
     def __init__(self, **inputs: Sequence[int]) -> None:
         self.inputs = tuple(inputs)
         types = {name: TensorType(F32, tuple(shape)) for name, shape in inputs.items()}
-        self.builder = Builder(types, {})
+        self.builder = NestBuilder(types, {})
 
     def graph(self, *outputs: str) -> TileGraph:
         builder = self.builder

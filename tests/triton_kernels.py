@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from burnish.cuda.build import build
-from burnish.cuda.kernel import Built, Source
+from burnish.cuda.kernel import BuiltCubin, TritonSource
 
 _HEAD = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
 
@@ -23,15 +23,15 @@ SPILLING = f"""{_HEAD}def spilling(x, y):
 """
 
 SOURCES = {
-    "double": Source("double", DOUBLE, ("f32", "f32"), warps=4, stages=1),
-    "spilling": Source("spilling", SPILLING, ("f32", "f32"), warps=1, stages=1),
+    "double": TritonSource("double", DOUBLE, ("f32", "f32"), warps=4, stages=1),
+    "spilling": TritonSource("spilling", SPILLING, ("f32", "f32"), warps=1, stages=1),
 }
 
 
 @cache
-def built(name: str, architecture: str) -> Built:
+def built(name: str, architecture: str) -> BuiltCubin:
     """Return a kernel as machine code."""
     pytest.importorskip("triton")
     (found,) = build([SOURCES[name]], architecture)
-    assert isinstance(found, Built), found
+    assert isinstance(found, BuiltCubin), found
     return found

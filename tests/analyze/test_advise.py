@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from burnish.analyze.advise import (
+    AdviceFacts,
     AdviseReport,
-    Facts,
-    Refusal,
+    RefusedFusion,
     advise,
     limit_seconds,
     memory_chains,
@@ -21,7 +21,7 @@ from devices import GPU, LAPTOP
 from event_graphs import chain, event, node, record
 
 LARGE = (2048, 2048)
-FACTS = Facts(model="my model.onnx", engine="onnxruntime-cpu", extra="--shape batch=8")
+FACTS = AdviceFacts(model="my model.onnx", engine="onnxruntime-cpu", extra="--shape batch=8")
 RELUS = record(
     node("n0", "Relu", "x", "a"), node("n1", "Neg", "a", "b"), node("n2", "Abs", "b", "y"),
     shape=LARGE,
@@ -97,7 +97,7 @@ def test_time_between_nodes_asks_for_fewer_of_them() -> None:
 
 def test_a_fusion_that_was_refused_is_told_with_reason_remedy_and_bound() -> None:
     facts = dataclasses.replace(
-        FACTS, refusals=(Refusal("gelu", "n1", "the constant is 1.5", "export it with erf"),)
+        FACTS, refusals=(RefusedFusion("gelu", "n1", "the constant is 1.5", "export it with erf"),)
     )
     found = advise(Setting(Scene(chain(10, 30, 10))), facts)
     assert found[0].what == "let gelu fuse n1: export it with erf"

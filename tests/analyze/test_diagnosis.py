@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from hypothesis import given
 
-from burnish.analyze.advise import Facts
+from burnish.analyze.advise import AdviceFacts
 from burnish.analyze.diagnosis import Diagnosis, diagnosis, launches_only
 from burnish.analyze.event_graph import Event, EventGraph
 from burnish.analyze.idleness import idle, launches
@@ -17,7 +17,7 @@ from burnish.analyze.transform import Setting
 from devices import LAPTOP
 from event_graphs import US, chain, event, graphs, node, record
 
-FACTS = Facts(model="m.onnx", engine="torch-eager")
+FACTS = AdviceFacts(model="m.onnx", engine="torch-eager")
 
 
 def told(graph: EventGraph, **more: object) -> Diagnosis:

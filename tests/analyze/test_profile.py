@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.analyze.profile import Profile, Subject, profile, report
+from burnish.analyze.profile import Profile, ProfiledSubject, profile, report
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines.recording import Recording
 from burnish.store.graph import GraphNode, GraphRecord
@@ -20,7 +20,7 @@ GRAPH = GraphRecord(
 
 
 def profiled(timeline: Trace | None, *, label: str = "m", engine: str = "e") -> Profile:
-    found, _ = profile(Recording(timeline, (0.4, 0.5, 0.9)), Subject(label, engine, GRAPH))
+    found, _ = profile(Recording(timeline, (0.4, 0.5, 0.9)), ProfiledSubject(label, engine, GRAPH))
     return found
 
 
@@ -64,7 +64,7 @@ def test_one_model_on_two_engines_is_told_apart_by_engine() -> None:
 @pytest.mark.parametrize(("load", "told"), [(None, False), (0.2, False), (4.8, True)])
 def test_a_busy_machine_is_told(load: float | None, told: bool) -> None:
     timeline = trace(run(0, 50), span("a", 0, 20))
-    subject = Subject("m", "e", GraphRecord("g", (), (), (), {}, frozenset()))
+    subject = ProfiledSubject("m", "e", GraphRecord("g", (), (), (), {}, frozenset()))
     found, _ = profile(Recording(timeline, (1e-3,), load), subject)
     assert told == any(
         note.startswith("the machine was busy: 4.8 programs wanted each processor")

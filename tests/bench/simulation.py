@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from burnish.bench.compare import compare
-from burnish.bench.gate import FINER, TRIES, Outcome, settled
+from burnish.bench.gate import FINER, TRIES, GateOutcome, settled
 from burnish.bench.measure import Comparison, Measurement, Placed
 from burnish.bench.rounds import Rounds
-from burnish.bench.subject import BenchOptions, Opened
+from burnish.bench.subject import BenchOptions, WarmedUp
 from burnish.core.arrays import Array
 from burnish.timing import stopwatch
 
@@ -58,12 +58,12 @@ class SimulatedWorker:
     def ready(self) -> None:
         self._machine.spend(0.1)
 
-    def open(self) -> Opened:
+    def open(self) -> WarmedUp:
         clock = self._machine.clock_ns
         self._machine.spend(0.1)
         first = stopwatch.timed(self._call, clock)
         warmup = stopwatch.warm_up(self._call, stopwatch.WarmupLimit(seconds=0.5), clock)
-        return Opened(
+        return WarmedUp(
             load_s=0.1,
             first_call_s=first,
             warmup_calls=warmup.calls,
@@ -130,7 +130,7 @@ def gated(noise: Noise, *, seed: int, slowdown: float, max_slowdown: float = 0.0
         return baseline, candidate
 
     found = settled(measure, lambda one, other: compare(one, [other])[0], max_slowdown)
-    return found.outcome is Outcome.SLOWER
+    return found.outcome is GateOutcome.SLOWER
 
 
 def _luck(dice: random.Random) -> float:

@@ -15,12 +15,12 @@ from burnish.bench.compare import (
     rounds_missing,
     rounds_until,
 )
-from burnish.bench.measure import Block, Measurement, Verdict
+from burnish.bench.measure import Measurement, TimedBlock, Verdict
 
 
 def measured(subject: str, *rounds: list[float], failure: str | None = None) -> Measurement:
     blocks = tuple(
-        Block(number, cycle, 0, (median,))
+        TimedBlock(number, cycle, 0, (median,))
         for number, medians in enumerate(rounds)
         for cycle, median in enumerate(medians)
     )

@@ -6,7 +6,7 @@ import pytest
 
 from bench.simulation import NOISES, compared, gated, measurements, mixed
 from burnish.bench.compare import compare
-from burnish.bench.gate import TRIES, Outcome, joined, outcome_of, settled
+from burnish.bench.gate import TRIES, GateOutcome, joined, outcome_of, settled
 from burnish.bench.measure import Comparison, Measurement, Verdict
 from burnish.bench.subject import BenchOptions
 
@@ -22,22 +22,22 @@ def found(low: float | None, high: float | None, reason: str = "") -> Comparison
 @pytest.mark.parametrize(
     ("low", "high", "outcome"),
     [
-        (0.97, 1.02, Outcome.PASSED),  # 5 % slower would be 0.952: it is excluded
-        (0.96, 0.99, Outcome.PASSED),  # slower, and less than what is allowed
-        (0.93, 0.99, Outcome.SLOWER),
-        (0.80, 0.85, Outcome.SLOWER),
-        (0.90, 1.10, Outcome.UNSEEN),
-        (None, None, Outcome.UNSEEN),
+        (0.97, 1.02, GateOutcome.PASSED),  # 5 % slower would be 0.952: it is excluded
+        (0.96, 0.99, GateOutcome.PASSED),  # slower, and less than what is allowed
+        (0.93, 0.99, GateOutcome.SLOWER),
+        (0.80, 0.85, GateOutcome.SLOWER),
+        (0.90, 1.10, GateOutcome.UNSEEN),
+        (None, None, GateOutcome.UNSEEN),
     ],
 )
 def test_a_row_fails_if_it_is_slower_and_the_limit_is_not_excluded(
-    low: float | None, high: float | None, outcome: Outcome
+    low: float | None, high: float | None, outcome: GateOutcome
 ) -> None:
     assert outcome_of(found(low, high), 0.05) is outcome
 
 
 def test_a_subject_that_failed_does_not_pass() -> None:
-    assert outcome_of(found(0.99, 1.01, "b failed: ended"), 0.05) is Outcome.BROKEN
+    assert outcome_of(found(0.99, 1.01, "b failed: ended"), 0.05) is GateOutcome.BROKEN
 
 
 def test_the_gate_finds_5_percent_in_90_of_100_and_fails_1_of_100_for_nothing_at_most() -> None:
@@ -60,7 +60,7 @@ def test_what_does_not_pass_is_measured_again_before_it_fails() -> None:
         return baseline, candidate
 
     tried = settled(measure, lambda one, other: compare(one, [other])[0], 0.05)
-    assert (tried.outcome, tried.tries, numbers) == (Outcome.SLOWER, TRIES, [0, 1, 2])
+    assert (tried.outcome, tried.tries, numbers) == (GateOutcome.SLOWER, TRIES, [0, 1, 2])
     assert len(tried.comparison.round_ratios) == 3 * TRIES
 
 
@@ -74,7 +74,7 @@ def test_what_passes_is_measured_once() -> None:
         return baseline, candidate
 
     tried = settled(measure, lambda one, other: compare(one, [other])[0], 0.05)
-    assert (tried.outcome, tried.tries) == (Outcome.PASSED, 1)
+    assert (tried.outcome, tried.tries) == (GateOutcome.PASSED, 1)
 
 
 def test_a_stored_measurement_is_not_counted_twice() -> None:

@@ -10,10 +10,10 @@ import onnx
 import onnx.parser
 import pytest
 
-from burnish.bench.isolate import Terms, WorkerProcess
+from burnish.bench.isolate import WorkerProcess, WorkerTerms
 from burnish.bench.subject import BenchSubject, WorkerFailedError
 from burnish.engines.base import EngineOptions
-from burnish.process.child import Limits
+from burnish.process.child import ProcessLimits
 from burnish.store.stored import StoredModel
 from burnish.timing.stopwatch import WarmupLimit
 
@@ -42,17 +42,17 @@ def subject(tmp_path: Path) -> BenchSubject:
 
 
 @pytest.fixture
-def terms(tmp_path: Path) -> Terms:
-    return Terms(
+def terms(tmp_path: Path) -> WorkerTerms:
+    return WorkerTerms(
         feeds={"x": np.ones((2, 4), np.float32)},
         warmup=WarmupLimit(seconds=0.05),
-        limits=Limits(60, environment={"PYTHONPATH": str(tmp_path)}),
+        limits=ProcessLimits(60, environment={"PYTHONPATH": str(tmp_path)}),
         notes=("malloc: the system's",),
     )
 
 
 @pytest.fixture
-def odd(tmp_path: Path, subject: BenchSubject, terms: Terms) -> Callable[..., WorkerProcess]:
+def odd(tmp_path: Path, subject: BenchSubject, terms: WorkerTerms) -> Callable[..., WorkerProcess]:
     """Return a maker of workers that do something else when they are to open a model."""
 
     def make(line: str, *, limit_s: float = 60) -> WorkerProcess:
@@ -63,7 +63,7 @@ def odd(tmp_path: Path, subject: BenchSubject, terms: Terms) -> Callable[..., Wo
     return make
 
 
-def test_a_worker_opens_times_and_computes(subject: BenchSubject, terms: Terms) -> None:
+def test_a_worker_opens_times_and_computes(subject: BenchSubject, terms: WorkerTerms) -> None:
     worker = WorkerProcess(subject, terms)
     try:
         worker.ready()
@@ -93,7 +93,7 @@ def test_a_worker_opens_times_and_computes(subject: BenchSubject, terms: Terms) 
     ],
 )
 def test_what_an_engine_refuses_is_the_reason_with_its_hint(
-    subject: BenchSubject, terms: Terms, changes: Mapping[str, object], reason: str
+    subject: BenchSubject, terms: WorkerTerms, changes: Mapping[str, object], reason: str
 ) -> None:
     worker = WorkerProcess(replace(subject, **changes), terms)  # type: ignore[arg-type]
     with pytest.raises(WorkerFailedError, match=reason):

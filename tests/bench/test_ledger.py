@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from bench.simulation import NOISES, measurements
 from bench.test_machine import AFTER, QUIET
 from burnish.bench import ledger, machine
-from burnish.bench.cells import Finished, Task
+from burnish.bench.cells import CellTask, Finished
 from burnish.bench.figures import figures_of
 from burnish.bench.ledger import MIGRATIONS, Ledger
 from burnish.bench.measure import ParityMark
 from burnish.bench.subject import BenchOptions
 from burnish.core.errors import ModelError
 
-TASK = Task(
+TASK = CellTask(
     model_key="k" * 64, precision="f32", engine="onnxruntime-cpu", options={"threads": 2},
     bindings={"batch": 8}, inputs_key="i" * 64, verified=True, rounds=3,
     blocks=2, machine="m", environment="e",

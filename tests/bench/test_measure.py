@@ -6,11 +6,11 @@ from burnish.bench.compare import compare
 from burnish.bench.measure import (
     SCHEMA,
     BenchReport,
-    Block,
-    Launch,
     Measurement,
     ParityMark,
     Placed,
+    ProcessStart,
+    TimedBlock,
 )  # fmt: skip
 from burnish.core import records
 
@@ -24,10 +24,12 @@ def measurement(subject: str, factor: float) -> Measurement:
         options={"threads": 2, "graph_level": "all", "allow_fallback": False, "precision": None},
         bindings={"batch": 1},
         launches=tuple(
-            Launch(number, 0.5 + number, 0.1 * (3 - number), 10, 0.3, number != 1, 100 * number)
+            ProcessStart(
+                number, 0.5 + number, 0.1 * (3 - number), 10, 0.3, number != 1, 100 * number
+            )
             for number in rounds
         ),
-        blocks=tuple(Block(number, 0, 0, (factor, factor * 1.01)) for number in rounds),
+        blocks=tuple(TimedBlock(number, 0, 0, (factor, factor * 1.01)) for number in rounds),
         placement=Placed("cpu", "f32", {"CPUExecutionProvider": 3}, 2, ("a note",)),
         file=f"{subject}.onnx",
     )

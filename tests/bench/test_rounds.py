@@ -9,7 +9,7 @@ import pytest
 from bench.simulation import PLACED, Machine, Noise, SimulatedWorker
 from burnish.bench.measure import ParityMark, Placed
 from burnish.bench.rounds import MOST_CALLS, SETTLED_ROUNDS, Rounds
-from burnish.bench.subject import BenchOptions, Opened, WorkerFailedError
+from burnish.bench.subject import BenchOptions, WarmedUp, WorkerFailedError
 from burnish.core.arrays import Arrays
 
 QUIET = Noise(lambda _: 1.0, lambda _: 1.0)
@@ -35,7 +35,7 @@ class Staged(SimulatedWorker):
         super().__init__(machine, call_s)
         self._fails_in = fails_in
 
-    def open(self) -> Opened:
+    def open(self) -> WarmedUp:
         if self._fails_in == "open":
             raise WorkerFailedError("no such operator")
         return super().open()

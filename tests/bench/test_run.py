@@ -8,7 +8,7 @@ import onnx.parser
 import pytest
 
 from burnish.bench import malloc, run
-from burnish.bench.isolate import Terms
+from burnish.bench.isolate import WorkerTerms
 from burnish.bench.measure import ParityMark, Placed, Verdict
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
@@ -16,7 +16,7 @@ from burnish.core.arrays import Arrays
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.feeds.feed import Feeds
-from burnish.process.child import Limits
+from burnish.process.child import ProcessLimits
 from burnish.store.stored import StoredModel
 from burnish.timing.stopwatch import WarmupLimit
 
@@ -129,7 +129,7 @@ def test_only_pytorch_workers_get_an_allocator_of_their_own(
 ) -> None:
     found = malloc.Allocator({"LD_PRELOAD": "libjemalloc.so.2"}, "malloc: libjemalloc.so.2")
     monkeypatch.setattr(malloc, "for_torch", lambda _: found)
-    common = Terms({}, WarmupLimit(), Limits())
+    common = WorkerTerms({}, WarmupLimit(), ProcessLimits())
     model = stored(tmp_path)
     torch = run._terms(BenchSubject("a", model, "torch-eager"), common)
     assert torch.limits.environment == {"LD_PRELOAD": "libjemalloc.so.2"}

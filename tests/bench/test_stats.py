@@ -14,14 +14,14 @@ import sample_run
 from burnish.bench import stats
 from burnish.bench.compare import compare
 from burnish.bench.figures import figures_in
-from burnish.bench.measure import Block, Measurement
+from burnish.bench.measure import Measurement, TimedBlock
 
 seconds = st.floats(1e-6, 10.0)
 
 
-def blocks_of(*rounds: Sequence[Sequence[float]]) -> tuple[Block, ...]:
+def blocks_of(*rounds: Sequence[Sequence[float]]) -> tuple[TimedBlock, ...]:
     return tuple(
-        Block(number, cycle, 0, tuple(samples))
+        TimedBlock(number, cycle, 0, tuple(samples))
         for number, blocks in enumerate(rounds)
         for cycle, samples in enumerate(blocks)
     )

@@ -9,7 +9,7 @@ import pytest
 
 from burnish.bench import worker
 from burnish.bench.subject import BenchSubject
-from burnish.bench.worker import Bench, BlockRequest, Opening
+from burnish.bench.worker import Bench, BlockRequest, WorkerOpening
 from burnish.core.errors import UsageError
 from burnish.engines.base import EngineOptions
 from burnish.process.wire import Incoming, packed
@@ -23,11 +23,11 @@ negated (float[2] x) => (float[2] y) { y = Neg(x) }
 
 
 @pytest.fixture
-def opening(tmp_path: Path) -> Opening:
+def opening(tmp_path: Path) -> WorkerOpening:
     onnx.save(onnx.parser.parse_model(MODEL), tmp_path / "negated.onnx")
     model = StoredModel(tmp_path / "negated.onnx", "negated")
     subject = BenchSubject("negated", model, "onnxruntime-cpu", EngineOptions(threads=1))
-    return Opening(subject, {"x": np.array([1, 2], np.float32)}, WarmupLimit(10, 0.01))
+    return WorkerOpening(subject, {"x": np.array([1, 2], np.float32)}, WarmupLimit(10, 0.01))
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def _collector_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "_silence_collector", lambda: None)
 
 
-def test_requests_are_answered_in_order(opening: Opening) -> None:
+def test_requests_are_answered_in_order(opening: WorkerOpening) -> None:
     bench = Bench()
     bench.ready()
     opened = bench.open(opening)
@@ -46,9 +46,9 @@ def test_requests_are_answered_in_order(opening: Opening) -> None:
     assert bench.outputs().arrays["y"].tolist() == [-1, -2]
 
 
-def test_feeds_that_do_not_fit_are_named(opening: Opening) -> None:
+def test_feeds_that_do_not_fit_are_named(opening: WorkerOpening) -> None:
     with pytest.raises(UsageError, match="input 'x' is missing"):
-        Bench().open(Opening(opening.subject, {}, opening.warmup))
+        Bench().open(WorkerOpening(opening.subject, {}, opening.warmup))
 
 
 def test_a_model_with_its_source_survives_the_wire() -> None:

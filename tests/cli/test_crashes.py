@@ -15,7 +15,7 @@ import pytest
 
 from burnish.cli.main import run
 from burnish.engines import isolated
-from burnish.process.child import Limits
+from burnish.process.child import ProcessLimits
 from planting import plant
 from rewriting import SQRT2, Graph
 
@@ -85,7 +85,7 @@ def test_a_hang_ends_the_command_and_says_what_hung(
     model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plant(monkeypatch, "Erf", "hang")
-    monkeypatch.setattr(isolated, "Limits", lambda: Limits(answer_s=8.0))
+    monkeypatch.setattr(isolated, "ProcessLimits", lambda: ProcessLimits(answer_s=8.0))
     assert run(["verify", str(model)]) == 4
     assert (
         "burnish: onnxruntime-cpu hangs at level off while running model: gave no answer within "

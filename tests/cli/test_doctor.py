@@ -10,15 +10,19 @@ import pytest
 from burnish.bench import probe
 from burnish.cli.main import run
 from burnish.engines.probes import examine
-from burnish.engines.probes.findings import DoctorReport, Finding, Group, Status
+from burnish.engines.probes.findings import DoctorReport, FindingKind, ProbeFinding, Status
 from devices import LAPTOP
 
-WORKS = Finding(Group.ENGINE, "onnxruntime-cpu", Status.WORKS, "1.31.1", "cpu, f32, 2 threads")
-MISSING = Finding(
-    Group.ENGINE, "openvino", Status.MISSING, "", "openvino is not installed",
+WORKS = ProbeFinding(
+    FindingKind.ENGINE, "onnxruntime-cpu", Status.WORKS, "1.31.1", "cpu, f32, 2 threads"
+)
+MISSING = ProbeFinding(
+    FindingKind.ENGINE, "openvino", Status.MISSING, "", "openvino is not installed",
     "pip install 'burnish[openvino]'",
 )  # fmt: skip
-PRIVACY = Finding(Group.PRIVACY, "ORT_DISABLE_TELEMETRY", Status.WORKS, detail="set to 1")
+PRIVACY = ProbeFinding(
+    FindingKind.PRIVACY, "ORT_DISABLE_TELEMETRY", Status.WORKS, detail="set to 1"
+)
 
 
 @pytest.fixture

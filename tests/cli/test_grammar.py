@@ -12,15 +12,15 @@ from burnish.cli.commands import COMMANDS, found
 from burnish.cli.main import run
 from burnish.cli.meant import meant_by
 from burnish.core.precisions import element_type, precision_named
-from burnish.study.requests.option import Field, Option, fields
-from burnish.study.requests.vocabulary import one_precision, precisions
+from burnish.study.requests.option import Option, RequestField, fields
+from burnish.study.requests.several import one_precision, precisions
 
 SHORT = {"-o", "-p"}
 
 
-def _options() -> dict[str, dict[str, tuple[Field, Option]]]:
+def _options() -> dict[str, dict[str, tuple[RequestField, Option]]]:
     """Return by every name of an option, the commands that have it."""
-    by_name: dict[str, dict[str, tuple[Field, Option]]] = defaultdict(dict)
+    by_name: dict[str, dict[str, tuple[RequestField, Option]]] = defaultdict(dict)
     for command, entry in COMMANDS.items():
         for spec in filter(None, (entry.request, entry.rows)):
             for field in fields(found("study.requests", spec)):

@@ -12,7 +12,7 @@ import pytest
 from burnish.cli.main import run
 from burnish.core import records
 from burnish.store import layout, onnx_files
-from burnish.store.history import History, Step
+from burnish.store.history import History, HistoryStep
 from burnish.store.summary import SCHEMA, ModelSummary, StoreListing
 
 TEXT = """
@@ -29,7 +29,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = layout.place(Path("models"), "tiny", "dynamo")
     model = ir.from_proto(onnx.parser.parse_model(TEXT))
     model.graph[1].name = "odd_one"
-    history = History("0123456789abcdef", (Step("fuse", "one gelu"),))
+    history = History("0123456789abcdef", (HistoryStep("fuse", "one gelu"),))
     onnx_files.write(model, path, history=history)
     return Path("models")
 

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import onnx_ir as ir
 
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.core.tensors import TensorSpec
 from burnish.runtime.buffers import Uses, arena
 from burnish.runtime.folder import About
@@ -91,7 +91,7 @@ def plan_of(
     )
 
 
-def built(size: int) -> Built:
+def built(size: int) -> BuiltPlan:
     """Return y = (x + c) · (x + c) + x for vectors of one size."""
     steps = (
         kernel("sum", "x", "c", "a", size),
@@ -99,7 +99,7 @@ def built(size: int) -> Built:
         kernel("sum", "b", "x", "y", size),
     )
     plan = plan_of(steps, size, constants=("c",))
-    return Built(plan, KERNELS, {"c": np.full(size, 0.5, np.float32)})
+    return BuiltPlan(plan, KERNELS, {"c": np.full(size, 0.5, np.float32)})
 
 
 def expected(x: np.ndarray) -> np.ndarray:
@@ -119,7 +119,7 @@ ABOUT = About(
 )
 
 
-def mixed(size: int, model: ir.Model, part: ir.Model) -> Built:
+def mixed(size: int, model: ir.Model, part: ir.Model) -> BuiltPlan:
     """Return y = relu(x + c) + x where ONNX Runtime runs the Relu (`part`, from a to b)."""
     del model
     steps = (
@@ -129,7 +129,7 @@ def mixed(size: int, model: ir.Model, part: ir.Model) -> Built:
     )
     plan = plan_of(steps, size, constants=("c",))
     constants = {"c": np.full(size, 0.5, np.float32)}
-    return Built(
+    return BuiltPlan(
         dataclasses.replace(plan, operators={"relu": "Relu"}), KERNELS, constants,
         {"part_0.onnx": part},
     )  # fmt: skip

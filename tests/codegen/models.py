@@ -12,7 +12,7 @@ from onnx.reference import ReferenceEvaluator
 from burnish.codegen.cpu.backend import CpuBackend
 from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.pipeline import PlanOptions, plan
-from burnish.codegen.place import Built, Prepared
+from burnish.codegen.place import BuiltPlan, PreparedModel
 from burnish.codegen.schedule import Predicted
 from burnish.codegen.write import write
 from burnish.core.arrays import Array, Arrays
@@ -86,12 +86,14 @@ def reference(of: ir.Model, feeds: Arrays) -> dict[str, Array]:
     return dict(zip(names, evaluator.run(None, dict(feeds)), strict=True))
 
 
-def built(static_model: ir.Model, **options: object) -> Built:
+def built(static_model: ir.Model, **options: object) -> BuiltPlan:
     """Return a plan with predicted choices, for the portable target."""
-    return plan(Prepared(static_model, {}), PlanOptions(PORTABLE, Predicted(PORTABLE), **options))
+    return plan(
+        PreparedModel(static_model, {}), PlanOptions(PORTABLE, Predicted(PORTABLE), **options)
+    )
 
 
-def opened(made: Built, static_model: ir.Model, folder: Path, threads: int = 1) -> LoadedModel:
+def opened(made: BuiltPlan, static_model: ir.Model, folder: Path, threads: int = 1) -> LoadedModel:
     """Return a plan, written to a folder and loaded again."""
     interface = onnx_files.interface(static_model)
     about = About("m", "m.onnx", "0", interface.inputs, interface.outputs, "f32", "a CPU", "today")

@@ -8,27 +8,27 @@ import numpy as np
 import pytest
 
 from burnish.codegen import cached
-from burnish.codegen.cached import Source, compiled_for, with_shapes
+from burnish.codegen.cached import ModelSource, compiled_for, with_shapes
 from burnish.runtime.folder import CONSTANTS
 from burnish.store.stored import StoredModel
 from codegen.models import mlp, reference, save
 
 
 @pytest.fixture
-def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Source:
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelSource:
     monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
     path = save(mlp(), tmp_path / "mlp.onnx")
-    return Source(StoredModel(path, "mlp"), mlp(), "f32", 1)
+    return ModelSource(StoredModel(path, "mlp"), mlp(), "f32", 1)
 
 
-def ran(source: Source, batch: int) -> None:
+def ran(source: ModelSource, batch: int) -> None:
     x = np.random.default_rng(batch).standard_normal((batch, 8)).astype(np.float32)
     with compiled_for(source, {"x": x.shape}) as loaded:
         found = loaded.run({"x": x})["y"]
     np.testing.assert_allclose(found, reference(mlp(), {"x": x})["y"], rtol=1e-5, atol=1e-5)
 
 
-def test_each_shape_is_compiled_once(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_shape_is_compiled_once(source: ModelSource, monkeypatch: pytest.MonkeyPatch) -> None:
     ran(source, 3)
     ran(source, 4)
 
@@ -40,7 +40,7 @@ def test_each_shape_is_compiled_once(source: Source, monkeypatch: pytest.MonkeyP
     ran(source, 4)
 
 
-def test_what_is_damaged_is_made_again(source: Source, tmp_path: Path) -> None:
+def test_what_is_damaged_is_made_again(source: ModelSource, tmp_path: Path) -> None:
     ran(source, 3)
     (constants,) = (tmp_path / "cache").rglob(CONSTANTS)
     constants.write_bytes(b"")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.core.errors import UsageError
 from burnish.rewrite.static import static
 from burnish.runtime.load import LoadedModel
@@ -20,7 +20,7 @@ COMPUTED = """computed (int64[3] a, int64[3] b) => (float[3, 16] y)
 TABLE = weights(("table", (ROWS, 16)))
 
 
-def loaded(text: str, folder: Path) -> tuple[Built, LoadedModel]:
+def loaded(text: str, folder: Path) -> tuple[BuiltPlan, LoadedModel]:
     fixed = static(model(text, TABLE), {})
     made = built(fixed)
     return made, opened(made, fixed, folder)

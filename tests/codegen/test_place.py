@@ -10,7 +10,7 @@ import pytest
 
 from burnish.codegen.backend import EmittedKernel
 from burnish.codegen.pipeline import PlanOptions, plan, whole
-from burnish.codegen.place import Prepared, canonical_name
+from burnish.codegen.place import PreparedModel, canonical_name
 from burnish.codegen.schedule import Choice, Predicted
 from burnish.core.arrays import Arrays
 from burnish.rewrite.static import static
@@ -94,7 +94,9 @@ def test_what_the_library_does_better_moves_there() -> None:
                 return Choice(group, None, reason="ONNX Runtime is faster")
             return super().choice(group, graph)
 
-    made = plan(Prepared(of, {}), PlanOptions(PORTABLE, Preferring(PORTABLE, "element-wise"))).plan
+    made = plan(
+        PreparedModel(of, {}), PlanOptions(PORTABLE, Preferring(PORTABLE, "element-wise"))
+    ).plan
     (step,) = made.ort_steps
     assert "up" in step.nodes
     assert step.reasons["up"] == "ONNX Runtime is faster"
@@ -103,7 +105,7 @@ def test_what_the_library_does_better_moves_there() -> None:
 
 def test_the_whole_model_can_be_the_librarys(tmp_path: Path) -> None:
     of = static(mlp(), {"batch": 5})
-    made = whole(Prepared(of, {}), PORTABLE, "as a test")
+    made = whole(PreparedModel(of, {}), PORTABLE, "as a test")
     assert made.kernels == {}
     assert made.plan.requires == ()
     with opened(made, of, tmp_path / "c") as loaded:
@@ -125,7 +127,7 @@ def test_layers_that_do_the_same_share_a_kernel() -> None:
     { [a] p = MatMul(x, w) [b] q = Relu(p) [c] r = MatMul(q, v) [d] y = Relu(r) }"""
     constants = {name: numbers(8, 8, seed=n) for n, name in enumerate("wv")}
     made = plan(
-        Prepared(static(model(text, constants), {}), {}),
+        PreparedModel(static(model(text, constants), {}), {}),
         PlanOptions(PORTABLE, Predicted(PORTABLE, "element-wise")),
     )
     assert len(made.plan.kernel_steps) == 2

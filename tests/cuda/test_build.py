@@ -11,7 +11,7 @@ import pytest
 from burnish.core.errors import MissingCapabilityError
 from burnish.cuda import build as building
 from burnish.cuda.build import BuildOptions, build
-from burnish.cuda.kernel import ARCHITECTURES, Built, Failed, Source
+from burnish.cuda.kernel import ARCHITECTURES, BuiltCubin, Failed, TritonSource
 from triton_kernels import SOURCES
 
 pytest.importorskip("triton")
@@ -29,14 +29,14 @@ os.kill(os.getpid(), signal.SIGSEGV)
 """
 
 
-def with_text(text: str) -> Source:
+def with_text(text: str) -> TritonSource:
     return dataclasses.replace(DOUBLE, text=text)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_kernel_is_compiled_for_a_card_that_is_not_here(architecture: str) -> None:
     (found,) = build([DOUBLE], architecture)
-    assert isinstance(found, Built)
+    assert isinstance(found, BuiltCubin)
     kernel = found.kernel
     assert kernel.architecture.rstrip("a") == architecture
     assert (kernel.entry, kernel.pointers, kernel.warps) == ("double", ("f32", "f32"), 4)
@@ -54,7 +54,7 @@ def test_each_failure_is_its_own() -> None:
         DOUBLE,
     ]
     *failed, good = build(sources, "sm_90", BuildOptions(limit_s=15.0, processes=2))
-    assert isinstance(good, Built)
+    assert isinstance(good, BuiltCubin)
     reasons = [each.reason for each in failed if isinstance(each, Failed)]
     assert reasons[0] == "the compiler gave no answer within 15.0 s"
     assert reasons[1] == "the compiler ended by SIGSEGV"

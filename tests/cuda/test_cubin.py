@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.cuda.cubin import NotACubinError, facts
-from burnish.cuda.kernel import ARCHITECTURES, Built, capability_of
+from burnish.cuda.kernel import ARCHITECTURES, BuiltCubin, capability_of
 from triton_kernels import built
 
 
 @pytest.fixture(scope="module", params=ARCHITECTURES)
-def compiled(request: pytest.FixtureRequest) -> Built:
+def compiled(request: pytest.FixtureRequest) -> BuiltCubin:
     return built("spilling", request.param)
 
 
 def test_registers_and_frame_are_those_that_nvidias_own_tool_reads(
-    compiled: Built, tmp_path: Path
+    compiled: BuiltCubin, tmp_path: Path
 ) -> None:
     triton = pytest.importorskip("triton")
     path = tmp_path / "kernel.cubin"
@@ -35,7 +35,7 @@ def test_registers_and_frame_are_those_that_nvidias_own_tool_reads(
     assert (found.registers, found.frame_bytes) == (int(told[1]), int(told[2]))
 
 
-def test_the_rest_is_what_was_compiled(compiled: Built) -> None:
+def test_the_rest_is_what_was_compiled(compiled: BuiltCubin) -> None:
     found = facts(compiled.code)
     assert found.capability == capability_of(compiled.kernel.architecture)
     assert found.entry == "spilling"

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from burnish.cuda import dlpack
-from burnish.cuda.dlpack import Piece, lend, take
+from burnish.cuda.dlpack import LentMemory, lend, take
 
 
 class Kept:
@@ -52,7 +52,7 @@ def test_a_capsule_is_taken_once() -> None:
 
 class Lender:
     def __init__(self, array: np.ndarray, name: str, gone: list[str]) -> None:
-        self._piece = Piece(array.ctypes.data, name, array.shape, (dlpack.CPU, 0))
+        self._piece = LentMemory(array.ctypes.data, name, array.shape, (dlpack.CPU, 0))
         self._kept = Kept(gone)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -88,4 +88,4 @@ def test_a_capsule_that_nobody_takes_keeps_nothing() -> None:
 
 def test_element_types_that_dlpack_has_no_name_for_are_not_lent() -> None:
     with pytest.raises(ValueError, match="elements of type f8e4m3fn cannot be lent"):
-        lend(Piece(64, "f8e4m3fn", (1,), (2, 0)), None)
+        lend(LentMemory(64, "f8e4m3fn", (1,), (2, 0)), None)

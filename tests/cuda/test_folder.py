@@ -16,17 +16,17 @@ import pytest
 from burnish.core.errors import ModelError
 from burnish.core.tensors import TensorSpec
 from burnish.cuda import folder as folders
-from burnish.cuda.assemble import Assembled, Call, Work, assemble
+from burnish.cuda.assemble import Assembled, BoundWork, CubinCall, assemble
 from burnish.cuda.table import CONSTANTS, TABLE
 from fake_driver import FakeDriver, kernel
 from triton_kernels import SOURCES, built
 
 SIZE = 1024
-WORK = Work(
+WORK = BoundWork(
     calls=(
-        Call(SOURCES["double"], ("w", "t"), ("t",), (SIZE // 128, 1, 1)),
-        Call(SOURCES["double"], ("x", "y"), ("y",), (SIZE // 128, 1, 1)),
-        Call(SOURCES["double"], ("t", "z"), ("z",), (SIZE // 128, 1, 1)),
+        CubinCall(SOURCES["double"], ("w", "t"), ("t",), (SIZE // 128, 1, 1)),
+        CubinCall(SOURCES["double"], ("x", "y"), ("y",), (SIZE // 128, 1, 1)),
+        CubinCall(SOURCES["double"], ("t", "z"), ("z",), (SIZE // 128, 1, 1)),
     ),
     tensors={name: TensorSpec(name, "f32", (SIZE,)) for name in "wtxyz"},
     inputs=("x",),
@@ -182,9 +182,9 @@ def test_buffers_that_lie_on_each_other_are_refused(tmp_path: Path, done: Assemb
     chain = dataclasses.replace(
         WORK,
         calls=(
-            Call(SOURCES["double"], ("x", "t"), ("t",), (8, 1, 1)),
-            Call(SOURCES["double"], ("t", "u"), ("u",), (8, 1, 1)),
-            Call(SOURCES["double"], ("u", "y"), ("y",), (8, 1, 1)),
+            CubinCall(SOURCES["double"], ("x", "t"), ("t",), (8, 1, 1)),
+            CubinCall(SOURCES["double"], ("t", "u"), ("u",), (8, 1, 1)),
+            CubinCall(SOURCES["double"], ("u", "y"), ("y",), (8, 1, 1)),
         ),
         tensors={name: TensorSpec(name, "f32", (SIZE,)) for name in "xtuy"},
         outputs=("y",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.cuda.kernel import Source, capability_of, runs_on, settings_line, source_of
+from burnish.cuda.kernel import TritonSource, capability_of, runs_on, settings_line, source_of
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_an_architecture_names_a_capability() -> None:
 
 def test_a_text_says_how_it_is_compiled() -> None:
     text = f"import triton\n{settings_line(('f16', 'f32'), 8, 3)}\ndef k(a, b): ...\n"
-    assert source_of("k", text) == Source("k", text, ("f16", "f32"), 8, 3)
+    assert source_of("k", text) == TritonSource("k", text, ("f16", "f32"), 8, 3)
 
 
 def test_a_text_that_does_not_say_it_is_refused() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError, UsageError
-from burnish.cuda.assemble import Call, Work
+from burnish.cuda.assemble import BoundWork, CubinCall
 from burnish.cuda.driver import DriverError
 from cuda_samples import TWO_STEPS, WEIGHT, N, loaded, source, spec
 from fake_driver import H200, FakeDriver
@@ -89,11 +89,11 @@ def test_no_memory_says_how_much_is_needed(size: int, what: str) -> None:
     )
 
 
-def sized(size: int) -> Work:
+def sized(size: int) -> BoundWork:
     """Return a work whose tensors have another size."""
-    call = Call(source("add", 3, text=str(size)), ("x", "x", "z"), ("z",), (1, 1, 1))
+    call = CubinCall(source("add", 3, text=str(size)), ("x", "x", "z"), ("z",), (1, 1, 1))
     tensors = {name: spec(name, size) for name in ("x", "z")}
-    return Work((call,), tensors, ("x",), ("z",), sizes={"batch": size})
+    return BoundWork((call,), tensors, ("x",), ("z",), sizes={"batch": size})
 
 
 def test_the_plan_is_chosen_by_the_shapes_that_are_fed() -> None:

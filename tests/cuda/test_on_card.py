@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from burnish.core.tensors import TensorSpec
-from burnish.cuda.assemble import Call, Work, assemble
+from burnish.cuda.assemble import BoundWork, CubinCall, assemble
 from burnish.cuda.model import DeviceModel
 from burnish.cuda.nvidia import NvidiaDriver
-from burnish.cuda.time_bundle import Asked, time_bundle
+from burnish.cuda.time_bundle import TimingRequest, time_bundle
 from triton_kernels import SOURCES, built
 
 pytestmark = pytest.mark.gpu
 
 SIZE = 1 << 16
 CALLS = ("x", "t", "u", "y")
-WORK = Work(
+WORK = BoundWork(
     calls=tuple(
-        Call(SOURCES["double"], (a, b), (b,), (SIZE // 128, 1, 1), nodes=(f"double_{a}",))
+        CubinCall(SOURCES["double"], (a, b), (b,), (SIZE // 128, 1, 1), nodes=(f"double_{a}",))
         for a, b in pairwise(CALLS)
     ),
     tensors={name: TensorSpec(name, "f32", (SIZE,)) for name in CALLS},
@@ -65,17 +65,17 @@ def test_times_are_plausible(model: DeviceModel) -> None:
 
 def test_a_bundle_is_timed(card: NvidiaDriver, tmp_path: Path) -> None:
     from burnish.cuda import bundle as bundles
-    from burnish.cuda.bundle import Candidate, Group
+    from burnish.cuda.bundle import BundledCandidate, BundledGroup
     from burnish.cuda.expected import Expected
     from burnish.cuda.recipe import Recipe, made
 
     recipe = Recipe("f32", (SIZE,), seed=1)
     expected = Expected((((0, SIZE),),), ("right",), relative=1e-6, scale=1.0)
-    group = Group("s", {"x": recipe}, {"y": expected}, (Candidate("one", WORK),))
+    group = BundledGroup("s", {"x": recipe}, {"y": expected}, (BundledCandidate("one", WORK),))
     values = {"right": 8 * made(recipe)}
     path = tmp_path / "b"
     bundles.write(
         path, bundles.prepare([group], values, card.device.architecture, generator="test")
     )
-    (found,) = time_bundle(Asked(path)).groups
+    (found,) = time_bundle(TimingRequest(path)).groups
     assert found.best is not None, found.timings

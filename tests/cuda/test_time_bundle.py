@@ -13,34 +13,34 @@ from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.core.tensors import TensorSpec
 from burnish.cuda import bundle as bundles
 from burnish.cuda import timings
-from burnish.cuda.assemble import Call, Work
-from burnish.cuda.bundle import Candidate, Contents, Group, Stored
+from burnish.cuda.assemble import BoundWork, CubinCall
+from burnish.cuda.bundle import BundledCandidate, BundledGroup, Contents, Stored
 from burnish.cuda.expected import Expected
-from burnish.cuda.kernel import Source
+from burnish.cuda.kernel import TritonSource
 from burnish.cuda.recipe import Recipe, made
-from burnish.cuda.time_bundle import Asked, Rules, main, time_bundle
-from burnish.cuda.timings import Timing, TimingCache
+from burnish.cuda.time_bundle import TimingRequest, TimingRules, main, time_bundle
+from burnish.cuda.timings import CandidateTiming, TimingCache
 from fake_card import SIZE
 from triton_kernels import SOURCES
 
 pytest.importorskip("triton")
 
-RULES = Rules(rounds=2, runs=2)
+RULES = TimingRules(rounds=2, runs=2)
 RECIPE = Recipe("f32", (SIZE,), seed=3)
 
 
-def candidate(label: str, name: str, programs: int) -> Candidate:
+def candidate(label: str, name: str, programs: int) -> BundledCandidate:
     text = SOURCES["double"].text.replace("double", name)
-    source = Source(name, text, ("f32", "f32"), warps=4, stages=1)
+    source = TritonSource(name, text, ("f32", "f32"), warps=4, stages=1)
     tensors = {each: TensorSpec(each, "f32", (SIZE,)) for each in "xy"}
-    call = Call(source, ("x", "y"), ("y",), (programs, 1, 1))
-    return Candidate(label, Work((call,), tensors, ("x",), ("y",)))
+    call = CubinCall(source, ("x", "y"), ("y",), (programs, 1, 1))
+    return BundledCandidate(label, BoundWork((call,), tensors, ("x",), ("y",)))
 
 
-def spilling() -> Candidate:
+def spilling() -> BundledCandidate:
     tensors = {each: TensorSpec(each, "f32", (64 * 256,)) for each in "xy"}
-    call = Call(SOURCES["spilling"], ("x", "y"), ("y",), (1, 1, 1))
-    return Candidate("spills", Work((call,), tensors, ("x",), ("y",)))
+    call = CubinCall(SOURCES["spilling"], ("x", "y"), ("y",), (1, 1, 1))
+    return BundledCandidate("spills", BoundWork((call,), tensors, ("x",), ("y",)))
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +56,9 @@ def contents() -> Contents:
     return prepared("adding", candidates)
 
 
-def prepared(signature: str, candidates: tuple[Candidate, ...]) -> Contents:
+def prepared(signature: str, candidates: tuple[BundledCandidate, ...]) -> Contents:
     expected = Expected((((0, SIZE),),), ("right",), relative=1e-5, scale=1.0)
-    group = Group(signature, {"x": RECIPE}, {"y": expected}, candidates)
+    group = BundledGroup(signature, {"x": RECIPE}, {"y": expected}, candidates)
     return bundles.prepare([group], {"right": 2 * made(RECIPE)}, "sm_90", generator="g1")
 
 
@@ -86,7 +86,7 @@ def test_inputs_whose_elements_matter_are_stored(path: Path, contents: Contents)
 
 def test_each_candidate_has_a_time_or_a_reason(path: Path) -> None:
     told: list[str] = []
-    found = time_bundle(Asked(path, "fake_card:FakeDriver", RULES), told.append)
+    found = time_bundle(TimingRequest(path, "fake_card:FakeDriver", RULES), told.append)
     (adding,) = found.groups
     by_label = {each.label: each for each in adding.timings}
     # the fake's clock: a microsecond for each program
@@ -107,9 +107,9 @@ def test_each_candidate_has_a_time_or_a_reason(path: Path) -> None:
 def test_one_that_hangs_is_ended(path: Path) -> None:
     bundles.write(path, prepared("hanging", (candidate("h", "hanging", 1),)))
     told: list[str] = []
-    rules = Rules(rounds=1, runs=1, limit_s=10.0)
-    (found,) = time_bundle(Asked(path, "fake_card:FakeDriver", rules), told.append).groups
-    assert found.timings == (Timing("h", failure="gave no answer within 10.0 s"),)
+    rules = TimingRules(rounds=1, runs=1, limit_s=10.0)
+    (found,) = time_bundle(TimingRequest(path, "fake_card:FakeDriver", rules), told.append).groups
+    assert found.timings == (CandidateTiming("h", failure="gave no answer within 10.0 s"),)
     assert told == ["1/1 hanging: none worked, 1 of 1 failed"]
 
 
@@ -123,7 +123,9 @@ def test_timings_travel_and_are_remembered(path: Path, tmp_path: Path) -> None:
     assert kept == found.groups[0]
     other = dataclasses.replace(found.conditions, device="another card")
     assert cache.get("adding", other) is None
-    later = timings.GroupTimings("adding", (Timing("fast", (1.0,)), Timing("new", (2.0,))))
+    later = timings.GroupTimings(
+        "adding", (CandidateTiming("fast", (1.0,)), CandidateTiming("new", (2.0,)))
+    )
     cache.add(dataclasses.replace(found, groups=(later,)))
     again = cache.get("adding", found.conditions)
     assert again is not None
@@ -144,7 +146,7 @@ def test_a_bundle_for_another_card_is_refused(path: Path, contents: Contents) ->
     other = dataclasses.replace(contents.bundle, architecture="sm_80")
     bundles.write(path, dataclasses.replace(contents, bundle=other))
     with pytest.raises(MissingCapabilityError) as caught:
-        time_bundle(Asked(path, "fake_card:FakeDriver", RULES))
+        time_bundle(TimingRequest(path, "fake_card:FakeDriver", RULES))
     assert caught.value.problem == (
         f"{path}: its kernels are for sm_80, and this card is Fake H200 (sm_90)"
     )

@@ -18,7 +18,7 @@ from burnish.analyze.transform import Setting
 from burnish.report.explore import page
 from burnish.report.graph import groups
 from burnish.report.graph.layout import layout
-from burnish.report.graph.picture import Picture, Timing
+from burnish.report.graph.picture import Picture, PictureTiming
 from burnish.store.graph import GraphRecord
 from chromium import Browser, browser, executable
 from sample_picture import US, diamond, node, sample_picture, tensor
@@ -258,4 +258,4 @@ def random_picture(count: int, *, seed: int) -> Picture:
     )
     setting = Setting(Scene(EventGraph(tuple(events)), record))
     assert groups.full(record).boxes
-    return Picture("many", record, Timing("onnxruntime-cpu", "by hand", setting))
+    return Picture("many", record, PictureTiming("onnxruntime-cpu", "by hand", setting))

@@ -14,7 +14,7 @@ from torch import nn
 
 from burnish.core.errors import UsageError
 from burnish.integrations import torch_backend, torch_graph
-from burnish.integrations.torch_backend import GraphReport, backend, graphs
+from burnish.integrations.torch_backend import GraphOutcome, backend, graphs
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
@@ -60,7 +60,7 @@ def compiled(module: nn.Module, **options: bool) -> Callable[..., Any]:
     return torch.compile(module.eval(), backend=backend, **options)
 
 
-def only_report() -> GraphReport:
+def only_report() -> GraphOutcome:
     (found,) = graphs()
     return found
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from burnish.core.arrays import Array
 from burnish.meaning.evaluate import Evaluator
-from burnish.meaning.field import LARGEST_SUM, ROOT, Field, P, Q
+from burnish.meaning.field import LARGEST_SUM, ROOT, P, PrimeField, Q
 from burnish.meaning.node import NotEvaluatedError
 
 HEAD = '<ir_version: 10, opset_import: ["" : 20, "com.microsoft" : 1]>'
@@ -28,7 +28,7 @@ def image(body: str, seed: int = 0, weights: dict[str, Array] | None = None) -> 
     arrays = (weights or {}).items()
     proto.graph.initializer.extend(onnx.numpy_helper.from_array(v, k) for k, v in arrays)
     model = Evaluator(ir.serde.deserialize_model(proto))
-    numbers = Field(seed)
+    numbers = PrimeField(seed)
     return numbers.array(model.outputs(FEEDS, numbers)["z"].value)
 
 
@@ -89,7 +89,7 @@ def test_wrong_forms_differ_nearly_everywhere(left: str, right: str) -> None:
 def test_the_images_of_floats_multiply_as_the_floats_do(a: float, b: float) -> None:
     from fractions import Fraction
 
-    numbers = Field(0)
+    numbers = PrimeField(0)
     found = numbers.call("multiply", [numbers.number(a, "f32"), numbers.number(b, "f32")], "f32")
     exact = Fraction(a) * Fraction(b)
     assert int(found.p) == exact.numerator * pow(exact.denominator, -1, P) % P
@@ -97,7 +97,7 @@ def test_the_images_of_floats_multiply_as_the_floats_do(a: float, b: float) -> N
 
 
 def test_matrix_products_are_exact() -> None:
-    numbers = Field(3)
+    numbers = PrimeField(3)
     left = numbers.held(RANDOM.standard_normal((5, 300)), "f64")
     right = numbers.held(RANDOM.standard_normal((300, 4)), "f64")
     found = numbers.product(left, right, "f64")
@@ -121,11 +121,11 @@ def test_what_has_no_image_is_said(body: str, reason: str) -> None:
 
 def test_an_infinite_constant_has_no_image() -> None:
     with pytest.raises(NotEvaluatedError, match="NaN or infinite"):
-        Field(0).number(float("inf"), "f32")
+        PrimeField(0).number(float("inf"), "f32")
 
 
 def test_sums_that_are_too_long_are_refused() -> None:
-    numbers = Field(0)
+    numbers = PrimeField(0)
     long = numbers.held(np.zeros((1, LARGEST_SUM + 1)), "f32")
     with pytest.raises(NotEvaluatedError, match="a sum of 1,048,577 products"):
         numbers.product(long, numbers.each(np.transpose, long), "f32")

@@ -18,7 +18,7 @@ from burnish.parity import exposed, scan
 from burnish.parity.bisect import bisect
 from burnish.parity.report import Bisection, Culprit
 from burnish.parity.tolerances import Tolerances
-from burnish.parity.verify import Subject, judge, verify
+from burnish.parity.verify import JudgedSubject, judge, verify
 from burnish.store.stored import StoredModel
 
 WIDTH = 24
@@ -423,7 +423,7 @@ def test_external_weights_are_not_copied_where_the_folder_can_be_written(
 
 def test_the_same_model_on_two_engines_runs_as_asked_for(tmp_path: Path) -> None:
     stored = save(deep_model(4), tmp_path / "model.onnx")
-    bisection = bisect(judge(stored), Subject(stored), Feeds({"x": normal(2)}, {}))
+    bisection = bisect(judge(stored), JudgedSubject(stored), Feeds({"x": normal(2)}, {}))
     assert bisection.culprit is None
     assert bisection.compared == 4 * 7 + 1
     assert "engine's own fusion of nodes" in bisection.notes[-1]
@@ -445,7 +445,7 @@ def test_verify_and_bisect_judge_by_the_same_tolerance(tmp_path: Path) -> None:
     second = save(
         altered(model, "l2.up", lambda weight: weight.__iadd__(1e-7)), tmp_path / "candidate.onnx"
     )
-    candidate = Subject(second, options=EngineOptions(threads=1))
+    candidate = JudgedSubject(second, options=EngineOptions(threads=1))
     feeds = Feeds({"x": normal(2)}, {})
     report = verify(judge(first), candidate, [feeds])
     assert report.passed

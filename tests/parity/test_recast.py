@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from burnish.parity.subject import Subject
+from burnish.parity.subject import JudgedSubject
 from burnish.store.layout import stored
 
 HALF = (
@@ -24,7 +24,7 @@ def test_inputs_and_outputs_are_cast_and_what_a_type_cannot_hold_is_infinite(
     tmp_path: Path,
 ) -> None:
     half, wide = _models(tmp_path)
-    with Subject(stored(wide), runs=stored(half)).open() as session:
+    with JudgedSubject(stored(wide), runs=stored(half)).open() as session:
         given = session.run({"x": np.array([2.0, 300.0, 1e6], np.float32)})["y"]
     assert given.dtype == np.float32
     assert given.tolist() == [4.0, np.inf, np.inf]
@@ -33,7 +33,7 @@ def test_inputs_and_outputs_are_cast_and_what_a_type_cannot_hold_is_infinite(
 def test_it_can_be_prepared_and_traced_as_any_other(tmp_path: Path) -> None:
     half, wide = _models(tmp_path)
     feeds = {"x": np.array([2.0], np.float32)}
-    with Subject(stored(wide), runs=stored(half)).open() as session:
+    with JudgedSubject(stored(wide), runs=stored(half)).open() as session:
         session.prepare(feeds)()
         assert session.trace(feeds, warmup=0, runs=1) is not None
         assert session.placement.notes is not None

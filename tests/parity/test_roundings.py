@@ -7,7 +7,7 @@ import onnx
 
 from burnish.feeds.feed import Feeds
 from burnish.parity.roundings import _overflowing_alike
-from burnish.parity.subject import Subject
+from burnish.parity.subject import JudgedSubject
 from burnish.parity.verify import judge, verify
 from burnish.store.layout import stored
 
@@ -31,7 +31,7 @@ def _verified(tmp_path: Path, other: str, x: list[float]) -> tuple[bool, tuple[s
     one = stored(_stored(tmp_path / "one.onnx", KEPT))
     two = stored(_stored(tmp_path / "two.onnx", other))
     feeds = Feeds({"x": np.array(x, np.float32)}, {"n": len(x)})
-    report = verify(judge(one), Subject(two), [feeds])
+    report = verify(judge(one), JudgedSubject(two), [feeds])
     return report.passed, report.notes
 
 
@@ -65,7 +65,7 @@ g (float[2, n] x) => (float[2, 1] y)
 def test_the_largest_of_nothing_is_what_the_engine_makes_of_it(tmp_path: Path) -> None:
     models = [stored(_stored(tmp_path / f"{name}.onnx", LARGEST)) for name in ("one", "two")]
     feeds = Feeds({"x": np.ones((2, 3), np.float32)}, {"n": 3})
-    assert verify(judge(models[0]), Subject(models[1]), [feeds]).passed
+    assert verify(judge(models[0]), JudgedSubject(models[1]), [feeds]).passed
 
 
 def test_a_run_counts_where_it_is_finite_and_the_truth_is_not() -> None:

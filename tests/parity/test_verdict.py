@@ -5,13 +5,13 @@ import dataclasses
 import numpy as np
 
 from burnish.parity.compare import compare
-from burnish.parity.report import Sample, VerifyReport
+from burnish.parity.report import JudgedSample, VerifyReport
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.verdict import verdict
 
 ONE = np.ones((2, 2), np.float32)
-EQUAL = Sample("1", {"batch": 2}, compare({"y": ONE}, {"y": ONE}, Tolerances()))
-DIFFERENT = Sample("2", {"batch": 2}, compare({"y": ONE}, {"y": 2 * ONE}, Tolerances()))
+EQUAL = JudgedSample("1", {"batch": 2}, compare({"y": ONE}, {"y": ONE}, Tolerances()))
+DIFFERENT = JudgedSample("2", {"batch": 2}, compare({"y": ONE}, {"y": 2 * ONE}, Tolerances()))
 REPORT = VerifyReport("a", "b", "onnxruntime-cpu", "openvino", (EQUAL,))
 
 
@@ -64,7 +64,7 @@ def test_a_problem_with_the_inputs_is_told() -> None:
 
 
 def test_a_sample_that_the_candidate_refuses_is_told() -> None:
-    refused = Sample("3", {}, (), problem="b.onnx: Reshape failed")
+    refused = JudgedSample("3", {}, (), problem="b.onnx: Reshape failed")
     assert verdict(dataclasses.replace(REPORT, samples=(EQUAL, refused))) == (
         "b on openvino cannot run sample 3, a on onnxruntime-cpu can: b.onnx: Reshape failed"
     )

@@ -14,7 +14,7 @@ from burnish.core.errors import ModelError
 from burnish.engines.base import EngineOptions, Session
 from burnish.feeds.feed import Feeds
 from burnish.parity.tolerances import ARITHMETIC, OFF_BY_ONE, Tolerances
-from burnish.parity.verify import Subject, judge, verify, verify_recorded
+from burnish.parity.verify import JudgedSubject, judge, verify, verify_recorded
 from burnish.store import datasets, layout, onnx_files
 from burnish.store.datasets import DataSet
 from burnish.store.stored import StoredModel
@@ -45,7 +45,7 @@ def rows(count: int, **more: np.ndarray) -> Feeds:
 
 def test_equal_models_pass_on_every_sample(write: Write) -> None:
     first, second = write("first", PLAIN), write("second", PLAIN)
-    report = verify(judge(first), Subject(second), [rows(1), rows(3)])
+    report = verify(judge(first), JudgedSubject(second), [rows(1), rows(3)])
     assert report.passed
     assert (report.reference, report.candidate) == ("first", "second")
     assert [(sample.label, dict(sample.bindings)) for sample in report.samples] == [
@@ -57,7 +57,7 @@ def test_equal_models_pass_on_every_sample(write: Write) -> None:
 
 def test_a_different_model_fails_and_its_worst_tensor_is_named(write: Write) -> None:
     other = write("other", PLAIN.replace("Mul(a, a)", "Mul(a, x)"))
-    report = verify(judge(write("first", PLAIN)), Subject(other), [rows(2)])
+    report = verify(judge(write("first", PLAIN)), JudgedSubject(other), [rows(2)])
     assert not report.passed
     assert report.worst is not None
     assert report.worst.name == "y"
@@ -66,7 +66,7 @@ def test_a_different_model_fails_and_its_worst_tensor_is_named(write: Write) -> 
 
 def test_no_samples_prove_nothing(write: Write) -> None:
     model = write("first", PLAIN)
-    report = verify(judge(model), Subject(model), [])
+    report = verify(judge(model), JudgedSubject(model), [])
     assert not report.passed
     assert report.worst is None
 
@@ -74,8 +74,8 @@ def test_no_samples_prove_nothing(write: Write) -> None:
 def test_a_difference_that_only_some_inputs_show_is_found(write: Write) -> None:
     other = write("other", PLAIN.replace("Tanh(x)", "Clip(x)"))
     small = Feeds({"x": np.float32([[1e-9, 2e-9, 3e-9, -1e-9]])}, {})
-    assert verify(judge(write("first", PLAIN)), Subject(other), [small]).passed
-    report = verify(judge(write("first", PLAIN)), Subject(other), [small, rows(2)])
+    assert verify(judge(write("first", PLAIN)), JudgedSubject(other), [small]).passed
+    report = verify(judge(write("first", PLAIN)), JudgedSubject(other), [small, rows(2)])
     assert [sample.passed for sample in report.samples] == [True, False]
 
 
@@ -83,7 +83,7 @@ def test_a_dropped_mask_shows_with_padding_only(write: Write) -> None:
     text = f"""{HEAD} g (float[n, 4] x, bool[n, 4] keep) => (float[n, 4] y)
         <float low = {{-1e9}}> {{ s = Where(keep, x, low)  y = Softmax(s) }}"""
     masked = judge(write("masked", text))
-    dropped = Subject(write("dropped", text.replace("Softmax(s)", "Softmax(x)")))
+    dropped = JudgedSubject(write("dropped", text.replace("Softmax(s)", "Softmax(x)")))
     left = np.array([[True] * 4, [False, False, True, True]])
     assert verify(masked, dropped, [rows(2, keep=np.ones((2, 4), bool))]).passed
     assert not verify(masked, dropped, [rows(2, keep=left)]).passed
@@ -93,16 +93,16 @@ def test_a_pruned_input_is_a_problem_with_a_name(write: Write) -> None:
     two = f"{HEAD} g (float[n, 4] x, float[4] b) => (float[n, 4] y) {{ y = Add(x, b) }}"
     one = f"{HEAD} g (float[n, 4] x) => (float[n, 4] y) {{ y = Identity(x) }}"
     feeds = [rows(2, b=np.zeros(4, np.float32))]
-    report = verify(judge(write("two", two)), Subject(write("one", one)), feeds)
+    report = verify(judge(write("two", two)), JudgedSubject(write("one", one)), feeds)
     assert not report.passed
     assert report.problems == ("the candidate lacks the input b: f32[4]",)
-    back = verify(judge(write("one", one)), Subject(write("two", two)), feeds)
+    back = verify(judge(write("one", one)), JudgedSubject(write("two", two)), feeds)
     assert back.problems == ("the reference lacks the input b: f32[4]",)
 
 
 def test_an_input_of_another_type_is_a_problem_with_a_name(write: Write) -> None:
     narrow = PLAIN.replace("float[n, 4] x", "float16[n, 4] x").replace("Tanh(x)", "Cast<to = 1>(x)")
-    report = verify(judge(write("one", PLAIN)), Subject(write("two", narrow)), [rows(2)])
+    report = verify(judge(write("one", PLAIN)), JudgedSubject(write("two", narrow)), [rows(2)])
     assert report.problems == (
         "the input 'x' is x: f32[n, 4] in the reference and x: f16[n, 4] in the candidate",
     )
@@ -110,7 +110,7 @@ def test_an_input_of_another_type_is_a_problem_with_a_name(write: Write) -> None
 
 def test_outputs_of_other_names_are_matched_by_position(write: Write) -> None:
     renamed = PLAIN.replace("y", "z")
-    report = verify(judge(write("one", PLAIN)), Subject(write("two", renamed)), [rows(2)])
+    report = verify(judge(write("one", PLAIN)), JudgedSubject(write("two", renamed)), [rows(2)])
     assert report.passed
     assert report.notes == (
         "the models name their outputs differently; compared by position: y with z",
@@ -120,10 +120,10 @@ def test_outputs_of_other_names_are_matched_by_position(write: Write) -> None:
 def test_a_missing_output_fails_and_one_too_many_is_noted(write: Write) -> None:
     more = PLAIN.replace("(float[n, 4] y)", "(float[n, 4] y, float[n, 4] a)")
     plain, both = write("plain", PLAIN), write("both", more)
-    report = verify(judge(both), Subject(plain), [rows(2)])
+    report = verify(judge(both), JudgedSubject(plain), [rows(2)])
     assert not report.passed
     assert report.samples[0].diffs[1].reason == "the candidate has no output of this name"
-    extra = verify(judge(plain), Subject(both), [rows(2)])
+    extra = verify(judge(plain), JudgedSubject(both), [rows(2)])
     assert extra.passed
     assert extra.notes == ("the candidate's output 'a' has no counterpart and was not compared",)
 
@@ -135,7 +135,7 @@ DYNAMIC_INSIDE = STATIC_INSIDE.replace("{4, 2}", "{-1, 2}")
 
 def test_an_extra_shape_that_the_reference_refuses_is_noted_and_left_out(write: Write) -> None:
     model = write("static", STATIC_INSIDE)
-    report = verify(judge(model), Subject(model), [rows(2)], extra=[rows(3)])
+    report = verify(judge(model), JudgedSubject(model), [rows(2)], extra=[rows(3)])
     assert report.passed
     assert len(report.samples) == 1
     assert report.notes[0].startswith("left out n=3: the reference refuses it (")
@@ -144,12 +144,12 @@ def test_an_extra_shape_that_the_reference_refuses_is_noted_and_left_out(write: 
 def test_a_shape_that_was_asked_for_is_never_left_out(write: Write) -> None:
     model = write("static", STATIC_INSIDE)
     with pytest.raises(ModelError, match="cannot be reshaped"):
-        verify(judge(model), Subject(model), [rows(3)])
+        verify(judge(model), JudgedSubject(model), [rows(3)])
 
 
 def test_a_candidate_that_takes_fewer_shapes_fails(write: Write) -> None:
     dynamic, static = write("dynamic", DYNAMIC_INSIDE), write("static", STATIC_INSIDE)
-    report = verify(judge(dynamic), Subject(static), [rows(2)], extra=[rows(3)])
+    report = verify(judge(dynamic), JudgedSubject(static), [rows(2)], extra=[rows(3)])
     assert not report.passed
     assert [sample.passed for sample in report.samples] == [True, False]
     assert "cannot be reshaped" in report.samples[1].problem
@@ -263,7 +263,7 @@ def test_outputs_in_another_order_are_a_problem(write: Write) -> None:
 class Drifting:
     """A session that is one per cent off wherever the engine optimises."""
 
-    def __init__(self, session: Session, subject: Subject) -> None:
+    def __init__(self, session: Session, subject: JudgedSubject) -> None:
         self._session = session
         self._factor = np.float32(1.0 if subject.options.graph_level == "off" else 1.01)
         self.placement = session.placement
@@ -282,9 +282,9 @@ def test_the_engine_s_own_drift_is_not_the_candidate_s(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = PLAIN.replace("y = Mul(a, a)", "b = Mul(a, a)  y = Identity(b)")
-    reference, candidate = judge(write("one", PLAIN)), Subject(write("two", other))
-    real = Subject.open
-    monkeypatch.setattr(Subject, "open", lambda subject: Drifting(real(subject), subject))
+    reference, candidate = judge(write("one", PLAIN)), JudgedSubject(write("two", other))
+    real = JudgedSubject.open
+    monkeypatch.setattr(JudgedSubject, "open", lambda subject: Drifting(real(subject), subject))
     report = verify(reference, candidate, [rows(5)])
     assert report.passed
     assert (
@@ -295,7 +295,7 @@ def test_the_engine_s_own_drift_is_not_the_candidate_s(
 def test_asked_tolerances_hold(write: Write) -> None:
     other = write("other", PLAIN.replace("y = Mul(a, a)", "b = Mul(a, a)  y = Mul(b, c)").replace(
         "{ a", "<float c = {1.01}> { a"))  # fmt: skip
-    reference, candidate = judge(write("one", PLAIN)), Subject(other)
+    reference, candidate = judge(write("one", PLAIN)), JudgedSubject(other)
     assert not verify(reference, candidate, [rows(2)]).passed
     assert verify(reference, candidate, [rows(2)], tolerances=Tolerances(relative=0.05)).passed
 
@@ -305,7 +305,7 @@ def test_quantised_outputs_may_be_off_by_one(write: Write) -> None:
         <float scale = {{0.1}}, uint8 zero = {{128}}, int64[3] shape = {{0, 2, 2}}>
         {{ q = QuantizeLinear(x, scale, zero)  y = Reshape(q, shape) }}"""
     model = write("one", text)
-    report = verify(judge(model), Subject(model), [rows(2)])
+    report = verify(judge(model), JudgedSubject(model), [rows(2)])
     assert report.samples[0].diffs[0].tolerance == OFF_BY_ONE
 
 
@@ -313,7 +313,7 @@ def test_nan_in_both_runs_agrees_and_is_noted(write: Write) -> None:
     text = f"{HEAD} g (float[n, 4] x) => (float[n, 4] y) {{ y = Log(x) }}"
     model = write("log", text)
     feeds = Feeds({"x": np.float32([[-1, 1, 1, 1]])}, {"n": 1})
-    report = verify(judge(model), Subject(model), [feeds])
+    report = verify(judge(model), JudgedSubject(model), [feeds])
     assert report.passed
     assert report.notes == ("y: 1 element of 4 NaN or infinite in both, sample 1",)
 
@@ -322,7 +322,7 @@ def test_nan_in_one_run_fails(write: Write) -> None:
     text = f"{HEAD} g (float[n, 4] x) => (float[n, 4] y) {{ y = Sqrt(x) }}"
     other = text.replace("y = Sqrt(x)", "a = Abs(x)  y = Sqrt(a)")
     feeds = Feeds({"x": np.float32([[-1, 1, 1, 1]])}, {"n": 1})
-    report = verify(judge(write("one", text)), Subject(write("two", other)), [feeds])
+    report = verify(judge(write("one", text)), JudgedSubject(write("two", other)), [feeds])
     assert report.worst is not None
     assert report.worst.non_finite_mismatches == 1
     assert math.isinf(report.worst.severity)
@@ -331,7 +331,7 @@ def test_nan_in_one_run_fails(write: Write) -> None:
 def test_notes_of_made_inputs_are_kept_once(write: Write) -> None:
     model = write("one", PLAIN)
     noted = [Feeds(rows(k).arrays, {}, ("guessed",)) for k in (1, 2)]
-    assert verify(judge(model), Subject(model), noted).notes == ("guessed",)
+    assert verify(judge(model), JudgedSubject(model), noted).notes == ("guessed",)
 
 
 def recorded(model: StoredModel, folder: Path, outputs: dict[str, np.ndarray]) -> Path:
@@ -347,7 +347,7 @@ def test_recorded_outputs_are_compared_with_what_the_model_gives(
     right = np.tanh(rows(2).arrays["x"]) ** 2
     good = recorded(model, tmp_path / "test_data_set_0", {"y": right})
     bad = recorded(model, tmp_path / "test_data_set_1", {"y": right + np.float32(0.1)})
-    report = verify_recorded(Subject(model), [good, bad])
+    report = verify_recorded(JudgedSubject(model), [good, bad])
     assert [(sample.label, sample.passed) for sample in report.samples] == [
         ("test_data_set_0", True),
         ("test_data_set_1", False),
@@ -360,7 +360,7 @@ def test_a_data_set_without_outputs_cannot_be_compared_with(write: Write, tmp_pa
     model = write("one", PLAIN)
     folder = recorded(model, tmp_path / "test_data_set_0", {})
     with pytest.raises(ModelError, match="holds no outputs to compare with") as caught:
-        verify_recorded(Subject(model), [folder])
+        verify_recorded(JudgedSubject(model), [folder])
     assert caught.value.hint.endswith(f"--data {folder}")
 
 
@@ -371,7 +371,7 @@ def test_a_recorded_output_that_the_model_lacks_is_a_mistake_in_the_data(
     right = np.tanh(rows(2).arrays["x"])
     folder = recorded(more, tmp_path / "test_data_set_0", {"y": right**2, "a": right})
     with pytest.raises(ModelError, match="the model has no output 1"):
-        verify_recorded(Subject(write("one", PLAIN)), [folder])
+        verify_recorded(JudgedSubject(write("one", PLAIN)), [folder])
 
 
 def test_a_reference_is_not_optimised_where_the_engine_can_be_told_so(write: Write) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from burnish.core.arrays import Array
 from burnish.core.errors import BurnishError, UsageError
-from burnish.process.child import Child, Limits
+from burnish.process.child import Child, ProcessLimits
 from burnish.process.scratch import scratch
 from burnish.process.serving import stage
 
@@ -22,9 +22,9 @@ TESTS = Path(__file__).parents[1]
 ENVIRONMENT = {"PYTHONPATH": str(TESTS)}
 
 
-def limits(**given: object) -> Limits:
+def limits(**given: object) -> ProcessLimits:
     """Return limits with which a child finds this module."""
-    return Limits(**{"answer_s": 60.0, "environment": ENVIRONMENT, **given})  # type: ignore[arg-type]
+    return ProcessLimits(**{"answer_s": 60.0, "environment": ENVIRONMENT, **given})  # type: ignore[arg-type]
 
 
 def child(entry: str = "process.servers", **given: object) -> Child:

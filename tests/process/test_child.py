@@ -18,7 +18,7 @@ from burnish.process.child import (
     Child,
     ChildEndedError,
     ChildRefusedError,
-    Limits,
+    ProcessLimits,
     answer_limit_s,
     kill_all,
 )
@@ -235,7 +235,7 @@ def test_all_can_be_killed_at_once_and_a_fork_has_none() -> None:
 
 
 def test_a_limit_follows_a_budget() -> None:
-    assert answer_limit_s(None) == Limits().answer_s
+    assert answer_limit_s(None) == ProcessLimits().answer_s
     assert answer_limit_s(None, 600.0) == 600.0
     assert answer_limit_s(5.0) == 60.0
     assert answer_limit_s(100.0) == 300.0

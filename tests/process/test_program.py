@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from burnish.process.program import Outcome, run
+from burnish.process.program import ProgramOutcome, run
 
 
-def python(code: str) -> Outcome:
+def python(code: str) -> ProgramOutcome:
     return run([sys.executable, "-c", code], time_limit_s=60)
 
 

@@ -11,7 +11,7 @@ from burnish.prune.axes import coupled_axes
 from burnish.prune.cut import cut, reweighted
 from burnish.prune.gram import products
 from burnish.prune.score import without
-from burnish.prune.work import Work
+from burnish.prune.work import PrunedWork
 from prune_samples import SAMPLES, Weights, feeds, followed
 from rewriting import Graph, assert_same_numbers
 
@@ -52,10 +52,10 @@ def test_work_of_fewer_units_is_that_of_the_smaller_model(name: str) -> None:
     model = SAMPLES[name].make()
     flow = followed(model)
     kept = {axis.dim: tuple(range(axis.size // 2)) for axis in coupled_axes(flow).axes}
-    expected = Work(followed(cut(flow, kept, {}))).flops({})
+    expected = PrunedWork(followed(cut(flow, kept, {}))).flops({})
     left = {dim: len(units) for dim, units in kept.items()}
-    assert Work(flow).flops(left) == pytest.approx(expected)
-    assert Work(flow).flops(left) < Work(flow).flops({})
+    assert PrunedWork(flow).flops(left) == pytest.approx(expected)
+    assert PrunedWork(flow).flops(left) < PrunedWork(flow).flops({})
 
 
 def _parameters(model: ir.Model) -> int:

@@ -6,20 +6,20 @@ import re
 from dataclasses import replace
 
 from burnish.report.dashboard import data, page
-from burnish.report.over_time import Point, Series, series_of
+from burnish.report.over_time import Series, TrendPoint, series_of
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
-def point(number: int, median_s: float | None, status: str = "ok", **changes: str) -> Point:
+def point(number: int, median_s: float | None, status: str = "ok", **changes: str) -> TrendPoint:
     low, high = (None, None) if median_s is None else (median_s * 0.98, median_s * 1.02)
-    made = Point(
+    made = TrendPoint(
         number, f"2026-11-{number:02}T12:00:00+00:00", status, median_s, low, high, "e", "k"
     )
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-def series(model: str, engine: str, *points: Point, machine: str = "here") -> Series:
+def series(model: str, engine: str, *points: TrendPoint, machine: str = "here") -> Series:
     return Series(model, engine, "f32", 2, {"batch": 1}, machine, points)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from burnish.rewrite.pipeline import RewriteResult, optimize
 from burnish.store import datasets, onnx_files
-from burnish.zoo.entry import MODELS, BuildOptions
+from burnish.zoo.entry import MODELS, NetworkOptions
 from burnish.zoo.factory import build
 from rewriting import assert_same_numbers, run
 
@@ -58,7 +58,7 @@ def test_what_tf2onnx_writes_fuses_and_gives_what_tensorflow_gave(name: str) -> 
 def test_what_the_zoo_spells_fuses(name: str) -> None:
     spelling = MODELS[name].spelling
     assert spelling is not None
-    model = spelling.write(build(name, BuildOptions(small=True)))
+    model = spelling.write(build(name, NetworkOptions(small=True)))
     result = optimize(model)
     _assert_all_fused(result)
     _assert_same_under_all_masks(model, result)

@@ -11,7 +11,7 @@ from burnish.core.errors import UsageError
 from burnish.rewrite import user_rules
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.rule import Rule
-from burnish.study.trial import Trial, tried
+from burnish.study.trial import FusionTrial, tried
 from rewriting import Graph, op_types
 
 RULE = (
@@ -100,7 +100,7 @@ def calling(*, one: float = 1.0, add: str = "Add") -> ir.Model:
 
 
 def test_a_rule_for_functions_replaces_calls_as_a_whole(for_functions: tuple[Rule, ...]) -> None:
-    result, check = tried(calling(), OptimizeOptions(), Trial(rules=for_functions))
+    result, check = tried(calling(), OptimizeOptions(), FusionTrial(rules=for_functions))
     assert op_types(result.model) == ["Softsign", "Relu", "Softsign"]
     assert [fusion.rule for fusion in result.report.fusions] == ["my-softsign"] * 2
     assert check is not None
@@ -110,7 +110,7 @@ def test_a_rule_for_functions_replaces_calls_as_a_whole(for_functions: tuple[Rul
 def test_a_function_that_computes_something_else_is_told_and_inlined(
     for_functions: tuple[Rule, ...],
 ) -> None:
-    result, _ = tried(calling(add="Sub"), OptimizeOptions(), Trial(rules=for_functions))
+    result, _ = tried(calling(add="Sub"), OptimizeOptions(), FusionTrial(rules=for_functions))
     assert op_types(result.model).count("Sub") == 2
     first, _ = result.report.misses
     assert first.rule == "my-softsign"
@@ -120,7 +120,7 @@ def test_a_function_that_computes_something_else_is_told_and_inlined(
 def test_a_function_of_other_constants_is_found_out_by_trying(
     for_functions: tuple[Rule, ...],
 ) -> None:
-    result, check = tried(calling(one=2.0), OptimizeOptions(), Trial(rules=for_functions))
+    result, check = tried(calling(one=2.0), OptimizeOptions(), FusionTrial(rules=for_functions))
     assert "Softsign" not in op_types(result.model)
     assert check is not None
     assert check.undone == 2
@@ -128,13 +128,13 @@ def test_a_function_of_other_constants_is_found_out_by_trying(
 
 
 def test_the_documented_rule_fires_and_is_right(documented: tuple[Rule, ...]) -> None:
-    result, check = tried(softsign(numerator="x"), OptimizeOptions(), Trial(rules=documented))
+    result, check = tried(softsign(numerator="x"), OptimizeOptions(), FusionTrial(rules=documented))
     assert op_types(result.model) == ["Softsign"]
     assert check is not None
     assert (check.sites, check.undone, check.unchecked) == (1, 0, ())
 
 
 def test_the_documented_rule_says_why_not(documented: tuple[Rule, ...]) -> None:
-    result, _ = tried(softsign(numerator="y"), OptimizeOptions(), Trial(rules=documented))
+    result, _ = tried(softsign(numerator="y"), OptimizeOptions(), FusionTrial(rules=documented))
     (miss,) = result.report.misses
     assert "plus 1 divides something else than 'x'" in miss.reason

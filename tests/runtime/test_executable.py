@@ -15,7 +15,7 @@ import pytest
 from burnish.codegen.cpu.compile import compile_module
 from burnish.codegen.cpu.driver import driver
 from burnish.codegen.cpu.target import TARGETS
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.runtime import ort
 from burnish.runtime.cpu.runner import CpuLoaded
 from burnish.runtime.executable import Executable, Program, readable_beyond
@@ -42,7 +42,7 @@ Opened = Callable[..., Executable]
 def opened(tmp_path: Path) -> Opened:
     """Return a function that makes something that was built executable, without a folder."""
 
-    def make(made: Built, threads: int = 1) -> Executable:
+    def make(made: BuiltPlan, threads: int = 1) -> Executable:
         code = {name: compile_module(text, PORTABLE) for name, text in made.kernels.items()}
         constants = np.zeros(1024, np.uint8)
         for name, array in made.constants.items():
@@ -106,7 +106,7 @@ def test_inputs_in_any_memory_order_are_taken(opened: Opened) -> None:
 def test_an_output_may_be_read_by_later_steps(opened: Opened) -> None:
     steps = (kernel("sum", "x", "x", "y", SIZE), kernel("product", "y", "y", "z", SIZE))
     plan = plan_of(steps, SIZE, outputs=("z", "y"))
-    with opened(Built(plan, built(SIZE).kernels)) as executable:
+    with opened(BuiltPlan(plan, built(SIZE).kernels)) as executable:
         found = executable.run({"x": vector()})
     assert list(found) == ["z", "y"]
     np.testing.assert_array_equal(found["z"], found["y"] * found["y"])
@@ -114,7 +114,7 @@ def test_an_output_may_be_read_by_later_steps(opened: Opened) -> None:
 
 def test_an_input_that_is_also_an_output_is_copied(opened: Opened) -> None:
     plan = plan_of((kernel("sum", "x", "x", "y", SIZE),), SIZE, outputs=("y", "x"))
-    with opened(Built(plan, built(SIZE).kernels)) as executable:
+    with opened(BuiltPlan(plan, built(SIZE).kernels)) as executable:
         x = vector()
         found = executable.run({"x": x})["x"]
     np.testing.assert_array_equal(found, x)
@@ -127,7 +127,7 @@ def test_text_and_open_sizes_go_through_the_library(opened: Opened) -> None:
     loose = ("t", "u", "found")
     outputs = ("y", "u", "found")
     plan = plan_of(steps, SIZE, inputs=("x", "t"), outputs=outputs, loose=loose)
-    with opened(Built(plan, built(SIZE).kernels, {}, {"part_0.onnx": parsed(TEXT)})) as made:
+    with opened(BuiltPlan(plan, built(SIZE).kernels, {}, {"part_0.onnx": parsed(TEXT)})) as made:
         x = vector()
         x[7] = 0
         found = made.run({"x": x, "t": np.array(["a", "b"], object)})
@@ -163,7 +163,7 @@ def test_step_times_tell_every_step_of_every_run(opened: Opened) -> None:
 def test_a_plan_with_findings_is_not_run(opened: Opened) -> None:
     plan = plan_of((kernel("sum", "x", "x", "a", SIZE),), SIZE)
     with pytest.raises(ValueError, match="output 'y' is never written"):
-        opened(Built(plan, built(SIZE).kernels))
+        opened(BuiltPlan(plan, built(SIZE).kernels))
 
 
 def test_empty_tensors_are_fine(opened: Opened) -> None:

@@ -14,7 +14,7 @@ import pytest
 import burnish
 from burnish.codegen import write
 from burnish.codegen.cpu import image
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.core.errors import CheckFailedError, MissingCapabilityError, ModelError, UsageError
 from burnish.hw.detect import Cpu
 from burnish.rewrite.static import static
@@ -26,7 +26,7 @@ from codegen.hand_written import ABOUT, built, expected
 from codegen.models import PORTABLE
 
 
-def written(target: Path, *each: Built) -> Path:
+def written(target: Path, *each: BuiltPlan) -> Path:
     write.write(target, ABOUT, each, PORTABLE)
     return target
 
@@ -230,7 +230,7 @@ def test_the_proof_of_a_draft_is_written_with_it(tmp_path: Path) -> None:
 
 
 def test_two_kernels_of_one_name_are_a_mistake(tmp_path: Path) -> None:
-    other = Built(built(4).plan, {"sum": "; another"}, built(4).constants)
+    other = BuiltPlan(built(4).plan, {"sum": "; another"}, built(4).constants)
     with pytest.raises(ValueError, match="two kernels are called 'sum'"):
         written(tmp_path / "c", built(4), other)
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.codegen import write
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.core.errors import ModelError
 from burnish.core.placing import Lifetime
 from burnish.runtime.kernel_table import KernelArgument, KernelCall, table
@@ -32,7 +32,7 @@ Json = Any
 SIZE = 100
 
 
-def written(target: Path, made: Built) -> Path:
+def written(target: Path, made: BuiltPlan) -> Path:
     write.write(target, ABOUT, [made], PORTABLE)
     return target
 

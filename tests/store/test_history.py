@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from burnish.core.errors import ModelError
 from burnish.store import history
-from burnish.store.history import History, Step
+from burnish.store.history import History, HistoryStep
 
-STEPS = st.lists(st.builds(Step, st.text(), st.text()), max_size=4).map(tuple)
+STEPS = st.lists(st.builds(HistoryStep, st.text(), st.text()), max_size=4).map(tuple)
 HISTORIES = st.builds(History, st.text(), STEPS)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from burnish.core.errors import ModelError
 from burnish.core.tensors import TensorSpec
 from burnish.store import external_data, history, onnx_files, runtime_limits
-from burnish.store.history import History, Step
+from burnish.store.history import History, HistoryStep
 
 TINY = """
 <ir_version: 10, opset_import: ["" : 20]>
@@ -26,7 +26,7 @@ tiny (float[batch, ?, 3] x, int64[2] shape) => (float[batch, total] y)
     y = Reshape(h, shape)
 }
 """
-MADE = History("abc", (Step("test", "made by a test"),))
+MADE = History("abc", (HistoryStep("test", "made by a test"),))
 
 
 def model_from(text: str = TINY) -> ir.Model:
@@ -240,7 +240,7 @@ def test_external_constants_in_nodes_come_inside(tmp_path: Path) -> None:
 def test_history_is_written_and_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     onnx_files.write(model_from(), path, history=MADE)
-    again = History("def", (Step("second", ""),))
+    again = History("def", (HistoryStep("second", ""),))
     onnx_files.write(onnx_files.read(path), path, history=again)
     assert history.read(onnx_files.read(path)) == History("abc", (*MADE.steps, *again.steps))
 

@@ -9,7 +9,7 @@ import pytest
 
 from burnish.core.tensors import TensorSpec
 from burnish.store import layout, onnx_files
-from burnish.store.history import History, Step
+from burnish.store.history import History, HistoryStep
 from burnish.store.summarize import list_store, summarize
 from burnish.store.summary import UnknownOperator
 
@@ -19,7 +19,7 @@ g (float[n, 3] x) => (float[n, 2] y)
 <float[3, 2] weight = {1, 2, 3, 4, 5, 6}>
 { h = MatMul(x, weight) y = alien.Strange(h) }
 """
-HISTORY = History("abc", (Step("test", "made by a test"),))
+HISTORY = History("abc", (HistoryStep("test", "made by a test"),))
 
 
 @pytest.fixture

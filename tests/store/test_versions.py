@@ -8,9 +8,9 @@ from onnx.reference import ReferenceEvaluator
 
 from burnish.core.errors import ModelError
 from burnish.store import runtime_limits, versions
-from burnish.store.runtime_limits import Limits
+from burnish.store.runtime_limits import RuntimeLimits
 
-OLD = Limits(ir_version=11, opset=22, runtime="Some Runtime 1.0")
+OLD = RuntimeLimits(ir_version=11, opset=22, runtime="Some Runtime 1.0")
 
 
 def model_from(body: str, *, opset: int, ir_version: int = 10) -> ir.Model:
@@ -22,7 +22,7 @@ def model_from(body: str, *, opset: int, ir_version: int = 10) -> ir.Model:
     )
 
 
-def never() -> Limits:
+def never() -> RuntimeLimits:
     raise AssertionError("the runtime need not be asked")
 
 

@@ -18,7 +18,7 @@ from burnish.rewrite.passes.shapes import InferShapes
 from burnish.rewrite.precision import calibrated_values, convert
 from burnish.store.stored import StoredModel
 from burnish.study.calibration import calibration_feeds, spans
-from burnish.study.ranges import Range, ranges_of
+from burnish.study.ranges import ValueRange, ranges_of
 from rewriting import Graph, samples
 
 FEEDS = tuple(Feeds({"x": samples(1, 3, 8, 8, seed=seed)}, {}) for seed in range(3))
@@ -42,7 +42,7 @@ def test_the_ends_of_every_value_are_seen_over_all_inputs() -> None:
     model = network()
     found = ranges_of(model, FEEDS)
     x = np.stack([fed.arrays["x"] for fed in FEEDS])
-    assert found["x"] == Range(float(x.min()), float(x.max()))
+    assert found["x"] == ValueRange(float(x.min()), float(x.max()))
     relu = next(node for node in model.graph if node.op_type == "Relu").outputs[0].name or ""
     assert found[relu].least == 0
     assert set(ranges_of(model, FEEDS, [relu])) == {relu}

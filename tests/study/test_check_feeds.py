@@ -8,7 +8,7 @@ from burnish.core.errors import MissingCapabilityError
 from burnish.core.tensors import TensorSpec
 from burnish.rewrite.extract import as_model, part
 from burnish.study.check_feeds import (
-    Sample,
+    CheckSample,
     _filled,
     bind,
     samples,
@@ -37,7 +37,7 @@ def test_sizes_that_are_arithmetic_are_computed() -> None:
     assert shape_of(spec, {"a": 3, "b": 1}) == (6, 4, 4)
 
 
-def made(dtype: ir.DataType, shape: list[str | int]) -> list[Sample]:
+def made(dtype: ir.DataType, shape: list[str | int]) -> list[CheckSample]:
     graph = Graph()
     value = graph.input("mask", shape, dtype)
     model = graph.model(graph.op("Identity", value))

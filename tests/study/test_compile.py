@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import burnish
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.codegen.stages import STEPS
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.verify import ReferenceRefusesError
@@ -88,10 +88,10 @@ def off_by(error: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every plan have constants that are off by so much."""
     real = study.plan
 
-    def wrong(*arguments: object) -> Built:
+    def wrong(*arguments: object) -> BuiltPlan:
         made = real(*arguments)
         changed = {name: array + np.float32(error) for name, array in made.constants.items()}
-        return Built(made.plan, made.kernels, changed, made.parts)
+        return BuiltPlan(made.plan, made.kernels, changed, made.parts)
 
     monkeypatch.setattr(study, "plan", wrong)
 

@@ -13,15 +13,15 @@ from burnish.store import datasets, layout, onnx_files
 from burnish.store.stored import TorchSource
 from burnish.study import export as study
 from burnish.study.export import ExportPlan, export
-from burnish.zoo.entry import BuildOptions
+from burnish.zoo.entry import NetworkOptions
 from burnish.zoo.exporting.past import Generation
 from burnish.zoo.exporting.request import Exporter, ExportRequest, ZooSource
-from burnish.zoo.exporting.stages import Outcome, StageTime, Workaround
+from burnish.zoo.exporting.stages import ExportOutcome, StageTime, Workaround
 
 HEAD = '<ir_version: 10, opset_import: ["" : 20]>'
 MODEL = f"""{HEAD} g (float[batch, 8] x) => (float[batch, 8] y)
     <float[8, 8] w> {{ a = MatMul(x, w)  b = Identity(a)  y = Tanh(b) }}"""
-OUTCOME = Outcome(
+OUTCOME = ExportOutcome(
     "dynamo", 20, ("batch",), (Workaround("eager", "it failed"),), (), (StageTime("build", 1),)
 )
 REQUEST = ExportRequest(ZooSource("bert-mini"))
@@ -44,7 +44,7 @@ class Launched:
 
     def __call__(
         self, _request: ExportRequest, target: Path, *, time_limit_s: float
-    ) -> tuple[Outcome, Generation | None]:
+    ) -> tuple[ExportOutcome, Generation | None]:
         assert time_limit_s > 0
         (target.parent / "half").write_text("written before anything failed")
         if self.error is not None:
@@ -174,7 +174,7 @@ def test_every_step_after_exporting_is_checked_too(
 def test_a_decoder_in_half_precision_writes_what_pytorch_writes(
     tmp_path: Path, precision: str
 ) -> None:
-    options = BuildOptions(small=True, past=True, layers=1, precision=precision)  # type: ignore[arg-type]
+    options = NetworkOptions(small=True, past=True, layers=1, precision=precision)  # type: ignore[arg-type]
     report = export(ExportRequest(ZooSource("gpt2"), options), _plan(tmp_path))
     assert report.generation is not None
     assert report.generation.agreeing >= 31
@@ -188,7 +188,7 @@ def test_a_decoder_in_half_precision_writes_what_pytorch_writes(
 def test_32_greedy_tokens_are_those_of_pytorch(
     tmp_path: Path, name: str, exporter: Exporter
 ) -> None:
-    options = BuildOptions(small=True, past=True)
+    options = NetworkOptions(small=True, past=True)
     report = export(ExportRequest(ZooSource(name), options, exporter), _plan(tmp_path))
     assert report.generation is not None
     assert len(report.generation.expected) == 32

@@ -10,7 +10,7 @@ import pytest
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.store import layout
 from burnish.study.export import ExportPlan, export
-from burnish.zoo.entry import BuildOptions
+from burnish.zoo.entry import NetworkOptions
 from burnish.zoo.exporting.request import Exporter, ExportRequest, ZooSource
 from burnish.zoo.factory import build
 
@@ -22,12 +22,12 @@ LENGTHS = (5, 16, 33)  # less than a window of 8, windows without a rest, and wi
 def test_any_length_with_and_without_global_tokens(tmp_path: Path, exporter: Exporter) -> None:
     import torch
 
-    options = BuildOptions(small=True, layers=2)
+    options = NetworkOptions(small=True, layers=2)
     plan = ExportPlan(tmp_path, "longformer", exporter)
     report = export(ExportRequest(ZooSource("longformer"), options, exporter), plan)
     with ENGINES["onnxruntime-cpu"].open(layout.stored(report.onnx), EngineOptions()) as session:
         for length in LENGTHS:
-            built = build("longformer", BuildOptions(small=True, layers=2, sequence=length))
+            built = build("longformer", NetworkOptions(small=True, layers=2, sequence=length))
             for has_global in (True, False):
                 inputs = dict(built.inputs)
                 if not has_global:

@@ -11,7 +11,7 @@ import pytest
 
 from bench.simulation import NOISES, measurements
 from burnish.bench import machine
-from burnish.bench.gate import Outcome
+from burnish.bench.gate import GateOutcome
 from burnish.bench.measure import SCHEMA, BenchReport, MachineState, Measurement
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.cli.main import run
@@ -84,7 +84,7 @@ def test_the_same_model_is_compared_with_stored_samples_and_passes(
     asked = simulated(monkeypatch, {"now": 0.02})
     request = GateCommand(model, baseline=str(baseline(tmp_path / "b.json", model)))
     report = gate.answer(request)
-    assert [(row.outcome, row.side_by_side) for row in report.rows] == [(Outcome.PASSED, False)]
+    assert [(row.outcome, row.side_by_side) for row in report.rows] == [(GateOutcome.PASSED, False)]
     assert asked == [["now"]]
     gate.require(request, report)
 
@@ -97,7 +97,7 @@ def test_another_model_takes_turns_with_the_baselines_and_fails_if_slower(
     outputs = [tmp_path / name for name in ("gate.md", "gate.xml", "gate.json")]
     request = GateCommand(model, baseline=str(baseline(tmp_path / "b.json", old)), output=outputs)
     report = gate.answer(request)
-    assert [(row.outcome, row.side_by_side) for row in report.rows] == [(Outcome.SLOWER, True)]
+    assert [(row.outcome, row.side_by_side) for row in report.rows] == [(GateOutcome.SLOWER, True)]
     assert asked == [["baseline", "now"]] * 3
     with pytest.raises(CheckFailedError, match="is slower than the baseline allows: ") as error:
         gate.require(request, report)
@@ -162,7 +162,7 @@ def test_a_folder_holds_one_baseline_for_each_machine(
     assert place.parent == folder
     simulated(monkeypatch, {"now": 0.02})
     baseline(place, model)
-    assert gate.answer(request).rows[0].outcome is Outcome.PASSED
+    assert gate.answer(request).rows[0].outcome is GateOutcome.PASSED
 
 
 def test_the_command_prints_its_document_and_exits_with_1_if_slower(
@@ -226,5 +226,7 @@ def test_a_row_in_another_type_is_measured_in_that_type(
     stored = json.loads(place.read_text())
     stored["measurements"][0]["precision"] = "f16"
     place.write_text(json.dumps(stored))
-    assert gate.answer(GateCommand(model, baseline=str(place))).rows[0].outcome is Outcome.PASSED
+    assert (
+        gate.answer(GateCommand(model, baseline=str(place))).rows[0].outcome is GateOutcome.PASSED
+    )
     assert [path.is_relative_to(tmp_path / "cache") for path in opened] == [True]

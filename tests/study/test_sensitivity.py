@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import burnish
-from burnish.report.charts.pareto import Choice, chart, front
+from burnish.report.charts.pareto import ParetoPoint, chart, front
 from prune_samples import SAMPLES
 
 CHOICES = st.lists(
-    st.builds(Choice, st.just("one"), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=9
+    st.builds(ParetoPoint, st.just("one"), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=9
 )
 
 
 @given(CHOICES)
-def test_nothing_on_the_front_is_beaten_and_all_else_is(choices: list[Choice]) -> None:
+def test_nothing_on_the_front_is_beaten_and_all_else_is(choices: list[ParetoPoint]) -> None:
     best = front(choices)
     for one in choices:
         as_good = [c for c in best if c.saved >= one.saved and c.error <= one.error]
@@ -30,7 +30,9 @@ def test_nothing_on_the_front_is_beaten_and_all_else_is(choices: list[Choice]) -
 
 
 def test_the_chart_has_a_mark_for_every_choice() -> None:
-    drawn = chart([Choice("a <b>", 0.1, 0.2), Choice("c", 0.5, 0.6), Choice("d", 0.4, 0.7)])
+    drawn = chart(
+        [ParetoPoint("a <b>", 0.1, 0.2), ParetoPoint("c", 0.5, 0.6), ParetoPoint("d", 0.4, 0.7)]
+    )
     root = ET.fromstring(drawn)
     assert sum(element.tag.endswith("circle") for element in root.iter()) == 3
 

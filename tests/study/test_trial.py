@@ -6,7 +6,7 @@ import pytest
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.rule import Builder, Match, Rule
 from burnish.study import measured_cost
-from burnish.study.trial import Trial, tried
+from burnish.study.trial import FusionTrial, tried
 from rewriting import Graph
 
 
@@ -29,17 +29,17 @@ def model() -> ir.Model:
 
 
 def test_fusions_are_checked_unless_told_otherwise() -> None:
-    result, report = tried(model(), OptimizeOptions(), Trial(rules=(MINE,)))
+    result, report = tried(model(), OptimizeOptions(), FusionTrial(rules=(MINE,)))
     assert result.report.fusion_counts == {"mine": 1}
     assert report is not None
     assert report.sites == 1
-    assert tried(model(), OptimizeOptions(), Trial(check=False))[1] is None
+    assert tried(model(), OptimizeOptions(), FusionTrial(check=False))[1] is None
 
 
 def test_a_fusion_must_be_right_and_pay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured_cost, "ratio", lambda *_: 2.0)
     options = OptimizeOptions(cost="measured")
-    result, report = tried(model(), options, Trial(rules=(MINE,)))
+    result, report = tried(model(), options, FusionTrial(rules=(MINE,)))
     assert result.report.fusions == ()
     assert "takes 2.0x the time" in result.report.misses[0].reason
     assert report is not None

@@ -12,7 +12,7 @@ import pytest
 from burnish.bench.measure import Comparison, Verdict
 from burnish.bench.subject import BenchOptions
 from burnish.codegen.pipeline import PlanOptions, plan, prepare, whole
-from burnish.codegen.place import Built, Prepared
+from burnish.codegen.place import BuiltPlan, PreparedModel
 from burnish.codegen.schedule import Predicted
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
@@ -31,17 +31,17 @@ FEEDS = Feeds({"x": np.ones((3, 8), np.float32)}, {})
 
 
 @pytest.fixture
-def prepared() -> Prepared:
+def prepared() -> PreparedModel:
     return prepare(mlp(), {"batch": 3})
 
 
 @pytest.fixture
-def field(prepared: Prepared, tmp_path: Path) -> Field:
+def field(prepared: PreparedModel, tmp_path: Path) -> Field:
     stored = StoredModel(save(mlp(), tmp_path / "mlp.onnx"), "mlp")
     return Field(stored, prepared, TOLD, FEEDS, PORTABLE)
 
 
-def built(prepared: Prepared) -> Built:
+def built(prepared: PreparedModel) -> BuiltPlan:
     return plan(prepared, PlanOptions(PORTABLE, Predicted(PORTABLE)))
 
 

@@ -16,12 +16,12 @@ from burnish.core.arrays import Array
 from burnish.tile.expr import Argument, Coordinate, Expr, Guard, Inside, call
 from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.index import Axis, at, fetched, floor_divide, number, remainder
-from burnish.tile.semantics import Builder, Reduction, axes_for, broadcast_index
+from burnish.tile.semantics import NestBuilder, Reduction, axes_for, broadcast_index
 
 DTYPE = "i64"
 LARGEST = 400
 """Elements: nothing is made of what is larger, so that the judge is quick."""
-Make = Callable[[st.DrawFn, Builder, str, list[str]], str]
+Make = Callable[[st.DrawFn, NestBuilder, str, list[str]], str]
 """Adds one nest over a tensor (and perhaps others of the list); returns what it writes."""
 
 
@@ -29,7 +29,9 @@ Make = Callable[[st.DrawFn, Builder, str, list[str]], str]
 def graphs(draw: st.DrawFn) -> tuple[TileGraph, dict[str, Array]]:
     """Return a graph of a few nests, and inputs for it."""
     shapes = [tuple(draw(st.lists(st.integers(1, 6), min_size=1, max_size=3))) for _ in range(2)]
-    builder = Builder({"x": TensorType(DTYPE, shapes[0]), "y": TensorType(DTYPE, shapes[1])}, {})
+    builder = NestBuilder(
+        {"x": TensorType(DTYPE, shapes[0]), "y": TensorType(DTYPE, shapes[1])}, {}
+    )
     names = ["x", "y"]
     for _ in range(draw(st.integers(1, 8))):
         make = draw(st.sampled_from(_MAKERS))
@@ -48,7 +50,7 @@ def graphs(draw: st.DrawFn) -> tuple[TileGraph, dict[str, Array]]:
     return graph, inputs
 
 
-def _transpose(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _transpose(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     shape = builder.type(source).shape
     order = draw(st.permutations(range(len(shape))))
     axes = axes_for([shape[place] for place in order])
@@ -56,7 +58,7 @@ def _transpose(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> 
     return builder.view(builder.fresh("transposed"), source, index, axes)
 
 
-def _reshape(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _reshape(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     left = math.prod(builder.type(source).shape)
     shape: list[int] = []
     for _ in range(draw(st.integers(0, 2))):
@@ -65,7 +67,7 @@ def _reshape(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> st
     return builder.reshape(builder.fresh("reshaped"), source, (*shape, left))
 
 
-def _slice(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _slice(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     ranges = []
     for extent in builder.type(source).shape:
         low = draw(st.integers(0, extent - 1))
@@ -76,7 +78,7 @@ def _slice(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
     return builder.view(builder.fresh("part"), source, index, axes)
 
 
-def _pad(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _pad(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     shape = builder.type(source).shape
     before = [draw(st.integers(-1, 2)) for _ in shape]
     axes = axes_for([extent + draw(st.integers(0, 3)) for extent in shape])
@@ -86,7 +88,7 @@ def _pad(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
     return builder.add(builder.fresh("padded"), axes, [read], Argument(0, DTYPE))
 
 
-def _repeat(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _repeat(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     shape = builder.type(source).shape
     times = draw(st.integers(1, 3))
     axes = axes_for([extent * times for extent in shape])
@@ -98,7 +100,7 @@ def _repeat(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str
     return builder.view(builder.fresh("repeated"), source, index, axes)
 
 
-def _gather(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _gather(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     first, *rest = builder.type(source).shape
     places = draw(st.lists(st.integers(-first, first - 1), min_size=1, max_size=4))
     table = builder.add_constant(np.asarray(places, np.int64), "places")
@@ -107,7 +109,7 @@ def _gather(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str
     return builder.view(builder.fresh("gathered"), source, index, axes)
 
 
-def _unary(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _unary(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     axes = axes_for(builder.type(source).shape)
     x = Argument(0, DTYPE)
     place: Expr = Coordinate(at(axes[-1]) * 2 + 1)
@@ -123,7 +125,7 @@ def _unary(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
     return builder.add(builder.fresh("unary"), axes, [Read(source, tuple(map(at, axes)))], body)
 
 
-def _binary(draw: st.DrawFn, builder: Builder, source: str, names: list[str]) -> str:
+def _binary(draw: st.DrawFn, builder: NestBuilder, source: str, names: list[str]) -> str:
     """Two tensors, the second with the first's shape or broadcast to it."""
     shape = builder.type(source).shape
     fitting = [name for name in names if _broadcasts(builder.type(name).shape, shape)]
@@ -138,7 +140,7 @@ def _binary(draw: st.DrawFn, builder: Builder, source: str, names: list[str]) ->
     return builder.add(builder.fresh("binary"), axes, reads, body)
 
 
-def _concat(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _concat(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     """A tensor and itself, one after the other."""
     shape = builder.type(source).shape
     place = draw(st.integers(0, len(shape) - 1))
@@ -152,7 +154,7 @@ def _concat(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str
     return builder.add(builder.fresh("joined"), axes, reads, body)
 
 
-def _reduce(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _reduce(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     shape = builder.type(source).shape
     axes = axes_for(shape)
     count = draw(st.integers(1, len(shape)))
@@ -171,7 +173,7 @@ def _reduce(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str
     return builder.add(builder.fresh("reduced"), kept, [read], Argument(0, DTYPE), reduction)
 
 
-def _product(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _product(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     """The product of a tensor's rows with a constant matrix."""
     *rows, inner = builder.type(source).shape
     columns = draw(st.integers(1, 4))
@@ -188,7 +190,7 @@ def _product(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> st
     return builder.add(builder.fresh("product"), axes, reads, body, over)
 
 
-def _window(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _window(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     """Sums of neighbours along the first dimension."""
     first, *rest = builder.type(source).shape
     reach = draw(st.integers(1, first))
@@ -200,7 +202,7 @@ def _window(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str
     return builder.add(builder.fresh("window"), axes, [read], Argument(0, DTYPE), over)
 
 
-def _element(draw: st.DrawFn, builder: Builder, source: str, _: list[str]) -> str:
+def _element(draw: st.DrawFn, builder: NestBuilder, source: str, _: list[str]) -> str:
     """One element, spread over a shape."""
     shape = builder.type(source).shape
     place = [number(draw(st.integers(0, extent - 1))) for extent in shape]

@@ -5,12 +5,12 @@ import pytest
 from burnish.tile.channels_last import layouts
 from burnish.tile.graph import TensorType, TileGraph
 from burnish.tile.index import at
-from burnish.tile.semantics import Builder, axes_for
+from burnish.tile.semantics import NestBuilder, axes_for
 
 
 def images(shape: tuple[int, ...]) -> TileGraph:
     """Return a chain of copies, so that all but the last are internal."""
-    builder = Builder({"x": TensorType("f32", shape)}, {})
+    builder = NestBuilder({"x": TensorType("f32", shape)}, {})
     source = "x"
     for number in range(2):
         axes = axes_for(shape)

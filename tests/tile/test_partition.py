@@ -11,7 +11,7 @@ from burnish.tile.connect import NoGroupError, extensions, grouped, in_order, si
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.machine import machine
-from burnish.tile.partition import Fusion, Limits, Partition, chain_order, partition
+from burnish.tile.partition import Fusion, Partition, SearchLimits, chain_order, partition
 from burnish.tile.predict import Predictions, Predictor
 from tile_samples import Sketch, attention, chain_of_layers, feed_forward, scores
 from tile_strategies import UNHURRIED, chains
@@ -134,7 +134,7 @@ def test_wide_layers_stay_apart() -> None:
 
 def test_nests_that_a_library_runs_stay_alone() -> None:
     graph = attention(12, 512, 64)
-    limits = Limits(alone={"product$0", "product$1"})
+    limits = SearchLimits(alone={"product$0", "product$1"})
     found = partition(graph, AVX2, limits=limits)
     assert [names(group) for group in found.groups] == [
         ["product"], ["max", "exp", "sum", "divide"], ["product"],
@@ -147,7 +147,7 @@ def test_nests_that_a_library_runs_stay_alone() -> None:
 
 def test_groups_beyond_the_limit_say_so() -> None:
     graph = chain_of_layers(16384, 64, 2)
-    found = partition(graph, AVX512, limits=Limits(nests=2))
+    found = partition(graph, AVX512, limits=SearchLimits(nests=2))
     assert [len(group.ops) for group in found.groups] == [2, 2]
     reasons = [rejection.reason for rejection in found.rejections]
     assert reasons == ["together they are 4 nests, and 2 is the limit"]

@@ -6,7 +6,7 @@ from burnish.tile.expr import Accumulated, Argument, call
 from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.index import Axis, at
 from burnish.tile.reference import evaluate
-from burnish.tile.semantics import Builder, Reduction, axes_for
+from burnish.tile.semantics import NestBuilder, Reduction, axes_for
 from burnish.tile.simplify import simplify
 
 F32 = "f32"
@@ -14,7 +14,7 @@ F32 = "f32"
 
 def long_product(rows: int, terms: tuple[int, int]) -> TileGraph:
     shape = (rows, *terms)
-    builder = Builder({name: TensorType(F32, shape) for name in ("a", "b")}, {})
+    builder = NestBuilder({name: TensorType(F32, shape) for name in ("a", "b")}, {})
     builder.tensors["scale"] = TensorType(F32, (rows,))
     i, j = axes_for((rows, rows))
     h, w = Axis("h", terms[0]), Axis("w", terms[1])

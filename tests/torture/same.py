@@ -67,13 +67,13 @@ def _written(folder: Path, seed: int, *, zoo: bool, count: int) -> Iterator[Path
 
 
 def _exported(name: str, path: Path) -> Path:
-    from burnish.zoo.entry import MODELS, BuildOptions
+    from burnish.zoo.entry import MODELS, NetworkOptions
     from network_checks import export
 
     with warnings.catch_warnings():
         # what exporters say of models that the zoo's own tests hold to their promises
         warnings.simplefilter("ignore")
-        built = MODELS[name].build(BuildOptions(small=True))
+        built = MODELS[name].build(NetworkOptions(small=True))
         export(
             built.module, built.inputs, axes=built.dynamic_axes, exporter="torchscript", path=path
         )

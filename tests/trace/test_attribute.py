@@ -13,7 +13,7 @@ from burnish.analyze.breakdown import by_node, by_operator, by_origin
 from burnish.store.graph import GraphNode, GraphRecord
 from burnish.trace.attribute import attribute, coverage
 from burnish.trace.events import Span, Trace
-from burnish.trace.grouping import Group, Library, Part
+from burnish.trace.grouping import GroupLibrary, GroupNode, NodeGroup
 from burnish.trace.own_time import busy_seconds
 from timelines import US, run, span, trace, traces
 
@@ -83,7 +83,7 @@ def test_an_empty_trace_has_nothing_to_lead_back() -> None:
     assert (found.spans, found.notes, coverage(found).share) == ((), (), 0.0)
 
 
-GELU = Library((Group("gelu", (Part(frozenset({"gelu"})),), kernel="Gelu"),))
+GELU = GroupLibrary((NodeGroup("gelu", (GroupNode(frozenset({"gelu"})),), kernel="Gelu"),))
 
 
 def kernels(*names: str) -> Trace:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from burnish.core.errors import UsageError
-from burnish.trace.grouping import Part, library, read
+from burnish.trace.grouping import GroupNode, library, read
 
 MINE = """
 [[group]]
@@ -38,8 +38,8 @@ def test_a_users_groups_come_before_those_of_burnish(tmp_path: Path) -> None:
     first = known.groups[0]
     assert (first.name, first.kernel) == ("swiglu", "swiglu_kernel")
     assert first.parts == (
-        Part(frozenset({"sigmoid"})),
-        Part(frozenset({"mul", "div"}), constant=True, optional=True),
+        GroupNode(frozenset({"sigmoid"})),
+        GroupNode(frozenset({"mul", "div"}), constant=True, optional=True),
     )
     assert {"mine::sort", "mine::swiglu", "aten::linear"} <= known.torch
     assert "aten::contiguous" in known.follows

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from burnish.core.errors import ModelError
 from burnish.trace import chunks
-from burnish.trace.json_events import Event, EventStream, event_of
+from burnish.trace.json_events import EventStream, JsonEvent, event_of
 
 WRITTEN = [{"ph": "X", "name": f"op {at} „ü“", "ts": at} for at in range(40)]
 EVENTS = [event_of(each) for each in WRITTEN]
@@ -24,7 +24,7 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def taken(path: Path) -> tuple[list[Event], EventStream]:
+def taken(path: Path) -> tuple[list[JsonEvent], EventStream]:
     stream = EventStream(path)
     return list(stream), stream
 
@@ -129,7 +129,7 @@ def test_events_decoded_together_are_those_read_one_by_one(
     assert stream.notes == []
 
 
-def plain(event: Event) -> tuple[object, ...]:
+def plain(event: JsonEvent) -> tuple[object, ...]:
     """Return an event without the blanks inside of what is kept as it was written."""
     facts = event.args
     dims = json.loads(bytes(facts.dims)) if facts is not None and bytes(facts.dims) else None

@@ -5,12 +5,14 @@ import pytest
 from burnish.store.graph import GraphNode, GraphRecord
 from burnish.trace import pairing
 from burnish.trace.graph_units import GraphIndex, units
-from burnish.trace.grouping import Group, Part
+from burnish.trace.grouping import GroupNode, NodeGroup
 from burnish.trace.pairing import pairs
-from burnish.trace.torch_calls import Call
+from burnish.trace.torch_calls import OperatorCall
 
-RELU = Group("relu", (Part(frozenset({"relu"})),), torch=frozenset({"aten::relu"}))
-ADD = Group("add", (Part(frozenset({"add"})),), torch=frozenset({"aten::add", "aten::add_"}))
+RELU = NodeGroup("relu", (GroupNode(frozenset({"relu"})),), torch=frozenset({"aten::relu"}))
+ADD = NodeGroup(
+    "add", (GroupNode(frozenset({"add"})),), torch=frozenset({"aten::add", "aten::add_"})
+)
 
 
 def graph(*scopes: str, op: str = "Relu") -> GraphIndex:
@@ -21,11 +23,11 @@ def graph(*scopes: str, op: str = "Relu") -> GraphIndex:
     return GraphIndex(GraphRecord("g", nodes, (), (), {}, frozenset()))
 
 
-def call(operator: str, *modules: str) -> Call:
-    return Call(0, operator, modules, ())
+def call(operator: str, *modules: str) -> OperatorCall:
+    return OperatorCall(0, operator, modules, ())
 
 
-def paired(calls: list[Call], index: GraphIndex) -> list[tuple[int, int]]:
+def paired(calls: list[OperatorCall], index: GraphIndex) -> list[tuple[int, int]]:
     return [(p.call, p.unit) for p in pairs(calls, units(index, [RELU, ADD]), index)]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.trace.span_table import Row, SpanTable, Timeline
+from burnish.trace.span_table import SpanRow, SpanTable, Timeline
 
 
-def timeline(*rows: Row) -> Timeline:
+def timeline(*rows: SpanRow) -> Timeline:
     table = SpanTable()
     for row in rows:
         table.add(row)
@@ -16,10 +16,10 @@ def timeline(*rows: Row) -> Timeline:
 
 def test_work_has_the_operator_and_node_that_were_going_on_where_it_was_launched() -> None:
     *_, kernel, whole = timeline(
-        Row("k", "kernel", 50, 10, "gpu", device=0, stream=7, key=3),
-        Row("outer", "range", 0, 40, "t", node="the_outer", op_type="If"),
-        Row("inner", "range", 5, 30, "t", node="the_add", op_type="Add"),
-        Row("launch", "launch", 10, 2, "t", key=3),
+        SpanRow("k", "kernel", 50, 10, "gpu", device=0, stream=7, key=3),
+        SpanRow("outer", "range", 0, 40, "t", node="the_outer", op_type="If"),
+        SpanRow("inner", "range", 5, 30, "t", node="the_add", op_type="Add"),
+        SpanRow("launch", "launch", 10, 2, "t", key=3),
     ).spans
     assert (kernel.node, kernel.op_type, kernel.cause, kernel.run) == ("the_add", "Add", 2, 0)
     assert whole.duration_s == pytest.approx(10e-9)
@@ -27,15 +27,16 @@ def test_work_has_the_operator_and_node_that_were_going_on_where_it_was_launched
 
 def test_a_call_that_launched_nothing_but_a_wait_is_another() -> None:
     spans = timeline(
-        Row("cudaStreamWaitEvent", "launch", 0, 2, "t", key=3),
-        Row("Stream Wait Event", "sync", 1, 0, "gpu", device=0, stream=7, key=3),
+        SpanRow("cudaStreamWaitEvent", "launch", 0, 2, "t", key=3),
+        SpanRow("Stream Wait Event", "sync", 1, 0, "gpu", device=0, stream=7, key=3),
     ).spans
     assert [(span.category, span.cause) for span in spans] == [("other", None), ("sync", 0)]
 
 
 def test_times_begin_at_the_first_span_and_equal_texts_are_kept_once() -> None:
     spans = timeline(
-        Row("a" * 9, "node", 1_000_000_007, 5, "t"), Row("a" * 9, "node", 1_000_000_002, 3, "t")
+        SpanRow("a" * 9, "node", 1_000_000_007, 5, "t"),
+        SpanRow("a" * 9, "node", 1_000_000_002, 3, "t"),
     ).spans
     assert [span.start_s for span in spans] == pytest.approx([0, 5e-9, 0])
     assert spans[0].name is spans[1].name

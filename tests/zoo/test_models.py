@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from burnish.zoo import weights
-from burnish.zoo.entry import MODELS, BuildOptions, BuiltModel, Module, Tensors
+from burnish.zoo.entry import MODELS, BuiltModel, Module, NetworkOptions, Tensors
 from burnish.zoo.factory import build
 
 pytestmark = [
@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
 ]
 Tensor = Any
-SMALL = BuildOptions(small=True)
+SMALL = NetworkOptions(small=True)
 DECODERS = [name for name in MODELS if MODELS[name].has_past]
 MASKED = [name for name in MODELS if "attention_mask" in MODELS[name].inputs]
 
@@ -47,7 +47,7 @@ def test_outputs_are_finite_and_of_order_one_at_both_shapes(name: str) -> None:
 
 @pytest.mark.parametrize("name", DECODERS)
 def test_outputs_with_past_are_finite_and_of_order_one_at_both_shapes(name: str) -> None:
-    _keep_promises(build(name, BuildOptions(small=True, past=True)))
+    _keep_promises(build(name, NetworkOptions(small=True, past=True)))
 
 
 @pytest.mark.parametrize("name", MODELS.names())
@@ -66,7 +66,7 @@ def test_only_dynamic_axes_differ_between_the_shapes(name: str) -> None:
 def test_mask_matters(name: str, past: bool) -> None:
     import torch
 
-    built = build(name, BuildOptions(small=True, past=past))
+    built = build(name, NetworkOptions(small=True, past=past))
     for inputs in (built.inputs, built.second_inputs):
         full = {**inputs, "attention_mask": torch.ones_like(inputs["attention_mask"])}
         output = built.output_names[0]
@@ -105,14 +105,14 @@ def test_parameters_are_counted(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(weights, "randomise", count)
     with torch.device("meta"), pytest.raises(CountedError) as raised:
-        entry.build(BuildOptions())
+        entry.build(NetworkOptions())
     assert raised.value.args == (entry.parameters,)
 
 
 @pytest.mark.parametrize("name", [n for n in MODELS if "layers" in MODELS[n].understands])
 def test_fewer_layers_make_a_smaller_model(name: str) -> None:
     sizes = [
-        len(list(build(name, BuildOptions(small=True, layers=layers)).module.parameters()))
+        len(list(build(name, NetworkOptions(small=True, layers=layers)).module.parameters()))
         for layers in (1, 3)
     ]
     if name == "albert":  # whose layers share one set of weights
@@ -125,13 +125,13 @@ def test_fewer_layers_make_a_smaller_model(name: str) -> None:
 def test_eager_attention_gives_the_same_numbers(name: str) -> None:
     import torch
 
-    sdpa, eager = (build(name, BuildOptions(small=True, attention=a)) for a in ("sdpa", "eager"))
+    sdpa, eager = (build(name, NetworkOptions(small=True, attention=a)) for a in ("sdpa", "eager"))
     torch.testing.assert_close(_first(sdpa), _first(eager), rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["bert-mini", "gpt2", "llama", "vit-s32", "resnet18"])
 def test_half_precision_is_close(name: str) -> None:
-    half = build(name, BuildOptions(small=True, precision="fp16"))
+    half = build(name, NetworkOptions(small=True, precision="fp16"))
     assert (_first(half).float() - _first(build(name, SMALL))).abs().max() < 0.1
 
 
@@ -139,10 +139,10 @@ def test_half_precision_is_close(name: str) -> None:
 def test_two_steps_with_past_equal_one_without(name: str) -> None:
     import torch
 
-    whole = build(name, BuildOptions(small=True, batch=2, sequence=10))
+    whole = build(name, NetworkOptions(small=True, batch=2, sequence=10))
     tokens = whole.inputs["input_ids"]
     full = _run(whole, {**whole.inputs, "attention_mask": torch.ones_like(tokens)})
-    stepwise = build(name, BuildOptions(small=True, past=True))
+    stepwise = build(name, NetworkOptions(small=True, past=True))
     empty = {n: t[:2, :, :0] for n, t in stepwise.inputs.items() if n.startswith("past_")}
     past, logits = empty, []
     for start, stop in ((0, 6), (6, 10)):
@@ -166,7 +166,7 @@ def test_two_steps_with_past_equal_one_without(name: str) -> None:
 def test_32_greedy_tokens_are_those_that_the_library_generates(name: str) -> None:
     import torch
 
-    built = build(name, BuildOptions(small=True, past=True, batch=1))
+    built = build(name, NetworkOptions(small=True, past=True, batch=1))
     prompt = built.inputs["input_ids"]
     generated = built.module.model.generate(
         prompt,

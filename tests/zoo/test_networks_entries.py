@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import network_checks as checks
-from burnish.zoo.entry import BuildOptions
+from burnish.zoo.entry import NetworkOptions
 from burnish.zoo.factory import build
 
 pytestmark = pytest.mark.torch
@@ -22,7 +22,7 @@ WRITTEN_HERE = [
 def test_small_copy_exports_and_agrees_at_both_shapes(
     name: str, exporter: checks.Exporter, tmp_path: Path
 ) -> None:
-    built = build(name, BuildOptions(small=True))
+    built = build(name, NetworkOptions(small=True))
     checks.assert_exports(
         built.module,
         [built.inputs, built.second_inputs],
@@ -33,7 +33,7 @@ def test_small_copy_exports_and_agrees_at_both_shapes(
 
 
 def test_longformer_rows_have_different_numbers_of_global_tokens_that_exist() -> None:
-    built = build("longformer", BuildOptions(small=True, batch=3))
+    built = build("longformer", NetworkOptions(small=True, batch=3))
     for inputs in (built.inputs, built.second_inputs):
         is_global, exists = inputs["global_attention_mask"], inputs["attention_mask"]
         assert (is_global <= exists).all()
@@ -41,13 +41,13 @@ def test_longformer_rows_have_different_numbers_of_global_tokens_that_exist() ->
 
 
 def test_conformer_has_padding_at_both_shapes() -> None:
-    built = build("conformer", BuildOptions(small=True))
+    built = build("conformer", NetworkOptions(small=True))
     for inputs in (built.inputs, built.second_inputs):
         assert inputs["lengths"].max() == inputs["frames"].shape[1]
         assert inputs["lengths"].min() < inputs["frames"].shape[1]
 
 
 def test_layers_reach_the_networks_that_have_them() -> None:
-    assert len(build("bsrn", BuildOptions(small=True, layers=3)).module.model.blocks) == 3
-    assert len(build("conformer", BuildOptions(small=True, layers=3)).module.model.layers) == 3
-    assert len(build("longformer", BuildOptions(small=True, layers=3)).module.layers) == 3
+    assert len(build("bsrn", NetworkOptions(small=True, layers=3)).module.model.blocks) == 3
+    assert len(build("conformer", NetworkOptions(small=True, layers=3)).module.model.layers) == 3
+    assert len(build("longformer", NetworkOptions(small=True, layers=3)).module.layers) == 3

@@ -11,14 +11,14 @@ import pytest
 
 from burnish.store import onnx_files
 from burnish.store.history import History
-from burnish.zoo.entry import MODELS, BuildOptions
+from burnish.zoo.entry import MODELS, NetworkOptions
 from burnish.zoo.factory import build
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 def _written(name: str, path: Path) -> Counter[str]:
-    built = build(name, BuildOptions(small=True))
+    built = build(name, NetworkOptions(small=True))
     spelling = MODELS[name].spelling
     assert spelling is not None
     model = spelling.write(built)

@@ -48,7 +48,7 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedFusion:
     """A place where a fusion was refused."""
 
     rule: str
@@ -58,7 +58,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class AdviceFacts:
     """What is known of a model besides its timeline."""
 
     model: str
@@ -66,7 +66,7 @@ class Facts:
     engine: str
     fusions: tuple[tuple[str, Outcome], ...] = ()
     """Rules that fire in the graph as it is executed, and what that would do."""
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[RefusedFusion, ...] = ()
     other_engines: tuple[str, ...] = ()
     extra: str = ""
     """Options that make a command about the same inference: `--shape batch=8`."""
@@ -93,7 +93,7 @@ class AdviseReport:
         return None if self.limit_s is None else self.limit_s / self.baseline_s
 
 
-def advise(setting: Setting, facts: Facts) -> tuple[Advice, ...]:
+def advise(setting: Setting, facts: AdviceFacts) -> tuple[Advice, ...]:
     """Return what to do: what was simulated, the largest gain first; what to measure; bounds.
 
     A bound says what a change cannot exceed, not what it gives, so an engine that can be measured
@@ -142,7 +142,7 @@ def limit_seconds(setting: Setting) -> float | None:
     return sum(limits)
 
 
-def _fusions(facts: Facts) -> Iterator[Advice]:
+def _fusions(facts: AdviceFacts) -> Iterator[Advice]:
     for rule, result in facts.fusions:
         yield Advice(
             what=f"fuse with {rule}: {units.count(len(result.actions), 'place')}",
@@ -153,7 +153,7 @@ def _fusions(facts: Facts) -> Iterator[Advice]:
         )
 
 
-def _refusals(setting: Setting, facts: Facts) -> Iterator[Advice]:
+def _refusals(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
     """Yield refused fusions; the node where one was looked for bounds what it could give."""
     for one in facts.refusals:
         places = [
@@ -172,7 +172,7 @@ def _refusals(setting: Setting, facts: Facts) -> Iterator[Advice]:
             )
 
 
-def _precision(setting: Setting, facts: Facts) -> Iterator[Advice]:
+def _precision(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
     record, device = setting.scene.record, setting.device
     if record is None or device is None:
         return
@@ -211,7 +211,7 @@ def _gets_faster(event: Event, setting: Setting, dtype: str) -> bool:
     return bound is Bound.COMPUTE and known and rates[dtype] > rates[work.dtype]
 
 
-def _launching(setting: Setting, facts: Facts) -> Iterator[Advice]:
+def _launching(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
     graph = setting.graph
     wall_s = simulate(graph).wall_s
     if any(event.kind in DEVICE for event in graph.events):
@@ -249,7 +249,7 @@ def is_launching(graph: EventGraph) -> bool:
     return number > 0 and (timeline.wall_s - timeline.busy_s) / number < _OTHER_WORK_S
 
 
-def _other_work(setting: Setting, facts: Facts) -> Iterator[Advice]:
+def _other_work(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
     timeline = simulate(setting.graph)
     idle_s = timeline.wall_s - timeline.busy_s
     given = shlex.quote(facts.model)
@@ -264,14 +264,14 @@ def _other_work(setting: Setting, facts: Facts) -> Iterator[Advice]:
         )
 
 
-def _graphed(facts: Facts) -> str:
+def _graphed(facts: AdviceFacts) -> str:
     if facts.is_trace:
         return _whatif(facts, "--cuda-graph")
     asked = f"--engine onnxruntime-cuda --cuda-graph {facts.extra}".strip()
     return f"burnish bench {shlex.quote(facts.model)} {asked}"
 
 
-def _memory_bound(setting: Setting, facts: Facts) -> Iterator[Advice]:
+def _memory_bound(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
     """Yield chains of nodes that wait for memory and could hand each other their results."""
     chains = sorted(
         memory_chains(setting), key=lambda chain: -sum(event.duration_s for event in chain)
@@ -315,7 +315,7 @@ def _feeds(first: Event, second: Event, setting: Setting) -> bool:
     return any(written & set(setting.nodes[name].inputs) for name in second.nodes)
 
 
-def _far_from_limit(setting: Setting, facts: Facts) -> Iterator[Advice]:
+def _far_from_limit(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
     """Yield operators that this very machine could do faster; a data sheet cannot tell."""
     if setting.device is None or not setting.device.is_measured:
         return
@@ -332,7 +332,7 @@ def _far_from_limit(setting: Setting, facts: Facts) -> Iterator[Advice]:
         )
 
 
-def _nothing_left(setting: Setting, facts: Facts) -> Advice:
+def _nothing_left(setting: Setting, facts: AdviceFacts) -> Advice:
     limit_s, wall_s = limit_seconds(setting), simulate(setting.graph).wall_s
     known = limit_s is not None and wall_s > 0
     evidence = (
@@ -349,7 +349,7 @@ def _nothing_left(setting: Setting, facts: Facts) -> Advice:
     )
 
 
-def _engines(facts: Facts) -> Iterator[Advice]:
+def _engines(facts: AdviceFacts) -> Iterator[Advice]:
     if facts.other_engines:
         engines = ",".join((facts.engine, *facts.other_engines))
         yield Advice(
@@ -371,5 +371,5 @@ def _operators(setting: Setting, places: Sequence[int]) -> list[str]:
     return list(dict.fromkeys(name for name in found if name))
 
 
-def _whatif(facts: Facts, asked: str) -> str:
+def _whatif(facts: AdviceFacts, asked: str) -> str:
     return " ".join(f"burnish whatif {shlex.quote(facts.model)} {asked} {facts.extra}".split())

@@ -11,7 +11,7 @@ import difflib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from burnish.analyze.breakdown import Breakdown, Row, RowKind, label_of
+from burnish.analyze.breakdown import Breakdown, BreakdownRow, RowKind, label_of
 from burnish.analyze.difference import Difference, row_of
 from burnish.store.correspondence import behind
 from burnish.store.graph import GraphNode, GraphRecord
@@ -69,7 +69,7 @@ def aligned(
     for nodes in (*before, *after):
         joined.join(nodes)
     labels = joined.labels()
-    sides: dict[str, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
+    sides: dict[str, tuple[list[BreakdownRow], list[BreakdownRow]]] = defaultdict(lambda: ([], []))
     for side, by_nodes in enumerate((before, after)):
         for nodes, members in by_nodes.items():
             sides[labels[nodes[0]]][side].extend(members)
@@ -88,9 +88,11 @@ def aligned(
     )
 
 
-def _by_nodes(breakdown: Breakdown, corresponds: Mapping[str, Names]) -> dict[Names, list[Row]]:
+def _by_nodes(
+    breakdown: Breakdown, corresponds: Mapping[str, Names]
+) -> dict[Names, list[BreakdownRow]]:
     """Return the rows of nodes by the baseline's nodes behind them, or by their own."""
-    found: dict[Names, list[Row]] = defaultdict(list)
+    found: dict[Names, list[BreakdownRow]] = defaultdict(list)
     for row in breakdown.rows:
         if row.kind is RowKind.NODE and row.nodes:
             nodes = [other for name in row.nodes for other in corresponds.get(name, (name,))]

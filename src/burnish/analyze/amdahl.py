@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from burnish.analyze.event_graph import EventGraph
-from burnish.analyze.simulate import Timeline, simulate
+from burnish.analyze.simulate import SimulatedTimeline, simulate
 from burnish.trace.events import DEVICE
 
 _MANY_DISPATCHES = 3
@@ -87,7 +87,7 @@ def _without(seconds_s: float, whole_s: float) -> float:
     return whole_s / rest_s if rest_s > 1e-9 * whole_s else math.inf
 
 
-def _instants(timeline: Timeline) -> Iterable[tuple[str, float]]:
+def _instants(timeline: SimulatedTimeline) -> Iterable[tuple[str, float]]:
     """Yield how long which kind went on, over all instants in order."""
     device = any(event.kind in DEVICE for event in timeline.graph.events)
     changes: list[tuple[float, int, str]] = []

@@ -36,7 +36,7 @@ ALWAYS_THERE = (RowKind.UNATTRIBUTED, RowKind.BETWEEN)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BreakdownRow:
     """Time of one inference that went to one thing."""
 
     label: str
@@ -67,7 +67,7 @@ class Breakdown:
     node ran).
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[BreakdownRow, ...]
     overlap_s: float
     """By how much the rows exceed the time that they took together, side by side."""
     measured_wall_s: float
@@ -91,43 +91,43 @@ class Breakdown:
         """Return the time of spans that say no operator or node."""
         return sum(row.seconds_s for row in self.rows if row.kind is RowKind.UNATTRIBUTED)
 
-    def share(self, row: Row) -> float:
+    def share(self, row: BreakdownRow) -> float:
         """Return a row's part of the wall time."""
         return row.seconds_s / self.wall_s if self.wall_s else 0.0
 
-    def cumulative(self, row: Row) -> float:
+    def cumulative(self, row: BreakdownRow) -> float:
         """Return the part of the wall time in this row and all before it."""
         upto = self.rows[: self.rows.index(row) + 1]
         return sum(self.share(each) for each in upto)
 
-    def ceiling(self, row: Row) -> float:
+    def ceiling(self, row: BreakdownRow) -> float:
         """Return how many times faster an inference gets if this row costs nothing."""
         rest = self.wall_s - row.seconds_s
         # 1e-9 of the wall time: what is left then is rounding, not work
         return self.wall_s / rest if rest > 1e-9 * self.wall_s else math.inf
 
-    def top(self, number: int) -> tuple[Row, ...]:
+    def top(self, number: int) -> tuple[BreakdownRow, ...]:
         """Return the first `number` rows and the two that are always there."""
         fixed = tuple(row for row in self.rows if row.kind in ALWAYS_THERE)
         return self.rows[: len(self.rows) - len(fixed)][:number] + fixed
 
 
-def by_operator(trace: Trace | Counted) -> Breakdown:
+def by_operator(trace: Trace | CountedTrace) -> Breakdown:
     """Return the time per operator type."""
     return _breakdown(trace, RowKind.OPERATOR, lambda span: span.op_type)
 
 
-def by_node(trace: Trace | Counted) -> Breakdown:
+def by_node(trace: Trace | CountedTrace) -> Breakdown:
     """Return the time per node, under the names of the graph that the engine really ran."""
     return _breakdown(trace, RowKind.NODE, lambda span: span.node)
 
 
-def by_origin(trace: Trace | Counted) -> Breakdown:
+def by_origin(trace: Trace | CountedTrace) -> Breakdown:
     """Return the time per node of the model itself; nodes that ran as one are one row."""
     return _breakdown(trace, RowKind.NODE, lambda span: label_of(span.nodes) or None)
 
 
-def by_layer(trace: Trace | Counted, graph: GraphRecord) -> Breakdown:
+def by_layer(trace: Trace | CountedTrace, graph: GraphRecord) -> Breakdown:
     """Return the time per layer: the innermost module that all nodes of a span are in."""
     scopes = {node.name: node.scope for node in graph.nodes}
 
@@ -138,7 +138,7 @@ def by_layer(trace: Trace | Counted, graph: GraphRecord) -> Breakdown:
     return _breakdown(trace, RowKind.LAYER, layer)
 
 
-def by_module(of: Counted, trace: Trace) -> Breakdown:
+def by_module(of: CountedTrace, trace: Trace) -> Breakdown:
     """Return the time per module of the program that made a trace, by the path of their names."""
     paths: dict[int, str] = {}
 
@@ -159,7 +159,7 @@ def by_module(of: Counted, trace: Trace) -> Breakdown:
     )
 
 
-def by_kernel(trace: Trace | Counted) -> Breakdown:
+def by_kernel(trace: Trace | CountedTrace) -> Breakdown:
     """Return the time per kernel, by its name, or per engine's operator where there are none."""
     return _breakdown(trace, RowKind.KERNEL, lambda span: span.name)
 
@@ -186,7 +186,7 @@ def _common(paths: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedTrace:
     """What all breakdowns of one trace begin with."""
 
     things: tuple[_Thing, ...]
@@ -206,7 +206,7 @@ class _Thing:
     """How long it took in each inference in which it ran."""
 
 
-def counted(trace: Trace) -> Counted:
+def counted(trace: Trace) -> CountedTrace:
     """Return what ran in the inferences of a trace, and for how long."""
     walls = {span.run: span.duration_s for span in trace.spans if span.category == "run"}
     if not walls:
@@ -223,7 +223,7 @@ def counted(trace: Trace) -> Counted:
         busy_s = busy_seconds([span for span, _ in by_run[run]])
         gaps.append(max(0.0, wall_s - busy_s))
         overlaps.append(max(0.0, sum(own_s for _, own_s in by_run[run]) - busy_s))
-    return Counted(
+    return CountedTrace(
         _things(found.own), tuple(walls.values()), tuple(gaps), tuple(overlaps), found.clock
     )
 
@@ -243,11 +243,13 @@ def _things(own: Sequence[tuple[Span, float]]) -> tuple[_Thing, ...]:
 
 
 def _breakdown(
-    of: Trace | Counted, kind: RowKind, label: Callable[[Span], str | None]
+    of: Trace | CountedTrace, kind: RowKind, label: Callable[[Span], str | None]
 ) -> Breakdown:
-    found = of if isinstance(of, Counted) else counted(of)
+    found = of if isinstance(of, CountedTrace) else counted(of)
     gap_s = statistics.median(found.gaps_s)
-    between = Row(RowKind.BETWEEN.value, RowKind.BETWEEN, 0, gap_s, *median_interval(found.gaps_s))
+    between = BreakdownRow(
+        RowKind.BETWEEN.value, RowKind.BETWEEN, 0, gap_s, *median_interval(found.gaps_s)
+    )
     return Breakdown(
         rows=(*_rows(found.things, kind, label, runs=len(found.walls_s)), between),
         overlap_s=statistics.median(found.overlaps_s),
@@ -259,7 +261,7 @@ def _breakdown(
 
 def _rows(
     things: Sequence[_Thing], kind: RowKind, label: Callable[[Span], str | None], *, runs: int
-) -> tuple[Row, ...]:
+) -> tuple[BreakdownRow, ...]:
     by_label: dict[str | None, list[_Thing]] = defaultdict(list)
     for thing in things:
         by_label[label(thing.first)].append(thing)
@@ -269,7 +271,7 @@ def _rows(
     return (*named, nobody)
 
 
-def _row(label: str, kind: RowKind, members: Sequence[_Thing], runs: int) -> Row:
+def _row(label: str, kind: RowKind, members: Sequence[_Thing], runs: int) -> BreakdownRow:
     """Return the time of some things: the sum of their medians, and the interval of their sums."""
     took_s = [_median_of_runs(thing.by_run, runs) for thing in members]
     sums: dict[int, float] = defaultdict(float)
@@ -279,7 +281,7 @@ def _row(label: str, kind: RowKind, members: Sequence[_Thing], runs: int) -> Row
     low_s, high_s = median_interval([*sums.values(), *[0.0] * (runs - len(sums))])
     longest = max(zip(took_s, members, strict=True), key=lambda pair: pair[0], default=None)
     whole_s = sum(took_s)
-    return Row(
+    return BreakdownRow(
         label=label,
         kind=kind,
         count=sum(thing.count for thing in members) / runs,

@@ -114,7 +114,7 @@ def _inference(trace: Trace, inside: Sequence[tuple[int, Span]]) -> _Inference:
     )
 
 
-def _turn(span: Span, device: waits.Device) -> tuple[float, bool]:
+def _turn(span: Span, device: waits.DeviceWork) -> tuple[float, bool]:
     """Return when a span's turn is: its start, for waiting after the work that it waits for."""
     if span.category != "sync":
         return span.start_s, False

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from burnish.analyze.advise import Advice, Facts, advise, is_launching
+from burnish.analyze.advise import Advice, AdviceFacts, advise, is_launching
 from burnish.analyze.event_graph import Event
 from burnish.analyze.idleness import Idle, Launches, idle, launches
 from burnish.analyze.kernel_names import ARITHMETIC, OTHER, family, short
 from burnish.analyze.roofline import Bound, roof
 from burnish.analyze.selector import operator_of
-from burnish.analyze.simulate import Timeline, simulate
+from burnish.analyze.simulate import SimulatedTimeline, simulate
 from burnish.analyze.transform import Setting
 from burnish.core import units
 from burnish.trace.events import DEVICE
@@ -67,7 +67,7 @@ class Diagnosis:
         return seconds_s / self.wall_s if self.wall_s else 0.0
 
 
-def launches_only(setting: Setting, facts: Facts) -> Diagnosis:
+def launches_only(setting: Setting, facts: AdviceFacts) -> Diagnosis:
     """Return what can be said where a device worked, and only the host's part was recorded."""
     found = diagnosis(setting, facts)
     told = (
@@ -77,7 +77,7 @@ def launches_only(setting: Setting, facts: Facts) -> Diagnosis:
     return replace(found, holds="unknown", sentence=told, advice=())
 
 
-def diagnosis(setting: Setting, facts: Facts) -> Diagnosis:
+def diagnosis(setting: Setting, facts: AdviceFacts) -> Diagnosis:
     """Return what holds one inference back; it says so from its events, not from guesses."""
     timeline = simulate(setting.graph)
     on_device = any(event.kind in DEVICE for event in setting.graph.events)
@@ -133,7 +133,7 @@ def _families(kernels: tuple[KernelTime, ...]) -> dict[str, float]:
     return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 
 
-def _copy_seconds(timeline: Timeline) -> float:
+def _copy_seconds(timeline: SimulatedTimeline) -> float:
     """Return for how long copies went on and nothing else did."""
     changes = []
     for event, start, end in zip(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from burnish.analyze.breakdown import Breakdown, Row
+from burnish.analyze.breakdown import Breakdown, BreakdownRow
 
 ROUNDING_S = 1e-12
 """Less than any clock tells: sums of the same times in another order differ by as much."""
@@ -89,11 +89,13 @@ def difference(baseline: Breakdown, candidate: Breakdown, *, names: tuple[str, s
     )
 
 
-def _row(label: str, before: Row | None, after: Row | None) -> DifferenceRow:
+def _row(label: str, before: BreakdownRow | None, after: BreakdownRow | None) -> DifferenceRow:
     return row_of(label, [before] if before else [], [after] if after else [])
 
 
-def row_of(label: str, before: Sequence[Row], after: Sequence[Row]) -> DifferenceRow:
+def row_of(
+    label: str, before: Sequence[BreakdownRow], after: Sequence[BreakdownRow]
+) -> DifferenceRow:
     """Return what some rows cost in both, each side's together."""
     return DifferenceRow(
         label=label,
@@ -106,5 +108,5 @@ def row_of(label: str, before: Sequence[Row], after: Sequence[Row]) -> Differenc
     )
 
 
-def _interval(rows: Sequence[Row]) -> tuple[float, float]:
+def _interval(rows: Sequence[BreakdownRow]) -> tuple[float, float]:
     return sum(row.low_s for row in rows), sum(row.high_s for row in rows)

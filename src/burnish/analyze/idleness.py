@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from burnish.analyze.simulate import Timeline
+from burnish.analyze.simulate import SimulatedTimeline
 from burnish.trace.events import DEVICE
 
 
@@ -43,7 +43,7 @@ class Launches:
     """Of kernels and copies."""
 
 
-def idle(timeline: Timeline) -> Idle:
+def idle(timeline: SimulatedTimeline) -> Idle:
     """Return why no device was at work, every instant of it in exactly one part."""
     events, starts, ends = timeline.graph.events, timeline.starts_s, timeline.ends_s
     waits = sorted((starts[i], ends[i]) for i, event in enumerate(events) if event.kind == "sync")
@@ -58,7 +58,7 @@ def idle(timeline: Timeline) -> Idle:
     return Idle(host_s, launch_s, sync_s)
 
 
-def _pauses(timeline: Timeline) -> Iterator[tuple[float, float, int | None]]:
+def _pauses(timeline: SimulatedTimeline) -> Iterator[tuple[float, float, int | None]]:
     """Yield when devices did nothing, and the event that ended it; None: the inference was over."""
     events = timeline.graph.events
     work = [place for place, event in enumerate(events) if event.kind in DEVICE]
@@ -83,7 +83,7 @@ def _overlap(spans: Sequence[tuple[float, float]], begin: float, end: float) -> 
     return min(covered, end - begin)
 
 
-def launches(timeline: Timeline) -> Launches:
+def launches(timeline: SimulatedTimeline) -> Launches:
     """Return how long calls take, and how long what they launch waits."""
     events, starts, ends = timeline.graph.events, timeline.starts_s, timeline.ends_s
     delays, queued = list[float](), list[float]()

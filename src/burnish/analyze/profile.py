@@ -20,14 +20,14 @@ from burnish.analyze.breakdown import (
 from burnish.analyze.diagnosis import Diagnosis
 from burnish.analyze.difference import Difference, difference
 from burnish.analyze.ranks import Ranks
-from burnish.analyze.traffic import Traffic
+from burnish.analyze.traffic import MemoryTraffic
 from burnish.analyze.twins import uneven
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines.recording import Recording
 from burnish.store.graph import GraphRecord
-from burnish.trace.attribute import Coverage, attribute, coverage
+from burnish.trace.attribute import TimeCoverage, attribute, coverage
 from burnish.trace.events import Trace
-from burnish.trace.grouping import Library
+from burnish.trace.grouping import GroupLibrary
 
 SCHEMA = 1
 _BUSY = 0.7
@@ -35,14 +35,14 @@ _BUSY = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ProfiledSubject:
     """What is profiled: a model, by the name people call it, on an engine."""
 
     label: str
     engine: str
     graph: GraphRecord | None
     """None: only its timeline is there."""
-    groups: Library | None = None
+    groups: GroupLibrary | None = None
     """Which nodes one operator or kernel performs; None: as Burnish's own library says."""
 
 
@@ -62,7 +62,7 @@ class Profile:
     """By the model's own nodes; those that ran as one are one row."""
     by_layer: Breakdown
     by_kernel: Breakdown
-    coverage: Coverage | None
+    coverage: TimeCoverage | None
     """How much of the time is led back to nodes of the model, and how surely; None: no model."""
     source: str
     notes: tuple[str, ...] = ()
@@ -91,11 +91,11 @@ class ProfileReport:
     """By the names that both have."""
     ranks: Ranks | None = None
     """What the ranks of a distributed run spend on each other; the profile is the slowest one's."""
-    traffic: Traffic | None = None
+    traffic: MemoryTraffic | None = None
     """What an inference moves through memory, where that was asked for."""
 
 
-def profile(recording: Recording, subject: Subject) -> tuple[Profile, Trace]:
+def profile(recording: Recording, subject: ProfiledSubject) -> tuple[Profile, Trace]:
     """Return where a model spent its time, and the timeline that says so, with its nodes."""
     if recording.trace is None:
         raise MissingCapabilityError(
@@ -119,7 +119,7 @@ def _busy(load: float | None) -> tuple[str, ...]:
 
 
 def profile_of(
-    trace: Trace, subject: Subject, *, plain_s: float | None = None
+    trace: Trace, subject: ProfiledSubject, *, plain_s: float | None = None
 ) -> tuple[Profile, Trace]:
     """Return where the time of a recorded timeline went, and that timeline with the nodes."""
     graph = subject.graph

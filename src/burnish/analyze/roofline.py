@@ -19,7 +19,7 @@ class Bound(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Roof:
+class RooflinePoint:
     """A piece of work, how long it took, and how long it must take."""
 
     work: Work
@@ -59,11 +59,11 @@ class Roof:
         return min(self.seconds_s, self.limit_s / fraction)
 
 
-def roof(work: Work, seconds_s: float, device: HardwareSpec) -> Roof:
+def roof(work: Work, seconds_s: float, device: HardwareSpec) -> RooflinePoint:
     """Return where a piece of work stands on a device."""
     rate = device.peak_flops_per_s.get(work.dtype)
     level = level_of(work.bytes_moved, device)
-    return Roof(
+    return RooflinePoint(
         work=work,
         seconds_s=seconds_s,
         compute_s=work.flops / rate if rate else 0.0,

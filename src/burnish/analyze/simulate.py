@@ -9,7 +9,7 @@ from burnish.trace.events import Span, Trace
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class SimulatedTimeline:
     """When the events of a graph start and end, by their places, from 0."""
 
     graph: EventGraph
@@ -37,7 +37,7 @@ class Timeline:
         return busy
 
 
-def simulate(graph: EventGraph) -> Timeline:
+def simulate(graph: EventGraph) -> SimulatedTimeline:
     """Return when everything happens: start = latest end of what it waits for + gap."""
     starts: list[float] = []
     ends: list[float] = []
@@ -45,10 +45,10 @@ def simulate(graph: EventGraph) -> Timeline:
         ready_s = max((ends[other] for other in event.after), default=0.0)
         starts.append(ready_s + event.gap_s)
         ends.append(starts[-1] + event.duration_s)
-    return Timeline(graph, tuple(starts))
+    return SimulatedTimeline(graph, tuple(starts))
 
 
-def trace_of(timeline: Timeline, *, source: str) -> Trace:
+def trace_of(timeline: SimulatedTimeline, *, source: str) -> Trace:
     """Return a simulated inference as a trace, to be drawn or exported like a recorded one."""
     whole = Span("inference", "run", 0.0, timeline.wall_s, "simulated", 0)
     spans = [

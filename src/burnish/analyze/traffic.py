@@ -37,7 +37,7 @@ class KernelTraffic:
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class MemoryTraffic:
     """What one inference moves."""
 
     source: Literal["ncu", "perf", "predicted"]

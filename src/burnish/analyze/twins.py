@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from burnish.analyze.breakdown import Breakdown, Row, RowKind
+from burnish.analyze.breakdown import Breakdown, BreakdownRow, RowKind
 from burnish.analyze.event_graph import Event, EventGraph, changed
 from burnish.core import units
 from burnish.store.graph import GraphNode, GraphRecord
@@ -54,15 +54,17 @@ def uneven(breakdown: Breakdown, graph: GraphRecord) -> tuple[str, ...]:
     return tuple(sentence for _, sentence in told[:_FEW])
 
 
-def _rows_by_kind(breakdown: Breakdown, kind_of: Mapping[str, Kind]) -> dict[Kind, list[Row]]:
-    found: dict[Kind, list[Row]] = defaultdict(list)
+def _rows_by_kind(
+    breakdown: Breakdown, kind_of: Mapping[str, Kind]
+) -> dict[Kind, list[BreakdownRow]]:
+    found: dict[Kind, list[BreakdownRow]] = defaultdict(list)
     for row in breakdown.rows:
         if row.kind is RowKind.NODE and row.nodes and all(name in kind_of for name in row.nodes):
             found[tuple(kind_of[name] for name in row.nodes)].append(row)
     return found
 
 
-def _sentence(rows: Sequence[Row], times: Sequence[float]) -> str:
+def _sentence(rows: Sequence[BreakdownRow], times: Sequence[float]) -> str:
     low, high = units.seconds(min(times)), units.seconds(max(times))
     most = max(rows, key=lambda row: row.seconds_s)
     return (

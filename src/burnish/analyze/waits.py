@@ -32,7 +32,7 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class DeviceWork:
     """The work of devices in one inference, in order of its start."""
 
     spans: tuple[Span, ...]
@@ -63,10 +63,10 @@ def is_record(span: Span) -> bool:
     return span.category == "sync" and span.device is not None
 
 
-def device_work(spans: Iterable[Span], trace: Trace) -> Device:
+def device_work(spans: Iterable[Span], trace: Trace) -> DeviceWork:
     """Return the device's part of some spans."""
     work = sorted((s for s in spans if s.category in DEVICE), key=lambda span: span.start_s)
-    return Device(tuple(work), tuple(launch_s(span, trace) for span in work))
+    return DeviceWork(tuple(work), tuple(launch_s(span, trace) for span in work))
 
 
 def launch_s(span: Span, trace: Trace) -> float:

@@ -13,7 +13,7 @@ from burnish.analyze.event_graph import EventGraph, changed
 from burnish.analyze.parallel import if_parallel
 from burnish.analyze.scenario import Scenario
 from burnish.analyze.selector import operator_of
-from burnish.analyze.simulate import Timeline, simulate
+from burnish.analyze.simulate import SimulatedTimeline, simulate
 from burnish.analyze.transform import Setting, apply, roofline_s
 from burnish.bench.measure import Verdict
 
@@ -149,7 +149,7 @@ def outcome(scenario: Scenario, setting: Setting) -> Outcome:
     )
 
 
-def _ceiling(graph: EventGraph, places: Iterable[int], before: Timeline) -> Ceiling:
+def _ceiling(graph: EventGraph, places: Iterable[int], before: SimulatedTimeline) -> Ceiling:
     """Return the most that events can give; on the host, the gap before each goes with it."""
     events = [graph.events[place] for place in places]
     work_s = sum(event.duration_s for event in events)
@@ -172,7 +172,9 @@ def sweep(setting: Setting) -> tuple[SweepRow, ...]:
     )
 
 
-def _row(setting: Setting, op_type: str, places: Sequence[int], before: Timeline) -> SweepRow:
+def _row(
+    setting: Setting, op_type: str, places: Sequence[int], before: SimulatedTimeline
+) -> SweepRow:
     events = setting.graph.events
     seconds_s = sum(events[place].duration_s for place in places)
 

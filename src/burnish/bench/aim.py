@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from burnish.bench.compare import FEWEST_ROUNDS, compare, rounds_missing, rounds_until
 from burnish.bench.measure import Measurement
 from burnish.bench.stats import round_levels
-from burnish.bench.tally import Tally
+from burnish.bench.tally import SubjectTally
 
-Missing = Callable[[Mapping[str, Tally]], Mapping[str, int]]
+Missing = Callable[[Mapping[str, SubjectTally]], Mapping[str, int]]
 """Says how many more rounds each subject needs; who is left out needs none."""
 
 
@@ -19,7 +19,7 @@ def until_visible(baseline: str, visible: float) -> Missing:
     The baseline goes on with whoever does. Alone, it goes on until its own time is as certain.
     """
 
-    def missing(tallies: Mapping[str, Tally]) -> dict[str, int]:
+    def missing(tallies: Mapping[str, SubjectTally]) -> dict[str, int]:
         others = [_so_far(name, tally) for name, tally in tallies.items() if name != baseline]
         first = _so_far(baseline, tallies[baseline])
         if not others:
@@ -40,7 +40,7 @@ def _alone(measured: Measurement, visible: float) -> int:
     return rounds_until(levels, visible)
 
 
-def _so_far(subject: str, tally: Tally) -> Measurement:
+def _so_far(subject: str, tally: SubjectTally) -> Measurement:
     return Measurement(
         subject=subject,
         model_key="",

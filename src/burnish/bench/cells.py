@@ -14,7 +14,7 @@ METHOD = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class CellTask:
     """Everything that one cell's figures depend on; equal tasks have equal keys."""
 
     model_key: str
@@ -74,7 +74,7 @@ class Figures:
 class Finished:
     """A finished cell with all its samples: what is appended to a ledger."""
 
-    task: Task
+    task: CellTask
     session: str
     """Cells of one session took turns with each other, round by round; others did not."""
     measured_at: str
@@ -95,7 +95,7 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LedgerRow:
     """A finished cell as a ledger lists it: without samples, which are asked for by its id."""
 
     id: int

@@ -20,7 +20,7 @@ FINER = 0.8
 """Differences of this share of the limit are to show: so the limit itself does, nearly always."""
 
 
-class Outcome(enum.Enum):
+class GateOutcome(enum.Enum):
     """What a gate says of one row."""
 
     PASSED = "passed"
@@ -30,10 +30,10 @@ class Outcome(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class GatedRow:
     """One row after as many tries as it took."""
 
-    outcome: Outcome
+    outcome: GateOutcome
     comparison: Comparison
     baseline: Measurement
     candidate: Measurement
@@ -47,29 +47,29 @@ def settled(
     measure: Callable[[int], Pair],
     compare: Callable[[Measurement, Measurement], Comparison],
     max_slowdown: float,
-) -> Tried:
+) -> GatedRow:
     """Return what a row comes to; `measure` is told the number of the try."""
     baseline, candidate = measure(0)
     for number in range(1, TRIES + 1):
         comparison = compare(baseline, candidate)
         outcome = outcome_of(comparison, max_slowdown)
-        if outcome in (Outcome.PASSED, Outcome.BROKEN) or number == TRIES:
+        if outcome in (GateOutcome.PASSED, GateOutcome.BROKEN) or number == TRIES:
             break
         more = measure(number)
         baseline, candidate = joined(baseline, more[0]), joined(candidate, more[1])
-    return Tried(outcome, comparison, baseline, candidate, number)
+    return GatedRow(outcome, comparison, baseline, candidate, number)
 
 
-def outcome_of(comparison: Comparison, max_slowdown: float) -> Outcome:
+def outcome_of(comparison: Comparison, max_slowdown: float) -> GateOutcome:
     """Return whether a comparison passes."""
     low, high = comparison.low, comparison.high
     if "failed: " in comparison.reason:
-        return Outcome.BROKEN
+        return GateOutcome.BROKEN
     if low is None or high is None:
-        return Outcome.UNSEEN
+        return GateOutcome.UNSEEN
     if low > 1 / (1 + max_slowdown):
-        return Outcome.PASSED
-    return Outcome.SLOWER if high < 1 else Outcome.UNSEEN
+        return GateOutcome.PASSED
+    return GateOutcome.SLOWER if high < 1 else GateOutcome.UNSEEN
 
 
 def joined(first: Measurement, second: Measurement) -> Measurement:

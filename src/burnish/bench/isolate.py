@@ -6,11 +6,11 @@ import dataclasses
 from typing import Any, TypeVar
 
 from burnish.bench.measure import Status
-from burnish.bench.subject import BenchSubject, Opened, WorkerFailedError
-from burnish.bench.worker import BlockRequest, Opening, Outputs, Samples
+from burnish.bench.subject import BenchSubject, WarmedUp, WorkerFailedError
+from burnish.bench.worker import BlockRequest, CallSamples, Outputs, WorkerOpening
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import BurnishError, MissingCapabilityError, UsageError
-from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
+from burnish.process.child import Child, ChildEndedError, ChildRefusedError, ProcessLimits
 from burnish.timing.stopwatch import WarmupLimit
 
 A = TypeVar("A")
@@ -21,12 +21,12 @@ _NO_MEMORY = ("MemoryError", "bad_alloc", "out of memory", "allocate memory")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Terms:
+class WorkerTerms:
     """What holds for every worker of a benchmark."""
 
     feeds: Arrays
     warmup: WarmupLimit
-    limits: Limits
+    limits: ProcessLimits
     notes: tuple[str, ...] = ()
     """Said in every row of this subject: for instance which malloc it ran with."""
 
@@ -34,7 +34,7 @@ class Terms:
 class WorkerProcess:
     """A worker in a process of its own."""
 
-    def __init__(self, subject: BenchSubject, terms: Terms, *, entry: str = _WORKER) -> None:
+    def __init__(self, subject: BenchSubject, terms: WorkerTerms, *, entry: str = _WORKER) -> None:
         self._subject = subject
         self._terms = terms
         self._child = Child(entry, terms.limits)
@@ -43,10 +43,10 @@ class WorkerProcess:
         """Wait until the process has started and sleeps."""
         self._ask("ready", None, type(None))
 
-    def open(self) -> Opened:
+    def open(self) -> WarmedUp:
         """Load the model and call it until it is steady."""
-        request = Opening(self._subject, self._terms.feeds, self._terms.warmup)
-        opened = self._ask("open", request, Opened)
+        request = WorkerOpening(self._subject, self._terms.feeds, self._terms.warmup)
+        opened = self._ask("open", request, WarmedUp)
         notes = (*opened.placement.notes, *self._terms.notes)
         return dataclasses.replace(
             opened, placement=dataclasses.replace(opened.placement, notes=notes)
@@ -54,7 +54,7 @@ class WorkerProcess:
 
     def block(self, calls: int, settle_s: float) -> tuple[float, ...]:
         """Return the seconds of each of `calls` calls, after unrecorded ones for `settle_s`."""
-        return self._ask("block", BlockRequest(calls, settle_s), Samples).samples_s
+        return self._ask("block", BlockRequest(calls, settle_s), CallSamples).samples_s
 
     def peak_memory_bytes(self) -> int | None:
         """Return the most memory that the process has held so far."""

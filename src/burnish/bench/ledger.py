@@ -14,9 +14,10 @@ removed (triggers refuse it); who measures again appends. Its columns:
 
 The view `latencies` has the figures as columns, for whoever opens the file with `sqlite3`.
 
-Reading: `Ledger(path).rows(model=…, engine=…, machine=…, since=…)` gives `Row`s without samples,
-`finished(row.id)` one cell with all of them, `newest(keys)` what is there of these tasks.
-Two cells may be compared pair by pair (`Block.round`, `Block.cycle`) only within one session.
+Reading: `Ledger(path).rows(model=…, engine=…, machine=…, since=…)` gives `LedgerRow`s without
+samples, `finished(row.id)` one cell with all of them, `newest(keys)` what is there of these tasks.
+Two cells may be compared pair by pair (`TimedBlock.round`, `TimedBlock.cycle`) only within one
+session.
 
 The file is in WAL mode: readers never wait, and a killed writer leaves the last finished state.
 Its `user_version` is the number of migrations it has had.
@@ -32,7 +33,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from burnish.bench.cells import Figures, Finished, Row
+from burnish.bench.cells import Figures, Finished, LedgerRow
 from burnish.bench.measure import ParityMark
 from burnish.core import records
 from burnish.core.errors import ModelError
@@ -102,7 +103,7 @@ class Ledger:
         machine: str | None = None,
         since: str | None = None,
         session: str | None = None,
-    ) -> tuple[Row, ...]:
+    ) -> tuple[LedgerRow, ...]:
         """Return what was measured, the oldest first.
 
         `model` is a name with or without its variant, or the key of its files; `since` a date.
@@ -119,9 +120,9 @@ class Ledger:
         found = self._read(where, [value for values in given.values() for value in values])
         return tuple(map(_row, found))
 
-    def newest(self, keys: Sequence[str]) -> dict[str, Row]:
+    def newest(self, keys: Sequence[str]) -> dict[str, LedgerRow]:
         """Return by task what was measured of it last; a task that is not here has no entry."""
-        found: dict[str, Row] = {}
+        found: dict[str, LedgerRow] = {}
         for start in range(0, len(keys), _AT_ONCE):
             some = list(keys[start : start + _AT_ONCE])
             places = ", ".join("?" * len(some))
@@ -248,10 +249,10 @@ def _json(value: Any) -> str:  # noqa: ANN401  (any record)
     return json.dumps(records.encode(value), ensure_ascii=False, allow_nan=False)
 
 
-def _row(values: tuple[Any, ...]) -> Row:
+def _row(values: tuple[Any, ...]) -> LedgerRow:
     named = dict(zip(_COLUMNS, values, strict=True))
     parity = json.loads(named["parity"])
-    return Row(
+    return LedgerRow(
         **{
             **named,
             "bindings": json.loads(named["bindings"]),

@@ -19,7 +19,7 @@ be had, here or at all; `failed` raised an error."""
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TimedBlock:
     """Calls timed back to back in one worker process, while all other workers slept."""
 
     round: int
@@ -36,7 +36,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class ProcessStart:
     """What one fresh process paid before its calls were steady, and what it held."""
 
     round: int
@@ -74,8 +74,8 @@ class Measurement:
     engine: str
     options: Mapping[str, Setting]
     bindings: Mapping[str, int]
-    launches: tuple[Launch, ...]
-    blocks: tuple[Block, ...]
+    launches: tuple[ProcessStart, ...]
+    blocks: tuple[TimedBlock, ...]
     placement: Placed | None
     failure: str | None = None
     file: str = ""

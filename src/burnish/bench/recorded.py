@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from burnish.bench.cells import Finished, Task
+from burnish.bench.cells import CellTask, Finished
 from burnish.bench.compare import compare
 from burnish.bench.figures import figures_of
 from burnish.bench.fingerprint import environment_key, machine_key
@@ -21,11 +21,11 @@ def session_of(report: BenchReport) -> str:
     return value_key([report.inputs_key, report.machine.date, uuid.uuid4().hex])[:16]
 
 
-def tasks_of(report: BenchReport, *, rounds: int, blocks: int) -> dict[str, Task]:
+def tasks_of(report: BenchReport, *, rounds: int, blocks: int) -> dict[str, CellTask]:
     """Return by subject what each measurement of a report depended on."""
     return numbered(
         {
-            one.subject: Task(
+            one.subject: CellTask(
                 model_key=one.model_key,
                 precision=one.precision,
                 engine=":".join(filter(None, (one.engine, str(one.options.get("mode") or "")))),
@@ -43,10 +43,10 @@ def tasks_of(report: BenchReport, *, rounds: int, blocks: int) -> dict[str, Task
     )
 
 
-def numbered(tasks: Mapping[str, Task]) -> dict[str, Task]:
+def numbered(tasks: Mapping[str, CellTask]) -> dict[str, CellTask]:
     """Return tasks of which no two are equal: what is the same twice is numbered."""
     seen: Counter[str] = Counter()
-    found: dict[str, Task] = {}
+    found: dict[str, CellTask] = {}
     for name, task in tasks.items():
         found[name] = replace(task, copy=seen[task.key])
         seen[task.key] += 1
@@ -54,7 +54,7 @@ def numbered(tasks: Mapping[str, Task]) -> dict[str, Task]:
 
 
 def cells_of(
-    report: BenchReport, tasks: Mapping[str, Task], models: Mapping[str, str]
+    report: BenchReport, tasks: Mapping[str, CellTask], models: Mapping[str, str]
 ) -> tuple[Finished, ...]:
     """Return the finished cells of a report; `tasks` and `models` (their names) by subject."""
     session = session_of(report)
@@ -66,7 +66,7 @@ def cells_of(
 
 
 def _cell(
-    report: BenchReport, one: Measurement, session: str, task: Task, models: Mapping[str, str]
+    report: BenchReport, one: Measurement, session: str, task: CellTask, models: Mapping[str, str]
 ) -> Finished:
     parity = report.parity.get(one.subject)
     wrong = parity.note if parity is not None and not parity.passed else ""

@@ -19,9 +19,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from burnish.bench.aim import until_visible
-from burnish.bench.measure import Block, Launch, ParityMark, Placed
-from burnish.bench.subject import BenchOptions, Opened, Worker, WorkerFailedError
-from burnish.bench.tally import Tally
+from burnish.bench.measure import ParityMark, Placed, ProcessStart, TimedBlock
+from burnish.bench.subject import BenchOptions, WarmedUp, Worker, WorkerFailedError
+from burnish.bench.tally import SubjectTally
 from burnish.core import units
 from burnish.core.arrays import Arrays
 from burnish.core.progress import SILENT, Progress
@@ -52,7 +52,7 @@ class Rounds:
         clock: Callable[[], float] = time.monotonic,
         progress: Progress = SILENT,
     ) -> None:
-        self.tallies = {label: Tally() for label in labels}
+        self.tallies = {label: SubjectTally() for label in labels}
         self.notes: list[str] = []
         self._start = start
         self._options = options
@@ -201,7 +201,7 @@ class Rounds:
             settle_s = settling_s(tally.call_s)
             with self._failure_noted(label):
                 samples = self._workers[label].block(tally.calls, settle_s)
-                tally.blocks.append(Block(number, cycle, position, samples))
+                tally.blocks.append(TimedBlock(number, cycle, position, samples))
             self._done += 1
             self._note(f"round {number + 1}", label)
 
@@ -220,8 +220,8 @@ class Rounds:
             self._progress.step("bench", self._done, self._total, f"{doing}: {label}")
 
 
-def _launch(number: int, opened: Opened) -> Launch:
-    return Launch(
+def _launch(number: int, opened: WarmedUp) -> ProcessStart:
+    return ProcessStart(
         round=number,
         load_s=opened.load_s,
         first_call_s=opened.first_call_s,

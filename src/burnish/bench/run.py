@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from burnish.bench import machine, malloc, quiet
 from burnish.bench.compare import compare
-from burnish.bench.isolate import Terms, WorkerProcess
+from burnish.bench.isolate import WorkerProcess, WorkerTerms
 from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement, Snapshot
 from burnish.bench.rounds import Judge, Rounds, Start
 from burnish.bench.subject import BenchOptions, BenchSubject
-from burnish.bench.tally import Tally
+from burnish.bench.tally import SubjectTally
 from burnish.core.errors import UsageError
 from burnish.core.hashing import arrays_key
 from burnish.core.nearest import suggestion
@@ -21,7 +21,7 @@ from burnish.core.progress import SILENT, Progress
 from burnish.engines import fallback
 from burnish.engines.base import ENGINES
 from burnish.feeds.feed import Feeds
-from burnish.process.child import Limits
+from burnish.process.child import ProcessLimits
 from burnish.store import onnx_files
 from burnish.timing.stopwatch import WarmupLimit
 
@@ -111,16 +111,16 @@ def _starter(subjects: Sequence[BenchSubject], feeds: Feeds, options: BenchOptio
     """Return what starts a worker for a label."""
     # A third of the budget at most goes into warming up.
     share_s = options.budget_s / (3 * options.rounds * len(subjects))
-    common = Terms(
+    common = WorkerTerms(
         feeds=feeds.arrays,
         warmup=WarmupLimit(seconds=min(WarmupLimit().seconds, share_s)),
-        limits=Limits(answer_s=options.limit_s),
+        limits=ProcessLimits(answer_s=options.limit_s),
     )
     of = {subject.label: (subject, _terms(subject, common)) for subject in subjects}
     return lambda label: WorkerProcess(*of[label])
 
 
-def _terms(subject: BenchSubject, common: Terms) -> Terms:
+def _terms(subject: BenchSubject, common: WorkerTerms) -> WorkerTerms:
     if not ENGINES[subject.engine].needs_torch_source:
         return common
     allocator = malloc.for_torch(os.environ)
@@ -129,7 +129,7 @@ def _terms(subject: BenchSubject, common: Terms) -> Terms:
 
 
 def _measurement(
-    subject: BenchSubject, model_key: str, feeds: Feeds, tally: Tally, items_per_call: int
+    subject: BenchSubject, model_key: str, feeds: Feeds, tally: SubjectTally, items_per_call: int
 ) -> Measurement:
     return Measurement(
         subject=subject.label,

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burnish.bench import student
-from burnish.bench.measure import BenchReport, Block, Measurement
+from burnish.bench.measure import BenchReport, Measurement, TimedBlock
 
 CONFIDENCE = 0.95
 
@@ -40,7 +40,7 @@ class Percentile:
     missing_samples: int
 
 
-def median_interval(blocks: Sequence[Block]) -> Interval:
+def median_interval(blocks: Sequence[TimedBlock]) -> Interval:
     """Return the typical call, with an interval over processes: a t interval in logarithms.
 
     Samples of one process resemble each other more than samples of different processes, so the
@@ -51,7 +51,7 @@ def median_interval(blocks: Sequence[Block]) -> Interval:
 
 # kept, for every table and chart of a report shows it
 @functools.lru_cache(maxsize=64)
-def _median_interval(blocks: tuple[Block, ...]) -> Interval:
+def _median_interval(blocks: tuple[TimedBlock, ...]) -> Interval:
     levels = list(round_levels(blocks).values())
     middle = statistics.fmean(levels)
     if len(levels) == 1:
@@ -60,7 +60,7 @@ def _median_interval(blocks: tuple[Block, ...]) -> Interval:
     return Interval(math.exp(middle), math.exp(middle - reach), math.exp(middle + reach))
 
 
-def round_levels(blocks: Sequence[Block]) -> dict[int, float]:
+def round_levels(blocks: Sequence[TimedBlock]) -> dict[int, float]:
     """Return the logarithm of the typical call of each round: of the middle third of its blocks."""
     rounds: dict[int, list[float]] = {}
     for block in blocks:

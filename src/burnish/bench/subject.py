@@ -45,7 +45,7 @@ class BenchOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class WarmedUp:
     """A worker's answer once its calls are steady."""
 
     load_s: float
@@ -71,7 +71,7 @@ class Worker(Protocol):
     def ready(self) -> None:
         """Wait until the process has started and sleeps."""
 
-    def open(self) -> Opened:
+    def open(self) -> WarmedUp:
         """Load the model and call it until it is steady."""
 
     def block(self, calls: int, settle_s: float) -> tuple[float, ...]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from burnish.bench.measure import Block, Launch, ParityMark, Placed, Status
+from burnish.bench.measure import ParityMark, Placed, ProcessStart, Status, TimedBlock
 
 
 @dataclass(slots=True)
-class Tally:
+class SubjectTally:
     """What has been gathered of one subject so far."""
 
-    launches: list[Launch] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
+    launches: list[ProcessStart] = field(default_factory=list)
+    blocks: list[TimedBlock] = field(default_factory=list)
     placement: Placed | None = None
     parity: ParityMark | None = None
     failure: str | None = None

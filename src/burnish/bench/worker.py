@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.bench.measure import Placed
-from burnish.bench.subject import BenchSubject, Opened
+from burnish.bench.subject import BenchSubject, WarmedUp
 from burnish.core import records
 from burnish.core.arrays import Array
 from burnish.engines.base import ENGINES, Session
@@ -18,7 +18,7 @@ from burnish.timing import stopwatch
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class WorkerOpening:
     """What to open, and how long to warm it up at most."""
 
     subject: BenchSubject
@@ -35,7 +35,7 @@ class BlockRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
+class CallSamples:
     """The seconds of each call."""
 
     samples_s: tuple[float, ...]
@@ -61,7 +61,7 @@ class Bench:
         _be_first_to_go()
         ENGINES.names()
 
-    def open(self, request: Opening) -> Opened:
+    def open(self, request: WorkerOpening) -> WarmedUp:
         """Open the model, call it once, then until it is steady."""
         subject, self._feeds = request.subject, request.feeds
         engine = ENGINES[subject.engine]
@@ -72,7 +72,7 @@ class Bench:
         self._call = session.prepare(self._feeds)
         _silence_collector()
         warmup = stopwatch.warm_up(self._call, request.warmup)
-        return Opened(
+        return WarmedUp(
             load_s=load_s,
             first_call_s=first_call_s,
             warmup_calls=warmup.calls,
@@ -82,10 +82,10 @@ class Bench:
             placement=records.decode(Placed, records.encode(session.placement)),
         )
 
-    def block(self, request: BlockRequest) -> Samples:
+    def block(self, request: BlockRequest) -> CallSamples:
         """Time a block of calls."""
         assert self._call is not None, "open comes first"
-        return Samples(
+        return CallSamples(
             stopwatch.sampled(self._call, calls=request.calls, settle_s=request.settle_s)
         )
 

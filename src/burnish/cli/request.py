@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from burnish.cli import output
 from burnish.core import files
-from burnish.study.requests.option import Argument, Field, Option, fields
+from burnish.study.requests.option import Option, Positional, RequestField, fields
 
 R = TypeVar("R")
 _WRITABLE: Mapping[str, Callable[[Path], object]] = {
@@ -46,10 +46,10 @@ def command(
     return made
 
 
-def parameter(field: Field) -> click.Parameter:
+def parameter(field: RequestField) -> click.Parameter:
     """Return how a field is written on a command line."""
     match field.said:
-        case Argument(metavar, many):
+        case Positional(metavar, many):
             return click.Argument(
                 [field.name], metavar=metavar, nargs=-1 if many else 1, required=field.required
             )
@@ -57,7 +57,7 @@ def parameter(field: Field) -> click.Parameter:
             return _option(field, option)
 
 
-def _option(field: Field, said: Option) -> click.Option:
+def _option(field: RequestField, said: Option) -> click.Option:
     default = None if field.required or said.read is not None else field.default
     if said.repeated and isinstance(field.default, str):
         default = (field.default,)
@@ -102,8 +102,8 @@ def built(request: type[R], context: click.Context) -> R:
     return request(**written)
 
 
-def _value(field: Field, written: Any) -> Any:  # noqa: ANN401  (what a parser found)
-    if isinstance(field.said, Argument):
+def _value(field: RequestField, written: Any) -> Any:  # noqa: ANN401  (what a parser found)
+    if isinstance(field.said, Positional):
         return written
     value = written if field.said.read is None else field.said.read(written)
     if check := _WRITABLE.get(field.said.writes):

@@ -20,9 +20,9 @@ from burnish.codegen.environment import (
 )
 from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.schedule import Predicted, Scheduler
-from burnish.codegen.tune.budget import Budget
+from burnish.codegen.tune.budget import TuningTime
 from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.measure import OrtCandidate, Task
+from burnish.codegen.tune.measure import OrtCandidate, TrialTask
 from burnish.codegen.tune.measured import Measured, TuneOptions
 from burnish.codegen.tune.search import Tuner
 from burnish.codegen.tune.trial import Trial
@@ -42,7 +42,7 @@ ENTRY = Kind("an entry of the cache", lambda _folder: None)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """A model that is compiled when its sizes are known."""
 
     stored: StoredModel
@@ -52,7 +52,7 @@ class Source:
     target: str = DEFAULT_TARGET
 
 
-def compiled_for(source: Source, shapes: Mapping[str, tuple[int, ...]]) -> LoadedModel:
+def compiled_for(source: ModelSource, shapes: Mapping[str, tuple[int, ...]]) -> LoadedModel:
     """Return the model, compiled for inputs of these shapes; nothing is measured for it.
 
     Schedules are those that `burnish compile` found for equal groups, else predicted. It is kept
@@ -99,14 +99,14 @@ def _scheduler(backend: Backend, model: ir.Model) -> Scheduler:
     if not backend.trials:
         return Predicted(backend)
     tuner = Tuner(_Closed(), TuningCache(tuning_cache()), backend)
-    return Measured(tuner, TuneOptions(), Budget(0.0), model)
+    return Measured(tuner, TuneOptions(), TuningTime(0.0), model)
 
 
 class _Closed:
     """A measurer in which nothing is tried."""
 
     def try_all(
-        self, task: Task, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
+        self, task: TrialTask, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
     ) -> tuple[Trial, ...]:
         """Raise: the budget is nothing, so nobody asks."""
         raise AssertionError("without a budget nothing is tried")

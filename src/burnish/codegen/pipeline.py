@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.place import Built, CompiledRegion, Draft, Prepared
+from burnish.codegen.place import BuiltPlan, CompiledRegion, Draft, PreparedModel
 from burnish.codegen.regions import Region, border, regions
 from burnish.codegen.schedule import Scheduler
 from burnish.core.progress import SILENT, Progress
@@ -45,17 +45,19 @@ class PlanOptions:
     """Nodes that ONNX Runtime is to run, with the reason."""
 
 
-def prepare(model: ir.Model, sizes: Mapping[str, int], progress: Progress = SILENT) -> Prepared:
+def prepare(
+    model: ir.Model, sizes: Mapping[str, int], progress: Progress = SILENT
+) -> PreparedModel:
     """Return the model with fixed sizes and rewritten; the argument is left untouched."""
     given = without_defaults(model)
     bound = static(given, sizes)
     progress.step("bind", 1, 1, f"{bound.graph.num_nodes():,} nodes")
     rewritten = static(optimize(bound).model, {})
     progress.step("rewrite", 1, 1, f"{rewritten.graph.num_nodes():,} nodes")
-    return Prepared(rewritten, _origins(given, rewritten), dict(sizes), bound)
+    return PreparedModel(rewritten, _origins(given, rewritten), dict(sizes), bound)
 
 
-def plan(prepared: Prepared, options: PlanOptions) -> Built:
+def plan(prepared: PreparedModel, options: PlanOptions) -> BuiltPlan:
     """Return the plan of a prepared model: what kernels compute, and what ONNX Runtime runs."""
     graph = prepared.model.graph
     to_ort = {**cover(graph).left, **options.to_ort}
@@ -72,7 +74,7 @@ def plan(prepared: Prepared, options: PlanOptions) -> Built:
     return _placed(prepared, options.backend, emitted, to_ort)
 
 
-def whole(prepared: Prepared, backend: Backend, reason: str) -> Built:
+def whole(prepared: PreparedModel, backend: Backend, reason: str) -> BuiltPlan:
     """Return a plan in which ONNX Runtime runs everything."""
     to_ort = {named(node): reason for node in prepared.model.graph}
     found = [CompiledRegion(region) for region in regions(prepared.model.graph, to_ort)]
@@ -128,11 +130,11 @@ def _emitted(each: CompiledRegion, backend: Backend) -> CompiledRegion:
 
 
 def _placed(
-    prepared: Prepared,
+    prepared: PreparedModel,
     backend: Backend,
     emitted: Sequence[CompiledRegion],
     to_ort: Mapping[str, str],
-) -> Built:
+) -> BuiltPlan:
     """Return the plan: steps in order, and a place for each tensor."""
     draft = Draft(prepared, backend)
     for number, each in enumerate(emitted):

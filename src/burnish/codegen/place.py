@@ -27,7 +27,7 @@ from burnish.tile.text import nest_text, typed
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedModel:
     """A model with fixed sizes, rewritten, and which of the given nodes its nodes stand for."""
 
     model: ir.Model
@@ -53,7 +53,7 @@ class CompiledRegion:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltPlan:
     """A plan for one choice of sizes; where its constants lie is settled when it is written."""
 
     plan: Plan
@@ -66,7 +66,7 @@ class Built:
     """Comments above the sources: what the first step that runs a kernel computes with it."""
     regions: tuple[CompiledRegion, ...] = ()
     """What its steps were made from."""
-    prepared: Prepared | None = None
+    prepared: PreparedModel | None = None
 
     @property
     def graphs(self) -> tuple[TileGraph, ...]:
@@ -84,7 +84,7 @@ def canonical_name(kernel: EmittedKernel, operators: Sequence[str]) -> str:
 class Draft:
     """A plan in the making."""
 
-    def __init__(self, prepared: Prepared, backend: Backend) -> None:
+    def __init__(self, prepared: PreparedModel, backend: Backend) -> None:
         self._prepared = prepared
         self._model = model = prepared.model
         self._backend = backend
@@ -130,7 +130,7 @@ class Draft:
             self._kernels[name] = kernel.named(name)
             self._add_step(name, choice, kernel, names)
 
-    def placed(self) -> Built:
+    def placed(self) -> BuiltPlan:
         """Return the plan, with places for all tensors."""
         graph = self._model.graph
         inputs = tuple(value.name or "" for value in graph.inputs)
@@ -157,7 +157,7 @@ class Draft:
         )
         constants = {name: self._constants[name] for name in placed if name in self._constants}
         regions = tuple(self._regions)
-        return Built(
+        return BuiltPlan(
             plan, self._kernels, constants, self._parts, self._headers, regions, self._prepared
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import onnx_ir as ir
 
-from burnish.codegen.place import Built, CompiledRegion
+from burnish.codegen.place import BuiltPlan, CompiledRegion
 from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.lower import named, operator
 from burnish.tile.text import quoted
@@ -23,7 +23,7 @@ _OF_REGIONS: Mapping[str, Callable[[CompiledRegion], tuple[object, ...]]] = {
 }
 
 
-def stages(built: Built) -> dict[str, str]:
+def stages(built: BuiltPlan) -> dict[str, str]:
     """Return what there was after each step up to placing, by its name, in order."""
     found: dict[str, str] = {}
     if built.prepared is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from burnish.codegen.backend import Backend, BuiltCode
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.core import records
 from burnish.core.arrays import Array
 from burnish.core.files import Kind, folder_written_beside
@@ -28,7 +28,7 @@ from burnish.store.history import History
 def write(
     target: Path,
     about: About,
-    built: Sequence[Built],
+    built: Sequence[BuiltPlan],
     backend: Backend,
     *,
     accept: Callable[[Path], str] = lambda _draft: "",
@@ -55,7 +55,7 @@ def write(
             write_sums(folder)
 
 
-def _named_apart(built: Built, number: int, total: int) -> Built:
+def _named_apart(built: BuiltPlan, number: int, total: int) -> BuiltPlan:
     """Return a plan whose ONNX Runtime parts have names that no other plan's have."""
     if total == 1:
         return built
@@ -71,7 +71,7 @@ def _named_apart(built: Built, number: int, total: int) -> Built:
     return dataclasses.replace(built, plan=plan, parts=parts)
 
 
-def _write_kernels(folder: Path, built: Sequence[Built], backend: Backend) -> BuiltCode:
+def _write_kernels(folder: Path, built: Sequence[BuiltPlan], backend: Backend) -> BuiltCode:
     """Write all kernels as their back end wants them; return how it loads them."""
     (folder / KERNELS).mkdir()
     sources: dict[str, str] = {}
@@ -89,13 +89,13 @@ def _write_kernels(folder: Path, built: Sequence[Built], backend: Backend) -> Bu
     return code
 
 
-def _write_libraries(folder: Path, built: Sequence[Built], about: About) -> None:
+def _write_libraries(folder: Path, built: Sequence[BuiltPlan], about: About) -> None:
     for each in built:
         for name, model in each.parts.items():
             onnx_files.write(model, folder / name, history=History(about.source_key, ()))
 
 
-def _write_constants(path: Path, built: Sequence[Built]) -> tuple[Plan, ...]:
+def _write_constants(path: Path, built: Sequence[BuiltPlan]) -> tuple[Plan, ...]:
     """Write all constants, equal ones once, and return the plans that say where they are."""
     offsets: dict[str, int] = {}
     with path.open("wb") as stream:

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from burnish.core.arrays import Array, Arrays
 from burnish.core.placing import Lifetime, first_fit
 from burnish.core.tensors import BITS, TensorSpec
-from burnish.cuda.kernel import Built, Kernel, Source
+from burnish.cuda.kernel import BuiltCubin, CubinKernel, TritonSource
 from burnish.cuda.memory import aligned
-from burnish.cuda.plan import Buffer, Copy, DevicePlan, Step
+from burnish.cuda.plan import Buffer, Copy, CubinStep, DevicePlan
 from burnish.cuda.table import KERNELS, DeviceTable, KernelFile
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CubinCall:
     """A kernel and what it is started on."""
 
-    source: Source
+    source: TritonSource
     arguments: tuple[str, ...]
     """Tensors, in the order of the kernel's pointers; then `scratch`, in its own order."""
     outputs: tuple[str, ...]
@@ -35,10 +35,10 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class BoundWork:
     """What is to be done for one choice of sizes; every tensor has whole sizes."""
 
-    calls: tuple[Call, ...]
+    calls: tuple[CubinCall, ...]
     tensors: Mapping[str, TensorSpec]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -56,12 +56,12 @@ class Assembled:
     constants: NDArray[np.uint8]
 
 
-def sources(works: Sequence[Work]) -> tuple[Source, ...]:
+def sources(works: Sequence[BoundWork]) -> tuple[TritonSource, ...]:
     """Return the kernels that works need, each once."""
     return tuple(dict.fromkeys(call.source for work in works for call in work.calls))
 
 
-def assemble(works: Sequence[Work], built: Mapping[Source, Built]) -> Assembled:
+def assemble(works: Sequence[BoundWork], built: Mapping[TritonSource, BuiltCubin]) -> Assembled:
     """Return what does all these works, one plan for each."""
     names = _names(works)
     constants = _Constants()
@@ -81,23 +81,25 @@ def assemble(works: Sequence[Work], built: Mapping[Source, Built]) -> Assembled:
     return Assembled(table, code, block)
 
 
-def _file(call: Call, name: str, plan: DevicePlan, built: Mapping[Source, Built]) -> KernelFile:
+def _file(
+    call: CubinCall, name: str, plan: DevicePlan, built: Mapping[TritonSource, BuiltCubin]
+) -> KernelFile:
     needs = tuple(plan.buffers[_scoped(call, each)].bytes for each in _pointers(call))
     found = built[call.source]
     key = hashlib.sha256(found.code).hexdigest()
     return KernelFile(f"{KERNELS}/{name}.cubin", key, found.kernel, needs)
 
 
-def _names(works: Sequence[Work]) -> dict[Source, str]:
+def _names(works: Sequence[BoundWork]) -> dict[TritonSource, str]:
     """Return a name for each kernel: its own, with a number where others have the same."""
-    names: dict[Source, str] = {}
+    names: dict[TritonSource, str] = {}
     for source in sources(works):
         taken = sum(other.name == source.name for other in names)
         names[source] = f"{source.name}.{taken}" if taken else source.name
     return names
 
 
-def _plan(work: Work, names: Mapping[Source, str], constants: _Constants) -> DevicePlan:
+def _plan(work: BoundWork, names: Mapping[TritonSource, str], constants: _Constants) -> DevicePlan:
     copies = _copies(work)
     buffers = {name: _buffer(work, name, constants) for name in work.tensors}
     for call in work.calls:
@@ -111,13 +113,13 @@ def _plan(work: Work, names: Mapping[Source, str], constants: _Constants) -> Dev
     steps = tuple(_step(call, names[call.source]) for call in work.calls)
     buffers, arena_bytes = _placed(buffers, steps)
     outputs = tuple(_given_out(work, name) for name in work.outputs)
-    every: tuple[Step | Copy, ...] = (*steps, *copies)
+    every: tuple[CubinStep | Copy, ...] = (*steps, *copies)
     return DevicePlan(
         buffers, work.inputs, outputs, every, arena_bytes, work.sizes, results=work.outputs
     )
 
 
-def _buffer(work: Work, name: str, constants: _Constants) -> Buffer:
+def _buffer(work: BoundWork, name: str, constants: _Constants) -> Buffer:
     spec = work.tensors[name]
     if name in work.constants:
         return Buffer(spec.dtype, _shape(spec), "constant", constants.place(work.constants[name]))
@@ -126,8 +128,8 @@ def _buffer(work: Work, name: str, constants: _Constants) -> Buffer:
     return Buffer(spec.dtype, _shape(spec), "output" if name in work.outputs else "arena")
 
 
-def _step(call: Call, kernel: str) -> Step:
-    return Step(
+def _step(call: CubinCall, kernel: str) -> CubinStep:
+    return CubinStep(
         kernel=kernel,
         arguments=tuple(_scoped(call, name) for name in _pointers(call)),
         outputs=(*call.outputs, *(_scoped(call, name) for name in call.scratch)),
@@ -137,26 +139,28 @@ def _step(call: Call, kernel: str) -> Step:
     )
 
 
-def _pointers(call: Call) -> tuple[str, ...]:
+def _pointers(call: CubinCall) -> tuple[str, ...]:
     return (*call.arguments, *call.scratch)
 
 
-def _scoped(call: Call, name: str) -> str:
+def _scoped(call: CubinCall, name: str) -> str:
     """Return the name of a buffer in the plan: scratch is its own call's only."""
     return f"{name} of {call.outputs[0]}" if name in call.scratch else name
 
 
-def _copies(work: Work) -> tuple[Copy, ...]:
+def _copies(work: BoundWork) -> tuple[Copy, ...]:
     """Return how tensors are given out that no kernel writes for the caller alone."""
     loose = [n for n in work.outputs if n in work.inputs or n in work.constants]
     return tuple(Copy(name, _given_out(work, name)) for name in loose)
 
 
-def _given_out(work: Work, name: str) -> str:
+def _given_out(work: BoundWork, name: str) -> str:
     return f"{name} given out" if name in work.inputs or name in work.constants else name
 
 
-def _placed(buffers: dict[str, Buffer], steps: Sequence[Step]) -> tuple[dict[str, Buffer], int]:
+def _placed(
+    buffers: dict[str, Buffer], steps: Sequence[CubinStep]
+) -> tuple[dict[str, Buffer], int]:
     """Return buffers with places in one arena, where dead ones make room for later ones."""
     lives: dict[str, Lifetime] = {}
     for number, step in enumerate(steps):
@@ -182,7 +186,7 @@ def _shape(spec: TensorSpec) -> tuple[int, ...]:
     return shape
 
 
-def _architecture(kernels: Sequence[Kernel]) -> str:
+def _architecture(kernels: Sequence[CubinKernel]) -> str:
     found = sorted({kernel.architecture for kernel in kernels})
     if len(found) != 1:
         raise ValueError(f"kernels are for {', '.join(found) or 'no card'}")

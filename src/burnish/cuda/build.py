@@ -19,16 +19,16 @@ from burnish.core.errors import BurnishError, MissingCapabilityError
 from burnish.core.files import write_bytes, write_text
 from burnish.core.hashing import value_key
 from burnish.cuda import triton_worker
-from burnish.cuda.kernel import Built, Failed, Kernel, Source
-from burnish.cuda.triton_worker import Task
-from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
+from burnish.cuda.kernel import BuiltCubin, CubinKernel, Failed, TritonSource
+from burnish.cuda.triton_worker import CompileTask
+from burnish.process.child import Child, ChildEndedError, ChildRefusedError, ProcessLimits
 
 SCHEMA = 1
 
 _SHOWN = 300
 """Characters of a compiler's message that a reason keeps."""
 
-Outcome = Built | Failed
+Outcome = BuiltCubin | Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,12 @@ class BuildOptions:
 class _Kept:
     """What the cache says of a cubin that lies beside it."""
 
-    kernel: Kernel
+    kernel: CubinKernel
     code_key: str
 
 
 def build(
-    sources: Sequence[Source],
+    sources: Sequence[TritonSource],
     architecture: str,
     options: BuildOptions = BuildOptions(),  # noqa: B008  (frozen)
 ) -> list[Outcome]:
@@ -64,7 +64,7 @@ def build(
         kept = _read(options.cache, key)
         if kept is not None:
             found[key] = kept
-    missing = {key: Task(s, architecture) for key, s in zip(keys, sources, strict=True)}
+    missing = {key: CompileTask(s, architecture) for key, s in zip(keys, sources, strict=True)}
     wanted = {key: task for key, task in missing.items() if key not in found}
     found.update(_compiled(wanted, options))
     return [found[key] for key in keys]
@@ -81,11 +81,11 @@ def triton_version() -> str:
         ) from error
 
 
-def _key(source: Source, architecture: str, compiler: str) -> str:
+def _key(source: TritonSource, architecture: str, compiler: str) -> str:
     return value_key([dataclasses.asdict(source), architecture, compiler, SCHEMA])
 
 
-def _compiled(tasks: Mapping[str, Task], options: BuildOptions) -> dict[str, Outcome]:
+def _compiled(tasks: Mapping[str, CompileTask], options: BuildOptions) -> dict[str, Outcome]:
     """Return what became of each task; every thread keeps one process busy.
 
     Kernels are kept as they come: whoever is interrupted goes on where it was.
@@ -98,7 +98,7 @@ def _compiled(tasks: Mapping[str, Task], options: BuildOptions) -> dict[str, Out
 
         def kept(key: str) -> Outcome:
             outcome = compilers.outcome(tasks[key])
-            if isinstance(outcome, Built):
+            if isinstance(outcome, BuiltCubin):
                 _write(options.cache, key, outcome)
             return outcome
 
@@ -113,11 +113,11 @@ class _Compilers:
         self._idle: queue.SimpleQueue[Child] = queue.SimpleQueue()
         self._starting = threading.Lock()
 
-    def outcome(self, task: Task) -> Outcome:
+    def outcome(self, task: CompileTask) -> Outcome:
         """Return a task's kernel; a process that ends over it is replaced."""
         child = self._taken()
         try:
-            return child.ask("build", task, Built, self._limit_s)
+            return child.ask("build", task, BuiltCubin, self._limit_s)
         except ChildRefusedError as error:
             return Failed(_line(str(error)))
         except ChildEndedError as error:
@@ -133,7 +133,7 @@ class _Compilers:
             return self._idle.get_nowait()
         except queue.Empty:
             with self._starting:
-                return Child(triton_worker.__name__, Limits(answer_s=self._limit_s))
+                return Child(triton_worker.__name__, ProcessLimits(answer_s=self._limit_s))
 
     def __enter__(self) -> Self:
         return self
@@ -152,7 +152,7 @@ def _line(message: str) -> str:
     return " ".join(dict.fromkeys((*lines[:1], *lines[-1:])))[:_SHOWN]
 
 
-def _read(cache: Path | None, key: str) -> Built | None:
+def _read(cache: Path | None, key: str) -> BuiltCubin | None:
     """Return what is kept under a key; None: nothing, or something else than was written."""
     if cache is None:
         return None
@@ -161,10 +161,12 @@ def _read(cache: Path | None, key: str) -> Built | None:
         code = (cache / f"{key}.cubin").read_bytes()
     except (OSError, BurnishError):
         return None
-    return Built(kept.kernel, code) if hashlib.sha256(code).hexdigest() == kept.code_key else None
+    return (
+        BuiltCubin(kept.kernel, code) if hashlib.sha256(code).hexdigest() == kept.code_key else None
+    )
 
 
-def _write(cache: Path | None, key: str, built: Built) -> None:
+def _write(cache: Path | None, key: str, built: BuiltCubin) -> None:
     if cache is None:
         return
     kept = _Kept(built.kernel, hashlib.sha256(built.code).hexdigest())

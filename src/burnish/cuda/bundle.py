@@ -20,10 +20,10 @@ from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.core.files import written_beside
-from burnish.cuda.assemble import Work, assemble, sources
+from burnish.cuda.assemble import BoundWork, assemble, sources
 from burnish.cuda.build import BuildOptions, build, triton_version
 from burnish.cuda.expected import Expected
-from burnish.cuda.kernel import Built, Failed, Kernel, Source
+from burnish.cuda.kernel import BuiltCubin, CubinKernel, Failed, TritonSource
 from burnish.cuda.recipe import Recipe, made
 from burnish.cuda.table import DeviceTable
 
@@ -49,28 +49,28 @@ Input = Recipe | Stored
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class BundledCandidate:
     """One way to compute a group."""
 
     label: str
     """Tells the candidates of a group apart: a schedule, as whoever asks writes it."""
-    work: Work
+    work: BoundWork
     """Its inputs are the group's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class BundledGroup:
     """What is computed, and every way of doing so that is to be timed."""
 
     signature: str
     """Equal for equal groups of any model."""
     inputs: Mapping[str, Input]
     expected: Mapping[str, Expected]
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[BundledCandidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedCandidate:
     """A candidate as it stands in a bundle."""
 
     label: str
@@ -87,7 +87,7 @@ class PreparedGroup:
     signature: str
     inputs: Mapping[str, Input]
     expected: Mapping[str, Expected]
-    candidates: tuple[Prepared, ...]
+    candidates: tuple[PreparedCandidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Contents:
 
 
 def prepare(
-    groups: Sequence[Group],
+    groups: Sequence[BundledGroup],
     values: Arrays,
     architecture: str,
     *,
@@ -145,25 +145,27 @@ def prepare(
 
 
 def _prepared(
-    candidate: Candidate, found: Mapping[Source, Built | Failed], code: dict[str, bytes]
-) -> Prepared:
+    candidate: BundledCandidate,
+    found: Mapping[TritonSource, BuiltCubin | Failed],
+    code: dict[str, bytes],
+) -> PreparedCandidate:
     built = {}
     for source in sources([candidate.work]):
         match found[source]:
             case Failed(reason):
-                return Prepared(candidate.label, None, f"{source.name}: {reason}")
-            case Built() as one:
+                return PreparedCandidate(candidate.label, None, f"{source.name}: {reason}")
+            case BuiltCubin() as one:
                 spilled = one.kernel.spilled_words
                 if spilled > MOST_SPILLED_WORDS:
                     reason = f"{source.name}: {spilled} values of each thread are in memory"
-                    return Prepared(candidate.label, None, reason)
+                    return PreparedCandidate(candidate.label, None, reason)
                 built[source] = one
     done = assemble([candidate.work], built)
     code.update({done.table.kernels[name].key: each for name, each in done.code.items()})
-    return Prepared(candidate.label, done.table)
+    return PreparedCandidate(candidate.label, done.table)
 
 
-def kernels(prepared: Prepared) -> tuple[Kernel, ...]:
+def kernels(prepared: PreparedCandidate) -> tuple[CubinKernel, ...]:
     """Return the kernels of a candidate."""
     return tuple(each.kernel for each in prepared.table.kernels.values()) if prepared.table else ()
 

@@ -14,7 +14,7 @@ from burnish.core.errors import ModelError
 from burnish.cuda import bundle as bundles
 from burnish.cuda.bundle import Contents, PreparedGroup
 from burnish.cuda.device_array import DeviceArray
-from burnish.cuda.dlpack import Piece
+from burnish.cuda.dlpack import LentMemory
 from burnish.cuda.driver import Device, Driver
 from burnish.cuda.expected import finding
 from burnish.cuda.memory import Holder, Slot, SlotPool
@@ -28,7 +28,7 @@ _MOST_REPEATS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class BundleOpening:
     """Which bundle to time, and on what."""
 
     path: Path
@@ -54,13 +54,13 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class CandidateTime:
     """How long one run takes."""
 
     samples_s: tuple[float, ...]
 
 
-class Worker:
+class BundleWorker:
     """Keeps the candidates of one group on the card, to time them in turns."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Worker:
         self._models: dict[int, DeviceModel] = {}
         self._repeats: dict[int, int] = {}
 
-    def open(self, asked: Opening) -> Device:
+    def open(self, asked: BundleOpening) -> Device:
         """Read a bundle, take the card, and return which one it is."""
         module, _, name = asked.driver.partition(":")
         self._driver = getattr(importlib.import_module(module), name)()
@@ -95,7 +95,7 @@ class Worker:
         self._models[which.candidate] = model
         return Tried()
 
-    def time(self, which: Which) -> Sample:
+    def time(self, which: Which) -> CandidateTime:
         """Return how long runs of a candidate take that was tried before."""
         model = self._models[which.candidate]
         if which.candidate not in self._repeats:
@@ -104,7 +104,7 @@ class Worker:
             self._repeats[which.candidate] = min(max(wanted, 1), _MOST_REPEATS)
         repeats = self._repeats[which.candidate]
         found = model.times_s(self._inputs, warmup=1, runs=which.runs, repeats=repeats)
-        return Sample(found)
+        return CandidateTime(found)
 
     def _entered(self, number: int) -> PreparedGroup:
         """Return a group, with its inputs on the card and no other's candidates there."""
@@ -158,5 +158,5 @@ def on_card(driver: Driver, array: Array) -> DeviceArray:
         driver.synchronize(stream)
         memory[0].users.clear()
         driver.drop_stream(stream)
-    piece = Piece(memory[0].address, name_of(array), array.shape, driver.device.dlpack)
+    piece = LentMemory(memory[0].address, name_of(array), array.shape, driver.device.dlpack)
     return DeviceArray(driver, piece, memory, None)

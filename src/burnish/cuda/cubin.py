@@ -28,7 +28,7 @@ class NotACubinError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class CubinFacts:
     """What a cubin tells of its one kernel."""
 
     capability: tuple[int, int]
@@ -45,7 +45,7 @@ class Facts:
     """The version of CUDA that wrote it: an older driver cannot load it."""
 
 
-def facts(code: bytes) -> Facts:
+def facts(code: bytes) -> CubinFacts:
     """Return what a cubin tells; `NotACubinError` where it is none, or has not one kernel."""
     try:
         return _facts(code)
@@ -53,7 +53,7 @@ def facts(code: bytes) -> Facts:
         raise NotACubinError(f"is no readable cubin ({error})") from error
 
 
-def _facts(code: bytes) -> Facts:
+def _facts(code: bytes) -> CubinFacts:
     head = _HEAD.unpack_from(code)
     if head[0] != b"\x7fELF" or head[7] != MACHINE:
         raise NotACubinError("is no cubin")
@@ -67,7 +67,7 @@ def _facts(code: bytes) -> Facts:
     single = dict(own)
     threads = struct.unpack("<III", single[_THREADS])[0] if _THREADS in single else None
     version = (flags >> 8 if abi >= _NEW_FLAGS else flags) & 0xFF
-    return Facts(
+    return CubinFacts(
         capability=divmod(version, 10),
         entry=entries[0],
         parameter_bytes=_parameters(own),

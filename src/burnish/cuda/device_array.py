@@ -24,7 +24,7 @@ class DeviceArray:
     def __init__(
         self,
         driver: Driver,
-        piece: dlpack.Piece,
+        piece: dlpack.LentMemory,
         memory: tuple[Slot, Holder],
         stream: Stream | None,
     ) -> None:

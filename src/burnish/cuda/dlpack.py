@@ -83,7 +83,7 @@ class Lent:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LentMemory:
     """Memory that is to be lent."""
 
     address: int
@@ -116,7 +116,7 @@ def take(capsule: Capsule) -> Lent:
     )
 
 
-def lend(piece: Piece, keep: object) -> Capsule:
+def lend(piece: LentMemory, keep: object) -> Capsule:
     """Return a capsule of some memory; `keep` lives until whoever took it is done with it."""
     managed = _Managed()
     rank = len(piece.shape)

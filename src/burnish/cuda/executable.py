@@ -16,9 +16,9 @@ from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
 from burnish.cuda import feeding
 from burnish.cuda.device_array import DeviceArray
-from burnish.cuda.dlpack import Piece
+from burnish.cuda.dlpack import LentMemory
 from burnish.cuda.driver import Driver, DriverError, Event, Stream
-from burnish.cuda.feeding import Feed, Given
+from burnish.cuda.feeding import Feed, GivenInput
 from burnish.cuda.graphs import Line, Memory
 from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.memory import Holder, Slot, SlotPool, aligned, enough_memory
@@ -30,7 +30,7 @@ Result = Array | DeviceArray
 
 
 @dataclass(frozen=True, slots=True)
-class StepTime:
+class CardStepTime:
     """One step of a run, on the card's own clock."""
 
     start_s: float
@@ -120,7 +120,7 @@ class DeviceExecutable:
             self._driver.drop_graph(graph)
         return tuple(found[warmup:])
 
-    def step_times(self, feeds: Feeds, *, warmup: int, runs: int) -> list[list[StepTime]]:
+    def step_times(self, feeds: Feeds, *, warmup: int, runs: int) -> list[list[CardStepTime]]:
         """Return when each step of each of `runs` runs began, and how long it took."""
         prepared = self._prepared(feeds)
         with self._at_work(), self._events(len(self.plan.steps) + 1) as events:
@@ -130,7 +130,7 @@ class DeviceExecutable:
                 self._driver.replay(graph, self._own)
                 self._driver.synchronize(self._own)
                 reached = [self._driver.elapsed_s(events[0], event) for event in events]
-                times = [StepTime(begin, end - begin) for begin, end in pairwise(reached)]
+                times = [CardStepTime(begin, end - begin) for begin, end in pairwise(reached)]
                 recorded.append(times)
             self._driver.drop_graph(graph)
         return recorded[warmup:]
@@ -162,7 +162,7 @@ class DeviceExecutable:
     def _stream(self, stream: Any) -> Stream:  # noqa: ANN401
         return self._own if stream is None else self._driver.stream(feeding.stream_handle(stream))
 
-    def _given(self, feeds: Feeds, line: Stream, until_done: ExitStack) -> dict[str, Given]:
+    def _given(self, feeds: Feeds, line: Stream, until_done: ExitStack) -> dict[str, GivenInput]:
         """Return the inputs, checked; what others lend is given back when all is done."""
         wrong = feeding.missing(feeds, self.plan.inputs)
         if wrong is not None:
@@ -178,7 +178,9 @@ class DeviceExecutable:
             found[name] = each
         return found
 
-    def _placed(self, given: Mapping[str, Given], line: Stream) -> tuple[dict[str, int], Holder]:
+    def _placed(
+        self, given: Mapping[str, GivenInput], line: Stream
+    ) -> tuple[dict[str, int], Holder]:
         """Return where the inputs are on the card; those that are elsewhere are sent there."""
         found = {name: each.address for name, each in given.items() if each.usable}
         if len(found) == len(given):
@@ -212,7 +214,7 @@ class DeviceExecutable:
         found = {}
         for result, name in zip(self._results, self.plan.outputs, strict=True):
             buffer = self.plan.buffers[name]
-            piece = Piece(places[name], buffer.dtype, buffer.shape, device)
+            piece = LentMemory(places[name], buffer.dtype, buffer.shape, device)
             found[result] = DeviceArray(self._driver, piece, memory, written_in)
         return found
 

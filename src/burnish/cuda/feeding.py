@@ -22,7 +22,7 @@ _VECTOR = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenInput:
     """One input, wherever it lies."""
 
     address: int
@@ -40,7 +40,7 @@ class Given:
         return self.on_card and self.address % _VECTOR == 0
 
 
-def given(name: str, feed: Feed, device: Device, stream: int) -> Given:
+def given(name: str, feed: Feed, device: Device, stream: int) -> GivenInput:
     """Return what an input is; what lies on the card is made ready for a stream there."""
     if isinstance(feed, np.ndarray) or not hasattr(feed, "__dlpack_device__"):
         return _of_host(np.asarray(feed))
@@ -56,7 +56,9 @@ def given(name: str, feed: Feed, device: Device, stream: int) -> Given:
             hint="copy it there first, or feed an array of NumPy",
         )
     on_card = place == device.dlpack
-    return Given(lent.address, on_card, lent.dtype, lent.shape, lent.contiguous, feed, lent.release)
+    return GivenInput(
+        lent.address, on_card, lent.dtype, lent.shape, lent.contiguous, feed, lent.release
+    )
 
 
 def described(name: str, feed: Feed) -> tuple[str, tuple[int, ...]]:
@@ -73,7 +75,9 @@ def described(name: str, feed: Feed) -> tuple[str, tuple[int, ...]]:
     return "", tuple(int(size) for size in feed.shape)
 
 
-def findings(name: str, found: Given, dtype: str, shape: tuple[int, ...]) -> Iterator[UsageError]:
+def findings(
+    name: str, found: GivenInput, dtype: str, shape: tuple[int, ...]
+) -> Iterator[UsageError]:
     """Yield why an input is not what a plan reads."""
     if found.dtype != dtype:
         yield UsageError(
@@ -117,9 +121,9 @@ def missing(feeds: Mapping[str, Feed], names: tuple[str, ...]) -> UsageError | N
     )
 
 
-def _of_host(array: Array) -> Given:
+def _of_host(array: Array) -> GivenInput:
     dense = np.ascontiguousarray(array)
-    return Given(dense.ctypes.data, False, name_of(array), array.shape, True, dense)
+    return GivenInput(dense.ctypes.data, False, name_of(array), array.shape, True, dense)
 
 
 def _taken(name: str, feed: Feed, stream: int | None) -> dlpack.Lent:

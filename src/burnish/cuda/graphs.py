@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from burnish.cuda.driver import Driver, DriverError, Event, Graph, Start, Stream
 from burnish.cuda.loaded import LoadedKernels
-from burnish.cuda.plan import Copy, DevicePlan, Step
+from burnish.cuda.plan import Copy, CubinStep, DevicePlan
 
 Addresses = Mapping[str, int]
 """Where inputs and outputs are."""
@@ -127,15 +127,15 @@ class Line:
             raise
         return self._driver.end_capture(own)
 
-    def _step(self, step: Step | Copy, addresses: Addresses, stream: Stream) -> None:
+    def _step(self, step: CubinStep | Copy, addresses: Addresses, stream: Stream) -> None:
         match step:
             case Copy(source, target):
                 if size := self._plan.buffers[source].bytes:
                     self._driver.copy(addresses[target], addresses[source], size, stream)
-            case Step():
+            case CubinStep():
                 self._start(step, addresses, stream)
 
-    def _start(self, step: Step, addresses: Addresses, stream: Stream) -> None:
+    def _start(self, step: CubinStep, addresses: Addresses, stream: Stream) -> None:
         for name in step.zeroed:
             if size := self._plan.buffers[name].bytes:
                 self._driver.zero(addresses[name], size, stream)

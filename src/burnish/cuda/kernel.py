@@ -13,7 +13,7 @@ ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TritonSource:
     """A kernel as Triton reads it."""
 
     name: str
@@ -27,7 +27,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class CubinKernel:
     """What must be known of a cubin to start its kernel."""
 
     entry: str
@@ -64,10 +64,10 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltCubin:
     """A compiled kernel."""
 
-    kernel: Kernel
+    kernel: CubinKernel
     code: bytes
 
 
@@ -91,13 +91,13 @@ def settings_line(pointers: Sequence[str], warps: int, stages: int) -> str:
     return _SETTINGS + json.dumps(found)
 
 
-def source_of(name: str, text: str) -> Source:
+def source_of(name: str, text: str) -> TritonSource:
     """Return a kernel from a text that says how it is compiled; `ValueError` if it does not."""
     lines = [line for line in text.splitlines() if line.startswith(_SETTINGS)]
     if len(lines) != 1:
         raise ValueError(f"{name}: has {len(lines)} lines that begin with {_SETTINGS!r}, not one")
     found = json.loads(lines[0].removeprefix(_SETTINGS))
-    return Source(name, text, tuple(found["pointers"]), found["warps"], found["stages"])
+    return TritonSource(name, text, tuple(found["pointers"]), found["warps"], found["stages"])
 
 
 def capability_of(architecture: str) -> tuple[int, int]:

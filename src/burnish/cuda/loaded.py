@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.core.units import size as size_text
 from burnish.cuda.driver import Driver, DriverError, Function, Module
-from burnish.cuda.kernel import Kernel, runs_on
+from burnish.cuda.kernel import CubinKernel, runs_on
 from burnish.cuda.memory import enough_memory
 
 Bytes = NDArray[np.uint8]
@@ -26,7 +26,7 @@ class LoadedKernels:
     def __init__(
         self,
         driver: Driver,
-        kernels: Mapping[str, Kernel],
+        kernels: Mapping[str, CubinKernel],
         code: Mapping[str, bytes],
         *,
         where: str,
@@ -48,7 +48,7 @@ class LoadedKernels:
             while self._modules:
                 self._driver.unload(self._modules.pop())
 
-    def _check(self, kernel: Kernel) -> None:
+    def _check(self, kernel: CubinKernel) -> None:
         """Raise if the card here cannot run a kernel."""
         device = self._driver.device
         again = f"compile it for this card: {self._command} --target {device.architecture}"
@@ -81,7 +81,7 @@ class LoadedKernels:
             return self._driver.function(module, kernel.entry, kernel.shared_bytes)
 
     @contextmanager
-    def _loading(self, name: str, kernel: Kernel) -> Iterator[None]:
+    def _loading(self, name: str, kernel: CubinKernel) -> Iterator[None]:
         try:
             yield
         except DriverError as error:

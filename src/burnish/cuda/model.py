@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from burnish.core.errors import UsageError
 from burnish.cuda.driver import Driver
-from burnish.cuda.executable import DeviceExecutable, Feeds, Result, StepTime
+from burnish.cuda.executable import CardStepTime, DeviceExecutable, Feeds, Result
 from burnish.cuda.feeding import described
 from burnish.cuda.loaded import Bytes, LoadedKernels, uploaded
 from burnish.cuda.plan import DevicePlan
@@ -61,7 +61,7 @@ class DeviceModel:
         executable = self.executable(feeds)
         return executable.times_s(feeds, warmup=warmup, runs=runs, repeats=repeats)
 
-    def step_times(self, feeds: Feeds, *, warmup: int, runs: int) -> list[list[StepTime]]:
+    def step_times(self, feeds: Feeds, *, warmup: int, runs: int) -> list[list[CardStepTime]]:
         """Return when each step of each of `runs` runs began, and how long it took."""
         return self.executable(feeds).step_times(feeds, warmup=warmup, runs=runs)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from burnish.core.tensors import BITS
-from burnish.cuda.kernel import Kernel
+from burnish.cuda.kernel import CubinKernel
 
 Home = Literal["input", "output", "arena", "constant"]
 """Where a buffer's memory is: the caller's, what is handed back, what steps share, or constant."""
@@ -31,7 +31,7 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CubinStep:
     """One kernel, over all its programs."""
 
     kernel: str
@@ -67,7 +67,7 @@ class DevicePlan:
     buffers: Mapping[str, Buffer]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    steps: tuple[Step | Copy, ...]
+    steps: tuple[CubinStep | Copy, ...]
     arena_bytes: int
     sizes: Mapping[str, int] = field(default_factory=dict)
     """The size of each symbolic dimension of the model."""
@@ -75,12 +75,12 @@ class DevicePlan:
     """What the model calls its outputs, in their order; empty: as their buffers are called."""
 
     @property
-    def kernel_steps(self) -> tuple[Step, ...]:
+    def kernel_steps(self) -> tuple[CubinStep, ...]:
         """Return the steps that start kernels."""
-        return tuple(step for step in self.steps if isinstance(step, Step))
+        return tuple(step for step in self.steps if isinstance(step, CubinStep))
 
 
-def program_bytes(plan: DevicePlan, kernels: Mapping[str, Kernel]) -> int:
+def program_bytes(plan: DevicePlan, kernels: Mapping[str, CubinKernel]) -> int:
     """Return the memory that the programs of one step need for themselves, at most."""
     needs = (step.programs * kernels[step.kernel].program_bytes for step in plan.kernel_steps)
     return max(needs, default=0)

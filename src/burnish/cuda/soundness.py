@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from burnish.core.placing import Lifetime
 from burnish.core.tensors import BITS
-from burnish.cuda.plan import Buffer, Copy, DevicePlan, Step
+from burnish.cuda.plan import Buffer, Copy, CubinStep, DevicePlan
 from burnish.cuda.table import DeviceTable, KernelFile
 
 MOST_BYTES = 2**46
@@ -90,7 +90,7 @@ def _home_findings(plan: DevicePlan) -> Iterator[str]:
 
 
 def _step_findings(
-    step: Step | Copy, buffers: Mapping[str, Buffer], kernels: Mapping[str, KernelFile]
+    step: CubinStep | Copy, buffers: Mapping[str, Buffer], kernels: Mapping[str, KernelFile]
 ) -> Iterator[str]:
     names = (step.source, step.target) if isinstance(step, Copy) else step.arguments
     for name in names:
@@ -107,7 +107,9 @@ def _step_findings(
     yield from _call_findings(step, buffers, kernels[step.kernel])
 
 
-def _call_findings(step: Step, buffers: Mapping[str, Buffer], found: KernelFile) -> Iterator[str]:
+def _call_findings(
+    step: CubinStep, buffers: Mapping[str, Buffer], found: KernelFile
+) -> Iterator[str]:
     if any(not 1 <= size <= most for size, most in zip(step.grid, _MOST_PROGRAMS, strict=True)):
         yield f"starts {'×'.join(map(str, step.grid))} programs"
     if len(step.arguments) != len(found.pointer_bytes):
@@ -148,7 +150,7 @@ def _order_findings(plan: DevicePlan) -> Iterator[str]:
             yield f"output {name!r} is never written"
 
 
-def _uses(step: Step | Copy) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _uses(step: CubinStep | Copy) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if isinstance(step, Copy):
         return (step.source,), (step.target,)
     writes = dict.fromkeys((*step.outputs, *step.zeroed))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from burnish.cuda.cubin import NotACubinError, facts
-from burnish.cuda.kernel import Kernel, capability_of
+from burnish.cuda.kernel import CubinKernel, capability_of
 from burnish.cuda.plan import DevicePlan
 
 SCHEMA = 1
@@ -25,7 +25,7 @@ class KernelFile:
     """In the folder."""
     key: str
     """The sha256 of its content."""
-    kernel: Kernel
+    kernel: CubinKernel
     pointer_bytes: tuple[int, ...]
     """How much memory there must be behind each pointer."""
 
@@ -44,7 +44,7 @@ class DeviceTable:
     """The sha256 of that."""
 
 
-def code_findings(told: Kernel, code: bytes) -> Iterator[str]:
+def code_findings(told: CubinKernel, code: bytes) -> Iterator[str]:
     """Yield where a cubin is another one than is told."""
     try:
         found = facts(code)

@@ -19,20 +19,20 @@ from burnish.core.errors import BurnishError, MissingCapabilityError
 from burnish.cuda import bundle as bundles
 from burnish.cuda import bundle_worker, timings
 from burnish.cuda.bundle import PreparedGroup
-from burnish.cuda.bundle_worker import Opening, Sample, Tried, Which
+from burnish.cuda.bundle_worker import BundleOpening, CandidateTime, Tried, Which
 from burnish.cuda.driver import Device
 from burnish.cuda.kernel import runs_on
-from burnish.cuda.timings import Conditions, GroupTimings, Timing, Timings
-from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
+from burnish.cuda.timings import CandidateTiming, GroupTimings, TimingConditions, Timings
+from burnish.process.child import Child, ChildEndedError, ChildRefusedError, ProcessLimits
 from burnish.version import __version__
 
 NVIDIA = "burnish.cuda.nvidia:NvidiaDriver"
 
-_ENTRY = f"{bundle_worker.__name__}:{bundle_worker.Worker.__name__}"
+_ENTRY = f"{bundle_worker.__name__}:{bundle_worker.BundleWorker.__name__}"
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class TimingRules:
     """How long to time, and when to give up."""
 
     rounds: int = 5
@@ -45,15 +45,15 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TimingRequest:
     """What is to be timed."""
 
     path: Path
     driver: str = NVIDIA
-    rules: Rules = Rules()
+    rules: TimingRules = TimingRules()
 
 
-def time_bundle(asked: Asked, tell: Callable[[str], None] = lambda _line: None) -> Timings:
+def time_bundle(asked: TimingRequest, tell: Callable[[str], None] = lambda _line: None) -> Timings:
     """Return how long every candidate of a bundle takes here, or why there is no time."""
     bundle = bundles.read(asked.path).bundle
     with _Bench(asked) as bench:
@@ -69,7 +69,7 @@ def time_bundle(asked: Asked, tell: Callable[[str], None] = lambda _line: None) 
             groups.append(_timed_group(bench, number, group, asked.rules))
             tell(_line(groups[-1], number + 1, len(bundle.groups)))
     return Timings(
-        conditions=Conditions(
+        conditions=TimingConditions(
             device=device.name,
             architecture=device.architecture,
             driver=".".join(map(str, device.driver)),
@@ -82,13 +82,13 @@ def time_bundle(asked: Asked, tell: Callable[[str], None] = lambda _line: None) 
     )
 
 
-_A = TypeVar("_A", Tried, Sample)
+_A = TypeVar("_A", Tried, CandidateTime)
 
 
 class _Bench:
     """A process with the card, started again when a candidate ends it."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: TimingRequest) -> None:
         self._asked = asked
         self._child: Child | None = None
         self._alive: set[Which] = set()
@@ -114,7 +114,9 @@ class _Bench:
             if again.failure:
                 return again.failure
         try:
-            return self._ask("time", Which(which.group, which.candidate, runs), Sample).samples_s
+            return self._ask(
+                "time", Which(which.group, which.candidate, runs), CandidateTime
+            ).samples_s
         except _LostError as error:
             return str(error)
 
@@ -133,9 +135,9 @@ class _Bench:
 
     def _opened(self) -> Device:
         if self._child is None:
-            limits = Limits(answer_s=self._asked.rules.limit_s)
+            limits = ProcessLimits(answer_s=self._asked.rules.limit_s)
             self._child = Child(_ENTRY, limits)
-            opening = Opening(self._asked.path.absolute(), self._asked.driver)
+            opening = BundleOpening(self._asked.path.absolute(), self._asked.driver)
             self.device = self._child.ask("open", opening, Device)
         return self.device
 
@@ -157,7 +159,9 @@ class _LostError(Exception):
     """The process was lost to a candidate."""
 
 
-def _timed_group(bench: _Bench, number: int, group: PreparedGroup, rules: Rules) -> GroupTimings:
+def _timed_group(
+    bench: _Bench, number: int, group: PreparedGroup, rules: TimingRules
+) -> GroupTimings:
     """Return how long each candidate of a group takes, in rounds of all of them."""
     failures = {n: each.reason for n, each in enumerate(group.candidates) if each.table is None}
     for n in range(len(group.candidates)):
@@ -179,13 +183,13 @@ def _timed_group(bench: _Bench, number: int, group: PreparedGroup, rules: Rules)
     return GroupTimings(
         group.signature,
         tuple(
-            Timing(each.label, tuple(samples.get(n, ())), failures.get(n, ""))
+            CandidateTiming(each.label, tuple(samples.get(n, ())), failures.get(n, ""))
             for n, each in enumerate(group.candidates)
         ),
     )
 
 
-def _racing(samples: dict[int, list[float]], rules: Rules) -> list[int]:
+def _racing(samples: dict[int, list[float]], rules: TimingRules) -> list[int]:
     """Return the candidates that may still be the fastest."""
     medians = {n: statistics.median(found) for n, found in samples.items() if found}
     best = min(medians.values(), default=0.0)
@@ -207,11 +211,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("bundle", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=Path("timings.json"))
     parser.add_argument("--driver", default=NVIDIA, help=argparse.SUPPRESS)
-    parser.add_argument("--rounds", type=int, default=Rules().rounds)
+    parser.add_argument("--rounds", type=int, default=TimingRules().rounds)
     asked = parser.parse_args(words)
     try:
-        rules = Rules(rounds=asked.rounds)
-        found = time_bundle(Asked(asked.bundle, asked.driver, rules), _say)
+        rules = TimingRules(rounds=asked.rounds)
+        found = time_bundle(TimingRequest(asked.bundle, asked.driver, rules), _say)
         timings.write(asked.output, found)
     except BurnishError as error:
         _say(f"error: {error.problem}\nhint: {error.hint}")

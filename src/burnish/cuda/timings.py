@@ -16,7 +16,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class TimingConditions:
     """Where and with what candidates were timed; other ones, other results."""
 
     device: str
@@ -28,7 +28,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class CandidateTiming:
     """How long one candidate took, or why there is no time."""
 
     label: str
@@ -47,10 +47,10 @@ class GroupTimings:
     """How long the candidates of one group took."""
 
     signature: str
-    timings: tuple[Timing, ...]
+    timings: tuple[CandidateTiming, ...]
 
     @property
-    def best(self) -> Timing | None:
+    def best(self) -> CandidateTiming | None:
         """Return the fastest; None: none worked."""
         timed = [each for each in self.timings if each.samples_s]
         return min(timed, key=lambda each: statistics.median(each.samples_s), default=None)
@@ -60,7 +60,7 @@ class GroupTimings:
 class Timings:
     """What one run on a card gave."""
 
-    conditions: Conditions
+    conditions: TimingConditions
     groups: tuple[GroupTimings, ...]
     date: str
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class TimingCache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def get(self, signature: str, conditions: Conditions) -> GroupTimings | None:
+    def get(self, signature: str, conditions: TimingConditions) -> GroupTimings | None:
         """Return what was timed; None: nothing, or what cannot be read."""
         try:
             path = self._path(signature, conditions)
@@ -101,6 +101,6 @@ class TimingCache:
             path = self._path(group.signature, timings.conditions)
             write_text(path, records.text_of(records.document(merged, schema=SCHEMA)))
 
-    def _path(self, signature: str, conditions: Conditions) -> Path:
+    def _path(self, signature: str, conditions: TimingConditions) -> Path:
         key = value_key([signature, records.encode(conditions)])
         return self._folder / f"{key[:32]}.json"

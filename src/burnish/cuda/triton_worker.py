@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from burnish.cuda.cubin import facts
-from burnish.cuda.kernel import Built, Kernel, Source, capability_of
+from burnish.cuda.kernel import BuiltCubin, CubinKernel, TritonSource, capability_of
 from burnish.process.scratch import scratch
 
 JitFunction = Any
@@ -24,14 +24,14 @@ _ALIGNMENT = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class CompileTask:
     """A kernel, and the card that it is to be compiled for."""
 
-    source: Source
+    source: TritonSource
     architecture: str
 
 
-def build(task: Task) -> Built:
+def build(task: CompileTask) -> BuiltCubin:
     """Return a kernel as machine code."""
     with scratch("triton") as folder:
         _settle(folder)
@@ -48,7 +48,7 @@ def _settle(folder: Path) -> None:
     knobs.compilation.disable_line_info = True
 
 
-def _function(source: Source, folder: Path) -> JitFunction:
+def _function(source: TritonSource, folder: Path) -> JitFunction:
     """Return the function of a source; Triton reads its text from the file once more."""
     path = folder / "kernel.py"
     path.write_text(source.text)
@@ -62,7 +62,7 @@ def _function(source: Source, folder: Path) -> JitFunction:
     return getattr(module, source.name)
 
 
-def _built(task: Task, function: JitFunction) -> Built:
+def _built(task: CompileTask, function: JitFunction) -> BuiltCubin:
     import triton
     from triton.backends.compiler import GPUTarget
 
@@ -78,7 +78,7 @@ def _built(task: Task, function: JitFunction) -> Built:
         target=GPUTarget("cuda", 10 * major + minor, 32),
         options={"num_warps": source.warps, "num_stages": source.stages},
     )
-    return Built(_kernel(source, compiled), compiled.asm["cubin"])
+    return BuiltCubin(_kernel(source, compiled), compiled.asm["cubin"])
 
 
 def triton_type(name: str) -> str:
@@ -86,7 +86,7 @@ def triton_type(name: str) -> str:
     return _TYPES.get(name, name)
 
 
-def _kernel(source: Source, compiled: Any) -> Kernel:  # noqa: ANN401  (`CompiledKernel`)
+def _kernel(source: TritonSource, compiled: Any) -> CubinKernel:  # noqa: ANN401  (`CompiledKernel`)
     told, found = compiled.metadata, facts(compiled.asm["cubin"])
     # what a launch of ours does not do is an error here, not a wrong result there
     unusual = {
@@ -100,7 +100,7 @@ def _kernel(source: Source, compiled: Any) -> Kernel:  # noqa: ANN401  (`Compile
     if any(size != 8 for size in found.parameter_bytes):
         raise ValueError("takes something else than pointers")
     ptx = compiled.asm["ptx"]
-    return Kernel(
+    return CubinKernel(
         entry=told.name,
         architecture=_first(r"^\.target (sm_\w+)", ptx),
         pointers=source.pointers,

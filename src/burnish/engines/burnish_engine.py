@@ -26,7 +26,7 @@ from burnish.trace.events import Trace
 from burnish.version import __version__
 
 if TYPE_CHECKING:
-    from burnish.codegen.cached import Source
+    from burnish.codegen.cached import ModelSource
     from burnish.runtime.executable import Executable
     from burnish.runtime.folder import CompiledModel
     from burnish.runtime.load import LoadedModel
@@ -72,17 +72,17 @@ class Burnish:
             whole = load(model.compiled, threads=threads)
             told = whole.compiled
             self._check_folder(told, model.compiled)
-            facts = Facts(
+            facts = SessionFacts(
                 told.plans[0].target, told.about.precision, threads,
                 self._notes(options, told.about.precision),
             )  # fmt: skip
             return BurnishSession(lambda _feeds: whole, facts)
-        from burnish.codegen.cached import Source
+        from burnish.codegen.cached import ModelSource
 
         loaded = onnx_files.read(model.onnx)
         precision = arithmetic_type(loaded)
-        source = Source(model, loaded, precision, threads, self.target)
-        facts = Facts(self.target, precision, threads, self._notes(options, precision))
+        source = ModelSource(model, loaded, precision, threads, self.target)
+        facts = SessionFacts(self.target, precision, threads, self._notes(options, precision))
         return BurnishSession(_Compiling(source), facts)
 
     def _check_folder(self, told: CompiledModel, folder: Path) -> None:
@@ -99,7 +99,7 @@ class Burnish:
 class _Compiling:
     """Compiles a model for the shapes that it is fed; each choice of shapes once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ModelSource) -> None:
         self._source = source
         self._interface = onnx_files.interface(source.loaded)
         self._loaded: dict[tuple[tuple[int, ...], ...], LoadedModel] = {}
@@ -116,7 +116,7 @@ class _Compiling:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class SessionFacts:
     """What is known of a session before it is fed."""
 
     target: str
@@ -128,7 +128,7 @@ class Facts:
 class BurnishSession:
     """A model that runs on generated kernels."""
 
-    def __init__(self, loaded: Callable[[Arrays], LoadedModel], facts: Facts) -> None:
+    def __init__(self, loaded: Callable[[Arrays], LoadedModel], facts: SessionFacts) -> None:
         self._loaded = loaded
         self._facts = facts
         self._plan: Plan | None = None

@@ -17,7 +17,7 @@ from burnish.timing.turns import Rounds, Turns, take_turns
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class SessionOpening:
     """What to open, and where the one who asks is."""
 
     engine: str
@@ -30,7 +30,7 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedSession:
     """The number of a session, and what was obtained."""
 
     session: int
@@ -38,7 +38,7 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class Fed:
+class FedInputs:
     """Inputs for a session."""
 
     session: int
@@ -48,7 +48,7 @@ class Fed:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class SessionRun:
     """What a session gave; some know only now how they divide the work."""
 
     outputs: Mapping[str, Array]
@@ -59,12 +59,12 @@ class Ran:
 class TurnsRequest:
     """Who takes turns with which inputs, and how often."""
 
-    fed: tuple[Fed, ...]
+    fed: tuple[FedInputs, ...]
     turns: Turns
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
+class RoundSamples:
     """The seconds of each one's calls, by round."""
 
     samples_s: tuple[Rounds, ...]
@@ -82,7 +82,7 @@ class Host:
         """Import an engine: what follows is about models."""
         importlib.import_module(module)
 
-    def open(self, request: Opening) -> Opened:
+    def open(self, request: SessionOpening) -> OpenedSession:
         """Load a model."""
         os.chdir(request.folder)
         if request.environment != os.environ:
@@ -92,14 +92,14 @@ class Host:
         session = ENGINES[request.engine].open(request.model, request.options)
         number = next(self._numbers)
         self._sessions[number] = session
-        return Opened(number, session.placement)
+        return OpenedSession(number, session.placement)
 
-    def run(self, request: Fed) -> Ran:
+    def run(self, request: FedInputs) -> SessionRun:
         """Run a model once."""
         session = self._sessions[request.session]
-        return Ran(session.run(request.feeds), session.placement)
+        return SessionRun(session.run(request.feeds), session.placement)
 
-    def prepare(self, request: Fed) -> int:
+    def prepare(self, request: FedInputs) -> int:
         """Put inputs in their place; return the number of a call that runs with them."""
         number = next(self._numbers)
         self._calls[number] = self._sessions[request.session].prepare(request.feeds)
@@ -109,14 +109,14 @@ class Host:
         """Run what was prepared."""
         self._calls[number]()
 
-    def record(self, request: Fed) -> Recording:
+    def record(self, request: FedInputs) -> Recording:
         """Run a model often, with and without a timeline."""
         return record(self._sessions[request.session], request.feeds, request.repeats)
 
-    def take_turns(self, request: TurnsRequest) -> Samples:
+    def take_turns(self, request: TurnsRequest) -> RoundSamples:
         """Time several models in turns."""
         calls = [self._sessions[fed.session].prepare(fed.feeds) for fed in request.fed]
-        return Samples(take_turns(calls, request.turns))
+        return RoundSamples(take_turns(calls, request.turns))
 
     def close(self, number: int) -> None:
         """Unload a model."""

@@ -18,10 +18,17 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
 from burnish.engines.base import ENGINES, LEVELS, EngineOptions, GraphLevel, Placement
 from burnish.engines.crash import Crash
-from burnish.engines.host import Fed, Opened, Opening, Ran, Samples, TurnsRequest
+from burnish.engines.host import (
+    FedInputs,
+    OpenedSession,
+    RoundSamples,
+    SessionOpening,
+    SessionRun,
+    TurnsRequest,
+)
 from burnish.engines.onnxruntime_errors import is_about_memory
 from burnish.engines.recording import Recording, Repeats
-from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
+from burnish.process.child import Child, ChildEndedError, ChildRefusedError, ProcessLimits
 from burnish.store.stored import StoredModel
 from burnish.timing.turns import Turns, flat
 from burnish.trace.events import Trace
@@ -112,16 +119,16 @@ def open_session(
 
     One answer may take `limit_s`; None: as long as any engine might need.
     """
-    return IsolatedSession(_process(engine), model, options, limit_s or Limits().answer_s)
+    return IsolatedSession(_process(engine), model, options, limit_s or ProcessLimits().answer_s)
 
 
 def take_turns(
     sessions: Sequence[IsolatedSession], feeds: Sequence[Arrays], turns: Turns
 ) -> tuple[tuple[float, ...], ...]:
     """Return the seconds of the calls of sessions of one engine, which take turns there."""
-    fed = [Fed(one.number, own) for one, own in zip(sessions, feeds, strict=True)]
+    fed = [FedInputs(one.number, own) for one, own in zip(sessions, feeds, strict=True)]
     last, request = sessions[-1], TurnsRequest(tuple(fed), turns)
-    found = last.asked("take_turns", request, Samples, feeds[-1])
+    found = last.asked("take_turns", request, RoundSamples, feeds[-1])
     return tuple(map(flat, found.samples_s))
 
 
@@ -151,7 +158,7 @@ class IsolatedSession:
 
     def run(self, feeds: Arrays) -> dict[str, Array]:
         """Run once with inputs from, and outputs to, host memory."""
-        ran = self._fed("run", feeds, Ran)
+        ran = self._fed("run", feeds, SessionRun)
         self._placement = ran.placement
         return dict(ran.outputs)
 
@@ -176,7 +183,7 @@ class IsolatedSession:
             self._child.ask("close", self.number, type(None))
 
     def _open(self) -> None:
-        request = Opening(
+        request = SessionOpening(
             self._process.engine,
             self._process.module,
             self._model,
@@ -189,7 +196,7 @@ class IsolatedSession:
                 self._child = self._process.ready()
             except ChildEndedError as ended:
                 raise self._explained(ended, None) from ended
-            opened = self.asked("open", request, Opened, None)
+            opened = self.asked("open", request, OpenedSession, None)
         self.number, self._placement = opened.session, opened.placement
 
     def _fed(
@@ -201,7 +208,7 @@ class IsolatedSession:
     ) -> A:
         if not self._child.runs:
             self._open()  # another session of this engine has ended the process meanwhile
-        return self.asked(method, Fed(self.number, feeds, repeats), answer, feeds)
+        return self.asked(method, FedInputs(self.number, feeds, repeats), answer, feeds)
 
     def asked(self, method: str, request: Any, answer: type[A], feeds: Arrays | None) -> A:  # noqa: ANN401
         """Return an answer of the engine's process; `feeds` are those that might end it."""

@@ -62,7 +62,7 @@ _MOST_GUESSED = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundSizes:
     """The sizes of all symbols, and the inputs' shapes that follow."""
 
     sizes: Mapping[str, int]
@@ -86,7 +86,7 @@ class _Occurrence:
 
 def bind(
     inputs: Sequence[TensorSpec], asked: Mapping[str, int], *, longest: int | None = None
-) -> Bound:
+) -> BoundSizes:
     """Return sizes for all symbols: what is asked for, else what name or place suggest.
 
     Sequences that are not asked for are kept at `longest` or below, the past included.
@@ -109,7 +109,7 @@ def bind(
     notes = [note for s in free for note in _note(s, meanings[s], sizes[s], places[s])]
     notes += _shorten(sizes, free, meanings, longest)
     _add_up(sizes, free, meanings)
-    return Bound(sizes, meanings, _shapes(inputs, sizes), tuple(notes))
+    return BoundSizes(sizes, meanings, _shapes(inputs, sizes), tuple(notes))
 
 
 def _refuse_unknown_rank(inputs: Sequence[TensorSpec]) -> None:

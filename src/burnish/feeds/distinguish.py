@@ -17,7 +17,7 @@ import numpy as np
 
 from burnish.core.arrays import Array
 from burnish.core.tensors import FLOATS, TensorSpec
-from burnish.feeds.bind import Bound
+from burnish.feeds.bind import BoundSizes
 from burnish.feeds.far_values import (
     ADDED,
     INDICES,
@@ -296,7 +296,7 @@ class Varied:
         array: Array,
         spec: TensorSpec,
         variant: Variant,
-        bound: Bound,
+        bound: BoundSizes,
         random: np.random.Generator,
     ) -> Array:
         role = self._maker.purpose(spec.name).role

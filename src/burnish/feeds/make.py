@@ -11,7 +11,7 @@ import onnx_ir as ir
 from burnish.core.arrays import Array
 from burnish.core.tensors import Dim, TensorSpec
 from burnish.feeds import dimension, values
-from burnish.feeds.bind import Bound, bind
+from burnish.feeds.bind import BoundSizes, bind
 from burnish.feeds.feed import Feeds, Padding
 from burnish.feeds.positions import longest_sequence
 from burnish.feeds.roles import Role, role_of
@@ -47,11 +47,11 @@ class Maker:
         self.longest = _longest(model, self.inputs, self._tables)
         """How many positions the model has; None: nothing limits them."""
 
-    def bound(self, bindings: Mapping[str, int]) -> Bound:
+    def bound(self, bindings: Mapping[str, int]) -> BoundSizes:
         """Return the sizes of all dimensions where some are given."""
         return bind(self.inputs, bindings, longest=self.longest)
 
-    def rows(self, name: str, bound: Bound) -> int | None:
+    def rows(self, name: str, bound: BoundSizes) -> int | None:
         """Return how many rows the smallest table has that an input indexes; None: no table."""
         return _rows(self._tables[name], bound)
 
@@ -93,7 +93,7 @@ def _generator(seed: int, name: str) -> np.random.Generator:
     return np.random.default_rng([seed % 2**63, int.from_bytes(digest[:8], "little")])
 
 
-def _rows(table: Dim | None, bound: Bound) -> int | None:
+def _rows(table: Dim | None, bound: BoundSizes) -> int | None:
     if isinstance(table, str):
         known = all(name in bound.sizes for name in dimension.atoms(table))
         return dimension.evaluate(table, bound.sizes) if known else None
@@ -109,7 +109,7 @@ def _longest(
     return min(limits, default=None)
 
 
-def _past_length(inputs: Sequence[TensorSpec], bound: Bound) -> int:
+def _past_length(inputs: Sequence[TensorSpec], bound: BoundSizes) -> int:
     """Return how many steps are in the past: by name, else from (batch, heads, past, size)."""
     size = bound.size_of("past")
     if size is not None:
@@ -118,7 +118,7 @@ def _past_length(inputs: Sequence[TensorSpec], bound: Bound) -> int:
     return next((shape[2] for shape in shapes if len(shape) == 4), 0)
 
 
-def _longest_tokens(inputs: Sequence[TensorSpec], bound: Bound) -> int:
+def _longest_tokens(inputs: Sequence[TensorSpec], bound: BoundSizes) -> int:
     """Return the length of the token inputs of a model with fixed shapes, else of anything."""
     batched = [spec for spec in inputs if len(spec.shape) > 1]
     tokens = [spec for spec in batched if role_of(spec) is Role.TOKENS]

@@ -50,7 +50,7 @@ class _Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ShiftedInput:
     """A value that holds the input's values plus `shift`."""
 
     value: ir.Value
@@ -76,10 +76,10 @@ def smallest_table(value: ir.Value, model: ir.Model) -> Dim | None:
     return min(rows) if rows else next(iter(symbols), None)
 
 
-def uses(value: ir.Value, model: ir.Model) -> Iterator[tuple[Found, ir.Node, int]]:
+def uses(value: ir.Value, model: ir.Model) -> Iterator[tuple[ShiftedInput, ir.Node, int]]:
     """Yield every use of a value, and of values that carry it on."""
     seen = set()
-    waiting = [Found(value, 0, None)]
+    waiting = [ShiftedInput(value, 0, None)]
     while waiting:
         found = waiting.pop()
         if found in seen:
@@ -91,15 +91,17 @@ def uses(value: ir.Value, model: ir.Model) -> Iterator[tuple[Found, ir.Node, int
         waiting += _returned(found)
 
 
-def _carried(found: Found, node: ir.Node, operand: int, model: ir.Model) -> Iterator[Found]:
+def _carried(
+    found: ShiftedInput, node: ir.Node, operand: int, model: ir.Model
+) -> Iterator[ShiftedInput]:
     function = model.functions.get(node.op_identifier())
     if function is not None:
         call = _Call(node, function, found.call)
-        yield Found(function.inputs[operand], found.shift, call)
+        yield ShiftedInput(function.inputs[operand], found.shift, call)
     elif operand in _CARRIED_OPERANDS.get(node.op_type, ()) or _is_masked(node, operand):
         shift = found.shift + _constant_shift(node, operand)
         for output in node.outputs:
-            yield Found(output, shift, found.call)
+            yield ShiftedInput(output, shift, found.call)
 
 
 def _is_masked(node: ir.Node, operand: int) -> bool:
@@ -112,13 +114,13 @@ def _is_masked(node: ir.Node, operand: int) -> bool:
     return truth is not None and truth.op_type in _TRUTHS
 
 
-def _returned(found: Found) -> Iterator[Found]:
+def _returned(found: ShiftedInput) -> Iterator[ShiftedInput]:
     """Yield what a call gives back, if the value is an output of the function it is in."""
     if found.call is None:
         return
     for output, given in zip(found.call.function.outputs, found.call.node.outputs, strict=False):
         if output is found.value:
-            yield Found(given, found.shift, found.call.caller)
+            yield ShiftedInput(given, found.shift, found.call.caller)
 
 
 def _constant_shift(node: ir.Node, operand: int) -> int:
@@ -130,7 +132,7 @@ def _constant_shift(node: ir.Node, operand: int) -> int:
     return int(other.max()) if node.op_type == "Add" else -int(other.min())
 
 
-def _rows(found: Found, node: ir.Node, operand: int) -> Iterator[Dim]:
+def _rows(found: ShiftedInput, node: ir.Node, operand: int) -> Iterator[Dim]:
     if node.op_type == "OneHot" and operand == 0:
         depth = constant(node.inputs[1])
         if depth is not None:

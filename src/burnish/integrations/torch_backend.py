@@ -28,7 +28,7 @@ _KEPT_REPORTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class GraphReport:
+class GraphOutcome:
     """What became of a graph for one choice of shapes."""
 
     operations: int
@@ -43,10 +43,10 @@ class GraphReport:
     """Why PyTorch runs it as it is; empty: it does not."""
 
 
-_REPORTS: deque[GraphReport] = deque(maxlen=_KEPT_REPORTS)
+_REPORTS: deque[GraphOutcome] = deque(maxlen=_KEPT_REPORTS)
 
 
-def graphs() -> tuple[GraphReport, ...]:
+def graphs() -> tuple[GraphOutcome, ...]:
     """Return what became of the graphs that were called so far, the last ones of them."""
     return tuple(_REPORTS)
 
@@ -134,7 +134,7 @@ class CompiledGraph:
         nodes = sum(node.op.startswith("call") for node in self._graph.graph.nodes)
         inputs = (values[n] for n in self._inputs)
         shapes = tuple(tuple(int(s) for s in each.shape) for each in inputs if is_tensor(each))
-        _REPORTS.append(GraphReport(nodes, shapes, kernels, notes, eager))
+        _REPORTS.append(GraphOutcome(nodes, shapes, kernels, notes, eager))
 
 
 def _refusal(values: Sequence[Any]) -> str:

@@ -12,7 +12,7 @@ import onnx_ir.passes.common as common_passes
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.budget import Budget
-from burnish.meaning.node import Nodes, NotEvaluatedError, Operand, Tensor
+from burnish.meaning.node import Nodes, NotEvaluatedError, Operand, TypedArray
 from burnish.meaning.numbers import Numbers
 from burnish.store.element_types import array_of, numpy_type
 from burnish.tile.lower import named, operator
@@ -44,8 +44,8 @@ def _loop(
             break
         if turn == _MOST_TURNS:
             raise NotEvaluatedError(f"a loop of more than {_MOST_TURNS:,} turns")
-        count = Tensor(np.asarray(turn, np.int64), "i64")
-        flag = goes_on or Tensor(np.asarray(True), "bool")
+        count = TypedArray(np.asarray(turn, np.int64), "i64")
+        flag = goes_on or TypedArray(np.asarray(True), "bool")
         results = body(graph, (count, flag, *state))
         goes_on, state = results[0], results[1 : 1 + len(state)]
         for stack, result in zip(stacks, results[1 + len(state) :], strict=True):
@@ -57,7 +57,7 @@ def _stacked(tensors: list[Operand], numbers: Numbers, axis: int = 0) -> Operand
     if not tensors:
         raise NotEvaluatedError("a loop that gives a row for each turn takes none")
     arrays = np.stack([numbers.array(each.value) for each in tensors], axis)
-    return Tensor(arrays, tensors[0].dtype)
+    return TypedArray(arrays, tensors[0].dtype)
 
 
 def _scan(
@@ -97,7 +97,7 @@ def _ints(node: ir.Node, name: str, count: int) -> list[int]:
 def _rows(tensor: Operand, axis: int, backwards: int, numbers: Numbers) -> list[Operand]:
     array = np.moveaxis(numbers.array(tensor.value), axis, 0)
     rows: Any = array[::-1] if backwards else array
-    return [Tensor(row, tensor.dtype) for row in rows]
+    return [TypedArray(row, tensor.dtype) for row in rows]
 
 
 CONTROL: Mapping[str, Control] = {"If": _if, "Loop": _loop, "Scan": _scan}
@@ -147,7 +147,7 @@ class Evaluator:
         wanted: Collection[str] | None = None,
         watch: Watch | None = None,
         budget: Budget | None = None,
-    ) -> dict[str, Tensor]:
+    ) -> dict[str, TypedArray]:
         """Return the outputs, or the values called `wanted`, for these inputs.
 
         When the budget is spent, it gives up.
@@ -201,15 +201,15 @@ class Evaluator:
             raise NotEvaluatedError(f"the value {value.name!r} is computed by nobody")
         return self._constant(value.name, array_of(value.const_value), numbers)
 
-    def _held(self, name: str, array: Array, numbers: Numbers) -> Tensor:
+    def _held(self, name: str, array: Array, numbers: Numbers) -> TypedArray:
         """Return what is fed: an input, or a constant of a larger model."""
         if name in self._weights:
             return self._constant(name, array, numbers)
-        return Tensor(numbers.held(array, name_of(array)), name_of(array))
+        return TypedArray(numbers.held(array, name_of(array)), name_of(array))
 
-    def _constant(self, name: str | None, array: Array, numbers: Numbers) -> Tensor:
+    def _constant(self, name: str | None, array: Array, numbers: Numbers) -> TypedArray:
         hold = numbers.loose if name in self._loose else numbers.weight
-        return Tensor(hold(array, name_of(array)), name_of(array))
+        return TypedArray(hold(array, name_of(array)), name_of(array))
 
     def _node(
         self,
@@ -240,7 +240,9 @@ class Evaluator:
         given = [None if each is None else _declared(each, numbers) for each in inputs]
         results = self._otherwise(node, given)
         return tuple(
-            Tensor(numbers.rounded(numbers.held(each, name_of(each)), name_of(each)), name_of(each))
+            TypedArray(
+                numbers.rounded(numbers.held(each, name_of(each)), name_of(each)), name_of(each)
+            )
             for each in results
         )
 
@@ -258,7 +260,7 @@ class Evaluator:
         return [self._read(value, scope, numbers) for value in graph.outputs]
 
 
-def _declared(tensor: Tensor, numbers: Numbers) -> Array:
+def _declared(tensor: TypedArray, numbers: Numbers) -> Array:
     return numbers.array(tensor.value).astype(numpy_type(tensor.dtype))
 
 

@@ -56,7 +56,7 @@ Value = Any
 """`Residues` for floats, a plain array for integers and truths."""
 
 
-class Field(Reals):
+class PrimeField(Reals):
     """Numbers modulo a prime; the seed decides what inputs and unknown functions are."""
 
     def __init__(self, seed: int) -> None:

@@ -18,7 +18,7 @@ from burnish.meaning.numbers import Noisy, Numbers, Reals, Value
 from burnish.store.element_types import SHORT_NAMES, numpy_type
 from burnish.tile.graph import TensorType, TileOp
 from burnish.tile.lower import STANDARD_DOMAINS, node_of, operator
-from burnish.tile.semantics import SEMANTICS, Builder, Node, NotCoveredError
+from burnish.tile.semantics import SEMANTICS, NestBuilder, Node, NotCoveredError
 
 _LARGEST_KNOWN = 4096
 """Elements; an integer input up to this size may be a list of sizes or axes."""
@@ -33,7 +33,7 @@ class NotEvaluatedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class TypedArray:
     """Elements, and the type that the model declares for them."""
 
     value: Value
@@ -49,7 +49,7 @@ class _Nests:
 
 
 Operand = Any
-"""A `Tensor`; a list of them for a sequence; None for an input that is left out."""
+"""A `TypedArray`; a list of them for a sequence; None for an input that is left out."""
 
 
 class Nodes:
@@ -63,7 +63,7 @@ class Nodes:
         self, node: ir.Node, inputs: Sequence[Operand], numbers: Numbers
     ) -> tuple[Operand, ...]:
         """Return what a node gives; NotEvaluatedError where nobody here can say."""
-        if all(each is None or isinstance(each, Tensor) for each in inputs):
+        if all(each is None or isinstance(each, TypedArray) for each in inputs):
             found = self._by_nests(node, inputs, numbers)
             if not isinstance(found, str):
                 return found
@@ -74,7 +74,7 @@ class Nodes:
         return _by_reference(node, inputs, numbers, found)
 
     def _by_nests(
-        self, node: ir.Node, inputs: Sequence[Tensor | None], numbers: Numbers
+        self, node: ir.Node, inputs: Sequence[TypedArray | None], numbers: Numbers
     ) -> tuple[Operand, ...] | str:
         """Return the outputs; a text says why the node has no nests."""
         name = operator(node)
@@ -110,7 +110,7 @@ class Nodes:
         self,
         node: Node,
         name: str,
-        inputs: Sequence[Tensor | None],
+        inputs: Sequence[TypedArray | None],
         numbers: Numbers,
         *,
         with_floats: bool,
@@ -144,7 +144,7 @@ def _is_known(array: Array, dtype: str, *, with_floats: bool) -> bool:
 def _lowered(
     node: Node, name: str, types: dict[str, TensorType], known: dict[str, Array]
 ) -> _Nests | str:
-    builder = Builder(types, known)
+    builder = NestBuilder(types, known)
     builder.begin(node)
     try:
         SEMANTICS[name](builder, node)
@@ -155,8 +155,8 @@ def _lowered(
 
 
 def _evaluated(
-    node: Node, nests: _Nests, inputs: Sequence[Tensor | None], numbers: Numbers
-) -> tuple[Tensor | None, ...]:
+    node: Node, nests: _Nests, inputs: Sequence[TypedArray | None], numbers: Numbers
+) -> tuple[TypedArray | None, ...]:
     values: dict[str, Value] = {
         name: numbers.weight(array, name_of(array)) for name, array in nests.constants.items()
     }
@@ -168,7 +168,7 @@ def _evaluated(
         value = evaluate_nest(op, values, numbers)
         values[op.output] = value if is_move(op) else numbers.rounded(value, op.dtype)
         types[op.output] = op.dtype
-    return tuple(Tensor(values[name], types[name]) if name else None for name in node.outputs)
+    return tuple(TypedArray(values[name], types[name]) if name else None for name in node.outputs)
 
 
 def _by_reference(
@@ -190,7 +190,7 @@ def _by_reference(
             results = runner.run(None, dict(zip(names, given, strict=True)))
     except Exception as error:  # the reference raises whatever NumPy does
         raise NotEvaluatedError(f"{operator(node)}: {type(error).__name__}: {error}") from error
-    floats = [e.dtype for e in inputs if isinstance(e, Tensor) and e.dtype in FLOATS]
+    floats = [e.dtype for e in inputs if isinstance(e, TypedArray) and e.dtype in FLOATS]
     return tuple(
         _wrapped(result, value, floats[0] if floats else "f32", numbers)
         for result, value in zip(results, node.outputs, strict=False)
@@ -217,4 +217,4 @@ def _wrapped(result: Any, value: ir.Value, float_type: str, numbers: Numbers) ->
     if dtype in FLOATS:
         declared = SHORT_NAMES.get(value.dtype, "") if value.dtype is not None else ""
         dtype = declared if declared in FLOATS else float_type
-    return Tensor(numbers.rounded(numbers.held(array, dtype), dtype), dtype)
+    return TypedArray(numbers.rounded(numbers.held(array, dtype), dtype), dtype)

@@ -23,11 +23,11 @@ from burnish.feeds.feed import Feeds
 from burnish.parity.arithmetic import quantised_values
 from burnish.parity.changes import are_evidence, changes
 from burnish.parity.pairing import pair_outputs
-from burnish.parity.region import Producers, Region, live_values, name_of
+from burnish.parity.region import Producers, ValueRegion, live_values, name_of
 from burnish.parity.report import Agreement, Bisection, Culprit, TensorDiff
 from burnish.parity.scan import Scan, runs, scan
 from burnish.parity.tolerances import ROUNDING, Tolerances
-from burnish.parity.verify import JUDGE, Subject, unoptimised
+from burnish.parity.verify import JUDGE, JudgedSubject, unoptimised
 from burnish.store import onnx_files
 
 RULE = "burnish.rule"
@@ -48,8 +48,8 @@ class _Graphs:
 
 
 def bisect(
-    reference: Subject,
-    candidate: Subject,
+    reference: JudgedSubject,
+    candidate: JudgedSubject,
     feeds: Feeds,
     *,
     sample: str = "1",
@@ -74,7 +74,7 @@ def bisect(
     return _bisection(graphs, found, asked, sample, if_agreeing)
 
 
-def _check_exposable(subject: Subject) -> None:
+def _check_exposable(subject: JudgedSubject) -> None:
     if ENGINES[subject.engine].needs_torch_source:
         raise UsageError(
             f"{subject.engine} runs the PyTorch module, whose inner values have no ONNX names",
@@ -82,7 +82,7 @@ def _check_exposable(subject: Subject) -> None:
         )
 
 
-def _graphs(reference: Subject, candidate: Subject) -> _Graphs:
+def _graphs(reference: JudgedSubject, candidate: JudgedSubject) -> _Graphs:
     models = [onnx_files.read(subject.model.onnx) for subject in (reference, candidate)]
     interfaces = [onnx_files.interface(model) for model in models]
     paired = {b: a for a, b in pair_outputs(*interfaces).candidates.items()}
@@ -102,7 +102,9 @@ def _graphs(reference: Subject, candidate: Subject) -> _Graphs:
     )
 
 
-def _note_if_agreeing(asked: tuple[Subject, Subject], ran: tuple[Subject, Subject]) -> str:
+def _note_if_agreeing(
+    asked: tuple[JudgedSubject, JudgedSubject], ran: tuple[JudgedSubject, JudgedSubject]
+) -> str:
     if asked != ran:
         candidate = asked[1]
         return (
@@ -207,7 +209,7 @@ def _culprit(graphs: _Graphs, diffs: Mapping[str, TensorDiff], tensor: str) -> C
 
 def _regions(
     graphs: _Graphs, diffs: Mapping[str, TensorDiff], tensor: str
-) -> tuple[Region, Region]:
+) -> tuple[ValueRegion, ValueRegion]:
     """Return what computes `tensor` from the nearest compared values: in both models."""
     compared = {graphs.counterparts[name] for name in diffs}
     return (

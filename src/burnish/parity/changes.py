@@ -9,14 +9,14 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Array
 from burnish.parity.compare import compare_tensor
-from burnish.parity.region import Region, name_of
+from burnish.parity.region import ValueRegion, name_of
 from burnish.parity.report import Change
 from burnish.parity.tolerances import Tolerances
 
 _EQUAL = Tolerances(absolute=0.0, relative=0.0)
 
 
-def changes(reference: Region, candidate: Region) -> tuple[Change, ...]:
+def changes(reference: ValueRegion, candidate: ValueRegion) -> tuple[Change, ...]:
     """Return which weights, operators and attributes of the same name differ."""
     return (
         *_changed_initializers(reference.initializers, candidate.initializers),

@@ -26,12 +26,12 @@ from burnish.feeds.distinguish import Suspicions, Variant, Varied
 from burnish.feeds.feed import Feeds
 from burnish.feeds.make import Maker
 from burnish.parity.arithmetic import arithmetic_by_output, quantised_values, weakest
-from burnish.parity.examine import Examiner, Given, Terms
+from burnish.parity.examine import ExaminedInputs, Examiner, JudgingTerms
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.pairing import pair_outputs
-from burnish.parity.report import Sample, VerifyReport
+from burnish.parity.report import JudgedSample, VerifyReport
 from burnish.parity.structure import Structure, compare_structure
-from burnish.parity.subject import Subject
+from burnish.parity.subject import JudgedSubject
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.truth import Truth
 from burnish.store import onnx_files
@@ -67,7 +67,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ReferenceTrial:
     """Inputs, and what a reference made of them."""
 
     label: str
@@ -76,7 +76,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class JudgedFacts:
     """What must be known of a model, so that its weights need not stay in memory."""
 
     interface: Interface
@@ -90,12 +90,12 @@ class Facts:
         return Tolerances(quantised=self.quantised, by_tensor=by_output)
 
 
-def facts_of(subject: Subject) -> Facts:
+def facts_of(subject: JudgedSubject) -> JudgedFacts:
     """Return what must be known of a subject's model."""
     model = onnx_files.read(subject.model.onnx)
     interface = onnx_files.interface(model)
     without_functions = flat(model)
-    return Facts(
+    return JudgedFacts(
         interface, arithmetic_by_output(without_functions), quantised_values(without_functions)
     )
 
@@ -111,7 +111,10 @@ def variants_of(
 
 
 def feeds_of(
-    label: str, asked: Sequence[Feeds], subjects: tuple[Subject, Subject], effort: Effort
+    label: str,
+    asked: Sequence[Feeds],
+    subjects: tuple[JudgedSubject, JudgedSubject],
+    effort: Effort,
 ) -> Feeds:
     """Return the inputs of a sample again, by its label."""
     if label.isdigit():
@@ -127,13 +130,13 @@ def feeds_of(
     return varied.feeds(next(itertools.islice(variants, number, None)))
 
 
-class Comparison:
+class CandidateJudge:
     """Judges a candidate: on inputs that were asked for, then on inputs that may tell."""
 
     def __init__(
         self,
-        subjects: tuple[Subject, Subject],
-        facts: tuple[Facts, Facts],
+        subjects: tuple[JudgedSubject, JudgedSubject],
+        facts: tuple[JudgedFacts, JudgedFacts],
         tolerances: Tolerances,
         effort: Effort,
         progress: Progress,
@@ -152,7 +155,7 @@ class Comparison:
         runner = self._open.enter_context(NodeRunner(dict(models[0].opset_imports)))
         self._model = models[0]
         self._examiner = Examiner(
-            Terms(pairing, tolerances, self._structure, self._patience),
+            JudgingTerms(pairing, tolerances, self._structure, self._patience),
             Truth(
                 models[0],
                 None if same else models[1],
@@ -176,10 +179,10 @@ class Comparison:
         self._open.close()
 
     def report(
-        self, empty: VerifyReport, trials: Sequence[Trial], notes: Sequence[str]
+        self, empty: VerifyReport, trials: Sequence[ReferenceTrial], notes: Sequence[str]
     ) -> VerifyReport:
         """Return what was found on these inputs, and on all that were looked for."""
-        samples: list[Sample] = []
+        samples: list[JudgedSample] = []
         try:
             session = self._session("candidate", self._candidate)
             for index, trial in enumerate(trials):
@@ -187,7 +190,7 @@ class Comparison:
                 self._progress.step("candidate", index + 1, len(trials))
         except EngineCrashedError as error:
             return crashed(empty, samples, trials, notes, error)
-        searched, found = 0, list[Sample]()
+        searched, found = 0, list[JudgedSample]()
         if self._effort.search and samples and all(sample.passed for sample in samples):
             searched, found = self._search(session)
         terms = self._examiner.terms
@@ -208,20 +211,20 @@ class Comparison:
             notes=tuple(dict.fromkeys(said)),
         )
 
-    def _sample(self, session: Session, trial: Trial) -> Sample:
+    def _sample(self, session: Session, trial: ReferenceTrial) -> JudgedSample:
         try:
             outputs = session.run(trial.feeds.arrays)
         except EngineCrashedError:
             raise
         except ModelError as error:
-            return Sample(trial.label, trial.feeds.bindings, (), problem=error.problem)
-        given = Given(trial.label, trial.feeds, outputs, trial.outputs)
+            return JudgedSample(trial.label, trial.feeds.bindings, (), problem=error.problem)
+        given = ExaminedInputs(trial.label, trial.feeds, outputs, trial.outputs)
         return self._examiner.sample(given)
 
-    def _search(self, session: Session) -> tuple[int, list[Sample]]:
+    def _search(self, session: Session) -> tuple[int, list[JudgedSample]]:
         """Return how many inputs were tried, and the worst; the first that differs ends it."""
         varied, variants = variants_of(self._model, self._structure, self._effort, self._is_taken)
-        tried, worst = 0, list[Sample]()
+        tried, worst = 0, list[JudgedSample]()
         for number, variant in enumerate(variants):
             if self._budget.is_spent:
                 self._examiner.notes["the budget ended before all inputs were tried"] = None
@@ -240,7 +243,7 @@ class Comparison:
 
     def _tried(
         self, session: Session, varied: Varied, variant: Variant, label: str
-    ) -> Sample | None:
+    ) -> JudgedSample | None:
         """Return how the candidate fares on a variant; None: the reference does not take it."""
         try:
             feeds = varied.feeds(variant)
@@ -253,9 +256,9 @@ class Comparison:
         except ModelError as error:
             if not self._is_taken(feeds):
                 return None
-            return Sample(label, feeds.bindings, (), problem=error.problem, kind=variant.kind)
+            return JudgedSample(label, feeds.bindings, (), problem=error.problem, kind=variant.kind)
         try:
-            return self._examiner.sample(Given(label, feeds, outputs, kind=variant.kind))
+            return self._examiner.sample(ExaminedInputs(label, feeds, outputs, kind=variant.kind))
         except ModelError:
             return None
 
@@ -278,7 +281,7 @@ class Comparison:
     def _is_taken(self, feeds: Feeds) -> bool:
         return _takes(self._session("written", self._reference), feeds)
 
-    def _session(self, name: str, subject: Subject) -> Session:
+    def _session(self, name: str, subject: JudgedSubject) -> Session:
         if name not in self._sessions:
             self._sessions[name] = self._open.enter_context(subject.open())
         return self._sessions[name]
@@ -313,14 +316,14 @@ class Comparison:
 
 def crashed(
     empty: VerifyReport,
-    samples: Sequence[Sample],
-    trials: Sequence[Trial],
+    samples: Sequence[JudgedSample],
+    trials: Sequence[ReferenceTrial],
     notes: Sequence[str],
     error: EngineCrashedError,
 ) -> VerifyReport:
     """Return what is left to say when the candidate ended its engine."""
     left = trials[len(samples) :]
-    rest = [Sample(trial.label, trial.feeds.bindings, (), error.problem) for trial in left]
+    rest = [JudgedSample(trial.label, trial.feeds.bindings, (), error.problem) for trial in left]
     return dataclasses.replace(
         empty, samples=(*samples, *rest), notes=tuple(notes), crash=error.crash
     )
@@ -335,7 +338,7 @@ def _takes(session: Session, feeds: Feeds) -> bool:
     return True
 
 
-def proving_nothing(samples: Sequence[Sample]) -> list[str]:
+def proving_nothing(samples: Sequence[JudgedSample]) -> list[str]:
     """Return a note for each tensor that is NaN or infinite in places on both sides."""
     return [
         f"{diff.name}: {count(diff.non_finite_shared, 'element')} of {diff.elements:,} NaN or "
@@ -347,7 +350,7 @@ def proving_nothing(samples: Sequence[Sample]) -> list[str]:
 
 
 def _narrow(
-    tolerances: Tolerances, weaker: Mapping[str, str], samples: Sequence[Sample]
+    tolerances: Tolerances, weaker: Mapping[str, str], samples: Sequence[JudgedSample]
 ) -> Iterator[str]:
     """Yield what the user may want to allow, or has allowed."""
     if tolerances.arithmetic is not None:
@@ -362,7 +365,7 @@ def _narrow(
             )
 
 
-def _badness(sample: Sample) -> tuple[bool, float]:
+def _badness(sample: JudgedSample) -> tuple[bool, float]:
     return (not sample.passed, max((diff.severity for diff in sample.all_diffs), default=0.0))
 
 

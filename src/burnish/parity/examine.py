@@ -17,7 +17,7 @@ from burnish.feeds.feed import Feeds
 from burnish.parity.compare import compare
 from burnish.parity.meanings import Meanings
 from burnish.parity.pairing import Pairing
-from burnish.parity.report import Sample, TensorDiff
+from burnish.parity.report import JudgedSample, TensorDiff
 from burnish.parity.roundings import Roundings, Run
 from burnish.parity.structure import Structure
 from burnish.parity.tolerances import Tolerances
@@ -25,7 +25,7 @@ from burnish.parity.truth import Meant, Tensors, Truth
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class JudgingTerms:
     """By what a candidate is judged."""
 
     pairing: Pairing
@@ -36,7 +36,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ExaminedInputs:
     """What came of one set of inputs."""
 
     label: str
@@ -52,7 +52,7 @@ class Given:
 class Examiner:
     """Judges one set of inputs after another, and remembers what they showed."""
 
-    terms: Terms
+    terms: JudgingTerms
     truth: Truth | None
     """None: meaning cannot be judged."""
     run_written: Run
@@ -65,7 +65,7 @@ class Examiner:
     explained: dict[str, float] = field(default_factory=dict)
     """By output, the relative difference in meaning that noise was found to explain."""
 
-    def sample(self, given: Given) -> Sample:
+    def sample(self, given: ExaminedInputs) -> JudgedSample:
         """Return how the candidate fares on one set of inputs."""
         truth = self._truth(given)
         if truth is None:
@@ -73,11 +73,11 @@ class Examiner:
             self._see(written)
             found = self._paired(given.candidate, written)
             diffs = compare(written, found, self.terms.tolerances)
-            return Sample(given.label, given.feeds.bindings, diffs, kind=given.kind)
+            return JudgedSample(given.label, given.feeds.bindings, diffs, kind=given.kind)
         self._see({name: tensor.value for name, tensor in truth.items()})
         meant = self._meant(given, truth)
         diffs = self._as_run(given, truth, {diff.name for diff in meant if not diff.passed})
-        return Sample(given.label, given.feeds.bindings, diffs, meant=meant, kind=given.kind)
+        return JudgedSample(given.label, given.feeds.bindings, diffs, meant=meant, kind=given.kind)
 
     @property
     def unshown(self) -> dict[str, str]:
@@ -97,7 +97,7 @@ class Examiner:
             found = dict.fromkeys((n for n, seen in changing.items() if seen.finite), said) | found
         return found
 
-    def _truth(self, given: Given) -> Tensors | None:
+    def _truth(self, given: ExaminedInputs) -> Tensors | None:
         if self.truth is None:
             return None
         found = self.truth.of_reference(given.feeds.arrays)
@@ -113,7 +113,7 @@ class Examiner:
         pairs = self.terms.pairing.candidates
         return {name: candidate[pairs[name]] for name in names if pairs.get(name) in candidate}
 
-    def _meant(self, given: Given, truth: Tensors) -> tuple[TensorDiff, ...]:
+    def _meant(self, given: ExaminedInputs, truth: Tensors) -> tuple[TensorDiff, ...]:
         open_ones = [name for name in truth if name not in self.terms.structure.same]
         if self.truth is None or self.truth.candidate is None or not open_ones:
             return ()
@@ -133,7 +133,9 @@ class Examiner:
         )
         return judging.diffs()
 
-    def _as_run(self, given: Given, truth: Tensors, wrong: set[str]) -> tuple[TensorDiff, ...]:
+    def _as_run(
+        self, given: ExaminedInputs, truth: Tensors, wrong: set[str]
+    ) -> tuple[TensorDiff, ...]:
         assert self.truth is not None
         judging = Roundings(
             self.truth, self.terms.tolerances, given.feeds.arrays, truth, given.written,

@@ -13,7 +13,7 @@ import onnx_ir as ir
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Array
 from burnish.engines.base import Session
-from burnish.parity.subject import JUDGE, Subject, judge
+from burnish.parity.subject import JUDGE, JudgedSubject, judge
 from burnish.process.scratch import scratch
 from burnish.store.element_types import DATA_TYPES
 from burnish.store.stored import StoredModel
@@ -66,7 +66,7 @@ class NodeRunner:
         path = self._folder / f"{len(self._sessions)}.onnx"
         model = fitted(_alone(node, inputs, self._opsets))
         path.write_bytes(ir.to_proto(model).SerializeToString())
-        subject: Subject = judge(StoredModel(path, node.op_type), JUDGE)
+        subject: JudgedSubject = judge(StoredModel(path, node.op_type), JUDGE)
         return self._open.enter_context(subject.open())
 
 

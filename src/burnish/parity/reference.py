@@ -13,13 +13,13 @@ from burnish.core.arrays import Arrays
 from burnish.core.budget import Budget
 from burnish.feeds.feed import Feeds
 from burnish.parity.arithmetic import weakest
-from burnish.parity.comparison import Facts, facts_of, flat
-from burnish.parity.examine import Examiner, Given, Terms
+from burnish.parity.comparison import JudgedFacts, facts_of, flat
+from burnish.parity.examine import ExaminedInputs, Examiner, JudgingTerms
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.pairing import differing_inputs, pair_outputs
-from burnish.parity.report import Sample
+from burnish.parity.report import JudgedSample
 from burnish.parity.structure import Clues, Structure
-from burnish.parity.subject import Subject, judge
+from burnish.parity.subject import JudgedSubject, judge
 from burnish.parity.truth import Truth
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
@@ -32,7 +32,7 @@ _LONGEST_S = 20.0
 class Judged:
     """How far outputs are, and by which type of arithmetic they had to be judged."""
 
-    sample: Sample
+    sample: JudgedSample
     allowed: str = ""
     """A weaker type than the reference's, which the subject computes in; empty: none."""
 
@@ -43,7 +43,7 @@ class Reference:
 
     feeds: Feeds
     outputs: Arrays
-    facts: Facts
+    facts: JudgedFacts
     precision: str
     truth: Truth
 
@@ -53,10 +53,10 @@ class Reference:
         What is out of the reference's tolerance may be within that of a weaker type which the
         model, or its engine, was meant to compute in: that is said, not hidden.
         """
-        facts = facts_of(Subject(model))
+        facts = facts_of(JudgedSubject(model))
         problems = differing_inputs(self.facts.interface, facts.interface)
         if problems:
-            sample = Sample(model.label, self.feeds.bindings, (), problem="; ".join(problems))
+            sample = JudgedSample(model.label, self.feeds.bindings, (), problem="; ".join(problems))
             return Judged(sample)
         strict = self._examined(model.label, facts, outputs, "")
         weaker = weakest(precision, *facts.arithmetic.values())
@@ -65,18 +65,20 @@ class Reference:
         loose = self._examined(model.label, facts, outputs, weaker)
         return Judged(loose, weaker if loose.passed else "")
 
-    def _examined(self, label: str, facts: Facts, outputs: Arrays, arithmetic: str) -> Sample:
+    def _examined(
+        self, label: str, facts: JudgedFacts, outputs: Arrays, arithmetic: str
+    ) -> JudgedSample:
         known = self.facts.tolerances(self.precision)
         tolerances = dataclasses.replace(known, arithmetic=arithmetic or None)
         pairing = pair_outputs(self.facts.interface, facts.interface)
         nothing = Structure(frozenset(self.outputs), frozenset(), Clues())
         examiner = Examiner(
-            Terms(pairing, tolerances, nothing),
+            JudgingTerms(pairing, tolerances, nothing),
             self.truth,
             run_written=lambda _: self.outputs,
             run_alike=lambda _: {},
         )
-        return examiner.sample(Given(label, self.feeds, outputs, self.outputs))
+        return examiner.sample(ExaminedInputs(label, self.feeds, outputs, self.outputs))
 
 
 def run_reference(model: StoredModel, feeds: Feeds) -> Reference:

@@ -9,7 +9,7 @@ import onnx_ir as ir
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class ValueRegion:
     """The nodes that compute a value from a cut through the graph."""
 
     cut: tuple[str, ...]
@@ -37,7 +37,7 @@ class Producers:
         """Return the node that makes the value `name`."""
         return self._nodes[name]
 
-    def before(self, name: str, marked: Callable[[str], bool]) -> Region:
+    def before(self, name: str, marked: Callable[[str], bool]) -> ValueRegion:
         """Return what lies between the value `name` and the nearest marked values before it."""
         cut: dict[str, None] = {}
         nodes = {self._nodes[name]}
@@ -55,7 +55,7 @@ class Producers:
                     nodes.add(self._nodes[source])
                     waiting.append(self._nodes[source])
         ordered = tuple(sorted(nodes, key=self._place.__getitem__))
-        return Region(tuple(cut), ordered, tuple(initializers.values()))
+        return ValueRegion(tuple(cut), ordered, tuple(initializers.values()))
 
 
 def live_values(model: ir.Model) -> tuple[str, ...]:

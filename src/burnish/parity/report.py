@@ -48,7 +48,7 @@ class TensorDiff:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class JudgedSample:
     """One set of inputs, and what came of it."""
 
     label: str
@@ -142,13 +142,13 @@ class VerifyReport:
     candidate: str
     reference_engine: str
     candidate_engine: str
-    samples: tuple[Sample, ...]
+    samples: tuple[JudgedSample, ...]
     bisection: Bisection | None = None
     arithmetic: str = ""
     """The type of arithmetic that the user allowed; empty: what the reference computes in."""
     searched: int = 0
     """Inputs that were looked for and tried beyond those of `samples`."""
-    telling: tuple[Sample, ...] = ()
+    telling: tuple[JudgedSample, ...] = ()
     """The worst of them; the first that differs, if one does."""
     proven: tuple[str, ...] = ()
     """Outputs that are computed in the very same way: equal whatever is fed."""
@@ -170,7 +170,7 @@ class VerifyReport:
         return compared and not self.problems and not self.unshown
 
     @property
-    def all_samples(self) -> tuple[Sample, ...]:
+    def all_samples(self) -> tuple[JudgedSample, ...]:
         """Return what was asked for, then what was looked for."""
         return (*self.samples, *self.telling)
 
@@ -183,7 +183,7 @@ class VerifyReport:
         return "equal" if self.passed else "not shown"
 
     @property
-    def worst_sample(self) -> Sample | None:
+    def worst_sample(self) -> JudgedSample | None:
         """Return the sample with the worst tensor; None when no tensor was compared."""
         judged = (sample for sample in self.all_samples if sample.all_diffs)
         return max(judged, key=_worst_severity, default=None)
@@ -199,5 +199,5 @@ def _failed_then_severity(diff: TensorDiff) -> tuple[bool, float]:
     return (not diff.passed, diff.severity)
 
 
-def _worst_severity(sample: Sample) -> tuple[bool, float]:
+def _worst_severity(sample: JudgedSample) -> tuple[bool, float]:
     return max(map(_failed_then_severity, sample.all_diffs))

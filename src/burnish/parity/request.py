@@ -22,8 +22,8 @@ from burnish.parity.tolerances import Tolerances
 from burnish.parity.verify import (
     JUDGE,
     Effort,
+    JudgedSubject,
     ReferenceRefusesError,
-    Subject,
     judge,
     verify,
     verify_recorded,
@@ -88,7 +88,7 @@ def answer(request: VerifyRequest, *, progress: Progress = SILENT) -> VerifyRepo
 def _answer(request: VerifyRequest, progress: Progress) -> VerifyReport:
     reference = judge(request.reference, request.against, request.options)
     model = request.candidate or request.reference
-    candidate = Subject(model, request.engine, request.options, request.runs)
+    candidate = JudgedSubject(model, request.engine, request.options, request.runs)
     if request.recorded:
         return _against_recorded(request, candidate, progress)
     feeds, extra = _asked_feeds(request), _odd_feeds(request)
@@ -126,7 +126,7 @@ def _effort(request: VerifyRequest) -> Effort:
 
 
 def _against_recorded(
-    request: VerifyRequest, candidate: Subject, progress: Progress
+    request: VerifyRequest, candidate: JudgedSubject, progress: Progress
 ) -> VerifyReport:
     label = request.reference.onnx
     if request.bisect:

@@ -15,7 +15,7 @@ import numpy as np
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import BurnishError
 from burnish.core.tensors import FLOATS
-from burnish.meaning.node import Tensor
+from burnish.meaning.node import TypedArray
 from burnish.meaning.numbers import UNIT_ROUNDOFF
 from burnish.parity.compare import compare_tensor
 from burnish.parity.meanings import MORE_RUNS, NOISE_FACTOR
@@ -50,7 +50,7 @@ class Roundings:
     undecided: list[str] = field(default_factory=list)
     """Outputs of which roundings decide how many elements there are."""
 
-    def diff(self, name: str, truth: Tensor, candidate: Array, *, hopeless: bool) -> TensorDiff:
+    def diff(self, name: str, truth: TypedArray, candidate: Array, *, hopeless: bool) -> TensorDiff:
         """Return how far an output is from the truth; `hopeless`: it means something else."""
         if self.tolerances.absolute is not None or self.tolerances.relative is not None:
             return self._as_asked(name, candidate)

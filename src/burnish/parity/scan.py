@@ -19,7 +19,7 @@ from burnish.parity.compare import compare_tensor
 from burnish.parity.exposed import Exposed
 from burnish.parity.report import TensorDiff
 from burnish.parity.tolerances import Tolerances, is_float
-from burnish.parity.verify import Subject
+from burnish.parity.verify import JudgedSubject
 from burnish.process.scratch import scratch
 
 _BUDGET_BYTES = 256 * 2**20
@@ -42,7 +42,9 @@ class Scan:
 class Runs:
     """Two subjects that can be asked for any of their values on the same inputs."""
 
-    def __init__(self, reference: Subject, candidate: Subject, feeds: Arrays, folder: Path) -> None:
+    def __init__(
+        self, reference: JudgedSubject, candidate: JudgedSubject, feeds: Arrays, folder: Path
+    ) -> None:
         self._subjects = (reference, candidate)
         self._feeds = feeds
         homes = [folder / "reference", folder / "candidate"]
@@ -60,7 +62,7 @@ class Runs:
 
 
 @contextmanager
-def runs(reference: Subject, candidate: Subject, feeds: Arrays) -> Iterator[Runs]:
+def runs(reference: JudgedSubject, candidate: JudgedSubject, feeds: Arrays) -> Iterator[Runs]:
     """Yield two subjects to be asked for their values; their files are gone afterwards."""
     with scratch("bisect") as folder:
         yield Runs(reference, candidate, feeds, folder)

@@ -18,7 +18,7 @@ _WITH_GRAPH_LEVELS = "onnxruntime-"
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class JudgedSubject:
     """A model on an engine."""
 
     model: StoredModel
@@ -34,12 +34,14 @@ class Subject:
         return session if self.runs is None else RecastSession(session, own, self.model)
 
 
-def judge(model: StoredModel, engine: str = JUDGE, options: EngineOptions | None = None) -> Subject:
+def judge(
+    model: StoredModel, engine: str = JUDGE, options: EngineOptions | None = None
+) -> JudgedSubject:
     """Return a reference: the model as it is written, with nothing optimised by the engine."""
-    return unoptimised(Subject(model, engine, options or EngineOptions()))
+    return unoptimised(JudgedSubject(model, engine, options or EngineOptions()))
 
 
-def unoptimised(subject: Subject) -> Subject:
+def unoptimised(subject: JudgedSubject) -> JudgedSubject:
     """Return the same with nothing optimised, where the engine can be told so."""
     if not subject.engine.startswith(_WITH_GRAPH_LEVELS):
         return subject

@@ -20,7 +20,7 @@ from burnish.core.budget import Budget
 from burnish.core.errors import BurnishError
 from burnish.core.tensors import FLOATS
 from burnish.meaning.evaluate import Evaluator, Otherwise
-from burnish.meaning.node import NotEvaluatedError, Tensor
+from burnish.meaning.node import NotEvaluatedError, TypedArray
 from burnish.meaning.numbers import Noisy, Numbers, Reals
 
 _SMOOTHED = 0.95
@@ -33,7 +33,7 @@ _FAILURES = (
 )  # fmt: skip
 """What evaluating inputs that do not fit a model may end in: NumPy raises many things."""
 
-Tensors = Mapping[str, Tensor]
+Tensors = Mapping[str, TypedArray]
 Floats = NDArray[np.float64]
 
 
@@ -78,7 +78,7 @@ class Noise:
         return np.asarray(factor * np.maximum(found, usual * sizes))
 
 
-def _moved(truth: Tensor, disturbed: Tensor) -> Floats:
+def _moved(truth: TypedArray, disturbed: TypedArray) -> Floats:
     if truth.dtype not in FLOATS:
         return np.where(truth.value != disturbed.value, np.inf, 0.0)
     with np.errstate(all="ignore"):
@@ -91,10 +91,10 @@ class Meant:
     """An output of the reference, and what the candidate gives for it, in real numbers."""
 
     name: str
-    truth: Tensor
+    truth: TypedArray
     counterpart: str
     """What the candidate calls it."""
-    meant: Tensor
+    meant: TypedArray
 
 
 class Truth:
@@ -173,4 +173,4 @@ class Truth:
             self.obstacle = str(reason) or type(reason).__name__
             return None
         self.obstacle = ""
-        return {name: each for name, each in found.items() if isinstance(each, Tensor)}
+        return {name: each for name, each in found.items() if isinstance(each, TypedArray)}

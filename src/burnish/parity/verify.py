@@ -15,21 +15,21 @@ from burnish.feeds.feed import Feeds
 from burnish.parity.arithmetic import weakest
 from burnish.parity.compare import compare
 from burnish.parity.comparison import (
-    Comparison,
+    CandidateJudge,
     Effort,
-    Trial,
+    ReferenceTrial,
     crashed,
     facts_of,
     proving_nothing,
 )
 from burnish.parity.pairing import differing_inputs, differing_outputs
-from burnish.parity.report import RECORDED, Sample, VerifyReport
-from burnish.parity.subject import JUDGE, Subject, judge, unoptimised
+from burnish.parity.report import RECORDED, JudgedSample, VerifyReport
+from burnish.parity.subject import JUDGE, JudgedSubject, judge, unoptimised
 from burnish.parity.tolerances import Tolerances
 from burnish.store import datasets
 from burnish.store.interface import ANY_RANK, Interface
 
-__all__ = ["JUDGE", "Effort", "Subject", "judge", "unoptimised", "verify", "verify_recorded"]
+__all__ = ["JUDGE", "Effort", "JudgedSubject", "judge", "unoptimised", "verify", "verify_recorded"]
 
 
 class ReferenceRefusesError(ModelError):
@@ -37,8 +37,8 @@ class ReferenceRefusesError(ModelError):
 
 
 def verify(  # noqa: PLR0913  (each is a question of its own)
-    reference: Subject,
-    candidate: Subject,
+    reference: JudgedSubject,
+    candidate: JudgedSubject,
     feeds: Sequence[Feeds],
     *,
     extra: Sequence[Feeds] = (),
@@ -63,12 +63,12 @@ def verify(  # noqa: PLR0913  (each is a question of its own)
     trials, precision, notes = _reference_trials(reference, feeds, extra, progress)
     made = [note for each in (*feeds, *extra) for note in each.notes]
     allowed = _allowed(tolerances or Tolerances(), candidate, facts[0].tolerances(precision))
-    with Comparison((reference, candidate), facts, allowed, effort, progress) as comparison:
+    with CandidateJudge((reference, candidate), facts, allowed, effort, progress) as comparison:
         return comparison.report(empty, trials, [*made, *notes])
 
 
 def verify_recorded(
-    candidate: Subject,
+    candidate: JudgedSubject,
     folders: Sequence[Path],
     *,
     tolerances: Tolerances | None = None,
@@ -83,7 +83,7 @@ def verify_recorded(
         arithmetic=allowed.arithmetic or _weaker_than_f32(allowed),
         unjudged="what was recorded has no meaning to compare with",
     )  # fmt: skip
-    samples: list[Sample] = []
+    samples: list[JudgedSample] = []
     try:
         with candidate.open() as session:
             placement = session.placement
@@ -96,7 +96,7 @@ def verify_recorded(
     return dataclasses.replace(empty, samples=tuple(samples), notes=notes)
 
 
-def _allowed(asked: Tolerances, candidate: Subject, known: Tolerances) -> Tolerances:
+def _allowed(asked: Tolerances, candidate: JudgedSubject, known: Tolerances) -> Tolerances:
     """Return by what the candidate is judged: the reference's arithmetic, and what was asked for.
 
     A precision that an engine was asked to compute in is asked for, too.
@@ -115,10 +115,10 @@ def _weaker_than_f32(allowed: Tolerances) -> str:
 
 
 def _reference_trials(
-    reference: Subject, feeds: Sequence[Feeds], extra: Sequence[Feeds], progress: Progress
-) -> tuple[list[Trial], str, list[str]]:
+    reference: JudgedSubject, feeds: Sequence[Feeds], extra: Sequence[Feeds], progress: Progress
+) -> tuple[list[ReferenceTrial], str, list[str]]:
     """Return what the reference gave, the type it computed in, and what to note."""
-    trials: list[Trial] = []
+    trials: list[ReferenceTrial] = []
     notes: list[str] = []
     total = len(feeds) + len(extra)
     with reference.open() as session:
@@ -133,12 +133,12 @@ def _reference_trials(
                     raise ReferenceRefusesError(error.problem, hint=error.hint) from error
                 notes.append(f"left out {_shape(each)}: the reference refuses it ({error.problem})")
             else:
-                trials.append(Trial(str(index + 1), each, outputs))
+                trials.append(ReferenceTrial(str(index + 1), each, outputs))
             progress.step("reference", index + 1, total)
         return trials, session.placement.precision, notes
 
 
-def _recorded_trial(folder: Path, interface: Interface) -> Trial:
+def _recorded_trial(folder: Path, interface: Interface) -> ReferenceTrial:
     data_set = datasets.read(folder, interface)
     if not data_set.outputs:
         raise ModelError(
@@ -147,17 +147,17 @@ def _recorded_trial(folder: Path, interface: Interface) -> Trial:
             f"--data {folder}",
         )
     bindings = _bindings(data_set.inputs, interface)
-    return Trial(folder.name, Feeds(data_set.inputs, bindings), data_set.outputs)
+    return ReferenceTrial(folder.name, Feeds(data_set.inputs, bindings), data_set.outputs)
 
 
-def _recorded_sample(session: Session, trial: Trial, allowed: Tolerances) -> Sample:
+def _recorded_sample(session: Session, trial: ReferenceTrial, allowed: Tolerances) -> JudgedSample:
     try:
         given = session.run(trial.feeds.arrays)
     except EngineCrashedError:
         raise
     except ModelError as error:
-        return Sample(trial.label, trial.feeds.bindings, (), problem=error.problem)
-    return Sample(trial.label, trial.feeds.bindings, compare(trial.outputs, given, allowed))
+        return JudgedSample(trial.label, trial.feeds.bindings, (), problem=error.problem)
+    return JudgedSample(trial.label, trial.feeds.bindings, compare(trial.outputs, given, allowed))
 
 
 def _bindings(inputs: Arrays, interface: Interface) -> dict[str, int]:

@@ -39,7 +39,7 @@ _LOOK_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """What a process may take."""
 
     answer_s: float = 1800.0
@@ -51,7 +51,7 @@ class Limits:
     """Set besides what is inherited."""
 
 
-def answer_limit_s(budget_s: float | None, otherwise_s: float = Limits().answer_s) -> float:
+def answer_limit_s(budget_s: float | None, otherwise_s: float = ProcessLimits().answer_s) -> float:
     """Return how long to wait for one answer where all of them together should take `budget_s`.
 
     A budget is an aim: a model that loads slowly may exceed it, one that hangs may not.
@@ -86,7 +86,7 @@ class ChildRefusedError(Exception):
 class Child:
     """A fresh interpreter in which `entry` answers; see `serving` for what an entry is."""
 
-    def __init__(self, entry: str, limits: Limits = Limits()) -> None:  # noqa: B008  (frozen)
+    def __init__(self, entry: str, limits: ProcessLimits = ProcessLimits()) -> None:  # noqa: B008  (frozen)
         self._limits = limits
         self._stack = ExitStack()
         self._outgoing: deque[memoryview] = deque()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProgramOutcome:
     """How a program ended, and what it said."""
 
     ok: bool
@@ -21,7 +21,7 @@ class Outcome:
     """Why it failed, in one line; empty if it did not."""
 
 
-def run(command: Sequence[str], *, time_limit_s: float) -> Outcome:
+def run(command: Sequence[str], *, time_limit_s: float) -> ProgramOutcome:
     """Run a program to its end, or end it and everything that it started."""
     try:
         started = subprocess.Popen(
@@ -29,7 +29,7 @@ def run(command: Sequence[str], *, time_limit_s: float) -> Outcome:
             text=True, errors="replace", start_new_session=True,
         )  # fmt: skip
     except OSError as error:
-        return Outcome(ok=False, output="", reason=f"cannot be started ({error.strerror})")
+        return ProgramOutcome(ok=False, output="", reason=f"cannot be started ({error.strerror})")
     with started as program:
         try:
             output, errors = program.communicate(timeout=time_limit_s)
@@ -37,12 +37,12 @@ def run(command: Sequence[str], *, time_limit_s: float) -> Outcome:
             _kill(program)
             output, _ = program.communicate()
             reason = f"did not end within {time_limit_s:g} s"
-            return Outcome(ok=False, output=output, reason=reason)
+            return ProgramOutcome(ok=False, output=output, reason=reason)
         except BaseException:
             _kill(program)
             raise
     code = program.returncode
-    return Outcome(code == 0, output, "" if code == 0 else _reason(code, errors))
+    return ProgramOutcome(code == 0, output, "" if code == 0 else _reason(code, errors))
 
 
 def signal_name(number: int) -> str:

@@ -35,7 +35,7 @@ class CoupledAxis:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PrunableAxes:
     """All that can be cut, and why the rest of what products sum over cannot."""
 
     axes: tuple[CoupledAxis, ...]
@@ -43,7 +43,7 @@ class Found:
     """By the name of a product, why what it sums over must stay."""
 
 
-def coupled_axes(flow: Flow) -> Found:
+def coupled_axes(flow: Flow) -> PrunableAxes:
     """Return what can be cut, in the order of the graph.
 
     Of an axis that holds heads, whole heads are cut: a dim within another that can be cut is
@@ -66,7 +66,7 @@ def coupled_axes(flow: Flow) -> Found:
         for dim, found in sums.items()
         if not dim.pinned and dim not in inner and _is_made(weights[dim], found)
     )
-    return Found(axes, refused)
+    return PrunableAxes(axes, refused)
 
 
 def kept_places(axis: Iterable[Dim], kept: Mapping[Dim, tuple[int, ...]]) -> list[int]:

@@ -15,7 +15,7 @@ _ADDING = ("Add", "Sum", "SkipLayerNormalization", "SkipSimplifiedLayerNormaliza
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ResidualBranch:
     """One branch that is added to what it was computed from."""
 
     name: str
@@ -33,7 +33,7 @@ class Block:
         return value
 
 
-def residual_blocks(flow: Flow) -> tuple[Block, ...]:
+def residual_blocks(flow: Flow) -> tuple[ResidualBranch, ...]:
     """Return the branches of a graph that hold a product with weights, in order."""
     weighing = {one.node for one in flow.sums}
     found = []
@@ -48,7 +48,7 @@ def residual_blocks(flow: Flow) -> tuple[Block, ...]:
     return tuple(found)
 
 
-def without_block(model: ir.Model, block: Block) -> ir.Model:
+def without_block(model: ir.Model, block: ResidualBranch) -> ir.Model:
     """Return a copy in which a branch adds zeros."""
     work = model.clone()
     node = dict(zip(model.graph, work.graph, strict=True))[block.adding]
@@ -61,7 +61,7 @@ def without_block(model: ir.Model, block: Block) -> ir.Model:
     return work
 
 
-def _block(flow: Flow, node: ir.Node, branch: int) -> Block | None:
+def _block(flow: Flow, node: ir.Node, branch: int) -> ResidualBranch | None:
     inner, around = node.inputs[branch], node.inputs[1 - branch]
     if inner is None or around is None or flow.shape(inner) != flow.shape(around):
         return None
@@ -79,7 +79,11 @@ def _block(flow: Flow, node: ir.Node, branch: int) -> Block | None:
         if maker is not None and maker not in made and _leads_only(maker, made, node):
             made[maker] = None
             waiting.extend(operand for operand in maker.inputs if operand is not None)
-    return Block(node.name or inner.name or "", node, branch, frozenset(made)) if reached else None
+    return (
+        ResidualBranch(node.name or inner.name or "", node, branch, frozenset(made))
+        if reached
+        else None
+    )
 
 
 def _leads_only(maker: ir.Node, made: dict[ir.Node, None], end: ir.Node) -> bool:

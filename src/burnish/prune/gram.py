@@ -24,7 +24,7 @@ _MOST_ROWS = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class MatrixProduct:
     """A product with weights as one of matrices: rows of data, times K × N weights."""
 
     summed: Summed
@@ -72,7 +72,7 @@ class Product:
         return int(array.shape[self.summed.data_axis])
 
 
-def products(flow: Flow, sums: Iterable[Summed]) -> tuple[Product, ...]:
+def products(flow: Flow, sums: Iterable[Summed]) -> tuple[MatrixProduct, ...]:
     """Return products with constant weights as products of matrices."""
     found = []
     readers = Counter(one.weight for one in flow.sums)
@@ -83,14 +83,14 @@ def products(flow: Flow, sums: Iterable[Summed]) -> tuple[Product, ...]:
         assert shape is not None
         kernel = int(np.prod(shape[2:])) if one.convolves else 1
         alone = readers[one.weight] == 1 and len(list(one.weight.uses())) == 1
-        found.append(Product(one, axes[one.weight_axis], kernel, alone))
+        found.append(MatrixProduct(one, axes[one.weight_axis], kernel, alone))
     return tuple(found)
 
 
 class Observer(Protocol):
     """Whoever wants to see what a product reads."""
 
-    product: Product
+    product: MatrixProduct
 
     def add(self, array: Array) -> None:
         """Take one sample of what the product reads."""
@@ -99,7 +99,7 @@ class Observer(Protocol):
 class Norms:
     """The root of the sum of squares of each thing that a product reads."""
 
-    def __init__(self, product: Product) -> None:
+    def __init__(self, product: MatrixProduct) -> None:
         self.product = product
         self._squares: Matrix | None = None
         self._rng = np.random.default_rng(0)
@@ -116,10 +116,10 @@ class Norms:
         self._squares = own if self._squares is None else self._squares + own
 
 
-class Moments:
+class GramMoments:
     """The sum of XᵀX over calibration inputs, and how many rows it is of."""
 
-    def __init__(self, product: Product) -> None:
+    def __init__(self, product: MatrixProduct) -> None:
         self.product = product
         self.rows = 0
         self._gram: NDArray[np.float32] | None = None

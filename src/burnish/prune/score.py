@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnish.prune.axes import CoupledAxis
-from burnish.prune.gram import Matrix, Moments
+from burnish.prune.gram import GramMoments, Matrix
 
 Score = Literal["norm", "output-error"]
 
@@ -18,7 +18,7 @@ RIDGE = 1e-3
 
 
 def unit_scores(
-    axis: CoupledAxis, moments: Sequence[Moments], weights: Sequence[Matrix], score: Score
+    axis: CoupledAxis, moments: Sequence[GramMoments], weights: Sequence[Matrix], score: Score
 ) -> NDArray[np.float64]:
     """Return for each unit its share of the squared outputs of the products that read it.
 

@@ -15,7 +15,7 @@ from burnish.prune.dims import Dim, leaves
 from burnish.prune.flow import Flow, Stated
 
 
-class Work:
+class PrunedWork:
     """Operations of a graph, as a function of how many units of some dims are left."""
 
     def __init__(self, flow: Flow) -> None:

@@ -6,16 +6,16 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from burnish.bench.cells import Row
+from burnish.bench.cells import LedgerRow
 
 
-def text(rows: Iterable[Row]) -> str:
+def text(rows: Iterable[LedgerRow]) -> str:
     """Return one record for each figure of each measurement that has a time."""
     records = [record for row in rows for record in _records(row)]
     return json.dumps(records, indent=1, allow_nan=False) + "\n"
 
 
-def _records(row: Row) -> Iterator[dict[str, Any]]:
+def _records(row: LedgerRow) -> Iterator[dict[str, Any]]:
     figures = {
         "latency_ms": None if row.figures.median_s is None else row.figures.median_s * 1e3,
         "throughput_per_s": row.figures.items_per_s,

@@ -17,7 +17,7 @@ from burnish.core import units
 from burnish.core.errors import UsageError
 from burnish.report import svg, theme
 from burnish.report.charts import changes
-from burnish.report.charts.changes import Change
+from burnish.report.charts.changes import DrawnChange
 from burnish.report.charts.room import NARROW, PAGE
 from burnish.report.diagnosed import Diagnosed, diagnosed
 from burnish.report.html import both, environment
@@ -145,10 +145,10 @@ def _moved(found: Difference) -> list[DifferenceRow]:
     return sorted((row for row in found.rows if abs(row.change_s) > ROUNDING_S), key=_effect)
 
 
-def _changes(found: Difference, *, named: Callable[[str], str]) -> list[Change]:
+def _changes(found: Difference, *, named: Callable[[str], str]) -> list[DrawnChange]:
     """Return the rows that changed most, the largest effect first."""
     return [
-        Change(
+        DrawnChange(
             named(row.label),
             row.change_s,
             row.candidate_interval_s[0] - row.baseline_interval_s[1],

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from burnish.report import theme
 from burnish.report.exploring import script_json
 from burnish.report.html import environment
-from burnish.report.over_time import Point, Series
+from burnish.report.over_time import Series, TrendPoint
 from burnish.version import __version__
 
 
@@ -57,7 +57,7 @@ def data(every: Sequence[Series], machines: Mapping[str, str]) -> dict[str, Any]
     }
 
 
-def _point(point: Point) -> dict[str, Any]:
+def _point(point: TrendPoint) -> dict[str, Any]:
     return {
         "at": point.measured_at,
         "status": point.status,

@@ -14,7 +14,7 @@ from burnish.report.charts.room import ASIDE, NARROW
 from burnish.report.diagnosed import diagnosed
 from burnish.report.graph import heat
 from burnish.report.graph.overlay import Overlay
-from burnish.report.graph.picture import Picture, Timing, overlay
+from burnish.report.graph.picture import Picture, PictureTiming, overlay
 from burnish.report.html import both, environment
 from burnish.store.graph import GraphRecord
 from burnish.version import __version__
@@ -43,7 +43,7 @@ def page(picture: Picture) -> str:
     )
 
 
-def _charts(timing: Timing, graph: GraphRecord) -> dict[str, Markup]:
+def _charts(timing: PictureTiming, graph: GraphRecord) -> dict[str, Markup]:
     """Return the charts by name, each for wide pages and for narrow ones."""
     wide, narrow = (exploring.charts(timing, graph, room) for room in (ASIDE, NARROW))
     return {name: both((wide[name], narrow[name])) if wide[name] else Markup() for name in wide}

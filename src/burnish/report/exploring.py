@@ -17,7 +17,7 @@ from burnish.report.charts.room import ASIDE, Room
 from burnish.report.graph import heat
 from burnish.report.graph.describe import Describer
 from burnish.report.graph.groups import Box, arithmetic_on_sizes
-from burnish.report.graph.picture import Picture, Timing
+from burnish.report.graph.picture import Picture, PictureTiming
 from burnish.report.graph.timed import shown_first
 from burnish.store.graph import GraphRecord
 
@@ -74,7 +74,9 @@ def _graph(graph: GraphRecord) -> dict[str, Any]:
     }
 
 
-def _events(timing: Timing | None, graph: GraphRecord, number: Mapping[str, int]) -> dict[str, Any]:
+def _events(
+    timing: PictureTiming | None, graph: GraphRecord, number: Mapping[str, int]
+) -> dict[str, Any]:
     if timing is None:
         return {"events": [], "parallel": {"places": [], "after": []}, "sliders": []}
     work = timing.events.work
@@ -107,11 +109,11 @@ def _events(timing: Timing | None, graph: GraphRecord, number: Mapping[str, int]
     }
 
 
-def _operators(timing: Timing) -> list[str]:
+def _operators(timing: PictureTiming) -> list[str]:
     return [operator_of(e, timing.setting.nodes) or "" for e in timing.events.events]
 
 
-def _by_operator(timing: Timing) -> dict[str, float]:
+def _by_operator(timing: PictureTiming) -> dict[str, float]:
     seconds: dict[str, float] = defaultdict(float)
     operators = _operators(timing)
     for place in timing.events.work:
@@ -119,7 +121,7 @@ def _by_operator(timing: Timing) -> dict[str, float]:
     return seconds
 
 
-def charts(timing: Timing, graph: GraphRecord, room: Room = ASIDE) -> dict[str, str]:
+def charts(timing: PictureTiming, graph: GraphRecord, room: Room = ASIDE) -> dict[str, str]:
     """Return the charts of the page, by name; a chart that cannot be drawn is an empty text."""
     return {
         "operators": ranked.chart(_operator_rows(timing), room, title="Time by operator"),
@@ -138,7 +140,7 @@ def _row(
     return ranked.Ranked(label, seconds_s, share, ceiling, key, detail, quiet=not key)
 
 
-def _operator_rows(timing: Timing) -> list[ranked.Ranked]:
+def _operator_rows(timing: PictureTiming) -> list[ranked.Ranked]:
     wall_s = simulate(timing.events).wall_s
     seconds = _by_operator(timing)
     nobody_s = seconds.pop("", 0.0)
@@ -152,7 +154,7 @@ def _operator_rows(timing: Timing) -> list[ranked.Ranked]:
     return [*rows[:_ROWS], *fixed, _row(_BETWEEN, idle_s, wall_s)]
 
 
-def _node_rows(timing: Timing, graph: GraphRecord) -> list[ranked.Ranked]:
+def _node_rows(timing: PictureTiming, graph: GraphRecord) -> list[ranked.Ranked]:
     wall_s, first = simulate(timing.events).wall_s, shown_first(graph)
     works = [timing.events.events[place] for place in timing.events.work]
     works.sort(key=lambda event: (-event.duration_s, event.name))
@@ -165,7 +167,7 @@ def _node_rows(timing: Timing, graph: GraphRecord) -> list[ranked.Ranked]:
     return rows
 
 
-def _stretches(timing: Timing) -> list[timeline.Stretch]:
+def _stretches(timing: PictureTiming) -> list[timeline.Stretch]:
     events = timing.events
     starts = simulate(events).starts_s
     longest = max((events.events[place].duration_s for place in events.work), default=0.0)
@@ -180,7 +182,7 @@ def _stretches(timing: Timing) -> list[timeline.Stretch]:
     ]  # fmt: skip
 
 
-def _roofline(timing: Timing, room: Room) -> str:
+def _roofline(timing: PictureTiming, room: Room) -> str:
     device = timing.setting.device
     if device is None:
         return ""
@@ -201,7 +203,7 @@ def _roofline(timing: Timing, room: Room) -> str:
     if not rated:
         return ""
     dtype = max(rated, key=lambda name: types[name])
-    roof = roofline.Roof(
+    roof = roofline.DeviceRoof(
         f"{device.name}, {dtype}",
         device.peak_flops_per_s[dtype],
         {level.name: level.bandwidth_bytes_per_s for level in device.memory},
@@ -209,7 +211,7 @@ def _roofline(timing: Timing, room: Room) -> str:
     return roofline.chart(marks, roof, room)
 
 
-def _swings(timing: Timing) -> Sequence[tornado.Swing]:
+def _swings(timing: PictureTiming) -> Sequence[tornado.Swing]:
     return [
         tornado.Swing(
             row.op_type,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from burnish.bench.gate import Outcome
+from burnish.bench.gate import GateOutcome
 from burnish.bench.measure import Comparison
 from burnish.core import units
 from burnish.report.table import Cell, Table, Tone, table
@@ -12,10 +12,10 @@ from burnish.report.verdict import interval
 
 SCHEMA = 1
 _TONES = {
-    Outcome.PASSED: Tone.GOOD,
-    Outcome.SLOWER: Tone.BAD,
-    Outcome.BROKEN: Tone.BAD,
-    Outcome.UNSEEN: Tone.UNSURE,
+    GateOutcome.PASSED: Tone.GOOD,
+    GateOutcome.SLOWER: Tone.BAD,
+    GateOutcome.BROKEN: Tone.BAD,
+    GateOutcome.UNSEEN: Tone.UNSURE,
 }
 _COLUMNS = ("subject", "engine", "outcome", "speed", "smallest visible", "rounds", "compared")
 
@@ -26,7 +26,7 @@ class GateRow:
 
     subject: str
     engine: str
-    outcome: Outcome
+    outcome: GateOutcome
     comparison: Comparison
     side_by_side: bool
     """Whether both took turns; if not, stored samples are compared with new ones."""
@@ -36,10 +36,10 @@ class GateRow:
     def said(self) -> str:
         """Return the outcome in a sentence's worth of words."""
         one = self.comparison
-        if self.outcome is Outcome.BROKEN or one.ratio is None or one.low is None:
+        if self.outcome is GateOutcome.BROKEN or one.ratio is None or one.low is None:
             return one.reason or "nothing was measured"
         found = f"{units.ratio(one.ratio)} the speed ({interval(one)})"
-        if self.outcome is Outcome.UNSEEN:
+        if self.outcome is GateOutcome.UNSEEN:
             hidden = units.share(one.minimum_detectable_effect or 0.0)
             return one.reason or f"{found}; differences below {hidden} are hidden by the noise"
         return f"{found}, measured {units.count(self.tries, 'time')}"
@@ -61,9 +61,9 @@ class GateReport:
     def headline(self) -> str:
         """Return the whole in one line."""
         limit = units.share(self.max_slowdown)
-        slow = sum(row.outcome is Outcome.SLOWER for row in self.rows)
-        unseen = sum(row.outcome is Outcome.UNSEEN for row in self.rows)
-        broken = next((row for row in self.rows if row.outcome is Outcome.BROKEN), None)
+        slow = sum(row.outcome is GateOutcome.SLOWER for row in self.rows)
+        unseen = sum(row.outcome is GateOutcome.UNSEEN for row in self.rows)
+        broken = next((row for row in self.rows if row.outcome is GateOutcome.BROKEN), None)
         if broken is not None:
             return f"{self.model}: could not be measured on {broken.engine}"
         if slow:

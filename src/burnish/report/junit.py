@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from burnish.bench.gate import Outcome
+from burnish.bench.gate import GateOutcome
 from burnish.core.plain_text import plain
 from burnish.report.guarded import GateReport, GateRow
 
@@ -16,8 +16,8 @@ def text(report: GateReport) -> str:
         "testsuite",
         name=plain(f"burnish gate {report.model}"),
         tests=str(len(outcomes)),
-        failures=str(outcomes.count(Outcome.SLOWER) + outcomes.count(Outcome.BROKEN)),
-        errors=str(outcomes.count(Outcome.UNSEEN)),
+        failures=str(outcomes.count(GateOutcome.SLOWER) + outcomes.count(GateOutcome.BROKEN)),
+        errors=str(outcomes.count(GateOutcome.UNSEEN)),
         timestamp=report.measured_at,
     )
     for row in report.rows:
@@ -31,9 +31,9 @@ def _case(suite: ET.Element, row: GateRow) -> None:
     case = ET.SubElement(suite, "testcase", classname="burnish.gate", name=plain(row.subject))
     said = plain(row.said)
     match row.outcome:
-        case Outcome.SLOWER | Outcome.BROKEN:
+        case GateOutcome.SLOWER | GateOutcome.BROKEN:
             ET.SubElement(case, "failure", message=said).text = said
-        case Outcome.UNSEEN:
+        case GateOutcome.UNSEEN:
             ET.SubElement(case, "error", message=said).text = said
         case _:
             ET.SubElement(case, "system-out").text = said

@@ -6,14 +6,14 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from burnish.analyze.breakdown import Breakdown, Row, RowKind
+from burnish.analyze.breakdown import Breakdown, BreakdownRow, RowKind
 from burnish.analyze.difference import ROUNDING_S, difference
 from burnish.bench import stats
 from burnish.bench.measure import BenchReport, Comparison, Measurement, Verdict
 from burnish.core import units
 from burnish.core.precisions import precision_named
-from burnish.report.charts.bars import Group
-from burnish.report.charts.intervals import Latency
+from burnish.report.charts.bars import BarGroup
+from burnish.report.charts.intervals import LatencyBar
 from burnish.report.matrix import engine_of
 from burnish.report.record import RunReport
 from burnish.report.table import NONE, Cell, Shown, Table, Tone, table
@@ -95,26 +95,28 @@ def _subject_notes(bench: BenchReport) -> Iterator[tuple[str, str]]:
             yield comparison.candidate, comparison.reason
 
 
-def latencies(bench: BenchReport) -> tuple[Latency, ...]:
+def latencies(bench: BenchReport) -> tuple[LatencyBar, ...]:
     """Return the lines of the latency chart."""
     return tuple(_latency(bench, one) for one in bench.measurements)
 
 
-def operator_groups(report: RunReport) -> tuple[Group, ...]:
+def operator_groups(report: RunReport) -> tuple[BarGroup, ...]:
     """Return the operators with the most time in either model, then all others as one."""
     breakdowns = _before_and_after(report)
     order = _labels(breakdowns)
     rows = [[_found(b, label) for b in breakdowns] for label in order]
     seconds = [tuple(row.seconds_s if row else 0.0 for row in both) for both in rows]
     told = _told(breakdowns[0], breakdowns[-1]) if breakdowns[1:] else frozenset(order)
-    groups = [Group(name, times, name in told) for name, times in zip(order, seconds, strict=True)]
+    groups = [
+        BarGroup(name, times, name in told) for name, times in zip(order, seconds, strict=True)
+    ]
     rest = groups[SHOWN_OPERATORS:]
     shown = groups[:SHOWN_OPERATORS]
     if rest:
         together = tuple(map(sum, zip(*(group.seconds_s for group in rest), strict=True)))
-        shown.append(Group(units.count(len(rest), "other operator"), together, quiet=True))
+        shown.append(BarGroup(units.count(len(rest), "other operator"), together, quiet=True))
     always = (RowKind.UNATTRIBUTED, RowKind.BETWEEN)
-    fixed = [Group(kind.value, _of_kind(breakdowns, kind), quiet=True) for kind in always]
+    fixed = [BarGroup(kind.value, _of_kind(breakdowns, kind), quiet=True) for kind in always]
     return (*shown, *(group for group in fixed if any(group.seconds_s)))
 
 
@@ -244,16 +246,16 @@ def _results_cell(bench: BenchReport, one: Measurement) -> Cell:
     return Cell(mark.word, mark.note or error, Tone.BAD)
 
 
-def _latency(bench: BenchReport, one: Measurement) -> Latency:
+def _latency(bench: BenchReport, one: Measurement) -> LatencyBar:
     same_model = one.model_key == bench.measurement(bench.baseline).model_key
     series = "baseline" if same_model else "accent"
     if one.subject in bench.wrong:
         series = "bad"
     found = stats.shown_time(bench, one)
     if found is None:
-        return Latency(_name(one), one.engine, series, None, remark="failed")
+        return LatencyBar(_name(one), one.engine, series, None, remark="failed")
     rounds = tuple(math.exp(level) for level in stats.round_levels(one.blocks).values())
-    return Latency(_name(one), one.engine, series, found.estimate, found.low, found.high, rounds)
+    return LatencyBar(_name(one), one.engine, series, found.estimate, found.low, found.high, rounds)
 
 
 def _before_and_after(report: RunReport) -> tuple[Breakdown, ...]:
@@ -271,7 +273,7 @@ def _labels(breakdowns: tuple[Breakdown, ...]) -> list[str]:
     return sorted(most, key=lambda label: (-most[label], label))
 
 
-def _found(breakdown: Breakdown, label: str) -> Row | None:
+def _found(breakdown: Breakdown, label: str) -> BreakdownRow | None:
     return next((row for row in breakdown.rows if row.label == label), None)
 
 
@@ -309,7 +311,7 @@ def _change_cell(change_s: float, *, told: bool) -> Cell:
     return Cell(said) if told else Cell(f"~ {said}")
 
 
-def _count_and_time(row: Row | None) -> tuple[Cell, Cell]:
+def _count_and_time(row: BreakdownRow | None) -> tuple[Cell, Cell]:
     if row is None:
         return NONE, NONE
     whole = row.count == int(row.count)
@@ -317,6 +319,6 @@ def _count_and_time(row: Row | None) -> tuple[Cell, Cell]:
     return Cell(number if row.count else "–"), Cell(units.seconds(row.seconds_s))
 
 
-def _ceiling(breakdown: Breakdown, row: Row) -> str:
+def _ceiling(breakdown: Breakdown, row: BreakdownRow) -> str:
     value = breakdown.ceiling(row)
     return units.ratio(value) if math.isfinite(value) else "∞"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from burnish.bench.cells import Row
+from burnish.bench.cells import LedgerRow
 from burnish.bench.measure import Comparison
 
 SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class TrendPoint:
     """One measurement; None where there is no time to show."""
 
     id: int
@@ -36,10 +36,10 @@ class Series:
     threads: int | None
     bindings: Mapping[str, int]
     machine: str
-    points: tuple[Point, ...]
+    points: tuple[TrendPoint, ...]
 
     @property
-    def timed(self) -> tuple[Point, ...]:
+    def timed(self) -> tuple[TrendPoint, ...]:
         """Return the measurements that have a time and are right."""
         return tuple(p for p in self.points if p.median_s is not None and p.status == "ok")
 
@@ -80,9 +80,9 @@ class DashboardReport:
     measurements: int
 
 
-def series_of(rows: Iterable[Row]) -> tuple[Series, ...]:
+def series_of(rows: Iterable[LedgerRow]) -> tuple[Series, ...]:
     """Return measurements as series, in the order of their first."""
-    found: dict[tuple[object, ...], list[Row]] = {}
+    found: dict[tuple[object, ...], list[LedgerRow]] = {}
     for row in rows:
         sizes = tuple(row.bindings.items())
         key = (row.model, row.engine, row.precision, row.threads, sizes, row.machine)
@@ -90,7 +90,7 @@ def series_of(rows: Iterable[Row]) -> tuple[Series, ...]:
     return tuple(_series(group) for group in found.values())
 
 
-def _series(rows: list[Row]) -> Series:
+def _series(rows: list[LedgerRow]) -> Series:
     first = rows[0]
     return Series(
         model=first.model,
@@ -103,8 +103,8 @@ def _series(rows: list[Row]) -> Series:
     )
 
 
-def _point(row: Row) -> Point:
-    return Point(
+def _point(row: LedgerRow) -> TrendPoint:
+    return TrendPoint(
         id=row.id,
         measured_at=row.measured_at,
         status=row.status,

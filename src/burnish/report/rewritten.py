@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 
 from burnish.core import units
-from burnish.parity.report import Sample, TensorDiff, VerifyReport
+from burnish.parity.report import JudgedSample, TensorDiff, VerifyReport
 from burnish.parity.verdict import reference_of
 from burnish.report.table import NONE, Cell, Shown, Table, Tone, table
 from burnish.rewrite.result import Fusion, Miss, RewriteReport
@@ -101,7 +101,7 @@ def node_count_table(rewrite: RewriteReport) -> Table:
 
 def parity_table(parity: VerifyReport) -> Table:
     """Return one row per tensor: the sample in which it is furthest from the reference."""
-    worst: dict[str, tuple[Sample, TensorDiff]] = {}
+    worst: dict[str, tuple[JudgedSample, TensorDiff]] = {}
     for sample in parity.all_samples:
         for diff in sample.diffs:
             known = worst.get(diff.name)
@@ -132,17 +132,17 @@ def _problem_row(where: str, text: str) -> tuple[Cell, ...]:
     return (Cell(where), Cell("WRONG", text, Tone.BAD), *[NONE] * (len(_PARITY) - 2))
 
 
-def _meant(sample: Sample, diff: TensorDiff) -> list[TensorDiff]:
+def _meant(sample: JudgedSample, diff: TensorDiff) -> list[TensorDiff]:
     """Return how far apart the two are in real numbers, where that was judged."""
     return [one for one in sample.meant if one.name == diff.name]
 
 
-def _badness(sample: Sample, diff: TensorDiff) -> tuple[bool, float]:
+def _badness(sample: JudgedSample, diff: TensorDiff) -> tuple[bool, float]:
     wrong = [one for one in (diff, *_meant(sample, diff)) if not one.passed]
     return bool(wrong), diff.severity
 
 
-def _parity_row(sample: Sample, diff: TensorDiff) -> tuple[Cell, ...]:
+def _parity_row(sample: JudgedSample, diff: TensorDiff) -> tuple[Cell, ...]:
     allowed, why = "–", ""
     if diff.tolerance is not None:
         given = diff.tolerance

@@ -163,11 +163,13 @@ def _against(
     written: Callable[[float], str],
 ) -> Plot | None:
     """Return a drawing of one figure against one size; None: that size does not vary."""
-    lines: dict[str, dict[int, curves.Point]] = {}
+    lines: dict[str, dict[int, curves.CurvePoint]] = {}
     for one in bench.measurements:
         size = _axis_size(one, axis)
         if one.blocks and size is not None:
-            lines.setdefault(_apart(one, axis), {})[size] = curves.Point(size, *value(bench, one))
+            lines.setdefault(_apart(one, axis), {})[size] = curves.CurvePoint(
+                size, *value(bench, one)
+            )
     if len({size for points in lines.values() for size in points}) < 2:
         return None
     drawn = [

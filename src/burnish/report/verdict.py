@@ -11,7 +11,7 @@ from burnish.report.table import Tone
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class FinalAnswer:
     """One answer: a few words, and the facts behind them."""
 
     tone: Tone
@@ -20,15 +20,15 @@ class Finding:
     facts: str
 
 
-def headline(report: RunReport) -> Finding:
+def headline(report: RunReport) -> FinalAnswer:
     """Return the whole run in one sentence."""
     same, fast = same_results(report), speed(report)
     if same.tone is Tone.BAD:
-        return Finding(Tone.BAD, report.model, f"do not use it: {same.answer}", same.facts)
-    return Finding(fast.tone, report.model, f"{fast.answer}, {same.answer}", fast.facts)
+        return FinalAnswer(Tone.BAD, report.model, f"do not use it: {same.answer}", same.facts)
+    return FinalAnswer(fast.tone, report.model, f"{fast.answer}, {same.answer}", fast.facts)
 
 
-def findings(report: RunReport) -> tuple[Finding, ...]:
+def findings(report: RunReport) -> tuple[FinalAnswer, ...]:
     """Return the answers to the questions that everybody asks; no speed without same results."""
     fast, same = speed(report), same_results(report)
     if same.tone is Tone.BAD:
@@ -36,7 +36,7 @@ def findings(report: RunReport) -> tuple[Finding, ...]:
     return (fast, same, *fastest(report), work(report))
 
 
-def same_results(report: RunReport) -> Finding:
+def same_results(report: RunReport) -> FinalAnswer:
     """Return whether the optimised model computes what the original does."""
     question = "Same results?"
     parity, worst = report.parity, report.parity.worst
@@ -44,25 +44,25 @@ def same_results(report: RunReport) -> Finding:
         reason = worst.reason if worst is not None and not worst.passed else ""
         problems = [*parity.problems, *(s.problem for s in parity.samples if s.problem), reason]
         facts = next((text for text in problems if text), "nothing was compared")
-        return Finding(Tone.BAD, question, "the results differ", facts)
+        return FinalAnswer(Tone.BAD, question, "the results differ", facts)
     facts = f"{units.count(len(parity.samples), 'sample')} compared"
     if worst is not None:
         facts += (
             f"; worst tensor {worst.name}: {units.share(worst.severity)} of the allowed error"
             f" (largest difference {units.error(worst.max_abs)})"
         )
-    return Finding(Tone.GOOD, question, "same results", facts)
+    return FinalAnswer(Tone.GOOD, question, "same results", facts)
 
 
-def speed(report: RunReport) -> Finding:
+def speed(report: RunReport) -> FinalAnswer:
     """Return whether the optimised model is faster than the original on the same engine."""
     question = "Faster?"
     comparison = like_for_like(report)
     if comparison is None:
-        return Finding(Tone.UNSURE, question, "speed not compared", _why_not_compared(report))
+        return FinalAnswer(Tone.UNSURE, question, "speed not compared", _why_not_compared(report))
     engine = report.bench.measurement(comparison.candidate).engine
     if comparison.verdict is Verdict.NOT_ENOUGH or comparison.ratio is None:
-        return Finding(
+        return FinalAnswer(
             Tone.UNSURE,
             question,
             f"not enough data to compare speeds on {engine}",
@@ -83,10 +83,10 @@ def speed(report: RunReport) -> Finding:
             if comparison.minimum_detectable_effect is not None:
                 hidden = units.share(comparison.minimum_detectable_effect)
                 facts += f"; {hidden} would have been seen"
-    return Finding(tone, question, answer, facts)
+    return FinalAnswer(tone, question, answer, facts)
 
 
-def fastest(report: RunReport) -> tuple[Finding, ...]:
+def fastest(report: RunReport) -> tuple[FinalAnswer, ...]:
     """Return which subject with the same results is fastest, unless that was said already."""
     bench, told = report.bench, like_for_like(report)
     proven = [
@@ -103,10 +103,10 @@ def fastest(report: RunReport) -> tuple[Finding, ...]:
     engine = bench.measurement(best.candidate).engine
     facts = f"{best.candidate}, {interval(best)}, against {bench.baseline}"
     answer = f"{units.ratio(best.ratio)} on {engine}"
-    return (Finding(Tone.GOOD, "Fastest here?", answer, facts),)
+    return (FinalAnswer(Tone.GOOD, "Fastest here?", answer, facts),)
 
 
-def work(report: RunReport) -> Finding:
+def work(report: RunReport) -> FinalAnswer:
     """Return how much was rewritten."""
     rewrite = report.rewrite
     changed = bool(rewrite.fusions) or any(step.count for step in rewrite.steps)
@@ -115,7 +115,7 @@ def work(report: RunReport) -> Finding:
     missed = f"{len(rewrite.misses):,} near {'miss' if len(rewrite.misses) == 1 else 'misses'}"
     tone = Tone.PLAIN if changed else Tone.UNSURE
     facts = f"{fused}, {missed}" if changed else f"nothing was found to rewrite; {missed}"
-    return Finding(tone, "What was done?", answer, facts)
+    return FinalAnswer(tone, "What was done?", answer, facts)
 
 
 def _why_not_compared(report: RunReport) -> str:

@@ -19,7 +19,7 @@ PRUNED = "prune"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class HistoryStep:
     """One thing that was done: its name, and how it was done."""
 
     name: str
@@ -32,7 +32,7 @@ class History:
 
     source_key: str
     """The content key of the model that the first step was given."""
-    steps: tuple[Step, ...]
+    steps: tuple[HistoryStep, ...]
 
 
 class Described(Protocol):
@@ -49,7 +49,7 @@ def read(model: Described) -> History | None:
     if _STEPS not in metadata:
         return None
     try:
-        steps = records.decode(tuple[Step, ...], json.loads(metadata[_STEPS]))
+        steps = records.decode(tuple[HistoryStep, ...], json.loads(metadata[_STEPS]))
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         raise ModelError(
             f"the model's metadata entry {_STEPS} is not a list of steps ({error})",

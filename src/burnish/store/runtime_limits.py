@@ -14,7 +14,7 @@ ALWAYS_ACCEPTED_OPSET = 21
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RuntimeLimits:
     """The newest versions that a runtime loads."""
 
     ir_version: int
@@ -24,7 +24,7 @@ class Limits:
 
 
 @cache
-def installed() -> Limits:
+def installed() -> RuntimeLimits:
     """Return the limits of the ONNX Runtime in this environment, from trying one-node models."""
     import onnxruntime
 
@@ -34,7 +34,7 @@ def installed() -> Limits:
     opset = ALWAYS_ACCEPTED_OPSET
     while opset < onnx.defs.onnx_opset_version() and _loads(ir_version, opset + 1):
         opset += 1
-    return Limits(ir_version, opset, f"ONNX Runtime {onnxruntime.__version__}")
+    return RuntimeLimits(ir_version, opset, f"ONNX Runtime {onnxruntime.__version__}")
 
 
 def _loads(ir_version: int, opset: int) -> bool:

@@ -10,7 +10,7 @@ from onnx import version_converter
 
 from burnish.core.errors import ModelError
 from burnish.store import runtime_limits
-from burnish.store.runtime_limits import ALWAYS_ACCEPTED_IR, ALWAYS_ACCEPTED_OPSET, Limits
+from burnish.store.runtime_limits import ALWAYS_ACCEPTED_IR, ALWAYS_ACCEPTED_OPSET, RuntimeLimits
 
 _SEPARATE_INITIALIZERS_IR = 4
 """Before this IR version every initializer had to be an input as well."""
@@ -19,7 +19,9 @@ _SMALL_BYTES = 1024
 """Initializers up to this size stay visible to the converter, which may need their values."""
 
 
-def fitted(model: ir.Model, ask: Callable[[], Limits] = runtime_limits.installed) -> ir.Model:
+def fitted(
+    model: ir.Model, ask: Callable[[], RuntimeLimits] = runtime_limits.installed
+) -> ir.Model:
     """Return a copy of `model` in versions that the runtime accepts; `ask` only if need be."""
     work = model.clone()
     work.ir_version = max(
@@ -32,7 +34,7 @@ def fitted(model: ir.Model, ask: Callable[[], Limits] = runtime_limits.installed
     return work
 
 
-def _lowered(model: ir.Model, limits: Limits) -> ir.Model:
+def _lowered(model: ir.Model, limits: RuntimeLimits) -> ir.Model:
     if not _changed_operators(model, limits.opset):
         return _restamped(model, limits.opset)
     try:

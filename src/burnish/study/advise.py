@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from burnish.analyze import whatif as analysis
 from burnish.analyze.advise import (
+    AdviceFacts,
     AdviseReport,
-    Facts,
-    Refusal,
+    RefusedFusion,
     advise,
     limit_seconds,
     unmeasured,
@@ -43,12 +43,13 @@ def advise_on(request: TimelineRequest, *, progress: Progress = SILENT) -> Advis
     rewriting = _rewriting(request, request.model)
     fusions = _fusions(request, found, rewriting) if request.engine == ENGINE else ()
     progress.step("advise", 2, 3, "looked for fusions")
-    facts = Facts(
+    facts = AdviceFacts(
         model=str(request.model.onnx),
         engine=request.engine,
         fusions=fusions,
         refusals=tuple(
-            Refusal(miss.rule, miss.node, miss.reason, miss.remedy) for miss in rewriting.misses
+            RefusedFusion(miss.rule, miss.node, miss.reason, miss.remedy)
+            for miss in rewriting.misses
         ),
         other_engines=_others(request),
         extra=same_sizes(request.shape, request.options.threads),

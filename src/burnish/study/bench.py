@@ -18,12 +18,12 @@ from burnish.engines.base import ENGINES
 from burnish.engines.modes import name_and_mode
 from burnish.store.stored import StoredModel
 from burnish.study.given import variants_of
-from burnish.study.kept import Kept
+from burnish.study.kept import KnownCells
 from burnish.study.matrix import groups
 from burnish.study.measuring import (
+    CellPlan,
     Clock,
     Overall,
-    Plan,
     here,
     measured,
     needed,
@@ -55,7 +55,7 @@ def measured_matrix(asked: BenchCommand, *, progress: Progress = SILENT) -> Benc
     models = variants_of(asked.model, asked.store, asked.trust_factory)
     if not models:
         raise UsageError("there is nothing to measure", hint="name a model: burnish bench MODEL")
-    kept = Kept(asked.ledger, again=asked.again)
+    kept = KnownCells(asked.ledger, again=asked.again)
     if asked.workers is None:
         found, told = _measured(asked, models, kept, progress, None)
     else:
@@ -82,7 +82,7 @@ def require(_asked: BenchCommand, report: BenchReport) -> None:
 def _measured(
     asked: BenchCommand,
     models: Sequence[StoredModel],
-    kept: Kept,
+    kept: KnownCells,
     progress: Progress,
     cluster: Cluster | None,
 ) -> tuple[list[BenchReport], list[str]]:
@@ -104,7 +104,11 @@ def _measured(
 
 
 def _one_by_one(
-    asked: BenchCommand, plans: Sequence[Plan], kept: Kept, clock: Clock, progress: Progress
+    asked: BenchCommand,
+    plans: Sequence[CellPlan],
+    kept: KnownCells,
+    clock: Clock,
+    progress: Progress,
 ) -> list[BenchReport]:
     """Return the rows of the groups, what is missing of them measured here."""
     found: list[BenchReport] = []
@@ -123,8 +127,8 @@ def _one_by_one(
 
 def _sent_out(
     asked: BenchCommand,
-    plans: Sequence[Plan],
-    kept: Kept,
+    plans: Sequence[CellPlan],
+    kept: KnownCells,
     clock: Clock,
     cluster: Cluster,
     progress: Progress,
@@ -144,7 +148,7 @@ def _sent_out(
         Overall(progress, clock, 1).step("bench", 0, 1, plan.baseline)
 
 
-def _told(clock: Clock, kept: Kept, known: int) -> list[str]:
+def _told(clock: Clock, kept: KnownCells, known: int) -> list[str]:
     notes = []
     if known:
         notes.append(

@@ -27,7 +27,7 @@ from burnish.store.history import History
 from burnish.store.stored import StoredModel
 from burnish.study.conversion import Seen
 from burnish.study.deviation import SYNTHETIC
-from burnish.study.ranges import Range, ranges_of
+from burnish.study.ranges import ValueRange, ranges_of
 
 MADE = "synthetic"
 """What is written in place of data where there is none."""
@@ -83,7 +83,7 @@ def spans(
 
 
 def _histograms(
-    model: ir.Model, ranges: dict[str, Range], feeds: Sequence[Feeds]
+    model: ir.Model, ranges: dict[str, ValueRange], feeds: Sequence[Feeds]
 ) -> dict[str, Histogram]:
     found = {name: Histogram.empty(seen.least, seen.largest) for name, seen in ranges.items()}
     inputs = {value.name or "" for value in model.graph.inputs}

@@ -11,7 +11,7 @@ from burnish.hw import detect
 from burnish.rewrite.options import Precision
 from burnish.rewrite.precision import bits_for, convert
 from burnish.store import history, onnx_files
-from burnish.store.history import History, Step
+from burnish.store.history import History, HistoryStep
 from burnish.store.stored import StoredModel
 
 _FOLDER = "cast"
@@ -37,7 +37,7 @@ def cast(model: StoredModel, engine: str, precision: str) -> tuple[StoredModel, 
             source, _CONVERTED[precision], edges="keep",
             bits=bits_for(detect.cpu().flags),
         )  # fmt: skip
-        step = Step(found.report.precision, found.report.how)
+        step = HistoryStep(found.report.precision, found.report.how)
         steps = (*(() if before is None else before.steps), step)
         onnx_files.write(found.model, place, history=History(key, steps))
     changed = dataclasses.replace(model, onnx=place, compiled=None)

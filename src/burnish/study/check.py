@@ -23,12 +23,12 @@ from burnish.rewrite.facts import Facts
 from burnish.rewrite.match import Proposal
 from burnish.rewrite.rule import Refusal
 from burnish.store.stored import StoredModel
-from burnish.study.check_feeds import Sample, samples, whole_samples
+from burnish.study.check_feeds import CheckSample, samples, whole_samples
 from burnish.study.check_meaning import PartMeaning
 from burnish.study.check_part import lighter, size_names, tight, wide
 
 JUDGE = "onnxruntime-cpu"
-Sampler = Callable[[Part, ir.Model], Iterator[Sample]]
+Sampler = Callable[[Part, ir.Model], Iterator[CheckSample]]
 _AS_WRITTEN = EngineOptions(threads=1, graph_level="off")
 _MOST_BYTES = 1 << 28
 """A part with more weights than this is not tried on its own."""
@@ -207,7 +207,7 @@ def _rename(model: ir.Model) -> None:
 
 
 def _compared(
-    session: Session, given: Sequence[Sample], count: int, meaning: PartMeaning
+    session: Session, given: Sequence[CheckSample], count: int, meaning: PartMeaning
 ) -> _Outcome:
     """Return how the first `count` results differ from the last; 0: whether any sample runs."""
     obstacle, ran = "", 0

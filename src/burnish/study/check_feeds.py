@@ -35,7 +35,7 @@ _SMALL = {"batch": 2, "sequence": 7, "past": 5}
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class CheckSample:
     """One set of inputs, and what is special about it."""
 
     kind: Kind
@@ -49,7 +49,7 @@ class Sample:
         return f"{self.kind} mask, {sizes or 'one size'}"
 
 
-def samples(cut: Part, model: ir.Model, *, seed: int = 0) -> Iterator[Sample]:
+def samples(cut: Part, model: ir.Model, *, seed: int = 0) -> Iterator[CheckSample]:
     """Yield inputs for a part that was cut out as `model`: every mask kind, several sizes."""
     specs = onnx_files.interface(model).inputs
     masked = any(_is_mask(spec) for spec in specs)
@@ -64,7 +64,7 @@ def samples(cut: Part, model: ir.Model, *, seed: int = 0) -> Iterator[Sample]:
             yield filled(cut, specs, sizes, kind, random)
 
 
-def whole_samples(cut: Part, model: ir.Model) -> Iterator[Sample]:
+def whole_samples(cut: Part, model: ir.Model) -> Iterator[CheckSample]:
     """Yield inputs for a part that begins at the inputs of its graph, by their names."""
     names = {value.name for value in cut.inputs}
     specs = [spec for spec in onnx_files.interface(model).inputs if spec.name in names]
@@ -78,7 +78,7 @@ def whole_samples(cut: Part, model: ir.Model) -> Iterator[Sample]:
     )  # fmt: skip
     for seed, (kind, padding) in enumerate(paddings):
         feeds = make(model, bindings=small, seed=seed, padding=padding)
-        yield Sample(kind, feeds.bindings, {**feeds.arrays, **held})
+        yield CheckSample(kind, feeds.bindings, {**feeds.arrays, **held})
 
 
 def filled(
@@ -87,13 +87,13 @@ def filled(
     sizes: Mapping[str, int],
     kind: Kind,
     random: np.random.Generator,
-) -> Sample:
+) -> CheckSample:
     """Return inputs of given sizes; weights are those of the model."""
     weights = {value.name or "": constant_tensor(value) for value in cut.weights}
     held = {name: tensor.numpy() for name, tensor in weights.items() if tensor is not None}
     free = [spec for spec in specs if spec.name not in held]
     made = {spec.name: _filled(spec, sizes, kind, random) for spec in free}
-    return Sample(kind, sizes, {**held, **made})
+    return CheckSample(kind, sizes, {**held, **made})
 
 
 def bind(specs: Sequence[TensorSpec], cycle: Sequence[int]) -> dict[str, int]:

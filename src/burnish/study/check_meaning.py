@@ -11,7 +11,7 @@ import onnx_ir as ir
 from burnish.core.arrays import Arrays
 from burnish.core.budget import Budget
 from burnish.meaning.evaluate import Evaluator
-from burnish.meaning.field import Field
+from burnish.meaning.field import PrimeField
 from burnish.meaning.node import NotEvaluatedError
 from burnish.parity.compare import compare_tensor
 from burnish.parity.comparison import flat
@@ -20,7 +20,7 @@ from burnish.parity.one_node import NodeRunner
 from burnish.parity.roundings import Roundings
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.truth import Meant, Tensors, Truth
-from burnish.study.check_feeds import Sample
+from burnish.study.check_feeds import CheckSample
 
 _LONGEST_S = 10.0
 """How long one part may be evaluated."""
@@ -63,7 +63,7 @@ class PartMeaning:
         """Return whether meaning could be judged on some sample."""
         return any(tensors is not None for tensors in self._truths.values())
 
-    def difference(self, given: Sequence[Sample]) -> str:
+    def difference(self, given: Sequence[CheckSample]) -> str:
         """Return how the two differ in meaning, on any sample; empty: they do not."""
         for number, sample in enumerate(given):
             tensors = self._truths[number] = self._truth.of_reference(sample.arrays)
@@ -74,10 +74,10 @@ class PartMeaning:
                 return f"{found} in real numbers ({sample.title})"
         return ""
 
-    def is_proven(self, given: Sequence[Sample]) -> bool:
+    def is_proven(self, given: Sequence[CheckSample]) -> bool:
         """Return whether the two are equal in a finite field, on the first sample."""
         for seed in _SEEDS:
-            numbers = Field(seed)
+            numbers = PrimeField(seed)
             try:
                 found = self._exact.outputs(given[0].arrays, numbers, budget=self._budget)
             except (NotEvaluatedError, ArithmeticError, LookupError, ValueError, TypeError):
@@ -88,7 +88,7 @@ class PartMeaning:
                     return False
         return True
 
-    def rounding(self, number: int, sample: Sample, results: Arrays) -> str:
+    def rounding(self, number: int, sample: CheckSample, results: Arrays) -> str:
         """Return how far what was run is off, beyond what the original is; empty: it is not."""
         tensors = self._truths.get(number)
         for old, new in self._pairs():

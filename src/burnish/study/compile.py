@@ -14,7 +14,7 @@ import onnx_ir as ir
 from burnish.codegen.backend import Backend, open_backend
 from burnish.codegen.environment import DEFAULT_TARGET, about, default_threads
 from burnish.codegen.pipeline import PlanOptions, plan, prepare, without_products
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.codegen.schedule import Predicted
 from burnish.codegen.write import write
 from burnish.core import files, records
@@ -27,7 +27,7 @@ from burnish.feeds.feed import Feeds
 from burnish.parity.report import VerifyReport
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.verdict import verdict
-from burnish.parity.verify import ReferenceRefusesError, Subject, judge, verify
+from burnish.parity.verify import JudgedSubject, ReferenceRefusesError, judge, verify
 from burnish.runtime import signing
 from burnish.runtime.folder import About
 from burnish.runtime.runner import runner_for
@@ -37,11 +37,11 @@ from burnish.store.stored import StoredModel
 from burnish.study.compile_dump import check_dump, dump
 from burnish.study.compile_report import (
     SCHEMA,
+    CompiledKernelTime,
     CompileReport,
     PlanReport,
     Proof,
     RaceRow,
-    StepTime,
 )
 from burnish.study.compiled_steps import plan_report, step_seconds
 from burnish.study.tuning import SchedulerFor, TuneTerms, tuned
@@ -163,7 +163,7 @@ class _Work:
         self._request = request
         self._progress = progress
 
-    def all_built(self) -> tuple[Built, ...]:
+    def all_built(self) -> tuple[BuiltPlan, ...]:
         """Return the plans for all sizes."""
         terms = self._terms
         fusion = self._request.fusion
@@ -180,7 +180,7 @@ class _Work:
     def _plans(self) -> tuple[Sizes, ...]:
         return self._request.plans
 
-    def _built(self, sizes: Sizes, scheduler: SchedulerFor) -> Built:
+    def _built(self, sizes: Sizes, scheduler: SchedulerFor) -> BuiltPlan:
         prepared = prepare(self._loaded, sizes, self._progress)
         to_ort = without_products(prepared.model) if self._request.skip_dot else {}
         fusion = self._request.fusion
@@ -210,7 +210,7 @@ class _Work:
             return ()
         feeds = tuple(each for sizes in self._plans for each in self._feeds(sizes))
         compiled = dataclasses.replace(self._request.model, compiled=draft)
-        candidate = Subject(compiled, ENGINE, EngineOptions(threads=self.threads))
+        candidate = JudgedSubject(compiled, ENGINE, EngineOptions(threads=self.threads))
         parity = self._compared(candidate, feeds)
         if not parity.passed:
             raise RejectedError(
@@ -220,7 +220,7 @@ class _Work:
             )
         return (parity,)
 
-    def _compared(self, candidate: Subject, feeds: tuple[Feeds, ...]) -> VerifyReport:
+    def _compared(self, candidate: JudgedSubject, feeds: tuple[Feeds, ...]) -> VerifyReport:
         request = self._request
         try:
             return verify(
@@ -236,7 +236,7 @@ class _Work:
                 f" -o {request.folder}",
             ) from error
 
-    def reports(self, built: tuple[Built, ...], draft: Path) -> tuple[PlanReport, ...]:
+    def reports(self, built: tuple[BuiltPlan, ...], draft: Path) -> tuple[PlanReport, ...]:
         """Return the plans as rows, timed step by step where they run here."""
         fusion = self._request.fusion
         found = []
@@ -260,7 +260,7 @@ class _Work:
             parity=parity,
             race=self.race,
             warnings=tuple(dict.fromkeys(self.warnings)),
-            kernels=tuple(StepTime(s.name, s.predicted_s, s.measured_s) for s in steps),
+            kernels=tuple(CompiledKernelTime(s.name, s.predicted_s, s.measured_s) for s in steps),
         )
         return records.text_of(records.document(proof, schema=SCHEMA))
 

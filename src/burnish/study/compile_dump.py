@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.codegen.stages import STEPS, stages
 from burnish.core import files, units
 from burnish.parity.verdict import verdict
@@ -38,7 +38,7 @@ def check_dump(target: Path, plans: int) -> None:
         files.check_folder(target / f"plan_{number}", DUMP)
 
 
-def dump(report: CompileReport, built: Sequence[Built], backend: Backend, target: Path) -> None:
+def dump(report: CompileReport, built: Sequence[BuiltPlan], backend: Backend, target: Path) -> None:
     """Write one folder per plan: what each step gave, and each kernel with facts and listing."""
     for number, (plan, made) in enumerate(zip(report.plans, built, strict=True)):
         with files.folder_written_beside(target / f"plan_{number}", DUMP) as folder:

@@ -88,7 +88,7 @@ class RaceRow:
 
 
 @dataclass(frozen=True, slots=True)
-class StepTime:
+class CompiledKernelTime:
     """What a kernel was predicted to take, and what it took in the finished plan."""
 
     name: str
@@ -135,4 +135,4 @@ class Proof:
     """Each plan against each engine that was installed; empty: nothing was timed."""
     warnings: tuple[str, ...] = ()
     """Why to doubt the times of the race."""
-    kernels: tuple[StepTime, ...] = ()
+    kernels: tuple[CompiledKernelTime, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.codegen.schedule import Predicted
 from burnish.feeds.feed import Feeds
 from burnish.runtime.load import open_folder
@@ -27,7 +27,7 @@ _QUICK = Space(top=1, visits=24)
 LEVELS: tuple[Fusion, ...] = ("none", "element-wise", "full")
 
 
-def step_seconds(built: Built, folder: Path, feeds: Feeds, threads: int) -> list[float]:
+def step_seconds(built: BuiltPlan, folder: Path, feeds: Feeds, threads: int) -> list[float]:
     """Return how long each step of a plan takes that is written in a folder."""
     with open_folder(folder, threads=threads) as loaded:
         executable = loaded.executable(feeds.arrays)
@@ -39,7 +39,7 @@ def step_seconds(built: Built, folder: Path, feeds: Feeds, threads: int) -> list
 
 
 def plan_report(
-    built: Built, measured_s: Sequence[float] | None, backend: Backend, fusion: Fusion
+    built: BuiltPlan, measured_s: Sequence[float] | None, backend: Backend, fusion: Fusion
 ) -> PlanReport:
     """Return a plan, with the seconds of its steps if they were timed."""
     plan = built.plan
@@ -55,7 +55,7 @@ def plan_report(
     )
 
 
-def measure_rows(built: Built, backend: Backend, fusion: Fusion) -> tuple[MeasureRow, ...]:
+def measure_rows(built: BuiltPlan, backend: Backend, fusion: Fusion) -> tuple[MeasureRow, ...]:
     """Return what fusing gives: each lesser degree as predicted, and the plan as it is."""
     if not built.graphs:
         return ()
@@ -63,7 +63,7 @@ def measure_rows(built: Built, backend: Backend, fusion: Fusion) -> tuple[Measur
     return (*(_predicted(built, backend, each) for each in lesser), _planned(built, fusion))
 
 
-def _predicted(built: Built, backend: Backend, fusion: Fusion) -> MeasureRow:
+def _predicted(built: BuiltPlan, backend: Backend, fusion: Fusion) -> MeasureRow:
     """Return what another degree of fusion would give, at the prices that the plan has."""
     scheduler = Predicted(backend, fusion, _QUICK)
     graphs = [
@@ -87,7 +87,7 @@ def _predicted(built: Built, backend: Backend, fusion: Fusion) -> MeasureRow:
     )
 
 
-def _planned(built: Built, fusion: Fusion) -> MeasureRow:
+def _planned(built: BuiltPlan, fusion: Fusion) -> MeasureRow:
     steps = built.plan.kernel_steps
     written = {name for step in steps for name in step.outputs}
     return MeasureRow(

@@ -20,7 +20,7 @@ from burnish.rewrite.precision import PrecisionReport, bits_for, convert
 from burnish.rewrite.precision.thresholds import Span
 from burnish.rewrite.precision.widen import rounding
 from burnish.store import onnx_files
-from burnish.store.history import History, Step
+from burnish.store.history import History, HistoryStep
 from burnish.store.stored import StoredModel
 
 _ROUNDED = (
@@ -42,11 +42,13 @@ class ConversionReport:
     """What computes in fewer bits now; None: that was not asked for."""
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[HistoryStep, ...]:
         """Return what goes into the model's own history."""
-        renamed = (Step("rename-axis", f"{old}={new}") for old, new in self.axes.items())
-        narrow = (Step("int32-input", name) for name in self.i32_inputs)
-        numbers = () if self.numbers is None else (Step(self.numbers.precision, self.numbers.how),)
+        renamed = (HistoryStep("rename-axis", f"{old}={new}") for old, new in self.axes.items())
+        narrow = (HistoryStep("int32-input", name) for name in self.i32_inputs)
+        numbers = (
+            () if self.numbers is None else (HistoryStep(self.numbers.precision, self.numbers.how),)
+        )
         return (*renamed, *narrow, *numbers)
 
 

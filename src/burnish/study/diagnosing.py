@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from burnish.analyze.advise import Facts
+from burnish.analyze.advise import AdviceFacts
 from burnish.analyze.amdahl import longest_unprofiled, unprofiled
 from burnish.analyze.dependencies import as_executed
 from burnish.analyze.diagnosis import Diagnosis, diagnosis, launches_only
@@ -25,7 +25,7 @@ _NAMED = re.compile(r"\((?P<name>[^()]+)\)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RunContext:
     """What was run, and how: enough to look up its device and to write commands about it."""
 
     what: str
@@ -38,7 +38,7 @@ class Ran:
 
 
 def diagnosed(
-    trace: Trace, record: GraphRecord | None, ran: Ran, *, plain_s: float | None = None
+    trace: Trace, record: GraphRecord | None, ran: RunContext, *, plain_s: float | None = None
 ) -> Diagnosis:
     """Return what holds a typical inference back, without profiling where that was timed."""
     graph = as_executed(trace)
@@ -47,14 +47,14 @@ def diagnosed(
         dispatch_s = device.launch_overhead_s if device is not None else DISPATCH_S
         wall_s = min(plain_s, longest_unprofiled(graph, dispatch_s=dispatch_s))
         graph, _ = unprofiled(graph, wall_s=wall_s, dispatch_s=dispatch_s)
-    facts = Facts(
+    facts = AdviceFacts(
         ran.what, ran.engine, extra=same_sizes(ran.bindings, ran.threads), is_trace=ran.is_trace
     )
     setting = Setting(Scene(graph, record), device)
     return launches_only(setting, facts) if is_blind(trace) else diagnosis(setting, facts)
 
 
-def _device(trace: Trace, ran: Ran, *, on_device: bool) -> HardwareSpec | None:
+def _device(trace: Trace, ran: RunContext, *, on_device: bool) -> HardwareSpec | None:
     if on_device:
         named = _NAMED.search(trace.source)
         entry = detect.gpu_entry(named["name"].split(", ")[0]) if named else None

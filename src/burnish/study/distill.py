@@ -21,10 +21,10 @@ from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.store import datasets, layout, onnx_files
 from burnish.store.datasets import DataSet
-from burnish.store.history import History, Step
+from burnish.store.history import History, HistoryStep
 from burnish.store.stored import StoredModel
 from burnish.study import distill_sites
-from burnish.study.distill_sites import Found, Site
+from burnish.study.distill_sites import FoundParts, Site
 from burnish.study.given import model_of
 from burnish.study.requests.rewriting import DistillCommand
 from burnish.study.requests.vocabulary import path as path_of
@@ -92,7 +92,7 @@ def answer(request: DistillCommand, *, progress: Progress = SILENT) -> DistillRe
     return DistillReport(model.label, pieces, test_file, len(found.sites))
 
 
-def _found(model: ir.Model, request: DistillCommand) -> Found:
+def _found(model: ir.Model, request: DistillCommand) -> FoundParts:
     if (request.function is None) == (request.pattern is None):
         raise UsageError(
             "distil either a function or a pattern",
@@ -104,9 +104,9 @@ def _found(model: ir.Model, request: DistillCommand) -> Found:
     return find(model, request.pattern or "", rules_of(request.rules))
 
 
-def _step(request: DistillCommand) -> Step:
+def _step(request: DistillCommand) -> HistoryStep:
     what = f"function {request.function}" if request.function else f"pattern {request.pattern}"
-    return Step("distill", what)
+    return HistoryStep("distill", what)
 
 
 def _recorded(model: ir.Model, sites: Sequence[Site], request: DistillCommand) -> Arrays:

@@ -35,24 +35,24 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundParts:
     """A model, and the parts of it that were looked for."""
 
     model: ir.Model
     sites: tuple[Site, ...]
 
 
-def matched(model: ir.Model, rule: str, user_rules: tuple[Rule, ...] = ()) -> Found:
+def matched(model: ir.Model, rule: str, user_rules: tuple[Rule, ...] = ()) -> FoundParts:
     """Return every place where a rule fires, in a model in which all other rules have fired."""
     _refuse_unknown(rule, user_rules)
     others = OptimizeOptions(disable=(rule,))
     base = optimize(model, others, user_rules=user_rules).model
     recorder = _Recorder()
     optimize(base, OptimizeOptions(only=(rule,)), check=recorder, user_rules=user_rules)
-    return Found(base, tuple(recorder.sites))
+    return FoundParts(base, tuple(recorder.sites))
 
 
-def missed(model: ir.Model, rule: str, user_rules: tuple[Rule, ...] = ()) -> Found:
+def missed(model: ir.Model, rule: str, user_rules: tuple[Rule, ...] = ()) -> FoundParts:
     """Return what surrounds every node at which a rule refused to fire."""
     _refuse_unknown(rule, user_rules)
     result = optimize(model, user_rules=user_rules)
@@ -62,10 +62,10 @@ def missed(model: ir.Model, rule: str, user_rules: tuple[Rule, ...] = ()) -> Fou
         for miss in result.report.misses
         if miss.rule == rule and miss.node in by_name
     ]
-    return Found(result.model, tuple(sites))
+    return FoundParts(result.model, tuple(sites))
 
 
-def called(model: ir.Model, name: str) -> Found:
+def called(model: ir.Model, name: str) -> FoundParts:
     """Return every call of the functions whose name contains `name`, wherever it is made."""
     wanted = {key for key in model.functions if name in key[1]}
     if not wanted:
@@ -82,7 +82,7 @@ def called(model: ir.Model, name: str) -> Found:
         for node in copy.graph
         if node.op_identifier() in wanted
     ]
-    return Found(copy, tuple(sites))
+    return FoundParts(copy, tuple(sites))
 
 
 @dataclass(slots=True)

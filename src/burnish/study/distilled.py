@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.parity.report import VerifyReport
-from burnish.parity.verify import Subject, verify_recorded
+from burnish.parity.verify import JudgedSubject, verify_recorded
 from burnish.process.scratch import scratch
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.result import RewriteReport
 from burnish.store import layout, onnx_files
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
-from burnish.study.trial import Trial, tried
+from burnish.study.trial import FusionTrial, tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Rewritten:
 def rewritten(
     path: Path,
     options: OptimizeOptions = OptimizeOptions(),  # noqa: B008  (frozen)
-    trial: Trial = Trial(),  # noqa: B008  (frozen)
+    trial: FusionTrial = FusionTrial(),  # noqa: B008  (frozen)
 ) -> Rewritten:
     """Return how rewriting fares with the model at `path` and the data beside it."""
     model = layout.stored(path)
@@ -35,5 +35,5 @@ def rewritten(
     with scratch("distilled") as folder:
         target = folder / path.name
         onnx_files.write(result.model, target, history=History("", ()))
-        subject = Subject(StoredModel(target, model.name))
+        subject = JudgedSubject(StoredModel(target, model.name))
         return Rewritten(result.report, verify_recorded(subject, model.data_sets))

@@ -15,7 +15,7 @@ from burnish.study.given import model_of
 from burnish.study.requests.line import line
 from burnish.study.requests.rewriting import ExplainCommand, OptimizeCommand
 from burnish.study.rewriting import options_of_explain, rules_of
-from burnish.study.trial import Trial, tried
+from burnish.study.trial import FusionTrial, tried
 
 SCHEMA = 1
 
@@ -38,7 +38,7 @@ def answer(asked: ExplainCommand, *, progress: Progress = SILENT) -> ExplainRepo
     """Return what rewriting a model would do; nothing is written."""
     model = model_of(asked.model, asked.store)
     options = options_of_explain(asked)
-    trial = Trial(check=asked.trial, rules=rules_of(asked.rules))
+    trial = FusionTrial(check=asked.trial, rules=rules_of(asked.rules))
     result, check = tried(onnx_files.read(model.onnx), options, trial)
     explained = {miss.node for miss in result.report.misses}
     return ExplainReport(

@@ -18,13 +18,13 @@ from burnish.hw import detect
 from burnish.parity.request import VerifyRequest
 from burnish.parity.tolerances import DYNAMIC_INT8, Tolerances
 from burnish.parity.verdict import verdict
-from burnish.parity.verify import Subject, judge, verify_recorded
+from burnish.parity.verify import JudgedSubject, judge, verify_recorded
 from burnish.process.scratch import scratch
 from burnish.rewrite.precision import bits_for, convert
 from burnish.rewrite.result import RewriteReport
 from burnish.store import layout, onnx_files
 from burnish.store.exported import folder_of
-from burnish.store.history import History, Step
+from burnish.store.history import History, HistoryStep
 from burnish.store.stored import StoredModel
 from burnish.study import twin
 from burnish.study.export_report import Check, ExportReport, GenerationCheck
@@ -33,7 +33,7 @@ from burnish.study.optimize import optimize_file
 from burnish.zoo.exporting.launch import TIME_LIMIT_S, launch
 from burnish.zoo.exporting.past import Generation
 from burnish.zoo.exporting.request import ExportRequest
-from burnish.zoo.exporting.stages import Outcome, StageTime
+from burnish.zoo.exporting.stages import ExportOutcome, StageTime
 
 T = TypeVar("T")
 
@@ -125,7 +125,7 @@ def _finished(
 def _quantise(path: Path) -> None:
     """Turn a model's weights into integers of 8 bits, in its place, and say so in its history."""
     found = convert(onnx_files.read(path), "int8", bits=bits_for(detect.cpu().flags))
-    step = Step(found.report.precision, found.report.how)
+    step = HistoryStep(found.report.precision, found.report.how)
     history = History(onnx_files.content_key(path), (step,))
     onnx_files.write(found.model, path, history=history)
 
@@ -163,14 +163,14 @@ def _generation(
     precision = "int8" if work.plan.int8 else request.options.precision
     with _runnable(work.model, precision) as (model, _, _):
         interface = onnx_files.interface(onnx_files.read(model.onnx))
-        with Subject(model).open() as session:
+        with JudgedSubject(model).open() as session:
             check = work.timed("generate", lambda: check_generation(session, interface, generation))
     require_generation(check, arithmetic=_ARITHMETIC[precision])
     return check
 
 
 def _report(
-    request: ExportRequest, place: Path, work: _Drafted, outcome: Outcome, done: _Done
+    request: ExportRequest, place: Path, work: _Drafted, outcome: ExportOutcome, done: _Done
 ) -> ExportReport:
     return ExportReport(
         model=f"{work.plan.name}/{work.plan.variant}",

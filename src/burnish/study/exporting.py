@@ -12,7 +12,7 @@ from burnish.study.export import ExportPlan, export
 from burnish.study.export_report import ExportReport
 from burnish.study.given import TorchModule, factory_of, store_of
 from burnish.study.requests.rewriting import ExportCommand
-from burnish.zoo.entry import BuildOptions, Precision
+from burnish.zoo.entry import NetworkOptions, Precision
 from burnish.zoo.exporting.name import default_name, default_variant, source_named
 from burnish.zoo.exporting.request import ExportRequest, FactorySource
 
@@ -79,8 +79,8 @@ def _precision(asked: ExportCommand) -> str:
     return found
 
 
-def _options(asked: ExportCommand) -> BuildOptions:
-    return BuildOptions(
+def _options(asked: ExportCommand) -> NetworkOptions:
+    return NetworkOptions(
         layers=asked.layers,
         attention=asked.attention,
         batch=asked.batch,

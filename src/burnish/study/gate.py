@@ -12,7 +12,7 @@ from burnish.bench import machine
 from burnish.bench.across import compare_across, require_same_machine
 from burnish.bench.compare import compare
 from burnish.bench.fingerprint import machine_key
-from burnish.bench.gate import FINER, Outcome, Tried, settled
+from burnish.bench.gate import FINER, GatedRow, GateOutcome, settled
 from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
@@ -71,19 +71,19 @@ def answer(asked: GateCommand, *, progress: Progress = SILENT) -> GateReport:
 
 def require(asked: GateCommand, report: GateReport) -> None:
     """Raise if something is slower than allowed, or that could not be seen."""
-    broken = [row for row in report.rows if row.outcome is Outcome.BROKEN]
+    broken = [row for row in report.rows if row.outcome is GateOutcome.BROKEN]
     if broken:
         raise CheckFailedError(
             f"{broken[0].subject} could not be measured: {broken[0].said}",
             hint=f"see whether the engine works: burnish doctor --engine {broken[0].engine}",
         )
-    slow = [row for row in report.rows if row.outcome is Outcome.SLOWER]
+    slow = [row for row in report.rows if row.outcome is GateOutcome.SLOWER]
     if slow:
         raise CheckFailedError(
             f"{slow[0].subject} is slower than the baseline allows: {slow[0].said}",
             hint=f"see where the time goes: {joined('profile', asked.model)}",
         )
-    unseen = [row for row in report.rows if row.outcome is Outcome.UNSEEN]
+    unseen = [row for row in report.rows if row.outcome is GateOutcome.UNSEEN]
     if unseen:
         budget = f"{(asked.budget or _BUDGET_S) * 4:g}s"
         raise MissingCapabilityError(
@@ -163,7 +163,7 @@ def _beside(baseline: Measurement, candidate: Measurement) -> Comparison:
     return compare(baseline, [candidate])[0]
 
 
-def _row(row: _Row, tried: Tried) -> GateRow:
+def _row(row: _Row, tried: GatedRow) -> GateRow:
     return GateRow(
         subject=row.then.subject,
         engine=row.then.engine,

@@ -20,7 +20,7 @@ from burnish.study.requests.listing import InputsCommand
 from burnish.study.requests.vocabulary import Place, Sizes, path, positive, shapes
 
 
-class Fed(Protocol):
+class FeedingRequest(Protocol):
     """Any request that says with which inputs a model is run."""
 
     @property
@@ -49,7 +49,7 @@ class FedModel:
     graph: GraphRecord
 
 
-def feeds_of(model: StoredModel, asked: Fed) -> Feeds:
+def feeds_of(model: StoredModel, asked: FeedingRequest) -> Feeds:
     """Return the inputs that a request asks for; where it leaves sizes open, some that work."""
     return fitting(
         model,

@@ -19,7 +19,7 @@ from burnish.core.errors import BurnishError
 from burnish.feeds.choose import choose
 from burnish.infer import walk
 from burnish.infer.constants import constant_tensor, sizes
-from burnish.rewrite.precision.products import Product, product_at
+from burnish.rewrite.precision.products import WeightedProduct, product_at
 from burnish.store.stored import StoredModel
 
 PAYS = 1.1
@@ -72,7 +72,7 @@ def int8_gain(
     shapes = Counter(
         shape
         for node in walk.nodes(rewritten)
-        if isinstance(place := product_at(node), Product)
+        if isinstance(place := product_at(node), WeightedProduct)
         and (shape := _shape(place, bound)) is not None
     )
     if not shapes:
@@ -81,7 +81,7 @@ def int8_gain(
     return Int8Gain(heaviest, shapes[heaviest], shapes.total(), measure(heaviest))
 
 
-def _shape(place: Product, bound: Mapping[str, int]) -> Shape | None:
+def _shape(place: WeightedProduct, bound: Mapping[str, int]) -> Shape | None:
     dims = sizes(place.activation)
     weights = constant_tensor(place.weights)
     if dims is None or weights is None:

@@ -13,7 +13,7 @@ from burnish.core.hashing import arrays_key
 from burnish.feeds.feed import Feeds
 from burnish.parity.reference import Judged, Reference, run_reference
 from burnish.store import history, onnx_files
-from burnish.store.history import PRUNED, Step
+from burnish.store.history import PRUNED, HistoryStep
 from burnish.store.stored import StoredModel
 
 _KEPT: dict[tuple[str, str], Reference] = {}
@@ -55,7 +55,7 @@ def _reference(written: StoredModel, feeds: Feeds) -> Reference:
     return _KEPT[key]
 
 
-def _pruned(model: StoredModel) -> tuple[Step, ...]:
+def _pruned(model: StoredModel) -> tuple[HistoryStep, ...]:
     """Return the steps in a model's history that changed what it computes."""
     if not model.onnx.is_file():
         return ()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from burnish.bench.cells import Finished, Task
+from burnish.bench.cells import CellTask, Finished
 from burnish.bench.ledger import Ledger
 from burnish.core import settings
 from burnish.core.errors import ModelError
 from burnish.study.requests.vocabulary import Place
 
 
-class Kept:
+class KnownCells:
     """What is known of cells; what goes wrong with the file is said once, in `notes`."""
 
     def __init__(self, path: Place | None, *, again: bool = False) -> None:
@@ -23,7 +23,7 @@ class Kept:
         self._now: dict[str, Finished] = {}
         """What was measured since this was made: there whatever becomes of the file."""
 
-    def known(self, tasks: Mapping[str, Task]) -> dict[str, Finished]:
+    def known(self, tasks: Mapping[str, CellTask]) -> dict[str, Finished]:
         """Return the cells that need not be measured, by the name of their task."""
         new = {name: self._now[t.key] for name, t in tasks.items() if t.key in self._now}
         if self._again:

@@ -13,14 +13,15 @@ from burnish.store import onnx_files
 from burnish.store.interface import Interface
 from burnish.store.stored import StoredModel
 from burnish.study.requests.judging import BenchCommand
-from burnish.study.requests.vocabulary import Place, Sizes, counts, element_types, numbers, shapes
+from burnish.study.requests.several import counts, element_types, numbers
+from burnish.study.requests.vocabulary import Place, Sizes, shapes
 
 _LENGTHS = ("sequence", "frames", "points", "samples")
 """What `--sequence` means, by what a model's axes mean: the first that it has."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CellGroup:
     """Models that should compute the same, at one size, in one type, on so many threads.
 
     It has what `feeds_of` asks of a request.
@@ -44,9 +45,9 @@ class Group:
 
 def groups(
     asked: BenchCommand, models: Sequence[StoredModel]
-) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+) -> tuple[tuple[CellGroup, ...], tuple[str, ...]]:
     """Return every combination of what was asked for, and what does not apply to a model."""
-    found: list[Group] = []
+    found: list[CellGroup] = []
     notes: list[str] = []
     for family in families(models):
         sizes, told = _sizes(asked, family[0])
@@ -57,7 +58,7 @@ def groups(
             counts(asked.threads or ()) or (None,),
         ):
             found.append(
-                Group(family, shape, precision, threads, asked.data, asked.seed, asked.padding)
+                CellGroup(family, shape, precision, threads, asked.data, asked.seed, asked.padding)
             )
     return tuple(_told_apart(found)), tuple(dict.fromkeys(notes))
 
@@ -123,7 +124,7 @@ def _merged(parts: Sequence[Sizes]) -> dict[str, int]:
     return {name: size for part in parts for name, size in part.items()}
 
 
-def _told_apart(found: Sequence[Group]) -> Iterator[Group]:
+def _told_apart(found: Sequence[CellGroup]) -> Iterator[CellGroup]:
     """Give each group the words in which it differs from others."""
     facets: Mapping[str, list[str]] = {
         "shape": [",".join(f"{name}={size}" for name, size in one.shape.items()) for one in found],

@@ -25,7 +25,7 @@ from burnish.rewrite.options import Target
 from burnish.rewrite.rule import Refusal
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
-from burnish.study.check_feeds import Sample, filled
+from burnish.study.check_feeds import CheckSample, filled
 from burnish.study.check_part import tight
 from burnish.timing.turns import Turns, ratio
 
@@ -99,5 +99,5 @@ def _feeds(cut: Part, model: ir.Model, bindings: Mapping[str, int]) -> Arrays:
         for index, size in enumerate(spec.shape):
             for atom in dimension.atoms(size) if isinstance(size, str) else ():
                 sizes.setdefault(atom, bindings.get(atom, _LONG_AXIS if index else 1))
-    sample: Sample = filled(cut, specs, sizes, "plain", np.random.default_rng(0))
+    sample: CheckSample = filled(cut, specs, sizes, "plain", np.random.default_rng(0))
     return sample.arrays

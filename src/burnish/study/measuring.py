@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.bench import choose, machine
-from burnish.bench.cells import Finished, Task
+from burnish.bench.cells import CellTask, Finished
 from burnish.bench.fingerprint import environment_key, machine_key
 from burnish.bench.measure import BenchReport, MachineState, Measurement
 from burnish.bench.recorded import cells_of, numbered, report_of
@@ -24,20 +24,20 @@ from burnish.store.stored import StoredModel
 from burnish.study.casting import cast
 from burnish.study.inputs import feeds_of
 from burnish.study.judge import judge_of
-from burnish.study.kept import Kept
-from burnish.study.matrix import Group, symbols
+from burnish.study.kept import KnownCells
+from burnish.study.matrix import CellGroup, symbols
 from burnish.study.requests.judging import BenchCommand
 from burnish.study.requests.vocabulary import names
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CellPlan:
     """The cells of one group: subjects by their final names, and what each depends on."""
 
-    group: Group
+    group: CellGroup
     subjects: Mapping[str, BenchSubject]
     """With the models and the types that were named; nothing is converted yet."""
-    tasks: Mapping[str, Task]
+    tasks: Mapping[str, CellTask]
     baseline: str
     items_per_call: int
     baseline_is_asked: bool = True
@@ -49,7 +49,7 @@ def here() -> MachineState:
     return machine.state(before=now, after=now, elapsed_s=0.0, threads=1)
 
 
-def planned(asked: BenchCommand, group: Group, state: MachineState) -> Plan:
+def planned(asked: BenchCommand, group: CellGroup, state: MachineState) -> CellPlan:
     """Return the cells of a group, each with the address of all that its figures depend on."""
     options = EngineOptions(
         threads=group.threads or machine.usable_cores(),
@@ -67,7 +67,7 @@ def planned(asked: BenchCommand, group: Group, state: MachineState) -> Plan:
     keys = {model.onnx: onnx_files.content_key(model.onnx) for model in group.models}
     tasks = numbered(
         {
-            name: Task(
+            name: CellTask(
                 model_key=keys[one.model.onnx],
                 precision=group.precision,
                 engine=":".join(filter(None, (one.engine, one.options.mode))),
@@ -84,7 +84,7 @@ def planned(asked: BenchCommand, group: Group, state: MachineState) -> Plan:
         }
     )
     items = items_of(group.models[0], feeds.bindings)
-    return Plan(group, subjects, tasks, group.label(baseline), items, is_asked)
+    return CellPlan(group, subjects, tasks, group.label(baseline), items, is_asked)
 
 
 def _baseline(found: Sequence[BenchSubject], asked: BenchCommand) -> tuple[str, bool]:
@@ -95,7 +95,7 @@ def _baseline(found: Sequence[BenchSubject], asked: BenchCommand) -> tuple[str, 
         return found[0].label, False
 
 
-def require_baseline(asked: BenchCommand, plans: Sequence[Plan]) -> tuple[str, ...]:
+def require_baseline(asked: BenchCommand, plans: Sequence[CellPlan]) -> tuple[str, ...]:
     """Raise if no group has the baseline that was asked for; return which have another."""
     if not any(plan.baseline_is_asked for plan in plans):
         choose.baseline([*plans[0].subjects.values()], asked.baseline)
@@ -117,7 +117,7 @@ def items_of(model: StoredModel, bindings: Mapping[str, int]) -> int:
 
 
 def measured(
-    asked: BenchCommand, plan: Plan, kept: Kept, *, budget_s: float, progress: Progress
+    asked: BenchCommand, plan: CellPlan, kept: KnownCells, *, budget_s: float, progress: Progress
 ) -> BenchReport:
     """Return one group's rows: known cells from the ledger, the others measured together.
 
@@ -132,7 +132,7 @@ def measured(
     )
 
 
-def needed(plan: Plan, kept: Kept) -> tuple[str, ...]:
+def needed(plan: CellPlan, kept: KnownCells) -> tuple[str, ...]:
     """Return the cells to measure: those that are missing, and then always the baseline.
 
     It takes turns with them, again if need be: a cell is compared with a baseline of its own
@@ -145,7 +145,9 @@ def needed(plan: Plan, kept: Kept) -> tuple[str, ...]:
     )
 
 
-def _anchors(plan: Plan, cells: Mapping[str, Finished], kept: Kept) -> dict[str, Finished]:
+def _anchors(
+    plan: CellPlan, cells: Mapping[str, Finished], kept: KnownCells
+) -> dict[str, Finished]:
     """Return the baseline's cell of each session."""
     own = cells[plan.baseline]
     found = {own.session: own}
@@ -157,7 +159,7 @@ def _anchors(plan: Plan, cells: Mapping[str, Finished], kept: Kept) -> dict[str,
 
 
 def fresh(
-    asked: BenchCommand, plan: Plan, chosen: Sequence[str], budget_s: float, progress: Progress
+    asked: BenchCommand, plan: CellPlan, chosen: Sequence[str], budget_s: float, progress: Progress
 ) -> tuple[Finished, ...]:
     """Measure cells together, and return them in order; some may say why they cannot be had."""
     feeds = feeds_of(plan.group.models[0], plan.group)
@@ -189,7 +191,7 @@ def fresh(
     return cells_of(whole, plan.tasks, labels)
 
 
-def _cast(plan: Plan, chosen: Sequence[str]) -> tuple[dict[str, BenchSubject], dict[str, str]]:
+def _cast(plan: CellPlan, chosen: Sequence[str]) -> tuple[dict[str, BenchSubject], dict[str, str]]:
     """Return the subjects with models in the group's type, and why others cannot be had."""
     ready: dict[str, BenchSubject] = {}
     refusals: dict[str, str] = {}
@@ -209,7 +211,7 @@ def _cast(plan: Plan, chosen: Sequence[str]) -> tuple[dict[str, BenchSubject], d
     return ready, refusals
 
 
-def _refused(plan: Plan, name: str, reason: str) -> Measurement:
+def _refused(plan: CellPlan, name: str, reason: str) -> Measurement:
     """Return the row of a cell that cannot be had."""
     subject, task = plan.subjects[name], plan.tasks[name]
     return Measurement(

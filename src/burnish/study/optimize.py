@@ -17,7 +17,7 @@ from burnish.rewrite.passes import STEPS
 from burnish.rewrite.pipeline import RewriteResult
 from burnish.rewrite.result import Miss, RewriteReport
 from burnish.store import onnx_files
-from burnish.store.history import History, Step
+from burnish.store.history import History, HistoryStep
 from burnish.store.stored import StoredModel
 from burnish.study import rewriting
 from burnish.study.acceptance import Acceptance
@@ -35,7 +35,7 @@ from burnish.study.int8_gain import Int8Gain
 from burnish.study.optimize_report import OptimizeReport, RewriteRejectedError
 from burnish.study.requests.rewriting import OptimizeCommand
 from burnish.study.requests.vocabulary import path, shapes
-from burnish.study.trial import Trial, tried
+from burnish.study.trial import FusionTrial, tried
 from burnish.study.variant import share_data_sets, size_bytes, target_of
 
 
@@ -73,7 +73,7 @@ def optimize_file(
     options: OptimizeOptions = OptimizeOptions(),  # noqa: B008  (frozen)
     *,
     request: VerifyRequest | None = None,
-    trial: Trial = Trial(),  # noqa: B008  (frozen)
+    trial: FusionTrial = FusionTrial(),  # noqa: B008  (frozen)
     progress: Progress = SILENT,
 ) -> OptimizeReport:
     """Rewrite `model` into `target`; with a `request`, only if that finds no difference.
@@ -107,7 +107,7 @@ def _attempt(
     options: OptimizeOptions,
     *,
     request: VerifyRequest | None,
-    trial: Trial,
+    trial: FusionTrial,
     progress: Progress,
 ) -> OptimizeReport:
     source = renamed(onnx_files.read(model.onnx), options.conversion)
@@ -199,8 +199,10 @@ def _summary(report: RewriteReport) -> str:
     return f"{report.nodes_before:,} → {report.nodes_after:,} nodes, {len(report.fusions)} fusions"
 
 
-def _steps(report: RewriteReport, changed: ConversionReport | None) -> tuple[Step, ...]:
+def _steps(report: RewriteReport, changed: ConversionReport | None) -> tuple[HistoryStep, ...]:
     """Return what goes into the model's own history."""
-    fused = (Step("fuse", f"{rule} ×{count}") for rule, count in report.fusion_counts.items())
-    cleaned = (Step(step.step, f"×{step.count}") for step in report.steps if step.count)
+    fused = (
+        HistoryStep("fuse", f"{rule} ×{count}") for rule, count in report.fusion_counts.items()
+    )
+    cleaned = (HistoryStep(step.step, f"×{step.count}") for step in report.steps if step.count)
     return (*fused, *cleaned, *(() if changed is None else changed.steps))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from burnish.analyze import traffic
-from burnish.analyze.traffic import Traffic
+from burnish.analyze.traffic import MemoryTraffic
 from burnish.core import files, records
 from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.engines.base import ENGINES, EngineOptions
@@ -55,7 +55,7 @@ def nsys(
     return _written(folder / "recorded.sqlite", "nsys")
 
 
-def ncu(subject: FedModel, engine: str, options: EngineOptions, *, folder: Path) -> Traffic:
+def ncu(subject: FedModel, engine: str, options: EngineOptions, *, folder: Path) -> MemoryTraffic:
     """Return what one inference moves, from the counters of Nsight Compute."""
     target = folder / "recorded.csv"
     _watched(
@@ -67,7 +67,7 @@ def ncu(subject: FedModel, engine: str, options: EngineOptions, *, folder: Path)
     )  # fmt: skip
     kernels = traffic.of_ncu(_written(target, "ncu").read_text(errors="replace"), runs=1)
     least, unknown = traffic.predicted(subject.graph)
-    return Traffic(
+    return MemoryTraffic(
         "ncu",
         sum(one.read_bytes for one in kernels),
         sum(one.written_bytes for one in kernels),
@@ -79,7 +79,7 @@ def ncu(subject: FedModel, engine: str, options: EngineOptions, *, folder: Path)
 
 def perf(
     subject: FedModel, engine: str, options: EngineOptions, *, folder: Path, runs: int
-) -> Traffic:
+) -> MemoryTraffic:
     """Return what one inference moves beyond the last cache; predicted where nobody counts it.
 
     Two programs are counted, one that only loads and warms up: the difference is the inferences'.
@@ -93,8 +93,8 @@ def perf(
     found = traffic.of_perf(texts, runs=runs)
     least, unknown = traffic.predicted(subject.graph)
     if isinstance(found, str):
-        return Traffic("predicted", None, None, least, unknown, reason=found)
-    return Traffic("perf", found.get("read"), found.get("written"), least, unknown)
+        return MemoryTraffic("predicted", None, None, least, unknown, reason=found)
+    return MemoryTraffic("perf", found.get("read"), found.get("written"), least, unknown)
 
 
 def request(

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.analyze import scenario as scenarios
-from burnish.analyze.advise import Facts
+from burnish.analyze.advise import AdviceFacts
 from burnish.analyze.diagnosis import Diagnosis, diagnosis, launches_only
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.transform import apply
 from burnish.core.errors import UsageError
-from burnish.report.graph.picture import Picture, Timing
+from burnish.report.graph.picture import Picture, PictureTiming
 from burnish.study.diagnosing import same_sizes
 from burnish.study.inputs import fed, feeds_of
 from burnish.study.timeline import Recorded, TimelineRequest, recorded
@@ -48,7 +48,7 @@ def picture_of(
     record = found.setting.scene.record
     assert record is not None, "a model was given"
     changed = apply(change, found.setting) if change else None
-    timing = Timing(
+    timing = PictureTiming(
         engine=found.source if request.trace else request.engine,
         source=found.source,
         setting=found.setting,
@@ -63,7 +63,7 @@ def picture_of(
 def _diagnosis(found: Recorded, request: TimelineRequest) -> Diagnosis:
     model = request.model
     what = request.trace or (model.compiled or model.onnx if model else "")
-    facts = Facts(
+    facts = AdviceFacts(
         str(what),
         request.engine,
         extra=same_sizes(request.shape, request.options.threads),

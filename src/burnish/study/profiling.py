@@ -11,8 +11,8 @@ from pathlib import Path
 from burnish.analyze.diagnosis import Diagnosis
 from burnish.analyze.profile import (
     Profile,
+    ProfiledSubject,
     ProfileReport,
-    Subject,
     profile,
     profile_of,
     report,
@@ -29,7 +29,7 @@ from burnish.report import compared
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study import outside
-from burnish.study.diagnosing import Ran, diagnosed
+from burnish.study.diagnosing import RunContext, diagnosed
 from burnish.study.given import models_of
 from burnish.study.inputs import FedModel, fed, feeds_of
 from burnish.study.recordings import distributed, is_ranks, is_timeline, timelines
@@ -39,10 +39,10 @@ from burnish.study.timeline import undisturbed
 from burnish.trace import chrome
 from burnish.trace.events import Trace
 from burnish.trace.formats import read_any
-from burnish.trace.grouping import Library, library
+from burnish.trace.grouping import GroupLibrary, library
 from burnish.trace.runs import warm
 
-Found = tuple[Profile, Trace, Subject]
+Found = tuple[Profile, Trace, ProfiledSubject]
 Profiles = tuple[ProfileReport, tuple[Trace, ...]]
 """What was found, and the timelines."""
 
@@ -53,7 +53,7 @@ class Recorder:
 
     options: EngineOptions
     repeats: Repeats = dataclasses.field(default_factory=Repeats)
-    known: Library | None = None
+    known: GroupLibrary | None = None
     """Which nodes one operator or kernel performs; None: as Burnish's own library says."""
     shape: Sizes = dataclasses.field(default_factory=dict)
     """The sizes that the user asked for: commands about the same inference name them, too."""
@@ -101,7 +101,10 @@ def profiles(asked: ProfileCommand, *, progress: Progress = SILENT) -> Profiles:
 
 
 def _from_outside(
-    models: Sequence[StoredModel], engines: Sequence[str], known: Library, asked: ProfileCommand
+    models: Sequence[StoredModel],
+    engines: Sequence[str],
+    known: GroupLibrary,
+    asked: ProfileCommand,
 ) -> Profiles:
     """Return what profilers found that watched a program from outside."""
     if (many := len(models) * len(engines)) > 1:
@@ -130,7 +133,7 @@ def _from_outside(
 
 def _watched(trace: Path, subject: FedModel, engine: str, how: Recorder) -> tuple[Profile, Trace]:
     timeline = warm(read_any(trace))
-    about = Subject(subject.model.label, engine, subject.graph, how.known)
+    about = ProfiledSubject(subject.model.label, engine, subject.graph, how.known)
     found, timeline = profile_of(timeline, about)
     return dataclasses.replace(
         found, diagnosis=_diagnosed(timeline, subject, engine, how)
@@ -140,7 +143,7 @@ def _watched(trace: Path, subject: FedModel, engine: str, how: Recorder) -> tupl
 def _diagnosed(
     trace: Trace, subject: FedModel, engine: str, how: Recorder, *, plain_s: float | None = None
 ) -> Diagnosis:
-    ran = Ran(
+    ran = RunContext(
         str(subject.model.compiled or subject.model.onnx),
         engine,
         is_trace=False,
@@ -164,7 +167,7 @@ def recording_of(subject: FedModel, engine: str, how: Recorder) -> Recording:
 
 def profiled(recording: Recording, subject: FedModel, engine: str, how: Recorder) -> Found:
     """Return where the time of recorded inferences goes, and what holds them back."""
-    about = Subject(subject.model.label, engine, subject.graph, how.known)
+    about = ProfiledSubject(subject.model.label, engine, subject.graph, how.known)
     found, trace = profile(recording, about)
     plain_s = undisturbed(recording.plain_s)
     told = _diagnosed(trace, subject, engine, how, plain_s=plain_s)
@@ -172,7 +175,7 @@ def profiled(recording: Recording, subject: FedModel, engine: str, how: Recorder
 
 
 def _as_they_are(
-    given: Sequence[AnyModel], known: Library, asked: ProfileCommand, progress: Progress
+    given: Sequence[AnyModel], known: GroupLibrary, asked: ProfileCommand, progress: Progress
 ) -> Profiles:
     """Return recordings of which no model is given, or the ranks of one run."""
     paths = [Path(str(one)) for one in given if is_timeline(one) or is_ranks(one)]
@@ -213,10 +216,10 @@ def _require_one_timeline(asked: ProfileCommand, wanted: int) -> None:
         )
 
 
-def _read(model: StoredModel, trace: Path, known: Library, asked: ProfileCommand) -> Found:
+def _read(model: StoredModel, trace: Path, known: GroupLibrary, asked: ProfileCommand) -> Found:
     timeline = warm(read_any(trace))
     graph = graph_of(onnx_files.read(model.onnx), positive(asked.shape))
-    subject = Subject(model.label, timeline.source, graph, known)
+    subject = ProfiledSubject(model.label, timeline.source, graph, known)
     found, timeline = profile_of(timeline, subject)
     if found.coverage is not None and found.coverage.total_s and not found.coverage.share:
         raise ModelError(
@@ -224,11 +227,11 @@ def _read(model: StoredModel, trace: Path, known: Library, asked: ProfileCommand
             hint="give the model that it is of, or none: "
             f"burnish profile {shlex.quote(str(trace))}",
         )
-    told = diagnosed(timeline, graph, Ran(str(trace), timeline.source, is_trace=True))
+    told = diagnosed(timeline, graph, RunContext(str(trace), timeline.source, is_trace=True))
     return dataclasses.replace(found, diagnosis=told), timeline, subject
 
 
-def _recorder(asked: ProfileCommand, known: Library) -> Recorder:
+def _recorder(asked: ProfileCommand, known: GroupLibrary) -> Recorder:
     return Recorder(
         EngineOptions(threads=asked.threads, allow_fallback=asked.allow_fallback),
         Repeats(asked.warmup, asked.runs),

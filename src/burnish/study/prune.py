@@ -26,8 +26,8 @@ from burnish.study.prune_goal import Goal, check, goal_of
 from burnish.study.prune_inputs import ENGINE, inputs_of
 from burnish.study.prune_latency import side_by_side
 from burnish.study.prune_masks import masked
-from burnish.study.prune_report import Latency, PruneReport
-from burnish.study.prune_write import Smaller, Task, written
+from burnish.study.prune_report import MeasuredLatency, PruneReport
+from burnish.study.prune_write import PruneTask, Smaller, written
 from burnish.study.requests.pruning import PruneCommand
 from burnish.study.requests.vocabulary import path
 from burnish.study.variant import target_of
@@ -43,11 +43,11 @@ def answer(asked: PruneCommand, *, progress: Progress = SILENT) -> PruneReport:
     target = named or target_of(model, SUFFIX)
     files.check_file(target, None if named else onnx_files.OWN)
     isolated.start(ENGINE)
-    task = Task(asked, model, target, inputs_of(model, asked), progress)
+    task = PruneTask(asked, model, target, inputs_of(model, asked), progress)
     return _structured(task) if asked.method == "structured" else masked(task)
 
 
-def _structured(task: Task) -> PruneReport:
+def _structured(task: PruneTask) -> PruneReport:
     """Cut axes until the goal is met."""
     asked, inputs = task.asked, task.inputs
     one = prunable(task.model, inputs.calibrating[0])
@@ -80,7 +80,7 @@ def _smaller(one: Prunable, kept: Kept, weights: Weights, zeros: Weights) -> Sma
     )
 
 
-def _latency(task: Task, goal: Goal, kept: Kept) -> Latency | None:
+def _latency(task: PruneTask, goal: Goal, kept: Kept) -> MeasuredLatency | None:
     """Return how long both take, where a latency was the goal."""
     if goal.table is None:
         return None

@@ -14,14 +14,14 @@ from burnish.core.errors import ModelError
 from burnish.core.progress import Progress
 from burnish.feeds.feed import Feeds
 from burnish.infer.constants import constant_tensor
-from burnish.prune.axes import CoupledAxis, Found, coupled_axes
+from burnish.prune.axes import CoupledAxis, PrunableAxes, coupled_axes
 from burnish.prune.choose import Scored
 from burnish.prune.cut import Kept
 from burnish.prune.dims import Dim
 from burnish.prune.flow import Flow
-from burnish.prune.gram import Moments, products
+from burnish.prune.gram import GramMoments, products
 from burnish.prune.score import Score, refitted, relative_error, unit_scores, without
-from burnish.prune.work import Work
+from burnish.prune.work import PrunedWork
 from burnish.store import onnx_files
 from burnish.store.graph import GraphRecord
 from burnish.store.stored import StoredModel
@@ -41,8 +41,8 @@ class Prunable:
     graph: GraphRecord
     """At the sizes of the inputs that it was followed with."""
     flow: Flow
-    found: Found
-    work: Work
+    found: PrunableAxes
+    work: PrunedWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Calibrated:
     """What the products that sum an axis away read on the calibration inputs."""
 
     axis: CoupledAxis
-    moments: tuple[Moments, ...]
+    moments: tuple[GramMoments, ...]
 
     @property
     def weights(self) -> list[np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
@@ -73,13 +73,13 @@ def prunable(model: StoredModel, feeds: Feeds) -> Prunable:
             f"{model.label}: nothing in it can be made smaller; {why}",
             hint="set weights to zero instead: --method magnitude --keep 0.5",
         )
-    return Prunable(model, graph, flow, found, Work(flow))
+    return Prunable(model, graph, flow, found, PrunedWork(flow))
 
 
 def calibrated(one: Prunable, feeds: Sequence[Feeds], progress: Progress) -> tuple[Calibrated, ...]:
     """Return what the products of all axes read, seen on these inputs."""
     result = tuple(
-        Calibrated(axis, tuple(Moments(each) for each in products(one.flow, axis.sums)))
+        Calibrated(axis, tuple(GramMoments(each) for each in products(one.flow, axis.sums)))
         for axis in one.found.axes
     )
     observe(one.model, [moments for own in result for moments in own.moments], feeds, progress)

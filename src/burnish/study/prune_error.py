@@ -14,14 +14,14 @@ from burnish.store import onnx_files
 from burnish.store.history import History
 from burnish.study.prune_cut import Calibrated, Fit, Prunable, new_weights
 from burnish.study.prune_inputs import errors, outputs
-from burnish.study.prune_write import Task
+from burnish.study.prune_write import PruneTask
 
 _TRIES = 6
 """Halvings of the range of shares: the last is within two hundredths of what it could be."""
 
 
 def within_error(
-    one: Prunable, axes: Sequence[Calibrated], worth: Sequence[Scored], task: Task
+    one: Prunable, axes: Sequence[Calibrated], worth: Sequence[Scored], task: PruneTask
 ) -> Kept:
     """Return what stays of a model whose outputs are within `--max-error` of the original's."""
     allowed, before = task.asked.max_error or 0.0, outputs(one.model.onnx, task.inputs.judging)
@@ -50,7 +50,7 @@ def within_error(
 
 def _error(
     one: Prunable, axes: Sequence[Calibrated], kept: Kept, before: Sequence[Arrays],
-    task: Task,
+    task: PruneTask,
 ) -> float:  # fmt: skip
     """Return the largest relative error of an output of the twin, which computes the same."""
     fit: Fit = "fitted" if task.asked.reconstruct else "zeroed"

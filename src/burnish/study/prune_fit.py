@@ -15,7 +15,7 @@ from burnish.store import onnx_files
 from burnish.store.history import History
 from burnish.study.prune_cut import Calibrated, Prunable, new_weights
 from burnish.study.prune_inputs import errors, outputs
-from burnish.study.prune_write import Task
+from burnish.study.prune_write import PruneTask
 
 _BETWEEN = (0.5, 0.25)
 _MOST_INPUTS = 4
@@ -32,7 +32,7 @@ class FittedWeights:
 
 
 def fitted_weights(
-    one: Prunable, axes: Sequence[Calibrated], kept: Kept, task: Task
+    one: Prunable, axes: Sequence[Calibrated], kept: Kept, task: PruneTask
 ) -> FittedWeights:
     """Return fitted weights, if outputs on calibration inputs are nearer with them.
 
@@ -73,7 +73,7 @@ def _mixed(zeros: Weights, fitted: Weights, part: float) -> Weights:
 @dataclass(frozen=True, slots=True)
 class _Judge:
     one: Prunable
-    task: Task
+    task: PruneTask
     before: Sequence[Arrays]
 
     def error(self, weights: Weights) -> float:

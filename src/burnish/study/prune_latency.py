@@ -32,7 +32,7 @@ from burnish.store.history import History
 from burnish.store.stored import StoredModel
 from burnish.study.prune_cut import Prunable
 from burnish.study.prune_inputs import ENGINE
-from burnish.study.prune_report import Latency
+from burnish.study.prune_report import MeasuredLatency
 from burnish.timing.turns import Turns, ratio
 
 _WIDTHS = (1.0, 0.75, 0.5, 0.25)
@@ -41,7 +41,7 @@ _WHOLE_TURNS = Turns(rounds=9, warmup=2)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LatencyRow:
     """What one kind of axis costs."""
 
     kind: str
@@ -62,7 +62,7 @@ class LatencyTable:
     """The whole model's latency, and what its axes cost at several widths."""
 
     whole_s: float
-    rows: tuple[Row, ...]
+    rows: tuple[LatencyRow, ...]
 
     def seconds(self, left: Mapping[Dim, int]) -> float:
         """Return how long an inference should take with these dims shorter."""
@@ -93,7 +93,7 @@ def latency_table(
 
 def side_by_side(
     before: StoredModel, after: StoredModel, feeds: Feeds, *, threads: int | None, predicted: float
-) -> Latency:
+) -> MeasuredLatency:
     """Return how long two models take on ONNX Runtime when they take turns."""
     options = EngineOptions(threads=threads)
     with ExitStack() as stack:
@@ -101,7 +101,9 @@ def side_by_side(
             stack.enter_context(open_session(ENGINE, model, options)) for model in (before, after)
         ]
         old, new = take_turns(sessions, [feeds.arrays] * 2, _WHOLE_TURNS)
-    return Latency(statistics.median(old), statistics.median(new), ratio(new, old), predicted)
+    return MeasuredLatency(
+        statistics.median(old), statistics.median(new), ratio(new, old), predicted
+    )
 
 
 def _likeness(axis: CoupledAxis) -> object:
@@ -111,7 +113,7 @@ def _likeness(axis: CoupledAxis) -> object:
 
 def _row(
     one: Prunable, alike: Sequence[CoupledAxis], feeds: Feeds, folder: Path, options: EngineOptions
-) -> Row:
+) -> LatencyRow:
     axis = alike[0]
     flow, part = _part(one, axis)
     own = next(a for a in coupled_axes(flow).axes if a.name == axis.name)
@@ -130,7 +132,7 @@ def _row(
             sessions.append(stack.enter_context(session))
         samples = take_turns(sessions, [arrays] * len(sessions), _TURNS)
     seconds = tuple(statistics.median(sample) for sample in samples)
-    return Row(axis.kind, axis.size, frozenset(a.dim for a in alike), widths, seconds)
+    return LatencyRow(axis.kind, axis.size, frozenset(a.dim for a in alike), widths, seconds)
 
 
 def _part(one: Prunable, axis: CoupledAxis) -> tuple[Flow, extract.Part]:

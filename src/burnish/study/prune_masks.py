@@ -19,7 +19,7 @@ from burnish.study.inputs import fed
 from burnish.study.observed import completed
 from burnish.study.prune_inputs import observe
 from burnish.study.prune_report import PruneReport
-from burnish.study.prune_write import Smaller, Task, written
+from burnish.study.prune_write import PruneTask, Smaller, written
 from burnish.study.requests.pruning import PruneCommand
 
 HONEST = (
@@ -33,7 +33,7 @@ HONEST_2_4 = (
 )
 
 
-def masked(task: Task) -> PruneReport:
+def masked(task: PruneTask) -> PruneReport:
     """Return what comes of setting weights of products to zero."""
     feeds = task.inputs.calibrating
     graph = completed(fed(task.model, feeds[0]).graph, task.model, feeds[0])

@@ -63,7 +63,7 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
+class MeasuredLatency:
     """Seconds of an inference, the two taking turns."""
 
     before_s: float
@@ -90,5 +90,5 @@ class PruneReport:
     calibration: Calibration
     parity: VerifyReport | None
     """Of the smaller model with its twin, which has zeros in place of what was cut."""
-    latency: Latency | None = None
+    latency: MeasuredLatency | None = None
     notes: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from burnish.parity.request import VerifyRequest
 from burnish.parity.verdict import verdict
 from burnish.process.scratch import scratch
 from burnish.store import external_data, onnx_files
-from burnish.store.history import PRUNED, History, Step
+from burnish.store.history import PRUNED, History, HistoryStep
 from burnish.store.stored import StoredModel
 from burnish.study.prune_inputs import Inputs, errors, outputs
 from burnish.study.prune_report import OutputError, PruneReport, Size
@@ -30,7 +30,7 @@ class PruneRejectedError(CheckFailedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class PruneTask:
     """What is to be pruned, with which inputs, and where the result goes."""
 
     asked: PruneCommand
@@ -55,10 +55,10 @@ class Smaller:
     """Of an inference, before and after."""
 
 
-def written(task: Task, smaller: Smaller) -> PruneReport:
+def written(task: PruneTask, smaller: Smaller) -> PruneReport:
     """Write a smaller model if it computes what its twin does; return what that cost."""
     source = onnx_files.content_key(task.model.onnx)
-    history = History(source, (Step(PRUNED, smaller.about),))
+    history = History(source, (HistoryStep(PRUNED, smaller.about),))
     before = outputs(task.model.onnx, task.inputs.judging)
     found: list[VerifyReport] = []
     with scratch("prune") as folder:
@@ -101,7 +101,7 @@ def _beside(
     )
 
 
-def _same(twin: StoredModel, draft: Path, task: Task) -> VerifyReport:
+def _same(twin: StoredModel, draft: Path, task: PruneTask) -> VerifyReport:
     """Return the comparison of a smaller model with its twin; it is an error if they differ."""
     asked = task.asked
     request = VerifyRequest(

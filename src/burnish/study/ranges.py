@@ -26,7 +26,7 @@ _LEAST, _LARGEST = "least", "largest"
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class ValueRange:
     """The least and the largest finite element that a value was seen to have."""
 
     least: float
@@ -37,20 +37,20 @@ class Range:
         """Return the largest absolute value."""
         return max(abs(self.least), abs(self.largest))
 
-    def joined(self, other: Range) -> Range:
+    def joined(self, other: ValueRange) -> ValueRange:
         """Return what holds for both."""
-        return Range(min(self.least, other.least), max(self.largest, other.largest))
+        return ValueRange(min(self.least, other.least), max(self.largest, other.largest))
 
 
 def ranges_of(
     model: ir.Model, feeds: Sequence[Feeds], wanted: Collection[str] | None = None
-) -> dict[str, Range]:
+) -> dict[str, ValueRange]:
     """Return the range of f32 values of the main graph, by their names, over all inputs.
 
     Of all of them, or of those that are wanted.
     """
     watched, names = _watching(model, wanted)
-    found: dict[str, Range] = {}
+    found: dict[str, ValueRange] = {}
     if not names:
         return found
     with scratch("ranges") as folder:
@@ -59,7 +59,7 @@ def ranges_of(
             for fed in feeds:
                 given = session.run(fed.arrays)
                 for number, name in enumerate(names):
-                    seen = Range(
+                    seen = ValueRange(
                         float(given[f"{_LEAST}/{number}"]), float(given[f"{_LARGEST}/{number}"])
                     )
                     found[name] = seen.joined(found[name]) if name in found else seen

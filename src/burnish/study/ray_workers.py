@@ -24,7 +24,7 @@ from burnish.core.errors import BurnishError, MissingCapabilityError, UsageError
 from burnish.core.progress import SILENT
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
-from burnish.study.measuring import Plan, fresh, here
+from burnish.study.measuring import CellPlan, fresh, here
 from burnish.study.requests.judging import BenchCommand
 
 PREFIX = "ray"
@@ -36,11 +36,11 @@ Ray = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class ShippedWork:
     """One group to measure, with the files of its models."""
 
     asked: BenchCommand
-    plan: Plan
+    plan: CellPlan
     chosen: tuple[str, ...]
     """Which of its cells."""
     budget_s: float
@@ -49,7 +49,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ClusterNode:
     """A node of a cluster, and what it has."""
 
     id: str
@@ -62,15 +62,17 @@ class Cluster:
     """Nodes of one kind, ready to measure."""
 
     ray: Ray
-    nodes: tuple[Node, ...]
+    nodes: tuple[ClusterNode, ...]
     state: MachineState
     notes: tuple[str, ...]
 
-    def measured(self, work: Sequence[Work]) -> Iterator[tuple[Plan, tuple[Finished, ...]]]:
+    def measured(
+        self, work: Sequence[ShippedWork]
+    ) -> Iterator[tuple[CellPlan, tuple[Finished, ...]]]:
         """Yield the cells of each group as it is finished, in any order."""
         waiting = deque((one, 1) for one in work)
         idle = list(self.nodes)
-        running: dict[Any, tuple[Work, int, Node]] = {}
+        running: dict[Any, tuple[ShippedWork, int, ClusterNode]] = {}
         while waiting or running:
             while waiting and idle:
                 one, tries = waiting.popleft()
@@ -118,14 +120,16 @@ def connected(address: str) -> Iterator[Cluster]:
         ray.shutdown()
 
 
-def shipped(asked: BenchCommand, plan: Plan, chosen: Sequence[str], budget_s: float) -> Work:
+def shipped(
+    asked: BenchCommand, plan: CellPlan, chosen: Sequence[str], budget_s: float
+) -> ShippedWork:
     """Return a group with the content of its models' files."""
     every = [path for model in plan.group.models for path in _files(model)]
     content = {str(path.absolute()): path.read_bytes() for path in every}
-    return Work(asked, plan, tuple(chosen), budget_s, content)
+    return ShippedWork(asked, plan, tuple(chosen), budget_s, content)
 
 
-def unpacked(work: Work, home: Path) -> Plan:
+def unpacked(work: ShippedWork, home: Path) -> CellPlan:
     """Return the plan with models that are here: where they were, or from what was shipped."""
     models = {str(one.onnx): _placed(one, work, home) for one in work.plan.group.models}
     group = dataclasses.replace(
@@ -138,7 +142,7 @@ def unpacked(work: Work, home: Path) -> Plan:
     return dataclasses.replace(work.plan, group=group, subjects=subjects)
 
 
-def _placed(model: StoredModel, work: Work, home: Path) -> StoredModel:
+def _placed(model: StoredModel, work: ShippedWork, home: Path) -> StoredModel:
     key = next(
         work.plan.tasks[name].model_key
         for name, one in work.plan.subjects.items()
@@ -160,7 +164,7 @@ def _files(model: StoredModel) -> tuple[Path, ...]:
     return (*onnx_files.files(model.onnx), *((source,) if source.is_file() else ()))
 
 
-def _on_node(work: Work) -> Any:  # noqa: ANN401  (JSON of cells)
+def _on_node(work: ShippedWork) -> Any:  # noqa: ANN401  (JSON of cells)
     """Measure on this node; Ray's own limit of threads is lifted, which is none of the user's."""
     os.environ.pop("OMP_NUM_THREADS", None)
     plan = unpacked(work, settings.read().cache / _FOLDER)
@@ -183,11 +187,11 @@ def _imported() -> Ray:
     return ray
 
 
-def _nodes(ray: Ray) -> tuple[Node, ...]:
+def _nodes(ray: Ray) -> tuple[ClusterNode, ...]:
     """Return the nodes that are alive and have processors to work with."""
     found = ((one["NodeID"], one["Resources"]) for one in ray.nodes() if one["Alive"])
     return tuple(
-        Node(node, has.get("CPU", 0.0), has.get("GPU", 0.0))
+        ClusterNode(node, has.get("CPU", 0.0), has.get("GPU", 0.0))
         for node, has in found
         if has.get("CPU")
     )
@@ -211,7 +215,7 @@ def _alike(ray: Ray) -> Cluster:
     )
 
 
-def _pinned(node: Node) -> dict[str, Any]:
+def _pinned(node: ClusterNode) -> dict[str, Any]:
     """Return what makes a task run on one node, alone, and not again by itself."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -223,7 +227,7 @@ def _pinned(node: Node) -> dict[str, Any]:
     }
 
 
-def _sent(ray: Ray, work: Work, node: Node) -> Any:  # noqa: ANN401  (Ray's reference)
+def _sent(ray: Ray, work: ShippedWork, node: ClusterNode) -> Any:  # noqa: ANN401  (Ray's reference)
     return ray.remote(_on_node).options(**_pinned(node)).remote(work)
 
 
@@ -247,7 +251,7 @@ def _nobody_left(waiting: int) -> MissingCapabilityError:
     )
 
 
-def _given_up(work: Work, tries: int) -> MissingCapabilityError:
+def _given_up(work: ShippedWork, tries: int) -> MissingCapabilityError:
     return MissingCapabilityError(
         f"{work.plan.baseline} and its group died with their nodes {tries} times",
         hint="measure them here: leave --workers away",

@@ -7,26 +7,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from burnish.analyze.profile import Profile, ProfileReport, Subject, profile_of, report
+from burnish.analyze.profile import Profile, ProfiledSubject, ProfileReport, profile_of, report
 from burnish.analyze.ranks import ranks
 from burnish.core.progress import SILENT, Progress
-from burnish.study.diagnosing import Ran, diagnosed
+from burnish.study.diagnosing import RunContext, diagnosed
 from burnish.trace.events import Trace
 from burnish.trace.formats import read_any, recognised
-from burnish.trace.grouping import Library
+from burnish.trace.grouping import GroupLibrary
 from burnish.trace.runs import warm
 
 
 def timelines(
-    paths: Sequence[Path], known: Library | None = None, *, progress: Progress = SILENT
+    paths: Sequence[Path], known: GroupLibrary | None = None, *, progress: Progress = SILENT
 ) -> tuple[ProfileReport, tuple[Trace, ...]]:
     """Return recordings of which no model is known, the last set against the first."""
     labels = _labels(paths)
     profiles, traces = list[Profile](), list[Trace]()
     for number, path in enumerate(paths, 1):
         trace = warm(read_any(path))
-        found, trace = profile_of(trace, Subject(labels[path], trace.source, None, known))
-        told = diagnosed(trace, None, Ran(str(path), trace.source, is_trace=True))
+        found, trace = profile_of(trace, ProfiledSubject(labels[path], trace.source, None, known))
+        told = diagnosed(trace, None, RunContext(str(path), trace.source, is_trace=True))
         profiles.append(replace(found, diagnosis=told))
         traces.append(trace)
         progress.step("profile", number, len(paths), labels[path])
@@ -34,7 +34,7 @@ def timelines(
 
 
 def distributed(
-    folder: Path, known: Library | None = None, *, progress: Progress = SILENT
+    folder: Path, known: GroupLibrary | None = None, *, progress: Progress = SILENT
 ) -> tuple[ProfileReport, tuple[Trace, ...]]:
     """Return the ranks whose timelines lie in a folder, and the profile of the slowest."""
     paths = {path.name: path for path in _in(folder)}

@@ -19,14 +19,14 @@ from burnish.parity.region import live_values
 from burnish.parity.report import TensorDiff
 from burnish.parity.scan import runs
 from burnish.parity.tolerances import Tolerances
-from burnish.parity.verify import Subject, judge, unoptimised
+from burnish.parity.verify import JudgedSubject, judge, unoptimised
 from burnish.process.scratch import scratch
 from burnish.rewrite import extract
 from burnish.rewrite.extract import Part
 from burnish.rewrite.passes.shapes import InferShapes
 from burnish.store import datasets, onnx_files
 from burnish.store.datasets import DataSet
-from burnish.store.history import History, Step
+from burnish.store.history import History, HistoryStep
 from burnish.store.stored import StoredModel
 from burnish.study.given import models_of
 from burnish.study.requests.judging import ReduceCommand
@@ -64,7 +64,7 @@ class _Search:
     """Two graphs with values of the same names, and what the reference gives for them."""
 
     models: tuple[ir.Model, ir.Model]
-    subjects: tuple[Subject, Subject]
+    subjects: tuple[JudgedSubject, JudgedSubject]
     folder: Path
     recorded: dict[str, Array]
     values: tuple[dict[str, ir.Value], dict[str, ir.Value]]
@@ -85,7 +85,7 @@ class _Search:
             small = extract.as_model(cut, self.models[number], "part")
             onnx_files.write(small, path, history=History("", ()))
             subject = self.subjects[number]
-            opened = Subject(StoredModel(path, "part"), subject.engine, subject.options)
+            opened = JudgedSubject(StoredModel(path, "part"), subject.engine, subject.options)
             with opened.open() as session:
                 results.append(session.run(inputs_of(cut, self.recorded))[output])
         return compare_tensor(output, results[0], results[1], Tolerances())
@@ -114,7 +114,7 @@ def answer(asked: ReduceCommand, *, progress: Progress = SILENT) -> ReduceReport
     for name in FILES:
         check_file(home / name, onnx_files.OWN)
     check_folder(home / DATA, datasets.RECORDED)
-    subjects = judge(model), Subject(candidate, asked.engine)
+    subjects = judge(model), JudgedSubject(candidate, asked.engine)
     if others:
         subjects = subjects[0], unoptimised(subjects[1])
     models = _inferred(model), _inferred(candidate)
@@ -212,7 +212,7 @@ def _written(
     for file, cut, whole in zip(files, (reference, candidate), search.models, strict=False):
         small = extract.as_model(cut, whole, "reduced")
         onnx_files.write(
-            small, file, history=History(key, (Step("reduce", output),)), kind=onnx_files.OWN
+            small, file, history=History(key, (HistoryStep("reduce", output),)), kind=onnx_files.OWN
         )
     interface = onnx_files.interface(extract.as_model(reference, search.models[0], "reduced"))
     data = DataSet(inputs_of(reference, search.recorded), {output: search.recorded[output]})

@@ -17,7 +17,7 @@ from burnish.study.calibration import require_data
 from burnish.study.requests.judging import RunCommand
 from burnish.study.requests.rewriting import ExplainCommand, OptimizeCommand
 from burnish.study.requests.vocabulary import Place, Where, family, names, shapes
-from burnish.study.trial import Trial
+from burnish.study.trial import FusionTrial
 
 _GPU_ENGINES = {"onnxruntime-cuda", "tensorrt"}
 
@@ -57,13 +57,13 @@ def options_of_run(asked: RunCommand) -> OptimizeOptions:
     )
 
 
-def trial_of(asked: OptimizeCommand) -> Trial:
+def trial_of(asked: OptimizeCommand) -> FusionTrial:
     """Return how fusions are tried, with which rules, and who watches."""
     sizes = {name: size for shape in shapes(asked.shape) for name, size in shape.items()}
-    trial = Trial(check=asked.trial, rules=rules_of(asked.rules), bindings=sizes)
+    trial = FusionTrial(check=asked.trial, rules=rules_of(asked.rules), bindings=sizes)
     if asked.dump is None:
         return trial
-    return Trial(trial.check, trial.rules, trial.bindings, Dump(Path(asked.dump)))
+    return FusionTrial(trial.check, trial.rules, trial.bindings, Dump(Path(asked.dump)))
 
 
 def rules_of(paths: Sequence[Place]) -> tuple[Rule, ...]:

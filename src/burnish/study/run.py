@@ -36,7 +36,7 @@ from burnish.store.trust import foreign_code
 from burnish.study.given import models_of
 from burnish.study.inputs import fed, feeds_of
 from burnish.study.judge import judge_of
-from burnish.study.kept import Kept
+from burnish.study.kept import KnownCells
 from burnish.study.optimize import optimize_file
 from burnish.study.optimize_report import OptimizeReport, RewriteRejectedError
 from burnish.study.picture import picture_of
@@ -46,7 +46,7 @@ from burnish.study.requests.line import line
 from burnish.study.requests.vocabulary import names, path
 from burnish.study.rewriting import options_of_run
 from burnish.study.timeline import TimelineRequest, typical, undisturbed
-from burnish.study.trial import Trial
+from burnish.study.trial import FusionTrial
 from burnish.version import __version__
 
 PAGE = "report.html"
@@ -178,7 +178,7 @@ def _optimized(study: _Study) -> OptimizeReport:
         try:
             return optimize_file(
                 study.model, study.target, options, request=request,
-                trial=Trial(check=asked.trial, bindings=asked.shape),
+                trial=FusionTrial(check=asked.trial, bindings=asked.shape),
                 progress=study.progress,
             )  # fmt: skip
         except RewriteRejectedError as error:
@@ -214,7 +214,7 @@ def _measured(study: _Study, models: list[StoredModel], keys: list[str]) -> Benc
         judge = judge_of(subjects, subjects[0].model, feeds)
         rerun = _rerun(study, models)
         report = bench(subjects, feeds, plan, judge=judge, rerun=rerun, progress=study.progress)
-        kept = Kept(None)
+        kept = KnownCells(None)
         tasks = tasks_of(report, rounds=plan.rounds, blocks=plan.blocks)
         kept.add(cells_of(report, tasks, {one.label: one.model.label for one in subjects}))
         left = (*choose.left_out(models, names(asked.engine), line(asked)), *kept.notes)

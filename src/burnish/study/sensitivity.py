@@ -19,7 +19,7 @@ from burnish.process.scratch import scratch
 from burnish.prune.blocks import residual_blocks, without_block
 from burnish.prune.choose import Scored, chosen, smallest
 from burnish.prune.cut import Kept, reweighted
-from burnish.report.charts.pareto import Choice, chart, front
+from burnish.report.charts.pareto import ParetoPoint, chart, front
 from burnish.store import onnx_files
 from burnish.store.history import History
 from burnish.study.given import model_of
@@ -119,8 +119,8 @@ def _error(model: ir.Model, before: Sequence[Arrays], feeds: Sequence[Feeds]) ->
         return max(own.relative for own in errors(before, outputs(file, feeds)))
 
 
-def _choice(trade: Trade) -> Choice:
-    return Choice(f"{trade.name}, {trade.detail}", trade.saved, trade.error)
+def _choice(trade: Trade) -> ParetoPoint:
+    return ParetoPoint(f"{trade.name}, {trade.detail}", trade.saved, trade.error)
 
 
 def _marked(trades: Sequence[Trade]) -> tuple[Trade, ...]:

@@ -23,8 +23,9 @@ from burnish.study.optimize_report import OptimizeReport
 from burnish.study.requests.judging import BenchCommand
 from burnish.study.requests.line import line
 from burnish.study.requests.rewriting import ExportCommand
+from burnish.study.requests.several import element_types
 from burnish.study.requests.studying import StudyCommand
-from burnish.study.requests.vocabulary import element_types, shapes
+from burnish.study.requests.vocabulary import shapes
 from burnish.study.study_file import StudyFile, StudyModel, read
 from burnish.study.variant import target_of
 from burnish.version import __version__

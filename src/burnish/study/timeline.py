@@ -42,7 +42,7 @@ from burnish.trace.events import DEVICE, Confidence, Trace
 from burnish.trace.formats import read_any
 from burnish.trace.graph_units import GraphIndex
 from burnish.trace.graph_units import units as units_of
-from burnish.trace.grouping import Library, library
+from burnish.trace.grouping import GroupLibrary, library
 from burnish.trace.numbering import USUAL, numbered
 from burnish.trace.runs import warm
 
@@ -172,13 +172,13 @@ def _of_batch(subject: FedModel, size: int) -> GraphRecord:
 
 
 def _scene(
-    graph: EventGraph, record: GraphRecord | None, request: TimelineRequest, known: Library
+    graph: EventGraph, record: GraphRecord | None, request: TimelineRequest, known: GroupLibrary
 ) -> Scene:
     ids = numbered(record, request.groups) if record is not None else ()
     return Scene(graph, record, _patterns(record, known), ids)
 
 
-def _patterns(record: GraphRecord | None, known: Library) -> dict[str, frozenset[str]]:
+def _patterns(record: GraphRecord | None, known: GroupLibrary) -> dict[str, frozenset[str]]:
     """Return the nodes of each group that the graph has any of."""
     if record is None:
         return {}

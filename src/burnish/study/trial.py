@@ -18,7 +18,7 @@ from burnish.study.measured_cost import cost_check
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class FusionTrial:
     """How fusions are tried."""
 
     check: bool = True
@@ -32,7 +32,7 @@ class Trial:
 
 
 def tried(
-    model: ir.Model, options: OptimizeOptions, trial: Trial
+    model: ir.Model, options: OptimizeOptions, trial: FusionTrial
 ) -> tuple[RewriteResult, CheckReport | None]:
     """Return the rewritten model, and how its fusions fared; None: they were not checked."""
     with ExitStack() as stack:

@@ -11,9 +11,9 @@ import onnx_ir as ir
 from burnish.codegen.backend import Backend
 from burnish.codegen.environment import tuning_cache
 from burnish.codegen.schedule import Scheduler
-from burnish.codegen.tune.budget import Budget
+from burnish.codegen.tune.budget import TuningTime
 from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.measure import MeasuringProcess, Terms
+from burnish.codegen.tune.measure import MeasuringProcess, TrialTerms
 from burnish.codegen.tune.measured import Measured, TuneOptions
 from burnish.codegen.tune.search import Tuner
 from burnish.core.progress import Progress
@@ -49,7 +49,7 @@ def tuned(
 ) -> Iterator[Tuning]:
     """Yield schedulers that measure, and remember what they found."""
     cache = TuningCache(tuning_cache())
-    budget = Budget(terms.budget_s)
+    budget = TuningTime(terms.budget_s)
     options = TuneOptions(fusion, terms.top)
     with MeasuringProcess(_bench_terms(terms, backend)) as bench:
         tuner = Tuner(bench, cache, backend, most=terms.top)
@@ -60,9 +60,9 @@ def tuned(
         yield Tuning(scheduler, cache.notes)
 
 
-def _bench_terms(terms: TuneTerms, backend: Backend) -> Terms:
+def _bench_terms(terms: TuneTerms, backend: Backend) -> TrialTerms:
     """Return what holds for every trial: one kernel that hangs may not use up all the time."""
-    usual = Terms(backend)
+    usual = TrialTerms(backend)
     if terms.budget_s is None:
         return usual
     return replace(usual, limit_s=min(usual.limit_s, max(_LEAST_LIMIT_S, terms.budget_s / 3)))

@@ -20,7 +20,7 @@ from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.codegen.backend import Backend
 from burnish.codegen.pipeline import whole
-from burnish.codegen.place import Built, Prepared
+from burnish.codegen.place import BuiltPlan, PreparedModel
 from burnish.codegen.write import write
 from burnish.core.units import seconds
 from burnish.engines.base import ENGINES, EngineOptions
@@ -47,24 +47,24 @@ class Field:
     """What is raced, and on what."""
 
     model: StoredModel
-    prepared: Prepared
+    prepared: PreparedModel
     about: About
     feeds: Feeds
     backend: Backend
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RaceOutcome:
     """The plan to keep, why, and how it stands against each engine."""
 
-    built: Built
+    built: BuiltPlan
     note: str
     rows: tuple[RaceRow, ...] = ()
     warnings: tuple[str, ...] = ()
     """Why to doubt the times."""
 
 
-def raced(plans: Mapping[str, Built], field: Field) -> Outcome:
+def raced(plans: Mapping[str, BuiltPlan], field: Field) -> RaceOutcome:
     """Return the fastest plan, or one in which ONNX Runtime runs everything.
 
     `plans` are named as a sentence calls them ("the tuned plan").
@@ -74,7 +74,7 @@ def raced(plans: Mapping[str, Built], field: Field) -> Outcome:
     if not own:
         why = Counter(r for step in first.plan.ort_steps for r in step.reasons.values())
         most = why.most_common(1)[0][0] if why else "it computes nothing"
-        return Outcome(first, f"ONNX Runtime runs the whole model: {most}")
+        return RaceOutcome(first, f"ONNX Runtime runs the whole model: {most}")
     with scratch("race") as place:
         folders = {name: place / str(number) for number, name in enumerate(own)}
         for name, folder in folders.items():
@@ -112,15 +112,15 @@ def _met(folder: Path, field: Field) -> BenchReport:
     return bench(subjects, field.feeds, TERMS)
 
 
-def _judged(built: Built, took: str, report: BenchReport, field: Field) -> Outcome:
+def _judged(built: BuiltPlan, took: str, report: BenchReport, field: Field) -> RaceOutcome:
     rows = tuple(_rows(report, field.prepared.sizes))
     said = took + "; ".join(map(str, rows))
     warnings = report.machine.warnings
     ort = next((row for row in rows if row.engine == ORT), None)
     if ort is None or ort.ratio is None or ort.ratio >= 1 + LEAST_GAIN:
-        return Outcome(built, said, rows, warnings)
+        return RaceOutcome(built, said, rows, warnings)
     reason = f"ONNX Runtime runs the whole model as fast ({said})"
-    return Outcome(whole(field.prepared, field.backend, reason), reason, rows, warnings)
+    return RaceOutcome(whole(field.prepared, field.backend, reason), reason, rows, warnings)
 
 
 def _rows(report: BenchReport, sizes: Mapping[str, int]) -> list[RaceRow]:

@@ -17,7 +17,7 @@ from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
 from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.graph import TensorType, TileGraph, constant_type
-from burnish.tile.semantics import ELEMENT_TYPES, SEMANTICS, Builder, Node, NotCoveredError
+from burnish.tile.semantics import ELEMENT_TYPES, SEMANTICS, NestBuilder, Node, NotCoveredError
 
 Attribute = Any
 """A Python value: int, float, str, a list of them, or an array."""
@@ -26,7 +26,7 @@ STANDARD_DOMAINS = ("", "ai.onnx")
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class LoweringCoverage:
     """Which nodes have a meaning here, and why the others are left to a library."""
 
     covered: tuple[str, ...]
@@ -42,10 +42,10 @@ class Lowered:
     nodes: tuple[str, ...]
 
 
-def cover(graph: ir.Graph) -> Coverage:
+def cover(graph: ir.Graph) -> LoweringCoverage:
     """Return which nodes of a static graph can be lowered, and for each other one why not."""
     reasons = {named(node): _obstacle(node) for node in graph}
-    return Coverage(
+    return LoweringCoverage(
         tuple(name for name, reason in reasons.items() if reason is None),
         {name: reason for name, reason in reasons.items() if reason is not None},
     )
@@ -69,7 +69,7 @@ def lower(nodes: Sequence[ir.Node]) -> Lowered:
     return Lowered(_finished(builder, nodes), tuple(map(named, nodes)))
 
 
-def add(builder: Builder, node: ir.Node) -> None:
+def add(builder: NestBuilder, node: ir.Node) -> None:
     """Add the nests of one node; NotCoveredError where it has none."""
     name = operator(node)
     if name not in SEMANTICS:
@@ -145,7 +145,7 @@ def _obstacle(node: ir.Node) -> str | None:
     return None
 
 
-def _builder(nodes: Sequence[ir.Node]) -> Builder:
+def _builder(nodes: Sequence[ir.Node]) -> NestBuilder:
     """Return a builder that knows all that the nodes read, and what their outputs must be."""
     produced = {value for node in nodes for value in node.outputs}
     constants: dict[str, Array] = {}
@@ -160,10 +160,10 @@ def _builder(nodes: Sequence[ir.Node]) -> Builder:
         if found is not None:
             tensors[_name(value)] = found
     types = {_name(value): tensor_type(value) for value in produced if value.name}
-    return Builder(tensors, constants, {name: kind for name, kind in types.items() if kind})
+    return NestBuilder(tensors, constants, {name: kind for name, kind in types.items() if kind})
 
 
-def _finished(builder: Builder, nodes: Sequence[ir.Node]) -> TileGraph:
+def _finished(builder: NestBuilder, nodes: Sequence[ir.Node]) -> TileGraph:
     """Return the graph, with only what its nests use."""
     written = {op.output for op in builder.ops}
     outputs = tuple(_name(value) for value in _outputs(nodes))

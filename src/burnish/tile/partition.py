@@ -25,7 +25,7 @@ Fusion = Literal["none", "element-wise", "full"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SearchLimits:
     """How far the search goes."""
 
     nests: int = 24
@@ -62,7 +62,7 @@ def partition(
     fusion: Fusion = "full",
     *,
     predictor: Predictor | None = None,
-    limits: Limits = Limits(),  # noqa: B008  # frozen
+    limits: SearchLimits = SearchLimits(),  # noqa: B008  # frozen
 ) -> Partition:
     """Return which nests of a simplified graph share a kernel.
 
@@ -104,7 +104,7 @@ def chain_order(wires: Wiring) -> tuple[int, ...]:
     return tuple(order)
 
 
-def _consecutive(wires: Wiring, predict: Predictor, limits: Limits) -> list[tuple[int, ...]]:
+def _consecutive(wires: Wiring, predict: Predictor, limits: SearchLimits) -> list[tuple[int, ...]]:
     """Return the cheapest cut of the order into consecutive groups."""
     order = chain_order(wires)
     total = [0.0]
@@ -130,7 +130,7 @@ def _consecutive(wires: Wiring, predict: Predictor, limits: Limits) -> list[tupl
 
 
 def _runs(
-    order: Sequence[int], end: int, wires: Wiring, predict: Predictor, limits: Limits
+    order: Sequence[int], end: int, wires: Wiring, predict: Predictor, limits: SearchLimits
 ) -> Iterator[tuple[int, float]]:
     """Yield where runs that end here may begin, and their seconds, the shortest run first."""
     single = Group((wires.graph.ops[order[end - 1]],), (wires.graph.ops[order[end - 1]].output,))
@@ -158,7 +158,7 @@ def _price(group: Group, predict: Predictor) -> float:
 class _Merging:
     """Groups that are joined two at a time, the greatest gain first."""
 
-    def __init__(self, wires: Wiring, predict: Predictor, limits: Limits) -> None:
+    def __init__(self, wires: Wiring, predict: Predictor, limits: SearchLimits) -> None:
         self._wires = wires
         self._predict = predict
         self._limits = limits

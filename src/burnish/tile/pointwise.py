@@ -12,7 +12,7 @@ import numpy as np
 
 from burnish.tile.expr import Argument, Constant, Expr, Number, call, cast
 from burnish.tile.graph import Read
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for, broadcast_index
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for, broadcast_index
 
 HALVES = ("f16", "bf16")
 
@@ -21,7 +21,11 @@ Scalar = Callable[..., Expr]
 
 
 def pointwise(
-    builder: Builder, output: str, operands: Sequence[str], scalar: Scalar, dtype: str | None = None
+    builder: NestBuilder,
+    output: str,
+    operands: Sequence[str],
+    scalar: Scalar,
+    dtype: str | None = None,
 ) -> str:
     """Add the nest `output = scalar(*operands)`, of type `dtype` (default: the first operand's)."""
     shapes = [builder.type(name).shape for name in operands]
@@ -46,7 +50,7 @@ def _together(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
         raise NotCoveredError(f"operands of the shapes {listed} do not fit together") from None
 
 
-def elementwise(builder: Builder, node: Node, scalar: Scalar, dtype: str | None = None) -> None:
+def elementwise(builder: NestBuilder, node: Node, scalar: Scalar, dtype: str | None = None) -> None:
     """Add the nest that computes the node's only output from all its inputs."""
     pointwise(builder, node.outputs[0], present(node.inputs), scalar, dtype)
 
@@ -58,7 +62,7 @@ def present(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def element_of_constant(builder: Builder, name: str) -> Constant | None:
+def element_of_constant(builder: NestBuilder, name: str) -> Constant | None:
     """Return the only element of a constant; None for all other tensors."""
     array = builder.constants.get(name)
     if array is None or array.size != 1:

@@ -10,7 +10,7 @@ from burnish.tile.expr import Accumulated, Argument, Expr, call, cast
 from burnish.tile.graph import Combine, Read
 from burnish.tile.index import Axis, Index, at
 from burnish.tile.pointwise import like, positive_axis, wide
-from burnish.tile.semantics import Builder, Reduction, axes_for
+from burnish.tile.semantics import NestBuilder, Reduction, axes_for
 
 
 def unchanged(value: Expr) -> Expr:
@@ -28,7 +28,7 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReductionPlace:
     """The axes of a nest that reduces a tensor, and where it reads that tensor."""
 
     spatial: tuple[Axis, ...]
@@ -38,7 +38,7 @@ class Place:
     """The dimensions of the tensor that are reduced."""
 
 
-def place(shape: Sequence[int], gone: Sequence[int], *, keepdims: bool) -> Place:
+def place(shape: Sequence[int], gone: Sequence[int], *, keepdims: bool) -> ReductionPlace:
     """Return the loops that reduce the dimensions `gone`; those kept have one element."""
     inner = {dim: Axis(f"r{dim}", shape[dim]) for dim in gone}
     if keepdims:
@@ -51,14 +51,14 @@ def place(shape: Sequence[int], gone: Sequence[int], *, keepdims: bool) -> Place
     index = tuple(at(inner[dim] if dim in inner else outer[dim]) for dim in range(len(shape)))
     # Nothing is combined over an axis of one element: it is no loop at all.
     reduced = tuple(axis for axis in inner.values() if axis.extent != 1)
-    return Place(spatial, reduced, index, tuple(gone))
+    return ReductionPlace(spatial, reduced, index, tuple(gone))
 
 
 def reduce_over(
-    builder: Builder,
+    builder: NestBuilder,
     output: str,
     operands: Sequence[str],
-    where: Place,
+    where: ReductionPlace,
     fold: Fold,
     dtype: str,
 ) -> str:

@@ -1,7 +1,7 @@
 """Which part of every tensor one tile needs: tile shapes and origins, pushed from output to inputs.
 
 A tile of the anchor is numbered by one counter per axis. The part of a dimension that it needs is
-a `Span`: its origin is an index over the counters (which carries alignment: `8·u` is a
+a `DimensionSpan`: its origin is an index over the counters (which carries alignment: `8·u` is a
 multiple of eight), its size a constant. Origins may lie before zero and ends behind the extent,
 where a read is guarded: whoever walks a span clamps it (`low ≤ i < high` of the tensor) at run
 time.
@@ -31,18 +31,18 @@ from burnish.tile.index import (
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DimensionSpan:
     """A part of one dimension."""
 
     origin: Index
     size: int
 
-    def clamped(self, extent: int) -> Span:
+    def clamped(self, extent: int) -> DimensionSpan:
         """Return the whole dimension where the span is at least as long."""
-        return Span(Index(), extent) if self.size >= extent else self
+        return DimensionSpan(Index(), extent) if self.size >= extent else self
 
 
-Box = tuple[Span, ...]
+Box = tuple[DimensionSpan, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def propagate(group: Group, tile: tuple[int, ...], reads: Accesses | None = None
     )
     boxes: dict[str, Box] = {
         anchor.output: tuple(
-            Span(at(counter) * size, size).clamped(axis.extent)
+            DimensionSpan(at(counter) * size, size).clamped(axis.extent)
             for counter, size, axis in zip(counters, tile, anchor.spatial, strict=True)
         )
     }
@@ -114,7 +114,7 @@ def partitioned(box: Box, shape: tuple[int, ...], counters: tuple[Axis, ...]) ->
     return len(set(used)) == len(used) and needed <= set(used)
 
 
-def span_of(index: Index, spans: Mapping[Axis, Span]) -> Span:
+def span_of(index: Index, spans: Mapping[Axis, DimensionSpan]) -> DimensionSpan:
     """Return the values that an index takes while its axes run over their spans."""
     match index:
         case Index(((Axis() as axis, 1),), 0):
@@ -125,13 +125,13 @@ def span_of(index: Index, spans: Mapping[Axis, Span]) -> Span:
         last = part.size - 1
         origin = origin + (part.origin if factor > 0 else part.origin + last) * factor
         size += abs(factor) * last
-    return Span(origin, size)
+    return DimensionSpan(origin, size)
 
 
-def axis_spans(op: TileOp, box: Box) -> dict[Axis, Span]:
+def axis_spans(op: TileOp, box: Box) -> dict[Axis, DimensionSpan]:
     """Return the span of every axis of a nest when it computes this box of its output."""
     spans = dict(zip(op.spatial, box, strict=True))
-    return spans | {axis: Span(Index(), axis.extent) for axis in op.reduced}
+    return spans | {axis: DimensionSpan(Index(), axis.extent) for axis in op.reduced}
 
 
 def _push(
@@ -142,7 +142,7 @@ def _push(
 ) -> None:
     if op.output not in boxes:
         # an output that no nest of the group reads: its tile follows from nobody, so it is whole
-        boxes[op.output] = tuple(Span(Index(), extent) for extent in op.shape)
+        boxes[op.output] = tuple(DimensionSpan(Index(), extent) for extent in op.shape)
     spans = axis_spans(op, boxes[op.output])
     for tensor, index in reads:
         box = tuple(span_of(part, spans) for part in index)
@@ -166,7 +166,7 @@ def _accesses(op: TileOp) -> Iterable[tuple[str, tuple[Index, ...]]]:
             yield fetch.tensor, fetch.index
 
 
-def _merged(a: Span, b: Span) -> Span:
+def _merged(a: DimensionSpan, b: DimensionSpan) -> DimensionSpan:
     if a == b:
         return a
     difference = b.origin - a.origin
@@ -175,18 +175,20 @@ def _merged(a: Span, b: Span) -> Span:
     shift = difference.constant
     low = min(0, shift)
     high = max(a.size, shift + b.size)
-    return Span(a.origin + low, high - low)
+    return DimensionSpan(a.origin + low, high - low)
 
 
-def _around(a: Span, b: Span) -> Span:
+def _around(a: DimensionSpan, b: DimensionSpan) -> DimensionSpan:
     """Return a span that holds both for every tile: it starts at a constant."""
     ends = [bounds(span.origin) for span in (a, b)]
     low = min(end[0] for end in ends)
     high = max(end[1] + span.size for end, span in zip(ends, (a, b), strict=True))
-    return Span(number(low), high - low)
+    return DimensionSpan(number(low), high - low)
 
 
-def _atom_span(atom: Axis | Div | Mod | Fetch, spans: Mapping[Axis, Span]) -> Span:
+def _atom_span(
+    atom: Axis | Div | Mod | Fetch, spans: Mapping[Axis, DimensionSpan]
+) -> DimensionSpan:
     match atom:
         case Axis():
             return spans[atom]
@@ -194,12 +196,14 @@ def _atom_span(atom: Axis | Div | Mod | Fetch, spans: Mapping[Axis, Span]) -> Sp
             inner = span_of(of, spans)
             start = remainder(inner.origin, by)
             offset = start.constant if not start.terms else bounds(start)[1]
-            return Span(floor_divide(inner.origin, by), (offset + inner.size - 1) // by + 1)
+            return DimensionSpan(
+                floor_divide(inner.origin, by), (offset + inner.size - 1) // by + 1
+            )
         case Mod(of, by):
             inner = span_of(of, spans)
             start = remainder(inner.origin, by)
             if bounds(start)[1] + inner.size <= by:
-                return Span(start, inner.size)
-            return Span(Index(), by)
+                return DimensionSpan(start, inner.size)
+            return DimensionSpan(Index(), by)
         case Fetch(_, _, extent):
-            return Span(Index(), extent)
+            return DimensionSpan(Index(), extent)

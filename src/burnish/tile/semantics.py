@@ -1,6 +1,6 @@
 """How an ONNX operator becomes loop nests: the registry of meanings, and what they build with.
 
-A meaning is a function of a `Builder` and a `Node`. It declares each output of a node as nests
+A meaning is a function of a `NestBuilder` and a `Node`. It declares each output of a node as nests
 over the node's inputs; everything else (execution, cost, kernels) is read off these nests. Where a
 form of it is not covered it raises `NotCoveredError` with the reason, and the node stays with
 the library.
@@ -67,7 +67,7 @@ class Reduction:
     finish: Expr | None = None
 
 
-class Builder:
+class NestBuilder:
     """Collects the nests of one graph; knows the types of all tensors, and constant values."""
 
     def __init__(
@@ -157,7 +157,7 @@ class Builder:
         return self.view(output, source, unflatten(position, self.type(source).shape), axes)
 
 
-Meaning = Callable[[Builder, Node], None]
+Meaning = Callable[[NestBuilder, Node], None]
 
 SEMANTICS: Registry[Meaning] = Registry("operator", package="burnish.operators.families")
 """By operator name; those of other domains as `com.microsoft.Gelu`. It is the column `loops` of the

@@ -25,7 +25,7 @@ class Transactions:
 
 
 @dataclass(frozen=True, slots=True)
-class Movement:
+class TensorTraffic:
     """What the tiles of a group move of one tensor that lies in memory."""
 
     tensor: str
@@ -45,7 +45,7 @@ class Traffic:
     """What a group moves and computes when it is cut into tiles."""
 
     tiles: int
-    movements: tuple[Movement, ...]
+    movements: tuple[TensorTraffic, ...]
     redundancy: Mapping[str, float]
     """How often each element of a nest's output is computed on average, by tensor."""
     operations: float
@@ -97,12 +97,12 @@ def movement(
     tile_map: TileMap,
     kind: TensorType,
     transaction_bytes: int,
-) -> Movement:
+) -> TensorTraffic:
     """Return what the tiles move of one tensor, in transactions of this many bytes."""
     box = tile_map.boxes[tensor]
     shape = tuple(min(span.size, extent) for span, extent in zip(box, kind.shape, strict=True))
     width = BITS[kind.dtype] / 8
-    return Movement(
+    return TensorTraffic(
         tensor=tensor,
         direction=direction,
         box_bytes=math.prod(shape) * width,

@@ -16,13 +16,13 @@ from burnish.store.graph import GraphRecord
 from burnish.trace.events import WORK, Confidence, Span, Trace
 from burnish.trace.graph_names import GraphNames
 from burnish.trace.graph_units import GraphIndex, units
-from burnish.trace.grouping import Library, library
+from burnish.trace.grouping import GroupLibrary, library
 from burnish.trace.timed import timed
 from burnish.trace.torch_attribution import Owners, attribute_torch
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class TimeCoverage:
     """How much of the time that was recorded is led back to nodes of the model."""
 
     total_s: float
@@ -42,7 +42,7 @@ class Coverage:
         return self.attributed_s / self.total_s if self.total_s else 0.0
 
 
-def attribute(trace: Trace, graph: GraphRecord, groups: Library | None = None) -> Trace:
+def attribute(trace: Trace, graph: GraphRecord, groups: GroupLibrary | None = None) -> Trace:
     """Return the trace with `nodes` and `confidence` on every span that some way leads back.
 
     Nothing is dropped; spans that no way leads back keep no nodes. Where nothing at all is led
@@ -74,14 +74,14 @@ def _owned(
     return replace(span, nodes=nodes, confidence=confidence, op_type=op_type or None)
 
 
-def coverage(trace: Trace) -> Coverage:
+def coverage(trace: Trace) -> TimeCoverage:
     """Return how much of a trace's time is led back to nodes, over all its inferences."""
     seconds: dict[Confidence, float] = defaultdict(float)
     unattributed = 0
     for span, own_s in timed(trace).own:
         seconds[span.confidence if span.nodes else "none"] += own_s
         unattributed += not span.nodes
-    return Coverage(sum(seconds.values()), dict(seconds), unattributed)
+    return TimeCoverage(sum(seconds.values()), dict(seconds), unattributed)
 
 
 def _nothing(trace: Trace, graph: GraphRecord) -> str:
@@ -118,7 +118,9 @@ def _around(spans: Sequence[Span], span: Span) -> list[str]:
     return names
 
 
-def _by_kernel(spans: Sequence[Span], graph: GraphRecord, known: Library, owners: Owners) -> Owners:
+def _by_kernel(
+    spans: Sequence[Span], graph: GraphRecord, known: GroupLibrary, owners: Owners
+) -> Owners:
     """Return what the names of kernels suggest, where nothing better is known.
 
     Only if there are as many kernels of a kind in an inference as the graph has units of it:

@@ -15,14 +15,14 @@ from burnish.trace.events import Trace
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class TraceFormat:
     """A trace format: how to recognise it by a file's beginning, and how to read it."""
 
     recognises: Callable[[bytes], bool]
     read: Callable[[Path], Trace]
 
 
-FORMATS: Registry[Format] = Registry("trace format", package="burnish.trace.readers")
+FORMATS: Registry[TraceFormat] = Registry("trace format", package="burnish.trace.readers")
 """Filled by the modules of `trace/readers`, one per format."""
 
 
@@ -39,7 +39,7 @@ _HEADS_BYTES = (4 << 10, 1 << 20, 64 << 20)
 """How much of a file is looked at, more only if less tells nothing: metadata may come first."""
 
 
-def recognised(path: Path) -> Format | None:
+def recognised(path: Path) -> TraceFormat | None:
     """Return the format that a file is in; None: none that is known."""
     for size in _HEADS_BYTES:
         head = first_bytes(path, size)

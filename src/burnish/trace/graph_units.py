@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from burnish.store.graph import GraphNode, GraphRecord
-from burnish.trace.grouping import Group, Part
+from burnish.trace.grouping import GroupNode, NodeGroup
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
     """Nodes of a graph that belong to one group."""
 
-    group: Group
+    group: NodeGroup
     nodes: tuple[int, ...]
     """Where in the graph they are, in its order."""
     anchor: int
@@ -72,7 +72,7 @@ def _product(shape: Sequence[int | str]) -> int:
     return result
 
 
-def units(index: GraphIndex, groups: Sequence[Group]) -> list[Unit]:
+def units(index: GraphIndex, groups: Sequence[NodeGroup]) -> list[Unit]:
     """Return disjoint units in the order of the graph; the first group that fits takes a node."""
     taken: set[int] = set()
     found = []
@@ -87,7 +87,9 @@ def units(index: GraphIndex, groups: Sequence[Group]) -> list[Unit]:
     return sorted(found, key=lambda unit: unit.anchor)
 
 
-def _grown(index: GraphIndex, group: Group, anchor: int, taken: Collection[int]) -> set[int] | None:
+def _grown(
+    index: GraphIndex, group: NodeGroup, anchor: int, taken: Collection[int]
+) -> set[int] | None:
     """Return the nodes of a group around its anchor; None: a part that must be there is not."""
     nodes = index.graph.nodes
     missing = sorted(group.parts[1:], key=lambda part: part.optional)
@@ -108,5 +110,5 @@ def _grown(index: GraphIndex, group: Group, anchor: int, taken: Collection[int])
     return members if all(part.optional for part in missing) else None
 
 
-def _fits(index: GraphIndex, node: GraphNode, part: Part) -> bool:
+def _fits(index: GraphIndex, node: GraphNode, part: GroupNode) -> bool:
     return node.op_type.lower() in part.op_types and (not part.constant or index.has_constant(node))

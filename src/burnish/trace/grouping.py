@@ -30,7 +30,7 @@ _SENSELESS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GroupNode:
     """One node of a group."""
 
     op_types: frozenset[str]
@@ -41,11 +41,11 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NodeGroup:
     """Nodes that one operator, or one kernel, performs together."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[GroupNode, ...]
     """The first tells where to look; the others are found around it."""
     torch: frozenset[str] = frozenset()
     kernel: str = ""
@@ -57,10 +57,10 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class GroupLibrary:
     """All groups in the order in which they are tried."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[NodeGroup, ...]
     follows: frozenset[str] = frozenset()
     """Operators of PyTorch that are part of what was computed just before them."""
     views: frozenset[str] = frozenset()
@@ -72,18 +72,18 @@ class Library:
         return frozenset().union(*(group.torch for group in self.groups))
 
 
-def library(extra: Sequence[Path] = ()) -> Library:
+def library(extra: Sequence[Path] = ()) -> GroupLibrary:
     """Return the groups of the given files, then Burnish's own."""
     found = [read(path) for path in (*extra, *sorted(_OWN.glob("*.toml")))]
     groups = [group for each in found for group in each.groups]
-    return Library(
+    return GroupLibrary(
         groups=tuple(sorted(groups, key=lambda group: len(group.parts) == 1 and not group.kernel)),
         follows=frozenset().union(*(each.follows for each in found)),
         views=frozenset().union(*(each.views for each in found)),
     )
 
 
-def read(path: Path) -> Library:
+def read(path: Path) -> GroupLibrary:
     """Return the groups in a TOML file, or in Amdahl4ML's XML."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -98,25 +98,25 @@ def read(path: Path) -> Library:
     return found
 
 
-def _from_toml(text: str) -> Library:
+def _from_toml(text: str) -> GroupLibrary:
     data = tomllib.loads(text)
     unknown = set(data) - {"group", "operators", "follows", "views"}
     if unknown:
         raise ValueError(f"unknown table {sorted(unknown)[0]!r}")
     groups = [_group(table) for table in data.get("group", [])]
     for name, op_types in data.get("operators", {}).items():
-        groups.append(Group(op_types, (_part(op_types),), torch=frozenset([name])))
-    return Library(
+        groups.append(NodeGroup(op_types, (_part(op_types),), torch=frozenset([name])))
+    return GroupLibrary(
         groups=tuple(groups),
         follows=frozenset(data.get("follows", {}).get("torch", [])),
         views=frozenset(op.lower() for op in data.get("views", {}).get("nodes", [])),
     )
 
 
-def _group(table: Mapping[str, Any]) -> Group:
+def _group(table: Mapping[str, Any]) -> NodeGroup:
     if not isinstance(table["name"], str):
         raise TypeError(f"a group is named {table['name']!r}")
-    return Group(
+    return NodeGroup(
         name=table["name"],
         parts=tuple(_part(text) for text in table["nodes"]),
         torch=frozenset(table.get("torch", [])),
@@ -125,16 +125,16 @@ def _group(table: Mapping[str, Any]) -> Group:
     )
 
 
-def _part(text: str) -> Part:
+def _part(text: str) -> GroupNode:
     bare = text.removesuffix("?")
-    return Part(
+    return GroupNode(
         op_types=frozenset(bare.removesuffix(_CONSTANT).lower().split("|")),
         constant=bare.endswith(_CONSTANT),
         optional=text.endswith("?"),
     )
 
 
-def _from_xml(text: str) -> Library:
+def _from_xml(text: str) -> GroupLibrary:
     root = ET.fromstring(text)
     fillers = frozenset(node.attrib["name"].lower() for node in root.iter("miscNode"))
     groups = [_xml_group(element, fillers) for element in root.iter("OperationGroup")]
@@ -144,21 +144,21 @@ def _from_xml(text: str) -> Library:
         attributes = element.attrib
         part = _part(attributes["nodeName"])
         kernel = attributes.get("kernelNameRegex", "")
-        groups.append(Group(attributes["name"], (part,), kernel=_from_start(kernel)))
-    return Library(tuple(groups))
+        groups.append(NodeGroup(attributes["name"], (part,), kernel=_from_start(kernel)))
+    return GroupLibrary(tuple(groups))
 
 
-def _xml_group(element: ET.Element, fillers: frozenset[str]) -> Group:
+def _xml_group(element: ET.Element, fillers: frozenset[str]) -> NodeGroup:
     name, kernel = element.findtext("name", "").strip(), element.findtext("kernelNameRegex", "")
     nodes = element.find("nodes")
     if not name or nodes is None:
         raise ValueError("an OperationGroup has no name or no nodes")
     parts = tuple(_xml_parts(nodes))
     swallowed = fillers if nodes.find(".//miscellaneousNodes") is not None else frozenset()
-    return Group(name, parts, kernel=_from_start(kernel), anywhere=True, fillers=swallowed)
+    return NodeGroup(name, parts, kernel=_from_start(kernel), anywhere=True, fillers=swallowed)
 
 
-def _xml_parts(nodes: ET.Element) -> Iterator[Part]:
+def _xml_parts(nodes: ET.Element) -> Iterator[GroupNode]:
     for node in nodes.iter("node"):
         yield _part((node.text or "").strip())
 

@@ -41,7 +41,7 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
     rank: Number = msgspec.field(name="Rank", default=None)
 
 
-class Event(msgspec.Struct, frozen=True, gc=False):
+class JsonEvent(msgspec.Struct, frozen=True, gc=False):
     """An event as it is written; times in microseconds."""
 
     ph: str = ""
@@ -55,7 +55,7 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     args: Arguments | None = None
 
 
-_EVENTS = msgspec.json.Decoder(list[Event])
+_EVENTS = msgspec.json.Decoder(list[JsonEvent])
 _BETWEEN = re.compile(r'\}\s*,\s*(?=\{\s*"(?:ph|cat|name|pid|ts|args)"\s*:)')
 _TAIL = 1 << 16
 """The last event of a piece begins within so many characters of its end, nearly always."""
@@ -80,7 +80,7 @@ class EventStream:
         """What stands beside the list of events."""
         self.notes: list[str] = []
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[JsonEvent]:
         text = self._text
         try:
             if text.take("["):
@@ -102,7 +102,7 @@ class EventStream:
         self._lost += 1
         self._first_loss = self._first_loss or f"before {self._text.position} ({why})"
 
-    def _object(self) -> Iterator[Event]:
+    def _object(self) -> Iterator[JsonEvent]:
         text = self._text
         while not text.take("}"):
             key = self._value()
@@ -113,7 +113,7 @@ class EventStream:
             else:
                 self.facts[key] = self._value()
 
-    def _list(self) -> Iterator[Event]:
+    def _list(self) -> Iterator[JsonEvent]:
         text = self._text
         while not text.take("]"):
             yield from text.whole_events()
@@ -145,7 +145,7 @@ class EventStream:
         )
 
 
-def event_of(written: Mapping[str, Any]) -> Event:
+def event_of(written: Mapping[str, Any]) -> JsonEvent:
     """Return an event that was read on its own; one that makes no sense is an error."""
     times = {
         key: Decimal(read(written, key))
@@ -155,7 +155,7 @@ def event_of(written: Mapping[str, Any]) -> Event:
     texts = {key: str(written[key]) for key in ("ph", "cat", "name") if key in written}
     numbers = {key: _number(written[key]) for key in ("pid", "tid") if key in written}
     facts = fields.arguments(written)
-    return Event(**texts, **numbers, **times, args=_arguments(facts) if facts else None)  # type: ignore[arg-type]
+    return JsonEvent(**texts, **numbers, **times, args=_arguments(facts) if facts else None)  # type: ignore[arg-type]
 
 
 def _arguments(written: Mapping[str, Any]) -> Arguments:
@@ -182,7 +182,7 @@ class _NoJsonError(Exception):
     """What stands here is no JSON value."""
 
 
-def _is_odd(event: Event) -> bool:
+def _is_odd(event: JsonEvent) -> bool:
     """Return whether a time cannot be one; such an event is looked at on its own."""
     ts = event.ts
     return not (ts is msgspec.UNSET or -fields.MOST < ts < fields.MOST) or not (
@@ -246,7 +246,7 @@ class _Text:
                     return value
             self._fill()
 
-    def whole_events(self) -> list[Event]:
+    def whole_events(self) -> list[JsonEvent]:
         """Return the events from here to the last one of the piece; none if one of them is odd."""
         if not self._is_new:
             return []

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from burnish.store.graph import GraphRecord
 from burnish.trace.graph_units import GraphIndex, units
-from burnish.trace.grouping import Group, Part, read
+from burnish.trace.grouping import GroupNode, NodeGroup, read
 
 _HIDDEN = frozenset({"constant"})
 
 
-def _chain(name: str, *operators: str) -> Group:
-    parts = tuple(Part(frozenset([operator])) for operator in operators)
-    return Group(name, parts, anywhere=True)
+def _chain(name: str, *operators: str) -> NodeGroup:
+    parts = tuple(GroupNode(frozenset([operator])) for operator in operators)
+    return NodeGroup(name, parts, anywhere=True)
 
 
 USUAL = (

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.trace.graph_units import GraphIndex, Unit
-from burnish.trace.torch_calls import Call
+from burnish.trace.torch_calls import OperatorCall
 
 _CELLS = 4_000_000
 """An alignment of more calls with more units than this is made near the diagonal only."""
@@ -27,7 +27,7 @@ class Pair:
     unit: int
 
 
-def pairs(calls: Sequence[Call], units: Sequence[Unit], index: GraphIndex) -> list[Pair]:
+def pairs(calls: Sequence[OperatorCall], units: Sequence[Unit], index: GraphIndex) -> list[Pair]:
     """Return which call performed which unit, each at most once, in the order of the calls."""
     made: list[Pair] = []
     for family in _families(calls, units):
@@ -47,7 +47,7 @@ class _Family:
         return abs(len(self.calls) - len(self.units)) / max(len(self.calls), len(self.units))
 
 
-def _families(calls: Sequence[Call], units: Sequence[Unit]) -> list[_Family]:
+def _families(calls: Sequence[OperatorCall], units: Sequence[Unit]) -> list[_Family]:
     """Return the families, those first in which every call has its unit."""
     family_of: dict[str, str] = {}
 
@@ -74,7 +74,11 @@ class _Judge:
     """Says how well a call and a unit go together."""
 
     def __init__(
-        self, index: GraphIndex, calls: Sequence[Call], units: Sequence[Unit], made: Sequence[Pair]
+        self,
+        index: GraphIndex,
+        calls: Sequence[OperatorCall],
+        units: Sequence[Unit],
+        made: Sequence[Pair],
     ) -> None:
         self._index, self._calls, self._units = index, calls, units
         placed = sorted((pair.call, units[pair.unit].anchor) for pair in made)
@@ -92,7 +96,7 @@ class _Judge:
             1 + 2 * _likeness(call.modules, scope) + self._sizes_agree(call, unit) + 0.5 * between
         )
 
-    def _weights_agree(self, call: Call, unit: Unit) -> bool:
+    def _weights_agree(self, call: OperatorCall, unit: Unit) -> bool:
         """Return False only if shapes are known on both sides and say something else."""
         if not call.shapes:
             return True
@@ -100,7 +104,7 @@ class _Judge:
         given = [sorted(shape) for shape in call.shapes]
         return all(shape in given for shape in wanted)
 
-    def _sizes_agree(self, call: Call, unit: Unit) -> float:
+    def _sizes_agree(self, call: OperatorCall, unit: Unit) -> float:
         known = self._index.elements(unit.anchor)
         if not call.shapes or not known:
             return 0.0
@@ -140,7 +144,7 @@ def _likeness(modules: Sequence[str], scope: Sequence[str]) -> float:
 
 
 def _aligned(
-    family: _Family, calls: Sequence[Call], units: Sequence[Unit], judge: _Judge
+    family: _Family, calls: Sequence[OperatorCall], units: Sequence[Unit], judge: _Judge
 ) -> list[Pair]:
     """Return the pairs of the best alignment in order."""
     rows, columns = len(family.calls), len(family.units)

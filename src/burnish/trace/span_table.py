@@ -29,7 +29,7 @@ class Timeline:
     notes: tuple[str, ...]
 
 
-class Row(NamedTuple):
+class SpanRow(NamedTuple):
     """A span as it was recorded, without what leads from it to others."""
 
     name: str
@@ -58,7 +58,7 @@ class SpanTable:
         self._attributes = list[Mapping[str, Fact]]()
         self._texts: dict[str, str] = {}
 
-    def add(self, row: Row) -> None:
+    def add(self, row: SpanRow) -> None:
         """Take one more row."""
         self._starts.append(row.start_ns)
         self._lengths.append(row.length_ns)

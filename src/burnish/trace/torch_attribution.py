@@ -14,9 +14,9 @@ from burnish.core import units as text
 from burnish.store.graph import GraphRecord
 from burnish.trace.events import Confidence, Span
 from burnish.trace.graph_units import GraphIndex, Unit, units
-from burnish.trace.grouping import Group, Library
+from burnish.trace.grouping import GroupLibrary, NodeGroup
 from burnish.trace.pairing import pairs
-from burnish.trace.torch_calls import Call, CallTree
+from burnish.trace.torch_calls import CallTree, OperatorCall
 
 Owners = dict[int, tuple[tuple[str, ...], Confidence]]
 """The nodes of spans, by the spans' places in the trace, and how they are known."""
@@ -26,7 +26,7 @@ _LEAST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSpans:
     """Which spans belong to which nodes, and what stood in the way."""
 
     owners: Owners
@@ -43,7 +43,7 @@ class _Run:
     """The calls that say whether the trace is of the model: views are not among them."""
 
 
-def attribute_torch(spans: Sequence[Span], graph: GraphRecord, library: Library) -> Found:
+def attribute_torch(spans: Sequence[Span], graph: GraphRecord, library: GroupLibrary) -> FoundSpans:
     """Return the nodes of every operator, call, kernel and copy that can be led back to one."""
     tree, index = CallTree(spans), GraphIndex(graph)
     owners: Owners = {}
@@ -55,11 +55,15 @@ def attribute_torch(spans: Sequence[Span], graph: GraphRecord, library: Library)
         paired, telling = paired + done.paired, telling + done.telling
     if telling and paired < _LEAST * telling:
         share = f"{paired:,} of {text.count(telling, 'operator')}"
-        return Found({}, (f"the trace is of another model: {share} in it have nodes in this one",))
-    return Found(_inherited(spans, owners))
+        return FoundSpans(
+            {}, (f"the trace is of another model: {share} in it have nodes in this one",)
+        )
+    return FoundSpans(_inherited(spans, owners))
 
 
-def _one_run(calls: Sequence[Call], tree: CallTree, index: GraphIndex, library: Library) -> _Run:
+def _one_run(
+    calls: Sequence[OperatorCall], tree: CallTree, index: GraphIndex, library: GroupLibrary
+) -> _Run:
     """Pair calls with units; what finds no partner is taken apart and tried again, once."""
     named = {call.operator for call in calls}
     active = [group for group in library.groups if group.torch & named]
@@ -78,8 +82,8 @@ def _one_run(calls: Sequence[Call], tree: CallTree, index: GraphIndex, library: 
 
 
 def _paired(
-    calls: Sequence[Call], offered: Sequence[Unit], index: GraphIndex, library: Library
-) -> tuple[Owners, list[Call], list[Unit]]:
+    calls: Sequence[OperatorCall], offered: Sequence[Unit], index: GraphIndex, library: GroupLibrary
+) -> tuple[Owners, list[OperatorCall], list[Unit]]:
     asking = [call for call in calls if call.operator in library.torch]
     made = pairs(asking, offered, index)
     nodes = index.graph.nodes
@@ -95,7 +99,9 @@ def _paired(
     return owners, [call for call in asking if call.span not in owners], left_units
 
 
-def _singles(index: GraphIndex, library: Library, named: set[str], free: set[int]) -> list[Unit]:
+def _singles(
+    index: GraphIndex, library: GroupLibrary, named: set[str], free: set[int]
+) -> list[Unit]:
     """Return the nodes that are still free as units of one node each."""
     alone = [g for g in library.groups if len(g.parts) == 1 and g.torch & named]
     found = []
@@ -106,24 +112,26 @@ def _singles(index: GraphIndex, library: Library, named: set[str], free: set[int
     return found
 
 
-def _is_of(index: GraphIndex, at: int, group: Group) -> bool:
+def _is_of(index: GraphIndex, at: int, group: NodeGroup) -> bool:
     return index.graph.nodes[at].op_type.lower() in group.parts[0].op_types
 
 
-def _tells(call: Call, library: Library) -> bool:
+def _tells(call: OperatorCall, library: GroupLibrary) -> bool:
     if call.operator in library.follows:
         return False
     groups = [group for group in library.groups if call.operator in group.torch]
     return any(not group.parts[0].op_types <= library.views for group in groups)
 
 
-def _is_owned(call: Call, owners: Mapping[int, object], tree: CallTree, library: Library) -> bool:
+def _is_owned(
+    call: OperatorCall, owners: Mapping[int, object], tree: CallTree, library: GroupLibrary
+) -> bool:
     if call.span in owners:
         return True
     return any(part.span in owners for part in tree.within(call, library.torch))
 
 
-def _followers(calls: Sequence[Call], owners: Owners, library: Library) -> Owners:
+def _followers(calls: Sequence[OperatorCall], owners: Owners, library: GroupLibrary) -> Owners:
     """Return the nodes of calls that lay out anew what was computed just before them."""
     found: Owners = {}
     before: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from burnish.trace.events import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class OperatorCall:
     """One call of an operator of PyTorch."""
 
     span: int
@@ -36,25 +36,25 @@ class CallTree:
         """Return the inferences in which operators were called."""
         return tuple(sorted({self._spans[i].run for i in self._inner[None]} - {-1}))
 
-    def outermost(self, run: int, known: Collection[str]) -> list[Call]:
+    def outermost(self, run: int, known: Collection[str]) -> list[OperatorCall]:
         """Return the outermost calls of an inference whose operators are known, in order."""
         roots = [index for index in self._inner[None] if self._spans[index].run == run]
         return [call for root in roots for call in self._first_known(root, known)]
 
-    def within(self, call: Call, known: Collection[str]) -> list[Call]:
+    def within(self, call: OperatorCall, known: Collection[str]) -> list[OperatorCall]:
         """Return the next calls inside of one whose operators are known, in order."""
         return [
             found for inner in self._inner[call.span] for found in self._first_known(inner, known)
         ]
 
-    def _first_known(self, index: int, known: Collection[str]) -> Iterator[Call]:
+    def _first_known(self, index: int, known: Collection[str]) -> Iterator[OperatorCall]:
         if self._spans[index].name in known:
             yield self._call(index)
             return
         for inner in self._inner[index]:
             yield from self._first_known(inner, known)
 
-    def _call(self, index: int) -> Call:
+    def _call(self, index: int) -> OperatorCall:
         span = self._spans[index]
         modules = []
         at = span.parent
@@ -62,7 +62,7 @@ class CallTree:
             if self._spans[at].category == "module":
                 modules.append(self._spans[at].name)
             at = self._spans[at].parent
-        return Call(index, span.name, tuple(reversed(modules)), shapes_of(span))
+        return OperatorCall(index, span.name, tuple(reversed(modules)), shapes_of(span))
 
     def _outer(self, index: int) -> int | None:
         at = self._spans[index].parent

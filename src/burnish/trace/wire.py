@@ -16,7 +16,7 @@ class DamagedError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ProtobufMessage:
     """The fields of a message by their numbers, in order."""
 
     fields: dict[int, list[int | memoryview]]
@@ -32,11 +32,11 @@ class Message:
         """Return a text, empty where there is none."""
         return bytes(self._bytes(field)).decode(errors="replace") if field in self.fields else ""
 
-    def message(self, field: int) -> Message:
+    def message(self, field: int) -> ProtobufMessage:
         """Return a message inside, empty where there is none."""
-        return read(self._bytes(field)) if field in self.fields else Message({})
+        return read(self._bytes(field)) if field in self.fields else ProtobufMessage({})
 
-    def messages(self, field: int) -> Iterator[Message]:
+    def messages(self, field: int) -> Iterator[ProtobufMessage]:
         """Yield all messages of a repeated field."""
         for value in self.fields.get(field, ()):
             if isinstance(value, int):
@@ -50,7 +50,7 @@ class Message:
         return value
 
 
-def read(data: memoryview) -> Message:
+def read(data: memoryview) -> ProtobufMessage:
     """Return the fields of a message; what is inside of them stays bytes."""
     found: dict[int, list[int | memoryview]] = defaultdict(list)
     at = 0
@@ -68,7 +68,7 @@ def read(data: memoryview) -> Message:
             case kind:
                 raise DamagedError(f"a field of the unknown kind {kind} at byte {at:,}")
         found[key >> 3].append(value)
-    return Message(found)
+    return ProtobufMessage(found)
 
 
 def _taken(data: memoryview, at: int, length: int) -> tuple[memoryview, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from burnish.zoo import text
-from burnish.zoo.entry import BuildOptions, BuiltModel, Module, Tensors
+from burnish.zoo.entry import BuiltModel, Module, NetworkOptions, Tensors
 from burnish.zoo.flat import flat
 from burnish.zoo.precision import in_precision
 from burnish.zoo.pretrained import Architecture, module_of
@@ -21,7 +21,7 @@ NEW_TOKENS, SECOND_NEW_TOKENS = 3, 1
 
 
 def decoder(
-    architecture: Architecture, options: BuildOptions, *, output_name: str = "logits"
+    architecture: Architecture, options: NetworkOptions, *, output_name: str = "logits"
 ) -> BuiltModel:
     """Return a decoder whose first output is called `output_name`."""
     if options.past:
@@ -39,7 +39,7 @@ def _without_cache(module: Module, inputs: Tensors) -> tuple[Any, ...]:
     return (module(**inputs, use_cache=False)[0],)
 
 
-def with_past(module: Module, options: BuildOptions, output_name: str) -> BuiltModel:
+def with_past(module: Module, options: NetworkOptions, output_name: str) -> BuiltModel:
     """Return a causal model of `transformers` that takes and returns its past."""
     batch, new = options.batch or text.BATCH, options.sequence or NEW_TOKENS
     first = step_inputs(module, options, batch=batch, new=new, past=PAST, side="right")
@@ -63,7 +63,7 @@ def with_past(module: Module, options: BuildOptions, output_name: str) -> BuiltM
 
 
 def step_inputs(
-    module: Module, options: BuildOptions, *, batch: int, new: int, past: int, side: Side
+    module: Module, options: NetworkOptions, *, batch: int, new: int, past: int, side: Side
 ) -> Tensors:
     """Return new tokens after a past; a right-padded mask has its holes at the past's end."""
     import torch

@@ -21,7 +21,7 @@ Family = Literal["text", "decoder", "vision", "audio", "restoration", "rendering
 
 
 @dataclass(frozen=True, slots=True)
-class BuildOptions:
+class NetworkOptions:
     """What to build; None leaves the choice to the model."""
 
     layers: int | None = None
@@ -79,7 +79,7 @@ class ModelEntry:
     """The inputs as a person would write them: `input_ids: i64[batch, sequence]`."""
     idea: str
     """Who published the architecture, and the licence of the code it was published with."""
-    build: Callable[[BuildOptions], BuiltModel]
+    build: Callable[[NetworkOptions], BuiltModel]
     understands: frozenset[Choice] = frozenset()
     """Which choices it can follow beyond batch, precision, small and seed, which all models do."""
 

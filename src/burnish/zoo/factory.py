@@ -7,12 +7,12 @@ from typing import get_args
 
 from burnish.core.errors import UsageError
 from burnish.store.stored import Scalar, TorchSource
-from burnish.zoo.entry import MODELS, BuildOptions, BuiltModel, Choice
+from burnish.zoo.entry import MODELS, BuiltModel, Choice, NetworkOptions
 
 CHOICES = get_args(Choice)
 
 
-def build(name: str, options: BuildOptions) -> BuiltModel:
+def build(name: str, options: NetworkOptions) -> BuiltModel:
     """Return the model of this name, or say what it cannot do."""
     entry = MODELS[name]
     for choice in CHOICES:
@@ -27,14 +27,14 @@ def build(name: str, options: BuildOptions) -> BuiltModel:
     return entry.build(options)
 
 
-def source_of(name: str, options: BuildOptions) -> TorchSource:
+def source_of(name: str, options: NetworkOptions) -> TorchSource:
     """Return how to build this model again: only what differs from the defaults is written."""
     return TorchSource("zoo", name, given(options))
 
 
-def given(options: BuildOptions) -> Mapping[str, Scalar]:
+def given(options: NetworkOptions) -> Mapping[str, Scalar]:
     """Return the options that differ from the defaults."""
-    default = BuildOptions()
-    names = BuildOptions.__slots__
+    default = NetworkOptions()
+    names = NetworkOptions.__slots__
     changed = (name for name in names if getattr(options, name) != getattr(default, name))
     return {name: getattr(options, name) for name in changed}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burnish.zoo import weights
-from burnish.zoo.entry import BuildOptions, BuiltModel, Module, Tensors
+from burnish.zoo.entry import BuiltModel, Module, NetworkOptions, Tensors
 from burnish.zoo.flat import Call, first_output, flat
 from burnish.zoo.precision import in_precision
 from burnish.zoo.pretrained import Architecture, module_of
@@ -15,7 +15,7 @@ CALIBRATION_IMAGES = 8
 
 def classifier(
     architecture: Architecture,
-    options: BuildOptions,
+    options: NetworkOptions,
     *,
     size: int,
     call: Call = first_output,
@@ -28,7 +28,7 @@ def classifier(
 
 def from_module(
     module: Module,
-    options: BuildOptions,
+    options: NetworkOptions,
     *,
     size: int,
     call: Call = first_output,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from burnish.zoo import weights
-from burnish.zoo.entry import BuildOptions, Module
+from burnish.zoo.entry import Module, NetworkOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Architecture:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """What is the same at every size: token numbers, switches."""
 
-    def settings(self, options: BuildOptions) -> dict[str, Any]:
+    def settings(self, options: NetworkOptions) -> dict[str, Any]:
         """Return the fields of the configuration that `options` ask for."""
         fields = {**self.fixed, **self.sizes, **(self.small if options.small else {})}
         if options.layers is not None:
@@ -32,7 +32,7 @@ class Architecture:
         return fields
 
 
-def module_of(architecture: Architecture, options: BuildOptions) -> Module:
+def module_of(architecture: Architecture, options: NetworkOptions) -> Module:
     """Return the architecture's module with seeded weights, in eval mode."""
     import transformers
 

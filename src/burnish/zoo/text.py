@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, Tensors
+from burnish.zoo.entry import BuiltModel, NetworkOptions, Tensors
 from burnish.zoo.flat import Call, first_output, first_two_outputs, flat
 from burnish.zoo.precision import in_precision
 from burnish.zoo.pretrained import Architecture, module_of
@@ -25,7 +25,7 @@ SMALL: Mapping[str, int] = MappingProxyType(
 
 def encoder(
     architecture: Architecture,
-    options: BuildOptions,
+    options: NetworkOptions,
     *,
     has_segments: bool = False,
     call: Call = first_output,
@@ -58,7 +58,7 @@ def encoder(
 
 def pooled_encoder(
     architecture: Architecture,
-    options: BuildOptions,
+    options: NetworkOptions,
     *,
     has_segments: bool = False,
     second_side: Side = "left",

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from burnish.codegen.cpu.compile import Compiled, compile_module
+from burnish.codegen.cpu.compile import MachineCode, compile_module
 from burnish.codegen.cpu.kernel import Kernel
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.core.arrays import Array, Arrays
 from burnish.core.placing import ALIGNMENT
 from burnish.runtime.buffers import SLACK_BYTES
@@ -26,7 +26,7 @@ class LoadedKernel:
     """A kernel in memory, ready to be called."""
 
     kernel: Kernel
-    compiled: Compiled
+    compiled: MachineCode
     call: Any = field(repr=False)
 
     def bound(self, tensors: Arrays) -> Bound:
@@ -56,7 +56,7 @@ class Bound:
         self.loaded.call(self.addresses.ctypes.data, begin, last, self.scratch.ctypes.data)
 
 
-def load_kernel(kernel: Kernel, target: Target) -> LoadedKernel:
+def load_kernel(kernel: Kernel, target: InstructionSet) -> LoadedKernel:
     """Compile a kernel and return it, ready to be called."""
     compiled = compile_module(kernel.ir_text, target)
     return LoadedKernel(kernel, compiled, _SIGNATURE(compiled.address(kernel.name)))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from llvmlite import ir
 
-from burnish.codegen.cpu.compile import Compiled, compile_module
+from burnish.codegen.cpu.compile import MachineCode, compile_module
 from burnish.codegen.cpu.expression import emit
-from burnish.codegen.cpu.target import Target, available
+from burnish.codegen.cpu.target import InstructionSet, available
 from burnish.codegen.cpu.types import load, memory_type, store
 from burnish.store.element_types import SHORT_NAMES, numpy_type
 from burnish.tile.expr import Argument, Expr, call
@@ -30,13 +30,13 @@ def short(array: np.ndarray) -> str:
     return next(name for name in SHORT_NAMES.values() if numpy_type(name) == array.dtype)
 
 
-def widths(target: Target) -> tuple[int, ...]:
+def widths(target: InstructionSet) -> tuple[int, ...]:
     """Return lanes to try: LLVM cuts wide vectors, so twice the register tries that too."""
     return (1, target.lanes) if target is TARGETS[0] else (2 * target.lanes,)
 
 
 def evaluate(
-    expr: Expr, arrays: Sequence[np.ndarray], target: Target, width: int | None = None
+    expr: Expr, arrays: Sequence[np.ndarray], target: InstructionSet, width: int | None = None
 ) -> np.ndarray:
     """Return the expression of the arrays' elements, computed `width` at a time."""
     width = width or target.lanes
@@ -52,7 +52,7 @@ def evaluate(
 
 
 def apply(
-    function: str, *arrays: np.ndarray, target: Target, width: int | None = None
+    function: str, *arrays: np.ndarray, target: InstructionSet, width: int | None = None
 ) -> np.ndarray:
     """Return a function of the arrays' elements."""
     arguments = [Argument(place, short(array)) for place, array in enumerate(arrays)]
@@ -105,5 +105,5 @@ def text(expr: Expr, arguments: int, width: int) -> str:
 
 
 @lru_cache(maxsize=2000)
-def _compiled(expr: Expr, arguments: int, target: Target, width: int) -> Compiled:
+def _compiled(expr: Expr, arguments: int, target: InstructionSet, width: int) -> MachineCode:
     return compile_module(text(expr, arguments, width), target)

@@ -7,7 +7,7 @@ import numpy as np
 from burnish.tile.expr import Argument, Constant, Guard, Inside, call
 from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.index import Axis, at
-from burnish.tile.semantics import Builder, Reduction, axes_for
+from burnish.tile.semantics import NestBuilder, Reduction, axes_for
 
 F32 = "f32"
 A, B = Argument(0, F32), Argument(1, F32)
@@ -17,7 +17,7 @@ def product(rows: int, terms: int, columns: int, *, constant: bool = True) -> Ti
     """Return `x[rows, terms] @ w[terms, columns]`."""
     weight = np.arange(terms * columns, dtype=np.float32).reshape(terms, columns)
     types = {"x": TensorType(F32, (rows, terms)), "w": TensorType(F32, (terms, columns))}
-    builder = Builder(types, {"w": weight} if constant else {})
+    builder = NestBuilder(types, {"w": weight} if constant else {})
     i, j = axes_for((rows, columns))
     k = Axis("k", terms)
     reads = [Read("x", (at(i), at(k))), Read("w", (at(k), at(j)))]
@@ -29,7 +29,7 @@ def product(rows: int, terms: int, columns: int, *, constant: bool = True) -> Ti
 def scores(rows: int, width: int) -> TileGraph:
     """Return `q · kᵀ`, whose second operand is read across."""
     types = {name: TensorType(F32, (rows, width)) for name in ("q", "k")}
-    builder = Builder(types, {})
+    builder = NestBuilder(types, {})
     i, j = axes_for((rows, rows))
     d = Axis("d", width)
     reads = [Read("q", (at(i), at(d))), Read("k", (at(j), at(d)))]
@@ -39,7 +39,7 @@ def scores(rows: int, width: int) -> TileGraph:
 
 def blurred(rows: int, width: int) -> TileGraph:
     """Return relu, a border of zeros, and sums of three neighbours."""
-    builder = Builder({"x": TensorType(F32, (rows, width))}, {})
+    builder = NestBuilder({"x": TensorType(F32, (rows, width))}, {})
     axes = axes_for((rows, width))
     plain = tuple(at(axis) for axis in axes)
     builder.add("relu", axes, [Read("x", plain)], call("maximum", A, Constant(0.0, F32)))
@@ -55,7 +55,7 @@ def blurred(rows: int, width: int) -> TileGraph:
 
 def joined(rows: int, first: int, second: int) -> TileGraph:
     """Return two maps of one input side by side, negated."""
-    builder = Builder(
+    builder = NestBuilder(
         {"a": TensorType(F32, (rows, first)), "b": TensorType(F32, (rows, second))}, {}
     )
     for name in ("a", "b"):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from burnish.tile.expr import Argument, Constant, Expr, Guard, Inside, call
 from burnish.tile.graph import Read, TensorType, TileGraph
 from burnish.tile.index import Axis, at, number, remainder
-from burnish.tile.semantics import Builder, Reduction, axes_for, broadcast_index
+from burnish.tile.semantics import NestBuilder, Reduction, axes_for, broadcast_index
 
 F32 = "f32"
 _A, _B = Argument(0, F32), Argument(1, F32)
@@ -18,7 +18,7 @@ _A, _B = Argument(0, F32), Argument(1, F32)
 @dataclass
 class _Growing:
     draw: st.DrawFn
-    builder: Builder
+    builder: NestBuilder
     made: list[str] = field(default_factory=list)
 
     def pick(self) -> str:
@@ -42,7 +42,7 @@ class _Growing:
 def graphs(draw: st.DrawFn, most: int = 5) -> TileGraph:
     """Return a graph of up to `most` nests over one or two inputs."""
     shape = tuple(draw(st.lists(st.integers(1, 19), min_size=2, max_size=3)))
-    builder = Builder({"x": TensorType(F32, shape)}, {})
+    builder = NestBuilder({"x": TensorType(F32, shape)}, {})
     growing = _Growing(draw, builder, ["x"])
     for _ in range(draw(st.integers(1, most))):
         draw(st.sampled_from(_STEPS))(growing)

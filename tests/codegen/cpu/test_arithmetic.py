@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.codegen.cpu.expression import EMITTERS
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import ELEMENT_TYPES, FLOATS, HALVES, INTEGERS
 from burnish.store.element_types import numpy_type
 from burnish.tile.expr import Argument, Constant, call
@@ -65,7 +65,7 @@ def reference(function: str, dtype: str, arrays: list[np.ndarray]) -> np.ndarray
 
 @on_each_target
 @cases
-def test_edges_are_those_of_numpy(function: str, dtype: str, target: Target) -> None:
+def test_edges_are_those_of_numpy(function: str, dtype: str, target: InstructionSet) -> None:
     grid = np.meshgrid(*[edges(dtype)] * FUNCTIONS[function].arity)
     arrays = [np.ascontiguousarray(each.ravel()) for each in grid]
     expected = reference(function, dtype, arrays)
@@ -76,7 +76,7 @@ def test_edges_are_those_of_numpy(function: str, dtype: str, target: Target) -> 
 
 @on_each_target
 @pytest.mark.parametrize("dtype", [*FLOATS, *HALVES])
-def test_quotients_are_correctly_rounded(dtype: str, target: Target) -> None:
+def test_quotients_are_correctly_rounded(dtype: str, target: InstructionSet) -> None:
     a, b = (np.ascontiguousarray(each.ravel()) for each in np.meshgrid(edges(dtype), edges(dtype)))
     found = apply("divide", a, b, target=target)
     assert_equal(found, reference("divide", dtype, [a, b]))
@@ -87,7 +87,7 @@ def test_quotients_are_correctly_rounded(dtype: str, target: Target) -> None:
 @on_each_target
 @pytest.mark.parametrize("function", ["minimum", "maximum"])
 @pytest.mark.parametrize("bound", [0.0, -1.5, math.inf, math.nan])
-def test_bounds_by_a_constant_keep_nan(function: str, bound: float, target: Target) -> None:
+def test_bounds_by_a_constant_keep_nan(function: str, bound: float, target: InstructionSet) -> None:
     x = edges("f32")
     expected = meant(function, x, np.float32(bound))
     argument, constant = Argument(0, "f32"), Constant(bound, "f32")
@@ -97,7 +97,7 @@ def test_bounds_by_a_constant_keep_nan(function: str, bound: float, target: Targ
 
 @on_each_target
 @pytest.mark.parametrize("condition", ELEMENT_TYPES)
-def test_where_takes_what_is_not_zero(condition: str, target: Target) -> None:
+def test_where_takes_what_is_not_zero(condition: str, target: InstructionSet) -> None:
     for dtype in ELEMENT_TYPES:
         chosen = np.resize(edges(condition), 36)
         yes, no = np.resize(edges(dtype), 36), np.resize(edges(dtype)[::-1], 36)
@@ -112,7 +112,7 @@ def test_where_takes_what_is_not_zero(condition: str, target: Target) -> None:
     target=st.sampled_from(TARGETS),
 )
 def test_random_numbers_are_those_of_numpy(
-    data: st.DataObject, case: tuple[str, str], target: Target
+    data: st.DataObject, case: tuple[str, str], target: InstructionSet
 ) -> None:
     function, dtype = case
     kind = numpy_type(dtype)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import ELEMENT_TYPES, FLOATS, HALVES, INTEGERS
 from burnish.store.element_types import numpy_type
 from burnish.tile.expr import Argument, Call, Constant
@@ -44,14 +44,14 @@ def wanted(x: np.ndarray, source: str, dtype: str) -> np.ndarray:
         return x.astype(numpy_type(dtype))
 
 
-def cast(x: np.ndarray, source: str, dtype: str, target: Target, width: int) -> np.ndarray:
+def cast(x: np.ndarray, source: str, dtype: str, target: InstructionSet, width: int) -> np.ndarray:
     return evaluate(Call("cast", (Argument(0, source),), dtype), [x], target, width)
 
 
 @on_each_target
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES)
 @pytest.mark.parametrize("source", ELEMENT_TYPES)
-def test_every_cast_is_that_of_numpy(source: str, dtype: str, target: Target) -> None:
+def test_every_cast_is_that_of_numpy(source: str, dtype: str, target: InstructionSet) -> None:
     x = values(source)
     if dtype in ("u32", "u64") and source in REALS:
         # of the rest C says nothing, and NumPy one thing in a loop's body and another at its end
@@ -62,7 +62,7 @@ def test_every_cast_is_that_of_numpy(source: str, dtype: str, target: Target) ->
 
 
 @on_each_target
-def test_all_16_bit_floats_become_f32_and_come_back(target: Target) -> None:
+def test_all_16_bit_floats_become_f32_and_come_back(target: InstructionSet) -> None:
     bits = np.arange(2**16, dtype=np.uint16)
     for dtype in HALVES:
         x = bits.view(numpy_type(dtype))
@@ -74,7 +74,7 @@ def test_all_16_bit_floats_become_f32_and_come_back(target: Target) -> None:
 
 
 @on_each_target
-def test_rounding_to_16_bits_takes_the_even_neighbour(target: Target) -> None:
+def test_rounding_to_16_bits_takes_the_even_neighbour(target: InstructionSet) -> None:
     bits = np.arange(0, 2**32, 65521, dtype=np.uint64).astype(np.uint32)
     ties = (np.arange(2**16, dtype=np.uint32) << 16) | 0x8000
     f16_ties = (np.arange(2**16, dtype=np.uint32) << 13) + (0x38800000 | 0x1000)
@@ -90,14 +90,16 @@ def test_rounding_to_16_bits_takes_the_even_neighbour(target: Target) -> None:
     dtype=st.sampled_from(("i8", "i16", "i32", "i64", "u8", "u16", "bool", "f64", "f16", "bf16")),
     target=st.sampled_from(TARGETS),
 )
-def test_random_floats_are_cast_as_in_numpy(x: list[float], dtype: str, target: Target) -> None:
+def test_random_floats_are_cast_as_in_numpy(
+    x: list[float], dtype: str, target: InstructionSet
+) -> None:
     array = np.array(x, np.float32)
     found = cast(array, "f32", dtype, target, target.lanes)
     assert_equal(found, wanted(array, "f32", dtype))
 
 
 @on_each_target
-def test_constants_are_rounded_as_numpy_rounds_them(target: Target) -> None:
+def test_constants_are_rounded_as_numpy_rounds_them(target: InstructionSet) -> None:
     for dtype in REALS:
         for number in (0.1, 1e39, -1e39, 65519.9, 65520.0, 1e-45, math.nan, -0.0):
             with np.errstate(all="ignore"):

@@ -13,7 +13,7 @@ import pytest
 
 from burnish.codegen.cpu import compile as machine_code
 from burnish.codegen.cpu.compile import assembly, compile_module, load
-from burnish.codegen.cpu.target import TARGETS, Target, available, detect
+from burnish.codegen.cpu.target import TARGETS, InstructionSet, available, detect
 from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.tile.expr import Argument, call
 from codegen.cpu.element_kernels import on_each_target, text
@@ -55,13 +55,13 @@ def function(address: int) -> ctypes._CFuncPtr:
 
 
 @on_each_target
-def test_code_runs_and_may_call_the_system(target: Target) -> None:
+def test_code_runs_and_may_call_the_system(target: InstructionSet) -> None:
     assert function(compile_module(TWICE.format(factor=2), target).address("twice"))(3) == 6
     assert function(compile_module(SINE, target).address("sine"))(0.5) == pytest.approx(0.479425538)
 
 
 @on_each_target
-def test_object_code_is_loaded_again(target: Target) -> None:
+def test_object_code_is_loaded_again(target: InstructionSet) -> None:
     compiled = compile_module(SINE, target)
     again = load(compiled.object_code, target)
     assert again == compiled

@@ -11,7 +11,7 @@ from llvmlite import ir
 from burnish.codegen.cpu.compile import assembly
 from burnish.codegen.cpu.expression import EMITTERS, emit, refusal
 from burnish.codegen.cpu.target import TARGETS as ALL_TARGETS
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.core.errors import ModelError
 from burnish.tile.expr import Accumulated, Argument, Call, Constant, Expr, call, cast
 from burnish.tile.functions import FUNCTIONS
@@ -72,7 +72,9 @@ def test_every_function_has_an_emitter() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(expr=expressions(), seed=st.integers(0, 1000), target=st.sampled_from(TARGETS))
-def test_a_random_expression_is_what_the_judge_says(expr: Expr, seed: int, target: Target) -> None:
+def test_a_random_expression_is_what_the_judge_says(
+    expr: Expr, seed: int, target: InstructionSet
+) -> None:
     random = np.random.default_rng(seed)
     arrays = [random.normal(size=SIZE).astype(np.float32) for _ in range(2)]
     found, wanted = evaluate(expr, arrays, target), judged(expr, arrays)
@@ -80,7 +82,7 @@ def test_a_random_expression_is_what_the_judge_says(expr: Expr, seed: int, targe
 
 
 @on_each_target
-def test_gelu_is_what_the_judge_says(target: Target) -> None:
+def test_gelu_is_what_the_judge_says(target: InstructionSet) -> None:
     x = Argument(0, "f32")
     erf = call("erf", call("multiply", x, Constant(0.5**0.5, "f32")))
     half = call("multiply", x, Constant(0.5, "f32"))
@@ -92,7 +94,7 @@ def test_gelu_is_what_the_judge_says(target: Target) -> None:
 
 
 @on_each_target
-def test_16_bit_floats_are_computed_in_f32_and_rounded(target: Target) -> None:
+def test_16_bit_floats_are_computed_in_f32_and_rounded(target: InstructionSet) -> None:
     x = np.linspace(-4, 4, SIZE).astype(np.float16)
     found = evaluate(call("exp", Argument(0, "f16")), [x], target)
     wanted = np.exp(x.astype(np.float32)).astype(np.float16)

@@ -10,7 +10,7 @@ import pytest
 from burnish.codegen.cpu.backend import CpuBackend
 from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.pipeline import PlanOptions, plan, prepare
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.codegen.schedule import Predicted
 from codegen.models import MACHINE, model, weights
 
@@ -46,7 +46,7 @@ WEIGHTS = weights(
 )  # fmt: skip
 
 
-def built(kind: str) -> Built:
+def built(kind: str) -> BuiltPlan:
     text = KINDS[kind]
     used = {name: array for name, array in WEIGHTS.items() if name in text}
     return plan(prepare(model(f"kernel {text}", used), {}), PlanOptions(AVX2, Predicted(AVX2)))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import INTEGERS, SIGNED
 from burnish.store.element_types import numpy_type
 from burnish.tile.expr import Argument, Constant, call
@@ -44,7 +44,7 @@ def divided(function: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 @on_each_target
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("function", DIVISIONS)
-def test_division_is_exact_at_the_edges(function: str, dtype: str, target: Target) -> None:
+def test_division_is_exact_at_the_edges(function: str, dtype: str, target: InstructionSet) -> None:
     a, b = pairs(dtype)
     for width in widths(target):
         found = apply(function, a, b, target=target, width=width)
@@ -54,7 +54,7 @@ def test_division_is_exact_at_the_edges(function: str, dtype: str, target: Targe
 @on_each_target
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("divisor", [-1, 0, 1, 3, -7, 100])
-def test_division_by_a_constant_is_exact(divisor: int, dtype: str, target: Target) -> None:
+def test_division_by_a_constant_is_exact(divisor: int, dtype: str, target: InstructionSet) -> None:
     if divisor < 0 and dtype not in SIGNED:
         divisor = -divisor
     a = edges(dtype)
@@ -67,7 +67,9 @@ def test_division_by_a_constant_is_exact(divisor: int, dtype: str, target: Targe
 
 @settings(max_examples=100, deadline=None)
 @given(data=st.data(), dtype=st.sampled_from(INTEGERS), target=st.sampled_from(TARGETS))
-def test_random_numbers_divide_exactly(data: st.DataObject, dtype: str, target: Target) -> None:
+def test_random_numbers_divide_exactly(
+    data: st.DataObject, dtype: str, target: InstructionSet
+) -> None:
     limits = np.iinfo(numpy_type(dtype))
     number = st.integers(int(limits.min), int(limits.max))
     rows = data.draw(st.lists(st.tuples(number, number), min_size=1, max_size=30))
@@ -79,7 +81,7 @@ def test_random_numbers_divide_exactly(data: st.DataObject, dtype: str, target: 
 
 @on_each_target
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_reciprocal_is_the_quotient_of_one(dtype: str, target: Target) -> None:
+def test_reciprocal_is_the_quotient_of_one(dtype: str, target: InstructionSet) -> None:
     a = edges(dtype)
     expected = divided("divide", np.ones_like(a), a)
     np.testing.assert_array_equal(apply("reciprocal", a, target=target), expected)
@@ -89,7 +91,7 @@ def test_reciprocal_is_the_quotient_of_one(dtype: str, target: Target) -> None:
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("function", ["shift_left", "shift_right"])
 def test_shifts_beyond_the_width_are_those_of_numpy(
-    function: str, dtype: str, target: Target
+    function: str, dtype: str, target: InstructionSet
 ) -> None:
     a, b = pairs(dtype)
     found = apply(function, a, b, target=target)
@@ -99,7 +101,7 @@ def test_shifts_beyond_the_width_are_those_of_numpy(
 @on_each_target
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_powers_wrap_and_negative_ones_are_those_of_onnx_runtime(
-    dtype: str, target: Target
+    dtype: str, target: InstructionSet
 ) -> None:
     a, b = pairs(dtype)
     least = int(np.iinfo(a.dtype).min)

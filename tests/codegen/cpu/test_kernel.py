@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from burnish.codegen.cpu.kernel import generate
-from burnish.codegen.cpu.target import Target, available
+from burnish.codegen.cpu.target import InstructionSet, available
 from burnish.core.arrays import Array
 from burnish.tile.connect import NoGroupError, grouped, wiring
 from burnish.tile.graph import TileGraph
@@ -42,7 +42,7 @@ Layouts = dict[str, tuple[int, ...]]
 
 
 def check(
-    group: Group, schedule: Schedule, graph: TileGraph, target: Target, layouts: Layouts
+    group: Group, schedule: Schedule, graph: TileGraph, target: InstructionSet, layouts: Layouts
 ) -> None:
     """Hold that a kernel gives what the judge gives, each element written by one tile."""
     values = everything(graph)
@@ -77,7 +77,7 @@ def laid_out(array: Array, name: str, layouts: Layouts) -> Array:
 @given(data=st.data(), graph=graphs())
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_grouping_and_any_tile_gives_what_the_judge_gives(
-    target: Target, data: st.DataObject, graph: TileGraph
+    target: InstructionSet, data: st.DataObject, graph: TileGraph
 ) -> None:
     wires = wiring(graph)
     count = len(graph.ops)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.tile.expr import Argument, Constant, call
 from burnish.tile.functions import FUNCTIONS
 from codegen.cpu.element_kernels import TARGETS, apply, evaluate, meant, on_each_target
@@ -65,7 +65,7 @@ def distance(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 @on_each_target
 @pytest.mark.parametrize("function", ULPS)
 def test_f32_is_precise_over_all_magnitudes(
-    function: str, target: Target, every_magnitude: np.ndarray
+    function: str, target: InstructionSet, every_magnitude: np.ndarray
 ) -> None:
     x = every_magnitude
     if function == "sigmoid":
@@ -82,7 +82,7 @@ def test_f32_is_precise_over_all_magnitudes(
 
 @on_each_target
 @pytest.mark.parametrize("function", ULPS)
-def test_any_width_gives_nearly_the_same(function: str, target: Target) -> None:
+def test_any_width_gives_nearly_the_same(function: str, target: InstructionSet) -> None:
     x = np.concatenate([EDGES, np.linspace(-3, 3, 91, dtype=np.float32)])
     wanted = exact_in_f32(function, x)
     for width in (1, 2, target.lanes // 2, 2 * target.lanes):
@@ -94,7 +94,7 @@ def test_any_width_gives_nearly_the_same(function: str, target: Target) -> None:
 
 @on_each_target
 def test_saturating_functions_never_leave_their_range(
-    target: Target, every_magnitude: np.ndarray
+    target: InstructionSet, every_magnitude: np.ndarray
 ) -> None:
     x = every_magnitude[~np.isnan(every_magnitude)]
     for function in ("erf", "tanh"):
@@ -107,7 +107,7 @@ def test_saturating_functions_never_leave_their_range(
 
 @on_each_target
 @pytest.mark.parametrize("function", ULPS)
-def test_f64_is_that_of_the_system(function: str, target: Target) -> None:
+def test_f64_is_that_of_the_system(function: str, target: InstructionSet) -> None:
     random = np.random.default_rng(0)
     x = np.concatenate([random.normal(size=500) * 3, random.uniform(-1, 1, 500), EDGES])
     found, wanted = apply(function, x, target=target, width=4), exact(function, x)
@@ -116,7 +116,7 @@ def test_f64_is_that_of_the_system(function: str, target: Target) -> None:
 
 @on_each_target
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_power_is_that_of_c(target: Target, kind: type) -> None:
+def test_power_is_that_of_c(target: InstructionSet, kind: type) -> None:
     edges = np.array(
         [0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, 1e-45, 1e-30, 1e30, 1.5, -1.5, 16777217, 33554432,
          math.inf, -math.inf, math.nan, 1.0000001, 0.99999994],
@@ -132,7 +132,7 @@ def test_power_is_that_of_c(target: Target, kind: type) -> None:
 
 
 @on_each_target
-def test_power_is_precise_over_all_magnitudes(target: Target) -> None:
+def test_power_is_precise_over_all_magnitudes(target: InstructionSet) -> None:
     random = np.random.default_rng(1)
     a = np.exp(random.uniform(-100, 88, 200_000)).astype(np.float32)
     b = (random.normal(size=200_000) * random.choice([0.1, 3, 80], 200_000)).astype(np.float32)
@@ -143,7 +143,7 @@ def test_power_is_precise_over_all_magnitudes(target: Target) -> None:
 
 @on_each_target
 @pytest.mark.parametrize("exponent", [1.0, 2.0, 3.0, -1.0, 0.5])
-def test_constant_powers_are_products(exponent: float, target: Target) -> None:
+def test_constant_powers_are_products(exponent: float, target: InstructionSet) -> None:
     x = np.concatenate([EDGES, np.linspace(-5, 5, 201, dtype=np.float32)])
     expr = call("power", Argument(0, "f32"), Constant(exponent, "f32"))
     with np.errstate(all="ignore"):
@@ -156,7 +156,7 @@ def test_constant_powers_are_products(exponent: float, target: Target) -> None:
 @on_each_target
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("function", ["modulo", "fmod"])
-def test_remainders_of_floats_are_exact(function: str, kind: type, target: Target) -> None:
+def test_remainders_of_floats_are_exact(function: str, kind: type, target: InstructionSet) -> None:
     edges = np.array([0, -0.0, 1, -1, 2.5, -2.5, 7, 1e-30, 1e30, math.inf, -math.inf, math.nan])
     a, b = (each.ravel().astype(kind) for each in np.meshgrid(edges, edges))
     found, wanted = apply(function, a, b, target=target), meant(function, a, b)
@@ -170,7 +170,9 @@ def test_remainders_of_floats_are_exact(function: str, kind: type, target: Targe
     function=st.sampled_from(sorted(ULPS)),
     target=st.sampled_from(TARGETS),
 )
-def test_random_floats_are_as_precise(x: list[float], function: str, target: Target) -> None:
+def test_random_floats_are_as_precise(
+    x: list[float], function: str, target: InstructionSet
+) -> None:
     values = np.array(x, np.float32)
     if function == "sigmoid":
         values = np.maximum(values, np.float32(-88))

@@ -16,7 +16,7 @@ from burnish.codegen.cpu.target import TARGETS
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.index import Index
-from burnish.tile.region import Span, propagate
+from burnish.tile.region import DimensionSpan, propagate
 from burnish.tile.schedule import Schedule
 from codegen.cpu.nests import blurred, joined, product, scores
 from tile_samples import Sketch
@@ -149,7 +149,7 @@ def test_strides_follow_the_order_of_dimensions() -> None:
 
 
 def test_rows_of_scratch_are_an_odd_number_of_lines_apart() -> None:
-    box = tuple(Span(Index(), size) for size in (8, 4, 256))
+    box = tuple(DimensionSpan(Index(), size) for size in (8, 4, 256))
     row, column, element = scratch_strides(box, 2)
     assert (column, element) == (256, 1)
     assert row >= 4 * 256

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import ELEMENT_TYPES, memory_type, register_type, size_in_bytes
 from burnish.core.errors import ModelError
 from burnish.store.element_types import numpy_type
@@ -20,7 +20,7 @@ def test_sizes_are_those_of_numpy(dtype: str) -> None:
 
 @on_each_target
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES)
-def test_bits_survive_a_load_and_a_store(dtype: str, target: Target) -> None:
+def test_bits_survive_a_load_and_a_store(dtype: str, target: InstructionSet) -> None:
     kind = numpy_type(dtype)
     raw = np.random.default_rng(0).integers(0, 256, 64 * kind.itemsize).astype(np.uint8)
     x = (raw & (1 if dtype == "bool" else 255)).view(kind)

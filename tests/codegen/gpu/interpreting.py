@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from burnish.codegen.gpu.ahead import Compiled, compile_for, fitted
-from burnish.codegen.gpu.kernel import Orders, Target, emit
+from burnish.codegen.gpu.ahead import CompiledKernel, compile_for, fitted
+from burnish.codegen.gpu.kernel import GpuTarget, Orders, emit
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.running import as_array, as_tensor, scratch_of, start
 from burnish.core.arrays import Array
@@ -34,12 +34,12 @@ def interpreted(launches: Sequence[Launch], arrays: Mapping[str, Array]) -> dict
     return _pool("1").submit(_run, tuple(launches), dict(arrays)).result()
 
 
-def compiled(launch: Launch, capability: int) -> Compiled:
+def compiled(launch: Launch, capability: int) -> CompiledKernel:
     """Return a kernel compiled for a GPU that is not there."""
     return _pool("0").submit(_compile, launch, capability).result()
 
 
-def fitted_for(launch: Launch, capability: int) -> tuple[Launch, Compiled]:
+def fitted_for(launch: Launch, capability: int) -> tuple[Launch, CompiledKernel]:
     """Return a kernel compiled so that it fits a GPU that is not there."""
     return _pool("0").submit(_fit, launch, capability).result()
 
@@ -51,7 +51,7 @@ def run_groups(
     orders: Orders | None = None,
 ) -> dict[str, Array]:
     """Return the outputs of a graph as the kernels of these groups compute them."""
-    target = Target(orders=orders or {})
+    target = GpuTarget(orders=orders or {})
     launches: list[Launch] = []
     arrays = {name: np.asarray(array) for name, array in {**inputs, **graph.constants}.items()}
     for group, settings in groups:
@@ -103,9 +103,9 @@ def _run(launches: Sequence[Launch], arrays: Mapping[str, Array]) -> dict[str, A
     return {name: as_array(tensors[name]) for name in arrays}
 
 
-def _compile(launch: Launch, capability: int) -> Compiled:
+def _compile(launch: Launch, capability: int) -> CompiledKernel:
     return compile_for(launch, capability, _folder())
 
 
-def _fit(launch: Launch, capability: int) -> tuple[Launch, Compiled]:
+def _fit(launch: Launch, capability: int) -> tuple[Launch, CompiledKernel]:
     return fitted(launch, capability, _folder())

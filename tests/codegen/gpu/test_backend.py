@@ -16,7 +16,7 @@ from burnish.codegen.gpu import code
 from burnish.codegen.gpu.backend import GpuBackend
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.cuda.build import BuildOptions
-from burnish.cuda.kernel import Built, Kernel, Source, settings_line, source_of
+from burnish.cuda.kernel import BuiltCubin, CubinKernel, TritonSource, settings_line, source_of
 from burnish.runtime.cuda import runner
 from burnish.runtime.folder import PROOF
 from burnish.runtime.plan import Plan
@@ -164,12 +164,28 @@ def ahead(x):
 def built_with(shared: dict[int, int]) -> object:
     """Return what builds kernels that need so much shared memory, by loads in flight."""
 
-    def build(sources: Sequence[Source], architecture: str, _: BuildOptions) -> list[Built]:
+    def build(
+        sources: Sequence[TritonSource], architecture: str, _: BuildOptions
+    ) -> list[BuiltCubin]:
         return [
-            Built(Kernel(s.name, architecture, s.pointers, 2, s.warps, shared[s.stages], 0, 32, 0,
-                         "13.0", "9.0"), b"code")
+            BuiltCubin(
+                CubinKernel(
+                    s.name,
+                    architecture,
+                    s.pointers,
+                    2,
+                    s.warps,
+                    shared[s.stages],
+                    0,
+                    32,
+                    0,
+                    "13.0",
+                    "9.0",
+                ),
+                b"code",
+            )
             for s in sources
-        ]  # fmt: skip
+        ]
 
     return build
 

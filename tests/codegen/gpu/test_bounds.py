@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from burnish.codegen.gpu.bounds import Breach, breaches, plan_breaches
 from burnish.codegen.gpu.choose import GpuPredicted
-from burnish.codegen.gpu.kernel import Target, emit
-from burnish.codegen.gpu.lanes import Lanes, between, chosen, known, larger, smaller
+from burnish.codegen.gpu.kernel import GpuTarget, emit
+from burnish.codegen.gpu.lanes import BlockLanes, between, chosen, known, larger, smaller
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.sequence import sequenced
@@ -111,7 +111,7 @@ def test_offsets_into_tensors_beyond_32_bits_are_not_cut_off(name: str) -> None:
 @pytest.mark.parametrize("name", ["attention", "inverted_residual", "large_product", "perceptron"])
 def test_plans_for_a_card_stay_inside(name: str) -> None:
     graph = graph_of(name)
-    target = Target(orders=orders_of(graph), approximate=True)
+    target = GpuTarget(orders=orders_of(graph), approximate=True)
     plan = sequenced(graph, GpuPredicted(load("nvidia-h200"), target), target)
     assert plan_breaches(plan, all_programs=True) == ()
 
@@ -134,8 +134,8 @@ def test_ends_of_a_number_hold_whatever_lies_between(
     one, two = data.draw(st.integers(*a)), data.draw(st.integers(*b))
     exact = COMPUTED[name](known(np.array([one])), known(np.array([two])))
     wide = COMPUTED[name](between(*a), between(*b))
-    assert isinstance(exact, Lanes)
-    assert isinstance(wide, Lanes)
+    assert isinstance(exact, BlockLanes)
+    assert isinstance(wide, BlockLanes)
     assert exact.low == exact.high
     assert wide.low <= exact.low <= wide.high
     if name in ("//", "%"):  # as Triton divides: towards zero

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from burnish.codegen.gpu.bundling import bundled
-from burnish.codegen.gpu.kernel import Target, emit
+from burnish.codegen.gpu.kernel import GpuTarget, emit
 from burnish.codegen.gpu.work import call_of
 from burnish.codegen.schedule import Choice
 from burnish.core.array_types import array_type
@@ -29,11 +29,11 @@ def choices(graph: TileGraph) -> list[Choice]:
     return [Choice(group, Schedule(group.anchor.shape)) for group in groups]
 
 
-def turned(graph: TileGraph) -> Target:
+def turned(graph: TileGraph) -> GpuTarget:
     """Return a target for which tensors between kernels lie the other way around."""
     inner = set(graph.tensors) - {*graph.inputs, *graph.outputs, *graph.constants}
     orders = {name: tuple(reversed(range(len(graph.tensors[name].shape)))) for name in inner}
-    return Target(orders=orders)
+    return GpuTarget(orders=orders)
 
 
 @pytest.mark.parametrize("name", ["each", "product", "convolution", "inverted_residual", "moved"])
@@ -62,11 +62,11 @@ def test_kernels_give_what_a_bundle_expects(name: str) -> None:
 def test_equal_groups_are_timed_once() -> None:
     graph = graph_of("product")
     every = choices(graph)
-    found = bundled(graph, [*every, *every], Target(), most=2)
+    found = bundled(graph, [*every, *every], GpuTarget(), most=2)
     assert len(found.groups) == len({group.signature for group in found.groups}) <= len(every)
 
 
 def test_a_group_that_no_kernel_computes_is_left_out() -> None:
     graph = graph_of("each")
     left = [Choice(each.group, None, reason="a test") for each in choices(graph)]
-    assert not bundled(graph, left, Target(), most=2).groups
+    assert not bundled(graph, left, GpuTarget(), most=2).groups

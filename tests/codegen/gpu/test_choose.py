@@ -8,7 +8,7 @@ import onnx_ir as ir
 import pytest
 
 from burnish.codegen.gpu.choose import Blocked, GpuPredicted, candidates, priced
-from burnish.codegen.gpu.kernel import Target
+from burnish.codegen.gpu.kernel import GpuTarget
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.sequence import sequenced, simplified
 from burnish.core.errors import ModelError
@@ -70,8 +70,8 @@ def test_more_rows_take_longer() -> None:
 def test_every_candidate_has_a_price_that_is_more_than_starting_it(name: str) -> None:
     graph = graph_of(name)
     for group in singles(graph):
-        for settings in candidates(group, Target()):
-            found = priced(group, Schedule((), settings=settings), graph, H200, Target())
+        for settings in candidates(group, GpuTarget()):
+            found = priced(group, Schedule((), settings=settings), graph, H200, GpuTarget())
             assert found.seconds > H200.launch_overhead_s
 
 
@@ -87,7 +87,7 @@ def test_a_group_without_a_kernel_says_why() -> None:
     assert choice.schedule is None
     assert choice.reason == "Triton kernels have no asin of f64"
     with pytest.raises(ModelError, match="'y' has no kernel: Triton kernels have no asin"):
-        sequenced(graph, GpuPredicted(H200), Target())
+        sequenced(graph, GpuPredicted(H200), GpuTarget())
 
 
 def test_a_model_with_an_operator_that_has_no_loops_is_refused() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from burnish.codegen.gpu import ahead
-from burnish.codegen.gpu.kernel import Target, emit
+from burnish.codegen.gpu.kernel import GpuTarget, emit
 from burnish.codegen.gpu.launch import Launch
 from burnish.core.errors import ModelError
 from burnish.tile.group import Group
@@ -39,7 +39,7 @@ def launch_of(name: str, *, approximate: bool = False) -> Launch:
     """Return a whole model as one kernel."""
     graph = graph_of(name)
     schedule = Schedule((), settings=KERNELS[name])
-    target = Target(approximate=approximate)
+    target = GpuTarget(approximate=approximate)
     (launch,) = emit(Group(graph.ops, graph.outputs), schedule, graph, target)
     return launch
 
@@ -88,8 +88,8 @@ def test_loads_run_ahead_as_far_as_shared_memory_allows() -> None:
 def test_a_kernel_that_no_card_has_room_for_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def compile_large(launch: Launch, capability: int, folder: Path) -> ahead.Compiled:
-        return ahead.Compiled(launch.name, b"", 300_000, capability, len(str(folder)))
+    def compile_large(launch: Launch, capability: int, folder: Path) -> ahead.CompiledKernel:
+        return ahead.CompiledKernel(launch.name, b"", 300_000, capability, len(str(folder)))
 
     monkeypatch.setattr(ahead, "compile_for", compile_large)
     launch = launch_of("product")

@@ -19,7 +19,7 @@ from burnish.tile.group import Group
 from burnish.tile.index import at
 from burnish.tile.reference import evaluate
 from burnish.tile.schedule import Schedule
-from burnish.tile.semantics import Builder, axes_for
+from burnish.tile.semantics import NestBuilder, axes_for
 from codegen.gpu.interpreting import run_groups
 from codegen.gpu.models import MODELS, graph_of, inputs_of
 from tile.random_graphs import graphs
@@ -152,7 +152,7 @@ def test_equal_layers_share_one_kernel() -> None:
 
 
 def test_what_triton_lacks_is_refused_with_a_reason() -> None:
-    builder = Builder({"x": TensorType("f64", (4,))}, {})
+    builder = NestBuilder({"x": TensorType("f64", (4,))}, {})
     axes = axes_for((4,))
     body = call("asin", Argument(0, "f64"))
     builder.add("y", axes, [Read("x", (at(axes[0]),))], body)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from burnish.codegen.tune.cache import Conditions, Key
+from burnish.codegen.tune.cache import Key, TuningConditions
 from burnish.codegen.tune.trial import Trial, Tuned
 from burnish.tile.schedule import Schedule
 
-CONDITIONS = Conditions("a CPU", ("avx2", "fma"), "cpu: avx2", 2, "1.0", "abc", "llvmlite 1")
+CONDITIONS = TuningConditions("a CPU", ("avx2", "fma"), "cpu: avx2", 2, "1.0", "abc", "llvmlite 1")
 
 
 def key(signature: str = "a group") -> Key:

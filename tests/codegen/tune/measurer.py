@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from burnish.codegen.cpu.backend import CpuBackend
 from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.measure import OrtCandidate, Task
+from burnish.codegen.tune.measure import OrtCandidate, TrialTask
 from burnish.codegen.tune.search import Tuner
 from burnish.codegen.tune.trial import Trial
 from burnish.hw.spec import load
@@ -31,7 +31,7 @@ class FakeMeasurer:
         self.asked: list[tuple[tuple[str, ...], tuple[Schedule, ...], bool]] = []
 
     def try_all(
-        self, task: Task, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
+        self, task: TrialTask, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
     ) -> tuple[Trial, ...]:
         members = tuple(op.output for op in task.group.ops)
         self.asked.append((members, tuple(schedules), ort is not None))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from burnish.codegen.tune.budget import Budget
+from burnish.codegen.tune.budget import TuningTime
 
 
 def test_a_budget_ends() -> None:
     now = [100.0]
-    budget = Budget(10.0, clock=lambda: now[0])
+    budget = TuningTime(10.0, clock=lambda: now[0])
     assert budget.allows()
     now[0] = 108.5
     assert budget.allows()
@@ -18,6 +18,6 @@ def test_a_budget_ends() -> None:
 
 def test_without_seconds_there_is_no_end() -> None:
     now = [0.0]
-    budget = Budget(None, clock=lambda: now[0])
+    budget = TuningTime(None, clock=lambda: now[0])
     now[0] = 1e9
     assert budget.allows(0.1)

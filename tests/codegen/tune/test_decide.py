@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from burnish.codegen.tune.decide import decide
-from burnish.codegen.tune.search import Found
+from burnish.codegen.tune.search import KnownGroup
 from burnish.codegen.tune.trial import Trial, Tuned
 from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
@@ -26,14 +26,14 @@ def halves(group: Group) -> tuple[Group, ...]:
     return tuple(Group(ops, (ops[-1].output,)) for ops in (group.ops[:middle], group.ops[middle:]))
 
 
-def found(own: float | str | None = None, ort: float | str | None = None) -> Found:
+def found(own: float | str | None = None, ort: float | str | None = None) -> KnownGroup:
     def trial(schedule: Schedule | None, given: float | str) -> Trial:
         if isinstance(given, str):
             return Trial(schedule, failure=given)
         return Trial(schedule, (given,) * 3)
 
     tuned = Tuned((trial(Schedule((4, 4)), own),), 1) if own is not None else Tuned()
-    return Found(tuned, trial(None, ort) if ort is not None else None)
+    return KnownGroup(tuned, trial(None, ort) if ort is not None else None)
 
 
 def test_a_merge_is_kept_where_its_parts_are_hardly_faster() -> None:

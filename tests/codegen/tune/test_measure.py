@@ -13,8 +13,14 @@ from burnish.codegen.backend import EmittedKernel
 from burnish.codegen.cpu.backend import CpuBackend, open_cpu
 from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.tune import measure
-from burnish.codegen.tune.measure import MeasuringProcess, OrtCandidate, Rules, Task, Terms
-from burnish.codegen.tune.messages import Tensor
+from burnish.codegen.tune.measure import (
+    MeasuringProcess,
+    OrtCandidate,
+    TrialRules,
+    TrialTask,
+    TrialTerms,
+)
+from burnish.codegen.tune.messages import TensorMessage
 from burnish.codegen.tune.trial import Trial
 from burnish.tile.graph import TileGraph
 from burnish.tile.schedule import Schedule
@@ -23,8 +29,8 @@ from codegen.models import MACHINE
 from codegen.tune import bad_kernels
 from tile_samples import Sketch, feed_forward, scores, whole
 
-QUICK = Rules(rounds=2, block_s=1e-4)
-TERMS = Terms(bad_kernels.BadBackend(TARGETS["portable"], MACHINE), QUICK, limit_s=30.0)
+QUICK = TrialRules(rounds=2, block_s=1e-4)
+TERMS = TrialTerms(bad_kernels.BadBackend(TARGETS["portable"], MACHINE), QUICK, limit_s=30.0)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +42,7 @@ def bench() -> Iterator[MeasuringProcess]:
 def tried(bench: MeasuringProcess, *names: str) -> dict[str, Trial]:
     graph = bad_kernels.graph()
     trials = bench.try_all(
-        Task(whole(graph), graph), [bad_kernels.schedule(name) for name in names]
+        TrialTask(whole(graph), graph), [bad_kernels.schedule(name) for name in names]
     )
     return dict(zip(names, trials, strict=True))
 
@@ -81,7 +87,9 @@ def test_a_kernel_that_hangs_is_given_up() -> None:
 def test_equal_kernels_are_tried_once(bench: MeasuringProcess) -> None:
     graph = bad_kernels.graph()
     right = bad_kernels.schedule("right")
-    found = bench.try_all(Task(whole(graph), graph), [right, replace(right, settings={"rows": 2})])
+    found = bench.try_all(
+        TrialTask(whole(graph), graph), [right, replace(right, settings={"rows": 2})]
+    )
     assert [trial.failure for trial in found] == ["", "the same kernel as with tile 1"]
 
 
@@ -99,8 +107,8 @@ def test_what_nobody_can_judge_is_not_tried(
 def test_tensors_that_find_no_memory_are_a_row(
     bench: MeasuringProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    huge = Tensor("f32", (1 << 60,))
-    monkeypatch.setattr(measure, "Tensor", lambda *_: huge)
+    huge = TensorMessage("f32", (1 << 60,))
+    monkeypatch.setattr(measure, "TensorMessage", lambda *_: huge)
     assert tried(bench, "right")["right"].failure.startswith("cannot be run (")
     monkeypatch.undo()
     assert tried(bench, "right")["right"].failure == ""
@@ -108,15 +116,17 @@ def test_tensors_that_find_no_memory_are_a_row(
 
 def test_nothing_to_try_gives_nothing(bench: MeasuringProcess) -> None:
     graph = bad_kernels.graph()
-    assert bench.try_all(Task(whole(graph), graph), []) == ()
+    assert bench.try_all(TrialTask(whole(graph), graph), []) == ()
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_generated_kernels_are_right(threads: int) -> None:
     graph = simplify(scores(24, 16, 48))
-    terms = Terms(open_cpu("", threads), QUICK)
+    terms = TrialTerms(open_cpu("", threads), QUICK)
     with MeasuringProcess(terms) as bench:
-        found = bench.try_all(Task(whole(graph), graph), [Schedule((4, 48)), Schedule((5, 48))])
+        found = bench.try_all(
+            TrialTask(whole(graph), graph), [Schedule((4, 48)), Schedule((5, 48))]
+        )
     assert [trial.failure for trial in found] == ["", ""]
     assert all(trial.seconds for trial in found)
 
@@ -130,8 +140,8 @@ def test_packed_constants_travel_with_their_kernel() -> None:
             packed.extend(super().emit(*given, **named))  # type: ignore[arg-type]
             return (packed[-1],)
 
-    with MeasuringProcess(Terms(Watched(TARGETS["portable"], MACHINE), QUICK)) as bench:
-        (found,) = bench.try_all(Task(whole(graph), graph), [Schedule((1, 16, 5, 12))])
+    with MeasuringProcess(TrialTerms(Watched(TARGETS["portable"], MACHINE), QUICK)) as bench:
+        (found,) = bench.try_all(TrialTask(whole(graph), graph), [Schedule((1, 16, 5, 12))])
     assert found.failure == ""
     assert packed[0].packed
 
@@ -140,8 +150,8 @@ def test_tensors_may_lie_in_another_order() -> None:
     sketch = Sketch(x=(6, 20), z=(6, 20))
     graph = sketch.graph(sketch.pointwise("subtract", "x", "z"))
     layouts = {"x": (1, 0), graph.outputs[0]: (1, 0)}
-    with MeasuringProcess(Terms(open_cpu("", 1), QUICK)) as bench:
-        (found,) = bench.try_all(Task(whole(graph), graph, layouts), [Schedule((3, 20))])
+    with MeasuringProcess(TrialTerms(open_cpu("", 1), QUICK)) as bench:
+        (found,) = bench.try_all(TrialTask(whole(graph), graph, layouts), [Schedule((3, 20))])
     assert found.failure == ""
 
 
@@ -172,8 +182,8 @@ def unreadable() -> bytes:
 
 def test_the_library_takes_part() -> None:
     graph = product_graph()
-    with MeasuringProcess(Terms(open_cpu("", 1), QUICK)) as bench:
-        task = Task(whole(graph), graph)
+    with MeasuringProcess(TrialTerms(open_cpu("", 1), QUICK)) as bench:
+        task = TrialTask(whole(graph), graph)
         found = bench.try_all(task, [Schedule((8, 4))], product_part())
         other = bench.try_all(task, [Schedule((8, 4))], product_part(-1))
         broken = bench.try_all(task, [], OrtCandidate(lambda: b"no model", ("x",), ("product$0",)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from burnish.codegen.schedule import Choice
-from burnish.codegen.tune.budget import Budget
+from burnish.codegen.tune.budget import TuningTime
 from burnish.codegen.tune.cache import TuningCache
 from burnish.codegen.tune.measured import LOOK, Measured, TuneOptions, promise
 from burnish.codegen.tune.trial import Trial, Tuned
@@ -50,7 +50,7 @@ def chosen(scheduler: Measured, graph: TileGraph) -> tuple[Choice, ...]:
 
 def measured(measurer: FakeMeasurer, **more: object) -> Measured:
     cache = more.pop("cache", None)
-    given = {"options": TuneOptions(top=LOOK), "budget": Budget(), **more}
+    given = {"options": TuneOptions(top=LOOK), "budget": TuningTime(), **more}
     return Measured(tuner(measurer, cache), **given)  # type: ignore[arg-type]
 
 
@@ -174,7 +174,7 @@ def test_when_time_is_up_the_rest_is_as_predicted() -> None:
         return 1.0 * len(group.ops)
 
     measurer = FakeMeasurer(seconds)
-    budget = Budget(0.5, clock=lambda: now[0])
+    budget = TuningTime(0.5, clock=lambda: now[0])
     choices = chosen(measured(measurer, budget=budget), graph)
     assert len(measurer.asked) == 1
     assert covered(choices, graph)
@@ -192,7 +192,7 @@ def test_a_spent_budget_is_told_of() -> None:
         return 1.0
 
     progress = Steps()
-    budget = Budget(8.0, clock=lambda: now[0])
+    budget = TuningTime(8.0, clock=lambda: now[0])
     options = TuneOptions(top=40)
     chosen(
         measured(FakeMeasurer(seconds), options=options, budget=budget, progress=progress), graph

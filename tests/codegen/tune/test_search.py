@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from burnish.codegen.tune.cache import TuningCache
-from burnish.codegen.tune.measure import OrtCandidate, Task
+from burnish.codegen.tune.measure import OrtCandidate, TrialTask
 from burnish.codegen.tune.search import Tuner
 from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
@@ -22,12 +22,12 @@ def smaller_is_faster(_group: Group, schedule: Schedule) -> float:
 
 
 @pytest.fixture
-def task() -> Task:
+def task() -> TrialTask:
     graph = chain_of_layers(256, 32, 1)
-    return Task(whole(graph), graph)
+    return TrialTask(whole(graph), graph)
 
 
-def test_the_fastest_of_the_most_promising_schedules_is_found(task: Task) -> None:
+def test_the_fastest_of_the_most_promising_schedules_is_found(task: TrialTask) -> None:
     measurer = FakeMeasurer(smaller_is_faster)
     found = tuner(measurer).tune(task, 5)
     assert len(found.tuned.trials) == 5
@@ -37,7 +37,7 @@ def test_the_fastest_of_the_most_promising_schedules_is_found(task: Task) -> Non
     assert found.tuned.searched == 5
 
 
-def test_what_was_tried_is_not_tried_again(task: Task, tmp_path: Path) -> None:
+def test_what_was_tried_is_not_tried_again(task: TrialTask, tmp_path: Path) -> None:
     path = tmp_path / "results"
     first, second = FakeMeasurer(smaller_is_faster), FakeMeasurer(smaller_is_faster)
     before = tuner(first, TuningCache(path)).tune(task, 5)
@@ -46,7 +46,7 @@ def test_what_was_tried_is_not_tried_again(task: Task, tmp_path: Path) -> None:
     assert second.asked == []
 
 
-def test_more_schedules_are_compared_with_the_best_so_far(task: Task) -> None:
+def test_more_schedules_are_compared_with_the_best_so_far(task: TrialTask) -> None:
     measurer = FakeMeasurer(smaller_is_faster)
     same = tuner(measurer)
     before = same.tune(task, 2).tuned
@@ -60,7 +60,7 @@ def test_more_schedules_are_compared_with_the_best_so_far(task: Task) -> None:
     assert after.searched == 6
 
 
-def test_what_is_like_a_bad_surprise_is_tried_last(task: Task) -> None:
+def test_what_is_like_a_bad_surprise_is_tried_last(task: TrialTask) -> None:
     """Long tiles take far longer than predicted: once that is known, short ones are tried."""
     long = 64
     measurer = FakeMeasurer(lambda _group, s: 1.0 if s.tile[0] >= long else 0.01)
@@ -77,11 +77,11 @@ def test_repeated_layers_are_tuned_once() -> None:
     measurer = FakeMeasurer(smaller_is_faster)
     same = tuner(measurer)
     for ops in (graph.ops[:2], graph.ops[2:]):
-        same.tune(Task(Group(ops, (ops[-1].output,)), graph), 3)
+        same.tune(TrialTask(Group(ops, (ops[-1].output,)), graph), 3)
     assert len(measurer.asked) == 1
 
 
-def test_the_library_is_tried_once_beside_the_best(task: Task) -> None:
+def test_the_library_is_tried_once_beside_the_best(task: TrialTask) -> None:
     measurer = FakeMeasurer(smaller_is_faster, lambda _group: 0.5)
     same = tuner(measurer)
     alone = same.tune(task, 3)
@@ -98,17 +98,17 @@ def test_the_library_is_tried_once_beside_the_best(task: Task) -> None:
     assert len(measurer.asked) == 2
 
 
-def test_layouts_are_part_of_what_is_known(task: Task) -> None:
+def test_layouts_are_part_of_what_is_known(task: TrialTask) -> None:
     measurer = FakeMeasurer(smaller_is_faster)
     same = tuner(measurer)
     same.tune(task, 2)
-    turned = Task(task.group, task.graph, {"x": (1, 0)})
+    turned = TrialTask(task.group, task.graph, {"x": (1, 0)})
     assert same.known(turned).tuned.trials == ()
     same.tune(turned, 2)
     assert len(measurer.asked) == 2
 
 
-def test_a_failure_is_kept_as_well(task: Task) -> None:
+def test_a_failure_is_kept_as_well(task: TrialTask) -> None:
     measurer = FakeMeasurer(lambda _group, _schedule: "crashed (by SIGSEGV)")
     same: Tuner = tuner(measurer)
     found = same.tune(task, 3).tuned
@@ -121,7 +121,7 @@ def test_a_failure_is_kept_as_well(task: Task) -> None:
 def test_an_output_without_elements_needs_no_trial() -> None:
     graph = chain_of_layers(0, 4, 1)
     measurer = FakeMeasurer(smaller_is_faster)
-    found = tuner(measurer).tune(Task(whole(graph), graph), 3).tuned
+    found = tuner(measurer).tune(TrialTask(whole(graph), graph), 3).tuned
     assert found.reason == "its output has no element"
     assert measurer.asked == []
 
@@ -130,6 +130,6 @@ def test_what_has_no_good_tile_is_tried_with_the_smallest() -> None:
     sketch = Sketch(x=(4, 600_000))
     graph = sketch.graph(sketch.softmax("x"))
     measurer = FakeMeasurer(smaller_is_faster)
-    found = tuner(measurer).tune(Task(whole(graph), graph), 3).tuned
+    found = tuner(measurer).tune(TrialTask(whole(graph), graph), 3).tuned
     assert [trial.schedule for trial in found.trials] == [Schedule((1, 1))]
     assert found.reason.startswith("its least scratch is ")

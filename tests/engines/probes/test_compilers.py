@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from burnish.engines.probes import compilers
-from burnish.engines.probes.compilers import Compiler, Library, compiler_finding, library_finding
+from burnish.engines.probes.compilers import (
+    Compiler,
+    CompilerPackage,
+    compiler_finding,
+    library_finding,
+)
 from burnish.engines.probes.findings import Status
 
 
@@ -41,11 +46,11 @@ def test_a_compiler_that_is_not_there_is_missing() -> None:
     [("json", Status.WORKS), ("no_such_module", Status.MISSING)],
 )
 def test_a_library_is_imported(module: str, status: Status) -> None:
-    assert library_finding(Library(module, "for tests", "get it")).status is status
+    assert library_finding(CompilerPackage(module, "for tests", "get it")).status is status
 
 
 def test_a_library_that_cannot_be_imported_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "version_of", lambda _: "1")
-    finding = library_finding(Library("no_such_module", "for tests", "get it"))
+    finding = library_finding(CompilerPackage("no_such_module", "for tests", "get it"))
     assert finding.status is Status.BROKEN
     assert "No module named" in finding.detail

@@ -7,7 +7,7 @@ import pytest
 from burnish.core import settings
 from burnish.engines.base import ENGINES, Availability
 from burnish.engines.probes import examine
-from burnish.engines.probes.findings import DoctorReport, Finding, Group, Status
+from burnish.engines.probes.findings import DoctorReport, FindingKind, ProbeFinding, Status
 from burnish.process.child import Child, ChildEndedError
 
 CPU = "onnxruntime-cpu"
@@ -67,14 +67,14 @@ def test_telemetry_is_off_and_its_absence_is_seen(monkeypatch: pytest.MonkeyPatc
 
 def test_everything_has_a_row(ended: None, monkeypatch: pytest.MonkeyPatch) -> None:
     report = examine.examine()
-    assert [finding.name for finding in report.of(Group.ENGINE)] == list(ENGINES)
-    assert {finding.group for finding in report.findings} == set(Group)
+    assert [finding.name for finding in report.of(FindingKind.ENGINE)] == list(ENGINES)
+    assert {finding.group for finding in report.findings} == set(FindingKind)
     for finding in report.findings:
         assert finding.status is Status.WORKS or (finding.detail and finding.remedy)
 
 
 def test_broken_engines_are_those_that_do_not_work() -> None:
-    works = Finding(Group.ENGINE, "a", Status.WORKS)
-    missing = Finding(Group.ENGINE, "b", Status.MISSING)
-    device = Finding(Group.DEVICE, "c", Status.MISSING)
+    works = ProbeFinding(FindingKind.ENGINE, "a", Status.WORKS)
+    missing = ProbeFinding(FindingKind.ENGINE, "b", Status.MISSING)
+    device = ProbeFinding(FindingKind.DEVICE, "c", Status.MISSING)
     assert DoctorReport((works, missing, device)).broken_engines == (missing,)

@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
-from burnish.report.charts.bars import Group, chart
+from burnish.report.charts.bars import BarGroup, chart
 
 GROUPS = (
-    Group("MatMul", (5.2e-4, 5.1e-4)),
-    Group("Erf", (9e-5, 0.0)),
-    Group("A<very>LongOperatorNameFromSomeDomain", (0.0, 3e-5)),
-    Group("between nodes", (1.7e-4, 9e-5), quiet=True),
+    BarGroup("MatMul", (5.2e-4, 5.1e-4)),
+    BarGroup("Erf", (9e-5, 0.0)),
+    BarGroup("A<very>LongOperatorNameFromSomeDomain", (0.0, 3e-5)),
+    BarGroup("between nodes", (1.7e-4, 9e-5), quiet=True),
 )
 
 
@@ -22,11 +22,11 @@ def test_the_drawing_is_as_it_was_accepted(golden: Callable[..., None]) -> None:
 
 
 def test_one_model_alone_is_drawn_too() -> None:
-    drawing = chart([Group("MatMul", (1e-3,))], ("original",))
+    drawing = chart([BarGroup("MatMul", (1e-3,))], ("original",))
     assert "optimised" not in drawing
     ET.fromstring(drawing)
 
 
 def test_more_models_than_can_be_told_apart_are_refused() -> None:
     with pytest.raises(ValueError, match="3 models, and 2 can be told apart"):
-        chart([Group("MatMul", (1.0, 1.0, 1.0))], ("a", "b", "c"))
+        chart([BarGroup("MatMul", (1.0, 1.0, 1.0))], ("a", "b", "c"))

@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from xml.etree import ElementTree as ET
 
-from burnish.report.charts.changes import Change, chart
+from burnish.report.charts.changes import DrawnChange, chart
 from burnish.report.charts.room import NARROW
 
 CHANGES = [
-    Change("<gemm>", -30e-6, -34e-6, -26e-6, told=True),
-    Change("attention", 12e-6, 12e-6, 12e-6, told=True, fate="appears"),
-    Change("copy", 4e-6, -2e-6, 9e-6, told=False, detail="1.00 µs → 5.00 µs"),
+    DrawnChange("<gemm>", -30e-6, -34e-6, -26e-6, told=True),
+    DrawnChange("attention", 12e-6, 12e-6, 12e-6, told=True, fate="appears"),
+    DrawnChange("copy", 4e-6, -2e-6, 9e-6, told=False, detail="1.00 µs → 5.00 µs"),
 ]
 
 

@@ -3,14 +3,16 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 
-from burnish.report.charts.intervals import Latency, chart
+from burnish.report.charts.intervals import LatencyBar, chart
 
 LATENCIES = (
-    Latency("bert/dynamo", "onnxruntime-cpu", "baseline", 1.2e-3, 1.1e-3, 1.3e-3, (1.1e-3, 1.3e-3)),
-    Latency("bert/dynamo_optimized", "onnxruntime-cpu", "accent", 8e-4, 7.9e-4, 8.2e-4, (8e-4,)),
-    Latency("<b>", "openvino", "bad", 5e-4),
-    Latency("bert/dynamo_optimized", "tensorrt", "accent", None, remark="failed"),
-)  # fmt: skip
+    LatencyBar(
+        "bert/dynamo", "onnxruntime-cpu", "baseline", 1.2e-3, 1.1e-3, 1.3e-3, (1.1e-3, 1.3e-3)
+    ),
+    LatencyBar("bert/dynamo_optimized", "onnxruntime-cpu", "accent", 8e-4, 7.9e-4, 8.2e-4, (8e-4,)),
+    LatencyBar("<b>", "openvino", "bad", 5e-4),
+    LatencyBar("bert/dynamo_optimized", "tensorrt", "accent", None, remark="failed"),
+)
 
 
 def test_the_drawing_is_as_it_was_accepted(golden: Callable[..., None]) -> None:

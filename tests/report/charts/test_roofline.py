@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from burnish.report.charts.roofline import Mark, Roof, chart
+from burnish.report.charts.roofline import DeviceRoof, Mark, chart
 
-ROOF = Roof("a device, f32", 1e12, {"L2": 4e11, "DRAM": 2e10})
+ROOF = DeviceRoof("a device, f32", 1e12, {"L2": 4e11, "DRAM": 2e10})
 MARKS = [
     Mark("product", 2e9, 1e7, 5e-3, "node product"),
     Mark("sum <1>", 1e6, 1.2e7, 1e-3),

@@ -14,9 +14,9 @@ def drawn(kind: str, room: Room) -> ET.Element:
     label = "a label that is longer than what is left of a bar"
     match kind:
         case "bars":
-            text = bars.chart([bars.Group(label, (1.0, 2.0))], ("one", "two"), room)
+            text = bars.chart([bars.BarGroup(label, (1.0, 2.0))], ("one", "two"), room)
         case "intervals":
-            text = intervals.chart([intervals.Latency(label, "engine", "accent", 1.0)], room)
+            text = intervals.chart([intervals.LatencyBar(label, "engine", "accent", 1.0)], room)
         case "ranked":
             text = ranked.chart([ranked.Ranked(label, 1.0, 0.5, 2.0)], room, title="t")
         case _:

@@ -16,7 +16,7 @@ import torch
 import burnish
 from burnish.codegen.backend import BuiltCode
 from burnish.codegen.gpu.code import built_code
-from burnish.codegen.place import Built
+from burnish.codegen.place import BuiltPlan
 from burnish.codegen.write import write, write_sums
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.core.tensors import TensorSpec
@@ -104,7 +104,7 @@ def written(folder: Path, one: Plan, parts: Mapping[str, ir.Model] | None = None
         "f32", "none", "today",
     )  # fmt: skip
     weights = {"w": np.arange(SIZE, dtype=np.float32)}
-    built = Built(one, {"add_one": TEXT}, weights, parts or {})
+    built = BuiltPlan(one, {"add_one": TEXT}, weights, parts or {})
     write(folder, about, [built], Triton())  # type: ignore[arg-type]
     return folder
 

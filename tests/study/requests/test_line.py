@@ -16,8 +16,9 @@ from burnish.store.stored import StoredModel
 from burnish.study.requests.judging import BenchCommand, RunCommand, VerifyCommand
 from burnish.study.requests.line import joined, line
 from burnish.study.requests.looking import ProfileCommand
-from burnish.study.requests.option import Argument, Field, fields
-from burnish.study.requests.vocabulary import one_count, one_engine, one_precision
+from burnish.study.requests.option import Positional, RequestField, fields
+from burnish.study.requests.several import one_count, one_precision
+from burnish.study.requests.vocabulary import one_engine
 
 WORDS = st.text("abcxyz_09 '\"", min_size=1, max_size=8).filter(
     lambda word: word.strip() == word and "," not in word
@@ -43,10 +44,10 @@ BY_METAVAR: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-def values(field: Field) -> st.SearchStrategy[Any]:
+def values(field: RequestField) -> st.SearchStrategy[Any]:
     """Return values that a field may have, as a user may give them."""
     said = field.said
-    if isinstance(said, Argument):
+    if isinstance(said, Positional):
         return st.lists(WORDS, min_size=1, max_size=3).map(tuple) if said.many else WORDS
     if said.metavar == "NAME=SIZE,…":
         one = isinstance(field.default, dict)
@@ -85,9 +86,9 @@ def test_the_line_of_a_request_asks_the_same(name: str, data: st.DataObject) -> 
     assert built(kind, context) == request
 
 
-def _is_plain(field: Field) -> bool:
+def _is_plain(field: RequestField) -> bool:
     """Return whether a path of the field may be anything: nothing is written or looked at."""
-    return isinstance(field.said, Argument) or not field.said.writes
+    return isinstance(field.said, Positional) or not field.said.writes
 
 
 def test_models_are_named_by_their_files_and_what_is_not_given_is_not_said() -> None:

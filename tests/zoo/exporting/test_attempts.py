@@ -7,20 +7,20 @@ from burnish.core.errors import ModelError
 from burnish.store.stored import TorchSource
 from burnish.zoo.entry import BuiltModel
 from burnish.zoo.exporting.attempts import Attempt, first_success
-from burnish.zoo.exporting.graph import Exported
-from burnish.zoo.exporting.sources import Built
+from burnish.zoo.exporting.graph import ExportedGraph
+from burnish.zoo.exporting.sources import BuiltModule
 from burnish.zoo.exporting.stages import Workaround
 
-EXPORTED = Exported(ir.Model(ir.Graph([], [], nodes=[]), ir_version=10))
+EXPORTED = ExportedGraph(ir.Model(ir.Graph([], [], nodes=[]), ir_version=10))
 
 
 def _attempt(what: str, error: Exception | None = None) -> Attempt:
-    def export(_: BuiltModel) -> Exported:
+    def export(_: BuiltModel) -> ExportedGraph:
         if error is not None:
             raise error
         return EXPORTED
 
-    built = Built(BuiltModel(None, {}, {}, (), {}), TorchSource("module", what, {}))
+    built = BuiltModule(BuiltModel(None, {}, {}, (), {}), TorchSource("module", what, {}))
     return Attempt(what, lambda: built, export)
 
 

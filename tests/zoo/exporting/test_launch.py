@@ -10,7 +10,7 @@ import pytest
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError, UsageError
 from burnish.store import layout
 from burnish.store.stored import TorchSource
-from burnish.zoo.entry import BuildOptions
+from burnish.zoo.entry import NetworkOptions
 from burnish.zoo.exporting.launch import launch
 from burnish.zoo.exporting.request import Exporter, ExportRequest, FactorySource, ZooSource
 
@@ -37,14 +37,14 @@ EXPORTING = "torch.compiler.is_exporting() or torch.onnx.is_in_onnx_export()"
 
 
 def request(
-    folder: Path, *, exporter: Exporter = "dynamo", options: BuildOptions | None = None,
+    folder: Path, *, exporter: Exporter = "dynamo", options: NetworkOptions | None = None,
     before: str = "pass", during: str = "pass", columns: int = 4,
 ) -> ExportRequest:  # fmt: skip
     text = NET.replace("{BEFORE}", before).replace("{DURING}", during)
     text = text.replace("{COLUMNS}", str(columns)).replace("{EXPORTING}", EXPORTING)
     path = folder / "net.py"
     path.write_text(text)
-    return ExportRequest(FactorySource(f"{path}:make"), options or BuildOptions(), exporter)
+    return ExportRequest(FactorySource(f"{path}:make"), options or NetworkOptions(), exporter)
 
 
 def failure(asked: ExportRequest, folder: Path, *, time_limit_s: float = 120) -> BurnishError:
@@ -120,7 +120,7 @@ def test_an_exporter_that_refuses_is_told_with_the_first_cause(tmp_path: Path) -
 
 
 def test_what_a_model_cannot_follow_is_a_usage_error(tmp_path: Path) -> None:
-    asked = request(tmp_path, options=BuildOptions(layers=2))
+    asked = request(tmp_path, options=NetworkOptions(layers=2))
     error = failure(asked, tmp_path)
     assert isinstance(error, UsageError)
     assert error.problem == "--layers cannot be followed: a factory decides that itself"
@@ -137,7 +137,7 @@ def test_without_pytorch_the_command_that_installs_it_is_named(
 
 
 def test_attention_is_spelled_out_where_dynamo_needs_it_and_that_is_said(tmp_path: Path) -> None:
-    options = BuildOptions(small=True, layers=1)
+    options = NetworkOptions(small=True, layers=1)
     outcome, _ = launch(ExportRequest(ZooSource("t5-encoder"), options), tmp_path / "m.onnx")
     assert outcome.workarounds[0].what == "attention spelled out: --attention eager"
     assert "Cannot view a tensor" in outcome.workarounds[0].because

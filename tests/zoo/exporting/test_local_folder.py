@@ -7,12 +7,12 @@ import pytest
 
 from burnish.core.errors import ModelError, UsageError
 from burnish.store.stored import TorchSource
-from burnish.zoo.entry import BuildOptions
+from burnish.zoo.entry import NetworkOptions
 from burnish.zoo.exporting.local_folder import build_from_folder
 from burnish.zoo.exporting.sources import built_again
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-PLAIN = BuildOptions()
+PLAIN = NetworkOptions()
 SIZES = {"vocab_size": 99, "n_embd": 32, "n_layer": 1, "n_head": 2}
 
 
@@ -33,7 +33,7 @@ def _refused(folder: Path, *, trust_pickle: bool = False) -> str:
 
 
 def test_inputs_follow_the_configuration(gpt2: Path) -> None:
-    built = build_from_folder(gpt2, BuildOptions(batch=3, sequence=7), trust_pickle=False)
+    built = build_from_folder(gpt2, NetworkOptions(batch=3, sequence=7), trust_pickle=False)
     assert built.input_names == ("input_ids", "attention_mask")
     assert built.inputs["input_ids"].shape == (3, 7)
     assert built.inputs["input_ids"].max() < 99
@@ -42,7 +42,7 @@ def test_inputs_follow_the_configuration(gpt2: Path) -> None:
 
 
 def test_a_decoder_takes_its_past(gpt2: Path) -> None:
-    built = build_from_folder(gpt2, BuildOptions(past=True), trust_pickle=False)
+    built = build_from_folder(gpt2, NetworkOptions(past=True), trust_pickle=False)
     assert "past_key_0" in built.input_names
     assert built.output_names == ("logits", "present_key_0", "present_value_0")
 
@@ -109,4 +109,4 @@ def test_only_decoders_have_a_past(tmp_path: Path) -> None:
     built = build_from_folder(tmp_path, PLAIN, trust_pickle=False)
     assert built.input_names == ("input_ids", "attention_mask", "token_type_ids")
     with pytest.raises(UsageError, match="BertModel cannot follow --past: it writes no text"):
-        build_from_folder(tmp_path, BuildOptions(past=True), trust_pickle=False)
+        build_from_folder(tmp_path, NetworkOptions(past=True), trust_pickle=False)

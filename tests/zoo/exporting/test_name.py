@@ -6,7 +6,7 @@ import pytest
 
 from burnish.core.errors import UsageError
 from burnish.store import layout
-from burnish.zoo.entry import BuildOptions
+from burnish.zoo.entry import NetworkOptions
 from burnish.zoo.exporting.name import (
     default_name,
     default_variant,
@@ -64,13 +64,13 @@ def test_every_source_has_a_name_that_the_store_takes(source: str, name: str) ->
 def test_a_variant_names_all_that_sets_it_apart() -> None:
     plain = ExportRequest(ZooSource("gpt2"))
     assert default_variant(plain, int8=False, optimize=False) == "dynamo"
-    options = BuildOptions(layers=2, small=True, past=True)
+    options = NetworkOptions(layers=2, small=True, past=True)
     full = ExportRequest(ZooSource("gpt2"), options, "torchscript", functions=True)
     assert (
         default_variant(full, int8=True, optimize=True)
         == "torchscript_small_2layers_past_functions_int8_optimized"
     )
-    half = ExportRequest(ZooSource("gpt2"), BuildOptions(precision="fp16"))
+    half = ExportRequest(ZooSource("gpt2"), NetworkOptions(precision="fp16"))
     assert default_variant(half, int8=False, optimize=False) == "dynamo_fp16"
 
 

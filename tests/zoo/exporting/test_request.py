@@ -6,7 +6,7 @@ import pytest
 
 from burnish.core import records
 from burnish.core.errors import UsageError
-from burnish.zoo.entry import BuildOptions
+from burnish.zoo.entry import NetworkOptions
 from burnish.zoo.exporting.request import (
     Exporter,
     ExportRequest,
@@ -22,7 +22,9 @@ from burnish.zoo.exporting.request import (
     "source", [ZooSource("gpt2"), FactorySource("a.b:c"), FolderSource(Path("/x"), True)]
 )
 def test_request_survives_its_json_form(source: Source) -> None:
-    request = ExportRequest(source, BuildOptions(past=True, layers=2), "torchscript", dynamic=False)
+    request = ExportRequest(
+        source, NetworkOptions(past=True, layers=2), "torchscript", dynamic=False
+    )
     assert records.decode(ExportRequest, records.encode(request)) == request
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
 from burnish.codegen.cpu import driver, image
-from burnish.codegen.cpu.compile import Compiled, assembly, compile_module, load
+from burnish.codegen.cpu.compile import MachineCode, assembly, compile_module, load
 from burnish.codegen.cpu.kernel import generate
-from burnish.codegen.cpu.target import Target, by_name, detect
+from burnish.codegen.cpu.target import InstructionSet, by_name, detect
 from burnish.core import records, settings
 from burnish.core.errors import MissingCapabilityError
 from burnish.hw import detect as hardware
 from burnish.hw.choose import this_cpu
 from burnish.hw.spec import for_cores
-from burnish.runtime.cpu.driver import Driver
+from burnish.runtime.cpu.driver import LoopDriver
 from burnish.runtime.cpu.runner import CpuCode, CpuLaunch
 from burnish.runtime.folder import IMAGE
 from burnish.store.compiled import KERNELS
@@ -51,7 +51,7 @@ def open_cpu(name: str, threads: int) -> CpuBackend:
 class CpuBackend(Backend):
     """Kernels for one instruction set."""
 
-    instructions: Target
+    instructions: InstructionSet
     machine: Machine
     device: str = ""
     features: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ class CpuBackend(Backend):
 
 def load_objects(
     paths: Mapping[str, Path], name: str
-) -> tuple[dict[str, int], Driver, Sequence[Compiled]]:
+) -> tuple[dict[str, int], LoopDriver, Sequence[MachineCode]]:
     """Return where kernels are that were not linked, what runs them, and what owns the code."""
     target = by_name(name)
     code = {kernel: load(path.read_bytes(), target) for kernel, path in paths.items()}

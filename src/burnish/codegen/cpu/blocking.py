@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from burnish.codegen.cpu.form import Access, NestForm, Range, axis_names
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import size_in_bytes
 from burnish.hw.unit import UnitSpec
 from burnish.tile.graph import arguments_of
@@ -44,7 +44,7 @@ class Blocking:
     """Whether the loop over rows is around the one over vectors, not inside it."""
 
 
-def choose(nest: NestForm, target: Target) -> Blocking:
+def choose(nest: NestForm, target: InstructionSet) -> Blocking:
     """Return the block that should run fastest."""
     width = _width(nest, target)
     found = vector_axis(nest, width, target.unit)
@@ -126,7 +126,7 @@ def _read_cost(read: Access, along: Axis, gather_loads: float) -> float:
     return 2.0 if 2 <= stride <= 4 and not read.guards else gather_loads
 
 
-def _width(nest: NestForm, target: Target) -> int:
+def _width(nest: NestForm, target: InstructionSet) -> int:
     sizes = [size_in_bytes(read.dtype) for read in nest.reads]
     sizes += [size_in_bytes(nest.op.body.dtype), size_in_bytes(nest.op.dtype)]
     return target.lanes // 2 if max(sizes) > 4 else target.lanes
@@ -171,7 +171,7 @@ def _rows_first(nest: NestForm, along: Range, block: Range) -> bool:
 
 
 def _shape(
-    nest: NestForm, along: Range, block: Range | None, target: Target, width: int
+    nest: NestForm, along: Range, block: Range | None, target: InstructionSet, width: int
 ) -> tuple[int, int]:
     """Return rows and vectors of the block: most work per load, least waste at the ends."""
     rows = range(1, min(MOST_ROWS, block.size) + 1) if block else range(1, 2)

@@ -20,7 +20,7 @@ from burnish.tile.schedule import Schedule
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CarriedPart:
     """How a tensor's part moves from tile to tile."""
 
     axis: Axis
@@ -61,7 +61,7 @@ class Walk:
 
 def carried(
     group: Group, tiles: TileMap, schedule: Schedule, inserted: Mapping[str, Insertion]
-) -> dict[str, Kept]:
+) -> dict[str, CarriedPart]:
     """Return the tensors in scratch of which something is kept from tile to tile."""
     if schedule.carried is None:
         return {}
@@ -83,18 +83,18 @@ def carried(
     return found
 
 
-def _kept(op: TileOp, box: Box, counter: Axis) -> Kept | None:
+def _kept(op: TileOp, box: Box, counter: Axis) -> CarriedPart | None:
     moving = [place for place, span in enumerate(box) if _factor(span.origin, counter) != 0]
     if not moving:
         longer = [place for place, axis in enumerate(op.spatial) if axis.extent > 1]
-        return Kept(op.spatial[longer[0]], longer[0], 0, 0) if longer else None
+        return CarriedPart(op.spatial[longer[0]], longer[0], 0, 0) if longer else None
     if len(moving) > 1:
         return None
     (place,) = moving
     step = _factor(box[place].origin, counter)
     if step is None or not 0 < step < box[place].size:
         return None
-    return Kept(op.spatial[place], place, step, box[place].size - step)
+    return CarriedPart(op.spatial[place], place, step, box[place].size - step)
 
 
 def _factor(origin: Index, counter: Axis) -> int | None:

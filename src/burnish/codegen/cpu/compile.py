@@ -16,7 +16,7 @@ from itertools import count
 import llvmlite.binding as llvm
 
 from burnish.codegen.cpu import intrinsics, math, math_system
-from burnish.codegen.cpu.target import Target, available
+from burnish.codegen.cpu.target import InstructionSet, available
 from burnish.codegen.cpu.types import Native
 from burnish.core.errors import MissingCapabilityError, ModelError
 
@@ -24,10 +24,10 @@ _NUMBERS = count()
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class MachineCode:
     """Machine code, loaded; it stays loaded as long as this object lives."""
 
-    target: Target
+    target: InstructionSet
     object_code: bytes = field(repr=False)
     """What `load` makes the same of again, also in another process."""
     _library: str = field(repr=False, compare=False)
@@ -44,20 +44,20 @@ class Compiled:
         return int(found[name])
 
 
-def compile_module(ir_text: str, target: Target) -> Compiled:
+def compile_module(ir_text: str, target: InstructionSet) -> MachineCode:
     """Return the machine code of a module, optimised for the target and loaded."""
     machine = _target_machine(target)
     module = _optimized(ir_text, target, machine)
     return load(machine.emit_object(module), target)
 
 
-def assembly(ir_text: str, target: Target) -> str:
+def assembly(ir_text: str, target: InstructionSet) -> str:
     """Return what `compile_module` makes of a module, as assembly text to look at."""
     machine = _target_machine(target)
     return str(machine.emit_assembly(_optimized(ir_text, target, machine)))
 
 
-def load(object_code: bytes, target: Target) -> Compiled:
+def load(object_code: bytes, target: InstructionSet) -> MachineCode:
     """Return object code that `compile_module` made for this target, loaded again."""
     if target not in available():
         raise MissingCapabilityError(
@@ -67,7 +67,7 @@ def load(object_code: bytes, target: Target) -> Compiled:
     name = f"burnish-{next(_NUMBERS)}"
     parts = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
     try:
-        return Compiled(target, object_code, name, parts.link(_linker(), name))
+        return MachineCode(target, object_code, name, parts.link(_linker(), name))
     except RuntimeError as error:
         raise ModelError(
             f"{len(object_code)} bytes that should be machine code are not: {error}",
@@ -75,11 +75,11 @@ def load(object_code: bytes, target: Target) -> Compiled:
         ) from None
 
 
-def _names(targets: Sequence[Target]) -> str:
+def _names(targets: Sequence[InstructionSet]) -> str:
     return ", ".join(target.name for target in targets) or "none of our targets"
 
 
-def _optimized(ir_text: str, target: Target, machine: Native) -> Native:
+def _optimized(ir_text: str, target: InstructionSet, machine: Native) -> Native:
     context = llvm.create_context()
     module = llvm.parse_assembly(ir_text, context=context)
     for name in _wanted(module):
@@ -130,7 +130,7 @@ def _initialize() -> None:
         llvm.load_library_permanently("libm.so.6")
 
 
-def _target_machine(target: Target) -> Native:
+def _target_machine(target: InstructionSet) -> Native:
     _initialize()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="small", jit=True

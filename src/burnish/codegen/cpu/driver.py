@@ -5,19 +5,19 @@ from __future__ import annotations
 import platform
 from functools import lru_cache
 
-from burnish.codegen.cpu.target import Target
-from burnish.runtime.cpu.driver import LINE_WORDS, Driver, Word
+from burnish.codegen.cpu.target import InstructionSet
+from burnish.runtime.cpu.driver import LINE_WORDS, LoopDriver, Word
 
 SPINS = 256
 """Looks at the barrier, about 40 ns each, before a thread gives its core away."""
 
 
 @lru_cache(maxsize=4)
-def driver(target: Target) -> Driver:
+def driver(target: InstructionSet) -> LoopDriver:
     """Return the loop for a target; it is compiled once in a process."""
     from burnish.codegen.cpu.compile import compile_module
 
-    return Driver(compile_module(ir_text(), target).address)
+    return LoopDriver(compile_module(ir_text(), target).address)
 
 
 def ir_text() -> str:

@@ -19,14 +19,14 @@ from burnish.codegen.cpu.types import (
     HALVES,
     INTEGERS,
     Builder,
-    Value,
+    LlvmValue,
     called,
 )
 from burnish.core.errors import ModelError
 from burnish.tile.expr import Call, Constant, Expr, walk
 from burnish.tile.functions import FUNCTIONS
 
-Leaf = Callable[[Expr], Value]
+Leaf = Callable[[Expr], LlvmValue]
 """What an argument, accumulated value, coordinate or guard is, as `width` lanes of its type."""
 
 _NUMBERS = (*FLOATS, *HALVES, *INTEGERS)
@@ -94,7 +94,7 @@ EMITTERS: Mapping[str, Emitter] = MappingProxyType(
 )  # fmt: skip
 
 
-def emit(builder: Builder, expr: Expr, width: int, leaf: Leaf) -> Value:
+def emit(builder: Builder, expr: Expr, width: int, leaf: Leaf) -> LlvmValue:
     """Return the `width` lanes of an expression as an `ir.Value`; one lane is a scalar."""
     refused = refusal(expr)
     if refused is not None:

@@ -11,7 +11,7 @@ from burnish.codegen.cpu.linear import Linear, linear, merged
 from burnish.tile.expr import Guard, Number
 from burnish.tile.graph import TileOp, expression_indices
 from burnish.tile.index import Axis, at, axes_of, bounds
-from burnish.tile.region import Box, Span
+from burnish.tile.region import Box, DimensionSpan
 
 FAR = 1 << 18
 """Elements of an output that no second cache holds next to what else a kernel needs."""
@@ -120,7 +120,7 @@ def axis_names(nest: NestForm) -> dict[Axis, str]:
     return spatial | {each.axis: f"k{place}" for place, each in enumerate(nest.reduced)}
 
 
-def _range(axis: Axis, span: Span) -> Range:
+def _range(axis: Axis, span: DimensionSpan) -> Range:
     low, high = bounds(span.origin)
     fixed = low >= 0 and high + span.size <= axis.extent
     factors = (factor for _, factor in span.origin.terms)

@@ -9,8 +9,8 @@ from llvmlite import ir
 
 from burnish.codegen.cpu.casts import cast
 from burnish.codegen.cpu.lanes import Lanes
-from burnish.codegen.cpu.target import Target
-from burnish.codegen.cpu.types import Value, register_type
+from burnish.codegen.cpu.target import InstructionSet
+from burnish.codegen.cpu.types import LlvmValue, register_type
 
 _INFINITY = 0x7F800000
 _LEAST_NORMAL_F16 = 0x38800000
@@ -19,7 +19,7 @@ _BEYOND_F16 = 0x47800000
 """2^16 as bits of an f32."""
 
 
-def widen(target: Target, x: Lanes) -> Lanes:
+def widen(target: InstructionSet, x: Lanes) -> Lanes:
     """Return a 16-bit float as f32, exactly."""
     bits = cast(x.of(x.value, "u16"), "u32")
     if x.dtype == "bf16":
@@ -34,7 +34,7 @@ def widen(target: Target, x: Lanes) -> Lanes:
     return (finite | ((bits & 0x8000) << 16)).bits("f32")
 
 
-def narrow_f16(target: Target, x: Lanes) -> Lanes:
+def narrow_f16(target: InstructionSet, x: Lanes) -> Lanes:
     """Return an f32 as f16, rounded to the nearest, the even one of two."""
     if _has_instructions(target):
         half = x.builder.fptrunc(x.value, _half_type(x.width))
@@ -51,7 +51,7 @@ def narrow_f16(target: Target, x: Lanes) -> Lanes:
     return x.of(cast(result, "u16").value, "f16")
 
 
-def narrow_bf16(target: Target, x: Lanes) -> Lanes:
+def narrow_bf16(target: InstructionSet, x: Lanes) -> Lanes:
     """Return an f32 as bf16, rounded to the nearest, the even one of two."""
     bits = x.bits("u32")
     upper = bits >> 16
@@ -60,13 +60,13 @@ def narrow_bf16(target: Target, x: Lanes) -> Lanes:
     return x.of(cast(result, "u16").value, "bf16")
 
 
-def _has_instructions(target: Target) -> bool:
+def _has_instructions(target: InstructionSet) -> bool:
     return "f16c" in target.required
 
 
-def _half_type(width: int) -> Value:
+def _half_type(width: int) -> LlvmValue:
     return ir.HalfType() if width == 1 else ir.VectorType(ir.HalfType(), width)
 
 
-def _as_half(x: Lanes) -> Value:
+def _as_half(x: Lanes) -> LlvmValue:
     return x.builder.bitcast(x.value, _half_type(x.width))

@@ -10,7 +10,7 @@ from llvmlite import ir
 from burnish.codegen.backend import argument_roles
 from burnish.codegen.cpu.alias import Insertion, border, insertions, padded_in_place
 from burnish.codegen.cpu.blocking import Blocking, choose, walked
-from burnish.codegen.cpu.carry import Kept, Walk, carried
+from burnish.codegen.cpu.carry import CarriedPart, Walk, carried
 from burnish.codegen.cpu.form import NestForm, Strided, form, uncollapsed
 from burnish.codegen.cpu.layout import places, scratch_elements
 from burnish.codegen.cpu.loops import Arithmetic, counted, greatest, least
@@ -20,8 +20,8 @@ from burnish.codegen.cpu.pack import pack
 from burnish.codegen.cpu.reading import SPARE
 from burnish.codegen.cpu.segments import segments
 from burnish.codegen.cpu.stage import staged
-from burnish.codegen.cpu.target import Target
-from burnish.codegen.cpu.types import Value, called, size_in_bytes
+from burnish.codegen.cpu.target import InstructionSet
+from burnish.codegen.cpu.types import LlvmValue, called, size_in_bytes
 from burnish.core.arrays import Array
 from burnish.core.placing import Lifetime, Places
 from burnish.runtime.buffers import SLACK_BYTES, padded
@@ -29,7 +29,7 @@ from burnish.tile.footprint import lifetimes, placed
 from burnish.tile.graph import TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, bounds
-from burnish.tile.region import Span, TileMap, propagate
+from burnish.tile.region import DimensionSpan, TileMap, propagate
 from burnish.tile.schedule import Schedule
 
 
@@ -54,7 +54,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NestPart:
     """One nest of a kernel as it will be written."""
 
     nest: NestForm
@@ -67,7 +67,7 @@ def generate(
     group: Group,
     schedule: Schedule,
     graph: TileGraph,
-    target: Target,
+    target: InstructionSet,
     *,
     name: str = "kernel",
     layouts: Mapping[str, tuple[int, ...]] | None = None,
@@ -79,7 +79,7 @@ def generate(
     where = places(group, tiles, graph.tensors, orders, graph.constants.keys(), target)
     inserted = insertions(group)
     kept = carried(group, tiles, schedule, inserted)
-    parts: list[Part] = []
+    parts: list[NestPart] = []
     packed: dict[str, Array] = {}
     for op in group.ops:
         for found in _parts(op, tiles, where, inserted):
@@ -100,7 +100,7 @@ def generate(
     )  # fmt: skip
 
 
-def _loosened(part: Part, kept: Kept | None) -> Part:
+def _loosened(part: NestPart, kept: CarriedPart | None) -> NestPart:
     """Return a part whose tiles begin where the one before ended, wherever that is."""
     if kept is None:
         return part
@@ -113,7 +113,7 @@ def _loosened(part: Part, kept: Kept | None) -> Part:
 
 def _parts(
     op: TileOp, tiles: TileMap, where: Mapping[str, Strided], inserted: Mapping[str, Insertion]
-) -> Iterator[Part]:
+) -> Iterator[NestPart]:
     """Yield the nests to be written for one nest of the group."""
     box = tiles.boxes[op.output]
     padding = padded_in_place(op, inserted)
@@ -121,7 +121,7 @@ def _parts(
         for nest, dimension in border(padding, box, where):
             axis, begin = op.spatial[dimension], padding.shifts[dimension]
             end = begin + padding.extents[dimension]
-            yield Part(nest, only=(axis, ((0, begin), (end, axis.extent))))
+            yield NestPart(nest, only=(axis, ((0, begin), (end, axis.extent))))
         return
     cut = segments(op)
     for segment in cut:
@@ -134,12 +134,12 @@ def _parts(
             for each in nest.spatial
         )
         part = replace(nest, spatial=spatial)
-        yield Part(part, only=(segment.axis, ((segment.low, segment.high),)))
+        yield NestPart(part, only=(segment.axis, ((segment.low, segment.high),)))
     if not cut:
-        yield Part(form(op, box, where))
+        yield NestPart(form(op, box, where))
 
 
-def _arguments(group: Group, parts: list[Part]) -> tuple[str, ...]:
+def _arguments(group: Group, parts: list[NestPart]) -> tuple[str, ...]:
     inside = set(group.scratch)
     nests = [part.nest for part in parts]
     read = [access.tensor for nest in nests for access in nest.reads]
@@ -165,7 +165,7 @@ def _scratch(
     tiles: TileMap,
     where: Mapping[str, Strided],
     inserted: Mapping[str, Insertion],
-    kept: Mapping[str, Kept],
+    kept: Mapping[str, CarriedPart],
 ) -> Places:
     """Return where each scratch buffer begins, and the bytes of all."""
     lives = lifetimes(group, kept)
@@ -198,7 +198,7 @@ class _KernelWriter:
         walk: Walk,
         where: Mapping[str, Strided],
         inserted: Mapping[str, Insertion],
-        kept: Mapping[str, Kept],
+        kept: Mapping[str, CarriedPart],
         name: str,
     ) -> None:
         self._group = group
@@ -214,7 +214,7 @@ class _KernelWriter:
 
     def write(
         self,
-        parts: list[Part],
+        parts: list[NestPart],
         arguments: tuple[str, ...],
         offsets: Mapping[str, int],
     ) -> str:
@@ -239,7 +239,9 @@ class _KernelWriter:
         builder.ret_void()
         return str(self._module)
 
-    def _run(self, run: Value, parts: list[Part], pointers: Mapping[str, Value]) -> None:
+    def _run(
+        self, run: LlvmValue, parts: list[NestPart], pointers: Mapping[str, LlvmValue]
+    ) -> None:
         """Write the tiles of one run: a single one, or neighbours that keep what they share."""
         builder, walk = self._builder, self._walk
         at = self._counters(run)
@@ -257,7 +259,7 @@ class _KernelWriter:
                         self._slide(name, kept, pointers[name])
             self._tile({**at, walk.axis: place}, parts, pointers, fresh)
 
-    def _slide(self, name: str, kept: Kept, pointer: Value) -> None:
+    def _slide(self, name: str, kept: CarriedPart, pointer: LlvmValue) -> None:
         """Move what the last tile and this one share to where this one has it."""
         builder, place, box = self._builder, self._where[name], self._tiles.boxes[name]
         size, along = size_in_bytes(place.dtype), place.strides[kept.dimension]
@@ -269,7 +271,7 @@ class _KernelWriter:
         row = 1 + sum((box[d].size - 1) * place.strides[d] for d in inner)
         length = ((kept.overlap - 1) * along + row) * size
 
-        def moved(dimensions: list[int], start: Value) -> None:
+        def moved(dimensions: list[int], start: LlvmValue) -> None:
             if dimensions:
                 step = place.strides[dimensions[0]] * size
                 with counted(builder, I64(0), I64(box[dimensions[0]].size), 1) as counter:
@@ -283,10 +285,10 @@ class _KernelWriter:
 
     def _tile(
         self,
-        at: Mapping[Axis, Value],
-        parts: list[Part],
-        pointers: Mapping[str, Value],
-        fresh: Value | None,
+        at: Mapping[Axis, LlvmValue],
+        parts: list[NestPart],
+        pointers: Mapping[str, LlvmValue],
+        fresh: LlvmValue | None,
     ) -> None:
         builder = self._builder
         counting = Arithmetic(builder, {}, {})
@@ -304,12 +306,12 @@ class _KernelWriter:
 
     def _spare(
         self,
-        whole: dict[Axis, tuple[Value, Value]],
-        kept: Kept,
+        whole: dict[Axis, tuple[LlvmValue, LlvmValue]],
+        kept: CarriedPart,
         op: TileOp,
         counting: Arithmetic,
-        at: Mapping[Axis, Value],
-        fresh: Value,
+        at: Mapping[Axis, LlvmValue],
+        fresh: LlvmValue,
     ) -> None:
         """Cut off what the tile before has computed."""
         builder = self._builder
@@ -322,7 +324,7 @@ class _KernelWriter:
         begin = builder.select(fresh, low, there)
         whole[kept.axis] = (begin, greatest(builder, begin, high))
 
-    def _parts_of(self, part: Part, whole: Limits) -> list[Limits]:
+    def _parts_of(self, part: NestPart, whole: Limits) -> list[Limits]:
         """Return where the nest runs: everywhere, or on some parts of one axis."""
         if part.only is None:
             return [whole]
@@ -336,8 +338,8 @@ class _KernelWriter:
         ]
 
     def _bases(
-        self, pointers: Mapping[str, Value], counting: Arithmetic, at: Mapping[Axis, Value]
-    ) -> dict[str, Value]:
+        self, pointers: Mapping[str, LlvmValue], counting: Arithmetic, at: Mapping[Axis, LlvmValue]
+    ) -> dict[str, LlvmValue]:
         """Return where element zero of each tensor is, or would be, were it in memory whole."""
         builder = self._builder
         bases = dict(pointers)
@@ -357,10 +359,10 @@ class _KernelWriter:
                 bases[op.output] = called(inside, f"{container.name}.inside")
         return bases
 
-    def _counters(self, run: Value) -> dict[Axis, Value]:
+    def _counters(self, run: LlvmValue) -> dict[Axis, LlvmValue]:
         """Return each axis's tile number, or number of the run; the last axis varies fastest."""
         builder = self._builder
-        at: dict[Axis, Value] = {}
+        at: dict[Axis, LlvmValue] = {}
         rest = run
         for counter in reversed(self._tiles.counters):
             extent = self._walk.runs_along(counter)
@@ -369,8 +371,8 @@ class _KernelWriter:
         return at
 
     def _shifted(
-        self, name: str, pointer: Value, counting: Arithmetic, at: Mapping[Axis, Value]
-    ) -> Value:
+        self, name: str, pointer: LlvmValue, counting: Arithmetic, at: Mapping[Axis, LlvmValue]
+    ) -> LlvmValue:
         """Return the address that element zero would have, were the buffer the whole tensor."""
         builder, place = self._builder, self._where[name]
         offset = I64(0)
@@ -381,8 +383,8 @@ class _KernelWriter:
         return builder.gep(pointer, [builder.mul(offset, I64(size))], source_etype=I8)
 
     def _limits(
-        self, axis: Axis, span: Span, counting: Arithmetic, at: Mapping[Axis, Value]
-    ) -> tuple[Value, Value]:
+        self, axis: Axis, span: DimensionSpan, counting: Arithmetic, at: Mapping[Axis, LlvmValue]
+    ) -> tuple[LlvmValue, LlvmValue]:
         builder = self._builder
         origin = counting.scalar(span.origin, at)
         low, high = bounds(span.origin)

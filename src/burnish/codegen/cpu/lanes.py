@@ -17,9 +17,9 @@ from burnish.codegen.cpu.types import (
     INTEGERS,
     SIGNED,
     Builder,
+    LlvmType,
+    LlvmValue,
     Native,
-    Type,
-    Value,
     register_type,
     width_of,
 )
@@ -33,7 +33,7 @@ _CONTRACT = ("contract",)
 class _Splat(ir.Constant):  # type: ignore[misc]
     """A vector constant with equal lanes, written once."""
 
-    def __init__(self, vector: Type, scalar: Value) -> None:
+    def __init__(self, vector: LlvmType, scalar: LlvmValue) -> None:
         super().__init__(vector, None)
         self._scalar = scalar
 
@@ -46,7 +46,7 @@ class Lanes:
     """One value per lane; `number` is set where all lanes are this constant."""
 
     builder: Builder
-    value: Value
+    value: LlvmValue
     dtype: str
     number: Number | None = None
 
@@ -64,7 +64,7 @@ class Lanes:
         """Return a constant of the same type and width."""
         return constant(self.builder, number, self.dtype, self.width)
 
-    def of(self, value: Value, dtype: str | None = None) -> Lanes:
+    def of(self, value: LlvmValue, dtype: str | None = None) -> Lanes:
         """Return another value of the same builder, by default of the same element type."""
         return Lanes(self.builder, value, dtype or self.dtype)
 
@@ -239,7 +239,7 @@ def joined(lanes: Sequence[Lanes]) -> Lanes:
     return first.of(vector)
 
 
-def declared(module: Native, name: str, result: Type, arguments: Sequence[Type]) -> Native:
+def declared(module: Native, name: str, result: LlvmType, arguments: Sequence[LlvmType]) -> Native:
     """Return the function of this name, declared in the module if it was not yet."""
     existing = module.globals.get(name)
     return existing or ir.Function(module, ir.FunctionType(result, arguments), name)

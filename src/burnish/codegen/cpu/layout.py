@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from burnish.codegen.cpu.alias import insertions
 from burnish.codegen.cpu.blocking import vector_axis
 from burnish.codegen.cpu.form import Strided, form
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.tile.graph import TensorType, TileOp, arguments_of
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, coefficient
@@ -28,7 +28,7 @@ def places(
     types: Mapping[str, TensorType],
     layouts: Mapping[str, tuple[int, ...]],
     constants: Collection[str],
-    target: Target,
+    target: InstructionSet,
 ) -> dict[str, Strided]:
     """Return where every tensor that the group touches is."""
     result = {}
@@ -105,7 +105,9 @@ def _guess(op: TileOp, known: Mapping[str, Strided], own: Strided) -> dict[str, 
     return guessed
 
 
-def _vector(op: TileOp, box: Box, known: Mapping[str, Strided], target: Target) -> Axis | None:
+def _vector(
+    op: TileOp, box: Box, known: Mapping[str, Strided], target: InstructionSet
+) -> Axis | None:
     # while the output has no place, writing along any axis is as good
     own = Strided(op.dtype, tuple(1 for _ in op.spatial))
     nest = form(op, box, _guess(op, known, own))
@@ -113,13 +115,13 @@ def _vector(op: TileOp, box: Box, known: Mapping[str, Strided], target: Target) 
     return found.parts[-1] if found else None
 
 
-def _own_wish(op: TileOp, box: Box, known: Mapping[str, Strided], target: Target) -> int:
+def _own_wish(op: TileOp, box: Box, known: Mapping[str, Strided], target: InstructionSet) -> int:
     axis = _vector(op, box, known, target)
     return op.spatial.index(axis) if axis in op.spatial else max(len(op.spatial) - 1, 0)
 
 
 def _wishes(
-    op: TileOp, box: Box, known: Mapping[str, Strided], scratch: set[str], target: Target
+    op: TileOp, box: Box, known: Mapping[str, Strided], scratch: set[str], target: InstructionSet
 ) -> list[tuple[str, int]]:
     """Return the dimension of each scratch tensor that the nest's vectors run along."""
     axis = _vector(op, box, known, target)

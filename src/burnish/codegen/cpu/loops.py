@@ -9,14 +9,14 @@ from llvmlite import ir
 
 from burnish.codegen.cpu.form import Strided
 from burnish.codegen.cpu.memory import I32, I64, element, splat
-from burnish.codegen.cpu.types import Builder, Type, Value, load
+from burnish.codegen.cpu.types import Builder, LlvmType, LlvmValue, load
 from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod
 
 
 @contextmanager
 def counted(
-    builder: Builder, low: Value, high: Value, step: int, name: str = "n"
-) -> Iterator[Value]:
+    builder: Builder, low: LlvmValue, high: LlvmValue, step: int, name: str = "n"
+) -> Iterator[LlvmValue]:
     """Write a loop: the block runs for low, low + step … below high; it yields the counter."""
     function = builder.function
     before = builder.block
@@ -37,24 +37,26 @@ def counted(
 
 
 @contextmanager
-def once(start: Value) -> Iterator[Value]:
+def once(start: LlvmValue) -> Iterator[LlvmValue]:
     """Write no loop: the block runs for this one value."""
     yield start
 
 
 @contextmanager
-def along_axis(axis: Axis, loop: AbstractContextManager[Value]) -> Iterator[dict[Axis, Value]]:
+def along_axis(
+    axis: Axis, loop: AbstractContextManager[LlvmValue]
+) -> Iterator[dict[Axis, LlvmValue]]:
     """Write a loop whose counter is where an axis is."""
     with loop as counter:
         yield {axis: counter}
 
 
-def least(builder: Builder, a: Value, b: Value) -> Value:
+def least(builder: Builder, a: LlvmValue, b: LlvmValue) -> LlvmValue:
     """Return the lesser of two i64."""
     return builder.select(builder.icmp_signed("<", a, b), a, b)
 
 
-def greatest(builder: Builder, a: Value, b: Value) -> Value:
+def greatest(builder: Builder, a: LlvmValue, b: LlvmValue) -> LlvmValue:
     """Return the greater of two i64."""
     return builder.select(builder.icmp_signed(">", a, b), a, b)
 
@@ -63,24 +65,26 @@ class Arithmetic:
     """Evaluates index expressions: as one i64, or one i32 per lane of a vector along an axis."""
 
     def __init__(
-        self, builder: Builder, bases: Mapping[str, Value], where: Mapping[str, Strided]
+        self, builder: Builder, bases: Mapping[str, LlvmValue], where: Mapping[str, Strided]
     ) -> None:
         """Fetched indices are read from `bases`, in the layout that `where` tells."""
         self._builder = builder
         self._bases = bases
         self._where = where
 
-    def scalar(self, index: Index, at: Mapping[Axis, Value]) -> Value:
+    def scalar(self, index: Index, at: Mapping[Axis, LlvmValue]) -> LlvmValue:
         """Return the value of an index for these coordinates."""
         return self._sum(index, lambda atom: self.scalar_atom(atom, at), I64)
 
-    def lanes(self, index: Index, at: Mapping[Axis, Value], along: Axis, steps: Value) -> Value:
+    def lanes(
+        self, index: Index, at: Mapping[Axis, LlvmValue], along: Axis, steps: LlvmValue
+    ) -> LlvmValue:
         """Return an index per lane; `steps` are the lanes' coordinates on the axis `along`."""
         width = int(steps.type.count)
         kind = ir.VectorType(I32, width)
         return self._sum(index, lambda atom: self.lane_atom(atom, at, along, steps), kind)
 
-    def _sum(self, index: Index, value: Callable[[Atom], Value], kind: Type) -> Value:
+    def _sum(self, index: Index, value: Callable[[Atom], LlvmValue], kind: LlvmType) -> LlvmValue:
         builder = self._builder
         total = _constant(kind, index.constant)
         for atom, factor in index.terms:
@@ -90,7 +94,7 @@ class Arithmetic:
             total = builder.add(total, part)
         return total
 
-    def scalar_atom(self, atom: Atom, at: Mapping[Axis, Value]) -> Value:
+    def scalar_atom(self, atom: Atom, at: Mapping[Axis, LlvmValue]) -> LlvmValue:
         """Return the value of one atom for these coordinates."""
         match atom:
             case Axis():
@@ -106,7 +110,9 @@ class Arithmetic:
                     offset = self._builder.add(offset, step)
                 return self._fetched(tensor, offset, extent)
 
-    def lane_atom(self, atom: Atom, at: Mapping[Axis, Value], along: Axis, steps: Value) -> Value:
+    def lane_atom(
+        self, atom: Atom, at: Mapping[Axis, LlvmValue], along: Axis, steps: LlvmValue
+    ) -> LlvmValue:
         """Return one atom per lane."""
         width = int(steps.type.count)
         kind = ir.VectorType(I32, width)
@@ -125,7 +131,7 @@ class Arithmetic:
                     offsets = self._builder.add(offsets, step)
                 return self._fetched_lanes(tensor, offsets, extent)
 
-    def _fetched(self, tensor: str, offset: Value, extent: int) -> Value:
+    def _fetched(self, tensor: str, offset: LlvmValue, extent: int) -> LlvmValue:
         builder = self._builder
         dtype = self._where[tensor].dtype
         found = load(builder, element(builder, self._bases[tensor], offset, dtype), dtype)
@@ -136,7 +142,7 @@ class Arithmetic:
         # what is no index of the tensor must not lead out of it either
         return greatest(builder, least(builder, index, I64(extent - 1)), I64(0))
 
-    def _fetched_lanes(self, tensor: str, offsets: Value, extent: int) -> Value:
+    def _fetched_lanes(self, tensor: str, offsets: LlvmValue, extent: int) -> LlvmValue:
         builder = self._builder
         width = int(offsets.type.count)
         result = ir.Constant(ir.VectorType(I32, width), ir.Undefined)
@@ -146,10 +152,10 @@ class Arithmetic:
             result = builder.insert_element(result, found, I32(lane))
         return result
 
-    def _spread(self, value: Value, width: int) -> Value:
+    def _spread(self, value: LlvmValue, width: int) -> LlvmValue:
         return splat(self._builder, self._builder.trunc(value, I32), width)
 
-    def _divided(self, value: Value, by: int, kind: Type) -> Value:
+    def _divided(self, value: LlvmValue, by: int, kind: LlvmType) -> LlvmValue:
         """Return the quotient rounded down, for negative values too."""
         builder = self._builder
         quotient = builder.sdiv(value, _constant(kind, by))
@@ -157,14 +163,14 @@ class Arithmetic:
         below = builder.icmp_signed("<", rest, _constant(kind, 0))
         return builder.select(below, builder.sub(quotient, _constant(kind, 1)), quotient)
 
-    def _rest(self, value: Value, by: int, kind: Type) -> Value:
+    def _rest(self, value: LlvmValue, by: int, kind: LlvmType) -> LlvmValue:
         builder = self._builder
         rest = builder.srem(value, _constant(kind, by))
         below = builder.icmp_signed("<", rest, _constant(kind, 0))
         return builder.select(below, builder.add(rest, _constant(kind, by)), rest)
 
 
-def _constant(kind: Type, number: int) -> Value:
+def _constant(kind: LlvmType, number: int) -> LlvmValue:
     if isinstance(kind, ir.VectorType):
         return ir.Constant(kind, [number] * int(kind.count))
     return ir.Constant(kind, number)

@@ -32,7 +32,7 @@ from llvmlite import ir
 from burnish.codegen.cpu import halves, math_exp, math_log, math_power, math_system, math_trig
 from burnish.codegen.cpu.intrinsics import PREFIX, RESULTS
 from burnish.codegen.cpu.lanes import Lanes
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import INTEGERS, register_type
 
 Body = Callable[..., Lanes]
@@ -81,7 +81,7 @@ def body(function: str, dtype: str) -> Body:
     return _OWN_DOUBLE.get(function) or partial(_system, function)
 
 
-def _system(function: str, target: Target, *arguments: Lanes) -> Lanes:
+def _system(function: str, target: InstructionSet, *arguments: Lanes) -> Lanes:
     return math_system.each_lane(function, *arguments)
 
 
@@ -90,7 +90,7 @@ _ARGUMENTS = {"power": 2, "modulo": 2, "fmod": 2}
 
 
 @lru_cache(maxsize=1000)
-def definition(name: str, target: Target) -> str:
+def definition(name: str, target: InstructionSet) -> str:
     """Return a module with the function of this full name, as LLVM IR text."""
     function, dtype, lanes = name.removeprefix(PREFIX).split(".")
     width = int(lanes)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from llvmlite import ir
 
 from burnish.codegen.cpu.lanes import Lanes
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 
 _LN2_HIGH = 0.693145751953125
 """15 bits: its product with any n of an exponent is exact."""
@@ -55,7 +55,7 @@ def polynomial(x: Lanes, coefficients: Sequence[float]) -> Lanes:
     return result
 
 
-def exp(target: Target, x: Lanes) -> Lanes:
+def exp(target: InstructionSet, x: Lanes) -> Lanes:
     """Return e^x, with infinity above 88.72, and zero where it is less than any normal number.
 
     Subnormal results would be exact to no more than 1.2e-38, and whatever computes with them takes
@@ -64,12 +64,12 @@ def exp(target: Target, x: Lanes) -> Lanes:
     return x.less(_LOWEST).choose(0.0, _exp_times(target, x, 1.0))
 
 
-def half_exp(target: Target, x: Lanes) -> Lanes:
+def half_exp(target: InstructionSet, x: Lanes) -> Lanes:
     """Return e^x / 2, finite wherever it is representable."""
     return _exp_times(target, x, 0.5)
 
 
-def _exp_times(target: Target, x: Lanes, factor: float) -> Lanes:
+def _exp_times(target: InstructionSet, x: Lanes, factor: float) -> Lanes:
     """Return e^x times a power of two that is 1 or less."""
     x = x.at_least(-105.0).at_most(90.0)
     if target.name == "avx512" and x.width in _SCALEF:
@@ -82,7 +82,7 @@ def _exp_times(target: Target, x: Lanes, factor: float) -> Lanes:
     return _one_plus(r, _EXP_WIDE) * scale * (scale * factor if factor != 1 else scale)
 
 
-def sigmoid(target: Target, x: Lanes) -> Lanes:
+def sigmoid(target: InstructionSet, x: Lanes) -> Lanes:
     """Return 1 / (1 + e^-x); zero where e^-x is infinite."""
     x = (-x).at_least(-87.0).at_most(89.0)
     if target.name == "avx512" and x.width in _SCALEF:
@@ -93,14 +93,14 @@ def sigmoid(target: Target, x: Lanes) -> Lanes:
     return 1.0 / (_one_plus(r, _EXP_NARROW) * scale + 1.0)
 
 
-def tanh(target: Target, x: Lanes) -> Lanes:
+def tanh(target: InstructionSet, x: Lanes) -> Lanes:
     """Return t / (t + 2) of t = e^(2|x|) - 1, with the sign of x; never beyond ±1."""
     # at 9.02 it rounds to one
     t = expm1(absolute(x).at_most(9.02) * 2.0)
     return with_sign_of(x, t / (t + 2.0))
 
 
-def erf(target: Target, x: Lanes) -> Lanes:
+def erf(target: InstructionSet, x: Lanes) -> Lanes:
     """Return 1 - e^(-|x|·S(|x|)), with the sign of x; never beyond ±1."""
     # at 3.93 it rounds to one
     size = absolute(x).at_most(3.93)

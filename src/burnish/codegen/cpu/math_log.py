@@ -10,7 +10,7 @@ import math
 from burnish.codegen.cpu.casts import cast
 from burnish.codegen.cpu.lanes import Lanes
 from burnish.codegen.cpu.math_exp import absolute, polynomial, with_sign_of
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 
 _LN2_HIGH = 0.693145751953125
 _LN2_LOW = math.log(2) - _LN2_HIGH
@@ -27,7 +27,7 @@ _LARGE = 1e10
 """From here on 1 is lost beside x²."""
 
 
-def log(target: Target, x: Lanes) -> Lanes:
+def log(target: InstructionSet, x: Lanes) -> Lanes:
     """Return log x: -∞ of zero, NaN of what is negative."""
     exponent, f = split(x)
     square = f * f
@@ -47,7 +47,7 @@ def split(x: Lanes) -> tuple[Lanes, Lanes]:
     return exponent, mantissa - 1.0
 
 
-def asinh(target: Target, x: Lanes) -> Lanes:
+def asinh(target: InstructionSet, x: Lanes) -> Lanes:
     """Return log(|x| + √(x² + 1)), with the sign of x."""
     size = absolute(x)
     square = size * size
@@ -55,7 +55,7 @@ def asinh(target: Target, x: Lanes) -> Lanes:
     return with_sign_of(x, _log_of_one_plus(target, size, near))
 
 
-def acosh(target: Target, x: Lanes) -> Lanes:
+def acosh(target: InstructionSet, x: Lanes) -> Lanes:
     """Return log(x + √(x² - 1)); NaN below one."""
     above = x - 1.0
     near = above + (above * above + above * 2.0).intrinsic("llvm.sqrt")
@@ -63,20 +63,20 @@ def acosh(target: Target, x: Lanes) -> Lanes:
     return x.less(1.0).choose(math.nan, result)
 
 
-def atanh(target: Target, x: Lanes) -> Lanes:
+def atanh(target: InstructionSet, x: Lanes) -> Lanes:
     """Return log((1 + x) / (1 - x)) / 2; infinite at ±1 and NaN beyond."""
     size = absolute(x)
     return with_sign_of(x, log1p(target, size * 2.0 / (1.0 - size)) * 0.5)
 
 
-def log1p(target: Target, u: Lanes) -> Lanes:
+def log1p(target: InstructionSet, u: Lanes) -> Lanes:
     """Return log(1 + u), precise for small u too."""
     whole = u + 1.0
     result = log(target, whole) + (u - (whole - 1.0)) / whole
     return u.equal(math.inf).choose(u, result)
 
 
-def _log_of_one_plus(target: Target, x: Lanes, near: Lanes) -> Lanes:
+def _log_of_one_plus(target: InstructionSet, x: Lanes, near: Lanes) -> Lanes:
     """Return log(1 + near), or log(2·x) where x is large."""
     large = x.greater(_LARGE)
     return log1p(target, large.choose(x, near)) + large.choose(x.like(math.log(2)), 0.0)

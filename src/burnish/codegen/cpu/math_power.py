@@ -8,7 +8,7 @@ from burnish.codegen.cpu.casts import cast
 from burnish.codegen.cpu.lanes import Lanes
 from burnish.codegen.cpu.math_exp import absolute, polynomial
 from burnish.codegen.cpu.math_log import split
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import SIGNED, size_in_bytes
 
 _SHIFT = 1.5 * 2**52
@@ -22,7 +22,7 @@ _EXP2 = (0.9999999999616814, 0.6931471807284499, 0.24022651198162143, 0.05550410
 """2^f, |f| ≤ 1/2: error 4.0e-11."""
 
 
-def power(target: Target, a: Lanes, b: Lanes) -> Lanes:
+def power(target: InstructionSet, a: Lanes, b: Lanes) -> Lanes:
     """Return a to the power of b in f32, with C's answers for zeros, infinities and NaN."""
     size = absolute(a)
     result = _power_of_positive(size, b)
@@ -52,7 +52,7 @@ def _power_of_positive(size: Lanes, b: Lanes) -> Lanes:
     return cast(polynomial(product - (shifted - _SHIFT), _EXP2) * scale, "f32")
 
 
-def integer_power(target: Target, a: Lanes, b: Lanes) -> Lanes:
+def integer_power(target: InstructionSet, a: Lanes, b: Lanes) -> Lanes:
     """Return a to the power of b, modulo 2^bits.
 
     A negative power is zero but for the bases 1, -1, and 0, which gives the least integer, as in

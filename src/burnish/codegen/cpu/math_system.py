@@ -8,7 +8,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from burnish.codegen.cpu.lanes import Lanes, declared, joined
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import register_type
 
 _C_NAMES = {
@@ -31,17 +31,17 @@ def each_lane(function: str, *arguments: Lanes) -> Lanes:
     return first.calling(name, *arguments[1:])
 
 
-def sigmoid(target: Target, x: Lanes) -> Lanes:
+def sigmoid(target: InstructionSet, x: Lanes) -> Lanes:
     """Return 1 / (1 + e^-x) in f64."""
     return 1.0 / (each_lane("exp", -x) + 1.0)
 
 
-def fmod(target: Target, a: Lanes, b: Lanes) -> Lanes:
+def fmod(target: InstructionSet, a: Lanes, b: Lanes) -> Lanes:
     """Return the remainder with the sign of the dividend, exactly."""
     return each_lane("fmod", a, b)
 
 
-def modulo(target: Target, a: Lanes, b: Lanes) -> Lanes:
+def modulo(target: InstructionSet, a: Lanes, b: Lanes) -> Lanes:
     """Return the remainder with the sign of the divisor; a zero has it too."""
     rest = each_lane("fmod", a, b)
     crossed = rest.less(0.0).differs(b.less(0.0))

@@ -13,7 +13,7 @@ from burnish.codegen.cpu.casts import cast
 from burnish.codegen.cpu.lanes import Lanes
 from burnish.codegen.cpu.math_exp import absolute, half_exp, polynomial, with_sign_of
 from burnish.codegen.cpu.math_system import each_lane
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 
 _HALF_PI_HIGH = float.fromhex("0x1.921fb544p+0")
 """33 bits: its product with n is exact in f64 up to n = 2^20."""
@@ -39,24 +39,24 @@ _HALF_PI_SINGLE = 1.5707963705062866
 _HALF_PI_REST = math.pi / 2 - _HALF_PI_SINGLE
 
 
-def sin(target: Target, x: Lanes) -> Lanes:
+def sin(target: InstructionSet, x: Lanes) -> Lanes:
     """Return the sine; NaN of infinity."""
     near = _unless_far("sin", x, lambda: _wave(x, 0))
     return x.equal(0.0).choose(x, near)
 
 
-def cos(target: Target, x: Lanes) -> Lanes:
+def cos(target: InstructionSet, x: Lanes) -> Lanes:
     """Return the cosine; NaN of infinity."""
     return _unless_far("cos", x, lambda: _wave(x, 1))
 
 
-def tan(target: Target, x: Lanes) -> Lanes:
+def tan(target: InstructionSet, x: Lanes) -> Lanes:
     """Return the tangent; NaN of infinity."""
     near = _unless_far("tan", x, lambda: _slope(x))
     return x.equal(0.0).choose(x, near)
 
 
-def asin(target: Target, x: Lanes) -> Lanes:
+def asin(target: InstructionSet, x: Lanes) -> Lanes:
     """Return the arcsine; NaN beyond ±1."""
     size = absolute(x)
     outer = size.greater(0.5)
@@ -66,7 +66,7 @@ def asin(target: Target, x: Lanes) -> Lanes:
     return with_sign_of(x, result)
 
 
-def acos(target: Target, x: Lanes) -> Lanes:
+def acos(target: InstructionSet, x: Lanes) -> Lanes:
     """Return the arccosine; NaN beyond ±1."""
     size = absolute(x)
     outer = size.greater(0.5)
@@ -78,7 +78,7 @@ def acos(target: Target, x: Lanes) -> Lanes:
     return outer.choose(x.less(0.0).choose(beyond, twice), inner)
 
 
-def atan(target: Target, x: Lanes) -> Lanes:
+def atan(target: InstructionSet, x: Lanes) -> Lanes:
     """Return the arctangent; ±π/2 of infinity."""
     size = absolute(x)
     outer = size.greater(1.0)
@@ -87,7 +87,7 @@ def atan(target: Target, x: Lanes) -> Lanes:
     return with_sign_of(x, result)
 
 
-def sinh(target: Target, x: Lanes) -> Lanes:
+def sinh(target: InstructionSet, x: Lanes) -> Lanes:
     """Return (e^x - e^-x) / 2."""
     size = absolute(x)
     half = half_exp(target, size)
@@ -95,7 +95,7 @@ def sinh(target: Target, x: Lanes) -> Lanes:
     return with_sign_of(x, result)
 
 
-def cosh(target: Target, x: Lanes) -> Lanes:
+def cosh(target: InstructionSet, x: Lanes) -> Lanes:
     """Return (e^x + e^-x) / 2."""
     half = half_exp(target, absolute(x))
     return half + 0.25 / half

@@ -6,9 +6,9 @@ from llvmlite import ir
 
 from burnish.codegen.cpu.types import (
     Builder,
+    LlvmType,
+    LlvmValue,
     Native,
-    Type,
-    Value,
     from_memory,
     load,
     memory_type,
@@ -20,37 +20,37 @@ I8, I32, I64, POINTER = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.Pointe
 _SUFFIX = {"f32": "f32", "f64": "f64", "bool": "i8", "f16": "i16", "bf16": "i16"}
 
 
-def element(builder: Builder, base: Value, offset: Value, dtype: str) -> Value:
+def element(builder: Builder, base: LlvmValue, offset: LlvmValue, dtype: str) -> LlvmValue:
     """Return the address of the element `offset` elements behind `base`."""
     return builder.gep(base, [offset], source_etype=memory_type(dtype))
 
 
-def move_bytes(builder: Builder, target: Value, source: Value, length: int) -> None:
+def move_bytes(builder: Builder, target: LlvmValue, source: LlvmValue, length: int) -> None:
     """Move bytes to where some of them may come from."""
     kinds = [POINTER, POINTER, I64, ir.IntType(1)]
     function = _intrinsic(builder, "llvm.memmove.p0.p0.i64", ir.VoidType(), kinds)
     builder.call(function, [target, source, I64(length), ir.IntType(1)(0)])
 
 
-def prefetch(builder: Builder, pointer: Value) -> None:
+def prefetch(builder: Builder, pointer: LlvmValue) -> None:
     """Have the line of an address brought into the second cache; it may point anywhere."""
     _prefetch(builder, pointer, to_write=0, nearness=2)
 
 
-def prefetch_to_write(builder: Builder, pointer: Value) -> None:
+def prefetch_to_write(builder: Builder, pointer: LlvmValue) -> None:
     """Have the line of an address brought into the first cache, to be changed there."""
     _prefetch(builder, pointer, to_write=1, nearness=3)
 
 
-def _prefetch(builder: Builder, pointer: Value, *, to_write: int, nearness: int) -> None:
+def _prefetch(builder: Builder, pointer: LlvmValue, *, to_write: int, nearness: int) -> None:
     function = _intrinsic(builder, "llvm.prefetch.p0", ir.VoidType(), [POINTER, I32, I32, I32])
     data = 1
     builder.call(function, [pointer, I32(to_write), I32(nearness), I32(data)])
 
 
 def masked_load(
-    builder: Builder, pointer: Value, dtype: str, mask: Value, otherwise: Value
-) -> Value:
+    builder: Builder, pointer: LlvmValue, dtype: str, mask: LlvmValue, otherwise: LlvmValue
+) -> LlvmValue:
     """Return neighbouring elements where the mask is set, `otherwise` elsewhere."""
     width = int(mask.type.count)
     kind = memory_type(dtype, width)
@@ -61,7 +61,9 @@ def masked_load(
     return from_memory(builder, builder.call(function, [pointer, align, mask, given]), dtype)
 
 
-def masked_store(builder: Builder, value: Value, pointer: Value, dtype: str, mask: Value) -> None:
+def masked_store(
+    builder: Builder, value: LlvmValue, pointer: LlvmValue, dtype: str, mask: LlvmValue
+) -> None:
     """Store the elements whose mask is set side by side."""
     width = int(mask.type.count)
     kind = memory_type(dtype, width)
@@ -72,8 +74,13 @@ def masked_store(builder: Builder, value: Value, pointer: Value, dtype: str, mas
 
 
 def gather(
-    builder: Builder, base: Value, offsets: Value, dtype: str, mask: Value, otherwise: Value
-) -> Value:
+    builder: Builder,
+    base: LlvmValue,
+    offsets: LlvmValue,
+    dtype: str,
+    mask: LlvmValue,
+    otherwise: LlvmValue,
+) -> LlvmValue:
     """Return the elements at a vector of offsets where the mask is set."""
     width = int(mask.type.count)
     kind = memory_type(dtype, width)
@@ -86,7 +93,12 @@ def gather(
 
 
 def scatter(
-    builder: Builder, value: Value, base: Value, offsets: Value, dtype: str, mask: Value
+    builder: Builder,
+    value: LlvmValue,
+    base: LlvmValue,
+    offsets: LlvmValue,
+    dtype: str,
+    mask: LlvmValue,
 ) -> None:
     """Store the elements whose mask is set at a vector of offsets."""
     width = int(mask.type.count)
@@ -98,14 +110,16 @@ def scatter(
     builder.call(function, [to_memory(builder, value, dtype), addresses, align, mask])
 
 
-def strided_load(builder: Builder, pointer: Value, dtype: str, width: int, stride: int) -> Value:
+def strided_load(
+    builder: Builder, pointer: LlvmValue, dtype: str, width: int, stride: int
+) -> LlvmValue:
     """Return every `stride`-th element; reads up to `stride` - 1 elements beyond the last."""
     wide = load(builder, pointer, dtype, width * stride)
     lanes = ir.Constant(ir.VectorType(I32, width), [lane * stride for lane in range(width)])
     return builder.shuffle_vector(wide, ir.Constant(wide.type, ir.Undefined), lanes)
 
 
-def splat(builder: Builder, scalar: Value, width: int) -> Value:
+def splat(builder: Builder, scalar: LlvmValue, width: int) -> LlvmValue:
     """Return a vector with the same number in all lanes."""
     if width == 1:
         return scalar
@@ -115,17 +129,17 @@ def splat(builder: Builder, scalar: Value, width: int) -> Value:
     return builder.shuffle_vector(first, empty, ir.Constant(ir.VectorType(I32, width), None))
 
 
-def all_set(width: int) -> Value:
+def all_set(width: int) -> LlvmValue:
     """Return the mask that is set in all lanes."""
     return ir.Constant(ir.VectorType(ir.IntType(1), width), [1] * width)
 
 
-def lane_numbers(width: int) -> Value:
+def lane_numbers(width: int) -> LlvmValue:
     """Return 0, 1, 2 … as a vector of i32."""
     return ir.Constant(ir.VectorType(I32, width), list(range(width)))
 
 
-def _addresses(builder: Builder, base: Value, offsets: Value, dtype: str) -> Value:
+def _addresses(builder: Builder, base: LlvmValue, offsets: LlvmValue, dtype: str) -> LlvmValue:
     addresses = builder.gep(base, [offsets], source_etype=memory_type(dtype))
     # llvmlite takes every gep for a scalar
     addresses.type = ir.VectorType(POINTER, int(offsets.type.count))
@@ -136,7 +150,7 @@ def _suffix(dtype: str) -> str:
     return _SUFFIX.get(dtype, f"i{8 * size_in_bytes(dtype)}")
 
 
-def _intrinsic(builder: Builder, name: str, result: Type, arguments: list[Type]) -> Native:
+def _intrinsic(builder: Builder, name: str, result: LlvmType, arguments: list[LlvmType]) -> Native:
     module = builder.module
     if name in module.globals:
         return module.globals[name]

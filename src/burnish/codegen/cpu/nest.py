@@ -23,21 +23,21 @@ from burnish.codegen.cpu.memory import (
     splat,
 )
 from burnish.codegen.cpu.reading import Coordinates, Reader, Spot, number
-from burnish.codegen.cpu.types import Builder, Value, called, register_type, store
+from burnish.codegen.cpu.types import Builder, LlvmValue, called, register_type, store
 from burnish.tile.expr import Accumulated, Argument, Call, Coordinate, Expr, Inside
 from burnish.tile.index import Axis, axes_of
 from burnish.tile.reference import identity
 
-Limits = Mapping[Axis, tuple[Value, Value]]
+Limits = Mapping[Axis, tuple[LlvmValue, LlvmValue]]
 """Where the tile's part of each spatial axis begins and ends."""
 
 Loop = AbstractContextManager[Coordinates]
 """A loop around the code that is written meanwhile; gives the coordinate of each turn."""
 
-MaskOf = Callable[[Coordinates], Value | None]
+MaskOf = Callable[[Coordinates], LlvmValue | None]
 """Tells which lanes of the vector that begins here are there; None: all."""
 
-LanesFrom = Callable[[Value], Value]
+LanesFrom = Callable[[LlvmValue], LlvmValue]
 """The same, given where the vector begins."""
 
 _COMBINE = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
@@ -51,7 +51,7 @@ class NestWriter:
         builder: Builder,
         nest: NestForm,
         blocking: Blocking,
-        bases: Mapping[str, Value],
+        bases: Mapping[str, LlvmValue],
         arithmetic: Arithmetic,
         limits: Limits,
     ) -> None:
@@ -108,7 +108,7 @@ class NestWriter:
 
     def _cut(
         self, along: Range
-    ) -> Iterator[tuple[AbstractContextManager[Value], int, LanesFrom | None]]:
+    ) -> Iterator[tuple[AbstractContextManager[LlvmValue], int, LanesFrom | None]]:
         """Yield the loops along the vector axis: whole blocks, whole vectors, the last lanes."""
         builder, width = self._builder, self._blocking.width
         low, high = self._limits_of(along)
@@ -132,8 +132,8 @@ class NestWriter:
         yield counted(builder, low, end, step, name), self._blocking.vectors, None
         yield counted(builder, end, high, width, name), 1, self._lanes_below(high)
 
-    def _lanes_below(self, high: Value) -> LanesFrom:
-        def mask(start: Value) -> Value:
+    def _lanes_below(self, high: LlvmValue) -> LanesFrom:
+        def mask(start: LlvmValue) -> LlvmValue:
             builder, width = self._builder, self._blocking.width
             left = builder.trunc(builder.sub(high, start), I32)
             return builder.icmp_signed("<", lane_numbers(width), splat(builder, left, width))
@@ -163,7 +163,7 @@ class NestWriter:
         elif not along.fixed:
             yield along_axis(axis, counted(builder, end, high, 1, name)), 1
 
-    def _block(self, at: Coordinates, rows: int, vectors: int, mask: Value | None) -> None:
+    def _block(self, at: Coordinates, rows: int, vectors: int, mask: LlvmValue | None) -> None:
         op = self._nest.op
         if self._blocking.horizontal:
             vectors = 1
@@ -186,7 +186,7 @@ class NestWriter:
             else:
                 self._store(finished, at, spot)
 
-    def _reduced(self, at: Coordinates, spots: Sequence[Spot]) -> dict[tuple[int, int], Value]:
+    def _reduced(self, at: Coordinates, spots: Sequence[Spot]) -> dict[tuple[int, int], LlvmValue]:
         """Return the finished reduction of each spot."""
         accumulators = {(spot.row, spot.vector): self._accumulator() for spot in spots}
         looped = [r for r in self._nest.reduced if r.axis not in self._blocking.unrolled]
@@ -204,7 +204,7 @@ class NestWriter:
                     self._reader.prefetch_panel(turn)
         return {key: self._builder.load(slot) for key, slot in accumulators.items()}
 
-    def _turn(self, at: Coordinates) -> Value | None:
+    def _turn(self, at: Coordinates) -> LlvmValue | None:
         """Return how many blocks of rows passed before this one; None where there are few."""
         axis, rows = self._blocking.block, self._blocking.rows
         if axis is None or self._blocking.rows_first or self._by_axis[axis].size < 2 * rows:
@@ -212,7 +212,7 @@ class NestWriter:
         low, _ = self._limits_of(self._by_axis[axis])
         return self._builder.udiv(self._builder.sub(at[axis], low), I64(rows))
 
-    def _horizontal(self, at: Coordinates, rows: int) -> dict[tuple[int, int], Value]:
+    def _horizontal(self, at: Coordinates, rows: int) -> dict[tuple[int, int], LlvmValue]:
         """Return the finished reduction of each row, whose lanes lie along a reduced axis."""
         blocking, builder = self._blocking, self._builder
         assert blocking.vector is not None
@@ -239,7 +239,7 @@ class NestWriter:
             totals[row, 0] = self._across(lanes)
         return totals
 
-    def _across(self, lanes: Value) -> Value:
+    def _across(self, lanes: LlvmValue) -> LlvmValue:
         """Return all lanes combined into one number, halves first."""
         builder, width = self._builder, self._blocking.width
         while width > 1:
@@ -276,7 +276,7 @@ class NestWriter:
         for values in product(*(range(axis.extent) for axis in axes)):
             yield dict(zip(axes, values, strict=True))
 
-    def _accumulator(self) -> Value:
+    def _accumulator(self) -> LlvmValue:
         op = self._nest.op
         assert op.combine is not None
         width, dtype = self._blocking.width, op.body.dtype
@@ -286,7 +286,7 @@ class NestWriter:
         self._builder.store(start, slot)
         return slot
 
-    def _accumulate(self, slot: Value, spot: Spot) -> None:
+    def _accumulate(self, slot: LlvmValue, spot: Spot) -> None:
         builder, op = self._builder, self._nest.op
         assert op.combine is not None
         value = self._value(op.body, spot)
@@ -296,22 +296,22 @@ class NestWriter:
         total = self._combined(builder.load(slot), value, self._blocking.width)
         builder.store(total, slot)
 
-    def _combined(self, total: Value, value: Value, width: int) -> Value:
+    def _combined(self, total: LlvmValue, value: LlvmValue, width: int) -> LlvmValue:
         op = self._nest.op
         assert op.combine is not None
         dtype = op.body.dtype
         expr = Call(_COMBINE[op.combine], (Accumulated(dtype), Argument(0, dtype)), dtype)
 
-        def leaf(part: Expr) -> Value:
+        def leaf(part: Expr) -> LlvmValue:
             return total if isinstance(part, Accumulated) else value
 
         return emit(self._builder, expr, width, leaf)
 
-    def _value(self, expr: Expr, spot: Spot, total: Value | None = None) -> Value:
+    def _value(self, expr: Expr, spot: Spot, total: LlvmValue | None = None) -> LlvmValue:
         scalar = total is not None and self._blocking.horizontal
         width = 1 if scalar else self._blocking.width
 
-        def leaf(part: Expr) -> Value:
+        def leaf(part: Expr) -> LlvmValue:
             match part:
                 case Argument(position, _):
                     found = self._reader.read(position, spot)
@@ -328,12 +328,12 @@ class NestWriter:
 
         return emit(self._builder, expr, width, leaf)
 
-    def _first(self, value: Value) -> Value:
+    def _first(self, value: LlvmValue) -> LlvmValue:
         if isinstance(value.type, ir.VectorType):
             return self._builder.extract_element(value, I32(0))
         return value
 
-    def _coordinate(self, part: Coordinate, spot: Spot, width: int) -> Value:
+    def _coordinate(self, part: Coordinate, spot: Spot, width: int) -> LlvmValue:
         builder = self._builder
         at = self._reader.coordinates(spot)
         vector = self._blocking.vector
@@ -343,7 +343,7 @@ class NestWriter:
             return builder.sext(lanes, ir.VectorType(I64, width))
         return splat(builder, self._arithmetic.scalar(part.index, at), width)
 
-    def _store(self, value: Value, at: Coordinates, spot: Spot) -> None:
+    def _store(self, value: LlvmValue, at: Coordinates, spot: Spot) -> None:
         builder, blocking, dtype = self._builder, self._blocking, self._nest.op.dtype
         pointer = self._target(at, spot)
         if blocking.width == 1:
@@ -357,7 +357,7 @@ class NestWriter:
         else:
             masked_store(builder, value, pointer, dtype, spot.mask)
 
-    def _scattered(self, value: Value, pointer: Value, spot: Spot, stride: int) -> None:
+    def _scattered(self, value: LlvmValue, pointer: LlvmValue, spot: Spot, stride: int) -> None:
         width = self._blocking.width
         kind = ir.VectorType(I32, width)
         offsets = ir.Constant(kind, [lane * stride for lane in range(width)])
@@ -366,10 +366,10 @@ class NestWriter:
             mask = ir.Constant(ir.VectorType(ir.IntType(1), width), [1] * width)
         scatter(self._builder, value, pointer, offsets, self._nest.op.dtype, mask)
 
-    def _store_scalar(self, value: Value, at: Coordinates, spot: Spot) -> None:
+    def _store_scalar(self, value: LlvmValue, at: Coordinates, spot: Spot) -> None:
         store(self._builder, value, self._target(at, spot), self._nest.op.dtype)
 
-    def _target(self, at: Coordinates, spot: Spot) -> Value:
+    def _target(self, at: Coordinates, spot: Spot) -> LlvmValue:
         """Return where the first lane of a spot is written."""
         builder, output = self._builder, self._nest.output
         offset = I64(output.constant)
@@ -383,7 +383,7 @@ class NestWriter:
         place = element(builder, start, I64(shift), self._nest.op.dtype)
         return called(place, f"{self._output.name}.at")
 
-    def _limits_of(self, along: Range) -> tuple[Value, Value]:
+    def _limits_of(self, along: Range) -> tuple[LlvmValue, LlvmValue]:
         """Return where the tile's part of a range begins and ends."""
         if along in self._nest.reduced:
             return I64(0), I64(along.size)

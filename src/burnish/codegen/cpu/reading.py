@@ -23,7 +23,15 @@ from burnish.codegen.cpu.memory import (
     splat,
     strided_load,
 )
-from burnish.codegen.cpu.types import FLOATS, HALVES, Builder, Value, called, load, register_type
+from burnish.codegen.cpu.types import (
+    FLOATS,
+    HALVES,
+    Builder,
+    LlvmValue,
+    called,
+    load,
+    register_type,
+)
 from burnish.store.element_types import numpy_type
 from burnish.tile.expr import Guard, Number
 from burnish.tile.graph import arguments_of
@@ -32,7 +40,7 @@ from burnish.tile.index import Axis, axes_of
 SPARE = "spare memory"
 """The name under which `bases` has an address that may always be read."""
 
-Coordinates = Mapping[Axis, Value]
+Coordinates = Mapping[Axis, LlvmValue]
 """Where each axis is: an i64, for the first row and lane of a block."""
 
 
@@ -42,7 +50,7 @@ class Spot:
 
     row: int
     vector: int
-    mask: Value | None
+    mask: LlvmValue | None
 
 
 class Reader:
@@ -53,7 +61,7 @@ class Reader:
         builder: Builder,
         nest: NestForm,
         blocking: Blocking,
-        bases: Mapping[str, Value],
+        bases: Mapping[str, LlvmValue],
         arithmetic: Arithmetic,
     ) -> None:
         self._builder = builder
@@ -63,8 +71,8 @@ class Reader:
         self._arithmetic = arithmetic
         self._at: Coordinates = {}
         self._constants: Mapping[Axis, int] = {}
-        self._starts: dict[int, Value] = {}
-        self._loaded: dict[tuple[int, int, int], Value] = {}
+        self._starts: dict[int, LlvmValue] = {}
+        self._loaded: dict[tuple[int, int, int], LlvmValue] = {}
 
     def move(self, at: Coordinates, constants: Mapping[Axis, int]) -> None:
         """Go to other coordinates; `constants` are those of reduced axes without a loop."""
@@ -73,7 +81,7 @@ class Reader:
         self._at, self._constants = at, constants
         self._loaded = {}
 
-    def coordinate(self, axis: Axis, spot: Spot) -> Value:
+    def coordinate(self, axis: Axis, spot: Spot) -> LlvmValue:
         """Return where an axis is for the first lane of a spot."""
         value = self._at[axis] if axis in self._at else I64(self._constants[axis])
         if axis == self._blocking.block:
@@ -82,11 +90,11 @@ class Reader:
             value = self._builder.add(value, I64(spot.vector * self._blocking.width))
         return value
 
-    def coordinates(self, spot: Spot) -> dict[Axis, Value]:
+    def coordinates(self, spot: Spot) -> dict[Axis, LlvmValue]:
         """Return where all axes are for the first lane of a spot."""
         return {axis: self.coordinate(axis, spot) for axis in (*self._at, *self._constants)}
 
-    def steps(self, spot: Spot) -> Value:
+    def steps(self, spot: Spot) -> LlvmValue:
         """Return the lanes' coordinates on the vector axis, as i32."""
         assert self._blocking.vector is not None
         first = self._builder.trunc(self.coordinate(self._blocking.vector, spot), I32)
@@ -96,7 +104,7 @@ class Reader:
         # lanes that do not count must not lead to elements that are not there
         return steps if spot.mask is None else self._builder.select(spot.mask, steps, start)
 
-    def read(self, position: int, spot: Spot) -> Value:
+    def read(self, position: int, spot: Spot) -> LlvmValue:
         """Return the operand of a read for one vector of the block."""
         access = self._nest.reads[position]
         axes = {axis for guard in access.guards for axis in axes_of(guard.index)}
@@ -110,7 +118,7 @@ class Reader:
             self._loaded[key] = called(found, f"{self._bases[access.tensor].name}.value")
         return self._loaded[key]
 
-    def prefetch_panel(self, turn: Value) -> None:
+    def prefetch_panel(self, turn: LlvmValue) -> None:
         """Have one line of the next panel of a constant operand brought near.
 
         Panels are read once from memory and then again for all rows. While the rows of this one
@@ -125,7 +133,7 @@ class Reader:
                 ahead = self._builder.add(lane, I64(packed.panel))
                 prefetch(self._builder, element(self._builder, here, ahead, access.dtype))
 
-    def inside(self, guards: tuple[Guard, ...], spot: Spot) -> Value:
+    def inside(self, guards: tuple[Guard, ...], spot: Spot) -> LlvmValue:
         """Return whether the guards hold, per lane."""
         builder, width = self._builder, self._blocking.width
         result = all_set(width) if width > 1 else ir.Constant(ir.IntType(1), 1)
@@ -137,7 +145,7 @@ class Reader:
         packed = access.packed is not None and access.packed.axis == self._blocking.vector
         return packed or access.offset.depends(self._blocking.vector)
 
-    def _holds(self, guard: Guard, spot: Spot) -> Value:
+    def _holds(self, guard: Guard, spot: Spot) -> LlvmValue:
         builder, width = self._builder, self._blocking.width
         at = self.coordinates(spot)
         if self._blocking.vector in axes_of(guard.index):
@@ -152,7 +160,7 @@ class Reader:
         is_vector = isinstance(result.type, ir.VectorType)
         return result if is_vector or width == 1 else splat(builder, result, width)
 
-    def _load(self, position: int, access: Access, spot: Spot) -> Value:
+    def _load(self, position: int, access: Access, spot: Spot) -> LlvmValue:
         builder, width = self._builder, self._blocking.width
         pointer = self._pointer(position, access, spot)
         if width == 1:
@@ -179,22 +187,22 @@ class Reader:
         assert self._blocking.vector is not None
         return self._blocking.vector
 
-    def _mask(self, access: Access, spot: Spot) -> Value | None:
+    def _mask(self, access: Access, spot: Spot) -> LlvmValue | None:
         if not access.guards:
             return spot.mask
         inside = self.inside(access.guards, spot)
         return inside if spot.mask is None else self._builder.and_(inside, spot.mask)
 
-    def _otherwise(self, access: Access) -> Value:
+    def _otherwise(self, access: Access) -> LlvmValue:
         return number(access.otherwise, access.dtype, self._blocking.width)
 
-    def _guarded_scalar(self, access: Access, pointer: Value, spot: Spot) -> Value:
+    def _guarded_scalar(self, access: Access, pointer: LlvmValue, spot: Spot) -> LlvmValue:
         if not access.guards:
             return load(self._builder, pointer, access.dtype)
         inside = self.inside(access.guards, spot)
         return self._selected(access, pointer, inside)
 
-    def _guarded_splat(self, access: Access, pointer: Value, spot: Spot) -> Value:
+    def _guarded_splat(self, access: Access, pointer: LlvmValue, spot: Spot) -> LlvmValue:
         """Return one element in all lanes, or `otherwise` where the guards do not hold."""
         builder, width = self._builder, self._blocking.width
         inside = self.inside(access.guards, spot)
@@ -204,19 +212,19 @@ class Reader:
         spread = splat(builder, self._selected(access, pointer, any_lane), width)
         return builder.select(inside, spread, self._otherwise(access))
 
-    def _selected(self, access: Access, pointer: Value, inside: Value) -> Value:
+    def _selected(self, access: Access, pointer: LlvmValue, inside: LlvmValue) -> LlvmValue:
         builder = self._builder
         safe = builder.select(inside, pointer, self._bases[SPARE])
         found = load(builder, safe, access.dtype)
         return builder.select(inside, found, number(access.otherwise, access.dtype, 1))
 
-    def _gathered(self, access: Access, spot: Spot, mask: Value | None) -> Value:
+    def _gathered(self, access: Access, spot: Spot, mask: LlvmValue | None) -> LlvmValue:
         builder, width = self._builder, self._blocking.width
         base, offsets = self._lane_offsets(access, spot)
         chosen = mask if mask is not None else all_set(width)
         return gather(builder, base, offsets, access.dtype, chosen, self._otherwise(access))
 
-    def _lane_offsets(self, access: Access, spot: Spot) -> tuple[Value, Value]:
+    def _lane_offsets(self, access: Access, spot: Spot) -> tuple[LlvmValue, LlvmValue]:
         """Return an address and, per lane, how many elements behind it the lane's element is."""
         builder, width, along = self._builder, self._blocking.width, self._vector()
         kind = ir.VectorType(I32, width)
@@ -231,7 +239,7 @@ class Reader:
             offsets = builder.add(offsets, builder.mul(lanes, ir.Constant(kind, [factor] * width)))
         return element(builder, self._bases[access.tensor], start, access.dtype), offsets
 
-    def _pointer(self, position: int, access: Access, spot: Spot) -> Value:
+    def _pointer(self, position: int, access: Access, spot: Spot) -> LlvmValue:
         """Return the address of the first lane's element."""
         builder = self._builder
         if access.offset.rest:
@@ -248,7 +256,7 @@ class Reader:
         place = element(builder, self._starts[position], I64(shift), access.dtype)
         return called(place, f"{self._bases[access.tensor].name}.at")
 
-    def _start(self, access: Access) -> Value:
+    def _start(self, access: Access) -> LlvmValue:
         """Return the address at the block's first row and lane, reduced axes without loop at 0."""
         builder = self._builder
         offset = I64(access.offset.constant)
@@ -265,7 +273,7 @@ class Reader:
             offset = builder.add(offset, within)
         return element(builder, self._bases[access.tensor], offset, access.dtype)
 
-    def _uneven_pointer(self, access: Access, spot: Spot) -> Value:
+    def _uneven_pointer(self, access: Access, spot: Spot) -> LlvmValue:
         builder = self._builder
         at = self.coordinates(spot)
         offset = I64(access.offset.constant)
@@ -277,7 +285,7 @@ class Reader:
         return element(builder, self._bases[access.tensor], offset, access.dtype)
 
 
-def number(value: Number, dtype: str, width: int) -> Value:
+def number(value: Number, dtype: str, width: int) -> LlvmValue:
     """Return a constant in all lanes."""
     kind = register_type(dtype, 1)
     if dtype in HALVES:
@@ -289,7 +297,7 @@ def number(value: Number, dtype: str, width: int) -> Value:
     return ir.Constant(ir.VectorType(kind, width), [plain] * width)
 
 
-def _lanes(value: int, width: int) -> Value:
+def _lanes(value: int, width: int) -> LlvmValue:
     if width == 1:
         return I32(value)
     return ir.Constant(ir.VectorType(I32, width), [value] * width)

@@ -13,14 +13,14 @@ from dataclasses import replace
 from burnish.codegen.cpu.blocking import vector_cost
 from burnish.codegen.cpu.form import Strided, uncollapsed
 from burnish.codegen.cpu.layout import strides_of
-from burnish.codegen.cpu.target import Target
+from burnish.codegen.cpu.target import InstructionSet
 from burnish.tile.collisions import OFTEN, colliding
 from burnish.tile.expr import Argument
 from burnish.tile.footprint import element_bytes
 from burnish.tile.graph import Read, TensorType, TileOp, arguments_of
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, Index, at, coefficient
-from burnish.tile.region import Span, TileMap, propagate
+from burnish.tile.region import DimensionSpan, TileMap, propagate
 from burnish.tile.semantics import axes_for
 
 POOR = 1.5
@@ -33,7 +33,7 @@ def staged(
     types: Mapping[str, TensorType],
     layouts: Mapping[str, tuple[int, ...]],
     constants: Collection[str],
-    target: Target,
+    target: InstructionSet,
 ) -> Group:
     """Return the group with copies of the operands that need them, each before its reader."""
     outside = set(group.inputs) - set(constants)
@@ -65,11 +65,11 @@ def _bytes_of(tensor: str, boxes: TileMap, types: Mapping[str, TensorType]) -> i
     return element_bytes(types[tensor].dtype, boxes.elements(tensor))
 
 
-def _across(op: TileOp, where: Mapping[str, Strided], target: Target) -> tuple[int, ...]:
+def _across(op: TileOp, where: Mapping[str, Strided], target: InstructionSet) -> tuple[int, ...]:
     """Return the reads whose vectors would not lie side by side, if nothing else serves."""
     if op.combine is None or not op.spatial:
         return ()
-    box = tuple(Span(Index(), axis.extent) for axis in op.spatial)
+    box = tuple(DimensionSpan(Index(), axis.extent) for axis in op.spatial)
     nest = uncollapsed(op, box, where)
     every = [*nest.spatial, *nest.reduced]
     if (

@@ -14,7 +14,7 @@ from burnish.hw.unit import CORE, UnitSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class InstructionSet:
     """An instruction set: what code generation needs to know of it."""
 
     name: Literal["avx512", "avx2", "portable"]
@@ -40,20 +40,20 @@ _V2 = ("sse4.1", "sse4.2", "ssse3", "popcnt")
 _V3 = (*_V2, "avx", "avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt")
 _V4 = (*_V3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
 
-TARGETS: Mapping[str, Target] = MappingProxyType(
+TARGETS: Mapping[str, InstructionSet] = MappingProxyType(
     {
         # LLVM prefers halves of these registers unless told otherwise
-        "avx512": Target("avx512", 16, 32, "x86-64-v4", "-prefer-256-bit", _V4),
-        "avx2": Target("avx2", 8, 16, "x86-64-v3", "", _V3),
-        "portable": Target("portable", 4, 16, "x86-64-v2", "", _V2),
+        "avx512": InstructionSet("avx512", 16, 32, "x86-64-v4", "-prefer-256-bit", _V4),
+        "avx2": InstructionSet("avx2", 8, 16, "x86-64-v3", "", _V3),
+        "portable": InstructionSet("portable", 4, 16, "x86-64-v2", "", _V2),
     }
 )
 """Fastest first. `portable` is SSE4.2 on x86, and the processor family's base line elsewhere."""
 
-_ELSEWHERE = Target("portable", 4, 32, "generic", "", ())
+_ELSEWHERE = InstructionSet("portable", 4, 32, "generic", "", ())
 
 
-def by_name(name: str) -> Target:
+def by_name(name: str) -> InstructionSet:
     """Return the target of this name, as it is on this processor family."""
     if name not in TARGETS:
         raise UsageError(
@@ -63,7 +63,7 @@ def by_name(name: str) -> Target:
 
 
 @lru_cache(maxsize=1)
-def available() -> tuple[Target, ...]:
+def available() -> tuple[InstructionSet, ...]:
     """Return the targets that this machine can run, fastest first."""
     if not _is_x86():
         return (_ELSEWHERE,)
@@ -77,7 +77,7 @@ def available() -> tuple[Target, ...]:
     )
 
 
-def detect() -> Target:
+def detect() -> InstructionSet:
     """Return the fastest target that this machine can run."""
     found = available()
     if not found:

@@ -15,7 +15,7 @@ from llvmlite import ir
 from burnish.core.errors import ModelError
 
 
-class Type(Protocol):
+class LlvmType(Protocol):
     """An LLVM type: what of llvmlite's, which has no type information, is used here."""
 
     count: int
@@ -23,15 +23,15 @@ class Type(Protocol):
     width: int
     """Bits of an integer."""
 
-    def __call__(self, number: int) -> Value:
+    def __call__(self, number: int) -> LlvmValue:
         """Return a constant of the type."""
 
 
-class Value(Protocol):
+class LlvmValue(Protocol):
     """An LLVM value."""
 
     name: str
-    type: Type
+    type: LlvmType
 
 
 Builder = Any
@@ -59,14 +59,14 @@ _IN_REGISTER: Mapping[str, Any] = MappingProxyType(
 )
 
 
-def called(value: Value, name: str) -> Value:
+def called(value: LlvmValue, name: str) -> LlvmValue:
     """Return a value under a name that people can read, unless it has one or needs none."""
     if isinstance(value, ir.Instruction) and value.name.startswith("."):
         value.name = name
     return value
 
 
-def register_type(dtype: str, width: int = 1) -> Type:
+def register_type(dtype: str, width: int = 1) -> LlvmType:
     """Return the LLVM type of `width` elements in a register; one element is a scalar."""
     if dtype not in _IN_REGISTER:
         raise ModelError(
@@ -77,7 +77,7 @@ def register_type(dtype: str, width: int = 1) -> Type:
     return scalar if width == 1 else ir.VectorType(scalar, width)
 
 
-def memory_type(dtype: str, width: int = 1) -> Type:
+def memory_type(dtype: str, width: int = 1) -> LlvmType:
     """Return the LLVM type of `width` neighbouring elements in memory."""
     return register_type("u8" if dtype == "bool" else dtype, width)
 
@@ -90,31 +90,31 @@ def size_in_bytes(dtype: str) -> int:
     return 8 if dtype == "f64" else 4
 
 
-def width_of(value: Value) -> int:
+def width_of(value: LlvmValue) -> int:
     """Return the lanes of a value; a scalar has one."""
     return int(value.type.count) if isinstance(value.type, ir.VectorType) else 1
 
 
-def from_memory(builder: Builder, loaded: Value, dtype: str) -> Value:
+def from_memory(builder: Builder, loaded: LlvmValue, dtype: str) -> LlvmValue:
     """Return what a load of `memory_type` gave, as the register holds it."""
     if dtype != "bool":
         return loaded
     return builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, None))
 
 
-def to_memory(builder: Builder, value: Value, dtype: str) -> Value:
+def to_memory(builder: Builder, value: LlvmValue, dtype: str) -> LlvmValue:
     """Return a value as a store of `memory_type` wants it."""
     if dtype != "bool":
         return value
     return builder.zext(value, memory_type("bool", width_of(value)))
 
 
-def load(builder: Builder, pointer: Value, dtype: str, width: int = 1) -> Value:
+def load(builder: Builder, pointer: LlvmValue, dtype: str, width: int = 1) -> LlvmValue:
     """Return `width` neighbouring elements; the pointer is aligned for one element only."""
     loaded = builder.load(pointer, typ=memory_type(dtype, width), align=size_in_bytes(dtype))
     return from_memory(builder, loaded, dtype)
 
 
-def store(builder: Builder, value: Value, pointer: Value, dtype: str) -> None:
+def store(builder: Builder, value: LlvmValue, pointer: LlvmValue, dtype: str) -> None:
     """Store the elements side by side; the pointer is aligned for one element only."""
     builder.store(to_memory(builder, value, dtype), pointer, align=size_in_bytes(dtype))

@@ -23,7 +23,7 @@ _POINTERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledKernel:
     """A kernel as machine code, and what it takes of a multiprocessor."""
 
     name: str
@@ -40,7 +40,7 @@ MOST_SHARED_BYTES: Mapping[int, int] = MappingProxyType(
 """What one program may take of a multiprocessor's own memory, by compute capability."""
 
 
-def fitted(launch: Launch, capability: int, folder: Path) -> tuple[Launch, Compiled]:
+def fitted(launch: Launch, capability: int, folder: Path) -> tuple[Launch, CompiledKernel]:
     """Return a kernel compiled with as many loads in flight as its device has room for.
 
     `ModelError` where not even one fits: its blocks are too large.
@@ -58,7 +58,7 @@ def fitted(launch: Launch, capability: int, folder: Path) -> tuple[Launch, Compi
     )
 
 
-def compile_for(launch: Launch, capability: int, folder: Path) -> Compiled:
+def compile_for(launch: Launch, capability: int, folder: Path) -> CompiledKernel:
     """Return a kernel compiled for a compute capability (90: Hopper)."""
     import triton
     from triton.backends.compiler import GPUTarget
@@ -74,7 +74,7 @@ def compile_for(launch: Launch, capability: int, folder: Path) -> Compiled:
     options = {"num_warps": launch.warps, "num_stages": launch.stages}
     made: Any = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
     registers, stack = _usage(made.asm["cubin"])
-    return Compiled(launch.name, made.asm["cubin"], made.metadata.shared, registers, stack)
+    return CompiledKernel(launch.name, made.asm["cubin"], made.metadata.shared, registers, stack)
 
 
 def _usage(cubin: bytes) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, 
 from burnish.codegen.gpu.choose import GpuPredicted, priced, scratch_types
 from burnish.codegen.gpu.choose import candidates as settings_of
 from burnish.codegen.gpu.code import built_code, fitted
-from burnish.codegen.gpu.kernel import Target, Written, refusal, written
+from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, written
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.merge import merged
 from burnish.codegen.gpu.price import Price, price
@@ -28,7 +28,7 @@ from burnish.core.nearest import suggestion
 from burnish.core.tensors import BITS
 from burnish.cuda.build import triton_version
 from burnish.cuda.driver import Device
-from burnish.cuda.kernel import ARCHITECTURES, Built, capability_of, settings_line, source_of
+from burnish.cuda.kernel import ARCHITECTURES, BuiltCubin, capability_of, settings_line, source_of
 from burnish.hw.choose import this_gpu
 from burnish.hw.spec import HardwareSpec, load
 from burnish.runtime.cuda.launch import CudaLaunch
@@ -39,7 +39,7 @@ from burnish.tile.cost import Cost
 from burnish.tile.graph import TensorType, TileGraph
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine, machine
-from burnish.tile.partition import Fusion, Limits, Partition, partition
+from burnish.tile.partition import Fusion, Partition, SearchLimits, partition
 from burnish.tile.predict import Predictor
 from burnish.tile.schedule import Schedule
 from burnish.tile.simplify import simplify
@@ -143,7 +143,7 @@ class GpuBackend(Backend):
 
     def partition(self, graph: TileGraph, fusion: Fusion) -> Partition:
         """Return which nests of a simplified graph share kernels."""
-        limits: Limits = self._choosing(graph).limits
+        limits: SearchLimits = self._choosing(graph).limits
         found = self.predictor(graph)
         return partition(graph, self.machine, fusion, predictor=found, limits=limits)
 
@@ -172,7 +172,7 @@ class GpuBackend(Backend):
         self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
     ) -> tuple[EmittedKernel, ...]:
         """Return the launches of a group; what one hands to the next is a tensor of the plan."""
-        target = Target(approximate=self.approximate, orders=layouts)
+        target = GpuTarget(approximate=self.approximate, orders=layouts)
         launches = written(group, schedule, graph, target)
         types = {**graph.tensors, **scratch_types(launches)}
         seconds = [price(each, types, self.machine.hw).seconds for each in launches]
@@ -191,13 +191,13 @@ class GpuBackend(Backend):
         """Return what the compiler made of a kernel: registers, memory, threads."""
         name = _FUNCTION.findall(source)[-1]  # what it calls stands before it
         ((_, outcome),) = fitted([source_of(name, source)], self.architecture)
-        found = outcome.kernel if isinstance(outcome, Built) else outcome
+        found = outcome.kernel if isinstance(outcome, BuiltCubin) else outcome
         return ".json", json.dumps(records.encode(found), indent=1) + "\n"
 
     def _choosing(self, graph: TileGraph) -> GpuPredicted:
         """Return what chooses for a graph; the one of the last graph is kept."""
         if self._chosen is None or self._graph is not graph:
-            target = Target(approximate=self.approximate, orders=orders_of(graph))
+            target = GpuTarget(approximate=self.approximate, orders=orders_of(graph))
             self._chosen, self._graph = GpuPredicted(self.machine.hw, target), graph
         return self._chosen
 

@@ -13,7 +13,7 @@ Frame = tuple[Axis, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class AxisBlock:
     """How a program sees one axis: some neighbouring elements of it at a time."""
 
     axis: Axis
@@ -38,10 +38,10 @@ FetchText = Callable[[Fetch], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
+class FrameArithmetic:
     """Writes indices in one frame."""
 
-    blocks: Mapping[Axis, Block]
+    blocks: Mapping[Axis, AxisBlock]
     frame: Frame
     fetched: FetchText
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from burnish.codegen.gpu.lanes import (
     DATA,
+    BlockLanes,
     Data,
-    Lanes,
-    Type,
+    IndexType,
     Whole,
     aligned,
     between,
@@ -110,7 +110,7 @@ class _Place:
 
     tensor: str
     elements: int
-    offset: Lanes = field(default_factory=lambda: known(np.zeros(1, np.int64)))
+    offset: BlockLanes = field(default_factory=lambda: known(np.zeros(1, np.int64)))
 
     def __sub__(self, other: object) -> _Place:
         back: object = 0 - other  # type: ignore[operator]
@@ -122,7 +122,7 @@ class _Place:
             raise TypeError(f"an address of {self.tensor!r} depends on data that nothing bounds")
         first, second = aligned(self.offset, step)
         # addresses have 64 bits, whatever the offset has that is added to them
-        wide = Lanes(first.low, first.high, 64, first.wrapped)
+        wide = BlockLanes(first.low, first.high, 64, first.wrapped)
         total: Any = wide + second  # type: ignore[operator]
         return _Place(self.tensor, self.elements, total)
 
@@ -160,7 +160,7 @@ class _Watch:
 class _Language:
     """Stands in for `triton.language`; functions that are not here make data of data."""
 
-    int32, int64 = Type(32), Type(64)
+    int32, int64 = IndexType(32), IndexType(64)
     where, maximum, minimum = staticmethod(chosen), staticmethod(larger), staticmethod(smaller)
 
     def __init__(self, watch: _Watch) -> None:
@@ -169,20 +169,20 @@ class _Language:
     def __getattr__(self, _: str) -> Data:
         return DATA
 
-    def program_id(self, _: int) -> Lanes:
+    def program_id(self, _: int) -> BlockLanes:
         """Return the numbers of the programs."""
         return known(self._watch.programs)
 
-    def arange(self, start: int, end: int) -> Lanes:
+    def arange(self, start: int, end: int) -> BlockLanes:
         """Return neighbouring numbers."""
         return known(np.arange(start, end)[None])
 
-    def full(self, _: object, value: object, dtype: object) -> Lanes | Data:
+    def full(self, _: object, value: object, dtype: object) -> BlockLanes | Data:
         """Return one number for all lanes."""
         number = lanes_of(value)
         return DATA if number is None else number.to(dtype)
 
-    def cast(self, value: object, dtype: object) -> Lanes | Data:
+    def cast(self, value: object, dtype: object) -> BlockLanes | Data:
         """Return a value in another type."""
         return self.full((), value, dtype)
 

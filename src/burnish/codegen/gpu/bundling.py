@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from burnish.codegen.gpu.choose import candidates
-from burnish.codegen.gpu.kernel import Orders, Target, emit
+from burnish.codegen.gpu.kernel import GpuTarget, Orders, emit
 from burnish.codegen.gpu.work import call_of
 from burnish.codegen.schedule import Choice
 from burnish.codegen.tune.check import Case, ExpectedOutput, case_of, group_inputs
@@ -17,8 +17,8 @@ from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.hashing import value_key
 from burnish.core.tensors import FLOATS, TensorSpec
-from burnish.cuda.assemble import Work
-from burnish.cuda.bundle import Candidate, Group, Input, Stored
+from burnish.cuda.assemble import BoundWork
+from burnish.cuda.bundle import BundledCandidate, BundledGroup, Input, Stored
 from burnish.cuda.expected import Expected
 from burnish.cuda.recipe import Recipe, made
 from burnish.tile import group as groups
@@ -36,13 +36,15 @@ _POSITIVE = (0.5, 2.0)
 class Bundled:
     """What is to be timed, and the arrays that it refers to."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[BundledGroup, ...]
     values: Arrays
 
 
-def bundled(graph: TileGraph, choices: Iterable[Choice], target: Target, *, most: int) -> Bundled:
+def bundled(
+    graph: TileGraph, choices: Iterable[Choice], target: GpuTarget, *, most: int
+) -> Bundled:
     """Return up to `most` candidates for each group of a model; equal groups once."""
-    found: dict[str, Group] = {}
+    found: dict[str, BundledGroup] = {}
     values: dict[str, Array] = {}
     for choice in choices:
         key = group_key(choice.group, graph, target.orders)
@@ -66,16 +68,16 @@ def _bundled(
     key: str,
     group: groups.Group,
     graph: TileGraph,
-    target: Target,
+    target: GpuTarget,
     values: dict[str, Array],
     most: int,
-) -> Group:
+) -> BundledGroup:
     inputs, case = _case(key, group, graph, target.orders, values)
     expected = {}
     for number, (name, output) in enumerate(case.outputs.items()):
         prefix = f"{key}.{number}"
         expected[name] = _expected(output, target.orders.get(name), prefix, values)
-    return Group(key, inputs, expected, tuple(_candidates(group, graph, target, most)))
+    return BundledGroup(key, inputs, expected, tuple(_candidates(group, graph, target, most)))
 
 
 def _case(
@@ -130,8 +132,8 @@ def _expected(
 
 
 def _candidates(
-    group: groups.Group, graph: TileGraph, target: Target, most: int
-) -> Iterable[Candidate]:
+    group: groups.Group, graph: TileGraph, target: GpuTarget, most: int
+) -> Iterable[BundledCandidate]:
     for settings, _ in zip(candidates(group, target), range(most), strict=False):
         schedule = Schedule(group.anchor.shape, settings=settings)
         try:
@@ -141,7 +143,9 @@ def _candidates(
         calls = tuple(call_of(launch, group.nodes) for launch in launches)
         used = dict.fromkeys(n for call in calls for n in call.arguments)
         specs = {name: _spec(name, graph, target.orders) for name in used}
-        yield Candidate(label_of(settings), Work(calls, specs, group.inputs, group.outputs))
+        yield BundledCandidate(
+            label_of(settings), BoundWork(calls, specs, group.inputs, group.outputs)
+        )
 
 
 def _spec(name: str, graph: TileGraph, orders: Orders) -> TensorSpec:

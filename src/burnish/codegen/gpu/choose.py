@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.form import Form, form, places_of, window_axes
-from burnish.codegen.gpu.kernel import Target, Written, refusal, splittable, written
+from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, splittable, written
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.price import Price, price
 from burnish.codegen.schedule import Choice
@@ -17,7 +17,7 @@ from burnish.tile.connect import NoGroupError
 from burnish.tile.graph import TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.machine import machine
-from burnish.tile.partition import Fusion, Limits, partition
+from burnish.tile.partition import Fusion, SearchLimits, partition
 from burnish.tile.schedule import Schedule
 from burnish.tile.signature import signature
 
@@ -63,9 +63,9 @@ class GpuPredicted:
     """Chooses groups and blocks for a GPU; equal groups are looked at once."""
 
     hw: HardwareSpec
-    target: Target = field(default_factory=Target)
+    target: GpuTarget = field(default_factory=GpuTarget)
     fusion: Fusion = "full"
-    limits: Limits = Limits(nests=16)  # noqa: RUF009  # frozen
+    limits: SearchLimits = SearchLimits(nests=16)  # noqa: RUF009  # frozen
     _known: dict[str, Blocked | str] = field(default_factory=dict)
 
     def __call__(self, graph: TileGraph) -> tuple[Choice, ...]:
@@ -130,7 +130,7 @@ class GpuPredicted:
 
 
 def priced(
-    group: Group, schedule: Schedule, graph: TileGraph, hw: HardwareSpec, target: Target
+    group: Group, schedule: Schedule, graph: TileGraph, hw: HardwareSpec, target: GpuTarget
 ) -> Blocked:
     """Return what a group takes under a schedule; `NoGroupError` where it does not fit."""
     launches = written(group, schedule, graph, target)
@@ -149,7 +149,7 @@ def priced(
     )
 
 
-def candidates(group: Group, target: Target) -> Iterator[Settings]:
+def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
     """Yield the settings to try for a group."""
     places = places_of(group.ops, group.anchor)
     shape = form(group.ops, group.anchor, target.orders.get(group.anchor.output), places)
@@ -219,7 +219,7 @@ def _chains(ops: Sequence[TileOp]) -> Iterator[tuple[int, int, int, int, int]]:
         yield 64, 64, k, 4, 3
 
 
-def _split(group: Group, target: Target) -> Iterator[Settings]:
+def _split(group: Group, target: GpuTarget) -> Iterator[Settings]:
     """Yield settings whose sums are formed in parts, where there are few programs otherwise."""
     product = splittable(group)
     if product is None or not product.reduced:

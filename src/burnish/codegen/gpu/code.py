@@ -12,9 +12,9 @@ from burnish.core.errors import ModelError
 from burnish.core.units import size
 from burnish.cuda.build import BuildOptions, Outcome, build
 from burnish.cuda.kernel import (
-    Built,
+    BuiltCubin,
     Failed,
-    Source,
+    TritonSource,
     capability_of,
     settings_line,
     source_of,
@@ -41,16 +41,16 @@ def built_code(sources: Mapping[str, str], architecture: str) -> BuiltCode:
     return BuiltCode(files, records.encode(CudaCode(kernels)))
 
 
-def fitted(sources: list[Source], architecture: str) -> list[tuple[Source, Outcome]]:
+def fitted(sources: list[TritonSource], architecture: str) -> list[tuple[TritonSource, Outcome]]:
     """Return kernels with as many loads in flight as a program of that card has memory for."""
     options = BuildOptions(cache=settings.read().cache / "cubins")
     most = _shared_bytes(architecture)
     found = dict(zip(sources, build(sources, architecture, options), strict=True))
-    fits: dict[str, tuple[Source, Outcome]] = {}
+    fits: dict[str, tuple[TritonSource, Outcome]] = {}
     while found:
         smaller = []
         for source, outcome in found.items():
-            needs = outcome.kernel.shared_bytes if isinstance(outcome, Built) else 0
+            needs = outcome.kernel.shared_bytes if isinstance(outcome, BuiltCubin) else 0
             if needs <= most:
                 fits[source.name] = source, outcome
             elif source.stages > 1:
@@ -68,7 +68,7 @@ def _shared_bytes(architecture: str) -> int:
     return MOST_SHARED_BYTES.get(10 * major + minor, min(MOST_SHARED_BYTES.values()))
 
 
-def _with_fewer_stages(source: Source) -> Source:
+def _with_fewer_stages(source: TritonSource) -> TritonSource:
     old, new = (
         settings_line(source.pointers, source.warps, stages)
         for stages in (source.stages, source.stages - 1)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import product as every
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.blocks import Block, power_of_two
+from burnish.codegen.gpu.blocks import AxisBlock, power_of_two
 from burnish.codegen.gpu.form import (
     Form,
     Places,
@@ -23,7 +23,7 @@ from burnish.codegen.gpu.guards import Bind, ranges
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.tally import Tally
-from burnish.codegen.gpu.writer import Value, Writer
+from burnish.codegen.gpu.writer import KernelWriter, Value
 from burnish.core.errors import ModelError
 from burnish.core.plain_text import plain
 from burnish.core.tensors import BITS
@@ -43,7 +43,7 @@ SHARED_BYTES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LaunchPart:
     """What one launch computes: nests, the one whose output is cut, and what is written."""
 
     ops: tuple[TileOp, ...]
@@ -69,7 +69,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class GpuTarget:
     """What kernels are written for."""
 
     precision: str = "ieee"
@@ -81,17 +81,17 @@ class Target:
 
 
 def emit(
-    group: Group, schedule: Schedule, graph: TileGraph, device: Target | None = None
+    group: Group, schedule: Schedule, graph: TileGraph, device: GpuTarget | None = None
 ) -> tuple[Launch, ...]:
     """Return the kernels of a group, in the order in which they are started."""
     return tuple(each.launch for each in written(group, schedule, graph, device))
 
 
 def written(
-    group: Group, schedule: Schedule, graph: TileGraph, device: Target | None = None
+    group: Group, schedule: Schedule, graph: TileGraph, device: GpuTarget | None = None
 ) -> tuple[Written, ...]:
     """Return the kernels of a group, and what they do."""
-    target = device or Target()
+    target = device or GpuTarget()
     if (reason := refusal(group, graph)) is not None:
         raise ModelError(f"Triton kernels have no {reason}", hint="leave the node to ONNX Runtime")
     settings = schedule.settings
@@ -118,7 +118,7 @@ def refusal(group: Group, graph: TileGraph) -> str | None:
     return None
 
 
-def parts(group: Group, target: Target, split: int = 1) -> tuple[Part, ...]:
+def parts(group: Group, target: GpuTarget, split: int = 1) -> tuple[LaunchPart, ...]:
     """Return what is launched for a group: outputs that the anchor's programs cannot store first.
 
     With `split`, the sums of its only product are formed in so many parts, and added up by a
@@ -132,11 +132,11 @@ def parts(group: Group, target: Target, split: int = 1) -> tuple[Part, ...]:
         before = _needed(
             Group((*_before(group, product), first), (first.output,)), first.output, set()
         )
-        after = Part(
+        after = LaunchPart(
             _needed(Group(ops, group.outputs), group.outputs[-1], set()),
             group.outputs, frozenset({first.output}),
         )  # fmt: skip
-        return Part(before, (first.output,), frozenset({first.output})), after
+        return LaunchPart(before, (first.output,), frozenset({first.output})), after
     places = places_of(group.ops, group.anchor)
     shape = form(group.ops, group.anchor, target.orders.get(group.anchor.output), places)
     known = {op.output: op for op in group.ops}
@@ -144,11 +144,11 @@ def parts(group: Group, target: Target, split: int = 1) -> tuple[Part, ...]:
         name for name in group.outputs[:-1]
         if stored_place(known[name], group.anchor, places, shape) is None
     ]  # fmt: skip
-    result: list[Part] = []
+    result: list[LaunchPart] = []
     done: set[str] = set()
     for name in (*apart, group.anchor.output):
         together = () if name in apart else tuple(n for n in group.outputs[:-1] if n not in apart)
-        result.append(Part(_needed(group, name, done), (*together, name)))
+        result.append(LaunchPart(_needed(group, name, done), (*together, name)))
         done.add(name)
     return tuple(result)
 
@@ -197,7 +197,10 @@ def block_sizes(shape: Form, settings: Mapping[str, int]) -> tuple[int, int]:
 
 
 def _written(
-    part: Part, settings: Mapping[str, int], types: Mapping[str, TensorType], target: Target
+    part: LaunchPart,
+    settings: Mapping[str, int],
+    types: Mapping[str, TensorType],
+    target: GpuTarget,
 ) -> Written:
     anchor = part.anchor
     places = places_of(part.ops, anchor)
@@ -207,7 +210,7 @@ def _written(
     phases = {axis: min(count, axis.extent) for axis, count in phases.items() if count > 1}
     shape, axes = phased(whole, phases)
     sizes = block_sizes(shape, settings)
-    writer = Writer(
+    writer = KernelWriter(
         part.ops, types, target.orders, settings.get("k", 32), target.precision,
         approximate=target.approximate,
     )  # fmt: skip
@@ -238,11 +241,13 @@ def _stored_index(op: TileOp, anchor: TileOp, places: Places, shape: Form) -> tu
     return found
 
 
-def _frame(writer: Writer) -> tuple[Axis, ...]:
+def _frame(writer: KernelWriter) -> tuple[Axis, ...]:
     return tuple(axis for axis in writer.blocks if axis.name in ("m", "n"))
 
 
-def _programs(writer: Writer, shape: Form, sizes: tuple[int, int], tiles: tuple[int, int]) -> Bind:
+def _programs(
+    writer: KernelWriter, shape: Form, sizes: tuple[int, int], tiles: tuple[int, int]
+) -> Bind:
     """Write which part of the output a program computes; return the anchor's axes over it."""
     rows, columns, batch = shape.counts
     writer.line(f"pid = {writer.wide('tl.program_id(0)')}")
@@ -254,7 +259,7 @@ def _programs(writer: Writer, shape: Form, sizes: tuple[int, int], tiles: tuple[
         ("b", shape.batch, batch, 1, batch),
     ):
         axis = Axis(name, extent)
-        writer.blocks[axis] = Block(axis, name, size)
+        writer.blocks[axis] = AxisBlock(axis, name, size)
         place = left if count > 1 else "0"
         if count > 1:
             inner = f"{left} % {count}" if name != "b" else left
@@ -275,7 +280,11 @@ def _programs(writer: Writer, shape: Form, sizes: tuple[int, int], tiles: tuple[
 
 
 def _store(
-    writer: Writer, tensor: str, value: Value, index: tuple[Index, ...], frame: tuple[Axis, ...]
+    writer: KernelWriter,
+    tensor: str,
+    value: Value,
+    index: tuple[Index, ...],
+    frame: tuple[Axis, ...],
 ) -> None:
     kind = writer.types[tensor]
     order = writer.orders.get(tensor) or range(len(kind.shape))
@@ -297,8 +306,8 @@ def _stored_type(kind: TensorType) -> str:
 
 
 def _launch(
-    writer: Writer,
-    part: Part,
+    writer: KernelWriter,
+    part: LaunchPart,
     settings: Mapping[str, int],
     blocks: tuple[Form, int, int],
     programs: int,
@@ -331,8 +340,8 @@ def _launch(
 
 
 def _header(
-    writer: Writer,
-    part: Part,
+    writer: KernelWriter,
+    part: LaunchPart,
     blocks: tuple[Form, int, int],
     programs: int,
     types: Mapping[str, TensorType],

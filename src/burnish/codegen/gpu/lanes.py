@@ -19,7 +19,7 @@ _EDGE = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Type:
+class IndexType:
     """An element type: the bits of a whole number that may be an index; zero: of all others."""
 
     bits: int = 0
@@ -28,7 +28,7 @@ class Type:
 class Data:
     """A value that no address depends on, or one of which too little is known."""
 
-    dtype = Type()
+    dtype = IndexType()
 
     def __init__(self, least: int | None = None) -> None:
         self.least = least
@@ -52,7 +52,7 @@ DATA = Data()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lanes:
+class BlockLanes:
     """Whole numbers of a block: programs first, then the dimensions of the block."""
 
     low: Whole
@@ -64,60 +64,60 @@ class Lanes:
     """Lanes that were computed in 32 bits and do not fit them."""
 
     @property
-    def dtype(self) -> Type:
+    def dtype(self) -> IndexType:
         """Return the element type."""
-        return Type(self.bits)
+        return IndexType(self.bits)
 
-    def __getitem__(self, key: object) -> Lanes:
+    def __getitem__(self, key: object) -> BlockLanes:
         places = (slice(None), *(key if isinstance(key, tuple) else (key,)))
         return self._moved(lambda values: values[places])
 
-    def _moved(self, move: Callable[[Whole], Whole]) -> Lanes:
+    def _moved(self, move: Callable[[Whole], Whole]) -> BlockLanes:
         low = move(self.low)
         high = low if self.low is self.high else move(self.high)
-        return Lanes(low, high, self.bits, move(self.wrapped))
+        return BlockLanes(low, high, self.bits, move(self.wrapped))
 
-    def ranked(self, most: int) -> Lanes:
+    def ranked(self, most: int) -> BlockLanes:
         """Return the numbers with so many dimensions: a program's own vary along none of them."""
         if self.low.ndim == most:
             return self
         new = [1] * (most - self.low.ndim)
         return self._moved(lambda values: values.reshape(len(values), *new, *values.shape[1:]))
 
-    def to(self, kind: object) -> Lanes | Data:
+    def to(self, kind: object) -> BlockLanes | Data:
         """Return the numbers in another type; what is no index any more is data."""
-        if not isinstance(kind, Type) or not kind.bits:
+        if not isinstance(kind, IndexType) or not kind.bits:
             return DATA
         return checked(self.low, self.high, kind.bits, self.wrapped)
 
 
-def known(values: Whole, bits: int = 32) -> Lanes:
+def known(values: Whole, bits: int = 32) -> BlockLanes:
     """Return numbers that are what they are."""
-    return Lanes(values, values, bits, np.zeros([1] * values.ndim, bool))
+    return BlockLanes(values, values, bits, np.zeros([1] * values.ndim, bool))
 
 
-def between(low: int, high: int, bits: int = 32) -> Lanes:
+def between(low: int, high: int, bits: int = 32) -> BlockLanes:
     """Return a number of which a least and a greatest value are known."""
-    return Lanes(np.array([low]), np.array([high]), bits, np.zeros(1, bool))
+    return BlockLanes(np.array([low]), np.array([high]), bits, np.zeros(1, bool))
 
 
-def checked(low: Whole, high: Whole, bits: int, wrapped: Whole) -> Lanes:
+def checked(low: Whole, high: Whole, bits: int, wrapped: Whole) -> BlockLanes:
     """Return numbers, those remembered that do not fit their type."""
     if bits == 32 and (low.min(initial=0) < -_EDGE or high.max(initial=0) >= _EDGE):
         wrapped = wrapped | (low < -_EDGE) | (high >= _EDGE)
-    return Lanes(low, high, bits, wrapped)
+    return BlockLanes(low, high, bits, wrapped)
 
 
-def lanes_of(value: object) -> Lanes | None:
+def lanes_of(value: object) -> BlockLanes | None:
     """Return what is a whole number as lanes; None: it is none."""
-    if isinstance(value, Lanes):
+    if isinstance(value, BlockLanes):
         return value
     if isinstance(value, int):
         return known(np.array([int(value)]), 32 if -_EDGE <= value < _EDGE else 64)
     return None
 
 
-def chosen(condition: object, yes: object, no: object) -> Lanes | Data:
+def chosen(condition: object, yes: object, no: object) -> BlockLanes | Data:
     """Return `tl.where`: one of both where it is known which, else all from one to the other."""
     given = [lanes_of(yes), lanes_of(no), lanes_of(condition) or between(0, 1, 1)]
     first, second, which = aligned(*(each for each in given if each)) if all(given) else (None,) * 3
@@ -131,44 +131,44 @@ def chosen(condition: object, yes: object, no: object) -> Lanes | Data:
     return checked(low, high, max(first.bits, second.bits), wrapped)
 
 
-def larger(a: object, b: object, *_: object, **__: object) -> Lanes | Data:
+def larger(a: object, b: object, *_: object, **__: object) -> BlockLanes | Data:
     """Return `tl.maximum`: of unknown numbers, the least value is known from then on."""
     if isinstance(a, Data) and isinstance(b, int):
         return Data(least=b)
     return _both(a, b, _rising(np.maximum))
 
 
-def smaller(a: object, b: object, *_: object, **__: object) -> Lanes | Data:
+def smaller(a: object, b: object, *_: object, **__: object) -> BlockLanes | Data:
     """Return `tl.minimum`: of numbers with a least value, both ends are known from then on."""
     if isinstance(a, Data) and isinstance(a.least, int) and isinstance(b, int):
         return between(min(a.least, b), b, 64)
     return _both(a, b, _rising(np.minimum))
 
 
-def aligned(*given: Lanes) -> tuple[Lanes, ...]:
+def aligned(*given: BlockLanes) -> tuple[BlockLanes, ...]:
     """Return numbers with the same count of dimensions."""
     most = max(each.low.ndim for each in given)
     return tuple(each.ranked(most) for each in given)
 
 
-Two = Callable[[Lanes, Lanes], "Lanes | Data"]
+Two = Callable[[BlockLanes, BlockLanes], "BlockLanes | Data"]
 
 
-def _both(a: object, b: object, compute: Two) -> Lanes | Data:
+def _both(a: object, b: object, compute: Two) -> BlockLanes | Data:
     first, second = lanes_of(a), lanes_of(b)
     if first is None or second is None:
         return DATA
     return compute(*aligned(first, second))
 
 
-def _made(a: Lanes, b: Lanes, low: Whole, high: Whole, bits: int = 0) -> Lanes:
+def _made(a: BlockLanes, b: BlockLanes, low: Whole, high: Whole, bits: int = 0) -> BlockLanes:
     return checked(low, high, bits or max(a.bits, b.bits, 32), a.wrapped | b.wrapped)
 
 
 def _rising(function: Callable[[Whole, Whole], Whole]) -> Two:
     """Return a function that grows with both of its arguments."""
 
-    def compute(a: Lanes, b: Lanes) -> Lanes:
+    def compute(a: BlockLanes, b: BlockLanes) -> BlockLanes:
         low = function(a.low, b.low)
         certain = a.low is a.high and b.low is b.high
         return _made(a, b, low, low if certain else function(a.high, b.high))
@@ -176,11 +176,11 @@ def _rising(function: Callable[[Whole, Whole], Whole]) -> Two:
     return compute
 
 
-def _difference(a: Lanes, b: Lanes) -> Lanes:
+def _difference(a: BlockLanes, b: BlockLanes) -> BlockLanes:
     return _made(a, b, a.low - b.high, a.high - b.low)
 
 
-def _product(a: Lanes, b: Lanes) -> Lanes:
+def _product(a: BlockLanes, b: BlockLanes) -> BlockLanes:
     if a.low is a.high and b.low is b.high:
         exact = a.low * b.low
         return _made(a, b, exact, exact)
@@ -188,14 +188,14 @@ def _product(a: Lanes, b: Lanes) -> Lanes:
     return _made(a, b, np.minimum.reduce(ends), np.maximum.reduce(ends))
 
 
-def _quotient(a: Lanes, b: Lanes) -> Lanes | Data:
+def _quotient(a: BlockLanes, b: BlockLanes) -> BlockLanes | Data:
     if not _positive(b):
         return DATA
     low = _towards_zero(a.low, b.low)
     return _made(a, b, low, low if a.low is a.high else _towards_zero(a.high, b.low))
 
 
-def _rest(a: Lanes, b: Lanes) -> Lanes | Data:
+def _rest(a: BlockLanes, b: BlockLanes) -> BlockLanes | Data:
     if not _positive(b):
         return DATA
     turns = _towards_zero(a.low, b.low), _towards_zero(a.high, b.low)
@@ -208,7 +208,7 @@ def _rest(a: Lanes, b: Lanes) -> Lanes | Data:
     )  # fmt: skip
 
 
-def _positive(b: Lanes) -> bool:
+def _positive(b: BlockLanes) -> bool:
     return b.low is b.high and bool((b.low > 0).all())
 
 
@@ -218,26 +218,26 @@ def _towards_zero(of: Whole, by: Whole) -> Whole:
     return result
 
 
-def _less(a: Lanes, b: Lanes) -> Lanes:
+def _less(a: BlockLanes, b: BlockLanes) -> BlockLanes:
     return _made(a, b, a.high < b.low, a.low < b.high, 1)
 
 
-def _at_most(a: Lanes, b: Lanes) -> Lanes:
+def _at_most(a: BlockLanes, b: BlockLanes) -> BlockLanes:
     return _made(a, b, a.high <= b.low, a.low <= b.high, 1)
 
 
-def _equal(a: Lanes, b: Lanes) -> Lanes:
+def _equal(a: BlockLanes, b: BlockLanes) -> BlockLanes:
     certain = (a.low == a.high) & (b.low == b.high) & (a.low == b.low)
     return _made(a, b, certain, (a.low <= b.high) & (b.low <= a.high), 1)
 
 
-def _unequal(a: Lanes, b: Lanes) -> Lanes:
+def _unequal(a: BlockLanes, b: BlockLanes) -> BlockLanes:
     same = _equal(a, b)
     return _made(a, b, ~same.high, ~same.low, 1)
 
 
 def _logical(function: Callable[[Whole, Whole], Whole]) -> Two:
-    def compute(a: Lanes, b: Lanes) -> Lanes | Data:
+    def compute(a: BlockLanes, b: BlockLanes) -> BlockLanes | Data:
         if a.bits != 1 or b.bits != 1:
             return DATA
         return _made(a, b, function(a.low, b.low), function(a.high, b.high), 1)
@@ -245,7 +245,7 @@ def _logical(function: Callable[[Whole, Whole], Whole]) -> Two:
     return compute
 
 
-def _unknown(_: Lanes, __: Lanes) -> Data:
+def _unknown(_: BlockLanes, __: BlockLanes) -> Data:
     return DATA
 
 
@@ -256,7 +256,7 @@ _OPERATORS: dict[str, Two] = {
     "and": _logical(np.logical_and), "or": _logical(np.logical_or), "xor": _unknown,
     "truediv": _unknown, "lshift": _unknown, "rshift": _unknown,
 }  # fmt: skip
-_SIGNS: dict[str, Callable[[Any], Lanes | Data]] = {
+_SIGNS: dict[str, Callable[[Any], BlockLanes | Data]] = {
     "neg": lambda a: _both(0, a, _difference),
     "pos": lambda a: _both(0, a, _rising(np.add)),
     "invert": lambda _: DATA,
@@ -265,13 +265,13 @@ _SIGNS: dict[str, Callable[[Any], Lanes | Data]] = {
 
 
 def _define(name: str, compute: Two) -> None:
-    def forward(self: object, other: object) -> Lanes | Data:
+    def forward(self: object, other: object) -> BlockLanes | Data:
         return _both(self, other, compute)
 
-    def backward(self: object, other: object) -> Lanes | Data:
+    def backward(self: object, other: object) -> BlockLanes | Data:
         return _both(other, self, compute)
 
-    for kind in (Lanes, Data):
+    for kind in (BlockLanes, Data):
         setattr(kind, f"__{name}__", forward)
         setattr(kind, f"__r{name}__", backward)
 
@@ -279,5 +279,5 @@ def _define(name: str, compute: Two) -> None:
 for _name, _compute in _OPERATORS.items():
     _define(_name, _compute)
 for _name, _sign in _SIGNS.items():
-    for _kind in (Lanes, Data):
+    for _kind in (BlockLanes, Data):
         setattr(_kind, f"__{_name}__", _sign)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.writer import Point, Writer
+from burnish.codegen.gpu.writer import KernelWriter, Point
 from burnish.tile.expr import Call, Expr
 from burnish.tile.graph import TileOp, arguments_of, expression_indices
 from burnish.tile.index import Axis, Index, at, axes_of, substitute
@@ -16,7 +16,7 @@ LEAST = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Operands:
+class ProductOperands:
     """A sum of products as tensor cores compute it."""
 
     left: Expr
@@ -27,7 +27,7 @@ class Operands:
     """The element type that is multiplied."""
 
 
-def operands(writer: Writer, point: Point) -> Operands | None:
+def operands(writer: KernelWriter, point: Point) -> ProductOperands | None:
     """Return the two sides of a product that tensor cores can do here; None: they cannot."""
     op = point.op
     result = {axis for index in point.bind.values() for axis in axes_of(index)}
@@ -47,7 +47,7 @@ def operands(writer: Writer, point: Point) -> Operands | None:
     if columns in sides[0] or rows in sides[1] or rows not in sides[0] or columns not in sides[1]:
         return None
     dtype = _product_type(left, right, op.dtype)
-    return Operands(left, right, rows, columns, dtype) if dtype else None
+    return ProductOperands(left, right, rows, columns, dtype) if dtype else None
 
 
 def contracts(op: TileOp) -> tuple[frozenset[Axis], frozenset[Axis]] | None:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from itertools import product as every
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.blocks import Block, power_of_two
+from burnish.codegen.gpu.blocks import AxisBlock, power_of_two
 from burnish.codegen.gpu.guards import Bind
-from burnish.codegen.gpu.operands import Operands, narrow, operands
-from burnish.codegen.gpu.writer import Point, Value, Writer
+from burnish.codegen.gpu.operands import ProductOperands, narrow, operands
+from burnish.codegen.gpu.writer import KernelWriter, Point, Value
 from burnish.tile.expr import Argument, Call, Expr
 from burnish.tile.graph import TileOp, arguments_of
 from burnish.tile.index import Axis, Index, at, axes_of, number, unflatten
@@ -33,7 +33,7 @@ _WHOLE = {
 _HELPER = {"max": "largest", "min": "smallest", "prod": "product"}
 
 
-def reduced(writer: Writer, point: Point) -> Value:
+def reduced(writer: KernelWriter, point: Point) -> Value:
     """Return the combined body of a nest at a point, before its finish."""
     op = point.op
     terms = math.prod(axis.extent for axis in op.reduced)
@@ -55,7 +55,7 @@ def reduced(writer: Writer, point: Point) -> Value:
     return _along_new_axis(writer, point, terms)
 
 
-def _reduces_inside(writer: Writer, op: TileOp) -> bool:
+def _reduces_inside(writer: KernelWriter, op: TileOp) -> bool:
     """Say whether a nest reads what the same kernel reduces, be it through other nests."""
     waiting, seen = list(op.inputs), set[str]()
     while waiting:
@@ -69,7 +69,7 @@ def _reduces_inside(writer: Writer, op: TileOp) -> bool:
     return False
 
 
-def _product(writer: Writer, point: Point, sides: Operands) -> Value:
+def _product(writer: KernelWriter, point: Point, sides: ProductOperands) -> Value:
     """Write the loop over the terms of a sum of products."""
     op = point.op
     depends = _axes(point.bind.values())
@@ -84,10 +84,10 @@ def _product(writer: Writer, point: Point, sides: Operands) -> Value:
         writer.line(f"{total} = tl.zeros([{sizes}], dtype=tl.float32)")
         name = writer.fresh("k")
         k = Axis(name, terms)
-        writer.blocks[k] = Block(k, name, block)
+        writer.blocks[k] = AxisBlock(k, name, block)
         scalars = [Axis(writer.fresh("tap"), axis.extent) for axis in outer]
         for axis in scalars:
-            writer.blocks[axis] = Block(axis, axis.name, 1)
+            writer.blocks[axis] = AxisBlock(axis, axis.name, 1)
         bind = _bound(point.bind, inner, at(k))
         bind |= {axis: at(new) for axis, new in zip(outer, scalars, strict=True)}
         if steps == 1:
@@ -104,7 +104,7 @@ def _product(writer: Writer, point: Point, sides: Operands) -> Value:
 
 
 def _count(
-    writer: Writer, step: str, chunks: int, scalars: Sequence[Axis], name: str, block: int
+    writer: KernelWriter, step: str, chunks: int, scalars: Sequence[Axis], name: str, block: int
 ) -> None:
     """Write what a step of the loop is: one of each outer axis, and a block of the inner."""
     writer.line(
@@ -117,7 +117,9 @@ def _count(
         less *= axis.extent
 
 
-def _multiply(writer: Writer, point: Point, sides: Operands, k: Axis, total: str) -> None:
+def _multiply(
+    writer: KernelWriter, point: Point, sides: ProductOperands, k: Axis, total: str
+) -> None:
     texts = []
     for side, frame in ((sides.left, (sides.rows, k)), (sides.right, (k, sides.columns))):
         inside = replace(point, frame=frame, done={})
@@ -130,7 +132,7 @@ def _multiply(writer: Writer, point: Point, sides: Operands, k: Axis, total: str
     writer.line(f"{total} = tl.dot({texts[0]}, {texts[1]}, {total}{precise})")
 
 
-def _operand(writer: Writer, side: Expr, point: Point, k: Axis, dtype: str) -> str:
+def _operand(writer: KernelWriter, side: Expr, point: Point, k: Axis, dtype: str) -> str:
     """Return one side of a product in the type that is multiplied, zero behind the last term."""
     inner = narrow(side)
     value = writer.expression(inner, point)
@@ -144,13 +146,13 @@ def _operand(writer: Writer, side: Expr, point: Point, k: Axis, dtype: str) -> s
     return text
 
 
-def _loaded(writer: Writer, side: Expr, op: TileOp) -> bool:
+def _loaded(writer: KernelWriter, side: Expr, op: TileOp) -> bool:
     """Say whether a side is nothing but a load."""
     inner = narrow(side)
     return isinstance(inner, Argument) and op.reads[inner.position].tensor not in writer.ops
 
 
-def _zero_outside(writer: Writer, side: Expr, op: TileOp) -> bool:
+def _zero_outside(writer: KernelWriter, side: Expr, op: TileOp) -> bool:
     """Say whether a side is a load that gives zero outside of its tensor."""
     if not isinstance(side, Argument):
         return False
@@ -159,7 +161,7 @@ def _zero_outside(writer: Writer, side: Expr, op: TileOp) -> bool:
 
 
 def _depth_axes(
-    writer: Writer, point: Point, sides: Operands
+    writer: KernelWriter, point: Point, sides: ProductOperands
 ) -> tuple[tuple[Axis, ...], tuple[Axis, ...]]:
     """Return the reduced axes that are counted one by one, and those that are cut into blocks."""
     op = point.op
@@ -171,7 +173,7 @@ def _depth_axes(
     return (), tuple(order)
 
 
-def _stride(writer: Writer, point: Point, sides: Operands, axis: Axis) -> int:
+def _stride(writer: KernelWriter, point: Point, sides: ProductOperands, axis: Axis) -> int:
     """Return how far apart neighbours along an axis lie in what the sides read, at most."""
     found = [0]
     for side in (sides.left, sides.right):
@@ -188,7 +190,7 @@ def _stride(writer: Writer, point: Point, sides: Operands, axis: Axis) -> int:
     return max(found)
 
 
-def _same_row(writer: Writer, point: Point, terms: int) -> Axis | None:
+def _same_row(writer: KernelWriter, point: Point, terms: int) -> Axis | None:
     """Return a dimension of the frame that runs over just the terms: a row is there already."""
     used = _axes(point.bind.values())
     for axis in reversed(point.frame):
@@ -198,7 +200,7 @@ def _same_row(writer: Writer, point: Point, terms: int) -> Axis | None:
     return None
 
 
-def _unrolled(writer: Writer, point: Point) -> Value:
+def _unrolled(writer: KernelWriter, point: Point) -> Value:
     op = point.op
     depends = _axes(point.bind.values())
     with writer.at(depends):
@@ -219,7 +221,7 @@ def _unrolled(writer: Writer, point: Point) -> Value:
     return Value(total, op.body.dtype, dims, depends)
 
 
-def _along_new_axis(writer: Writer, point: Point, terms: int) -> Value:
+def _along_new_axis(writer: KernelWriter, point: Point, terms: int) -> Value:
     """Write a reduction along a dimension of its own, in a loop where it is long."""
     op = point.op
     depends = _axes(point.bind.values())
@@ -230,7 +232,7 @@ def _along_new_axis(writer: Writer, point: Point, terms: int) -> Value:
     with writer.at(depends):
         name = writer.fresh("r")
         axis = Axis(name, terms)
-        writer.blocks[axis] = Block(axis, name, block)
+        writer.blocks[axis] = AxisBlock(axis, name, block)
         frame = (
             (*point.frame, axis)
             if free is None
@@ -258,7 +260,7 @@ def _along_new_axis(writer: Writer, point: Point, terms: int) -> Value:
 
 
 def _folded(
-    writer: Writer, point: Point, axis: Axis, body: Value, *, keep: bool, masked: bool = True
+    writer: KernelWriter, point: Point, axis: Axis, body: Value, *, keep: bool, masked: bool = True
 ) -> Value:
     """Write the reduction of a block along one of its dimensions."""
     op = point.op
@@ -285,7 +287,7 @@ def _folded(
     return writer.named(Value(text, body.dtype, body.dims - {axis}, depends), op.combine)
 
 
-def _sees_nan(writer: Writer, op: TileOp) -> bool:
+def _sees_nan(writer: KernelWriter, op: TileOp) -> bool:
     """Say whether a largest or smallest value must be NaN where one of the values is.
 
     Not of whole numbers; nor where it is taken away from each of them before an exponential, which
@@ -304,14 +306,14 @@ def _exponential(op: TileOp, tensor: str) -> bool:
     return False
 
 
-def _masked(writer: Writer, point: Point, axis: Axis, body: Value) -> str:
+def _masked(writer: KernelWriter, point: Point, axis: Axis, body: Value) -> str:
     if not writer.blocks[axis].padded:
         return body.text
     start = spelling.number(_start(point.op), body.dtype)
     return f"tl.where({writer.arithmetic(point.frame).inside(axis)}, {body.text}, {start})"
 
 
-def _joined(writer: Writer, op: TileOp, total: str, text: str) -> str:
+def _joined(writer: KernelWriter, op: TileOp, total: str, text: str) -> str:
     if op.combine in _FOLD:
         return _FOLD[op.combine].format(total, text)
     function = "maximum" if op.combine == "max" else "minimum"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.codegen.gpu.kernel import Orders, Target, emit
+from burnish.codegen.gpu.kernel import GpuTarget, Orders, emit
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.merge import merged
 from burnish.codegen.schedule import Choice
@@ -51,7 +51,7 @@ def static_and_rewritten(model: ir.Model) -> ir.Model:
     return optimize(static(model.clone(), {})).model
 
 
-def sequenced(graph: TileGraph, choose: Choose, target: Target) -> Sequenced:
+def sequenced(graph: TileGraph, choose: Choose, target: GpuTarget) -> Sequenced:
     """Return the launches of a simplified graph; `ModelError` where a group has no kernel."""
     choices = tuple(choose(graph))
     launches = []

@@ -7,14 +7,14 @@ import numpy as np
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.sequence import Sequenced
 from burnish.core.tensors import TensorSpec
-from burnish.cuda.assemble import Call, Work
-from burnish.cuda.kernel import Source
+from burnish.cuda.assemble import BoundWork, CubinCall
+from burnish.cuda.kernel import TritonSource
 
 
-def call_of(launch: Launch, nodes: tuple[str, ...] = ()) -> Call:
+def call_of(launch: Launch, nodes: tuple[str, ...] = ()) -> CubinCall:
     """Return a launch as the runtime takes it."""
-    return Call(
-        source=Source(launch.name, launch.source, launch.dtypes, launch.warps, launch.stages),
+    return CubinCall(
+        source=TritonSource(launch.name, launch.source, launch.dtypes, launch.warps, launch.stages),
         arguments=launch.arguments,
         outputs=launch.outputs,
         grid=launch.grid,
@@ -24,7 +24,7 @@ def call_of(launch: Launch, nodes: tuple[str, ...] = ()) -> Call:
     )
 
 
-def work_of(plan: Sequenced) -> Work:
+def work_of(plan: Sequenced) -> BoundWork:
     """Return all launches of a model; constants lie in memory as the kernels read them."""
     graph = plan.graph
     calls = tuple(
@@ -43,4 +43,4 @@ def work_of(plan: Sequenced) -> Work:
         name: TensorSpec(name, graph.tensors[name].dtype, tuple(graph.tensors[name].shape))
         for name in dict.fromkeys((*graph.inputs, *used, *graph.outputs))
     }
-    return Work(calls, tensors, graph.inputs, graph.outputs, constants)
+    return BoundWork(calls, tensors, graph.inputs, graph.outputs, constants)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.blocks import Arithmetic, Block, Frame, power_of_two
+from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, power_of_two
 from burnish.codegen.gpu.guards import Bind, bound_guards, ranges, scattered
 from burnish.codegen.gpu.peepholes import simpler
 from burnish.codegen.gpu.tally import Tally
@@ -83,7 +83,7 @@ class Point:
     done: dict[int, Value] = field(default_factory=dict)
 
 
-class Writer:
+class KernelWriter:
     """Writes statements; `value` is the way in."""
 
     def __init__(
@@ -101,7 +101,7 @@ class Writer:
         self._large = any(types[name].size >= LARGEST for name in used if name in types)
         self.types = types
         self.orders = orders
-        self.blocks: dict[Axis, Block] = {}
+        self.blocks: dict[Axis, AxisBlock] = {}
         self.pointers: dict[str, str] = {}
         self.helpers: set[str] = set()
         self.tally = Tally()
@@ -173,7 +173,7 @@ class Writer:
         """Say that the innermost scope has given these axes a value."""
         self.scopes[-1].axes |= set(axes)
 
-    def count(self, block: Block) -> None:
+    def count(self, block: AxisBlock) -> None:
         """Write the indices of an axis that one block covers, where everybody sees them."""
         self.blocks[block.axis] = block
         with self.at(frozenset()):
@@ -187,9 +187,9 @@ class Writer:
     def _depth_of(self, axis: Axis) -> int:
         return next(k for k, scope in enumerate(self.scopes) if axis in scope.axes)
 
-    def arithmetic(self, frame: Frame) -> Arithmetic:
+    def arithmetic(self, frame: Frame) -> FrameArithmetic:
         """Return how indices are written in a frame."""
-        return Arithmetic(self.blocks, frame, lambda fetch: self._fetched(fetch, frame).text)
+        return FrameArithmetic(self.blocks, frame, lambda fetch: self._fetched(fetch, frame).text)
 
     def dims(self, depends: Iterable[Axis], frame: Frame) -> frozenset[Axis]:
         """Return the dimensions of a frame among some axes."""

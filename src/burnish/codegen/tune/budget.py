@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 
-class Budget:
+class TuningTime:
     """Seconds from now on; None: as long as it takes."""
 
     def __init__(

@@ -30,7 +30,7 @@ it: a group's signature holds what they are."""
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class TuningConditions:
     """Where and with what a group was tuned."""
 
     device: str
@@ -51,7 +51,7 @@ class Key:
 
     signature: str
     """Of the group; equal for repeated layers."""
-    conditions: Conditions
+    conditions: TuningConditions
     layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Dimensions of tensors in another order, by position among what the group reads and writes."""
 
@@ -63,13 +63,13 @@ class Key:
 
 
 @lru_cache(maxsize=16)
-def _conditions_text(found: Conditions) -> str:
+def _conditions_text(found: TuningConditions) -> str:
     return value_key(asdict(found))
 
 
-def conditions(backend: Backend) -> Conditions:
+def conditions(backend: Backend) -> TuningConditions:
     """Return the conditions under which a back end tunes."""
-    return Conditions(
+    return TuningConditions(
         device=backend.device,
         features=backend.features,
         target=backend.target,

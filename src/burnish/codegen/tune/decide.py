@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from burnish.codegen.tune.search import Found
+from burnish.codegen.tune.search import KnownGroup
 from burnish.codegen.tune.trial import Trial, is_faster
 from burnish.core.units import seconds as seconds_text
 from burnish.tile.group import Group
@@ -35,7 +35,7 @@ class Decision:
     """Groups that would be kernels if something that is nearly as fast were chosen."""
 
 
-def alone(group: Group, found: Found) -> Decision:
+def alone(group: Group, found: KnownGroup) -> Decision:
     """Return how to run a group as it is: a kernel, unless ONNX Runtime is faster for sure.
 
     A part costs a plan more than its own time: its threads take over from ours and back.
@@ -55,7 +55,7 @@ def alone(group: Group, found: Found) -> Decision:
 
 def decide(
     group: Group,
-    found: Callable[[Group], Found],
+    found: Callable[[Group], KnownGroup],
     halves: Callable[[Group], tuple[Group, ...]],
     start_s: float = 0.0,
 ) -> Decision:
@@ -90,7 +90,7 @@ def _wins(ort: Trial, own: Trial) -> bool:
     return is_faster(ort, own) and own.seconds > HANDOVER * ort.seconds
 
 
-def _ort(group: Group, own: Trial | None, ort: Trial, found: Found) -> Decision:
+def _ort(group: Group, own: Trial | None, ort: Trial, found: KnownGroup) -> Decision:
     taken = f"ONNX Runtime takes {seconds_text(ort.seconds or 0)}"
     if own is None or own.seconds is None:
         failures = [trial.failure for trial in found.tuned.trials if trial.failure]

@@ -24,7 +24,7 @@ from burnish.codegen.tune.messages import (
     LoadPart,
     PlaceTensors,
     Prove,
-    Tensor,
+    TensorMessage,
     Time,
 )
 from burnish.codegen.tune.trial import Trial
@@ -40,7 +40,7 @@ Timed = Callable[[str, int, int], float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class TrialRules:
     """How long to time."""
 
     rounds: int = 5
@@ -56,7 +56,7 @@ class Rules:
 
 
 def race(
-    subjects: Sequence[str], timed: Timed, rules: Rules, *, always: Sequence[str] = ()
+    subjects: Sequence[str], timed: Timed, rules: TrialRules, *, always: Sequence[str] = ()
 ) -> dict[str, tuple[float, ...]]:
     """Return one sample per round of every subject that did not fail.
 
@@ -83,7 +83,7 @@ def race(
 def _racing(
     first: dict[str, float],
     samples: dict[str, list[float]],
-    rules: Rules,
+    rules: TrialRules,
     always: Sequence[str],
 ) -> list[str]:
     so_far = {s: statistics.median(samples[s]) if samples[s] else first[s] for s in first}
@@ -92,7 +92,7 @@ def _racing(
     return [s for s in first if s in always or so_far[s] <= limits[s] * best]
 
 
-def _runs(seconds: float, rules: Rules) -> int:
+def _runs(seconds: float, rules: TrialRules) -> int:
     if seconds <= 0:
         return rules.most_runs
     return min(max(math.ceil(rules.block_s / seconds), 1), rules.most_runs)
@@ -104,7 +104,7 @@ _START_LIMIT_S = 120.0
 
 
 @dataclass(frozen=True)
-class Task:
+class TrialTask:
     """A group to be tried, in its graph."""
 
     group: Group
@@ -133,11 +133,11 @@ class OrtCandidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class TrialTerms:
     """What holds for every trial."""
 
     backend: Backend
-    rules: Rules = Rules()  # frozen
+    rules: TrialRules = TrialRules()  # frozen
     limit_s: float = 20.0
     """A kernel that takes this much longer than it may to be proved, or timed, is given up."""
     slowest_per_s: float = 1e8
@@ -151,7 +151,7 @@ class _FailedError(Exception):
 class MeasuringProcess:
     """Tries schedules; to be closed, as it keeps a process."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: TrialTerms) -> None:
         self._terms = terms
         self._backend = terms.backend
         self._worker: Child | None = None
@@ -163,7 +163,7 @@ class MeasuringProcess:
         self._failures: dict[str, str] = {}
 
     def try_all(
-        self, task: Task, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
+        self, task: TrialTask, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
     ) -> tuple[Trial, ...]:
         """Return one trial per schedule, in order, and one of ONNX Runtime if it takes part."""
         self._place, self._has_place = None, False
@@ -199,7 +199,7 @@ class MeasuringProcess:
     ) -> None:
         self.close()
 
-    def _build(self, task: Task, schedules: Sequence[Schedule]) -> None:
+    def _build(self, task: TrialTask, schedules: Sequence[Schedule]) -> None:
         """Generate and compile; one goes on here while the other does in the other process."""
         known: dict[str, Schedule] = {}
         waiting: tuple[str, EmittedKernel] | None = None
@@ -217,7 +217,7 @@ class MeasuringProcess:
             waiting = (str(number), kernel) if sent else None
         self._collect(waiting)
 
-    def _written(self, key: str, task: Task, schedule: Schedule) -> EmittedKernel | None:
+    def _written(self, key: str, task: TrialTask, schedule: Schedule) -> EmittedKernel | None:
         try:
             # trials prove and time one kernel: a group of several is a failure here
             (kernel,) = self._backend.emit(task.group, schedule, task.graph, layouts=task.layouts)
@@ -248,7 +248,7 @@ class MeasuringProcess:
             raise _FailedError(f"cannot be cut out ({type(error).__name__}: {error})") from error
         self._loading[_ORT] = LoadPart(_ORT, content, part.inputs, part.outputs, part.shapes)
 
-    def _judge(self, task: Task) -> None:
+    def _judge(self, task: TrialTask) -> None:
         """Settle what the group must compute; where nobody can say, nothing is tried."""
         try:
             found = case(task.group, task.graph)
@@ -258,7 +258,7 @@ class MeasuringProcess:
             self._loading.clear()
             return
         kinds = {
-            name: Tensor(kind.dtype, kind.shape, task.layouts.get(name))
+            name: TensorMessage(kind.dtype, kind.shape, task.layouts.get(name))
             for name, kind in task.graph.tensors.items()
         }
         self._place = PlaceTensors(

@@ -18,10 +18,10 @@ import onnx_ir as ir
 
 from burnish.codegen.regions import cut
 from burnish.codegen.schedule import Choice, Predicted
-from burnish.codegen.tune.budget import Budget
+from burnish.codegen.tune.budget import TuningTime
 from burnish.codegen.tune.decide import Decision, decide
-from burnish.codegen.tune.measure import OrtCandidate, Task
-from burnish.codegen.tune.search import Found, Tuner
+from burnish.codegen.tune.measure import OrtCandidate, TrialTask
+from burnish.codegen.tune.search import KnownGroup, Tuner
 from burnish.codegen.tune.trial import Tuned
 from burnish.core.progress import SILENT, Progress
 from burnish.core.tensors import BITS
@@ -61,7 +61,7 @@ class Measured:
 
     tuner: Tuner
     options: TuneOptions
-    budget: Budget
+    budget: TuningTime
     model: ir.Model | None = None
     """Without it ONNX Runtime does not compete."""
     progress: Progress = SILENT
@@ -89,8 +89,8 @@ class _Search:
         self._roots = groups
         self._parts: dict[str, OrtCandidate | None] = {}
         self._cuts: dict[str, tuple[float, int] | None] = {}
-        self._firsts: dict[str, Task] = {}
-        self._tasks: dict[tuple[str, ...], Task] = {}
+        self._firsts: dict[str, TrialTask] = {}
+        self._tasks: dict[tuple[str, ...], TrialTask] = {}
         self._start_s = backend.machine.hw.launch_overhead_s
         self._top = min(LOOK, settings.options.top)
 
@@ -178,30 +178,30 @@ class _Search:
         """Return the seconds of everything as chosen now; what was not measured, as predicted."""
         return sum(self._decided(root).seconds or self._predicted(root) for root in self._roots)
 
-    def _looked_at(self, group: Group) -> Found:
+    def _looked_at(self, group: Group) -> KnownGroup:
         known = self._known(group)
         if known.tuned.searched or not self._settings.budget.allows():
             return known
         return self._tune(group)
 
-    def _tune(self, group: Group) -> Found:
+    def _tune(self, group: Group) -> KnownGroup:
         """Try schedules of the first group of this kind: all others are like it."""
         first = self._first(group)
         return self._settings.tuner.tune(first, self._top, self._part(first))
 
-    def _known(self, group: Group) -> Found:
+    def _known(self, group: Group) -> KnownGroup:
         first = self._first(group)
         return self._settings.tuner.known(first, self._part(first))
 
-    def _first(self, group: Group) -> Task:
+    def _first(self, group: Group) -> TrialTask:
         """Return the first group with the signature of this one."""
         members = tuple(op.output for op in group.ops)
         if members not in self._tasks:
-            task = Task(group, self._graph, self._layouts)
+            task = TrialTask(group, self._graph, self._layouts)
             self._tasks[members] = self._firsts.setdefault(task.signature, task)
         return self._tasks[members]
 
-    def _part(self, task: Task) -> OrtCandidate | None:
+    def _part(self, task: TrialTask) -> OrtCandidate | None:
         if task.signature not in self._parts:
             self._parts[task.signature] = self._candidate(task.group)
         return self._parts[task.signature]

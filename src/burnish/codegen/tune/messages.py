@@ -11,7 +11,7 @@ from burnish.core.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class TensorMessage:
     """A tensor in memory."""
 
     dtype: str
@@ -44,8 +44,8 @@ class PlaceTensors:
     """Take these tensors in place of those before; kernels that were loaded are forgotten."""
 
     case: Case
-    inputs: Mapping[str, Tensor]
-    outputs: Mapping[str, Tensor]
+    inputs: Mapping[str, TensorMessage]
+    outputs: Mapping[str, TensorMessage]
     constants: frozenset[str]
     """Those of the inputs that are the same in every run."""
     target: str

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from burnish.codegen.backend import Backend
 from burnish.codegen.tune.cache import Key, TuningCache, conditions
-from burnish.codegen.tune.measure import OrtCandidate, Task
+from burnish.codegen.tune.measure import OrtCandidate, TrialTask
 from burnish.codegen.tune.trial import Trial, Tuned, identity
 from burnish.tile.candidates import Ranking, Space
 from burnish.tile.schedule import Schedule
@@ -24,13 +24,13 @@ class Measurer(Protocol):
     """Tries schedules, and ONNX Runtime."""
 
     def try_all(
-        self, task: Task, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
+        self, task: TrialTask, schedules: Sequence[Schedule], ort: OrtCandidate | None = None
     ) -> tuple[Trial, ...]:
         """Return one trial per schedule, in order, and one of ONNX Runtime if it takes part."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class KnownGroup:
     """What is known of a group: its own kernels, and ONNX Runtime if that takes part."""
 
     tuned: Tuned
@@ -48,13 +48,13 @@ class Tuner:
     """The most schedules that anybody will ask for."""
     _rankings: dict[str, Ranking] = field(default_factory=dict)
 
-    def known(self, task: Task, part: OrtCandidate | None = None) -> Found:
+    def known(self, task: TrialTask, part: OrtCandidate | None = None) -> KnownGroup:
         """Return what was found before, in this process or another."""
         tuned = self.cache.get(self._key(task)) or Tuned()
         ort = self.cache.get(self._ort_key(task, part)) if part else None
-        return Found(tuned, ort.trials[0] if ort and ort.trials else None)
+        return KnownGroup(tuned, ort.trials[0] if ort and ort.trials else None)
 
-    def tune(self, task: Task, top: int, part: OrtCandidate | None = None) -> Found:
+    def tune(self, task: TrialTask, top: int, part: OrtCandidate | None = None) -> KnownGroup:
         """Return what is found when the `top` most promising schedules are tried.
 
         Only those are run that have not been before, and the fastest of those that have, so that
@@ -80,19 +80,19 @@ class Tuner:
             known = replace(known, ort=ort[0])
         return self._kept(task, tuned, known)
 
-    def _ranking(self, task: Task, top: int) -> Ranking:
+    def _ranking(self, task: TrialTask, top: int) -> Ranking:
         key = task.signature
         if key not in self._rankings:
             space = Space(top=max(self.most, top), visits=VISITS)
             self._rankings[key] = self.backend.candidates(task.group, task.graph, space)
         return self._rankings[key]
 
-    def _kept(self, task: Task, tuned: Tuned, known: Found) -> Found:
+    def _kept(self, task: TrialTask, tuned: Tuned, known: KnownGroup) -> KnownGroup:
         if tuned != known.tuned:
             self.cache.put(self._key(task), tuned)
-        return Found(tuned, known.ort)
+        return KnownGroup(tuned, known.ort)
 
-    def _key(self, task: Task) -> Key:
+    def _key(self, task: TrialTask) -> Key:
         places = {
             str(position): task.layouts[name]
             for position, name in enumerate(tensor_order(task.group))
@@ -100,12 +100,12 @@ class Tuner:
         }
         return Key(task.signature, conditions(self.backend), places)
 
-    def _ort_key(self, task: Task, part: OrtCandidate) -> Key:
+    def _ort_key(self, task: TrialTask, part: OrtCandidate) -> Key:
         own = self._key(task)
         return replace(own, signature=f"{own.signature} ort {part.kind}")
 
 
-def _wanted(ranking: Ranking, task: Task) -> list[tuple[Schedule, float]]:
+def _wanted(ranking: Ranking, task: TrialTask) -> list[tuple[Schedule, float]]:
     """Return what may be tried, the most promising first, with the seconds that are predicted."""
     if ranking.candidates or not task.graph.tensors[task.group.anchor.output].size:
         return [(each.schedule, each.cost.seconds) for each in ranking.candidates]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burnish.engines.installed import version_of
-from burnish.engines.probes.findings import Finding, Group, Status
+from burnish.engines.probes.findings import FindingKind, ProbeFinding, Status
 from burnish.process.program import run
 from burnish.process.scratch import scratch
 
@@ -29,7 +29,7 @@ class Compiler:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class CompilerPackage:
     """A Python package that compiles."""
 
     module: str
@@ -44,12 +44,12 @@ COMPILERS = (
     Compiler("nvcc", ("nvcc",), "cu", "for CUDA extensions", "apt install nvidia-cuda-toolkit"),
 )  # fmt: skip
 LIBRARIES = (
-    Library("llvmlite", "for generated CPU kernels", "pip install llvmlite"),
-    Library("triton", "for torch-compile on a GPU", "pip install 'burnish[gpu]'"),
+    CompilerPackage("llvmlite", "for generated CPU kernels", "pip install llvmlite"),
+    CompilerPackage("triton", "for torch-compile on a GPU", "pip install 'burnish[gpu]'"),
 )
 
 
-def compiler_finding(compiler: Compiler) -> Finding:
+def compiler_finding(compiler: Compiler) -> ProbeFinding:
     """Compile an empty program, and return how that went."""
     program = next((path for name in compiler.programs if (path := shutil.which(name))), None)
     if program is None:
@@ -68,7 +68,7 @@ def compiler_finding(compiler: Compiler) -> Finding:
     return _finding(compiler.name, Status.WORKS, f"{program}, {compiler.purpose}", version)
 
 
-def library_finding(library: Library) -> Finding:
+def library_finding(library: CompilerPackage) -> ProbeFinding:
     """Import a package in a child process, and return how that went."""
     version = version_of(library.module)
     if version is None:
@@ -82,5 +82,5 @@ def library_finding(library: Library) -> Finding:
 
 def _finding(
     name: str, status: Status, detail: str, version: str = "", remedy: str = ""
-) -> Finding:
-    return Finding(Group.COMPILER, name, status, version, detail, remedy)
+) -> ProbeFinding:
+    return ProbeFinding(FindingKind.COMPILER, name, status, version, detail, remedy)

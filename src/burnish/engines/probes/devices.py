@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burnish.core import units
-from burnish.engines.probes.findings import Finding, Group, Status
+from burnish.engines.probes.findings import FindingKind, ProbeFinding, Status
 from burnish.hw import detect
 from burnish.hw.detect import Cpu, Gpu
 
@@ -14,12 +14,12 @@ _TOLD_FLAGS = (
 """Those that decide which kernels an engine chooses."""
 
 
-def devices() -> tuple[Finding, ...]:
+def devices() -> tuple[ProbeFinding, ...]:
     """Return a row for the CPU and one for each GPU."""
     return (cpu_finding(detect.cpu()), *gpu_findings(detect.gpus()))
 
 
-def cpu_finding(cpu: Cpu) -> Finding:
+def cpu_finding(cpu: Cpu) -> ProbeFinding:
     """Return what is worth knowing of a CPU."""
     quota = f" (a container allows {cpu.quota_cores:g})" if cpu.quota_cores else ""
     memory = f"{units.size(cpu.memory_bytes)} memory" if cpu.memory_bytes else ""
@@ -28,15 +28,15 @@ def cpu_finding(cpu: Cpu) -> Finding:
     known = f"catalog: {entry}" if entry else "not in the catalog"
     cores = f"{units.count(cpu.cores, 'usable core')}{quota}"
     detail = "; ".join(part for part in (cpu.model, cores, memory, flags, known) if part)
-    return Finding(Group.DEVICE, "CPU", Status.WORKS, detail=detail)
+    return ProbeFinding(FindingKind.DEVICE, "CPU", Status.WORKS, detail=detail)
 
 
-def gpu_findings(gpus: tuple[Gpu, ...]) -> tuple[Finding, ...]:
+def gpu_findings(gpus: tuple[Gpu, ...]) -> tuple[ProbeFinding, ...]:
     """Return a row for each GPU, or one that says there is none."""
     if not gpus:
         return (
-            Finding(
-                Group.DEVICE,
+            ProbeFinding(
+                FindingKind.DEVICE,
                 "NVIDIA GPU",
                 Status.MISSING,
                 detail="nvidia-smi lists none",
@@ -46,8 +46,10 @@ def gpu_findings(gpus: tuple[Gpu, ...]) -> tuple[Finding, ...]:
     return tuple(_gpu_finding(index, gpu) for index, gpu in enumerate(gpus))
 
 
-def _gpu_finding(index: int, gpu: Gpu) -> Finding:
+def _gpu_finding(index: int, gpu: Gpu) -> ProbeFinding:
     entry = detect.gpu_entry(gpu.name)
     known = f"catalog: {entry}" if entry else "not in the catalog"
     detail = f"{gpu.name}; {units.size(gpu.memory_bytes)} memory; {known}"
-    return Finding(Group.DEVICE, f"GPU {index}", Status.WORKS, f"driver {gpu.driver}", detail)
+    return ProbeFinding(
+        FindingKind.DEVICE, f"GPU {index}", Status.WORKS, f"driver {gpu.driver}", detail
+    )

@@ -15,15 +15,15 @@ from burnish.engines.installed import version_of
 from burnish.engines.probes import compilers
 from burnish.engines.probes.devices import devices
 from burnish.engines.probes.exporter_probe import EXPORTERS
-from burnish.engines.probes.findings import DoctorReport, Finding, Group, Status
-from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
+from burnish.engines.probes.findings import DoctorReport, FindingKind, ProbeFinding, Status
+from burnish.process.child import Child, ChildEndedError, ChildRefusedError, ProcessLimits
 
 TIME_LIMIT_S = 180
 """A cold `torch.compile` on a slow machine needs most of a minute; what takes longer hangs."""
 _AT_ONCE = 2
 _PROBES = "burnish.engines.probes"
 
-Probe = Callable[[], Finding]
+Probe = Callable[[], ProbeFinding]
 
 
 def examine(
@@ -45,38 +45,38 @@ def examine(
     return DoctorReport((*devices(), *_all(probes, progress), *privacy()))
 
 
-def engine_finding(name: str, *, time_limit_s: float) -> Finding:
+def engine_finding(name: str, *, time_limit_s: float) -> ProbeFinding:
     """Run a tiny model on an engine in a child process, and return how that went."""
     available = ENGINES[name].availability()
     if not available.ok:
-        return Finding(
-            Group.ENGINE, name, Status.MISSING, available.version, available.reason,
+        return ProbeFinding(
+            FindingKind.ENGINE, name, Status.MISSING, available.version, available.reason,
             available.remedy,
         )  # fmt: skip
     reason, told = _tried("engine_probe", name, time_limit_s)
-    return _finding(Group.ENGINE, name, available.version, reason, told)
+    return _finding(FindingKind.ENGINE, name, available.version, reason, told)
 
 
-def exporter_finding(name: str, *, time_limit_s: float) -> Finding:
+def exporter_finding(name: str, *, time_limit_s: float) -> ProbeFinding:
     """Export a tiny module with one of PyTorch's exporters, and return how that went."""
     title = f"torch.onnx {name}"
     version = version_of("torch")
     if version is None:
-        return Finding(
-            Group.EXPORTER, title, Status.MISSING, "", "torch is not installed",
+        return ProbeFinding(
+            FindingKind.EXPORTER, title, Status.MISSING, "", "torch is not installed",
             "pip install 'burnish[torch]'",
         )  # fmt: skip
     reason, told = _tried("exporter_probe", name, time_limit_s)
-    return _finding(Group.EXPORTER, title, version, reason, told)
+    return _finding(FindingKind.EXPORTER, title, version, reason, told)
 
 
-def privacy() -> tuple[Finding, ...]:
+def privacy() -> tuple[ProbeFinding, ...]:
     """Return a row for each setting that keeps this process and its children from reporting."""
     return tuple(
-        Finding(Group.PRIVACY, name, Status.WORKS, detail=f"set to {value}")
+        ProbeFinding(FindingKind.PRIVACY, name, Status.WORKS, detail=f"set to {value}")
         if os.environ.get(name) == value
-        else Finding(
-            Group.PRIVACY, name, Status.BROKEN, detail="is not set in this process",
+        else ProbeFinding(
+            FindingKind.PRIVACY, name, Status.BROKEN, detail="is not set in this process",
             remedy=f"export {name}={value}",
         )
         for name, value in settings.FORCED.items()
@@ -87,7 +87,7 @@ def _tried(module: str, name: str, time_limit_s: float) -> tuple[str, str]:
     """Return why something does not work, and what it told or the command that shows it."""
     again = f"python -m {_PROBES}.{module} {name}"
     try:
-        with Child(f"{_PROBES}.{module}", Limits(answer_s=time_limit_s)) as child:
+        with Child(f"{_PROBES}.{module}", ProcessLimits(answer_s=time_limit_s)) as child:
             return "", child.ask("probe", name, str)
     except BurnishError as error:
         return f"{error.problem}; {error.hint}", again
@@ -95,13 +95,13 @@ def _tried(module: str, name: str, time_limit_s: float) -> tuple[str, str]:
         return str(error), again
 
 
-def _finding(group: Group, name: str, version: str, reason: str, told: str) -> Finding:
+def _finding(group: FindingKind, name: str, version: str, reason: str, told: str) -> ProbeFinding:
     if reason:
-        return Finding(group, name, Status.BROKEN, version, reason, told)
-    return Finding(group, name, Status.WORKS, version, told)
+        return ProbeFinding(group, name, Status.BROKEN, version, reason, told)
+    return ProbeFinding(group, name, Status.WORKS, version, told)
 
 
-def _all(probes: Sequence[Probe], progress: Progress) -> tuple[Finding, ...]:
+def _all(probes: Sequence[Probe], progress: Progress) -> tuple[ProbeFinding, ...]:
     """Return all findings in order; a few probes run at once, as most wait for a child."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         futures = [pool.submit(probe) for probe in probes]

@@ -16,7 +16,7 @@ class Status(enum.Enum):
     BROKEN = "broken"
 
 
-class Group(enum.Enum):
+class FindingKind(enum.Enum):
     """What kind of thing it is."""
 
     ENGINE = "engine"
@@ -27,10 +27,10 @@ class Group(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProbeFinding:
     """One thing that was tried, and the command that would mend it."""
 
-    group: Group
+    group: FindingKind
     name: str
     status: Status
     version: str = ""
@@ -42,13 +42,13 @@ class Finding:
 class DoctorReport:
     """Everything that was tried."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[ProbeFinding, ...]
 
-    def of(self, group: Group) -> tuple[Finding, ...]:
+    def of(self, group: FindingKind) -> tuple[ProbeFinding, ...]:
         """Return the findings of one kind."""
         return tuple(finding for finding in self.findings if finding.group is group)
 
     @property
-    def broken_engines(self) -> tuple[Finding, ...]:
+    def broken_engines(self) -> tuple[ProbeFinding, ...]:
         """Return the engines that do not work here."""
-        return tuple(f for f in self.of(Group.ENGINE) if f.status is not Status.WORKS)
+        return tuple(f for f in self.of(FindingKind.ENGINE) if f.status is not Status.WORKS)

@@ -11,7 +11,7 @@ from burnish.operators.record import FoldRule, Operator, register
 from burnish.operators.rules import defined, each_output, first
 from burnish.tile.expr import Expr, call
 from burnish.tile.pointwise import above, below, elementwise, like, pointwise, present
-from burnish.tile.semantics import Builder, Meaning, Node, NotCoveredError
+from burnish.tile.semantics import Meaning, NestBuilder, Node, NotCoveredError
 
 Attributes = dict[str, float]
 Activation = Callable[[Expr, Attributes], Expr]
@@ -145,14 +145,14 @@ _ACTIVATIONS: dict[str, Activation] = {
 
 
 def _activation(operator: str, function: Activation) -> Meaning:
-    def meaning(builder: Builder, node: Node) -> None:
+    def meaning(builder: NestBuilder, node: Node) -> None:
         given = {**_DEFAULTS.get(operator, {}), **node.attributes}
         elementwise(builder, node, lambda x: function(x, given))
 
     return meaning
 
 
-def gelu_node(builder: Builder, node: Node) -> None:
+def gelu_node(builder: NestBuilder, node: Node) -> None:
     """Add the exact or the approximated form, as the node says."""
     approximate = node.attributes.get("approximate", "none")
     if approximate not in ("none", "tanh"):
@@ -160,12 +160,12 @@ def gelu_node(builder: Builder, node: Node) -> None:
     elementwise(builder, node, gelu if approximate == "none" else gelu_by_tanh)
 
 
-def bias_gelu(builder: Builder, node: Node) -> None:
+def bias_gelu(builder: NestBuilder, node: Node) -> None:
     """Add the exact form of a sum."""
     elementwise(builder, node, lambda x, bias: gelu(call("add", x, bias)))
 
 
-def fast_gelu(builder: Builder, node: Node) -> None:
+def fast_gelu(builder: NestBuilder, node: Node) -> None:
     """Add the approximated form of a value, or of a sum."""
     operands = [name for name in node.inputs if name]
     pointwise(
@@ -176,7 +176,7 @@ def fast_gelu(builder: Builder, node: Node) -> None:
     )
 
 
-def parametric_relu(builder: Builder, node: Node) -> None:
+def parametric_relu(builder: NestBuilder, node: Node) -> None:
     """Add x, multiplied by the slope where it is negative."""
     if node.opset < 7:
         raise NotCoveredError("its slope is broadcast as before opset 7")
@@ -187,7 +187,7 @@ def parametric_relu(builder: Builder, node: Node) -> None:
     )
 
 
-def clip(builder: Builder, node: Node) -> None:
+def clip(builder: NestBuilder, node: Node) -> None:
     """Add the value between two limits; the upper one wins, and a limit that is NaN is none.
 
     A limit that is left out is the least or greatest finite number, so that infinity is clipped.
@@ -224,7 +224,7 @@ def _stated(x: Expr, limit: float | None) -> Expr | None:
     return None if limit is None else like(x, limit)
 
 
-def _refuse_large(builder: Builder, limits: list[str]) -> None:
+def _refuse_large(builder: NestBuilder, limits: list[str]) -> None:
     for name in limits:
         if builder.type(name).size != 1:
             raise NotCoveredError("a limit that is not a single number")

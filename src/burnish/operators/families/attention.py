@@ -22,13 +22,13 @@ from burnish.tile.expr import Argument, Constant, Coordinate, Expr, Guard, Insid
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, at
 from burnish.tile.pointwise import like, wide, wide_type
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for, broadcast_index
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for, broadcast_index
 
 _RAW, _CAPPED, _BIASED, _NORMALIZED = range(4)
 """What the fourth output holds, by the node's mode."""
 
 
-def attention(builder: Builder, node: Node) -> None:
+def attention(builder: NestBuilder, node: Node) -> None:
     """Add scores, what masks leave of them, softmax, and the weighted values."""
     query, key, value = _operands(builder, node)
     kind = builder.type(query)
@@ -46,7 +46,7 @@ def attention(builder: Builder, node: Node) -> None:
         copy_as(builder, scored, shown[mode], kind.dtype)
 
 
-def _operands(builder: Builder, node: Node) -> tuple[str, str, str]:
+def _operands(builder: NestBuilder, node: Node) -> tuple[str, str, str]:
     """Return query, key and value with split heads, after the cache, which is given out."""
     counts = [node.attributes.get("q_num_heads"), *[node.attributes.get("kv_num_heads")] * 2]
     split = [
@@ -58,7 +58,9 @@ def _operands(builder: Builder, node: Node) -> tuple[str, str, str]:
     return split[0], split[1], split[2]
 
 
-def with_past(builder: Builder, node: Node, new: str, present_place: int, past_place: int) -> str:
+def with_past(
+    builder: NestBuilder, node: Node, new: str, present_place: int, past_place: int
+) -> str:
     """Return a key or value behind its past; it is an output of the node, if that is wanted."""
     past, present = node.input(past_place), node.output(present_place)
     if past is None:
@@ -70,7 +72,7 @@ def with_past(builder: Builder, node: Node, new: str, present_place: int, past_p
     return name
 
 
-def _capped(builder: Builder, node: Node, raw: str) -> str:
+def _capped(builder: NestBuilder, node: Node, raw: str) -> str:
     limit = float(node.attributes.get("softcap", 0.0))
     if not limit:
         return raw
@@ -85,7 +87,7 @@ def _capped(builder: Builder, node: Node, raw: str) -> str:
 class _Masks:
     """The nest that adds masks to scores: what is masked becomes -inf, whatever it was."""
 
-    def __init__(self, builder: Builder, node: Node, scored: str) -> None:
+    def __init__(self, builder: NestBuilder, node: Node, scored: str) -> None:
         self._builder, self._node, self._scored = builder, node, scored
         kind = builder.type(scored)
         self._axes = axes_for(kind.shape)
@@ -163,7 +165,7 @@ def _plus(value: Expr, number: int) -> Expr:
     return call("add", value, Constant(number, value.dtype)) if number else value
 
 
-def _weights(builder: Builder, node: Node, biased: str, kind: str) -> str:
+def _weights(builder: NestBuilder, node: Node, biased: str, kind: str) -> str:
     """Add softmax; rows without any key become zero where masks can make such rows."""
     name, last = builder.fresh(f"{node.outputs[0]}.weights"), (3,)
     source = biased
@@ -180,7 +182,7 @@ def _wide_softmax(node: Node, dtype: str) -> str:
     return wide_type(dtype if asked is None else SHORT_NAMES[int(asked)])
 
 
-def _give_result(builder: Builder, node: Node, result: str) -> None:
+def _give_result(builder: NestBuilder, node: Node, result: str) -> None:
     if len(builder.type(node.inputs[0]).shape) == 3:
         joined_heads(builder, node.outputs[0], result)
     else:

@@ -11,26 +11,36 @@ from burnish.tile.expr import Argument, Expr, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, floor_divide
 from burnish.tile.pointwise import like, pointwise, positive_axis, wide, wide_type
-from burnish.tile.reduction import Fold, Place, elements, mean_of, place, positive_axes, reduce_over
-from burnish.tile.semantics import Builder, Meaning, Node, NotCoveredError, axes_for
+from burnish.tile.reduction import (
+    Fold,
+    ReductionPlace,
+    elements,
+    mean_of,
+    place,
+    positive_axes,
+    reduce_over,
+)
+from burnish.tile.semantics import Meaning, NestBuilder, Node, NotCoveredError, axes_for
 
 _DEVIATION_FLOOR = 1e-9
 """What MeanVarianceNormalization adds to the deviation."""
 
 
-def group_normalization(builder: Builder, node: Node) -> None:
+def group_normalization(builder: NestBuilder, node: Node) -> None:
     """Add mean and deviation of each group; scale and shift are per channel (before 21: group)."""
     groups = int(node.attributes["num_groups"])
     _add_group_norm(builder, node, groups, scaled_by_group=node.opset < 21)
 
 
-def instance_normalization(builder: Builder, node: Node) -> None:
+def instance_normalization(builder: NestBuilder, node: Node) -> None:
     """Add mean and deviation of each channel of each sample."""
     channels = builder.type(node.inputs[0]).shape[1]
     _add_group_norm(builder, node, channels, scaled_by_group=False)
 
 
-def _add_group_norm(builder: Builder, node: Node, groups: int, *, scaled_by_group: bool) -> None:
+def _add_group_norm(
+    builder: NestBuilder, node: Node, groups: int, *, scaled_by_group: bool
+) -> None:
     source, output = node.inputs[0], node.outputs[0]
     kind = builder.type(source)
     if len(kind.shape) < 2 or not groups or kind.shape[1] % groups:
@@ -51,7 +61,7 @@ def _add_group_norm(builder: Builder, node: Node, groups: int, *, scaled_by_grou
     _add_scaled(builder, output, source, axes, reads)
 
 
-def _groups(shape: Sequence[int], groups: int) -> Place:
+def _groups(shape: Sequence[int], groups: int) -> ReductionPlace:
     """Return the loops over (sample, group) that reduce the rest of each."""
     n, g = axes_for((shape[0], groups))
     inner = [Axis("r1", shape[1] // groups)]
@@ -59,11 +69,11 @@ def _groups(shape: Sequence[int], groups: int) -> Place:
     channel: Index = at(g) * (shape[1] // groups) + at(inner[0])
     index = (at(n), channel, *(at(axis) for axis in inner[1:]))
     reduced = tuple(axis for axis in inner if axis.extent != 1)
-    return Place((n, g), reduced, index, tuple(range(1, len(shape))))
+    return ReductionPlace((n, g), reduced, index, tuple(range(1, len(shape))))
 
 
 def _add_scaled(
-    builder: Builder, output: str, source: str, axes: Sequence[Axis], reads: Sequence[Read]
+    builder: NestBuilder, output: str, source: str, axes: Sequence[Axis], reads: Sequence[Read]
 ) -> None:
     """Add (x - mean) · inverse · scale + shift, from the reads of these four."""
     dtype = builder.type(source).dtype
@@ -77,7 +87,7 @@ def _add_scaled(
     builder.add(output, axes, every, cast(result, dtype))
 
 
-def batch_normalization(builder: Builder, node: Node) -> None:
+def batch_normalization(builder: NestBuilder, node: Node) -> None:
     """Add one factor and one summand per channel, and x · factor + summand."""
     _refuse_training(node)
     source, scale, shift, mean, variance = node.inputs[:5]
@@ -116,7 +126,7 @@ def _refuse_training(node: Node) -> None:
         raise NotCoveredError("statistics per position (spatial = 0)")
 
 
-def lp_normalization(builder: Builder, node: Node) -> None:
+def lp_normalization(builder: NestBuilder, node: Node) -> None:
     """Add the norm along one axis, and the quotient; zero where the norm is zero."""
     source, output = node.inputs[0], node.outputs[0]
     kind, order = builder.type(source), int(node.attributes.get("p", 2))
@@ -137,7 +147,7 @@ def lp_normalization(builder: Builder, node: Node) -> None:
     pointwise(builder, output, [source, norm], quotient)
 
 
-def mean_variance_normalization(builder: Builder, node: Node) -> None:
+def mean_variance_normalization(builder: NestBuilder, node: Node) -> None:
     """Add mean and deviation over some axes, and the difference divided by the deviation."""
     source, output = node.inputs[0], node.outputs[0]
     dims = positive_axes(node.attributes.get("axes", (0, 2, 3)), len(builder.type(source).shape))

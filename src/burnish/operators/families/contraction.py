@@ -16,12 +16,12 @@ from burnish.tile.expr import Expr, call
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at
 from burnish.tile.pointwise import like
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for, broadcast_index
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for, broadcast_index
 
 Item = TypeVar("Item")
 
 
-def matmul(builder: Builder, node: Node) -> None:
+def matmul(builder: NestBuilder, node: Node) -> None:
     """Add the product of the last two dimensions, the others broadcast; vectors are rows, columns.
 
     out[…, m, n] = Σ_k a[…, m, k] · b[…, k, n]
@@ -29,7 +29,7 @@ def matmul(builder: Builder, node: Node) -> None:
     _product(builder, node.outputs[0], _row_first(builder, node), _column_last(builder, node))
 
 
-def fused_matmul(builder: Builder, node: Node) -> None:
+def fused_matmul(builder: NestBuilder, node: Node) -> None:
     """Add the product of matrices that may be stored transposed, also across their batch."""
     flags = node.attributes
     first = _transposed(
@@ -41,7 +41,7 @@ def fused_matmul(builder: Builder, node: Node) -> None:
     _product(builder, node.outputs[0], first, second, _scaled(flags.get("alpha", 1.0)))
 
 
-def gemm(builder: Builder, node: Node) -> None:
+def gemm(builder: NestBuilder, node: Node) -> None:
     """Add alpha · A' · B' + beta · C, where the primes are optional transpositions."""
     flags = node.attributes
     a, b, c = required(node, 0), required(node, 1), node.input(2)
@@ -80,19 +80,19 @@ class _Matrices:
         return Read(self.tensor, tuple(places[place] for place in sorted(places) if place >= 0))
 
 
-def _row_first(builder: Builder, node: Node) -> _Matrices:
+def _row_first(builder: NestBuilder, node: Node) -> _Matrices:
     name = required(node, 0)
     shape = builder.type(name).shape
     return _Matrices(name, shape, (-1, 0) if len(shape) == 1 else tuple(range(len(shape))))
 
 
-def _column_last(builder: Builder, node: Node) -> _Matrices:
+def _column_last(builder: NestBuilder, node: Node) -> _Matrices:
     name = required(node, 1)
     shape = builder.type(name).shape
     return _Matrices(name, shape, (0, -1) if len(shape) == 1 else tuple(range(len(shape))))
 
 
-def _transposed(builder: Builder, name: str, last_two: int, batch: int) -> _Matrices:
+def _transposed(builder: NestBuilder, name: str, last_two: int, batch: int) -> _Matrices:
     shape = builder.type(name).shape
     rank = len(shape)
     if rank < 2:
@@ -106,7 +106,7 @@ def _transposed(builder: Builder, name: str, last_two: int, batch: int) -> _Matr
 
 
 def _product(
-    builder: Builder,
+    builder: NestBuilder,
     output: str,
     first: _Matrices,
     second: _Matrices,

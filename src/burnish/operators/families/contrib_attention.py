@@ -17,13 +17,13 @@ from burnish.tile.expr import Argument, Constant, Expr, Guard, Inside, call, cas
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, at
 from burnish.tile.pointwise import like, pointwise, wide
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for, broadcast_index
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for, broadcast_index
 
 _LOWEST = float(np.finfo(np.float32).min)
 """What stands where a later key must not be seen."""
 
 
-def multi_head_attention(builder: Builder, node: Node) -> None:
+def multi_head_attention(builder: NestBuilder, node: Node) -> None:
     """Add attention of a query, a key and a value, with joined or with split heads."""
     _refuse(node, {8: "a past that is longer than what is valid", 9: "beams that share a past"})
     ranks = [len(builder.type(name).shape) if name else 0 for name in node.inputs[:3]]
@@ -41,7 +41,7 @@ def multi_head_attention(builder: Builder, node: Node) -> None:
     _finish(builder, node, (split[0], key, value), (node.input(4), node.input(5)), before)
 
 
-def attention_with_projection(builder: Builder, node: Node) -> None:
+def attention_with_projection(builder: NestBuilder, node: Node) -> None:
     """Add the projection to query, key and value, and their attention."""
     _refuse(node, {4: "a past", 6: "a past that is longer than what is valid"})
     if node.output(1) is not None or node.attributes.get("do_rotary", 0):
@@ -59,7 +59,7 @@ def attention_with_projection(builder: Builder, node: Node) -> None:
 
 
 def _finish(
-    builder: Builder,
+    builder: NestBuilder,
     node: Node,
     parts: tuple[str, str, str],
     masks: tuple[str | None, str | None],
@@ -80,7 +80,7 @@ def _finish(
 
 
 def _masked(
-    builder: Builder, node: Node, raw: str, masks: tuple[str | None, str | None], before: int
+    builder: NestBuilder, node: Node, raw: str, masks: tuple[str | None, str | None], before: int
 ) -> str:
     kind, (keys, added) = builder.type(raw), masks
     causal = bool(node.attributes.get("unidirectional", 0))
@@ -106,7 +106,7 @@ def _masked(
     return builder.add(builder.fresh(f"{node.outputs[0]}.masked"), axes, reads, value)
 
 
-def _keys_read(builder: Builder, mask: str, axes: Sequence[Axis]) -> Read:
+def _keys_read(builder: NestBuilder, mask: str, axes: Sequence[Axis]) -> Read:
     kind = builder.type(mask)
     batch, _, rows, keys = axes
     if kind.dtype == "i32" and kind.shape == (batch.extent, keys.extent):
@@ -116,7 +116,7 @@ def _keys_read(builder: Builder, mask: str, axes: Sequence[Axis]) -> Read:
     raise NotCoveredError(f"a mask of the shape {kind.shape}")
 
 
-def _with_bias(builder: Builder, node: Node) -> list[str]:
+def _with_bias(builder: NestBuilder, node: Node) -> list[str]:
     """Return query, key and value, each with its part of the bias added."""
     names, bias = list(node.inputs[:3]), node.input(3)
     if bias is None:
@@ -135,14 +135,14 @@ def _with_bias(builder: Builder, node: Node) -> list[str]:
     return names
 
 
-def _columns(builder: Builder, source: str, start: int, width: int, hint: str) -> str:
+def _columns(builder: NestBuilder, source: str, start: int, width: int, hint: str) -> str:
     """Return some of the last dimension's elements."""
     axes = axes_for((*builder.type(source).shape[:-1], width))
     index = [at(axis) for axis in axes]
     return builder.view(builder.fresh(hint), source, (*index[:-1], index[-1] + start), axes)
 
 
-def _projection(builder: Builder, node: Node) -> str:
+def _projection(builder: NestBuilder, node: Node) -> str:
     """Return input · weights + bias."""
     source, weights, bias = node.inputs[0], node.inputs[1], node.input(2)
     batch, length, width = builder.type(source).shape

@@ -13,7 +13,7 @@ from burnish.operators.record import Operands, Operator, register
 from burnish.tile.expr import Argument, Expr, Guard, call
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, floor_divide, remainder
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _SpreadSide:
         return -(-(self.outputs + self.skipped) // self.stride) * self.stride
 
 
-def conv_transpose(builder: Builder, node: Node) -> None:
+def conv_transpose(builder: NestBuilder, node: Node) -> None:
     """Add the transposed convolution.
 
     Without dilation each output sees every `stride`-th tap, and only data:
@@ -61,7 +61,7 @@ def conv_transpose(builder: Builder, node: Node) -> None:
         _by_zeros(builder, node, all_sides)
 
 
-def _by_phases(builder: Builder, node: Node, all_sides: Sequence[_SpreadSide]) -> None:
+def _by_phases(builder: NestBuilder, node: Node, all_sides: Sequence[_SpreadSide]) -> None:
     data, weight = required(node, 0), required(node, 1)
     front, behind = [0, 0], [0, 0]
     for side in all_sides:
@@ -85,7 +85,7 @@ def _by_phases(builder: Builder, node: Node, all_sides: Sequence[_SpreadSide]) -
     _finish(builder, node, (wide, whole), (outputs, taps), (places, parts), all_sides)
 
 
-def _by_zeros(builder: Builder, node: Node, all_sides: Sequence[_SpreadSide]) -> None:
+def _by_zeros(builder: NestBuilder, node: Node, all_sides: Sequence[_SpreadSide]) -> None:
     data, weight = required(node, 0), required(node, 1)
     shape = builder.type(data).shape
     reaches = [(side.kernel - 1) * side.dilation for side in all_sides]
@@ -112,7 +112,7 @@ def _by_zeros(builder: Builder, node: Node, all_sides: Sequence[_SpreadSide]) ->
 
 
 def _finish(
-    builder: Builder,
+    builder: NestBuilder,
     node: Node,
     tensors: tuple[str, str],
     axes: tuple[Sequence[Axis], Sequence[Axis]],
@@ -147,14 +147,14 @@ def _finish(
         builder.view(node.outputs[0], name, found, wanted)
 
 
-def _plus(builder: Builder, bias: Read) -> Finish:
+def _plus(builder: NestBuilder, bias: Read) -> Finish:
     def finish(total: Expr) -> Expr:
         return call("add", total, widened(builder, bias, 2))
 
     return finish
 
 
-def _sides(builder: Builder, node: Node) -> tuple[_SpreadSide, ...]:
+def _sides(builder: NestBuilder, node: Node) -> tuple[_SpreadSide, ...]:
     _, channels, *sizes = builder.type(required(node, 0)).shape
     filters, _, *kernel = builder.type(required(node, 1)).shape
     attributes = node.attributes

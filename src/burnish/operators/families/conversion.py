@@ -24,15 +24,15 @@ from burnish.operators.rules import (
 from burnish.tile.expr import Argument, Constant, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import at
-from burnish.tile.semantics import ELEMENT_TYPES, Builder, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import ELEMENT_TYPES, NestBuilder, Node, NotCoveredError, axes_for
 
 
-def identity(builder: Builder, node: Node) -> None:
+def identity(builder: NestBuilder, node: Node) -> None:
     """Add the copy."""
     copy(builder, node.outputs[0], node.inputs[0])
 
 
-def cast_to(builder: Builder, node: Node) -> None:
+def cast_to(builder: NestBuilder, node: Node) -> None:
     """Add the conversion to the type that the node names."""
     if isinstance(node.attributes["to"], str):
         raise NotCoveredError("the type is named by text, as before opset 6")
@@ -40,12 +40,12 @@ def cast_to(builder: Builder, node: Node) -> None:
     _convert(builder, node, kind)
 
 
-def cast_like(builder: Builder, node: Node) -> None:
+def cast_like(builder: NestBuilder, node: Node) -> None:
     """Add the conversion to the second operand's type."""
     _convert(builder, node, builder.type(node.inputs[1]).dtype)
 
 
-def dropout(builder: Builder, node: Node) -> None:
+def dropout(builder: NestBuilder, node: Node) -> None:
     """Add the copy that is left of it when nothing is trained, and a mask that keeps everything."""
     if node.opset < 7 and not node.attributes.get("is_test", 0):
         raise NotCoveredError("it drops at random: the node is in training mode")
@@ -62,19 +62,19 @@ def dropout(builder: Builder, node: Node) -> None:
         builder.add(mask, axes_for(source.shape), [], kept)
 
 
-def constant(builder: Builder, node: Node) -> None:
+def constant(builder: NestBuilder, node: Node) -> None:
     """Add the copy of a constant, for those who read it from outside."""
     held = builder.add_constant(_value(node), f"{node.outputs[0]}.value")
     copy(builder, node.outputs[0], held)
 
 
-def copy(builder: Builder, output: str, source: str) -> str:
+def copy(builder: NestBuilder, output: str, source: str) -> str:
     """Add the nest `output = source`."""
     axes = axes_for(builder.type(source).shape)
     return builder.view(output, source, [at(axis) for axis in axes], axes)
 
 
-def copy_as(builder: Builder, output: str, source: str, dtype: str) -> str:
+def copy_as(builder: NestBuilder, output: str, source: str, dtype: str) -> str:
     """Add the nest `output = source`, in another element type."""
     kind = builder.type(source)
     axes = axes_for(kind.shape)
@@ -82,7 +82,7 @@ def copy_as(builder: Builder, output: str, source: str, dtype: str) -> str:
     return builder.add(output, axes, [read], cast(Argument(0, kind.dtype), dtype))
 
 
-def _convert(builder: Builder, node: Node, kind: str) -> None:
+def _convert(builder: NestBuilder, node: Node, kind: str) -> None:
     if kind not in ELEMENT_TYPES:
         raise NotCoveredError(f"the conversion to {kind}")
     copy_as(builder, node.outputs[0], node.inputs[0], kind)

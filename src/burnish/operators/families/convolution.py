@@ -15,10 +15,10 @@ from burnish.tile.expr import Expr, call
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, floor_divide
 from burnish.tile.pointwise import above, below, like
-from burnish.tile.semantics import Builder, Node, NotCoveredError
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError
 
 
-def conv(builder: Builder, node: Node) -> None:
+def conv(builder: NestBuilder, node: Node) -> None:
     """Add the sum over channels and taps, after a nest that pads.
 
     out[n, m, o] = bias[m] + Σ_c,t padded[n, first(m) + c, o·stride + t·dilation] · weight[m, c, t]
@@ -26,12 +26,12 @@ def conv(builder: Builder, node: Node) -> None:
     _convolution(builder, node, lambda total: total)
 
 
-def fused_conv(builder: Builder, node: Node) -> None:
+def fused_conv(builder: NestBuilder, node: Node) -> None:
     """Add the convolution, to it an optional fourth input, and then an activation."""
     _convolution(builder, node, _activation(node))
 
 
-def _convolution(builder: Builder, node: Node, activation: Finish) -> None:
+def _convolution(builder: NestBuilder, node: Node, activation: Finish) -> None:
     data, weight = required(node, 0), required(node, 1)
     batch, channels, *sizes = builder.type(data).shape
     maps, in_group, *kernel = builder.type(weight).shape

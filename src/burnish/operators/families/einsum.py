@@ -13,12 +13,12 @@ from burnish.tile.expr import cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at
 from burnish.tile.pointwise import present
-from burnish.tile.semantics import Builder, Node, NotCoveredError
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError
 
 _LABEL = re.compile(r"\.\.\.|[A-Za-z]")
 
 
-def einsum(builder: Builder, node: Node) -> None:
+def einsum(builder: NestBuilder, node: Node) -> None:
     """Add what the equation says: labels that the output lacks are summed over."""
     names = present(node.inputs)
     if len(names) > 2:

@@ -19,7 +19,7 @@ from burnish.operators.rules import (
 from burnish.operators.size import Size
 from burnish.tile.expr import Constant, Expr, call, cast
 from burnish.tile.pointwise import elementwise, like, wide_type
-from burnish.tile.semantics import Builder, Meaning, Node, NotCoveredError
+from burnish.tile.semantics import Meaning, NestBuilder, Node, NotCoveredError
 
 _FUNCTIONS = {
     "Abs": "absolute", "Neg": "negative", "Sign": "sign", "Reciprocal": "reciprocal",
@@ -33,14 +33,14 @@ _FUNCTIONS = {
 
 
 def _one_function(function: str) -> Meaning:
-    def meaning(builder: Builder, node: Node) -> None:
+    def meaning(builder: NestBuilder, node: Node) -> None:
         _refuse_old_broadcast(node)
         elementwise(builder, node, lambda *operands: call(function, *operands))
 
     return meaning
 
 
-def power(builder: Builder, node: Node) -> None:
+def power(builder: NestBuilder, node: Node) -> None:
     """Add `base ** exponent`, in the base's type; whole numbers go through f64, as in C."""
     _refuse_old_broadcast(node)
     base = builder.type(node.inputs[0]).dtype
@@ -58,14 +58,14 @@ def _power(x: Expr, y: Expr, base: str) -> Expr:
     return call("power", cast(x, common), cast(y, common))
 
 
-def modulo(builder: Builder, node: Node) -> None:
+def modulo(builder: NestBuilder, node: Node) -> None:
     """Add the remainder: with the divisor's sign, or with `fmod` the dividend's."""
     function = "fmod" if node.attributes.get("fmod", 0) else "modulo"
     elementwise(builder, node, lambda x, y: call(function, x, y))
 
 
 def _folded(function: str) -> Meaning:
-    def meaning(builder: Builder, node: Node) -> None:
+    def meaning(builder: NestBuilder, node: Node) -> None:
         def scalar(*operands: Expr) -> Expr:
             return reduce(lambda x, y: call(function, x, y), operands)
 
@@ -74,7 +74,7 @@ def _folded(function: str) -> Meaning:
     return meaning
 
 
-def mean(builder: Builder, node: Node) -> None:
+def mean(builder: NestBuilder, node: Node) -> None:
     """Add the mean of all operands."""
 
     def scalar(*operands: Expr) -> Expr:
@@ -98,7 +98,7 @@ _SHIFTS = {"LEFT": "shift_left", "RIGHT": "shift_right"}
 
 
 def _asked(function: str) -> Meaning:
-    def meaning(builder: Builder, node: Node) -> None:
+    def meaning(builder: NestBuilder, node: Node) -> None:
         _refuse_old_broadcast(node)
         elementwise(builder, node, lambda *operands: call(function, *operands), "bool")
 
@@ -106,7 +106,7 @@ def _asked(function: str) -> Meaning:
 
 
 def _asked_turned(function: str) -> Meaning:
-    def meaning(builder: Builder, node: Node) -> None:
+    def meaning(builder: NestBuilder, node: Node) -> None:
         _refuse_old_broadcast(node)
         elementwise(builder, node, lambda x, y: call(function, y, x), "bool")
 
@@ -114,19 +114,19 @@ def _asked_turned(function: str) -> Meaning:
 
 
 def _bitwise(function: str) -> Meaning:
-    def meaning(builder: Builder, node: Node) -> None:
+    def meaning(builder: NestBuilder, node: Node) -> None:
         elementwise(builder, node, lambda *operands: call(function, *operands))
 
     return meaning
 
 
-def bit_shift(builder: Builder, node: Node) -> None:
+def bit_shift(builder: NestBuilder, node: Node) -> None:
     """Add the shift of unsigned numbers in the direction that the node names."""
     function = _SHIFTS[node.attributes["direction"]]
     elementwise(builder, node, lambda x, y: call(function, x, y))
 
 
-def is_infinite(builder: Builder, node: Node) -> None:
+def is_infinite(builder: NestBuilder, node: Node) -> None:
     """Add the test for the infinities that are asked for."""
     positive = bool(node.attributes.get("detect_positive", 1))
     negative = bool(node.attributes.get("detect_negative", 1))
@@ -143,7 +143,7 @@ def is_infinite(builder: Builder, node: Node) -> None:
     elementwise(builder, node, scalar, "bool")
 
 
-def where(builder: Builder, node: Node) -> None:
+def where(builder: NestBuilder, node: Node) -> None:
     """Add the choice between the second and the third operand."""
     kind = builder.type(node.inputs[1]).dtype
     elementwise(builder, node, lambda asked, x, y: call("where", asked, x, y), kind)

@@ -18,10 +18,10 @@ from burnish.tile.expr import Argument, Constant, Coordinate, Expr, Guard, Insid
 from burnish.tile.graph import Read
 from burnish.tile.index import Index, at, number
 from burnish.tile.pointwise import element_of_constant, positive_axis
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 
-def constant_of_shape(builder: Builder, node: Node) -> None:
+def constant_of_shape(builder: NestBuilder, node: Node) -> None:
     """Add one value in all places; without a value, f32 zeros."""
     shape = integers(builder, node, 0, "shape")
     value = np.asarray(node.attributes.get("value", np.zeros(1, np.float32))).reshape(-1)
@@ -29,7 +29,7 @@ def constant_of_shape(builder: Builder, node: Node) -> None:
     builder.add(node.outputs[0], axes_for(shape or ()), [], number_of)
 
 
-def number_range(builder: Builder, node: Node) -> None:
+def number_range(builder: NestBuilder, node: Node) -> None:
     """Add start, start + delta, … up to the limit, which must be known."""
     start, limit, delta = (
         np.asarray(builder.constant(required(node, place), f"its {what}")).reshape(())
@@ -43,7 +43,7 @@ def number_range(builder: Builder, node: Node) -> None:
     builder.add(node.outputs[0], (axis,), [], body)
 
 
-def eye_like(builder: Builder, node: Node) -> None:
+def eye_like(builder: NestBuilder, node: Node) -> None:
     """Add ones on a diagonal of a matrix, zeros elsewhere."""
     kind = builder.type(required(node, 0))
     wanted = node.attributes.get("dtype")
@@ -55,7 +55,7 @@ def eye_like(builder: Builder, node: Node) -> None:
     builder.add(node.outputs[0], (rows, columns), [], body)
 
 
-def triangle(builder: Builder, node: Node) -> None:
+def triangle(builder: NestBuilder, node: Node) -> None:
     """Add the upper or lower triangle of matrices, with zeros in the other."""
     source = required(node, 0)
     kind = builder.type(source)
@@ -70,7 +70,7 @@ def triangle(builder: Builder, node: Node) -> None:
     builder.add(node.outputs[0], axes, [read], Argument(0, kind.dtype))
 
 
-def one_hot(builder: Builder, node: Node) -> None:
+def one_hot(builder: NestBuilder, node: Node) -> None:
     """Add a dimension in which one value stands where the index says, another elsewhere."""
     places, values = required(node, 0), required(node, 2)
     depth = integers(builder, node, 1, "depth")
@@ -91,19 +91,19 @@ def one_hot(builder: Builder, node: Node) -> None:
     builder.add(node.outputs[0], axes, reads, body)
 
 
-def shape_of(builder: Builder, node: Node) -> None:
+def shape_of(builder: NestBuilder, node: Node) -> None:
     """Add the sizes of the dimensions from `start` to `end`."""
     shape = builder.type(required(node, 0)).shape
     part = shape[node.attributes.get("start", 0) : node.attributes.get("end")]
     _add_known(builder, node, np.asarray(part, np.int64))
 
 
-def size_of(builder: Builder, node: Node) -> None:
+def size_of(builder: NestBuilder, node: Node) -> None:
     """Add the number of elements."""
     _add_known(builder, node, np.asarray(builder.type(required(node, 0)).size, np.int64))
 
 
-def _add_known(builder: Builder, node: Node, value: Array) -> None:
+def _add_known(builder: NestBuilder, node: Node, value: Array) -> None:
     """Add the copy of a value that is known: a node's output is always written by a nest."""
     held = builder.add_constant(value, f"{node.outputs[0]}.value")
     axes = axes_for(value.shape)

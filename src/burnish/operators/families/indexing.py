@@ -12,10 +12,10 @@ from burnish.operators.record import Elements, Movement, Operands, Operator, Par
 from burnish.operators.rules import always, defined, first, nothing
 from burnish.tile.index import Axis, Index, at, fetched, number
 from burnish.tile.pointwise import positive_axis
-from burnish.tile.semantics import Builder, Node, axes_for
+from burnish.tile.semantics import NestBuilder, Node, axes_for
 
 
-def gather(builder: Builder, node: Node) -> None:
+def gather(builder: NestBuilder, node: Node) -> None:
     """Add the slices of one dimension that the indices name."""
     source, places = required(node, 0), required(node, 1)
     shape = builder.type(source).shape
@@ -27,7 +27,7 @@ def gather(builder: Builder, node: Node) -> None:
     builder.view(node.outputs[0], source, index, axes)
 
 
-def gather_elements(builder: Builder, node: Node) -> None:
+def gather_elements(builder: NestBuilder, node: Node) -> None:
     """Add, for each element of the indices, the element at this place of one dimension."""
     source, places = required(node, 0), required(node, 1)
     shape = builder.type(source).shape
@@ -38,7 +38,7 @@ def gather_elements(builder: Builder, node: Node) -> None:
     builder.view(node.outputs[0], source, index, axes)
 
 
-def gather_nd(builder: Builder, node: Node) -> None:
+def gather_nd(builder: NestBuilder, node: Node) -> None:
     """Add the slices that the indices name: their last dimension is a place in the data's first."""
     source, places = required(node, 0), required(node, 1)
     shape, (*outer, depth) = builder.type(source).shape, builder.type(places).shape
@@ -53,7 +53,7 @@ def gather_nd(builder: Builder, node: Node) -> None:
     builder.view(node.outputs[0], source, index, axes)
 
 
-def _place(builder: Builder, places: str, axes: tuple[Axis, ...], extent: int) -> Index:
+def _place(builder: NestBuilder, places: str, axes: tuple[Axis, ...], extent: int) -> Index:
     """Return the index that a tensor holds; an even row of constants is an index by itself."""
     known = builder.constants.get(places)
     if known is not None and known.size and len(axes) <= 1:

@@ -20,13 +20,13 @@ from burnish.operators.rules import defined, nothing, same_elements
 from burnish.operators.size import Size, divide, total
 from burnish.tile.index import at, floor_divide, remainder
 from burnish.tile.pointwise import positive_axis
-from burnish.tile.semantics import Builder, Meaning, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import Meaning, NestBuilder, Node, NotCoveredError, axes_for
 
 
 def _viewed(rule: ShapeRule, parameter: str) -> Meaning:
     """Return the loops that give the first input the shape that a rule tells."""
 
-    def meaning(builder: Builder, node: Node) -> None:
+    def meaning(builder: NestBuilder, node: Node) -> None:
         source = required(node, 0)
         given = integers(builder, node, 1, parameter)
         data, found = builder.type(source).shape, rule(operands_of(builder, node))[0]
@@ -39,7 +39,7 @@ def _viewed(rule: ShapeRule, parameter: str) -> Meaning:
     return meaning
 
 
-def transpose(builder: Builder, node: Node) -> None:
+def transpose(builder: NestBuilder, node: Node) -> None:
     """Add the data with dimension `perm[i]` as its dimension `i`; default: reversed."""
     source = required(node, 0)
     shape = builder.type(source).shape
@@ -50,7 +50,7 @@ def transpose(builder: Builder, node: Node) -> None:
     builder.view(node.outputs[0], source, index, axes)
 
 
-def depth_to_space(builder: Builder, node: Node) -> None:
+def depth_to_space(builder: NestBuilder, node: Node) -> None:
     """Add channels as blocks of pixels; which part of the channel is the block, the mode tells."""
     source = required(node, 0)
     block, mode = int(node.attributes["blocksize"]), node.attributes.get("mode", "DCR")
@@ -65,7 +65,7 @@ def depth_to_space(builder: Builder, node: Node) -> None:
     builder.view(node.outputs[0], source, index, (n, c, h, w))
 
 
-def space_to_depth(builder: Builder, node: Node) -> None:
+def space_to_depth(builder: NestBuilder, node: Node) -> None:
     """Add blocks of pixels as channels; the pixel's place is before the channel, or after it."""
     source = required(node, 0)
     block, mode = int(node.attributes["blocksize"]), node.attributes.get("mode", "DCR")

@@ -17,7 +17,7 @@ from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, fetched
 from burnish.tile.pointwise import like, pointwise, positive_axis, wide, wide_type
 from burnish.tile.reduction import Fold, elements, mean_of, place, reduce_over
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def inverse_deviation(count: int, epsilon: float) -> Fold:
 
 
 def moments(
-    builder: Builder, source: str, dims: tuple[int, ...], epsilon: float, hint: str
+    builder: NestBuilder, source: str, dims: tuple[int, ...], epsilon: float, hint: str
 ) -> Moments:
     """Add the means over some dimensions and the reciprocals of the deviations from them."""
     kind = builder.type(source)
@@ -70,23 +70,23 @@ def moments(
     return Moments(mean, reduce_over(builder, inverse, [source, mean], where, fold, computed))
 
 
-def layer_normalization(builder: Builder, node: Node) -> None:
+def layer_normalization(builder: NestBuilder, node: Node) -> None:
     """Add the mean, the deviation, and the scaled and shifted difference."""
     add_layer_norm(builder, node, node.inputs[0], [node.input(1), node.input(2)], (1, 2))
 
 
-def skip_layer_normalization(builder: Builder, node: Node) -> None:
+def skip_layer_normalization(builder: NestBuilder, node: Node) -> None:
     """Add a sum, its mean and deviation, and the scaled and shifted difference."""
     source = _skip_sum(builder, node, [node.input(0), node.input(1), node.input(4)])
     add_layer_norm(builder, node, source, [node.input(2), node.input(3)], (1, 2))
 
 
-def rms_normalization(builder: Builder, node: Node) -> None:
+def rms_normalization(builder: NestBuilder, node: Node) -> None:
     """Add the root of the mean square, and the scaled quotient."""
     _add_rms_norm(builder, node, node.inputs[0], node.input(1), 1)
 
 
-def skip_rms_normalization(builder: Builder, node: Node) -> None:
+def skip_rms_normalization(builder: NestBuilder, node: Node) -> None:
     """Add a sum, the root of its mean square, and the scaled quotient."""
     source = _skip_sum(builder, node, [node.input(0), node.input(1), node.input(3)])
     if node.output(1) is not None:
@@ -95,7 +95,7 @@ def skip_rms_normalization(builder: Builder, node: Node) -> None:
 
 
 def add_layer_norm(
-    builder: Builder,
+    builder: NestBuilder,
     node: Node,
     source: str,
     parameters: list[str | None],
@@ -119,7 +119,7 @@ def add_layer_norm(
 
 
 def _add_rms_norm(
-    builder: Builder, node: Node, source: str, scale: str | None, inverse_place: int
+    builder: NestBuilder, node: Node, source: str, scale: str | None, inverse_place: int
 ) -> None:
     kind, output = builder.type(source), node.outputs[0]
     dims = _last_dims(builder, node, source)
@@ -137,7 +137,7 @@ def _add_rms_norm(
     _give_out(builder, node.output(inverse_place), inverse)
 
 
-def _skip_sum(builder: Builder, node: Node, parts: list[str | None]) -> str:
+def _skip_sum(builder: NestBuilder, node: Node, parts: list[str | None]) -> str:
     """Add the sum that is normalised; it is the node's fourth output where that is wanted."""
     given = [name for name in parts if name is not None]
     dtype = builder.type(given[0]).dtype
@@ -152,13 +152,13 @@ def _skip_sum(builder: Builder, node: Node, parts: list[str | None]) -> str:
     return pointwise(builder, name, given, total, dtype if wanted else wide_type(dtype))
 
 
-def _give_out(builder: Builder, output: str | None, tensor: str) -> None:
+def _give_out(builder: NestBuilder, output: str | None, tensor: str) -> None:
     if output is not None:
         wanted = builder.wanted.get(output, builder.type(tensor))
         copy_as(builder, output, tensor, wanted.dtype)
 
 
-def _last_dims(builder: Builder, node: Node, source: str) -> tuple[int, ...]:
+def _last_dims(builder: NestBuilder, node: Node, source: str) -> tuple[int, ...]:
     rank = len(builder.type(source).shape)
     return tuple(range(positive_axis(node.attributes.get("axis", -1), rank), rank))
 
@@ -168,7 +168,7 @@ def _epsilon(node: Node) -> float:
     return float(node.attributes.get("epsilon", 1e-12 if contrib else 1e-5))
 
 
-def embed_layer_normalization(builder: Builder, node: Node) -> None:
+def embed_layer_normalization(builder: NestBuilder, node: Node) -> None:
     """Add the sum of word, position and segment embeddings, and its normalisation."""
     if node.output(1) is not None:
         raise NotCoveredError("the number of valid tokens, which it gives out")
@@ -191,12 +191,14 @@ def embed_layer_normalization(builder: Builder, node: Node) -> None:
     add_layer_norm(builder, node, summed, [node.input(5), node.input(6)], None)
 
 
-def _row(builder: Builder, table: str, ids: str, token: tuple[Index, ...], column: Axis) -> Read:
+def _row(
+    builder: NestBuilder, table: str, ids: str, token: tuple[Index, ...], column: Axis
+) -> Read:
     """Return the read of the table's row that a token names."""
     return Read(table, (fetched(ids, token, builder.type(table).shape[0]), at(column)))
 
 
-def _position(builder: Builder, node: Node, table: str, axes: tuple[Axis, ...]) -> Read:
+def _position(builder: NestBuilder, node: Node, table: str, axes: tuple[Axis, ...]) -> Read:
     given = node.input(8)
     if given is None:
         return Read(table, (at(axes[1]), at(axes[2])))
@@ -204,7 +206,7 @@ def _position(builder: Builder, node: Node, table: str, axes: tuple[Axis, ...]) 
     return _row(builder, table, given, (row, at(axes[1])), axes[2])
 
 
-def local_response_normalization(builder: Builder, node: Node) -> None:
+def local_response_normalization(builder: NestBuilder, node: Node) -> None:
     """Add x / (bias + alpha / size · Σ squares of `size` channels around it) ^ beta."""
     source = required(node, 0)
     kind = builder.type(source)

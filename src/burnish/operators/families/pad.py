@@ -14,11 +14,11 @@ from burnish.tile.expr import Argument, Expr, Guard, Inside, Number, call
 from burnish.tile.graph import Read
 from burnish.tile.index import Index, at, fetched, remainder
 from burnish.tile.pointwise import element_of_constant, positive_axis
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 
 def padded(
-    builder: Builder, source: str, before: Sequence[int], after: Sequence[int], value: Number
+    builder: NestBuilder, source: str, before: Sequence[int], after: Sequence[int], value: Number
 ) -> str:
     """Return a tensor with `value` around the source's elements; the source where there is none."""
     if not any(before) and not any(after):
@@ -27,7 +27,7 @@ def padded(
     return _framed(builder, name, source, (before, after), value)
 
 
-def pad(builder: Builder, node: Node) -> None:
+def pad(builder: NestBuilder, node: Node) -> None:
     """Add a frame to some dimensions: a constant, or elements of the data by the mode."""
     source = required(node, 0)
     before, after = _amounts(builder, node, len(builder.type(source).shape))
@@ -45,7 +45,7 @@ def pad(builder: Builder, node: Node) -> None:
 Amounts = tuple[Sequence[int], Sequence[int]]
 
 
-def _amounts(builder: Builder, node: Node, rank: int) -> tuple[list[int], list[int]]:
+def _amounts(builder: NestBuilder, node: Node, rank: int) -> tuple[list[int], list[int]]:
     pads = integers(builder, node, 1, "paddings" if node.opset < 2 else "pads")
     if pads is None:
         raise NotCoveredError("it has no pads")
@@ -57,7 +57,7 @@ def _amounts(builder: Builder, node: Node, rank: int) -> tuple[list[int], list[i
     return before, after
 
 
-def _value(builder: Builder, node: Node) -> Number | str:
+def _value(builder: NestBuilder, node: Node) -> Number | str:
     """Return the number of the frame, or the tensor that holds it."""
     name = node.input(2)
     if node.opset < 11 or name is None:
@@ -68,7 +68,7 @@ def _value(builder: Builder, node: Node) -> Number | str:
     return name if known is None else known.value
 
 
-def _framed(builder: Builder, output: str, source: str, amounts: Amounts, value: Number) -> str:
+def _framed(builder: NestBuilder, output: str, source: str, amounts: Amounts, value: Number) -> str:
     shape = builder.type(source).shape
     axes = axes_for(_grown(shape, amounts))
     index = [at(axis) - less for axis, less in zip(axes, amounts[0], strict=True)]
@@ -76,7 +76,7 @@ def _framed(builder: Builder, output: str, source: str, amounts: Amounts, value:
     return builder.add(output, axes, [read], Argument(0, builder.type(source).dtype))
 
 
-def _framed_by_tensor(builder: Builder, node: Node, amounts: Amounts, value: str) -> None:
+def _framed_by_tensor(builder: NestBuilder, node: Node, amounts: Amounts, value: str) -> None:
     source = required(node, 0)
     kind = builder.type(source)
     axes = axes_for(_grown(kind.shape, amounts))
@@ -98,7 +98,7 @@ def _guards(index: Sequence[Index], shape: Sequence[int], amounts: Amounts) -> t
     )
 
 
-def _mirrored(builder: Builder, node: Node, amounts: Amounts, mode: str) -> None:
+def _mirrored(builder: NestBuilder, node: Node, amounts: Amounts, mode: str) -> None:
     """Add the movement that fills the frame with elements of the data."""
     source = required(node, 0)
     shape = builder.type(source).shape
@@ -112,7 +112,7 @@ def _mirrored(builder: Builder, node: Node, amounts: Amounts, mode: str) -> None
     builder.view(node.outputs[0], source, index, axes)
 
 
-def _place(builder: Builder, place: Index, sizes: tuple[int, int, int], mode: str) -> Index:
+def _place(builder: NestBuilder, place: Index, sizes: tuple[int, int, int], mode: str) -> Index:
     grown, extent, less = sizes
     if mode == "wrap":
         return remainder(place, extent)

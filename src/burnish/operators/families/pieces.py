@@ -23,13 +23,13 @@ from burnish.tile.expr import Argument, Expr, Guard, Inside, call
 from burnish.tile.graph import Read
 from burnish.tile.index import Index, at, remainder
 from burnish.tile.pointwise import positive_axis, present
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for, broadcast_index
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for, broadcast_index
 
 _LARGEST = 2**31 - 1
 """From this end on, exporters mean "to the end of the data"."""
 
 
-def slices(builder: Builder, node: Node) -> None:
+def slices(builder: NestBuilder, node: Node) -> None:
     """Add every `step`-th element of a range in some dimensions; steps may be negative."""
     source = required(node, 0)
     shape = builder.type(source).shape
@@ -43,7 +43,7 @@ def slices(builder: Builder, node: Node) -> None:
     _part(builder, node.outputs[0], source, ranges)
 
 
-def split(builder: Builder, node: Node) -> None:
+def split(builder: NestBuilder, node: Node) -> None:
     """Add parts along one dimension: of given sizes, or of equal ones with a shorter last."""
     source = required(node, 0)
     shape = builder.type(source).shape
@@ -62,7 +62,7 @@ def split(builder: Builder, node: Node) -> None:
             _part(builder, output, source, ranges)
 
 
-def _ends(builder: Builder, node: Node, position: int, name: str) -> tuple[int, ...]:
+def _ends(builder: NestBuilder, node: Node, position: int, name: str) -> tuple[int, ...]:
     found = integers(builder, node, position, name)
     if found is None:
         raise NotCoveredError(f"it has no {name}")
@@ -79,7 +79,7 @@ def _range(start: int, end: int, step: int, extent: int) -> range:
     return range(min(max(start, 0), extent - 1), min(max(end, -1), extent - 1), step)
 
 
-def _part(builder: Builder, output: str, source: str, ranges: Sequence[range]) -> None:
+def _part(builder: NestBuilder, output: str, source: str, ranges: Sequence[range]) -> None:
     axes = axes_for([len(each) for each in ranges])
     index: list[Index] = [
         at(axis) * each.step + each.start for axis, each in zip(axes, ranges, strict=True)
@@ -87,7 +87,7 @@ def _part(builder: Builder, output: str, source: str, ranges: Sequence[range]) -
     builder.view(output, source, index, axes)
 
 
-def concat(builder: Builder, node: Node) -> None:
+def concat(builder: NestBuilder, node: Node) -> None:
     """Add one nest in which each part is read inside its own range of the dimension."""
     names = present(node.inputs)
     first = builder.type(names[0])
@@ -113,7 +113,7 @@ def concat(builder: Builder, node: Node) -> None:
     builder.add(node.outputs[0], axes, reads, body)
 
 
-def expand(builder: Builder, node: Node) -> None:
+def expand(builder: NestBuilder, node: Node) -> None:
     """Add the data broadcast together with a shape."""
     source = required(node, 0)
     wanted = integers(builder, node, 1, "shape")
@@ -124,7 +124,7 @@ def expand(builder: Builder, node: Node) -> None:
     builder.view(node.outputs[0], source, broadcast_index(shape, axes), axes)
 
 
-def tile(builder: Builder, node: Node) -> None:
+def tile(builder: NestBuilder, node: Node) -> None:
     """Add the data again and again, as often in each dimension as `repeats` says."""
     source = required(node, 0)
     repeats = integers(builder, node, 1, "repeats")

@@ -19,10 +19,10 @@ from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at
 from burnish.tile.pointwise import like
 from burnish.tile.reference import identity
-from burnish.tile.semantics import Builder, Node, NotCoveredError
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError
 
 
-def max_pool(builder: Builder, node: Node) -> None:
+def max_pool(builder: NestBuilder, node: Node) -> None:
     """Add the greatest element of each window, and where it is in the data if that is wanted."""
     source = required(node, 0)
     windows = _windows(builder, node)
@@ -36,7 +36,7 @@ def max_pool(builder: Builder, node: Node) -> None:
         _add_places(builder, node, places, (name, padded))
 
 
-def average_pool(builder: Builder, node: Node) -> None:
+def average_pool(builder: NestBuilder, node: Node) -> None:
     """Add the mean of each window: of the data in it, or with `count_include_pad` also of zeros."""
     source = required(node, 0)
     windows = _windows(builder, node)
@@ -62,7 +62,7 @@ def average_pool(builder: Builder, node: Node) -> None:
     reduce_nest(builder, node.outputs[0], spatial, reads, body, Over("sum", taps, finish))
 
 
-def lp_pool(builder: Builder, node: Node) -> None:
+def lp_pool(builder: NestBuilder, node: Node) -> None:
     """Add the p-norm of each window."""
     source = required(node, 0)
     windows = _windows(builder, node)
@@ -71,14 +71,14 @@ def lp_pool(builder: Builder, node: Node) -> None:
     _add_norm(builder, node, (spatial, taps, read))
 
 
-def global_max_pool(builder: Builder, node: Node) -> None:
+def global_max_pool(builder: NestBuilder, node: Node) -> None:
     """Add the greatest element of each channel."""
     spatial, reduced, read = _whole(builder, node)
     body = Argument(0, builder.type(read.tensor).dtype)
     reduce_nest(builder, node.outputs[0], spatial, [read], body, Over("max", reduced))
 
 
-def global_average_pool(builder: Builder, node: Node) -> None:
+def global_average_pool(builder: NestBuilder, node: Node) -> None:
     """Add the mean of each channel."""
     spatial, reduced, read = _whole(builder, node)
     count = math.prod(axis.extent for axis in reduced)
@@ -91,7 +91,7 @@ def global_average_pool(builder: Builder, node: Node) -> None:
     reduce_nest(builder, node.outputs[0], spatial, [read], body, Over("sum", reduced, finish))
 
 
-def global_lp_pool(builder: Builder, node: Node) -> None:
+def global_lp_pool(builder: NestBuilder, node: Node) -> None:
     """Add the p-norm of each channel."""
     _add_norm(builder, node, _whole(builder, node))
 
@@ -100,7 +100,7 @@ Nest = tuple[tuple[Axis, ...], tuple[Axis, ...], Read]
 """The spatial axes, those that are reduced, and what is read."""
 
 
-def _windows(builder: Builder, node: Node) -> tuple[Side, ...]:
+def _windows(builder: NestBuilder, node: Node) -> tuple[Side, ...]:
     _, _, *sizes = builder.type(required(node, 0)).shape
     kernel = node.attributes.get("kernel_shape")
     if kernel is None:
@@ -113,7 +113,7 @@ def _windows(builder: Builder, node: Node) -> tuple[Side, ...]:
     return found
 
 
-def _window_nest(builder: Builder, padded: str, windows: Sequence[Side]) -> Nest:
+def _window_nest(builder: NestBuilder, padded: str, windows: Sequence[Side]) -> Nest:
     outputs, taps = window_axes(windows)
     batch, channels, *_ = builder.type(padded).shape
     n, c = Axis("n", batch), Axis("c", channels)
@@ -121,7 +121,7 @@ def _window_nest(builder: Builder, padded: str, windows: Sequence[Side]) -> Nest
     return (n, c, *outputs), taps, read
 
 
-def _whole(builder: Builder, node: Node) -> Nest:
+def _whole(builder: NestBuilder, node: Node) -> Nest:
     source = required(node, 0)
     batch, channels, *sizes = builder.type(source).shape
     n, c = Axis("n", batch), Axis("c", channels)
@@ -130,7 +130,7 @@ def _whole(builder: Builder, node: Node) -> Nest:
     return (n, c, *ones), reduced, Read(source, (at(n), at(c), *map(at, reduced)))
 
 
-def _add_norm(builder: Builder, node: Node, nest: Nest) -> None:
+def _add_norm(builder: NestBuilder, node: Node, nest: Nest) -> None:
     """Add (Σ |x|^p)^(1/p)."""
     spatial, reduced, read = nest
     dtype = builder.type(read.tensor).dtype
@@ -146,7 +146,7 @@ def _add_norm(builder: Builder, node: Node, nest: Nest) -> None:
     reduce_nest(builder, node.outputs[0], spatial, [read], body, Over("sum", reduced, finish))
 
 
-def _add_places(builder: Builder, node: Node, places: str, tensors: tuple[str, str]) -> None:
+def _add_places(builder: NestBuilder, node: Node, places: str, tensors: tuple[str, str]) -> None:
     """Add the row-major place of the first element of each window that is its greatest."""
     greatest, padded = tensors
     shape = builder.type(required(node, 0)).shape

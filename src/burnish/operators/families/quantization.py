@@ -35,12 +35,12 @@ from burnish.tile.expr import Argument, Constant, Expr, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, floor_divide
 from burnish.tile.pointwise import positive_axis, wide, wide_type
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 _INTEGERS = ("i8", "u8", "i16", "u16")
 
 
-def quantize(builder: Builder, node: Node) -> None:
+def quantize(builder: NestBuilder, node: Node) -> None:
     """Add round(x / scale) + zero point, halves to even, cut at the ends of the type."""
     dtype = _quantized_type(builder, node)
     if dtype not in _INTEGERS:
@@ -58,7 +58,7 @@ def quantize(builder: Builder, node: Node) -> None:
     builder.add(node.outputs[0], axes, reads, cast(value, dtype))
 
 
-def dequantize(builder: Builder, node: Node) -> None:
+def dequantize(builder: NestBuilder, node: Node) -> None:
     """Add (x - zero point) · scale, in the scale's type."""
     axes, reads = _reads(builder, node)
     source = builder.type(reads[0].tensor).dtype
@@ -72,7 +72,7 @@ def dequantize(builder: Builder, node: Node) -> None:
     builder.add(node.outputs[0], axes, reads, cast(scaled, _output_type(node) or dtype))
 
 
-def _reads(builder: Builder, node: Node) -> tuple[tuple[Axis, ...], list[Read]]:
+def _reads(builder: NestBuilder, node: Node) -> tuple[tuple[Axis, ...], list[Read]]:
     """Return the axes of the data, and how data, scale and zero point are read."""
     axes = axes_for(builder.type(required(node, 0)).shape)
     block = int(node.attributes.get("block_size", 0))
@@ -98,7 +98,7 @@ def _scale_index(
     return tuple(index)
 
 
-def _quantized_type(builder: Builder, node: Node) -> str:
+def _quantized_type(builder: NestBuilder, node: Node) -> str:
     zero_point = node.input(2)
     if zero_point is not None:
         return builder.type(zero_point).dtype

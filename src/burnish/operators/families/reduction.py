@@ -15,8 +15,16 @@ from burnish.tile.expr import Accumulated, Argument, Constant, Coordinate, Expr,
 from burnish.tile.graph import Combine, Read
 from burnish.tile.index import Axis, at, flatten
 from burnish.tile.pointwise import like, pointwise, positive_axis, wide, wide_type
-from burnish.tile.reduction import Fold, Place, elements, mean_of, place, positive_axes, reduce_over
-from burnish.tile.semantics import Builder, Meaning, Node, NotCoveredError, Reduction, axes_for
+from burnish.tile.reduction import (
+    Fold,
+    ReductionPlace,
+    elements,
+    mean_of,
+    place,
+    positive_axes,
+    reduce_over,
+)
+from burnish.tile.semantics import Meaning, NestBuilder, Node, NotCoveredError, Reduction, axes_for
 
 FoldOf = Callable[[int], Fold]
 """What is folded, from how many elements become one."""
@@ -48,7 +56,7 @@ _FOLDS: dict[str, FoldOf] = {
 
 
 def _reduction(fold_of: FoldOf) -> Meaning:
-    def meaning(builder: Builder, node: Node) -> None:
+    def meaning(builder: NestBuilder, node: Node) -> None:
         source = builder.type(node.inputs[0])
         gone = _axes(builder, node, len(source.shape))
         where = place(source.shape, gone, keepdims=_keepdims(node))
@@ -77,7 +85,7 @@ def _in_doubles(fold: Fold, dtype: str) -> Fold:
     return Fold(fold.combine, lambda x: fold.body(cast(x, "f64")), finish)
 
 
-def log_sum_exp(builder: Builder, node: Node) -> None:
+def log_sum_exp(builder: NestBuilder, node: Node) -> None:
     """Add the maximum, then the logarithm of the sum of exponentials below it."""
     source = builder.type(node.inputs[0])
     gone = _axes(builder, node, len(source.shape))
@@ -91,7 +99,7 @@ def log_sum_exp(builder: Builder, node: Node) -> None:
     _log_and_back(builder, node.outputs[0], total, highest, source.dtype)
 
 
-def _log_and_back(builder: Builder, output: str, total: str, highest: str, dtype: str) -> None:
+def _log_and_back(builder: NestBuilder, output: str, total: str, highest: str, dtype: str) -> None:
     def scalar(x: Expr, most: Expr) -> Expr:
         return call("add", call("log", x), cast(most, x.dtype))
 
@@ -120,7 +128,7 @@ def _keepdims(node: Node) -> bool:
     return bool(node.attributes.get("keepdims", 1))
 
 
-def _axes(builder: Builder, node: Node, rank: int) -> tuple[int, ...]:
+def _axes(builder: NestBuilder, node: Node, rank: int) -> tuple[int, ...]:
     """Return the dimensions that go; all where none is named, unless the node says none."""
     named = node.attributes.get("axes", ())
     if node.input(1) is not None:
@@ -131,7 +139,7 @@ def _axes(builder: Builder, node: Node, rank: int) -> tuple[int, ...]:
 
 
 def _position(combine: Combine) -> Meaning:
-    def meaning(builder: Builder, node: Node) -> None:
+    def meaning(builder: NestBuilder, node: Node) -> None:
         shape = builder.type(node.inputs[0]).shape
         axis = positive_axis(node.attributes.get("axis", 0), len(shape))
         where = place(shape, [axis], keepdims=bool(node.attributes.get("keepdims", 1)))
@@ -143,18 +151,20 @@ def _position(combine: Combine) -> Meaning:
     return meaning
 
 
-def best_of(builder: Builder, source: str, output: str, where: Place, combine: Combine) -> str:
+def best_of(
+    builder: NestBuilder, source: str, output: str, where: ReductionPlace, combine: Combine
+) -> str:
     """Add the nest of the greatest or least elements, and return what it writes."""
     best = builder.fresh(f"{output}.{combine}")
     return reduce_over(builder, best, [source], where, Fold(combine), builder.type(source).dtype)
 
 
 def position_of(
-    builder: Builder,
+    builder: NestBuilder,
     output: str,
     source: str,
     best: str,
-    where: Place,
+    where: ReductionPlace,
     side: Combine,
 ) -> str:
     """Add the nest of the first (side `min`) or last position at which `best` is found.
@@ -187,7 +197,7 @@ LONGEST = 1024
 
 
 def _running(combine: Combine, neutral: int) -> Meaning:
-    def meaning(builder: Builder, node: Node) -> None:
+    def meaning(builder: NestBuilder, node: Node) -> None:
         source, output = node.inputs[0], node.outputs[0]
         kind = builder.type(source)
         given = builder.constant(node.input(1), "its axis").reshape(-1)

@@ -26,13 +26,13 @@ from burnish.tile.expr import Argument, Expr, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import at
 from burnish.tile.pointwise import like, positive_axis, wide, wide_type
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 Stretches = Mapping[int, AxisStretch]
 """What is resized, by dimension."""
 
 
-def resize(builder: Builder, node: Node) -> None:
+def resize(builder: NestBuilder, node: Node) -> None:
     """Add the data in another size, by scales or sizes that are known."""
     if node.attributes.get("antialias", 0):
         raise NotCoveredError("it is antialiased")
@@ -45,13 +45,13 @@ def resize(builder: Builder, node: Node) -> None:
     _resized(builder, node, stretches, mode, how)
 
 
-def upsample(builder: Builder, node: Node) -> None:
+def upsample(builder: NestBuilder, node: Node) -> None:
     """Add the data in another size: the older form of Resize."""
     _resized(builder, node, _by_scales(builder, node, 1), "asymmetric", "simple")
 
 
 def _resized(
-    builder: Builder, node: Node, stretches: Stretches, mode: str, nearest_mode: str
+    builder: NestBuilder, node: Node, stretches: Stretches, mode: str, nearest_mode: str
 ) -> None:
     source = required(node, 0)
     rank = len(builder.type(source).shape)
@@ -78,7 +78,7 @@ def _resized(
 
 
 def _by_nearest(
-    builder: Builder,
+    builder: NestBuilder,
     node: Node,
     output: str,
     places: tuple[Stretches, Mapping[int, Floats]],
@@ -103,7 +103,7 @@ def _by_nearest(
 
 
 def _by_weights(
-    builder: Builder,
+    builder: NestBuilder,
     node: Node,
     output: str,
     places: tuple[Stretches, Mapping[int, Floats]],
@@ -139,7 +139,7 @@ def _neighbours(node: Node, where: Floats, kind: str) -> tuple[Floats, Floats]:
 
 
 def _along(
-    builder: Builder, names: tuple[str, str, str], dim: int, taps: tuple[Floats, Floats]
+    builder: NestBuilder, names: tuple[str, str, str], dim: int, taps: tuple[Floats, Floats]
 ) -> str:
     """Add the nest that resizes one dimension; `names` are its source, output and output type."""
     source, output, dtype = names
@@ -166,7 +166,7 @@ def _inside(where: Floats, stretch: AxisStretch) -> Floats:
 
 
 def _mask(
-    builder: Builder, node: Node, source: str, outside: Mapping[int, Floats], rank: int
+    builder: NestBuilder, node: Node, source: str, outside: Mapping[int, Floats], rank: int
 ) -> None:
     """Add the nest that puts the extrapolation value where a coordinate lies outside the data."""
     kind = builder.type(source)
@@ -182,7 +182,7 @@ def _mask(
     builder.add(node.outputs[0], axes, reads, call("where", condition, element, value))
 
 
-def _by_scales(builder: Builder, node: Node, position: int) -> dict[int, AxisStretch]:
+def _by_scales(builder: NestBuilder, node: Node, position: int) -> dict[int, AxisStretch]:
     shape = builder.type(required(node, 0)).shape
     if "scales" in node.attributes:
         scales = [float(each) for each in node.attributes["scales"]]
@@ -194,7 +194,7 @@ def _by_scales(builder: Builder, node: Node, position: int) -> dict[int, AxisStr
     return _stretches(builder, node, sizes, dict(zip(dims, scales, strict=True)))
 
 
-def _by_sizes(builder: Builder, node: Node) -> dict[int, AxisStretch]:
+def _by_sizes(builder: NestBuilder, node: Node) -> dict[int, AxisStretch]:
     shape = builder.type(required(node, 0)).shape
     wanted = integers(builder, node, 3, "sizes") or ()
     dims = _dims(node, len(shape))
@@ -210,7 +210,7 @@ def _by_sizes(builder: Builder, node: Node) -> dict[int, AxisStretch]:
 
 
 def _stretches(
-    builder: Builder, node: Node, sizes: Mapping[int, int], scales: Mapping[int, float]
+    builder: NestBuilder, node: Node, sizes: Mapping[int, int], scales: Mapping[int, float]
 ) -> dict[int, AxisStretch]:
     """Return what changes: a dimension with a scale of one stays as it is."""
     shape = builder.type(required(node, 0)).shape

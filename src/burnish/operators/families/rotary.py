@@ -12,7 +12,7 @@ from burnish.tile.expr import Argument, Expr, Guard, Inside, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, fetched, floor_divide, number, remainder
 from burnish.tile.pointwise import wide, wide_type
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class _AngleTables:
     positions: str | None
 
 
-def rotary_embedding(builder: Builder, node: Node) -> None:
+def rotary_embedding(builder: NestBuilder, node: Node) -> None:
     """Add the turned pairs; without positions there is a row of angles for each token."""
     tables = _AngleTables(node.inputs[1], node.inputs[2], node.input(3))
     _add(builder, node, tables)
 
 
-def contrib_rotary_embedding(builder: Builder, node: Node) -> None:
+def contrib_rotary_embedding(builder: NestBuilder, node: Node) -> None:
     """Add the turned pairs, at given positions, or at those that follow one."""
     if node.attributes.get("is_packed_batching", 0):
         raise NotCoveredError("samples that are packed one after the other")
@@ -39,7 +39,7 @@ def contrib_rotary_embedding(builder: Builder, node: Node) -> None:
     _add(builder, node, _AngleTables(node.inputs[2], node.inputs[3], node.inputs[1]))
 
 
-def _add(builder: Builder, node: Node, tables: _AngleTables) -> None:
+def _add(builder: NestBuilder, node: Node, tables: _AngleTables) -> None:
     joined = len(builder.type(node.inputs[0]).shape) == 3
     heads = node.attributes.get("num_heads", 0) or _heads(builder, node, tables)
     source = split_heads(builder, node.inputs[0], heads, f"{node.outputs[0]}.heads")
@@ -50,12 +50,12 @@ def _add(builder: Builder, node: Node, tables: _AngleTables) -> None:
         copy_as(builder, node.outputs[0], turned, builder.type(turned).dtype)
 
 
-def _heads(builder: Builder, node: Node, tables: _AngleTables) -> int:
+def _heads(builder: NestBuilder, node: Node, tables: _AngleTables) -> int:
     """Return how many heads there are if the angles turn whole heads."""
     return builder.type(node.inputs[0]).shape[-1] // (2 * builder.type(tables.cosines).shape[-1])
 
 
-def _turned(builder: Builder, node: Node, source: str, tables: _AngleTables) -> str:
+def _turned(builder: NestBuilder, node: Node, source: str, tables: _AngleTables) -> str:
     kind = builder.type(source)
     axes = axes_for(kind.shape)
     size = axes[3].extent
@@ -87,7 +87,7 @@ def _turned(builder: Builder, node: Node, source: str, tables: _AngleTables) -> 
     )
 
 
-def _rotation(builder: Builder, reads: list[Read], first: Guard) -> Expr:
+def _rotation(builder: NestBuilder, reads: list[Read], first: Guard) -> Expr:
     """Return x · cos ∓ partner · sin: minus in the first element of a pair."""
     kind = wide_type(builder.type(reads[0].tensor).dtype)
     x, other, cosine, sine = (
@@ -102,12 +102,12 @@ def _rotation(builder: Builder, reads: list[Read], first: Guard) -> Expr:
     )
 
 
-def _argument(builder: Builder, reads: list[Read], place: int) -> Argument:
+def _argument(builder: NestBuilder, reads: list[Read], place: int) -> Argument:
     return Argument(place, builder.type(reads[place].tensor).dtype)
 
 
 def _angle_read(
-    builder: Builder, table: str, positions: str | None, axes: tuple[Axis, ...], angle: Index
+    builder: NestBuilder, table: str, positions: str | None, axes: tuple[Axis, ...], angle: Index
 ) -> Read:
     shape, batch, token = builder.type(table).shape, at(axes[0]), at(axes[2])
     if positions is None:

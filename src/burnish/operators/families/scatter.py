@@ -21,7 +21,7 @@ from burnish.tile.expr import Argument, Expr, Guard, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, fetched
 from burnish.tile.pointwise import positive_axis, wide
-from burnish.tile.semantics import Builder, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 Whole = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ MOST_PLACES = 1 << 20
 _COMBINED = {"add": "add", "mul": "multiply", "max": "maximum", "min": "minimum"}
 
 
-def scatter_nd(builder: Builder, node: Node) -> None:
+def scatter_nd(builder: NestBuilder, node: Node) -> None:
     """Add the data with slices replaced: indices name places in its first dimensions."""
     data, updates = required(node, 0), required(node, 2)
     shape = builder.type(data).shape
@@ -46,7 +46,7 @@ def scatter_nd(builder: Builder, node: Node) -> None:
     _written(builder, node, source >= 0, front, Read(updates, index))
 
 
-def scatter_elements(builder: Builder, node: Node) -> None:
+def scatter_elements(builder: NestBuilder, node: Node) -> None:
     """Add the data with single elements replaced: indices name places in one dimension."""
     data, updates = required(node, 0), required(node, 2)
     shape = builder.type(data).shape
@@ -82,12 +82,14 @@ def _sources(targets: Array, extents: Sequence[int]) -> Whole:
     return source.reshape(tuple(extents))
 
 
-def _known(builder: Builder, places: Array, axes: Sequence[Axis], extent: int) -> Index:
+def _known(builder: NestBuilder, places: Array, axes: Sequence[Axis], extent: int) -> Index:
     name = builder.add_constant(places.astype(np.int64), "places")
     return fetched(name, map(at, axes), extent)
 
 
-def _written(builder: Builder, node: Node, hit: Array, front: Sequence[Axis], update: Read) -> None:
+def _written(
+    builder: NestBuilder, node: Node, hit: Array, front: Sequence[Axis], update: Read
+) -> None:
     """Add what is there, or what is written there."""
     data = required(node, 0)
     kind = builder.type(data)

@@ -10,17 +10,17 @@ from burnish.tile.graph import Read
 from burnish.tile.index import at, flatten
 from burnish.tile.pointwise import pointwise, positive_axis, wide_type
 from burnish.tile.reduction import Fold, place, reduce_over
-from burnish.tile.semantics import Builder, Node, axes_for, broadcast_index
+from burnish.tile.semantics import NestBuilder, Node, axes_for, broadcast_index
 
 
-def softmax(builder: Builder, node: Node) -> None:
+def softmax(builder: NestBuilder, node: Node) -> None:
     """Add the maximum, the exponentials below it, their sum, and the quotient."""
     dims = _normalized(builder, node)
     add_softmax(builder, node.outputs[0], node.inputs[0], dims, builder.type(node.inputs[0]).dtype)
 
 
 def add_softmax(
-    builder: Builder, output: str, source: str, dims: tuple[int, ...], dtype: str
+    builder: NestBuilder, output: str, source: str, dims: tuple[int, ...], dtype: str
 ) -> str:
     """Add softmax over some dimensions, and return the output, whose type is `dtype`."""
     highest, shape = _highest(builder, output, source, dims), builder.type(source).shape
@@ -36,7 +36,7 @@ def add_softmax(
     )
 
 
-def log_softmax(builder: Builder, node: Node) -> None:
+def log_softmax(builder: NestBuilder, node: Node) -> None:
     """Add the maximum, the sum of exponentials below it, and what is left of its logarithm."""
     dims, source, output = _normalized(builder, node), node.inputs[0], node.outputs[0]
     kind = builder.type(source)
@@ -52,7 +52,7 @@ def log_softmax(builder: Builder, node: Node) -> None:
     pointwise(builder, output, [source, highest, total], scalar)
 
 
-def hardmax(builder: Builder, node: Node) -> None:
+def hardmax(builder: NestBuilder, node: Node) -> None:
     """Add the first position of the maximum, and one there, zero elsewhere."""
     dims, source, output = _normalized(builder, node), node.inputs[0], node.outputs[0]
     kind = builder.type(source)
@@ -68,14 +68,14 @@ def hardmax(builder: Builder, node: Node) -> None:
     builder.add(output, axes, [read], body)
 
 
-def _highest(builder: Builder, output: str, source: str, dims: tuple[int, ...]) -> str:
+def _highest(builder: NestBuilder, output: str, source: str, dims: tuple[int, ...]) -> str:
     kind = builder.type(source)
     where = place(kind.shape, dims, keepdims=True)
     name = builder.fresh(f"{output}.max")
     return reduce_over(builder, name, [source], where, Fold("max"), wide_type(kind.dtype))
 
 
-def _normalized(builder: Builder, node: Node) -> tuple[int, ...]:
+def _normalized(builder: NestBuilder, node: Node) -> tuple[int, ...]:
     """Return the dimensions that are normalised: before opset 13 all from the axis on."""
     rank = len(builder.type(node.inputs[0]).shape)
     if node.opset >= 13:

@@ -10,10 +10,10 @@ from burnish.tile.graph import Read
 from burnish.tile.index import Axis, at, floor_divide, remainder
 from burnish.tile.pointwise import like, pointwise, wide
 from burnish.tile.reduction import Fold, place, reduce_over
-from burnish.tile.semantics import Builder, NotCoveredError, axes_for
+from burnish.tile.semantics import NestBuilder, NotCoveredError, axes_for
 
 
-def split_heads(builder: Builder, source: str, heads: int | None, hint: str) -> str:
+def split_heads(builder: NestBuilder, source: str, heads: int | None, hint: str) -> str:
     """Return a tensor as (batch, heads, length, size); what has four dimensions is so already."""
     shape = builder.type(source).shape
     if len(shape) == 4:
@@ -26,7 +26,7 @@ def split_heads(builder: Builder, source: str, heads: int | None, hint: str) -> 
     return builder.view(builder.fresh(hint), source, index, axes)
 
 
-def joined_heads(builder: Builder, output: str, source: str) -> str:
+def joined_heads(builder: NestBuilder, output: str, source: str) -> str:
     """Add (batch, length, heads · size), from (batch, heads, length, size)."""
     batch, heads, length, size = builder.type(source).shape
     axes = axes_for((batch, length, heads * size))
@@ -34,7 +34,7 @@ def joined_heads(builder: Builder, output: str, source: str) -> str:
     return builder.view(output, source, (at(axes[0]), parts[0], at(axes[1]), parts[1]), axes)
 
 
-def scores(builder: Builder, query: str, key: str, factor: float, hint: str) -> str:
+def scores(builder: NestBuilder, query: str, key: str, factor: float, hint: str) -> str:
     """Add factor · query · keyᵀ, in the type that is computed with."""
     batch, heads, rows, size = builder.type(query).shape
     _, groups, columns, _ = builder.type(key).shape
@@ -49,7 +49,7 @@ def scores(builder: Builder, query: str, key: str, factor: float, hint: str) -> 
     return reduce_nest(builder, name, axes, reads, _product(builder, reads), over)
 
 
-def products(builder: Builder, weights: str, value: str, output: str) -> str:
+def products(builder: NestBuilder, weights: str, value: str, output: str) -> str:
     """Add weights · value, in the type of the values."""
     batch, heads, rows, columns = builder.type(weights).shape
     _, groups, _, size = builder.type(value).shape
@@ -64,7 +64,7 @@ def products(builder: Builder, weights: str, value: str, output: str) -> str:
     return reduce_nest(builder, output, axes, reads, _product(builder, reads), over)
 
 
-def guarded_softmax(builder: Builder, output: str, source: str, dims: tuple[int, ...]) -> str:
+def guarded_softmax(builder: NestBuilder, output: str, source: str, dims: tuple[int, ...]) -> str:
     """Add softmax in which a row of nothing but -inf becomes zero instead of NaN."""
     kind = builder.type(source)
     where = place(kind.shape, dims, keepdims=True)
@@ -89,7 +89,7 @@ def _not_zero(total: Expr) -> Expr:
     return call("where", call("equal", total, like(total, 0.0)), like(total, 1.0), total)
 
 
-def _product(builder: Builder, reads: list[Read]) -> Expr:
+def _product(builder: NestBuilder, reads: list[Read]) -> Expr:
     """Return the product of two reads, in the wider of their types."""
     left, right = (
         wide(Argument(position, builder.type(read.tensor).dtype))

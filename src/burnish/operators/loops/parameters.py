@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from burnish.operators.record import Elements, Operands
-from burnish.tile.semantics import Builder, Node, NotCoveredError
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError
 
 
-def integers(builder: Builder, node: Node, position: int, name: str) -> tuple[int, ...] | None:
+def integers(builder: NestBuilder, node: Node, position: int, name: str) -> tuple[int, ...] | None:
     """Return a list that is the attribute `name`, or else a constant input; None: left out."""
     if name in node.attributes:
         return tuple(int(each) for each in np.asarray(node.attributes[name]).reshape(-1))
@@ -27,7 +27,7 @@ def required(node: Node, position: int) -> str:
     return name
 
 
-def operands_of(builder: Builder, node: Node) -> Operands:
+def operands_of(builder: NestBuilder, node: Node) -> Operands:
     """Return what shape rules see of a node that is lowered."""
 
     def elements_of(index: int) -> Elements | None:

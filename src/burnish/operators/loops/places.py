@@ -6,7 +6,7 @@ import numpy as np
 
 from burnish.core.arrays import Array
 from burnish.tile.index import Axis, Index, at, fetched, floor_divide, number
-from burnish.tile.semantics import Builder
+from burnish.tile.semantics import NestBuilder
 
 
 def even(row: Array, axis: Axis) -> Index | None:
@@ -25,7 +25,7 @@ def even(row: Array, axis: Axis) -> Index | None:
     return None
 
 
-def place(builder: Builder, row: Array, axis: Axis, extent: int) -> Index:
+def place(builder: NestBuilder, row: Array, axis: Axis, extent: int) -> Index:
     """Return the index row[axis] into a dimension of size `extent`."""
     found = even(row, axis)
     if found is not None:

@@ -8,19 +8,19 @@ from burnish.tile.expr import Accumulated, Argument, Expr, call, cast
 from burnish.tile.graph import Combine, Read
 from burnish.tile.index import Axis
 from burnish.tile.pointwise import wide
-from burnish.tile.semantics import Builder, Reduction
+from burnish.tile.semantics import NestBuilder, Reduction
 
 Finish = Callable[[Expr], Expr]
 """What follows a reduction, as a function of its value."""
 
 
-def widened(builder: Builder, read: Read, position: int) -> Expr:
+def widened(builder: NestBuilder, read: Read, position: int) -> Expr:
     """Return what a read gives, in the type that sums are formed in."""
     return wide(Argument(position, builder.type(read.tensor).dtype))
 
 
 def contract(
-    builder: Builder,
+    builder: NestBuilder,
     output: str,
     spatial: Sequence[Axis],
     reads: Sequence[Read],
@@ -46,7 +46,7 @@ class Over:
 
 
 def reduce_nest(
-    builder: Builder,
+    builder: NestBuilder,
     output: str,
     spatial: Sequence[Axis],
     reads: Sequence[Read],

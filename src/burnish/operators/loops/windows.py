@@ -12,7 +12,7 @@ from burnish.core.arrays import Array
 from burnish.operators.record import Operands, Partial
 from burnish.operators.size import Size, add
 from burnish.tile.index import Axis, Index, at
-from burnish.tile.semantics import Builder, NotCoveredError
+from burnish.tile.semantics import NestBuilder, NotCoveredError
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def window_axes(all_sides: Sequence[Side]) -> tuple[tuple[Axis, ...], tuple[Axis
     return outputs, tuple(Axis(f"t{i}", side.kernel) for i, side in enumerate(all_sides))
 
 
-def padded_for(builder: Builder, source: str, all_sides: Sequence[Side], value: float) -> str:
+def padded_for(builder: NestBuilder, source: str, all_sides: Sequence[Side], value: float) -> str:
     """Return the data with the padding that the windows need, as a tensor of its own."""
     from burnish.operators.families.pad import padded
 

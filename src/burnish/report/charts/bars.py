@@ -15,7 +15,7 @@ SERIES = ("baseline", "accent")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class BarGroup:
     """One operator: its seconds in each model, in the order of the names."""
 
     label: str
@@ -26,7 +26,7 @@ class Group:
     """True for what is no operator: time between nodes, the rest of the list."""
 
 
-def chart(groups: Sequence[Group], names: Sequence[str], room: Room = PAGE) -> str:
+def chart(groups: Sequence[BarGroup], names: Sequence[str], room: Room = PAGE) -> str:
     """Return the drawing of at most as many models as there are `SERIES`."""
     if len(names) > len(SERIES):
         raise ValueError(f"{len(names)} models, and {len(SERIES)} can be told apart")
@@ -59,7 +59,7 @@ def _grid_line(value: float, x: float, bottom: float) -> str:
     return grid_line(units.seconds(value) if value else "0", x=x, top=_TOP - 4, bottom=bottom)
 
 
-def _group(group: Group, names: Sequence[str], top: float, scale: float, room: Room) -> str:
+def _group(group: BarGroup, names: Sequence[str], top: float, scale: float, room: Room) -> str:
     first = top + room.above
     base = first + len(names) * (_BAR + 1) / 2 + 4
     look = "name quiet" if group.quiet else "name"

@@ -22,7 +22,7 @@ svg .whisker{stroke:var(--ink);stroke-width:1.2}
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DrawnChange:
     """One thing: how much longer it takes, and between what that lies."""
 
     label: str
@@ -37,7 +37,7 @@ class Change:
     """What the pointer reads besides."""
 
 
-def chart(changes: Sequence[Change], room: Room = PAGE, *, title: str) -> str:
+def chart(changes: Sequence[DrawnChange], room: Room = PAGE, *, title: str) -> str:
     """Return the drawing, in the order given; a whisker is what the change lies between."""
     reach = [*(c.low_s for c in changes), *(c.high_s for c in changes), 0.0]
     axis = _Axis.of(min(reach), max(reach), room)
@@ -86,7 +86,7 @@ class _Axis:
         return self.start + (value - self.least) * self.scale
 
 
-def _row(one: Change, top: float, axis: _Axis, room: Room) -> str:
+def _row(one: DrawnChange, top: float, axis: _Axis, room: Room) -> str:
     bar = top + room.above
     low, high = sorted((axis.place(0.0), axis.place(one.change_s)))
     look = "worse" if one.change_s > 0 else "better"
@@ -110,7 +110,7 @@ def _row(one: Change, top: float, axis: _Axis, room: Room) -> str:
     )  # fmt: skip
 
 
-def _whisker(one: Change, axis: _Axis, middle: float) -> str:
+def _whisker(one: DrawnChange, axis: _Axis, middle: float) -> str:
     if one.fate or one.low_s == one.high_s:
         return ""
     low, high = axis.place(one.low_s), axis.place(one.high_s)
@@ -122,12 +122,12 @@ def _whisker(one: Change, axis: _Axis, middle: float) -> str:
     return "".join((line, *caps))
 
 
-def _value(one: Change) -> str:
+def _value(one: DrawnChange) -> str:
     said = _signed(one.change_s) if one.told else f"~ {_signed(one.change_s)}"
     return f"{said} {one.fate}".rstrip()
 
 
-def _said(one: Change) -> str:
+def _said(one: DrawnChange) -> str:
     doubt = "" if one.told else " (not told apart)"
     return f"{one.label} {_signed(one.change_s)} {one.fate}".rstrip() + doubt
 

@@ -15,7 +15,7 @@ COLOURS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """A value at a size, and the interval that holds it."""
 
     size: int
@@ -29,7 +29,7 @@ class Curve:
     """The values of one subject."""
 
     label: str
-    points: tuple[Point, ...]
+    points: tuple[CurvePoint, ...]
 
 
 def chart(

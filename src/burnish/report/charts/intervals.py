@@ -13,7 +13,7 @@ _RIGHT, _TOP, _ROW, _BAR = 76, 4, 40, 16
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
+class LatencyBar:
     """One line of the chart; times are None where it failed."""
 
     label: str
@@ -28,7 +28,7 @@ class Latency:
     """Stands where the bar would, when there is none."""
 
 
-def chart(latencies: Sequence[Latency], room: Room = PAGE) -> str:
+def chart(latencies: Sequence[LatencyBar], room: Room = PAGE) -> str:
     """Return the drawing; the axis starts at zero, so that lengths can be compared."""
     longest = max((_longest(latency) for latency in latencies), default=0.0)
     marks = svg.ticks(longest, most=room.most_ticks)
@@ -42,15 +42,15 @@ def chart(latencies: Sequence[Latency], room: Room = PAGE) -> str:
     )
 
 
-def _longest(latency: Latency) -> float:
+def _longest(latency: LatencyBar) -> float:
     return max((latency.median_s or 0.0, latency.high_s or 0.0, *latency.rounds_s))
 
 
-def _value(latency: Latency) -> str:
+def _value(latency: LatencyBar) -> str:
     return latency.remark if latency.median_s is None else units.seconds(latency.median_s)
 
 
-def _said(latency: Latency) -> str:
+def _said(latency: LatencyBar) -> str:
     return f"{latency.label} on {latency.engine}: {_value(latency)}"
 
 
@@ -58,7 +58,7 @@ def _grid_line(value: float, x: float, bottom: float) -> str:
     return grid_line(units.seconds(value) if value else "0", x=x, top=_TOP, bottom=bottom)
 
 
-def _row(latency: Latency, top: float, scale: float, room: Room) -> str:
+def _row(latency: LatencyBar, top: float, scale: float, room: Room) -> str:
     middle = top + _ROW / 2 + room.above / 2
     if room.above:
         name = room.label(f"{latency.label} · {latency.engine}", top=top, base=middle)
@@ -73,7 +73,7 @@ def _row(latency: Latency, top: float, scale: float, room: Room) -> str:
     return svg.element("g", svg.title(_said(latency)), name, drawn)
 
 
-def _bar(latency: Latency, median_s: float, middle: float, scale: float, left: float) -> str:
+def _bar(latency: LatencyBar, median_s: float, middle: float, scale: float, left: float) -> str:
     end = left + median_s * scale
     reach = left + _longest(latency) * scale
     bar = svg.element(
@@ -95,7 +95,7 @@ def _bar(latency: Latency, median_s: float, middle: float, scale: float, left: f
     return "".join((bar, _whisker(latency, middle, scale, left), *rounds, value))
 
 
-def _whisker(latency: Latency, middle: float, scale: float, left: float) -> str:
+def _whisker(latency: LatencyBar, middle: float, scale: float, left: float) -> str:
     if latency.low_s is None or latency.high_s is None:
         return ""
     low, high = left + latency.low_s * scale, left + latency.high_s * scale

@@ -21,7 +21,7 @@ _STYLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ParetoPoint:
     """One thing that could be done: what it should save, and what error it has."""
 
     label: str
@@ -30,19 +30,19 @@ class Choice:
     error: float
 
 
-def front(choices: Sequence[Choice]) -> tuple[Choice, ...]:
+def front(choices: Sequence[ParetoPoint]) -> tuple[ParetoPoint, ...]:
     """Return the choices than which no other saves as much with a smaller error, by what they save.
 
     Of equals, the first is taken.
     """
-    best: list[Choice] = []
+    best: list[ParetoPoint] = []
     for one in sorted(choices, key=lambda c: (-c.saved, c.error)):
         if not best or one.error < best[-1].error:
             best.append(one)
     return tuple(reversed(best))
 
 
-def chart(choices: Sequence[Choice]) -> str:
+def chart(choices: Sequence[ParetoPoint]) -> str:
     """Return the drawing; what saves more is further right, what is more wrong further up."""
     across = svg.ticks(max((100 * one.saved for one in choices), default=1.0))
     up = svg.ticks(max((100 * one.error for one in choices), default=1.0))
@@ -78,7 +78,7 @@ def chart(choices: Sequence[Choice]) -> str:
     )  # fmt: skip
 
 
-def _mark(one: Choice, x: float, y: float, best: Sequence[Choice]) -> str:
+def _mark(one: ParetoPoint, x: float, y: float, best: Sequence[ParetoPoint]) -> str:
     said = f"{one.label}: saves {units.share(one.saved)}, error {units.share(one.error)}"
     radius = 4.5 if one in best else 3.0
     look = "mark" if one in best else "mark quiet"

@@ -27,7 +27,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Roof:
+class DeviceRoof:
     """What a device can do at best."""
 
     name: str
@@ -45,7 +45,7 @@ class Roof:
         return min(self.peak_flops_per_s, intensity * self.slowest_bytes_per_s)
 
 
-def chart(marks: Sequence[Mark], roof: Roof, room: Room = ASIDE) -> str:
+def chart(marks: Sequence[Mark], roof: DeviceRoof, room: Room = ASIDE) -> str:
     """Return the drawing, both axes in powers of ten; the area of a mark is its time.
 
     What computes nothing (copies, reshapes) has no place on it.
@@ -112,7 +112,7 @@ def _grid(across: _Axis, up: _Axis) -> list[str]:
     return parts
 
 
-def _roof(roof: Roof, across: _Axis, up: _Axis) -> list[str]:
+def _roof(roof: DeviceRoof, across: _Axis, up: _Axis) -> list[str]:
     """Return the flat part, and a slope for each memory, the one that holds everything boldest."""
     peak = up.place(roof.peak_flops_per_s)
     parts = []
@@ -135,7 +135,7 @@ def _roof(roof: Roof, across: _Axis, up: _Axis) -> list[str]:
     return parts
 
 
-def _mark(mark: Mark, across: _Axis, up: _Axis, longest: float, roof: Roof) -> str:
+def _mark(mark: Mark, across: _Axis, up: _Axis, longest: float, roof: DeviceRoof) -> str:
     intensity, rate = mark.flops / mark.bytes_moved, mark.flops / mark.seconds_s
     limit = roof.limit(intensity)
     bound = "memory" if limit < roof.peak_flops_per_s else "arithmetic"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from burnish.core import records, units
 from burnish.report import markdown
-from burnish.report.graph.overlay import Cost, followers, leads
+from burnish.report.graph.overlay import DrawnCost, followers, leads
 from burnish.report.graph.picture import Picture, overlay
 from burnish.report.table import table as shown
 from burnish.store.graph import GraphNode
@@ -63,7 +63,7 @@ def table(picture: Picture) -> NodeTable:
     )
 
 
-def _row(node: GraphNode, costs: Sequence[Cost], inside: Mapping[str, Cost]) -> NodeRow:
+def _row(node: GraphNode, costs: Sequence[DrawnCost], inside: Mapping[str, DrawnCost]) -> NodeRow:
     after = [cost.after_s for cost in costs if cost.after_s is not None]
     within = inside[node.name].nodes[0] if not costs and node.name in inside else None
     return NodeRow(

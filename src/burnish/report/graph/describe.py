@@ -11,7 +11,7 @@ from burnish.core import units
 from burnish.report.graph import heat
 from burnish.report.graph.groups import Box, View
 from burnish.report.graph.layout import Edge
-from burnish.report.graph.overlay import Cost, Overlay, followers, leads, total_s
+from burnish.report.graph.overlay import DrawnCost, Overlay, followers, leads, total_s
 from burnish.store.graph import GraphNode, GraphRecord
 
 _MOST_MEMBERS = 8
@@ -32,18 +32,18 @@ class Describer:
         return {node.name: node for node in self.graph.nodes}
 
     @functools.cached_property
-    def _leads(self) -> Mapping[str, list[Cost]]:
+    def _leads(self) -> Mapping[str, list[DrawnCost]]:
         return leads(self.overlay) if self.overlay else {}
 
     @functools.cached_property
-    def _followers(self) -> Mapping[str, Cost]:
+    def _followers(self) -> Mapping[str, DrawnCost]:
         return followers(self.overlay) if self.overlay else {}
 
     @functools.cached_property
     def _critical(self) -> frozenset[str]:
         return frozenset(self.overlay.critical) if self.overlay else frozenset()
 
-    def costs(self, box: Box) -> list[Cost]:
+    def costs(self, box: Box) -> list[DrawnCost]:
         """Return what is shown on a box."""
         return [cost for name in box.members for cost in self._leads.get(name, ())]
 

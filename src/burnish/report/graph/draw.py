@@ -12,7 +12,7 @@ from burnish.report import svg, theme
 from burnish.report.graph import heat
 from burnish.report.graph.describe import Describer
 from burnish.report.graph.groups import Box, View
-from burnish.report.graph.layout import Edge, Layout, Place, Point, layout
+from burnish.report.graph.layout import BoxPlace, Edge, Layout, Point, layout
 
 _MARGIN, _HEAD, _FACT_LINE = 24.0, 62.0, 15.0
 _LINE, _LETTER, _PAD = 15.0, 6.7, 12.0
@@ -175,7 +175,7 @@ def _branch_shares(
     return parts
 
 
-def _box(describer: Describer, box: Box, lines: Sequence[str], place: Place) -> str:
+def _box(describer: Describer, box: Box, lines: Sequence[str], place: BoxPlace) -> str:
     """Return one box; written out, for there can be ten thousand of them."""
     middle = place.x + place.width / 2
     first = place.y + (place.height - len(lines) * _LINE) / 2 + 11

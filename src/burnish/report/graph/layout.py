@@ -20,7 +20,7 @@ Size = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BoxPlace:
     """Where a box stands: its upper left corner, and its size."""
 
     x: float
@@ -33,7 +33,7 @@ class Place:
 class Layout:
     """Places of all boxes and the points of all lines, in the order in which they were given."""
 
-    places: tuple[Place, ...]
+    places: tuple[BoxPlace, ...]
     routes: tuple[tuple[Point, ...], ...]
     """From box to box: points in pairs, straight inside a layer and curved between two."""
     layers: tuple[int, ...]
@@ -63,7 +63,8 @@ def layout(
     centres = columns(found, widths, GAP_ACROSS)
     tops, bottoms = _rows(found, [size[1] for size in sizes])
     places = tuple(
-        Place(centres[i] - size[0] / 2, tops[found.layer[i]], *size) for i, size in enumerate(sizes)
+        BoxPlace(centres[i] - size[0] / 2, tops[found.layer[i]], *size)
+        for i, size in enumerate(sizes)
     )
     plan = _Plan(found, centres, places, tops, bottoms)
     ends = _ends(edges, plan)
@@ -79,7 +80,7 @@ def layout(
 class _Plan:
     found: Layers
     centres: Sequence[float]
-    places: Sequence[Place]
+    places: Sequence[BoxPlace]
     tops: Sequence[float]
     bottoms: Sequence[float]
 
@@ -132,7 +133,7 @@ def _route(number: int, edge: Edge, plan: _Plan, end: float, *, whole: bool) -> 
 
 def _turned(plan: Layout) -> Layout:
     return Layout(
-        tuple(Place(p.y, p.x, p.height, p.width) for p in plan.places),
+        tuple(BoxPlace(p.y, p.x, p.height, p.width) for p in plan.places),
         tuple(tuple((y, x) for x, y in route) for route in plan.routes),
         plan.layers,
         plan.height,

@@ -10,7 +10,7 @@ Link = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class DrawnCost:
     """Time of one inference that one thing took: a node, or a kernel that does several."""
 
     name: str
@@ -26,7 +26,7 @@ class Cost:
 class Overlay:
     """Time on a graph."""
 
-    costs: tuple[Cost, ...]
+    costs: tuple[DrawnCost, ...]
     wall_s: float
     """What shares are shares of."""
     unattributed_s: float
@@ -50,20 +50,20 @@ class Overlay:
         return self.attributed_s / total if total else 1.0
 
 
-def leads(overlay: Overlay) -> dict[str, list[Cost]]:
+def leads(overlay: Overlay) -> dict[str, list[DrawnCost]]:
     """Return the costs by the node on which they are shown."""
-    found: dict[str, list[Cost]] = {}
+    found: dict[str, list[DrawnCost]] = {}
     for cost in overlay.costs:
         found.setdefault(cost.nodes[0], []).append(cost)
     return found
 
 
-def followers(overlay: Overlay) -> dict[str, Cost]:
+def followers(overlay: Overlay) -> dict[str, DrawnCost]:
     """Return, for nodes whose time is shown on another one, the cost that includes it."""
     return {node: cost for cost in overlay.costs for node in cost.nodes[1:]}
 
 
-def total_s(costs: Iterable[Cost], *, after: bool = False) -> float:
+def total_s(costs: Iterable[DrawnCost], *, after: bool = False) -> float:
     """Return the seconds of some costs, before or after the change."""
     return sum(
         cost.after_s if after and cost.after_s is not None else cost.seconds_s for cost in costs

@@ -21,7 +21,7 @@ _MOST_BOXES = 260
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class PictureTiming:
     """One typical inference of the model, and what a change would make of it."""
 
     engine: str
@@ -47,7 +47,7 @@ class Picture:
 
     label: str
     graph: GraphRecord
-    timing: Timing | None = None
+    timing: PictureTiming | None = None
     notes: tuple[str, ...] = ()
     diagnosis: Diagnosis | None = None
     """What holds its inference back; None: it was not timed."""
@@ -85,7 +85,7 @@ def chosen(picture: Picture, name: str) -> View:
             raise ValueError(f"{name!r} is none of {', '.join(VIEWS)}")
 
 
-def _kernels(timing: Timing) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _kernels(timing: PictureTiming) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what computes, in the model's words, and the nodes that it does."""
     for place in timing.events.work:
         event = timing.events.events[place]

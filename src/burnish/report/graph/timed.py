@@ -9,7 +9,7 @@ from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.parallel import if_parallel
 from burnish.analyze.simulate import simulate
 from burnish.report.graph.groups import arithmetic_on_sizes
-from burnish.report.graph.overlay import Cost, Link, Overlay
+from burnish.report.graph.overlay import DrawnCost, Link, Overlay
 from burnish.store.graph import GraphRecord
 from burnish.trace.events import Confidence
 
@@ -46,7 +46,7 @@ def overlay_of(
             continue
         after_s = changed.events[number].duration_s if after else None
         sure = known.get(event.nodes, "exact")
-        costs.append(Cost(event.name, nodes, event.duration_s, after_s, sure))
+        costs.append(DrawnCost(event.name, nodes, event.duration_s, after_s, sure))
     side_by_side = if_parallel(changed, record)
     path = critical_path(side_by_side)
     return Overlay(

@@ -17,12 +17,12 @@ from burnish.rewrite.precision.half_types import HALVES
 from burnish.rewrite.precision.int4_weights import BLOCK, in_int4
 from burnish.rewrite.precision.int8_dynamic import Quantised, in_int8
 from burnish.rewrite.precision.int8_static import calibrated_values, in_int8_static
-from burnish.rewrite.precision.report import Changed, Kept, PrecisionReport
+from burnish.rewrite.precision.report import ChangedNode, KeptNode, PrecisionReport
 from burnish.rewrite.precision.thresholds import Span
 from burnish.rewrite.precision.weights import Bits
 
 __all__ = [
-    "Changed", "Converted", "Kept", "Precision", "PrecisionReport", "bits_for",
+    "ChangedNode", "Converted", "KeptNode", "Precision", "PrecisionReport", "bits_for",
     "calibrated_values", "convert", "require_kernels",
 ]  # fmt: skip
 

@@ -22,7 +22,7 @@ from burnish.rewrite.passes.names import FixNames
 from burnish.rewrite.passes.shapes import InferShapes
 from burnish.rewrite.precision.half_plan import NOTHING_SEEN, Reasons, kept_nodes
 from burnish.rewrite.precision.half_types import FP16, WIDE, Half, Signature, is_wide, signature
-from burnish.rewrite.precision.report import Changed, Kept
+from burnish.rewrite.precision.report import ChangedNode, KeptNode
 
 INNER = "/inner"
 """What the name of an output ends with before it is cast to f32."""
@@ -96,8 +96,8 @@ class Halved:
     """A model in 16 bits, and what is not."""
 
     model: ir.Model
-    changed: tuple[Changed, ...]
-    kept: tuple[Kept, ...]
+    changed: tuple[ChangedNode, ...]
+    kept: tuple[KeptNode, ...]
     notes: tuple[str, ...]
 
 
@@ -130,8 +130,8 @@ def in_half(
     work.convert_outputs(edges)
     work.drop_unread()
     FixNames()(copy)
-    kept = (Kept(node.name or "", node.op_type, reason) for node, reason in reasons.items())
-    changed = (Changed(node.name or "", node.op_type, node.op_type) for node in work.changed)
+    kept = (KeptNode(node.name or "", node.op_type, reason) for node, reason in reasons.items())
+    changed = (ChangedNode(node.name or "", node.op_type, node.op_type) for node in work.changed)
     return Halved(copy, tuple(changed), tuple(kept), tuple(dict.fromkeys(work.notes)))
 
 

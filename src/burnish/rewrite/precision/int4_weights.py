@@ -21,8 +21,8 @@ from burnish.rewrite import edit
 from burnish.rewrite.passes.names import FixNames
 from burnish.rewrite.precision.int8_dynamic import CONTRIB, Quantised, become
 from burnish.rewrite.precision.keep import ASKED, Asked
-from burnish.rewrite.precision.products import Product, product_at
-from burnish.rewrite.precision.report import Changed, Kept
+from burnish.rewrite.precision.products import WeightedProduct, product_at
+from burnish.rewrite.precision.report import ChangedNode, KeptNode
 
 BLOCK = 32
 _ZERO = 8
@@ -38,8 +38,8 @@ def in_int4(model: ir.Model, *, keep: Collection[str] = ()) -> Quantised:
     """Return a copy whose products read weights of 4 bits; `keep` names what stays as it is."""
     copy = model.clone()
     asked = Asked(copy, keep)
-    changed: list[Changed] = []
-    kept: list[Kept] = []
+    changed: list[ChangedNode] = []
+    kept: list[KeptNode] = []
     replaced: set[ir.Value] = set()
     for graph in tuple(walk.graphs(copy)):
         for node in tuple(graph):
@@ -48,9 +48,9 @@ def in_int4(model: ir.Model, *, keep: Collection[str] = ()) -> Quantised:
                 continue
             if isinstance(place, str) or node in asked:
                 reason = ASKED if node in asked else str(place)
-                kept.append(Kept(node.name or "", node.op_type, reason))
+                kept.append(KeptNode(node.name or "", node.op_type, reason))
                 continue
-            changed.append(Changed(node.name or "", node.op_type, "MatMulNBits"))
+            changed.append(ChangedNode(node.name or "", node.op_type, "MatMulNBits"))
             replaced.add(place.weights)
             _pack_into(copy, place, len(changed))
     for value in replaced:
@@ -63,7 +63,7 @@ def in_int4(model: ir.Model, *, keep: Collection[str] = ()) -> Quantised:
     return Quantised(copy, tuple(changed), tuple(kept))
 
 
-def _pack_into(model: ir.Model, place: Product, number: int) -> None:
+def _pack_into(model: ir.Model, place: WeightedProduct, number: int) -> None:
     tensor = constant_tensor(place.weights)
     assert tensor is not None
     matrix = tensor.numpy().astype(np.float32, copy=False)

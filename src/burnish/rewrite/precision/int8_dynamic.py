@@ -26,8 +26,8 @@ from burnish.rewrite import edit, opsets
 from burnish.rewrite.options import Operators
 from burnish.rewrite.passes.names import FixNames
 from burnish.rewrite.precision.keep import ASKED, Asked
-from burnish.rewrite.precision.products import Product, product_at
-from burnish.rewrite.precision.report import Changed, Kept
+from burnish.rewrite.precision.products import WeightedProduct, product_at
+from burnish.rewrite.precision.report import ChangedNode, KeptNode
 from burnish.rewrite.precision.weights import Bits, as_integers, flaw
 
 CONTRIB = "com.microsoft"
@@ -44,8 +44,8 @@ class Quantised:
     """A model in integers, and what is not."""
 
     model: ir.Model
-    changed: tuple[Changed, ...]
-    kept: tuple[Kept, ...]
+    changed: tuple[ChangedNode, ...]
+    kept: tuple[KeptNode, ...]
 
 
 def in_int8(
@@ -69,8 +69,8 @@ class _Quantising:
 
     def __init__(self, model: ir.Model, bits: Bits, ops: Operators, asked: Asked) -> None:
         self.model = model
-        self.changed: list[Changed] = []
-        self.kept: list[Kept] = []
+        self.changed: list[ChangedNode] = []
+        self.kept: list[KeptNode] = []
         self._bits = bits
         self._is_standard = ops == "standard"
         self._asked = asked
@@ -82,7 +82,7 @@ class _Quantising:
 
     def quantise(self, graph: ir.Graph) -> None:
         """Turn the products, attentions and tables of one graph into those of integers."""
-        found: dict[ir.Node, Product | str] = {}
+        found: dict[ir.Node, WeightedProduct | str] = {}
         for node in graph:
             place = product_at(node)
             if place is not None:
@@ -90,18 +90,18 @@ class _Quantising:
             elif self._candidate(node):
                 found[node] = ASKED if node in self._asked else self._other(node)
         readers = Counter(
-            place.activation for place in found.values() if isinstance(place, Product)
+            place.activation for place in found.values() if isinstance(place, WeightedProduct)
         )
         for node, place in found.items():
             before = node.op_type
-            if isinstance(place, Product):
+            if isinstance(place, WeightedProduct):
                 into = self._product(place, shared=readers[place.activation] > 1)
             elif place:
-                self.kept.append(Kept(node.name or "", before, place))
+                self.kept.append(KeptNode(node.name or "", before, place))
                 continue
             else:
                 into = self._attention(node) if node.domain == CONTRIB else self._table(node)
-            self.changed.append(Changed(node.name or "", before, into))
+            self.changed.append(ChangedNode(node.name or "", before, into))
 
     def finish(self) -> None:
         """Remove weights that nobody reads any more, and give what is new its name."""
@@ -149,7 +149,7 @@ class _Quantising:
             return "QAttention does not rotate"
         return flaw(node.inputs[1], rank=2) or ""
 
-    def _product(self, place: Product, *, shared: bool) -> str:
+    def _product(self, place: WeightedProduct, *, shared: bool) -> str:
         integers, scale = self._integers(place.weights, place.transposed, place.factor)
         if self._is_standard:
             return self._standard(place, integers, scale)
@@ -165,7 +165,7 @@ class _Quantising:
         become(node, into, operands, {})
         return into
 
-    def _standard(self, place: Product, integers: ir.Value, scale: ir.Value) -> str:
+    def _standard(self, place: WeightedProduct, integers: ir.Value, scale: ir.Value) -> str:
         node, result = place.node, place.node.outputs[0]
         quantised, step, zero = self._quantized(place.activation, node)
         product = self._new("MatMulInteger", [quantised, integers, zero], node, ir.DataType.INT32)

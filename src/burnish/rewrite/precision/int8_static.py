@@ -27,8 +27,8 @@ from burnish.rewrite import edit, opsets
 from burnish.rewrite.passes.names import FixNames
 from burnish.rewrite.precision.int8_dynamic import CONTRIB, Quantised, become
 from burnish.rewrite.precision.keep import ASKED, Asked
-from burnish.rewrite.precision.products import Product, product_at
-from burnish.rewrite.precision.report import Changed, Kept
+from burnish.rewrite.precision.products import WeightedProduct, product_at
+from burnish.rewrite.precision.report import ChangedNode, KeptNode
 from burnish.rewrite.precision.thresholds import Span
 from burnish.rewrite.precision.weights import Bits, as_integers, flaw
 
@@ -49,7 +49,7 @@ class _Site:
     """Of the weights: that of the results' channels."""
     gives: ir.Value | None
     """What must be in 8 bits too; None: nothing."""
-    product: Product | None = None
+    product: WeightedProduct | None = None
 
 
 def calibrated_values(model: ir.Model, keep: Collection[str] = ()) -> tuple[str, ...]:
@@ -80,14 +80,14 @@ def in_int8_static(
     found, kept = _sites(copy, Asked(copy, keep))
     sites = [site for site in found if set(_needed(site)) <= set(spans)]
     unseen = (site.node for site in found if site not in sites)
-    kept += tuple(Kept(node.name or "", node.op_type, _UNSEEN) for node in unseen)
+    kept += tuple(KeptNode(node.name or "", node.op_type, _UNSEEN) for node in unseen)
     work = _Pairing(copy, spans, bits)
-    changed: list[Changed] = []
+    changed: list[ChangedNode] = []
     names = [(site.node.name or "", site.node.op_type) for site in sites]
     for site in sites:
         direct = site.product is not None and not pairs_only
         into = work.multiply(site) if direct else work.quantise(site)
-        changed.append(Changed(*names[len(changed)], into))
+        changed.append(ChangedNode(*names[len(changed)], into))
     work.finish()
     return Quantised(copy, tuple(changed), kept)
 
@@ -97,14 +97,14 @@ def _needed(site: _Site) -> list[str]:
     return [value.name or "" for value in values if value is not None]
 
 
-def _sites(model: ir.Model, asked: Asked) -> tuple[list[_Site], tuple[Kept, ...]]:
+def _sites(model: ir.Model, asked: Asked) -> tuple[list[_Site], tuple[KeptNode, ...]]:
     found: list[_Site] = []
-    kept: list[Kept] = []
+    kept: list[KeptNode] = []
     for node in model.graph:
         place: _Site | str | None = None
         if is_standard(node, "MatMul", "Gemm"):
             known = product_at(node)
-            if isinstance(known, Product):
+            if isinstance(known, WeightedProduct):
                 place = _Site(node, int(not known.transposed), None, known)
             else:
                 place = known
@@ -114,7 +114,7 @@ def _sites(model: ir.Model, asked: Asked) -> tuple[list[_Site], tuple[Kept, ...]
             continue
         if node in asked or isinstance(place, str):
             reason = ASKED if node in asked else str(place)
-            kept.append(Kept(node.name or "", node.op_type, reason))
+            kept.append(KeptNode(node.name or "", node.op_type, reason))
         else:
             found.append(place)
     return found, tuple(kept)

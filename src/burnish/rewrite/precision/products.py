@@ -16,7 +16,7 @@ _CONTRIB = "com.microsoft"
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class WeightedProduct:
     """`factor * activation @ weights + bias`, at a node."""
 
     node: ir.Node
@@ -37,7 +37,7 @@ class Product:
             edit.remove([self.added_by])
 
 
-def product_at(node: ir.Node) -> Product | str | None:
+def product_at(node: ir.Node) -> WeightedProduct | str | None:
     """Return the product with weights that a node computes.
 
     A sentence: it is one that must stay as it is. None: it is no product with constants.
@@ -60,10 +60,10 @@ def product_at(node: ir.Node) -> Product | str | None:
     factor = node.attributes.get_float("alpha", 1.0) if fused else 1.0
     columns = _columns(weights, transposed)
     bias, added_by = _bias_behind(node, columns)
-    return Product(node, activation, weights, transposed, factor, bias, added_by)
+    return WeightedProduct(node, activation, weights, transposed, factor, bias, added_by)
 
 
-def _gemm(node: ir.Node) -> Product | str | None:
+def _gemm(node: ir.Node) -> WeightedProduct | str | None:
     activation, weights = node.inputs[0], node.inputs[1]
     if activation is None or weights is None or constant_tensor(weights) is None:
         return None
@@ -79,7 +79,7 @@ def _gemm(node: ir.Node) -> Product | str | None:
         columns = _columns(weights, transposed)
         if node.attributes.get_float("beta", 1.0) != 1.0 or not _is_bias(bias, columns):
             return "what it adds is not one constant for each column"
-    return Product(node, activation, weights, transposed, factor, bias)
+    return WeightedProduct(node, activation, weights, transposed, factor, bias)
 
 
 def _columns(weights: ir.Value, transposed: bool) -> int:

@@ -8,7 +8,7 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptNode:
     """A node that was left in f32."""
 
     node: str
@@ -17,7 +17,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedNode:
     """A node that computes in, or reads weights of, fewer bits now."""
 
     node: str
@@ -35,8 +35,8 @@ class PrecisionReport:
     """`fp16`, `bf16`, `int8` or `int4`."""
     how: str
     """What else was chosen, for the model's history: `dynamic, per channel, 8 bits`."""
-    changed: tuple[Changed, ...]
-    kept: tuple[Kept, ...]
+    changed: tuple[ChangedNode, ...]
+    kept: tuple[KeptNode, ...]
     notes: tuple[str, ...] = ()
 
     @property

@@ -61,7 +61,7 @@ def semaphore_word(thread: int) -> int:
 FUNCTIONS = ("burnish_alone", "burnish_lead", "burnish_follow")
 
 
-class Driver:
+class LoopDriver:
     """The loop as machine code."""
 
     def __init__(self, address: Callable[[str], int]) -> None:

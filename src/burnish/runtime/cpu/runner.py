@@ -14,7 +14,7 @@ import numpy as np
 from burnish.core import records
 from burnish.core.arrays import Array
 from burnish.hw import detect
-from burnish.runtime.cpu.driver import STEP_WORDS, Driver
+from burnish.runtime.cpu.driver import STEP_WORDS, LoopDriver
 from burnish.runtime.cpu.loaded_image import Image, ImageTable, LoadedImage
 from burnish.runtime.cpu.thread_pool import ThreadPool
 from burnish.runtime.executable import Executable, HostExecutable, NoRoomError, Program
@@ -90,13 +90,13 @@ class CpuRunner:
         try:
             image = LoadedImage(Image(path.read_bytes(), code.image))
             addresses = {name: image.address(name) for name in table.calls}
-            driver = Driver(image.address)
+            driver = LoopDriver(image.address)
         except (ValueError, KeyError) as error:
             raise damaged(f"{path}: is not what {TABLE} tells ({error})") from error
         return CpuLoaded(addresses, driver, image)
 
 
-def _from_objects(folder: Path, table: KernelTable) -> tuple[dict[str, int], Driver, Any]:
+def _from_objects(folder: Path, table: KernelTable) -> tuple[dict[str, int], LoopDriver, Any]:
     """Return code that could not be linked: LLVM's own linker, which is no part of this, loads it.
 
     It is named and not imported, as nothing here may need a compiler to run what was linked.
@@ -113,7 +113,7 @@ class CpuLoaded:
 
     addresses: Mapping[str, int]
     """Where each kernel is."""
-    driver: Driver
+    driver: LoopDriver
     kept: Any = None
     """What owns the code."""
 

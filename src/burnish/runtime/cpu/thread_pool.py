@@ -14,14 +14,14 @@ import numpy as np
 
 from burnish.core.errors import MissingCapabilityError
 from burnish.runtime.buffers import SLACK_BYTES
-from burnish.runtime.cpu.driver import Driver, Word, pool_words, semaphore_word
+from burnish.runtime.cpu.driver import LoopDriver, Word, pool_words, semaphore_word
 from burnish.runtime.host_memory import PAGE_BYTES, Bytes, Words, address_of, aligned_bytes
 
 
 class ThreadPool:
     """Runs steps on `threads` threads, the caller's included."""
 
-    def __init__(self, driver: Driver, threads: int, scratch_bytes: int) -> None:
+    def __init__(self, driver: LoopDriver, threads: int, scratch_bytes: int) -> None:
         if threads > 1 and not sys.platform.startswith("linux"):
             raise MissingCapabilityError(
                 f"{threads} threads were asked for, and kernels run on several only under Linux",
@@ -80,7 +80,7 @@ class ThreadPool:
 _FUNCTIONS = {Word.YIELD: "sched_yield", Word.WAIT: "sem_wait", Word.POST: "sem_post"}
 
 
-def _follow(driver: Driver, memory: Words, scratch: Bytes, thread: int) -> None:
+def _follow(driver: LoopDriver, memory: Words, scratch: Bytes, thread: int) -> None:
     """Serve the pool; the arguments keep alive what the native code uses."""
     driver.follow(address_of(memory), thread)
     del scratch

@@ -9,7 +9,7 @@ from typing import Any
 
 from burnish.core import records
 from burnish.cuda.driver import Driver
-from burnish.cuda.kernel import Kernel, runs_on
+from burnish.cuda.kernel import CubinKernel, runs_on
 from burnish.cuda.loaded import LoadedKernels, uploaded
 from burnish.cuda.nvidia import NvidiaDriver
 from burnish.cuda.table import code_findings
@@ -26,7 +26,7 @@ from burnish.store.compiled import KERNELS
 class CudaCode:
     """How the cubins of a folder are loaded."""
 
-    kernels: Mapping[str, Kernel] = field(default_factory=dict)
+    kernels: Mapping[str, CubinKernel] = field(default_factory=dict)
     """What must be known of each to start it, by name; its file is that name's."""
 
 

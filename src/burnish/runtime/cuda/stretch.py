@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from burnish.core.tensors import BITS
-from burnish.cuda.kernel import Kernel
+from burnish.cuda.kernel import CubinKernel
 from burnish.cuda.memory import aligned
-from burnish.cuda.plan import Buffer, Copy, DevicePlan, Step
+from burnish.cuda.plan import Buffer, Copy, CubinStep, DevicePlan
 from burnish.runtime.cuda.launch import launch_of
 from burnish.runtime.plan import KernelStep, Plan
 
 
-def stretch(plan: Plan, first: int, count: int, kernels: Mapping[str, Kernel]) -> DevicePlan:
+def stretch(plan: Plan, first: int, count: int, kernels: Mapping[str, CubinKernel]) -> DevicePlan:
     """Return `count` steps of a plan from `first` on, all of which are kernels.
 
     What comes from elsewhere is an input, and what is needed elsewhere an output.
@@ -31,7 +31,7 @@ class _Draft:
     """A stretch in the making."""
 
     source: Plan
-    kernels: Mapping[str, Kernel]
+    kernels: Mapping[str, CubinKernel]
     steps: list[KernelStep]
     wanted: Collection[str]
     """What somebody outside reads."""
@@ -76,7 +76,7 @@ class _Draft:
         else:
             self.buffers[name] = Buffer(tensor.dtype, tensor.shape or (), "arena", tensor.offset)
 
-    def _step(self, step: KernelStep, shared: int) -> Step:
+    def _step(self, step: KernelStep, shared: int) -> CubinStep:
         launch = launch_of(step)
         types = self.kernels[step.kernel].pointers[len(step.arguments) :]
         scratch, begin = [], shared
@@ -87,7 +87,7 @@ class _Draft:
             begin += aligned(size)
         self.end = max(self.end, begin)
         pointers = (*step.arguments, *scratch)
-        return Step(
+        return CubinStep(
             kernel=step.kernel,
             arguments=pointers,
             outputs=(*step.outputs, *scratch),

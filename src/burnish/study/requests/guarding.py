@@ -7,7 +7,7 @@ from typing import Annotated
 
 from burnish.core.errors import UsageError
 from burnish.study.requests import vocabulary as v
-from burnish.study.requests.option import Argument, Option, Saying
+from burnish.study.requests.option import Option, Positional, Saying
 
 
 def share(text: str) -> float:
@@ -31,8 +31,8 @@ class CompareCommand:
     Files of unlike machines are refused.
     """
 
-    a: Annotated[v.Place, Argument("A")]
-    b: Annotated[v.Place, Argument("B")]
+    a: Annotated[v.Place, Positional("A")]
+    b: Annotated[v.Place, Positional("B")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class HistoryCommand:
     The newest measurement of each series is compared with the one before, from their samples.
     """
 
-    model: Annotated[str, Argument("MODEL")]
+    model: Annotated[str, Positional("MODEL")]
     _: KW_ONLY
     engine: Annotated[v.Engines, Saying("Default: all.")] = ()
     ledger: v.Ledger = None

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from burnish.study.requests.option import Argument, Field, Option, fields
+from burnish.study.requests.option import Option, Positional, RequestField, fields
 
 _LISTS = ("NAME,…", "TYPE,…", "SIZE,…", "NUMBER,…")
 
@@ -22,7 +22,7 @@ def line(request: Any, *more: str) -> str:  # noqa: ANN401  (any request)
     return shlex.join(["burnish", command, *words, *more])
 
 
-def _is_given(field: Field, value: Any) -> bool:  # noqa: ANN401
+def _is_given(field: RequestField, value: Any) -> bool:  # noqa: ANN401
     """Return whether a value is not the default; one nothing is as good as another."""
     empty = isinstance(value, Mapping | Sequence) and not value and not field.default
     return value != field.default and not empty
@@ -34,9 +34,9 @@ def joined(*words: Any) -> str:  # noqa: ANN401  (models, places and words)
     return shlex.join(["burnish", *map(_word, flat)])
 
 
-def _said(field: Field, value: Any) -> Iterator[str]:  # noqa: ANN401  (of any field)
+def _said(field: RequestField, value: Any) -> Iterator[str]:  # noqa: ANN401  (of any field)
     match field.said:
-        case Argument():
+        case Positional():
             yield from (_word(one) for one in _each(value) if one is not None)
         case Option(kind=kind) if kind is bool:
             yes, _, no = field.flags[0].partition("/")

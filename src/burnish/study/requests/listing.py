@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Literal
 
 from burnish.study.requests import vocabulary as v
-from burnish.study.requests.option import Argument, Option, Saying
+from burnish.study.requests.option import Option, Positional, Saying
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class ZooListCommand:
 class ZooShowCommand:
     """Show one model of the zoo, and which options of `burnish export` it follows."""
 
-    name: Annotated[str, Argument("NAME")]
+    name: Annotated[str, Positional("NAME")]
 
 
 @dataclass(frozen=True, slots=True)

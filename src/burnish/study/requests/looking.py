@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from burnish.study.requests import vocabulary as v
 from burnish.study.requests.judging import CPU
-from burnish.study.requests.option import Argument, Option, Saying
+from burnish.study.requests.option import Option, Positional, Saying
 
 View = Literal["auto", "full", "simple", "modules", "kernels"]
 By = Literal["operator", "node", "layer", "kernel", "ran"]
@@ -24,7 +24,9 @@ class ProfileCommand:
     traces, the last is set against the first, row by row.
     """
 
-    model: Annotated[v.AnyModel | Sequence[v.AnyModel], Argument("MODEL|TRACE|FOLDER…", many=True)]
+    model: Annotated[
+        v.AnyModel | Sequence[v.AnyModel], Positional("MODEL|TRACE|FOLDER…", many=True)
+    ]
     _: KW_ONLY
     engine: v.Engines = CPU
     shape: v.Shape = field(default_factory=dict)
@@ -112,7 +114,7 @@ class WhatIfCommand:
     pattern:MatMul>Add, top:3, id:7.
     """
 
-    subject: Annotated[v.AnyModel, Argument("MODEL|TRACE")]
+    subject: Annotated[v.AnyModel, Positional("MODEL|TRACE")]
     _: KW_ONLY
     model: Annotated[
         v.AnyModel | None, Option("The model that a TRACE was recorded of.", metavar="MODEL")

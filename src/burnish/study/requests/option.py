@@ -12,7 +12,7 @@ Writes = Literal["file", "folder", ""]
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class Positional:
     """A field that has its place on the command line and no name."""
 
     metavar: str
@@ -46,11 +46,11 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class RequestField:
     """One field of a request: its name, its default, and how it is said."""
 
     name: str
-    said: Argument | Option
+    said: Positional | Option
     default: Any
     """`dataclasses.MISSING` where it must be given."""
 
@@ -66,22 +66,22 @@ class Field:
         return own or (f"--{self.name.replace('_', '-')}",)
 
 
-def fields(request: type) -> tuple[Field, ...]:
+def fields(request: type) -> tuple[RequestField, ...]:
     """Return the fields of a request, in order."""
     hints = get_type_hints(request, include_extras=True)
     return tuple(_field(one, hints[one.name], request) for one in dataclasses.fields(request))
 
 
-def _field(one: dataclasses.Field[Any], hint: Any, request: type) -> Field:  # noqa: ANN401
+def _field(one: dataclasses.Field[Any], hint: Any, request: type) -> RequestField:  # noqa: ANN401
     marks = tuple(_marks(hint))
-    said = next((mark for mark in marks if isinstance(mark, Argument | Option)), None)
+    said = next((mark for mark in marks if isinstance(mark, Positional | Option)), None)
     if said is None:
         raise TypeError(f"{request.__name__}.{one.name} does not say how it is written")
     more = [mark.more for mark in marks if isinstance(mark, Saying)]
     if isinstance(said, Option) and more:
         said = dataclasses.replace(said, help=" ".join((said.help, *more)))
     default = one.default if one.default_factory is MISSING else one.default_factory()
-    return Field(one.name, said, default)
+    return RequestField(one.name, said, default)
 
 
 def _marks(hint: Any) -> Iterator[Any]:  # noqa: ANN401  (a type)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from burnish.core.errors import UsageError
 from burnish.study.requests import vocabulary as v
-from burnish.study.requests.option import Argument, Option, Saying
+from burnish.study.requests.option import Option, Positional, Saying
 
 
 def renamings(values: v.Names) -> dict[str, str]:
@@ -180,7 +180,7 @@ class ExecCommand:
     A compiled folder is code: run those that you trust.
     """
 
-    folder: Annotated[v.Place, Argument("FOLDER")]
+    folder: Annotated[v.Place, Positional("FOLDER")]
     _: KW_ONLY
     data: v.Data
     output: Annotated[v.OutputFile, Saying("The outputs, as an .npz file.")] = None
@@ -198,7 +198,7 @@ class ExportCommand:
     NAME is a model of the zoo (`burnish zoo list`), FOLDER one with config.json and safetensors.
     """
 
-    source: Annotated[v.AnyModel | None, Argument("[NAME | FOLDER]")] = None
+    source: Annotated[v.AnyModel | None, Positional("[NAME | FOLDER]")] = None
     _: KW_ONLY
     module: Annotated[str | None, Option(
         "A function that returns (module, inputs) or (module, inputs, axes): "

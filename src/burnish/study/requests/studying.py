@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
 from burnish.study.requests import vocabulary as v
-from burnish.study.requests.option import Argument, Option, Saying
+from burnish.study.requests.option import Option, Positional, Saying
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class StudyCommand:
     folder. Engines that are not here have rows that say so.
     """
 
-    file: Annotated[v.Place, Argument("FILE.toml")]
+    file: Annotated[v.Place, Positional("FILE.toml")]
     _: KW_ONLY
     output: Annotated[v.OutputFolder, Saying("A folder for tables, plots and report.html.")]
     small: Annotated[bool, Option("A copy with the same structure and tiny sizes.", kind=bool)] = (

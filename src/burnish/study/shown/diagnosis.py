@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from burnish.analyze import kernel_names
 from burnish.analyze.diagnosis import Diagnosis
 from burnish.analyze.ranks import Ranks
-from burnish.analyze.traffic import KernelTraffic, Traffic
+from burnish.analyze.traffic import KernelTraffic, MemoryTraffic
 from burnish.core import units
 from burnish.report.table import Shown, table
 
@@ -65,7 +65,7 @@ def rank_lines(found: Ranks) -> Shown:
     yield from (f"Note: {note}." for note in found.notes)
 
 
-def traffic_lines(found: Traffic) -> Shown:
+def traffic_lines(found: MemoryTraffic) -> Shown:
     """Yield what an inference moves, who counted it, and what it must move at least."""
     least = _least(found)
     if found.read_bytes is None:
@@ -87,7 +87,7 @@ def traffic_lines(found: Traffic) -> Shown:
         yield table("What kernels move", columns, rows, numeric=columns[1:])
 
 
-def _least(found: Traffic) -> str:
+def _least(found: MemoryTraffic) -> str:
     if found.predicted_bytes is None:
         return "what it must move at least is not known"
     unknown = f", {units.count(found.unknown_nodes, 'node')} not known" * bool(found.unknown_nodes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from burnish.bench.probe import ProbeReport
 from burnish.core import units
-from burnish.engines.probes.findings import DoctorReport, Group
+from burnish.engines.probes.findings import DoctorReport, FindingKind
 from burnish.feeds.report import InputsReport
 from burnish.report.table import Shown, table
 from burnish.store.summary import ModelSummary, StoreEntry, StoreListing
@@ -107,13 +107,13 @@ def doctor_lines(report: DoctorReport | ProbeReport) -> Shown:
     if isinstance(report, ProbeReport):
         yield from _probe_lines(report)
         return
-    for group in Group:
+    for group in FindingKind:
         rows = [
             (row.name, row.status.value, row.version, row.detail, row.remedy)
             for row in report.of(group)
         ]
         if rows:
-            title = f"{group.value}s" if group is not Group.PRIVACY else "privacy"
+            title = f"{group.value}s" if group is not FindingKind.PRIVACY else "privacy"
             yield table(title, ("what", "status", "version", "detail", "remedy"), rows)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from burnish.analyze import kernel_names
 from burnish.analyze.advise import Advice, AdviseReport
 from burnish.analyze.amdahl import Denominators
-from burnish.analyze.breakdown import ALWAYS_THERE, Breakdown, Row, without_gaps
+from burnish.analyze.breakdown import ALWAYS_THERE, Breakdown, BreakdownRow, without_gaps
 from burnish.analyze.difference import Difference, DifferenceRow
 from burnish.analyze.profile import Profile, ProfileReport
 from burnish.analyze.whatif import Outcome, SweepRow, WhatIfReport
@@ -17,7 +17,7 @@ from burnish.report.graph.written import GraphReport
 from burnish.report.table import Shown, Table, table
 from burnish.study.requests.looking import Rows
 from burnish.study.shown.diagnosis import first_lines, rank_lines, traffic_lines, what_next
-from burnish.trace.attribute import Coverage
+from burnish.trace.attribute import TimeCoverage
 from burnish.trace.events import Confidence
 
 _NUMBERS = frozenset(("count", "time", "±", "share", "up to here", "ceiling"))
@@ -92,7 +92,7 @@ def _table(profile: Profile, breakdown: Breakdown, shown: Rows) -> Table:
     )
 
 
-def _row(breakdown: Breakdown, row: Row, *, by: str) -> tuple[str, ...]:
+def _row(breakdown: Breakdown, row: BreakdownRow, *, by: str) -> tuple[str, ...]:
     ceiling = breakdown.ceiling(row)
     return (
         _name(row.label, by=by),
@@ -142,7 +142,7 @@ def _remarks(profile: Profile) -> Iterator[str]:
     yield from (f"Note: {note}." for note in profile.notes)
 
 
-def _coverage(coverage: Coverage) -> str:
+def _coverage(coverage: TimeCoverage) -> str:
     found = coverage.seconds_s.items()
     parts = [
         f"{units.share(seconds_s / coverage.total_s)} {_HOW[confidence]}"

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from burnish.core import units
-from burnish.parity.report import Sample
+from burnish.parity.report import JudgedSample
 from burnish.parity.verdict import verdict
 from burnish.report.rewritten import rewrite_lines
 from burnish.report.table import Shown, Table, table
@@ -292,7 +292,7 @@ def _measures(plan: PlanReport) -> Table:
     return table("what fusion does", columns, rows, numeric=columns[1:])
 
 
-def _sample(check: Check, sample: Sample) -> tuple[str, ...]:
+def _sample(check: Check, sample: JudgedSample) -> tuple[str, ...]:
     return (
         check.after,
         sample.title,

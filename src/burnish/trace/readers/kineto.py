@@ -17,9 +17,9 @@ import msgspec
 
 from burnish.core import units
 from burnish.trace.events import DEVICE, Fact, Span, Trace
-from burnish.trace.formats import FORMATS, Format
-from burnish.trace.json_events import Arguments, Event, EventStream
-from burnish.trace.span_table import Row, SpanTable
+from burnish.trace.formats import FORMATS, TraceFormat
+from burnish.trace.json_events import Arguments, EventStream, JsonEvent
+from burnish.trace.span_table import SpanRow, SpanTable
 
 RUN = "burnish.run"
 MODULE = "burnish.module:"
@@ -58,7 +58,7 @@ def _recognises(head: bytes) -> bool:
     return text.startswith(b"{") and any(key in text for key in _KEYS)
 
 
-FORMATS.register("kineto")(Format(recognises=_recognises, read=read))
+FORMATS.register("kineto")(TraceFormat(recognises=_recognises, read=read))
 
 
 class _Rows:
@@ -68,7 +68,7 @@ class _Rows:
         self._facts: dict[bytes, Mapping[str, Fact]] = {}
         self._none: Mapping[str, Fact] = {}
 
-    def row(self, event: Event, ts: Decimal) -> Row | None:
+    def row(self, event: JsonEvent, ts: Decimal) -> SpanRow | None:
         """Return an event as a row; None for what no one asks about."""
         category = _category(event.cat, event.name)
         if category is None:
@@ -82,7 +82,7 @@ class _Rows:
             track = _stream_track(device, stream)
         else:
             track = _thread_track(event.pid, event.tid)
-        return Row(
+        return SpanRow(
             name=_short(event.name),
             category=category,
             start_ns=round(ts * 1000),

@@ -18,8 +18,8 @@ from burnish.core import units
 from burnish.core.errors import ModelError
 from burnish.trace.events import Fact, Span, Trace
 from burnish.trace.fields import shown
-from burnish.trace.formats import FORMATS, Format
-from burnish.trace.span_table import Row, SpanTable
+from burnish.trace.formats import FORMATS, TraceFormat
+from burnish.trace.span_table import SpanRow, SpanTable
 
 R = TypeVar("R")
 
@@ -69,7 +69,7 @@ def read(path: Path) -> Trace:
     )
 
 
-FORMATS.register("nsys")(Format(recognises=lambda head: head.startswith(_MAGIC), read=read))
+FORMATS.register("nsys")(TraceFormat(recognises=lambda head: head.startswith(_MAGIC), read=read))
 
 
 def _limit(database: sqlite3.Connection, size_bytes: int) -> None:
@@ -144,8 +144,8 @@ class _Tables:
         return "unknown"
 
 
-def _calls(tables: _Tables) -> Iterator[Row]:
-    def made(row: sqlite3.Row) -> Row:
+def _calls(tables: _Tables) -> Iterator[SpanRow]:
+    def made(row: sqlite3.Row) -> SpanRow:
         name, thread = tables.text(row, "nameId", "name"), _number(row, "globalTid")
         correlation = _value(row, "correlationId")
         return _row(
@@ -159,20 +159,20 @@ def _calls(tables: _Tables) -> Iterator[Row]:
     return tables.made(_CALLS, made)
 
 
-def _device_work(tables: _Tables) -> Iterator[Row]:
-    def kernel(row: sqlite3.Row) -> Row:
+def _device_work(tables: _Tables) -> Iterator[SpanRow]:
+    def kernel(row: sqlite3.Row) -> SpanRow:
         name = tables.text(row, "demangledName", "shortName", "mangledName")
         return _on_device(row, name=name, category="kernel")
 
-    def copy(row: sqlite3.Row) -> Row:
+    def copy(row: sqlite3.Row) -> SpanRow:
         direction = _DIRECTIONS.get(_value(row, "copyKind"), "other")
         return _on_device(row, name=f"Memcpy {direction}", category="copy")
 
-    def wait(row: sqlite3.Row) -> Row:
+    def wait(row: sqlite3.Row) -> SpanRow:
         kind = _WAIT_KINDS.get(_value(row, "syncType"), "wait")
         return _on_device(row, name=kind, category="sync")
 
-    def other(name: str, category: str) -> Callable[[sqlite3.Row], Row]:
+    def other(name: str, category: str) -> Callable[[sqlite3.Row], SpanRow]:
         return lambda row: _on_device(row, name=name, category=category)
 
     yield from tables.made(_KERNELS, kernel)
@@ -182,8 +182,8 @@ def _device_work(tables: _Tables) -> Iterator[Row]:
     yield from tables.made(_WAITS, wait)
 
 
-def _ranges(tables: _Tables) -> Iterator[Row]:
-    def made(row: sqlite3.Row) -> Row | None:
+def _ranges(tables: _Tables) -> Iterator[SpanRow]:
+    def made(row: sqlite3.Row) -> SpanRow | None:
         if _value(row, "eventType") not in _RANGES or _value(row, "end") is None:
             return None
         name, track = tables.text(row, "text", "textId"), _thread(_number(row, "globalTid"))
@@ -198,7 +198,7 @@ def _ranges(tables: _Tables) -> Iterator[Row]:
     return (found for found in tables.made("NVTX_EVENTS", made) if found is not None)
 
 
-def _on_device(row: sqlite3.Row, *, name: str, category: str) -> Row:
+def _on_device(row: sqlite3.Row, *, name: str, category: str) -> SpanRow:
     device, stream = _number(row, "deviceId"), _number(row, "streamId")
     process, correlation = _value(row, "globalPid"), _value(row, "correlationId")
     known = isinstance(process, int) and isinstance(correlation, int)
@@ -215,9 +215,9 @@ def _on_device(row: sqlite3.Row, *, name: str, category: str) -> Row:
 
 def _row(
     row: sqlite3.Row, *, name: str, category: str, track: str, key: tuple[int, int] | None = None
-) -> Row:
+) -> SpanRow:
     begin_ns, end_ns = _number(row, "start"), _number(row, "end")
-    return Row(name, category, begin_ns, max(0, end_ns - begin_ns), track, key=key)
+    return SpanRow(name, category, begin_ns, max(0, end_ns - begin_ns), track, key=key)
 
 
 def _value(row: sqlite3.Row, column: str) -> Any:  # noqa: ANN401  (whatever SQLite holds)

@@ -19,7 +19,7 @@ from burnish.core import documents, units
 from burnish.core.errors import ModelError
 from burnish.trace import fields, runs
 from burnish.trace.events import Span, Trace
-from burnish.trace.formats import FORMATS, Format, content
+from burnish.trace.formats import FORMATS, TraceFormat, content
 
 Event = Mapping[str, Any]
 
@@ -67,7 +67,7 @@ def _recognises(head: bytes) -> bool:
     return head.lstrip().startswith(b"[") and _CATEGORY.search(head) is not None
 
 
-FORMATS.register("onnxruntime-profile")(Format(recognises=_recognises, read=read))
+FORMATS.register("onnxruntime-profile")(TraceFormat(recognises=_recognises, read=read))
 
 
 def _events(path: Path, text: str) -> _Events:

@@ -16,7 +16,7 @@ from burnish.core import documents, units
 from burnish.core.errors import ModelError
 from burnish.trace import fields
 from burnish.trace.events import Fact, Span, Trace
-from burnish.trace.formats import FORMATS, Format, content
+from burnish.trace.formats import FORMATS, TraceFormat, content
 
 _BESIDE = ("graph", "layers", "layer_info", "layerinfo")
 _TRACK = "GPU 0 stream 0"
@@ -60,7 +60,7 @@ def _recognises(head: bytes) -> bool:
     return profile or (text.startswith(b"{") and b'"Layers"' in text[:64])
 
 
-FORMATS.register("tensorrt-profile")(Format(recognises=_recognises, read=read))
+FORMATS.register("tensorrt-profile")(TraceFormat(recognises=_recognises, read=read))
 
 
 def _description_only(path: Path) -> ModelError:

@@ -14,8 +14,8 @@ from pathlib import Path
 from burnish.core.errors import ModelError
 from burnish.trace import wire
 from burnish.trace.events import Trace
-from burnish.trace.formats import FORMATS, Format, content
-from burnish.trace.span_table import Row, SpanTable
+from burnish.trace.formats import FORMATS, TraceFormat, content
+from burnish.trace.span_table import SpanRow, SpanTable
 
 _PLANES, _PLANE_NAME, _LINES, _EVENT_NAMES = 1, 2, 3, 4
 _LINE_NAME, _LINE_BEGIN_NS, _EVENTS, _LINE_SHOWN = 2, 3, 4, 11
@@ -52,10 +52,10 @@ def _recognises(head: bytes) -> bool:
     return head.startswith(b"\n") and (b"/device:" in head or b"/host:" in head)
 
 
-FORMATS.register("xplane")(Format(recognises=_recognises, read=read))
+FORMATS.register("xplane")(TraceFormat(recognises=_recognises, read=read))
 
 
-def _read_plane(plane: wire.Message, table: SpanTable) -> Iterator[str]:
+def _read_plane(plane: wire.ProtobufMessage, table: SpanTable) -> Iterator[str]:
     """Take the rows of a plane; yield its name if it is a device's."""
     name = plane.text(_PLANE_NAME)
     device = _DEVICE.search(name)
@@ -83,14 +83,14 @@ def _counts(title: str, *, has_streams: bool) -> bool:
     return _STREAM.search(title) is not None if has_streams else title == _OPERATORS
 
 
-def _event_name(entry: wire.Message) -> str:
+def _event_name(entry: wire.ProtobufMessage) -> str:
     told = entry.message(_VALUE)
     return told.text(_SHOWN) or told.text(_NAME)
 
 
 def _rows(
-    line: wire.Message, names: dict[int, str], title: str, device: int | None
-) -> Iterator[Row]:
+    line: wire.ProtobufMessage, names: dict[int, str], title: str, device: int | None
+) -> Iterator[SpanRow]:
     begin_ps = line.number(_LINE_BEGIN_NS) * 1000
     stream = _STREAM.search(title)
     track = f"thread {title}" if device is None else f"GPU {device} {title}"
@@ -98,7 +98,7 @@ def _rows(
         name = names.get(event.number(_NAME_ID), "?")
         category = _category(name, title, on_device=device is not None)
         is_work = category in ("kernel", "copy")
-        yield Row(
+        yield SpanRow(
             name=name,
             category=category,
             start_ns=(begin_ps + event.number(_OFFSET_PS)) // 1000,

@@ -10,10 +10,10 @@ from burnish.core.errors import BurnishError
 from burnish.store.datasets import DataSet
 from burnish.zoo.entry import MODELS, BuiltModel
 from burnish.zoo.exporting import dynamo, torchscript
-from burnish.zoo.exporting.graph import Exported, require_types
+from burnish.zoo.exporting.graph import ExportedGraph, require_types
 from burnish.zoo.exporting.last_lines import first_cause
 from burnish.zoo.exporting.request import ExportRequest, ZooSource
-from burnish.zoo.exporting.sources import Built, build, follows_attention
+from burnish.zoo.exporting.sources import BuiltModule, build, follows_attention
 from burnish.zoo.exporting.stages import Workaround
 
 
@@ -22,20 +22,20 @@ class Attempt:
     """One way to export."""
 
     what: str
-    prepare: Callable[[], Built]
-    export: Callable[[BuiltModel], Exported]
+    prepare: Callable[[], BuiltModule]
+    export: Callable[[BuiltModel], ExportedGraph]
 
 
 @dataclass(frozen=True, slots=True)
 class Success:
     """A graph, what it was made from, and what had to be done differently."""
 
-    built: Built
-    exported: Exported
+    built: BuiltModule
+    exported: ExportedGraph
     workarounds: tuple[Workaround, ...]
 
 
-def export(request: ExportRequest, built: Built, data: Sequence[DataSet]) -> Success:
+def export(request: ExportRequest, built: BuiltModule, data: Sequence[DataSet]) -> Success:
     """Return the first attempt that succeeds; if none does, the first one's error is raised."""
     return first_success(_attempts(request, built, data))
 
@@ -58,24 +58,26 @@ def first_success(attempts: Iterator[Attempt] | Sequence[Attempt]) -> Success:
     raise errors[0]
 
 
-def _attempts(request: ExportRequest, built: Built, data: Sequence[DataSet]) -> Iterator[Attempt]:
+def _attempts(
+    request: ExportRequest, built: BuiltModule, data: Sequence[DataSet]
+) -> Iterator[Attempt]:
     if isinstance(request.source, ZooSource):
         spelling = MODELS[request.source.name].spelling
         if spelling is not None:
-            yield Attempt(spelling.style, lambda: built, lambda m: Exported(spelling.write(m)))
+            yield Attempt(spelling.style, lambda: built, lambda m: ExportedGraph(spelling.write(m)))
             return
     opset = request.chosen_opset
     shapes = [[array.shape for array in one.outputs.values()] for one in data[:2]]
 
-    def traced(model: BuiltModel) -> Exported:
+    def traced(model: BuiltModel) -> ExportedGraph:
         exported = torchscript.export(model, opset=opset, shapes=shapes)
         require_types(exported.model, data[0].outputs)
         return exported
 
-    def captured(model: BuiltModel) -> Exported:
+    def captured(model: BuiltModel) -> ExportedGraph:
         return dynamo.export(model, opset=opset)
 
-    def inferred(model: BuiltModel) -> Exported:
+    def inferred(model: BuiltModel) -> ExportedGraph:
         return dynamo.export(model, opset=opset, infer_axes=True)
 
     one = traced if request.exporter == "torchscript" else captured

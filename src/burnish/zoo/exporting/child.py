@@ -17,7 +17,7 @@ from burnish.core.errors import BurnishError
 from burnish.core.hashing import value_key
 from burnish.store import datasets, layout, onnx_files
 from burnish.store.datasets import DataSet
-from burnish.store.history import History, Step
+from burnish.store.history import History, HistoryStep
 from burnish.zoo.entry import BuiltModel, Tensors
 from burnish.zoo.exporting import attempts, past
 from burnish.zoo.exporting.functions import kept_as_functions
@@ -27,7 +27,7 @@ from burnish.zoo.exporting.past import Generation
 from burnish.zoo.exporting.recording import recorded
 from burnish.zoo.exporting.request import ExportRequest
 from burnish.zoo.exporting.sources import build
-from burnish.zoo.exporting.stages import Failure, Outcome, StageLog
+from burnish.zoo.exporting.stages import ExportOutcome, Failure, StageLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportAnswer:
     """What came of it: a model and, of a decoder, what PyTorch writes; or why there is none."""
 
-    outcome: Outcome | None = None
+    outcome: ExportOutcome | None = None
     generation: Generation | None = None
     failure: Failure | None = None
 
 
-def export(order: Order) -> Exported:
+def export(order: Order) -> ExportAnswer:
     """Export into a file and beside it."""
     log = StageLog()
     warnings.simplefilter("ignore")  # both exporters warn about their own insides
@@ -56,13 +56,13 @@ def export(order: Order) -> Exported:
         return _export(order.request, order.target, log)
     except BurnishError as error:
         kind = type(error).__name__
-        return Exported(failure=Failure(log.current, error.problem, error.hint, kind))
+        return ExportAnswer(failure=Failure(log.current, error.problem, error.hint, kind))
     except Exception as error:
         lines = (*first_cause(error), raised_at(error))
-        return Exported(failure=Failure(log.current, "", lines=lines))
+        return ExportAnswer(failure=Failure(log.current, "", lines=lines))
 
 
-def _export(request: ExportRequest, target: Path, log: StageLog) -> Exported:
+def _export(request: ExportRequest, target: Path, log: StageLog) -> ExportAnswer:
     with log.stage("build"):
         built = build(request)
     with log.stage("run"):
@@ -77,7 +77,7 @@ def _export(request: ExportRequest, target: Path, log: StageLog) -> Exported:
         _write_data(target, data)
         layout.write_source(target, success.built.torch)
     axes = built.model.dynamic_axes.values()
-    outcome = Outcome(
+    outcome = ExportOutcome(
         exporter=writer_of(request),
         opset=model.opset_imports[""],
         dynamic_axes=tuple(dict.fromkeys(symbol for named in axes for symbol in named.values())),
@@ -85,7 +85,7 @@ def _export(request: ExportRequest, target: Path, log: StageLog) -> Exported:
         notes=(*success.exported.notes, *lost),
         stages=log.times,
     )
-    return Exported(outcome, generation)
+    return ExportAnswer(outcome, generation)
 
 
 def _inputs(built: BuiltModel, request: ExportRequest) -> list[Tensors]:
@@ -107,4 +107,4 @@ def _history(request: ExportRequest) -> History:
     import torch
 
     detail = f"{request.exporter} of torch {torch.__version__}, opset {request.chosen_opset}"
-    return History(value_key(records.encode(request)), (Step("export", detail),))
+    return History(value_key(records.encode(request)), (HistoryStep("export", detail),))

@@ -6,7 +6,7 @@ from typing import Any
 
 from burnish.zoo.entry import BuiltModel
 from burnish.zoo.exporting.graph import (
-    Exported,
+    ExportedGraph,
     example,
     require_dynamic,
     require_opset,
@@ -14,7 +14,7 @@ from burnish.zoo.exporting.graph import (
 )
 
 
-def export(built: BuiltModel, *, opset: int, infer_axes: bool = False) -> Exported:
+def export(built: BuiltModel, *, opset: int, infer_axes: bool = False) -> ExportedGraph:
     """Return the graph of a module; with `infer_axes`, let PyTorch find how sizes depend.
 
     Fails if the graph is not in `opset`, or if an axis that should be dynamic is not.
@@ -35,7 +35,7 @@ def export(built: BuiltModel, *, opset: int, infer_axes: bool = False) -> Export
     model = tidied(program.model)
     require_opset(model, opset)
     require_dynamic(model, built.dynamic_axes)
-    return Exported(_renamed(model, built) if infer_axes else model)
+    return ExportedGraph(_renamed(model, built) if infer_axes else model)
 
 
 def _shapes(built: BuiltModel, *, infer_axes: bool) -> dict[str, dict[int, Any]] | None:

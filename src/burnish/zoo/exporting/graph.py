@@ -15,7 +15,7 @@ _MACHINE_NOTES = ("stack_trace", "fx_node")
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedGraph:
     """A graph, and what its exporter said that a user should know."""
 
     model: ir.Model

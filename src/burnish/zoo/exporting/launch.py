@@ -8,13 +8,13 @@ from pathlib import Path
 
 from burnish.core import errors
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
-from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Limits
-from burnish.zoo.exporting.child import Exported, Order
+from burnish.process.child import Child, ChildEndedError, ChildRefusedError, ProcessLimits
+from burnish.zoo.exporting.child import ExportAnswer, Order
 from burnish.zoo.exporting.last_lines import last_of
 from burnish.zoo.exporting.past import Generation
 from burnish.zoo.exporting.request import ExportRequest, check
 from burnish.zoo.exporting.sources import follows_attention
-from burnish.zoo.exporting.stages import Failure, Outcome
+from burnish.zoo.exporting.stages import ExportOutcome, Failure
 
 TIME_LIMIT_S = 600.0
 _CHILD = "burnish.zoo.exporting.child"
@@ -29,11 +29,11 @@ _DOING: Mapping[str, str] = {
 
 def launch(
     request: ExportRequest, target: Path, *, time_limit_s: float = TIME_LIMIT_S
-) -> tuple[Outcome, Generation | None]:
+) -> tuple[ExportOutcome, Generation | None]:
     """Export into `target` and beside it; the caller removes what a failure leaves there."""
     check(request)
     _require_torch()
-    limits = Limits(time_limit_s, environment=_environment(request))
+    limits = ProcessLimits(time_limit_s, environment=_environment(request))
     exported = _exported(Order(request, target), limits)
     if exported.outcome is None:
         assert exported.failure is not None
@@ -41,16 +41,16 @@ def launch(
     return exported.outcome, exported.generation
 
 
-def _exported(order: Order, limits: Limits) -> Exported:
+def _exported(order: Order, limits: ProcessLimits) -> ExportAnswer:
     try:
         with Child(_CHILD, limits) as child:
-            return child.ask("export", order, Exported)
+            return child.ask("export", order, ExportAnswer)
     except ChildEndedError as error:
         stage = error.stage if error.stage in _DOING else "start"
         how = f"the process {error.how}"
-        return Exported(failure=Failure(stage, how, lines=last_of(error.said)))
+        return ExportAnswer(failure=Failure(stage, how, lines=last_of(error.said)))
     except ChildRefusedError as error:
-        return Exported(failure=Failure("write", str(error)))
+        return ExportAnswer(failure=Failure("write", str(error)))
 
 
 def _environment(request: ExportRequest) -> dict[str, str]:

@@ -10,7 +10,7 @@ from burnish.core import documents
 from burnish.core.errors import ModelError, UsageError
 from burnish.zoo import text
 from burnish.zoo.decoders import with_past
-from burnish.zoo.entry import BuildOptions, BuiltModel, Module, Tensors
+from burnish.zoo.entry import BuiltModel, Module, NetworkOptions, Tensors
 from burnish.zoo.exporting.user_factory import build_from_module
 from burnish.zoo.precision import in_precision
 from burnish.zoo.tokens import ids, mask, segments
@@ -18,7 +18,7 @@ from burnish.zoo.tokens import ids, mask, segments
 _PICKLES = ("*.bin", "*.pt", "*.pth")
 
 
-def build_from_folder(folder: Path, options: BuildOptions, *, trust_pickle: bool) -> BuiltModel:
+def build_from_folder(folder: Path, options: NetworkOptions, *, trust_pickle: bool) -> BuiltModel:
     """Return the folder's model with inputs made from its configuration."""
     name = _class_name(folder)
     _require_weights(folder, trust_pickle=trust_pickle)
@@ -63,7 +63,7 @@ def _require_weights(folder: Path, *, trust_pickle: bool) -> None:
         )
 
 
-def _loaded(folder: Path, name: str, options: BuildOptions, *, trust_pickle: bool) -> Module:
+def _loaded(folder: Path, name: str, options: NetworkOptions, *, trust_pickle: bool) -> Module:
     import transformers
 
     kind: Any = getattr(transformers, name, None)
@@ -92,11 +92,11 @@ def _loaded(folder: Path, name: str, options: BuildOptions, *, trust_pickle: boo
     return module.float().eval()
 
 
-def _attention(kind: Any, options: BuildOptions) -> str:  # noqa: ANN401  (a class of transformers)
+def _attention(kind: Any, options: NetworkOptions) -> str:  # noqa: ANN401  (a class of transformers)
     return options.attention if kind._supports_sdpa else "eager"
 
 
-def _from_pickle(folder: Path, kind: Any, options: BuildOptions) -> Module:  # noqa: ANN401
+def _from_pickle(folder: Path, kind: Any, options: NetworkOptions) -> Module:  # noqa: ANN401
     """Return the model with weights of all pickles, read as tensors only."""
     import torch
 
@@ -119,7 +119,7 @@ def _from_pickle(folder: Path, kind: Any, options: BuildOptions) -> Module:  # n
     return module.float().eval()
 
 
-def _inputs(module: Module, options: BuildOptions) -> tuple[Tensors, dict[str, dict[int, str]]]:
+def _inputs(module: Module, options: NetworkOptions) -> tuple[Tensors, dict[str, dict[int, str]]]:
     match module.main_input_name:
         case "input_ids":
             inputs = _tokens(module, options)
@@ -133,7 +133,7 @@ def _inputs(module: Module, options: BuildOptions) -> tuple[Tensors, dict[str, d
             )
 
 
-def _tokens(module: Module, options: BuildOptions) -> Tensors:
+def _tokens(module: Module, options: NetworkOptions) -> Tensors:
     batch, length = options.batch or text.BATCH, options.sequence or text.SEQUENCE
     takes = inspect.signature(module.forward).parameters
     made = {
@@ -149,7 +149,7 @@ def _tokens(module: Module, options: BuildOptions) -> Tensors:
     }
 
 
-def _pixels(module: Module, options: BuildOptions) -> Tensors:
+def _pixels(module: Module, options: NetworkOptions) -> Tensors:
     import torch
 
     config = module.config

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from burnish.core.arrays import Array, Arrays
 from burnish.zoo.decoders import step_inputs
-from burnish.zoo.entry import BuildOptions, BuiltModel, Tensors
+from burnish.zoo.entry import BuiltModel, NetworkOptions, Tensors
 from burnish.zoo.exporting.recording import array_of, recorded
 from burnish.zoo.generation import LOGITS, TOKENS, follow, greedy
 from burnish.zoo.precision import cast
@@ -29,7 +29,7 @@ class Generation:
     logits: NDArray[np.float32]
 
 
-def further_inputs(built: BuiltModel, options: BuildOptions) -> tuple[Tensors, ...]:
+def further_inputs(built: BuiltModel, options: NetworkOptions) -> tuple[Tensors, ...]:
     """Return inputs of random batch, length and past, and first of all some without any past."""
     chance = random.Random(options.seed)
     shapes = [(1, _PROMPT, 0)]

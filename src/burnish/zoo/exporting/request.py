@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from burnish.core.errors import UsageError
-from burnish.zoo.entry import BuildOptions
+from burnish.zoo.entry import NetworkOptions
 
 Exporter = Literal["dynamo", "torchscript"]
 
@@ -64,7 +64,7 @@ class ExportRequest:
     """One export."""
 
     source: Source
-    options: BuildOptions = field(default_factory=BuildOptions)
+    options: NetworkOptions = field(default_factory=NetworkOptions)
     exporter: Exporter = "dynamo"
     opset: int | None = None
     """None: the exporter's default."""

@@ -11,7 +11,7 @@ from burnish.core import records
 from burnish.core.errors import ModelError, UsageError
 from burnish.store.stored import Scalar, TorchSource
 from burnish.zoo import factory as zoo
-from burnish.zoo.entry import MODELS, BuildOptions, BuiltModel
+from burnish.zoo.entry import MODELS, BuiltModel, NetworkOptions
 from burnish.zoo.exporting.request import (
     ExportRequest,
     FactorySource,
@@ -27,14 +27,14 @@ _FOLDER_FOLLOWS = ("precision", "attention", "batch", "sequence", "past", "seed"
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltModule:
     """A module that is ready to be exported, and how to build it again."""
 
     model: BuiltModel
     torch: TorchSource
 
 
-def build(request: ExportRequest) -> Built:
+def build(request: ExportRequest) -> BuiltModule:
     """Return what a request is about, with the axes that it wants dynamic."""
     built = _build(request.source, request.options)
     if request.dynamic is False:
@@ -54,7 +54,7 @@ def built_again(torch: TorchSource, name: str) -> BuiltModel:
     Whether its code may be run is the caller's to know.
     """
     try:
-        options = records.decode(BuildOptions, torch.arguments)
+        options = records.decode(NetworkOptions, torch.arguments)
     except (TypeError, ValueError) as error:
         raise ModelError(
             f"{name} cannot be built again: its source.json asks for what nothing has ({error})",
@@ -84,24 +84,26 @@ def follows_attention(source: Source) -> bool:
             return False
 
 
-def _build(source: Source, options: BuildOptions) -> Built:
+def _build(source: Source, options: NetworkOptions) -> BuiltModule:
     match source:
         case ZooSource(name):
-            return Built(zoo.build(name, options), zoo.source_of(name, options))
+            return BuiltModule(zoo.build(name, options), zoo.source_of(name, options))
         case FactorySource(factory):
             given = _only(options, _FACTORY_FOLLOWS, "a factory decides that itself")
             model = in_precision(build_from_factory(factory, seed=options.seed), options.precision)
-            return Built(model, TorchSource("module", absolute(factory), given))
+            return BuiltModule(model, TorchSource("module", absolute(factory), given))
         case FolderSource(folder, trust_pickle):
             from burnish.zoo.exporting.local_folder import build_from_folder
 
             given = _only(options, _FOLDER_FOLLOWS, "a folder of weights has its own sizes")
             model = build_from_folder(folder, options, trust_pickle=trust_pickle)
             trusted = {"trust_pickle": True} if trust_pickle else {}
-            return Built(model, TorchSource("folder", str(folder.absolute()), {**trusted, **given}))
+            return BuiltModule(
+                model, TorchSource("folder", str(folder.absolute()), {**trusted, **given})
+            )
 
 
-def _only(options: BuildOptions, known: tuple[str, ...], why: str) -> Mapping[str, Scalar]:
+def _only(options: NetworkOptions, known: tuple[str, ...], why: str) -> Mapping[str, Scalar]:
     given = zoo.given(options)
     for name in given:
         if name not in known:

@@ -31,7 +31,7 @@ class Workaround:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ExportOutcome:
     """What a child has done."""
 
     exporter: str

@@ -9,12 +9,12 @@ import onnx_ir as ir
 from burnish.process.scratch import scratch
 from burnish.store import onnx_files
 from burnish.zoo.entry import BuiltModel
-from burnish.zoo.exporting.graph import Exported, example, output_axes, require_opset, tidied
+from burnish.zoo.exporting.graph import ExportedGraph, example, output_axes, require_opset, tidied
 
 Shapes = Sequence[Sequence[Sequence[int]]]
 
 
-def export(built: BuiltModel, *, opset: int, shapes: Shapes) -> Exported:
+def export(built: BuiltModel, *, opset: int, shapes: Shapes) -> ExportedGraph:
     """Return the graph of a module; `shapes` are those of its outputs for both inputs."""
     import torch
 
@@ -34,7 +34,7 @@ def export(built: BuiltModel, *, opset: int, shapes: Shapes) -> Exported:
         )
         model = _in_memory(onnx_files.read(path))
     require_opset(model, opset)
-    return Exported(tidied(model))
+    return ExportedGraph(tidied(model))
 
 
 def _in_memory(model: ir.Model) -> ir.Model:

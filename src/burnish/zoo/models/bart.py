@@ -6,10 +6,10 @@ from typing import Any
 
 from burnish.zoo.entry import (
     ENCODER,
-    BuildOptions,
     BuiltModel,
     ModelEntry,
     Module,
+    NetworkOptions,
     Tensors,
     register,
 )
@@ -36,7 +36,7 @@ ARCHITECTURE = Architecture(
 DECODER_TOKENS = 9
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     module = module_of(ARCHITECTURE, options)
     vocabulary = module.config.vocab_size
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from burnish.zoo.entry import ENCODER, BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import ENCODER, BuiltModel, ModelEntry, NetworkOptions, register
 from burnish.zoo.pretrained import Architecture
 from burnish.zoo.text import SMALL, encoder, pooled_encoder
 
@@ -19,12 +19,12 @@ def _sizes(hidden: int, layers: int, heads: int) -> dict[str, int]:
     }  # fmt: skip
 
 
-def _build(sizes: dict[str, int], options: BuildOptions) -> BuiltModel:
+def _build(sizes: dict[str, int], options: NetworkOptions) -> BuiltModel:
     architecture = Architecture("BertConfig", "BertModel", sizes, SMALL)
     return pooled_encoder(architecture, options, has_segments=True)
 
 
-def _build_tagger(options: BuildOptions) -> BuiltModel:
+def _build_tagger(options: NetworkOptions) -> BuiltModel:
     sizes = _sizes(128, 2, 4) | {"vocab_size": 1000, "max_position_embeddings": 128}
     architecture = Architecture(
         "BertConfig", "BertForTokenClassification", sizes, SMALL, fixed={"num_labels": 9}

@@ -8,10 +8,10 @@ from functools import partial
 import onnx_ir as ir
 
 from burnish.zoo.entry import (
-    BuildOptions,
     BuiltModel,
     Choice,
     ModelEntry,
+    NetworkOptions,
     Spelling,
     register,
 )
@@ -25,7 +25,7 @@ SIZES = {
 FOLLOWS: frozenset[Choice] = frozenset({"layers", "sequence"})
 
 
-def _build(activation: str, options: BuildOptions) -> BuiltModel:
+def _build(activation: str, options: NetworkOptions) -> BuiltModel:
     fixed = {"hidden_act": activation, "layer_norm_eps": 1e-12}
     architecture = Architecture("BertConfig", "BertModel", SIZES, SMALL, fixed=fixed)
     return pooled_encoder(architecture, options, has_segments=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import BuiltModel, ModelEntry, NetworkOptions, register
 from burnish.zoo.flat import first_two_outputs
 from burnish.zoo.images import classifier
 from burnish.zoo.pretrained import Architecture
@@ -23,7 +23,7 @@ ARCHITECTURE = Architecture(
 )
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     return classifier(
         ARCHITECTURE,
         options,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burnish.zoo import weights
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, Module, Tensors, register
+from burnish.zoo.entry import BuiltModel, ModelEntry, Module, NetworkOptions, Tensors, register
 from burnish.zoo.flat import flat, only_output
 from burnish.zoo.precision import in_precision
 
@@ -14,7 +14,7 @@ FEED_FORWARD = 512
 """As in the network that compiler papers measure; four times that in the Conformer paper."""
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     import torch
 
     def inputs(batch: int, time: int) -> Tensors:
@@ -41,7 +41,7 @@ def _build(options: BuildOptions) -> BuiltModel:
     return in_precision(built, options.precision)
 
 
-def _encoder(options: BuildOptions) -> Module:
+def _encoder(options: NetworkOptions) -> Module:
     from burnish.zoo.networks.conformer import Conformer
 
     layers = {} if options.layers is None else {"layers": options.layers}

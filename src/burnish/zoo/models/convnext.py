@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import BuiltModel, ModelEntry, NetworkOptions, register
 from burnish.zoo.images import classifier
 from burnish.zoo.pretrained import Architecture
 
@@ -16,7 +16,7 @@ ARCHITECTURE = Architecture(
 )
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     return classifier(ARCHITECTURE, options, size=32 if options.small else 224)
 
 

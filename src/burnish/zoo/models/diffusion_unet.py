@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from burnish.zoo import weights
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, Module, Tensors, register
+from burnish.zoo.entry import BuiltModel, ModelEntry, Module, NetworkOptions, Tensors, register
 from burnish.zoo.flat import flat
 from burnish.zoo.precision import in_precision
 
@@ -24,7 +24,7 @@ BATCH, TOKENS = 2, 77
 SMALL_TOKENS = 7
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     import torch
     from diffusers import UNet2DConditionModel
     from diffusers.models.attention_processor import AttnProcessor

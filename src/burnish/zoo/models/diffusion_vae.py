@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from burnish.zoo import weights
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, Module, Tensors, register
+from burnish.zoo.entry import BuiltModel, ModelEntry, Module, NetworkOptions, Tensors, register
 from burnish.zoo.flat import flat
 from burnish.zoo.precision import in_precision
 
@@ -16,7 +16,7 @@ SMALL: dict[str, Any] = {
 BATCH, EDGE, SMALL_EDGE = 1, 64, 8
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     import torch
     from diffusers import AutoencoderKL
     from diffusers.models.attention_processor import AttnProcessor

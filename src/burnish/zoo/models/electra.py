@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnish.zoo.entry import ENCODER, BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import ENCODER, BuiltModel, ModelEntry, NetworkOptions, register
 from burnish.zoo.pretrained import Architecture
 from burnish.zoo.text import SMALL, encoder
 
@@ -14,7 +14,7 @@ ARCHITECTURE = Architecture(
 )
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     return encoder(ARCHITECTURE, options, has_segments=True)
 
 

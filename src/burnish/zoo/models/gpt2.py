@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burnish.zoo.decoders import decoder
-from burnish.zoo.entry import DECODER, BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import DECODER, BuiltModel, ModelEntry, NetworkOptions, register
 from burnish.zoo.pretrained import Architecture
 
 SMALL = {
@@ -17,15 +17,15 @@ def _architecture(model: str, layers: int) -> Architecture:
     return Architecture("GPT2Config", model, {"n_layer": layers}, SMALL, layers=("n_layer",))
 
 
-def _build_gpt2(options: BuildOptions) -> BuiltModel:
+def _build_gpt2(options: NetworkOptions) -> BuiltModel:
     return decoder(_architecture("GPT2LMHeadModel", 12), options)
 
 
-def _build_gpt2_model(options: BuildOptions) -> BuiltModel:
+def _build_gpt2_model(options: NetworkOptions) -> BuiltModel:
     return decoder(_architecture("GPT2Model", 12), options, output_name="last_hidden_state")
 
 
-def _build_distilgpt2(options: BuildOptions) -> BuiltModel:
+def _build_distilgpt2(options: NetworkOptions) -> BuiltModel:
     return decoder(_architecture("GPT2LMHeadModel", 6), options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, Tensors, register
+from burnish.zoo.entry import BuiltModel, ModelEntry, NetworkOptions, Tensors, register
 from burnish.zoo.precision import in_precision
 from burnish.zoo.pretrained import Architecture, module_of
 from burnish.zoo.text import SMALL
@@ -28,7 +28,7 @@ SEQUENCE, SMALL_SEQUENCE = 600, 19
 """Longer than a window, and no multiple of one."""
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     from burnish.zoo.networks.longformer_attention import ExportableLongformer
 
     model = module_of(ARCHITECTURE, options)

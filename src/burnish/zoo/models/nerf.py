@@ -6,21 +6,21 @@ import math
 from typing import Any
 
 from burnish.zoo import weights
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, Module, Tensors, register
+from burnish.zoo.entry import BuiltModel, ModelEntry, Module, NetworkOptions, Tensors, register
 from burnish.zoo.flat import Call, flat, only_output
 from burnish.zoo.precision import in_precision
 
 POINTS, SMALL_POINTS = 4096, 100
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     from burnish.zoo.networks.nerf import Nerf
 
     network = Nerf.small() if options.small else Nerf()
     return _built(network, {"positions": 3, "directions": 3}, ("density", "colour"), options)
 
 
-def _build_mlp(options: BuildOptions) -> BuiltModel:
+def _build_mlp(options: NetworkOptions) -> BuiltModel:
     from burnish.zoo.networks.nerf import RayPerceptron
 
     layers = {} if options.layers is None else {"layers": options.layers}
@@ -29,7 +29,7 @@ def _build_mlp(options: BuildOptions) -> BuiltModel:
 
 
 def _built(
-    network: Module, columns: dict[str, int], output_names: tuple[str, ...], options: BuildOptions
+    network: Module, columns: dict[str, int], output_names: tuple[str, ...], options: NetworkOptions
 ) -> BuiltModel:
     import torch
 
@@ -54,7 +54,7 @@ def _built(
     return in_precision(built, options.precision)
 
 
-def _points(options: BuildOptions) -> int:
+def _points(options: NetworkOptions) -> int:
     return SMALL_POINTS if options.small else POINTS
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burnish.zoo.decoders import decoder
-from burnish.zoo.entry import DECODER, BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import DECODER, BuiltModel, ModelEntry, NetworkOptions, register
 from burnish.zoo.pretrained import Architecture
 from burnish.zoo.text import SMALL
 
@@ -23,7 +23,7 @@ ARCHITECTURE = Architecture(
 )
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     return decoder(ARCHITECTURE, options)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import BuiltModel, ModelEntry, NetworkOptions, register
 from burnish.zoo.images import classifier
 from burnish.zoo.pretrained import Architecture
 
@@ -18,11 +18,11 @@ RESNET18 = Architecture(
 RESNET50 = Architecture("ResNetConfig", "ResNetForImageClassification", {}, SMALL, fixed=LABELS)
 
 
-def _build_18(options: BuildOptions) -> BuiltModel:
+def _build_18(options: NetworkOptions) -> BuiltModel:
     return classifier(RESNET18, options, size=32 if options.small else 224)
 
 
-def _build_50(options: BuildOptions) -> BuiltModel:
+def _build_50(options: NetworkOptions) -> BuiltModel:
     return classifier(RESNET50, options, size=32 if options.small else 224)
 
 

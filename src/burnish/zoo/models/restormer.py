@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from burnish.zoo import weights
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import BuiltModel, ModelEntry, NetworkOptions, register
 from burnish.zoo.flat import only_output
 from burnish.zoo.images import from_module
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     from burnish.zoo.networks.restormer import Restormer
 
     network = Restormer.small() if options.small else Restormer()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnish.zoo.entry import ENCODER, BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import ENCODER, BuiltModel, ModelEntry, NetworkOptions, register
 from burnish.zoo.pretrained import Architecture
 from burnish.zoo.text import encoder
 
@@ -18,7 +18,7 @@ ARCHITECTURE = Architecture(
 )  # fmt: skip
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     import torch
 
     built = encoder(ARCHITECTURE, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, register
+from burnish.zoo.entry import BuiltModel, ModelEntry, NetworkOptions, register
 from burnish.zoo.images import classifier
 from burnish.zoo.pretrained import Architecture
 
@@ -31,11 +31,11 @@ S32 = Architecture(
 B16 = Architecture("ViTConfig", "ViTForImageClassification", {}, SMALL, fixed=LABELS)
 
 
-def _build_s32(options: BuildOptions) -> BuiltModel:
+def _build_s32(options: NetworkOptions) -> BuiltModel:
     return classifier(S32, options, size=32 if options.small else 224)
 
 
-def _build_b16(options: BuildOptions) -> BuiltModel:
+def _build_b16(options: NetworkOptions) -> BuiltModel:
     return classifier(B16, options, size=32 if options.small else 224)
 
 

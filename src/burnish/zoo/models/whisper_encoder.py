@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from burnish.zoo import weights
-from burnish.zoo.entry import BuildOptions, BuiltModel, ModelEntry, Module, Tensors, register
+from burnish.zoo.entry import BuiltModel, ModelEntry, Module, NetworkOptions, Tensors, register
 from burnish.zoo.flat import first_output, flat
 from burnish.zoo.precision import in_precision
 
@@ -14,7 +14,7 @@ SMALL = {
 BATCH = 2
 
 
-def _build(options: BuildOptions) -> BuiltModel:
+def _build(options: NetworkOptions) -> BuiltModel:
     import torch
 
     encoder = _encoder(options)
@@ -37,7 +37,7 @@ def _build(options: BuildOptions) -> BuiltModel:
     return in_precision(built, options.precision)
 
 
-def _encoder(options: BuildOptions) -> Module:
+def _encoder(options: NetworkOptions) -> Module:
     from transformers import WhisperConfig
     from transformers.models.whisper.modeling_whisper import WhisperEncoder
 

@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Array
 from burnish.zoo.entry import BuiltModel
-from burnish.zoo.spelled.writer import Writer
+from burnish.zoo.spelled.writer import ModelWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,33 +62,33 @@ class Style(Protocol):
     rank: int
     """Of the hidden states between layers."""
 
-    def embeddings(self, write: Writer, weights: Weights, sizes: Sizes) -> str:
+    def embeddings(self, write: ModelWriter, weights: Weights, sizes: Sizes) -> str:
         """Return the sum of the three embeddings, before its norm."""
 
-    def mask(self, write: Writer) -> str:
+    def mask(self, write: ModelWriter) -> str:
         """Return what is added to attention scores."""
 
-    def norm(self, write: Writer, x: str, rank: int, weights: NormWeights) -> str:
+    def norm(self, write: ModelWriter, x: str, rank: int, weights: NormWeights) -> str:
         """Return the layer norm of `x`, which has `rank` axes, over the last one."""
 
-    def enter(self, write: Writer, x: str, sizes: Sizes) -> str:
+    def enter(self, write: ModelWriter, x: str, sizes: Sizes) -> str:
         """Return the embeddings as layers take them."""
 
-    def gelu(self, write: Writer, x: str) -> str:
+    def gelu(self, write: ModelWriter, x: str) -> str:
         """Return the activation."""
 
-    def dense(self, write: Writer, x: str, weights: Weights, name: str) -> str:
+    def dense(self, write: ModelWriter, x: str, weights: Weights, name: str) -> str:
         """Return a linear layer of `x`."""
 
-    def attention(self, write: Writer, x: str, mask: str, part: Part) -> str:
+    def attention(self, write: ModelWriter, x: str, mask: str, part: AttentionWeights) -> str:
         """Return the heads' answers side by side, before the output layer."""
 
-    def finish(self, write: Writer, x: str, sizes: Sizes) -> str:
+    def finish(self, write: ModelWriter, x: str, sizes: Sizes) -> str:
         """Return the hidden states with batch and sequence as axes of their own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AttentionWeights:
     """Where the weights of one layer's attention are, and its sizes."""
 
     weights: Weights
@@ -105,7 +105,7 @@ def write_bert(built: BuiltModel, style: Style) -> ir.Model:
         layers=config.num_hidden_layers,
         epsilon=config.layer_norm_eps,
     )
-    weights, write = Weights(built), Writer(opset=style.opset, producer=style.producer)
+    weights, write = Weights(built), ModelWriter(opset=style.opset, producer=style.producer)
     mask = style.mask(write)
     x = style.embeddings(write, weights, sizes)
     norm = _norm_weights(write, weights, "embeddings.LayerNorm", sizes)
@@ -129,9 +129,9 @@ def write_bert(built: BuiltModel, style: Style) -> ir.Model:
 
 
 def _layer(  # noqa: PLR0913, PLR0917  (what a layer is made of)
-    write: Writer, style: Style, weights: Weights, name: str, x: str, mask: str, sizes: Sizes
+    write: ModelWriter, style: Style, weights: Weights, name: str, x: str, mask: str, sizes: Sizes
 ) -> str:
-    part = Part(weights, f"{name}.attention.self", sizes)
+    part = AttentionWeights(weights, f"{name}.attention.self", sizes)
     heads = style.attention(write, x, mask, part)
     answer = style.dense(write, heads, weights, f"{name}.attention.output.dense")
     attended = write.op("Add", answer, x)
@@ -144,7 +144,7 @@ def _layer(  # noqa: PLR0913, PLR0917  (what a layer is made of)
     return style.norm(write, added, style.rank, norm)
 
 
-def _norm_weights(write: Writer, weights: Weights, name: str, sizes: Sizes) -> NormWeights:
+def _norm_weights(write: ModelWriter, weights: Weights, name: str, sizes: Sizes) -> NormWeights:
     gamma = write.weight(f"{name}/gamma", weights[f"{name}.weight"])
     beta = write.weight(f"{name}/beta", weights[f"{name}.bias"])
     return NormWeights(gamma, beta, sizes.epsilon)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
-from burnish.zoo.spelled.bert import NormWeights, Part, Sizes, Weights
-from burnish.zoo.spelled.writer import Writer
+from burnish.zoo.spelled.bert import AttentionWeights, NormWeights, Sizes, Weights
+from burnish.zoo.spelled.writer import ModelWriter
 
 
 class Tf2OnnxStyle:
@@ -19,7 +19,7 @@ class Tf2OnnxStyle:
     producer = "tf2onnx-style"
     rank = 2
 
-    def embeddings(self, write: Writer, weights: Weights, sizes: Sizes) -> str:
+    def embeddings(self, write: ModelWriter, weights: Weights, sizes: Sizes) -> str:
         """Gather words, take token types by a one-hot product, and slice positions."""
         flat = write.op("Reshape", "input_ids", write.whole([-1]))
         table = write.weight("bert/embeddings/word", weights["embeddings.word_embeddings.weight"])
@@ -40,11 +40,11 @@ class Tf2OnnxStyle:
         places = write.op("Reshape", places, write.op("Cast", shape, to=TensorProto.INT64))
         return write.op("Add", write.op("Add", words, kind), places)
 
-    def enter(self, write: Writer, x: str, sizes: Sizes) -> str:
+    def enter(self, write: ModelWriter, x: str, sizes: Sizes) -> str:
         """Merge batch and sequence, once for all layers."""
         return write.op("Reshape", x, write.whole([-1, sizes.hidden]))
 
-    def mask(self, write: Writer) -> str:
+    def mask(self, write: ModelWriter) -> str:
         """Spread the mask over all rows by a product with ones, and multiply by -10000."""
         one = write.whole([1], np.int32)
         batch, length = self._size(write, 0), self._size(write, 1)
@@ -57,7 +57,7 @@ class Tf2OnnxStyle:
         square = write.op("Unsqueeze", write.op("Mul", ones, row), write.whole([1]))
         return write.op("Mul", write.op("Sub", write.number(1.0), square), write.number(-10000.0))
 
-    def norm(self, write: Writer, x: str, rank: int, weights: NormWeights) -> str:
+    def norm(self, write: ModelWriter, x: str, rank: int, weights: NormWeights) -> str:
         """Write batch normalisation's form: x·(r·γ) + (β - m·(r·γ)); three axes are pooled."""
         mean = self._mean(write, x, rank)
         apart = write.op("Sub", x, mean)
@@ -67,7 +67,7 @@ class Tf2OnnxStyle:
         moved = write.op("Sub", weights.beta, write.op("Mul", mean, scale))
         return write.op("Add", write.op("Mul", x, scale), moved)
 
-    def gelu(self, write: Writer, x: str) -> str:
+    def gelu(self, write: ModelWriter, x: str) -> str:
         """Write the form with tanh and a cube."""
         cube = write.op("Pow", x, write.number(3.0))
         inner = write.op("Add", x, write.op("Mul", write.number(0.044715), cube))
@@ -76,12 +76,12 @@ class Tf2OnnxStyle:
                         write.op("Add", write.number(1.0), write.op("Tanh", inner)))  # fmt: skip
         return write.op("Mul", x, half)
 
-    def dense(self, write: Writer, x: str, weights: Weights, name: str) -> str:
+    def dense(self, write: ModelWriter, x: str, weights: Weights, name: str) -> str:
         """Multiply by a kernel stored input-first."""
         product = write.op("MatMul", x, write.weight(f"{name}/kernel", weights.kernel(name)))
         return write.op("Add", product, write.weight(f"{name}/bias", weights[f"{name}.bias"]))
 
-    def attention(self, write: Writer, x: str, mask: str, part: Part) -> str:
+    def attention(self, write: ModelWriter, x: str, mask: str, part: AttentionWeights) -> str:
         """Multiply, and cut into heads by shapes that the graph computes."""
         sizes = part.sizes
         heads = {
@@ -107,29 +107,29 @@ class Tf2OnnxStyle:
         answer = write.op("Transpose", answer, perm=[0, 2, 1, 3])
         return write.op("Reshape", answer, self._rows(write, sizes.hidden))
 
-    def finish(self, write: Writer, x: str, sizes: Sizes) -> str:
+    def finish(self, write: ModelWriter, x: str, sizes: Sizes) -> str:
         """Reshape to batch, sequence and hidden."""
         return write.op("Reshape", x, self._shape(write, [sizes.hidden]))
 
-    def _mean(self, write: Writer, x: str, rank: int) -> str:
+    def _mean(self, write: ModelWriter, x: str, rank: int) -> str:
         if rank == 3:
             return write.op("GlobalAveragePool", x)
         return write.op("ReduceMean", x, axes=[rank - 1], keepdims=1)
 
-    def _size(self, write: Writer, axis: int) -> str:
+    def _size(self, write: ModelWriter, axis: int) -> str:
         """Return batch or sequence as one element in int32."""
         shape = write.op("Cast", write.op("Shape", "input_ids"), to=TensorProto.INT32)
         return write.op(
             "Slice", shape, write.whole([axis]), write.whole([axis + 1]), write.whole([0])
         )
 
-    def _shape(self, write: Writer, rest: list[int]) -> str:
+    def _shape(self, write: ModelWriter, rest: list[int]) -> str:
         """Return [batch, sequence, *rest], packed in int32 and cast for Reshape."""
         axes = [self._size(write, axis) for axis in (0, 1)]
         packed = write.op("Concat", *axes, write.whole(rest, np.int32), axis=0)
         return write.op("Cast", packed, to=TensorProto.INT64)
 
-    def _rows(self, write: Writer, hidden: int) -> str:
+    def _rows(self, write: ModelWriter, hidden: int) -> str:
         """Return [batch · sequence, hidden], multiplied as scalars in int32."""
         first = write.whole([0])
         batch, length = (write.op("Squeeze", self._size(write, axis), first) for axis in (0, 1))
@@ -137,7 +137,7 @@ class Tf2OnnxStyle:
         packed = write.op("Concat", rows, write.whole([hidden], np.int32), axis=0)
         return write.op("Cast", packed, to=TensorProto.INT64)
 
-    def _ends(self, write: Writer) -> str:
+    def _ends(self, write: ModelWriter) -> str:
         """Return where a slice of [sequence, all] ends: -1 stands for all, and becomes large."""
         wanted = write.op("Concat", self._size(write, 1), write.whole([-1], np.int32), axis=0)
         is_all = write.op("Equal", write.whole([-1], np.int32), wanted)

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from burnish.core.arrays import Array
 
 
-class Writer:
+class ModelWriter:
     """Collects nodes and weights; names are given in the order of writing."""
 
     def __init__(self, *, opset: int, producer: str) -> None:

@@ -18,12 +18,12 @@ from burnish.codegen.cpu.trials.memory import (
 )
 from burnish.codegen.cpu.trials.steps import MOST_ROWS, StepTable
 from burnish.codegen.tune.check import Case
-from burnish.codegen.tune.messages import BuiltKernel, PlaceTensors, Tensor
+from burnish.codegen.tune.messages import BuiltKernel, PlaceTensors, TensorMessage
 from burnish.runtime.cpu.thread_pool import ThreadPool
 from codegen.tune.bad_kernels import LAUNCH, SIZE, TEXTS
 
 X = np.arange(SIZE, dtype=np.float32)
-VECTOR = Tensor("f32", (SIZE,))
+VECTOR = TensorMessage("f32", (SIZE,))
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_runs_take_the_copies_in_turn(memory: TimedMemory) -> None:
 
 
 def test_layouts_are_kept_on_the_way() -> None:
-    turned = Tensor("f32", (2, 3, 4), (2, 0, 1))
+    turned = TensorMessage("f32", (2, 3, 4), (2, 0, 1))
     values = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     guarded = GuardedMemory({"x": turned}, {})
     fill(guarded, {"x": values}, {"x": turned})

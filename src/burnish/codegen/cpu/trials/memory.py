@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from burnish.codegen.cpu.trials.guarded import GuardedBlock
-from burnish.codegen.tune.messages import PlaceTensors, Tensor
+from burnish.codegen.tune.messages import PlaceTensors, TensorMessage
 from burnish.core.arrays import Array, Arrays
 from burnish.runtime.buffers import SLACK_BYTES, padded
 from burnish.runtime.host_memory import Bytes, address_of, aligned_bytes
@@ -22,7 +22,9 @@ MOST_COPIES = 16
 class GuardedMemory:
     """Every tensor in a block of its own, between pages that nobody may touch."""
 
-    def __init__(self, inputs: Mapping[str, Tensor], outputs: Mapping[str, Tensor]) -> None:
+    def __init__(
+        self, inputs: Mapping[str, TensorMessage], outputs: Mapping[str, TensorMessage]
+    ) -> None:
         self._blocks = {
             name: GuardedBlock(size_of(tensor)) for name, tensor in {**inputs, **outputs}.items()
         }
@@ -49,7 +51,7 @@ class GuardedMemory:
 class PlannedMemory:
     """All tensors one behind the other, as a plan lays them out."""
 
-    def __init__(self, tensors: Mapping[str, Tensor]) -> None:
+    def __init__(self, tensors: Mapping[str, TensorMessage]) -> None:
         self._places: dict[str, tuple[int, int]] = {}
         end = 0
         for name, tensor in tensors.items():
@@ -108,13 +110,13 @@ class TimedMemory:
         return self._copies[copy]
 
 
-def size_of(tensor: Tensor) -> int:
+def size_of(tensor: TensorMessage) -> int:
     """Return the bytes that a tensor takes."""
     return math.prod(tensor.shape) * numpy_type(tensor.dtype).itemsize
 
 
 def fill(
-    memory: GuardedMemory | PlannedMemory, values: Arrays, kinds: Mapping[str, Tensor]
+    memory: GuardedMemory | PlannedMemory, values: Arrays, kinds: Mapping[str, TensorMessage]
 ) -> None:
     """Write values into memory, each in its tensor's layout."""
     for name, tensor in kinds.items():
@@ -123,7 +125,7 @@ def fill(
         memory.bytes(name)[:] = np.ascontiguousarray(ordered).reshape(-1).view(np.uint8)
 
 
-def as_array(memory: Bytes, tensor: Tensor) -> Array:
+def as_array(memory: Bytes, tensor: TensorMessage) -> Array:
     """Return a tensor's memory as an array with its dimensions in their own order."""
     flat = memory.view(numpy_type(tensor.dtype))
     if tensor.layout is None:

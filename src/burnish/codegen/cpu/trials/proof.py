@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from burnish.codegen.cpu.compile import Compiled
+from burnish.codegen.cpu.compile import MachineCode
 from burnish.codegen.cpu.trials.guarded import GuardedBlock
 from burnish.codegen.cpu.trials.memory import GuardedMemory, as_array
 from burnish.codegen.cpu.trials.steps import StepTable
 from burnish.codegen.tune.check import Case, finding
-from burnish.codegen.tune.messages import BuiltKernel, Tensor
+from burnish.codegen.tune.messages import BuiltKernel, TensorMessage
 from burnish.runtime.cpu.runner import CpuLaunch
 from burnish.runtime.cpu.thread_pool import ThreadPool
 from burnish.runtime.host_memory import Bytes, address_of
@@ -27,15 +27,15 @@ _FIRST, _SECOND = 0x5A, 0xC3
 Contents = Mapping[str, Bytes]
 
 
-class Proof:
+class GuardedRun:
     """One kernel on guarded memory."""
 
     def __init__(
         self,
         kernel: BuiltKernel,
-        compiled: Compiled,
+        compiled: MachineCode,
         memory: GuardedMemory,
-        outputs: Mapping[str, Tensor],
+        outputs: Mapping[str, TensorMessage],
     ) -> None:
         self._kernel = kernel
         self._launch = CpuLaunch(**kernel.launch)
@@ -117,7 +117,7 @@ def _written(content: Bytes, size: int) -> Any:  # noqa: ANN401  (an array of tr
     return (content.reshape(-1, size) != _SECOND).any(axis=1)
 
 
-def _element_bytes(tensor: Tensor) -> int:
+def _element_bytes(tensor: TensorMessage) -> int:
     from burnish.store.element_types import numpy_type
 
     return numpy_type(tensor.dtype).itemsize

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
 
-from burnish.codegen.cpu.compile import Compiled, compile_module, load
+from burnish.codegen.cpu.compile import MachineCode, compile_module, load
 from burnish.codegen.cpu.driver import driver
-from burnish.codegen.cpu.target import Target, by_name
+from burnish.codegen.cpu.target import InstructionSet, by_name
 from burnish.codegen.cpu.trials.memory import GuardedMemory, TimedMemory, as_array, copied, fill
-from burnish.codegen.cpu.trials.proof import Proof
+from burnish.codegen.cpu.trials.proof import GuardedRun
 from burnish.codegen.cpu.trials.steps import StepTable
 from burnish.codegen.tune.check import finding
 from burnish.codegen.tune.messages import (
@@ -76,7 +76,7 @@ class CpuTrials(Trials):
         place, kernel = self._placed, request.kernel
         compiled = load(kernel.code, _target(place.target))
         pool = self._pool_for(kernel)
-        found = Proof(kernel, compiled, self._guarded, place.outputs).finding(place.case, pool)
+        found = GuardedRun(kernel, compiled, self._guarded, place.outputs).finding(place.case, pool)
         if found:
             return found
         self._loaded[request.key] = self._repeated(kernel, compiled)
@@ -116,7 +116,7 @@ class CpuTrials(Trials):
         """Unload a kernel."""
         self._loaded.pop(request.key, None)
 
-    def _repeated(self, kernel: BuiltKernel, compiled: Compiled) -> Run:
+    def _repeated(self, kernel: BuiltKernel, compiled: MachineCode) -> Run:
         """Return runs of a kernel, each with the next copy of its constants and outputs."""
         size = sum(array.nbytes for array in kernel.packed.values())
         addresses: list[list[int]] = []
@@ -164,5 +164,5 @@ class CpuTrials(Trials):
         return self._pool
 
 
-def _target(text: str) -> Target:
+def _target(text: str) -> InstructionSet:
     return by_name(device_name(text))

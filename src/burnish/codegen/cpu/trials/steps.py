@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from burnish.codegen.cpu.compile import Compiled
+from burnish.codegen.cpu.compile import MachineCode
 from burnish.codegen.tune.messages import BuiltKernel
 from burnish.runtime.cpu.driver import STEP_WORDS
 from burnish.runtime.cpu.runner import CpuLaunch, step_row
@@ -27,7 +27,7 @@ class StepTable:
     def __init__(
         self,
         kernel: BuiltKernel,
-        compiled: Compiled,
+        compiled: MachineCode,
         addresses: Sequence[Sequence[int]],
         threads: int,
         kept: Sequence[Bytes] = (),

@@ -1,0 +1,68 @@
+"""How lists on the command line are read, by commands that take several and those that take one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from burnish.core.errors import UsageError
+from burnish.core.precisions import element_type, precision_named
+
+
+def names(values: str | Sequence[str]) -> tuple[str, ...]:
+    """Return `("a,b", "c")` as `("a", "b", "c")`, each once."""
+    texts = (values,) if isinstance(values, str) else values
+    return tuple(
+        dict.fromkeys(part.strip() for text in texts for part in text.split(",") if part.strip())
+    )
+
+
+def numbers(texts: int | str | Sequence[int | str]) -> tuple[int, ...]:
+    """Return `("1,8", "32")` as `(1, 8, 32)`, each once."""
+    every = (texts,) if isinstance(texts, int | str) else texts
+    parts = names([str(text) for text in every])
+    for part in parts:
+        if not (part.isascii() and part.isdigit()):
+            raise UsageError(
+                f"{part!r} is not a whole number", hint="write for instance 8, or 1,8,32"
+            )
+    return tuple(dict.fromkeys(int(part) for part in parts))
+
+
+def counts(texts: int | str | Sequence[int | str]) -> tuple[int, ...]:
+    """Return numbers that are all at least 1."""
+    found = numbers(texts)
+    if 0 in found:
+        raise UsageError("0 is not a size: it is at least 1", hint="write for instance 1,8,32")
+    return found
+
+
+def one_count(texts: Sequence[str]) -> int:
+    """Return the number for a command that takes one."""
+    found = counts(texts)
+    if len(found) != 1:
+        raise UsageError(
+            f"one number is taken here, and {len(found)} were given",
+            hint=f"give them one after the other: {found[0] if found else 1}",
+        )
+    return found[0]
+
+
+def element_types(texts: str | Sequence[str]) -> tuple[str, ...]:
+    """Return burnish's names of types, each once."""
+    return tuple(dict.fromkeys(element_type(text) for text in names(texts)))
+
+
+def precisions(texts: str | Sequence[str]) -> tuple[str, ...]:
+    """Return kinds of numbers by their one name, each once."""
+    return tuple(dict.fromkeys(precision_named(text) for text in names(texts)))
+
+
+def one_precision(texts: Sequence[str]) -> str:
+    """Return the kind of number for a command that takes one."""
+    found = precisions(texts)
+    if len(found) != 1:
+        raise UsageError(
+            f"one type is taken here, and {len(found)} were given",
+            hint=f"give them one after the other: --precision {found[0] if found else 'fp32'}",
+        )
+    return found[0]
