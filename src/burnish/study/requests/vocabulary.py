@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 from burnish.core.errors import UsageError
 from burnish.core.precisions import element_type
 from burnish.study.requests.option import Option, Positional
-from burnish.study.requests.several import counts, one_count, one_precision, precisions
+from burnish.study.requests.several import counts, numbers, one_count, one_precision, precisions
 from burnish.study.requests.several import names as names
 
 if TYPE_CHECKING:
