@@ -23,14 +23,14 @@ doubled (float[N, 4] x) => (float[N, 4] y) { y = Add(x, x) }
 """
 ODD = """
 import os, sys, time
-from burnish.bench.worker import BlockRequest, Opening, Samples
+from burnish.bench.worker import BlockRequest, CallSamples, WorkerOpening
 
 class Odd:
-    def open(self, request: Opening) -> None:
+    def open(self, request: WorkerOpening) -> None:
         {}
-    def block(self, request: BlockRequest) -> Samples:
+    def block(self, request: BlockRequest) -> CallSamples:
         print('{{"samples_s": [9]}}', flush=True)
-        return Samples((0.5,))
+        return CallSamples((0.5,))
 """
 
 

@@ -178,7 +178,7 @@ def test_where_neither_loads_at_the_highest_level_both_are_compared_at_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plant(monkeypatch, "Erf", "refuse", at="open", levels=["all"])
-    code, target = optimized(write(tmp_path / "model.onnx", half=0.25), "--json")
+    code, target = optimized(write(tmp_path / "model.onnx", one=2.0), "--json")
     assert code == 0
     assert target.exists()
     notes = json.loads(capsys.readouterr().out)["parity"]["notes"]

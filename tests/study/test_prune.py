@@ -135,7 +135,8 @@ def test_a_pruned_model_is_benched_by_what_it_gives_itself(path: Path) -> None:
     array = np.random.default_rng(0).standard_normal((2, 3, 16)).astype(np.float32)
     feeds = Feeds({"x": array}, {})
     models = {name: StoredModel(file, name) for name, file in (("a", path), ("b", small))}
-    judge = judge_of([BenchSubject(n, m, "onnxruntime-cpu") for n, m in models.items()], "a", feeds)
+    subjects = [BenchSubject(name, model, "onnxruntime-cpu") for name, model in models.items()]
+    judge = judge_of(subjects, models["a"], feeds)
     placed = Placed("cpu", "f32", {}, None, ())
     own, other = (outputs(file, [feeds])[0] for file in (small, path))
     right = judge("b", placed, own)

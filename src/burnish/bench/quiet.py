@@ -44,7 +44,7 @@ def warning(
     found = f"others keep {units.count(round(others), 'task')} busy on "
     found += units.count(cores, "core")
     if needed_s <= options.budget_s:
-        return f"{found}; the budget of {options.budget_s:g} s is probably enough all the same"
+        return f"{found}; the budget of {options.budget_s:.3g} s is probably enough all the same"
     return f"{found}; wait until they are done, or give it longer: --budget {math.ceil(needed_s)}"
 
 

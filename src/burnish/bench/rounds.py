@@ -116,7 +116,7 @@ class Rounds:
         if needed_s is None or finished >= self._options.rounds:
             return
         self.notes.append(
-            f"the budget of {self._options.budget_s:g} s ended after"
+            f"the budget of {self._options.budget_s:.3g} s ended after"
             f" {units.count(finished, 'round')}; --budget {math.ceil(needed_s)} would show"
             f" differences of {units.share(self._options.visible)}"
         )
