@@ -113,9 +113,7 @@ def _record(bench: BenchReport, one: Measurement) -> dict[str, object]:
         **numbers,
         "model": one.model or one.subject,
         "engine": engine_of(one),
-        "precision": precision_named(
-            one.precision or (one.placement.precision if one.placement else "")
-        ),
+        "precision": _precision(one),
         "threads": one.options.get("threads"),
         "sizes": sizes_of(one),
         "batch": one.items_per_call,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from burnish.bench.cells import LedgerRow
 from burnish.bench.measure import Comparison
+from burnish.core.precisions import precision_named
 
 SCHEMA = 1
 
@@ -95,7 +96,7 @@ def _series(rows: list[LedgerRow]) -> Series:
     return Series(
         model=first.model,
         engine=first.engine,
-        precision=first.precision,
+        precision=precision_named(first.precision),
         threads=first.threads,
         bindings=dict(first.bindings),
         machine=first.machine,
