@@ -28,6 +28,8 @@ CALLS = {
         "1",
     ),
     "optimize": ("{model}", "-o", "m.onnx"),
+    "prune": ("{model}", "-o", "small.onnx", "--keep", "0.8", "--budget", "0"),
+    "sensitivity": ("{model}", "--samples", "4"),
     "compile": ("{model}", "-o", "c", "--shape", "batch=1,sequence=8", "--no-tune"),
     "explain": ("{model}",),
     "distill": ("{model}", "--pattern", "gelu", "-o", "parts"),
@@ -58,9 +60,9 @@ def test_the_document_fits_its_schema(burnish: Burnish, example: Path, command: 
     jsonschema.validate(json.loads(done.stdout), records.json_schema(kind, schema=schema))
 
 
-ELSEWHERE = {"export", "reduce", "exec", "compare", "gate", "history", "dashboard"}
-"""They need PyTorch, models that differ, a compiled folder, stored measurements: other tests look
-at their documents."""
+ELSEWHERE = {"export", "reduce", "exec", "study", "compare", "gate", "history", "dashboard"}
+"""They need PyTorch, models that differ, a compiled folder, a file, measurements: other tests
+look at their documents."""
 
 
 def test_every_document_is_tried() -> None:
