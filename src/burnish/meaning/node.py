@@ -15,6 +15,7 @@ from burnish.core.arrays import Array
 from burnish.core.tensors import FLOATS
 from burnish.meaning.nest import evaluate_nest, is_move
 from burnish.meaning.numbers import Noisy, Numbers, Reals, Value
+from burnish.meaning.recurrent import ACTIVATIONS, ignored, in_rows
 from burnish.store.element_types import SHORT_NAMES, numpy_type
 from burnish.tile.graph import TensorType, TileOp
 from burnish.tile.lower import STANDARD_DOMAINS, node_of, operator
@@ -181,13 +182,22 @@ def _by_reference(
 
     proto = ir.serde.serialize_node(node)
     opset = node_of(node).opset
-    names = [name for name in proto.input if name]
-    given = [_plain(each, numbers) for each in inputs if each is not None]
+    given = [None if each is None else _plain(each, numbers) for each in inputs]
+    recurrent = node.op_type in ACTIVATIONS
+    if recurrent and (reason := ignored(node, given)):
+        raise NotEvaluatedError(f"{operator(node)}: {reason}")
+
+    def run(arrays: Sequence[Any]) -> Sequence[Any]:
+        pairs = zip(proto.input, arrays, strict=False)
+        fed = {name: array for name, array in pairs if array is not None}
+        found: Sequence[Any] = runner.run(None, fed)
+        return found
+
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             runner = ReferenceEvaluator(proto, opsets={"": opset})
-            results = runner.run(None, dict(zip(names, given, strict=True)))
+            results = in_rows(run, given) if recurrent else run(given)
     except Exception as error:  # the reference raises whatever NumPy does
         raise NotEvaluatedError(f"{operator(node)}: {type(error).__name__}: {error}") from error
     floats = [e.dtype for e in inputs if isinstance(e, TypedArray) and e.dtype in FLOATS]
