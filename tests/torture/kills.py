@@ -220,8 +220,9 @@ def _after_the_kill(victim: Victim, ended: Ended, how: signal.Signals) -> Iterat
         yield "hang", "it did not end"
     if ended.traceback:
         yield "traceback", ended.traceback
-    started = ended.struck and ended.cpu_s > _STARTING_S
-    if how is signal.SIGTERM and started and ended.code is not None and ended.code < 0:
+    # once it has said what to do next its work is done, and a signal just ends the process
+    at_work = ended.struck and ended.cpu_s > _STARTING_S and "\nnext: " not in ended.said
+    if how is signal.SIGTERM and at_work and ended.code is not None and ended.code < 0:
         yield "unhandled", f"ended by signal {-ended.code} without a word"
     for words in victim.orphans():
         yield "orphan", words
