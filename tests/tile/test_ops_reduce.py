@@ -43,8 +43,11 @@ def test_reductions_of_integers_stop_at_the_limits(
 ) -> None:
     x, axes, keepdims = drawn
     model = one_node(op_type, {"x": x}, {"axes": np.array(axes)}, keepdims=keepdims)
-    # above 2**53 the runtime's sums, which are of doubles, depend on their order
-    assert_as_runtime(model, {"x": x}, rtol=1e-15 * x.size, atol=0)
+    # above 2**53 the runtime's sums, which are of doubles, depend on their order, and what is left
+    # of large numbers that cancel is as far off as they are
+    doubles = np.abs(x.astype(np.float64)).sum() * np.finfo(np.float64).eps * x.size
+    atol = doubles if op_type in ("ReduceSum", "ReduceMean") else 0
+    assert_as_runtime(model, {"x": x}, rtol=1e-15 * x.size, atol=atol)
 
 
 @UNTIMED
