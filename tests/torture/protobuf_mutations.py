@@ -140,7 +140,7 @@ def _change_list(slot: _Slot, found: Tree, chance: random.Random) -> str:
             return f"{name} repeated"
         case _:
             if slot.field.type == FieldDescriptor.TYPE_MESSAGE:
-                values[at].CopyFrom(chance.choice(found.messages[values[at].DESCRIPTOR.name]))
+                _copy(chance.choice(found.messages[values[at].DESCRIPTOR.name]), values[at])
             else:
                 values[at] = _other(slot, values[at], found, chance)
             return f"{name} altered"
@@ -152,13 +152,17 @@ def _change(slot: _Slot, found: Tree, chance: random.Random) -> str:
         slot.owner.ClearField(slot.field.name)
         return f"{name} cleared"
     if slot.field.type == FieldDescriptor.TYPE_MESSAGE:
-        other = chance.choice(found.messages[slot.get().DESCRIPTOR.name])
-        copy = type(other)()
-        copy.CopyFrom(other)
-        slot.get().CopyFrom(copy)
+        _copy(chance.choice(found.messages[slot.get().DESCRIPTOR.name]), slot.get())
     else:
         setattr(slot.owner, slot.field.name, _other(slot, slot.get(), found, chance))
     return f"{name} altered"
+
+
+def _copy(source: Message, target: Message) -> None:
+    """Copy a message; it may be a part of the one that it is copied into, which is emptied first."""
+    copy = type(source)()
+    copy.CopyFrom(source)
+    target.CopyFrom(copy)
 
 
 def _add_field(found: Tree, chance: random.Random) -> str:
