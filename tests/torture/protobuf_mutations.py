@@ -159,7 +159,7 @@ def _change(slot: _Slot, found: Tree, chance: random.Random) -> str:
 
 
 def _copy(source: Message, target: Message) -> None:
-    """Copy a message; it may be a part of the one that it is copied into, which is emptied first."""
+    """Copy a message, which may be a part of the one it is copied into: that is emptied first."""
     copy = type(source)()
     copy.CopyFrom(source)
     target.CopyFrom(copy)
