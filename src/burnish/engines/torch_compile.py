@@ -10,7 +10,7 @@ from burnish.core.nearest import suggestion
 from burnish.engines.base import ENGINES, Availability, EngineOptions
 from burnish.engines.fallback import level_notes, no_cuda_graph, require
 from burnish.engines.installed import has_nvidia_gpu, version_of
-from burnish.engines.torch_eager import REMEDY
+from burnish.engines.torch_eager import installed
 from burnish.engines.torch_session import TorchSession, load
 from burnish.store.stored import StoredModel
 
@@ -26,21 +26,21 @@ class TorchCompile:
 
     def availability(self) -> Availability:
         """Say whether PyTorch and what its compiler needs are here."""
-        version = version_of("torch")
-        if version is None:
-            return Availability(ok=False, reason="torch is not installed", remedy=REMEDY)
+        found = installed()
+        if not found.ok:
+            return found
         if not any(shutil.which(compiler) for compiler in COMPILERS):
             return Availability(
-                ok=False, reason="no C++ compiler", remedy="apt install g++", version=version
+                ok=False, reason="no C++ compiler", remedy="apt install g++", version=found.version
             )
         if has_nvidia_gpu() and version_of("triton") is None:
             return Availability(
                 ok=False,
                 reason="triton is not installed",
                 remedy="pip install triton",
-                version=version,
+                version=found.version,
             )
-        return Availability(ok=True, version=version)
+        return found
 
     def open(self, model: StoredModel, options: EngineOptions) -> TorchSession:
         """Build the module and wrap it for compilation, which the first run of a shape triggers."""

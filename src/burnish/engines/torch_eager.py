@@ -8,7 +8,15 @@ from burnish.engines.installed import version_of
 from burnish.engines.torch_session import TorchSession, load
 from burnish.store.stored import StoredModel
 
-REMEDY = "pip install 'burnish[torch]'"
+
+def installed() -> Availability:
+    """Say whether PyTorch is installed."""
+    version = version_of("torch")
+    if version is None:
+        return Availability(
+            ok=False, reason="torch is not installed", remedy="pip install 'burnish[torch]'"
+        )
+    return Availability(ok=True, version=version)
 
 
 class TorchEager:
@@ -19,10 +27,7 @@ class TorchEager:
 
     def availability(self) -> Availability:
         """Say whether PyTorch is installed."""
-        version = version_of("torch")
-        if version is None:
-            return Availability(ok=False, reason="torch is not installed", remedy=REMEDY)
-        return Availability(ok=True, version=version)
+        return installed()
 
     def open(self, model: StoredModel, options: EngineOptions) -> TorchSession:
         """Build the module that `model` was exported from."""

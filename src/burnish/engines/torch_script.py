@@ -8,8 +8,7 @@ from typing import Any
 
 from burnish.engines.base import ENGINES, Availability, EngineOptions
 from burnish.engines.fallback import level_notes, no_cuda_graph, require
-from burnish.engines.installed import version_of
-from burnish.engines.torch_eager import REMEDY
+from burnish.engines.torch_eager import installed
 from burnish.engines.torch_session import TorchSession, flat_outputs, load
 from burnish.engines.torch_source import TorchModule
 from burnish.engines.torch_values import Tensor
@@ -26,10 +25,7 @@ class TorchScript:
 
     def availability(self) -> Availability:
         """Say whether PyTorch is installed."""
-        version = version_of("torch")
-        if version is None:
-            return Availability(ok=False, reason="torch is not installed", remedy=REMEDY)
-        return Availability(ok=True, version=version)
+        return installed()
 
     def open(self, model: StoredModel, options: EngineOptions) -> TorchSession:
         """Build the module; the first run of a size traces it."""

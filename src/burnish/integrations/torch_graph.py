@@ -129,7 +129,7 @@ def _exported(graph: GraphModule, values: Sequence[Any], inputs: Sequence[int]) 
     """Return the graph as PyTorch exports it, with weights and sizes in it."""
     import torch
 
-    class Bound(torch.nn.Module):
+    class BoundGraph(torch.nn.Module):
         """The graph as a function of its inputs only."""
 
         def __init__(self) -> None:
@@ -152,7 +152,7 @@ def _exported(graph: GraphModule, values: Sequence[Any], inputs: Sequence[int]) 
             given = tuple(values[n].detach() for n in inputs)
             # without decompositions: it only makes the graph one of functions, so that what
             # it changes can be seen
-            program = torch.export.export(Bound(), given, strict=False).run_decompositions({})
+            program = torch.export.export(BoundGraph(), given, strict=False).run_decompositions({})
     except Exception as error:
         raise NotCompiledError(f"it cannot be exported: {_line(error)}") from error
     _require_pure(program)
