@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from burnish.cli import output
 from burnish.core import settings
 
 settings.calm()  # before NumPy is imported
@@ -34,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Keep what is measured out of the user's ledger, and tests apart from each other."""
     os.environ["BURNISH_LEDGER"] = str(_LEDGERS / f"{uuid.uuid4().hex}.sqlite")
+    output.forget()  # a command in this process may have been a quiet one
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

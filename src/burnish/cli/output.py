@@ -39,6 +39,11 @@ class _State:
 _STATE = _State()
 
 
+def forget() -> None:
+    """Say as much, and as text, as when the process began."""
+    _STATE.quiet = _STATE.verbose = _STATE.json = False
+
+
 class _Plain(logging.Formatter):
     """Messages in characters that show."""
 
