@@ -28,6 +28,12 @@ def chain(*lengths: float, gap: float = 0.0) -> EventGraph:
     )
 
 
+def ended(graph: EventGraph) -> EventGraph:
+    """Return a graph with the end of the call, as a recorded one has it."""
+    last = event("end", 0, len(graph.events) - 1, kind="end", nodes=(), op_type=None)
+    return EventGraph((*graph.events, last))
+
+
 def diamond(first: float, left: float, right: float, last: float) -> EventGraph:
     return EventGraph(
         (

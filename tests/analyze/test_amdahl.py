@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.analyze.amdahl import ceiling, denominators, longest_unprofiled, unprofiled
-from burnish.analyze.event_graph import EventGraph
+from burnish.analyze.amdahl import called, ceiling, denominators, longest_unprofiled, unprofiled
+from burnish.analyze.event_graph import EventGraph, without
 from burnish.analyze.simulate import simulate
-from event_graphs import US, chain, event, graphs
+from event_graphs import US, chain, ended, event, graphs
 
 ON_GPU = EventGraph(
     (
@@ -60,6 +60,28 @@ def test_without_profiling_it_takes_what_was_measured(lengths: list[int], wall: 
     assert correction.gap_s >= 0
 
 
+@given(st.lists(st.integers(5, 500), min_size=2, max_size=20), st.integers(100, 2000))
+def test_what_a_call_costs_stays_when_every_node_is_taken_out(
+    lengths: list[int], wall: int
+) -> None:
+    graph, correction = unprofiled(
+        called(ended(chain(*lengths, gap=3)), 30 * US), wall_s=wall * US, dispatch_s=1 * US
+    )
+    assert correction is not None
+    assert correction.call_s == pytest.approx(30 * US)
+    assert simulate(graph).wall_s == pytest.approx(wall * US)
+    assert simulate(without(graph, graph.work)).wall_s == pytest.approx(30 * US)
+
+
+def test_half_of_an_inference_at_least_is_its_nodes() -> None:
+    graph, correction = unprofiled(
+        called(ended(chain(5, 9)), 30 * US), wall_s=40 * US, dispatch_s=1 * US
+    )
+    assert correction is not None
+    assert correction.call_s == pytest.approx(20 * US)
+    assert simulate(graph).wall_s == pytest.approx(40 * US)
+
+
 def test_kernels_keep_their_times_and_the_host_is_made_to_fit() -> None:
     graph, correction = unprofiled(ON_GPU, wall_s=40 * US, dispatch_s=1 * US)
     assert correction is None
@@ -77,3 +99,9 @@ def test_an_inference_cannot_take_longer_than_the_profiled_one_less_what_profili
     assert longest_unprofiled(chain(5, 25, gap=100), dispatch_s=1 * US) == pytest.approx(26 * US)
     assert longest_unprofiled(chain(5, 25, gap=1), dispatch_s=9 * US) == pytest.approx(22 * US)
     assert longest_unprofiled(ON_GPU, dispatch_s=1 * US) == pytest.approx(53 * US)
+    around = called(ended(chain(5, 25, gap=100)), 7 * US)
+    assert longest_unprofiled(around, dispatch_s=1 * US) == pytest.approx(33 * US)
+
+
+def test_a_graph_without_an_end_has_no_call_around_it() -> None:
+    assert called(chain(1, 2), 7 * US) == chain(1, 2)

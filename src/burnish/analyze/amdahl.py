@@ -123,6 +123,8 @@ class Correction:
     """What was left of each node was multiplied by this."""
     gap_s: float
     """What passes before each node: choosing it, allocating for it."""
+    call_s: float = 0.0
+    """What the call costs, whatever it computes."""
 
 
 def unprofiled(
@@ -132,8 +134,9 @@ def unprofiled(
 
     Each node's time contains what recording it costs, about the same for all, and the shortest
     node is hardly more than that. What is left over of the wall time goes to the gaps between
-    nodes, at least `dispatch_s` each; where too little is left, nodes shrink together. Kernels
-    are timed by the device itself: for them only the host's part is made to fit.
+    nodes, at least `dispatch_s` each; where too little is left, nodes shrink together. What
+    passes before the end belongs to the call, however much is computed. Kernels are timed by the
+    device itself: for them only the host's part is made to fit.
     """
     nodes = [place for place, event in enumerate(graph.events) if event.kind == "node"]
     if any(event.kind in DEVICE for event in graph.events):
@@ -142,6 +145,8 @@ def unprofiled(
         return graph, None
     floor_s = min(graph.events[place].duration_s for place in nodes)
     net_s = sum(graph.events[place].duration_s - floor_s for place in nodes)
+    around_s = min(_around_s(graph), 0.5 * wall_s)
+    wall_s -= around_s
     least_s = min(dispatch_s, 0.5 * wall_s / len(nodes))
     room_s = wall_s - least_s * len(nodes)
     factor = min(1.0, room_s / net_s) if net_s else 1.0
@@ -149,17 +154,30 @@ def unprofiled(
     events = [
         replace(event, duration_s=factor * (event.duration_s - floor_s), gap_s=gap_s)
         if event.kind == "node"
-        else replace(event, gap_s=0.0)
+        else replace(event, gap_s=around_s if event.kind == "end" else 0.0)
         for event in graph.events
     ]
-    return EventGraph(tuple(events)), Correction(floor_s, factor, gap_s)
+    return EventGraph(tuple(events)), Correction(floor_s, factor, gap_s, around_s)
+
+
+def called(graph: EventGraph, call_s: float) -> EventGraph:
+    """Return the graph as who calls the engine sees it: the call itself costs `call_s` more."""
+    *nodes, last = graph.events
+    if last.kind != "end":
+        return graph
+    return EventGraph((*nodes, replace(last, gap_s=last.gap_s + call_s)))
+
+
+def _around_s(graph: EventGraph) -> float:
+    return graph.events[-1].gap_s if graph.events[-1].kind == "end" else 0.0
 
 
 def longest_unprofiled(graph: EventGraph, *, dispatch_s: float) -> float:
     """Return how long an inference can take without profiling, as the profiled one tells.
 
     Whoever measures more was disturbed. That is what the profiled one took less the floor of each
-    node; where a measurement exceeds it, only the nodes and their dispatch are left to believe.
+    node; where a measurement exceeds it, only the nodes, their dispatch and the call are left to
+    believe.
     """
     nodes = [event for event in graph.events if event.kind == "node"]
     profiled_s = simulate(graph).wall_s
@@ -167,9 +185,8 @@ def longest_unprofiled(graph: EventGraph, *, dispatch_s: float) -> float:
         return profiled_s
     floor_s = min(event.duration_s for event in nodes)
     net_s = sum(event.duration_s - floor_s for event in nodes)
-    return min(
-        profiled_s - floor_s * len(nodes), net_s + _MANY_DISPATCHES * dispatch_s * len(nodes)
-    )
+    dispatches_s = _MANY_DISPATCHES * dispatch_s * len(nodes)
+    return min(profiled_s - floor_s * len(nodes), net_s + dispatches_s + _around_s(graph))
 
 
 def _fitted_host(graph: EventGraph, wall_s: float) -> EventGraph:

@@ -29,6 +29,8 @@ from burnish.timing.stopwatch import sampled
 SCHEMA = 1
 _FEWEST, _LEAST_S = 7, 0.5
 """How often, and for how long at least, each thing is tried."""
+_TICK_S = 1e-7
+"""A product takes no less: what is smaller is noise of the call around it."""
 _DRAM_BYTES = 256 * 2**20
 """More than any cache that a core has to itself; what is moved comes from memory."""
 _TIMES_IN_CACHE = 64
@@ -87,20 +89,27 @@ def _rates(folder: Path, cores: int, progress: Progress) -> dict[str, float]:
 
 
 def product_factor(dtype: str, shape: tuple[int, int, int], *, threads: int) -> float:
-    """Return how many times faster one product of f32 is in another type, measured here."""
+    """Return how many times faster one product of f32 is in another type, measured here.
+
+    What the call costs is in both, and is no part of a product inside a model.
+    """
     with scratch("probe") as folder:
-        plain, other = (
-            _best(_prepared(folder / f"{kind}.onnx", probe_models.product(kind, shape), threads))
-            for kind in ("f32", dtype)
+        nothing, plain, other = (
+            _best(_prepared(folder / f"{number}.onnx", model, threads))
+            for number, model in enumerate(
+                (probe_models.chain(1), *(probe_models.product(k, shape) for k in ("f32", dtype)))
+            )
         )
-    return plain / other
+    return max(plain - nothing, _TICK_S) / max(other - nothing, _TICK_S)
 
 
 def _launch_overhead(folder: Path, cores: int) -> float:
     """Return what one operator more costs, when it has next to nothing to do."""
-    model = probe_models.chain()
-    seconds = _best(_prepared(folder / "chain.onnx", model, cores))
-    return seconds / probe_models.CHAIN
+    one, many = (
+        _best(_prepared(folder / f"chain{length}.onnx", probe_models.chain(length), cores))
+        for length in (1, probe_models.CHAIN)
+    )
+    return (many - one) / (probe_models.CHAIN - 1)
 
 
 def _prepared(path: Path, model: probe_models.ProbeModel, cores: int) -> Callable[[], object]:

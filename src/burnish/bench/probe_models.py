@@ -46,15 +46,15 @@ def product(dtype: str, shape: tuple[int, int, int] = (SIZE, SIZE, SIZE)) -> Pro
     return ProbeModel(content, {"x": fed}, 2.0 * rows * depth * columns, level)
 
 
-def chain() -> ProbeModel:
+def chain(length: int = CHAIN) -> ProbeModel:
     """Return operators that have one element to work on."""
     nodes, value = [], "x"
-    for index in range(CHAIN):
-        after = "y" if index == CHAIN - 1 else f"v{index}"
+    for index in range(length):
+        after = "y" if index == length - 1 else f"v{index}"
         nodes.append(onnx.helper.make_node("Neg", [value], [after]))
         value = after
     content = _model(nodes, [], onnx.TensorProto.FLOAT, ([1], [1]))
-    return ProbeModel(content, {"x": np.ones(1, np.float32)}, float(CHAIN), "off")
+    return ProbeModel(content, {"x": np.ones(1, np.float32)}, float(length), "off")
 
 
 def _product_nodes(

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from burnish.analyze.advise import AdviceFacts
-from burnish.analyze.amdahl import longest_unprofiled, unprofiled
+from burnish.analyze.amdahl import called, longest_unprofiled, unprofiled
 from burnish.analyze.dependencies import as_executed
 from burnish.analyze.diagnosis import Diagnosis, diagnosis, launches_only
 from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
+from burnish.bench.call_cost import call_cost
 from burnish.hw import choose as hardware
 from burnish.hw import detect
 from burnish.hw.spec import HardwareSpec, for_cores, load
@@ -45,6 +46,7 @@ def diagnosed(
     device = _device(trace, ran, on_device=any(e.kind in DEVICE for e in graph.events))
     if plain_s is not None:
         dispatch_s = device.launch_overhead_s if device is not None else DISPATCH_S
+        graph = called(graph, call_cost(ran.engine, ran.threads))
         wall_s = min(plain_s, longest_unprofiled(graph, dispatch_s=dispatch_s))
         graph, _ = unprofiled(graph, wall_s=wall_s, dispatch_s=dispatch_s)
     facts = AdviceFacts(

@@ -11,6 +11,7 @@ from pathlib import Path
 from burnish.analyze.amdahl import (
     Correction,
     Denominators,
+    called,
     denominators,
     longest_unprofiled,
     unprofiled,
@@ -20,6 +21,7 @@ from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
 from burnish.analyze.twins import steadied
+from burnish.bench.call_cost import call_cost
 from burnish.core import settings, units
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines import isolated
@@ -138,6 +140,8 @@ def typical(
     raw, disturbed = as_executed(trace), tuple[str, ...]()
     if record is not None:
         raw, disturbed = steadied(raw, record, runs=trace.runs)
+    if unprofiled_s is not None:
+        raw = called(raw, call_cost(request.engine, request.options.threads))
     on_device = any(event.kind in DEVICE for event in raw.events)
     device = _device(request, on_device=on_device)
     found = denominators(raw, unprofiled_s=unprofiled_s)
