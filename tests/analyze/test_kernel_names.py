@@ -22,7 +22,7 @@ from burnish.analyze.kernel_names import family, short
         ("void cutlass::Kernel<cutlass_80_s16816gemm_64x64>(cutlass_80::Params)",
          "cutlass_80_s16816gemm_64x64"),
         ("void (anonymous namespace)::softmax_forward<float, 7>(float*)", "softmax_forward"),
-        ("x" * 90, "x" * 59 + "…"),
+        ("x" * 45 + "y" * 45, "x" * 31 + "…" + "y" * 28),
     ],
 )  # fmt: skip
 def test_a_kernel_is_called_by_what_it_is_and_what_it_is_made_for(name: str, told: str) -> None:

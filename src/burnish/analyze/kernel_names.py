@@ -28,7 +28,7 @@ _DOES = re.compile(
 _WRAPPERS, _WRAPPED = ("Kernel", "Kernel2", "device_kernel"), re.compile(r"<\s*(?:\w+::)*(\w+)")
 """What CUTLASS calls all its kernels; which one it is stands in their argument."""
 _PIECE = re.compile(r"(\d+)")
-_LONGEST = 60
+_LONGEST, _TAIL = 60, 28
 
 
 @lru_cache(maxsize=4096)
@@ -52,7 +52,8 @@ def short(name: str) -> str:
     inside = _DOES.search(whole[len(base) :]) if "<" in whole else None
     does = next((part for part in inside.groups() if part), "") if inside else ""
     told = f"{base} ({does})" if does and does not in base else base
-    return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 1]}…"
+    # the middle goes: the end holds the tile and the layout, by which kernels of a kind differ
+    return told if len(told) <= _LONGEST else f"{told[: _LONGEST - _TAIL - 1]}…{told[-_TAIL:]}"
 
 
 def _outside(name: str) -> str:
