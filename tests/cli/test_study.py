@@ -26,6 +26,7 @@ rounds = 3
 optimized = true
 draw = ["batch"]
 columns = ["onnxruntime"]
+plans = ["cpu", "nvidia-a100"]
 models = [{ path = "plain.onnx" }]
 budget = "10s"
 """
@@ -49,9 +50,23 @@ def test_a_study_writes_tables_plots_and_a_page_and_goes_on_from_the_ledger(
     assert {path.name for path in out.iterdir()} == {
         "rows.csv", "detail.csv", "result.csv", "fusion.csv", "report.md", "report.html",
         "result.json", "latency-batch.svg", "throughput-batch.svg", "speed-up.svg", "models",
-        "steps",
+        "steps", "plans.csv",
     }  # fmt: skip
     rows = list(csv.DictReader((out / "rows.csv").read_text().splitlines()))
     assert [row["engine"] for row in rows[:2]] == ["onnxruntime-cpu", "onnxruntime-cpu:off"]
+    plans = list(csv.DictReader((out / "plans.csv").read_text().splitlines()))
+    assert [(row["sizes"], row["device"], row["fusion"]) for row in plans] == [
+        (f"batch={batch}", device, fusion)
+        for batch in (1, 2)
+        for device in ("cpu", "nvidia-a100")
+        for fusion in ("none", "element-wise", "full")
+    ]
+    assert {(row["model"], row["kernels"], row["left_nodes"]) for row in plans} == {
+        ("plain", "1", "0")
+    }
+    assert {(row["sizes"], row["intermediate_bytes"]) for row in plans} == {
+        ("batch=1", "16"), ("batch=2", "32"),
+    }  # fmt: skip
+    assert "Plans, as predicted" in (out / "report.md").read_text()
     detail = list(csv.DictReader((out / "detail.csv").read_text().splitlines()))
     assert {row["optimizer"] for row in detail} == {"", "by_burnish"}

@@ -128,7 +128,8 @@ def test_fusions_are_counted_by_model() -> None:
 def test_a_study_is_a_page_and_markdown_with_what_it_lacks(report: BenchReport) -> None:
     study = StudyReport(
         title="A <study>", about="One.\n\nTwo.", bench=report, draw=("batch",), fusions={},
-        missing={"QPS": "not & here"}, files={}, command="burnish study x", burnish_version="0",
+        plans=(), missing={"QPS": "not & here"}, files={}, command="burnish study x",
+        burnish_version="0",
     )  # fmt: skip
     plots = studied.plots(report, study.draw)
     page = study_page.page(study, plots)

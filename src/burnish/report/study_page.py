@@ -10,6 +10,7 @@ from markupsafe import Markup
 from burnish.bench.measure import BenchReport
 from burnish.report import markdown, matrix, measured, theme
 from burnish.report.html import environment
+from burnish.report.plans import PlannedRow, plans_table
 from burnish.report.studied import Plot
 from burnish.report.table import MARKS, Table
 
@@ -27,6 +28,8 @@ class StudyReport:
     """The sizes that figures are drawn against: `batch`, `sequence`, `past`."""
     fusions: Mapping[str, Mapping[str, int]]
     """How often each fusion was made, by model; empty: nothing was rewritten."""
+    plans: tuple[PlannedRow, ...]
+    """What plans need, as predicted; empty: none were asked for."""
     missing: Mapping[str, str]
     """What the original experiment has and this one has not, with the reason."""
     files: Mapping[str, str]
@@ -82,5 +85,6 @@ def drawing(plot: Plot) -> str:
 
 
 def tables(study: StudyReport) -> tuple[Table, ...]:
-    """Return the latencies, what else a cell takes, and the medians by size."""
-    return (measured.latency_table(study.bench), *matrix.tables(study.bench))
+    """Return the latencies, what else a cell takes, medians by size, and what plans need."""
+    plans = (plans_table(study.plans),) if study.plans else ()
+    return (measured.latency_table(study.bench), *matrix.tables(study.bench), *plans)

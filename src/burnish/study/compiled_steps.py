@@ -60,7 +60,7 @@ def measure_rows(built: BuiltPlan, backend: Backend, fusion: Fusion) -> tuple[Me
     if not built.graphs:
         return ()
     lesser = LEVELS[: LEVELS.index(fusion)]
-    return (*(_predicted(built, backend, each) for each in lesser), _planned(built, fusion))
+    return (*(_predicted(built, backend, each) for each in lesser), planned_measures(built, fusion))
 
 
 def _predicted(built: BuiltPlan, backend: Backend, fusion: Fusion) -> MeasureRow:
@@ -87,7 +87,8 @@ def _predicted(built: BuiltPlan, backend: Backend, fusion: Fusion) -> MeasureRow
     )
 
 
-def _planned(built: BuiltPlan, fusion: Fusion) -> MeasureRow:
+def planned_measures(built: BuiltPlan, fusion: Fusion) -> MeasureRow:
+    """Return what a plan needs, as it is."""
     steps = built.plan.kernel_steps
     written = {name for step in steps for name in step.outputs}
     return MeasureRow(

@@ -50,7 +50,7 @@ def groups(
     found: list[CellGroup] = []
     notes: list[str] = []
     for family in families(models):
-        sizes, told = _sizes(asked, family[0])
+        sizes, told = sizes_of(asked, family[0])
         notes += told
         for shape, precision, threads in itertools.product(
             sizes,
@@ -91,7 +91,7 @@ def _names(model: StoredModel) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(inputs), frozenset(outputs)
 
 
-def _sizes(asked: BenchCommand, model: StoredModel) -> tuple[list[Sizes], list[str]]:
+def sizes_of(asked: BenchCommand, model: StoredModel) -> tuple[list[Sizes], list[str]]:
     """Return the sizes to measure, each once, and which of those asked for a model lacks."""
     wanted = {
         "batch": (("batch",), counts(asked.batch)),

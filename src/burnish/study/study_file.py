@@ -10,6 +10,8 @@ from typing import Any
 from burnish.core.documents import read_toml
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
+from burnish.hw.spec import load, names
+from burnish.study.planning import CPU
 from burnish.study.requests.vocabulary import seconds
 
 _HINT = "examples/studies has whole ones"
@@ -46,6 +48,8 @@ class StudyFile:
     optimized: bool = False
     """Whether what `burnish optimize` makes of each model has rows of its own."""
     draw: tuple[str, ...] = ()
+    plans: tuple[str, ...] = ()
+    """Devices to plan every model for, fused to all degrees: `cpu`, or names of the catalog."""
     columns: tuple[str, ...] = ()
     """Other tools in whose columns the figures are written, too."""
     missing: Mapping[str, str] = field(default_factory=dict)
@@ -61,6 +65,7 @@ def read(path: Path, *, small: bool) -> StudyFile:
         "title": str, "about": str, "engines": list, "precision": list, "batch": list,
         "sequence": list, "past-length": list, "threads": list, "rounds": int, "budget": str,
         "optimized": bool, "draw": list, "columns": list, "missing": dict, "models": list,
+        "plans": list,
     }  # fmt: skip
     for name, value in (*given.items(), *fewer.items()):
         if name not in known:
@@ -75,6 +80,12 @@ def read(path: Path, *, small: bool) -> StudyFile:
             raise UsageError(f"{path}: says nothing of {name}", hint=_HINT)
     _require_among(path, "draw", given.get("draw", ()), _AXES)
     _require_among(path, "columns", given.get("columns", ()), _COLUMNS)
+    _require_among(
+        path,
+        "plans",
+        given.get("plans", ()),
+        (CPU, *(name for name in names() if load(name).kind == "gpu")),
+    )
     return _made(path, given)
 
 
@@ -94,6 +105,7 @@ def _made(path: Path, given: Mapping[str, Any]) -> StudyFile:
         optimized=given.get("optimized", False),
         draw=tuple(given.get("draw", ())),
         columns=tuple(given.get("columns", ())),
+        plans=tuple(given.get("plans", ())),
         missing={str(what): str(why) for what, why in given.get("missing", {}).items()},
     )
 

@@ -12,14 +12,17 @@ from burnish.core.progress import SILENT, Progress
 from burnish.core.steps import StepLog
 from burnish.parity.request import VerifyRequest
 from burnish.report import matrix, studied, study_page
+from burnish.report.plans import PlannedRow, plans_csv
 from burnish.report.studied import Plot
 from burnish.report.study_page import SCHEMA, StudyReport
 from burnish.store import layout, onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study import bench as benching
 from burnish.study import exporting
+from burnish.study.matrix import sizes_of
 from burnish.study.optimize import optimize_file
 from burnish.study.optimize_report import OptimizeReport
+from burnish.study.planning import plans
 from burnish.study.requests.judging import BenchCommand
 from burnish.study.requests.line import line
 from burnish.study.requests.rewriting import ExportCommand
@@ -45,18 +48,36 @@ def answer(asked: StudyCommand, *, progress: Progress = SILENT) -> StudyReport:
     fusions: dict[str, Mapping[str, int]] = {}
     if study.optimized:
         models, fusions = _optimized(models, folder, progress)
+    bench = _bench(asked, study, models)
     report = StudyReport(
         title=study.title,
         about=study.about,
-        bench=benching.measured_matrix(_bench(asked, study, models), progress=progress),
+        bench=benching.measured_matrix(bench, progress=progress),
         draw=study.draw,
         fusions=fusions,
+        plans=_planned(study, bench, models, folder, progress),
         missing=study.missing,
         files={},
         command=line(asked),
         burnish_version=__version__,
     )
     return _written(report, study, folder)
+
+
+def _planned(
+    study: StudyFile,
+    bench: BenchCommand,
+    models: list[StoredModel],
+    folder: Path,
+    progress: Progress,
+) -> tuple[PlannedRow, ...]:
+    """Return the plans that a study asks for, of models as they were given."""
+    if not study.plans:
+        return ()
+    # the compiler rewrites by itself: what was rewritten before has the same plan
+    given = [model for model in models if not study.optimized or model in models[::2]]
+    sized = [(model, sizes_of(bench, model)[0]) for model in given]
+    return plans(sized, study.plans, StepLog(folder / _STEPS), progress)
 
 
 def _bench(asked: StudyCommand, study: StudyFile, models: list[StoredModel]) -> BenchCommand:
@@ -131,6 +152,8 @@ def _written(report: StudyReport, study: StudyFile, folder: Path) -> StudyReport
     plots = studied.plots(bench, study.draw)
     by_burnish = {one.model: "by_burnish" for one in bench.measurements if "_optim" in one.model}
     texts = {"rows.csv": "\n".join(matrix.csv_lines(bench)) + "\n"}
+    if report.plans:
+        texts["plans.csv"] = plans_csv(report.plans)
     if "onnxruntime" in study.columns:
         texts |= {
             "detail.csv": studied.detail_csv(bench, by_burnish),

@@ -50,13 +50,23 @@ DESCRIBED: Mapping[int, str] = MappingProxyType(
 )
 """Whose rates stand for cards of a major capability; nobody has described Blackwell yet."""
 
+_CAPABLE: Mapping[str, str] = MappingProxyType(
+    {"nvidia-a100": "sm_80", "nvidia-h100": "sm_90", "nvidia-h200": "sm_90", "nvidia-v100": "sm_80"}
+)
+"""The architecture whose kernels a card of the catalog has; for Volta, the oldest stands in."""
+
 _BLOCK = re.compile(r"blocks: (\d+) of \d+ rows x (\d+) of")
 """What one program computes, as the header of a text tells it."""
 _FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
 
 def open_gpu(name: str, _threads: int) -> GpuBackend:
-    """Return the back end for an architecture (`sm_90`); empty: for the card that is here."""
+    """Return the back end for an architecture (`sm_90`); empty: for the card that is here.
+
+    A card of the catalog (`nvidia-a100`) can be planned for, whatever kernels are built for.
+    """
+    if name in _CAPABLE:
+        return GpuBackend(_CAPABLE[name], machine(load(name)))
     if name and name not in ARCHITECTURES:
         raise UsageError(
             f"kernels are not built for {name!r}", hint=suggestion(name, ARCHITECTURES)
