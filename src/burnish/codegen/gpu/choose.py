@@ -39,6 +39,8 @@ HOPELESS = 2.0
 FEW = 100
 """Programs that leave multiprocessors idle: sums are formed in parts, or blocks get smaller."""
 MOST_SPLIT = 200
+MOST_PARTS = 2048
+"""Programs that add up rows: as many as keep memory busy."""
 WHOLE_TERMS = 256
 """Terms that one block may have when products follow each other."""
 LEAST_TERMS = 128
@@ -251,7 +253,7 @@ def _split_rows(group: Group) -> Iterator[Settings]:
     outputs, first = math.prod(long.shape), long.reduced[0].extent
     for m in (8, 32):
         programs = -(-outputs // m)
-        fits = [n for n in range(2, 65) if first % n == 0 and programs * n <= 4 * MOST_SPLIT]
+        fits = [n for n in range(2, 65) if first % n == 0 and programs * n <= MOST_PARTS]
         if programs < FEW * 3 and fits:
             yield {"m": m, "warps": 4, "stages": 2, "split": max(fits)}
 
