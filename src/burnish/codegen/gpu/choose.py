@@ -33,12 +33,20 @@ PRODUCTS: tuple[tuple[int, int, int, int, int], ...] = (
     (16, 64, 64, 4, 4),
 )
 """Rows, columns and terms of a block, warps, and steps of loads in flight."""
+LARGE_PRODUCTS: tuple[tuple[int, int, int, int, int], ...] = (
+    (128, 256, 64, 8, 3),
+    (256, 128, 64, 8, 3),
+    (128, 128, 64, 4, 4),
+)
+"""Blocks of products that fill the card with any of them; which is best, only it can tell."""
 
 HOPELESS = 2.0
 """Times its nests' own seconds that a group may take before no other blocks are tried."""
 FEW = 100
 """Programs that leave multiprocessors idle: sums are formed in parts, or blocks get smaller."""
 MOST_SPLIT = 200
+MOST_PARTS = 2048
+"""Programs that add up rows: as many as keep memory busy."""
 WHOLE_TERMS = 256
 """Terms that one block may have when products follow each other."""
 LEAST_TERMS = 128
@@ -192,18 +200,27 @@ def _products(shape: Form, ops: Sequence[TileOp]) -> Iterator[Settings]:
     rows, columns, batch = shape.counts
     found: dict[tuple[int, ...], Settings] = {}
     widest = power_of_two(columns, LEAST)
-    for m, n, k, warps, stages in (*_chains(ops), *PRODUCTS):
+    large = LARGE_PRODUCTS if _fills(shape, ops) else ()
+    for m, n, k, warps, stages in (*_chains(ops), *PRODUCTS, *large):
         n = widest if shape.whole else min(n, widest)
         if (m >= 4 * max(rows, 8) and m > LEAST) or m * n > MOST_LANES:
             continue
         programs = -(-rows // m) * -(-columns // n) * batch
         if (programs < FEW // 3 and m * n > 4096) or (programs > 4096 and m < 64):
             continue
-        warps = 8 if m * max(n, 64) > 128 * 64 else 4
+        if (m, n, k, warps, stages) not in large:
+            warps = 8 if m * max(n, 64) > 128 * 64 else 4
         found[m, n, k, warps] = {"m": m, "n": n, "k": k, "warps": warps, "stages": stages}
     yield from found.values()
     if not found:
         yield {"m": LEAST, "n": widest, "k": 32, "warps": 4, "stages": 3}
+
+
+def _fills(shape: Form, ops: Sequence[TileOp]) -> bool:
+    """Say whether a group is one product, with programs of the largest blocks for a whole card."""
+    rows, columns, batch = shape.counts
+    single = sum(contracts(op) is not None for op in ops) == 1
+    return single and not shape.whole and rows * columns * batch >= 128 * 256 * FEW
 
 
 def _chains(ops: Sequence[TileOp]) -> Iterator[tuple[int, int, int, int, int]]:
@@ -251,7 +268,7 @@ def _split_rows(group: Group) -> Iterator[Settings]:
     outputs, first = math.prod(long.shape), long.reduced[0].extent
     for m in (8, 32):
         programs = -(-outputs // m)
-        fits = [n for n in range(2, 65) if first % n == 0 and programs * n <= 4 * MOST_SPLIT]
+        fits = [n for n in range(2, 65) if first % n == 0 and programs * n <= MOST_PARTS]
         if programs < FEW * 3 and fits:
             yield {"m": m, "warps": 4, "stages": 2, "split": max(fits)}
 

@@ -1,59 +1,143 @@
-"""How tensors lie in a GPU's memory: images and convolution weights with channels innermost."""
+"""How tensors lie in a GPU's memory: images and convolution weights with channels innermost.
+
+Convolutions say where channels are; from them it spreads along the indices of reads, so that what
+is read side by side lies side by side, whatever the order of a tensor's own dimensions.
+"""
 
 from __future__ import annotations
 
-from burnish.tile.graph import TileGraph
+from collections.abc import Mapping, Sequence
+
+from burnish.tile.graph import Read, TileGraph, TileOp
+from burnish.tile.index import Axis, Index, axes_of
 from burnish.tile.workload import is_contraction
 
+Order = tuple[int, ...]
+"""Dimensions of a tensor, outermost in memory first."""
 
-def orders_of(graph: TileGraph) -> dict[str, tuple[int, ...]]:
+
+def orders_of(graph: TileGraph) -> dict[str, Order]:
     """Return the order of dimensions in memory, outermost first, where it is not ONNX's own.
 
     What others see keeps its order: inputs and outputs of the graph.
     """
     outside = {*graph.inputs, *graph.outputs}
-    orders: dict[str, tuple[int, ...]] = {}
-    orders.update(dict.fromkeys(_weights(graph), (2, 3, 1, 0)))
-    orders.update(dict.fromkeys(_images(graph) - outside, (0, 2, 3, 1)))
+    found = _spread(graph, outside)
+    found.update({name: _innermost_last(graph, name) for name in _weights(graph)})
+    return {name: order for name, order in found.items() if _moves(order, graph, name)}
+
+
+def _moves(order: Order, graph: TileGraph, name: str) -> bool:
+    """Say whether an order is another than the tensor's own; single elements lie anywhere."""
+    shape = graph.tensors[name].shape
+    long = [dim for dim in order if shape[dim] > 1]
+    return long != sorted(long)
+
+
+def _spread(graph: TileGraph, outside: set[str]) -> dict[str, Order]:
+    """Return the orders of all tensors that lie as convolutions want it, the plain ones too."""
+    orders: dict[str, Order] = {}
+    for op in graph.ops:
+        if _is_convolution(graph, op) and op.output not in outside:
+            # what was transposed behind it is part of the nest: channels are what weights say
+            channels = axes_of(op.reads[1].index[0])
+            ranks = [(axis in channels, dim) for dim, axis in enumerate(op.spatial)]
+            orders[op.output] = tuple(dim for _, dim in sorted(ranks))
+    changed = bool(orders)
+    while changed:
+        before = len(orders)
+        for op in graph.ops:
+            for read in op.reads:
+                if read.tensor not in graph.constants:
+                    _follow(op, read, graph, orders, outside)
+        changed = len(orders) > before
     return orders
 
 
-def _images(graph: TileGraph) -> set[str]:
-    """Return the tensors that convolutions read or write, and those that follow from them."""
-    kinds = graph.tensors
-    found = {
-        name
-        for op in graph.ops
-        if is_contraction(op) and len(op.spatial) == 4 and _is_convolution(graph, op.output)
-        for name in (op.output, op.reads[0].tensor)
-        if len(kinds[name].shape) == 4 and name not in graph.constants
-    }
-    changed = True
-    while changed:
-        changed = False
-        for op in graph.ops:
-            near = [n for n in (op.output, *op.inputs) if len(kinds[n].shape) == 4]
-            alike = [
-                n for n in near if n not in graph.constants and _same_image(graph, n, op.output)
-            ]
-            if any(n in found for n in alike) and not set(alike) <= found:
-                found |= set(alike)
-                changed = True
+def _follow(
+    op: TileOp, read: Read, graph: TileGraph, orders: dict[str, Order], outside: set[str]
+) -> None:
+    """Give what is read the order of what is written, or the other way round."""
+    if op.output in orders and read.tensor not in orders and read.tensor not in outside:
+        places = {op.spatial[dim]: place for place, dim in enumerate(orders[op.output])}
+        convolves = _is_convolution(graph, op)
+        order = _ordered([_place(index, places, inner=convolves) for index in read.index])
+        if order is not None and _worth(graph, read.tensor):
+            orders[read.tensor] = order
+    elif read.tensor in orders and op.output not in orders and op.output not in outside:
+        known = _axis_places(read, orders[read.tensor])
+        if known is not None:
+            order = _ordered([known.get(axis, -1) for axis in op.spatial], op.shape)
+            if order is not None and _worth(graph, op.output):
+                orders[op.output] = order
+
+
+def _worth(graph: TileGraph, name: str) -> bool:
+    return sum(extent > 1 for extent in graph.tensors[name].shape) > 1
+
+
+def _place(index: Index, places: Mapping[Axis, int], *, inner: bool) -> int | None:
+    """Return how far inside the output the axis of a dimension lies; None: nobody can say.
+
+    Along what a convolution sums (channels) neighbours should lie side by side: `inner`.
+    """
+    axes = axes_of(index)
+    if not axes:
+        return -1
+    own = [places[axis] for axis in axes if axis in places]
+    if len(own) > 1:
+        return None
+    return own[0] if own else len(places) if inner else None
+
+
+def _axis_places(read: Read, order: Order) -> dict[Axis, int] | None:
+    """Return where the axes of an output lie in what is read; None: it is read otherwise."""
+    found: dict[Axis, int] = {}
+    for place, dim in enumerate(order):
+        used = axes_of(read.index[dim])
+        if not used:
+            continue
+        (axis, *more) = used
+        if more or axis in found:
+            return None
+        found[axis] = place
     return found
 
 
-def _same_image(graph: TileGraph, first: str, second: str) -> bool:
-    """Say whether two tensors have the same channels, so that one order serves both."""
-    a, b = graph.tensors[first].shape, graph.tensors[second].shape
-    return len(a) == len(b) == 4 and a[:2] == b[:2] and a[1] > 1
+def _ordered(places: Sequence[int | None], shape: Sequence[int] | None = None) -> Order | None:
+    """Return dimensions sorted by their places; None where one is not known or two are equal.
+
+    Without `shape`, places of -1 are constants; with it, they must be of one element.
+    """
+    known = [place for place in places if place is not None]
+    if len(known) < len(places):
+        return None
+    inside = [place for place in known if place >= 0]
+    if len(set(inside)) < len(inside):
+        return None
+    if shape is not None and any(
+        place < 0 and extent > 1 for place, extent in zip(known, shape, strict=True)
+    ):
+        return None
+    return tuple(sorted(range(len(known)), key=lambda dim: (known[dim], dim)))
 
 
-def _is_convolution(graph: TileGraph, output: str) -> bool:
-    op = graph.producer(output)
-    if op is None or len(op.reads) < 2:
+def _innermost_last(graph: TileGraph, weight: str) -> Order:
+    """Return weights with taps outermost, then input channels, then output channels."""
+    rank = len(graph.tensors[weight].shape)
+    return (*range(2, rank), 1, 0)
+
+
+def _is_convolution(graph: TileGraph, op: TileOp) -> bool:
+    return _has_taps(graph, op) and len(graph.tensors[op.reads[1].tensor].shape) == len(op.spatial)
+
+
+def _has_taps(graph: TileGraph, op: TileOp) -> bool:
+    """Say whether a nest multiplies with weights that have more than rows and columns."""
+    if not is_contraction(op) or len(op.reads) < 2:
         return False
     weight = op.reads[1].tensor
-    return weight in graph.constants and len(graph.tensors[weight].shape) == 4
+    return weight in graph.constants and len(graph.tensors[weight].shape) > 2
 
 
 def _weights(graph: TileGraph) -> set[str]:
@@ -62,7 +146,7 @@ def _weights(graph: TileGraph) -> set[str]:
     return {
         op.reads[1].tensor
         for op in graph.ops
-        if is_contraction(op) and len(op.reads) > 1 and _is_convolution(graph, op.output)
+        if _has_taps(graph, op)
         if len(readers[op.reads[1].tensor]) == 1
         and op.reads[1].tensor not in (*graph.inputs, *graph.outputs)
     }

@@ -31,6 +31,8 @@ STEP_S = 0.16e-6
 """What one step of a product's loop takes when nothing else bounds it, loads in flight."""
 COMPUTED_S = 0.7e-6
 """The same where an operand is computed first, or nothing runs ahead (0.6 to 1.5 measured)."""
+WAITED_S = 0.15e-6
+"""More for each further load of such a step: the nine taps of a window make it 1.7 to 2.4 us."""
 NESTED_S = 6e-6
 """More, where a loop over products lies in another: nothing runs ahead (one such kernel took 189
 instead of 14 us)."""
@@ -67,6 +69,8 @@ def price(
     threads = 32 * written.launch.warps
     per_thread = OWN_REGISTERS + (1.5 * tally.widest + 0.6 * tally.held) / threads
     resident = int(REGISTERS // (threads * min(per_thread, MOST_PER_THREAD))) or 1
+    shared = tally.looped_bytes * written.launch.stages
+    resident = max(min(resident, int(hw.memory[0].capacity_bytes // max(shared, 1.0))), 1)
     rounds = math.ceil(programs / hw.compute_units)
     uneven = rounds * hw.compute_units / programs if rounds <= 4 * resident else 1.05
     products = sum(
@@ -80,6 +84,7 @@ def price(
     memory_s = moved / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
     waves = math.ceil(programs / (hw.compute_units * resident))
     chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
+    chained += tally.waited * WAITED_S
     turned = max(tally.turns - tally.steps - tally.waits, 0) * STEP_S
     latency_s = waves * (WAIT_S + chained + turned)
     launch_s = hw.launch_overhead_s + RAMP_S

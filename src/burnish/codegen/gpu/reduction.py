@@ -121,13 +121,16 @@ def _multiply(
     writer: KernelWriter, point: Point, sides: ProductOperands, k: Axis, total: str
 ) -> None:
     texts = []
+    before = writer.tally.loads
     for side, frame in ((sides.left, (sides.rows, k)), (sides.right, (k, sides.columns))):
         inside = replace(point, frame=frame, done={})
         texts.append(_operand(writer, side, inside, k, sides.dtype))
     rows, columns, depth = (writer.blocks[axis].size for axis in (sides.rows, sides.columns, k))
     plain = all(_loaded(writer, each, point.op) for each in (sides.left, sides.right))
     trips = writer.scopes[-1].trips
-    writer.tally.product(sides.dtype, (rows, columns, depth), trips, ahead=plain and trips > 1)
+    loads = writer.tally.loads - before
+    ahead = plain and trips > 1
+    writer.tally.product(sides.dtype, (rows, columns, depth), trips, ahead=ahead, loads=loads)
     precise = f', input_precision="{writer.precision}"' if sides.dtype == "f32" else ""
     writer.line(f"{total} = tl.dot({texts[0]}, {texts[1]}, {total}{precise})")
 

@@ -30,6 +30,10 @@ class Tally:
     """Products of loaded blocks in a loop, whose loads run ahead."""
     waits: int = 0
     """Products that wait for what is computed or loaded just before them."""
+    waited: int = 0
+    """Loads that these need beside their two operands, as the taps of a window."""
+    loads: int = 0
+    """Statements that load."""
     nested: int = 0
     """Steps of loops over products that lie in loops over products."""
     looped_bytes: float = 0.0
@@ -42,6 +46,7 @@ class Tally:
     ) -> None:
         """Count a load; `alone`: each lane takes an instruction, an address and a condition."""
         each = elements * BITS[dtype] / 8
+        self.loads += 1
         self.loaded_bytes[tensor] = self.loaded_bytes.get(tensor, 0.0) + each * trips
         self.lane_operations += (SCATTERED if alone else 0.5) * elements * trips
         self.looped_bytes += each if trips > 1 else 0.0
@@ -56,13 +61,19 @@ class Tally:
         self.lane_operations += FUNCTIONS[function].weight * elements * trips
         self.widest = max(self.widest, elements)
 
-    def product(self, dtype: str, sizes: tuple[int, int, int], trips: int, *, ahead: bool) -> None:
-        """Count a product of two blocks; `ahead`: both are loaded, while others are multiplied."""
+    def product(
+        self, dtype: str, sizes: tuple[int, int, int], trips: int, *, ahead: bool, loads: int = 2
+    ) -> None:
+        """Count a product of two blocks; `ahead`: both are loaded, while others are multiplied.
+
+        `loads` are the statements that its operands need.
+        """
         rows, columns, depth = sizes
         if ahead:
             self.steps += trips
         else:
             self.waits += trips
+            self.waited += trips * max(loads - 2, 0)
         flops = 2.0 * rows * columns * depth * trips
         self.product_flops[dtype] = self.product_flops.get(dtype, 0.0) + flops
         self.widest = max(self.widest, rows * columns)

@@ -1,0 +1,196 @@
+"""Zoo models as launches of Triton kernels, exported, planned and compiled without a card."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Module = Plan = Graph = Group = Any
+"""Of torch, and of what is imported only when it is needed."""
+Others = dict[tuple[str, ...], list[tuple[float, Mapping[str, int], Any]]]
+"""Other blocks for groups by their kernels: predicted seconds, settings and launches."""
+SEQUENCES = {"nerf-mlp": 2_073_600, "bert-base": 128, "conformer": 512}
+"""Points, tokens and frames of the published sizes."""
+DEVICE = "nvidia-h200"
+SHARE = 0.01
+"""Of a plan's time that a group must take for other blocks of it to be timed."""
+WORSE = 2.5
+"""Times the best prediction that other blocks may be predicted to take."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model and a batch."""
+
+    name: str
+    batch: int
+
+    @property
+    def label(self) -> str:
+        """Return how the case is called in files."""
+        return f"{self.name}_b{self.batch}"
+
+
+def parse_case(text: str) -> Case:
+    """Return the case that `model:batch` names."""
+    name, _, batch = text.partition(":")
+    return Case(name, int(batch or 1))
+
+
+def build(case: Case, *, small: bool) -> Module:
+    """Return the zoo's model in fp16."""
+    from burnish.zoo.entry import MODELS, NetworkOptions
+
+    options = NetworkOptions(
+        batch=case.batch, sequence=None if small else SEQUENCES.get(case.name),
+        precision="fp16", small=small, attention="eager" if case.name == "swin-t" else "sdpa",
+    )  # fmt: skip
+    return MODELS[case.name].build(options)
+
+
+def exported(built: Module) -> Graph:
+    """Return the model as an ONNX graph with fixed sizes."""
+    import torch
+
+    from burnish.zoo.exporting.graph import tidied
+
+    program = torch.onnx.export(
+        built.module, tuple(built.inputs.values()), dynamo=True, opset_version=20, verbose=False,
+        input_names=list(built.inputs), output_names=list(built.output_names),
+    )  # fmt: skip
+    return tidied(program.model)
+
+
+def planned(model: Graph, fusion: str) -> Plan:
+    """Return the launches of a model; `fusion` says how far nests share kernels."""
+    from burnish.codegen.gpu.choose import GpuPredicted
+    from burnish.codegen.gpu.kernel import GpuTarget
+    from burnish.codegen.gpu.layout import orders_of
+    from burnish.codegen.gpu.sequence import sequenced, simplified
+    from burnish.hw.spec import load
+
+    graph = simplified(model, "none" if fusion == "none" else "element-wise")
+    target = GpuTarget(orders=orders_of(graph), approximate=True)
+    return sequenced(graph, GpuPredicted(load(DEVICE), target, fusion), target)
+
+
+def compile_one(job: tuple[Any, str]) -> dict[str, Any]:
+    """Compile one kernel into Triton's cache; runs in a process of its own."""
+    from burnish.codegen.gpu.ahead import fitted
+
+    launch, folder = job
+    begun = time.monotonic()
+    try:
+        fits, made = fitted(launch, 90, Path(folder))
+    except Exception as error:  # every failure is told
+        return {"name": launch.name, "error": str(error)[-500:]}
+    return {
+        "name": launch.name, "registers": made.registers, "stack": made.stack_bytes,
+        "shared": made.shared_bytes, "stages": fits.stages, "seconds": time.monotonic() - begun,
+    }  # fmt: skip
+
+
+def compile_all(launches: Sequence[Any], folder: Path, processes: int) -> dict[str, Any]:
+    """Compile every kernel once; return what came of each, by name."""
+    unique = {launch.name: launch for launch in launches}
+    with ProcessPoolExecutor(processes) as pool:
+        made = pool.map(compile_one, [(each, str(folder)) for each in unique.values()])
+        return {each["name"]: each for each in made}
+
+
+def others_of(plan: Plan, most: int) -> Others:
+    """Return other blocks of the groups that take long, by the kernels that they would replace."""
+    from burnish.codegen.gpu.choose import candidates
+    from burnish.codegen.gpu.kernel import GpuTarget
+    from burnish.tile.connect import NoGroupError
+
+    target = GpuTarget(orders=plan.orders, approximate=True)
+    seconds = weights_of(plan)
+    total = sum(seconds.values())
+    found: Others = {}
+    for choice, launches in zip(plan.choices, plan.launches, strict=True):
+        key = names_of(launches)
+        if key in found or seconds[key] < SHARE * total:
+            continue
+        ranked = []
+        for settings in candidates(choice.group, target):
+            try:
+                price, made = emitted(plan, choice.group, settings)
+            except NoGroupError:
+                continue
+            if names_of(made) != key and price < WORSE * (choice.predicted_s or 0.0):
+                ranked.append((price, settings, made))
+        found[key] = sorted(ranked, key=lambda each: each[0])[:most]
+    return found
+
+
+def emitted(plan: Plan, group: Group, settings: Mapping[str, int]) -> tuple[float, Any]:
+    """Return what a group is predicted to take with some blocks, and its launches."""
+    from burnish.codegen.gpu.choose import priced
+    from burnish.codegen.gpu.kernel import GpuTarget, emit
+    from burnish.hw.spec import load
+    from burnish.tile.schedule import Schedule
+
+    target = GpuTarget(orders=plan.orders, approximate=True)
+    schedule = Schedule(group.anchor.shape, settings=settings)
+    found = priced(group, schedule, plan.graph, load(DEVICE), target)
+    return found.seconds, emit(group, schedule, plan.graph, target)
+
+
+def names_of(launches: Sequence[Any]) -> tuple[str, ...]:
+    """Return the kernels of a group."""
+    return tuple(launch.name for launch in launches)
+
+
+def weights_of(plan: Plan) -> dict[tuple[str, ...], float]:
+    """Return the predicted seconds of all groups with the same kernels."""
+    found: dict[tuple[str, ...], float] = {}
+    for choice, launches in zip(plan.choices, plan.launches, strict=True):
+        key = names_of(launches)
+        found[key] = found.get(key, 0.0) + (choice.predicted_s or 0.0)
+    return found
+
+
+def steps_of(plan: Plan) -> list[dict[str, Any]]:
+    """Return what each step is, for the record."""
+    return [
+        {
+            "kernels": names_of(launches),
+            "grid": [launch.grid[0] for launch in launches],
+            "nests": [op.output for op in choice.group.ops],
+            "settings": dict(choice.schedule.settings),
+            "predicted_us": (choice.predicted_s or 0) * 1e6,
+        }
+        for choice, launches in zip(plan.choices, plan.launches, strict=True)
+    ]  # fmt: skip
+
+
+def memory_of(plan: Plan) -> int:
+    """Return the bytes of the card that a plan takes in a compiled folder, inputs left out.
+
+    What lies between kernels shares one block of memory; constants have their own.
+    """
+    from burnish.core.placing import Lifetime, first_fit
+    from burnish.core.tensors import BITS
+    from burnish.cuda.memory import aligned
+
+    lives: dict[str, Lifetime] = {}
+    sizes: dict[str, int] = {}
+    constants = 0
+    steps = [launch for launches in plan.launches for launch in launches]
+    for number, launch in enumerate(steps):
+        for name in (*launch.arguments, *launch.scratch):
+            kind = plan.graph.tensors.get(name)
+            wanted = launch.scratch.get(name) or kind.size * BITS[kind.dtype] // 8
+            if name in plan.graph.constants:
+                constants += aligned(wanted) if name not in sizes else 0
+            elif name not in plan.graph.inputs:
+                lives[name] = Lifetime(lives[name].first if name in lives else number, number)
+            sizes[name] = aligned(wanted)
+    own = {name: sizes[name] for name in lives}
+    order = sorted(lives, key=lambda each: (-own[each], lives[each].first, each))
+    return first_fit(lives, own, order).bytes + constants

@@ -1,0 +1,105 @@
+"""CUDA graphs of what functions start, timed in turns; PyTorch's own ways of running a module."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from burnish.bench import student
+
+Tensor = Module = Graph = Any
+"""Of torch."""
+ROUNDS, CALLS = 12, 6
+LEVEL = 0.95
+
+
+def captured(run: Callable[[], object]) -> Graph:
+    """Return a CUDA graph of what a function starts."""
+    import torch
+
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream), torch.no_grad():
+        for _ in range(3):
+            run()
+    torch.cuda.current_stream().wait_stream(stream)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.no_grad(), torch.cuda.graph(graph):
+        graph.outputs = run()
+    return graph
+
+
+def timed(graph: Graph, calls: int) -> float:
+    """Return the median milliseconds of single replays."""
+    import torch
+
+    samples = []
+    for _ in range(calls):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda.synchronize()
+        begin.record()
+        graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        samples.append(begin.elapsed_time(end))
+    return statistics.median(samples)
+
+
+def races(graphs: Mapping[str, Graph]) -> dict[str, list[float]]:
+    """Return the milliseconds of each in every round; all are replayed in turns."""
+    rounds: dict[str, list[float]] = {name: [] for name in graphs}
+    for _ in range(ROUNDS):
+        for name, graph in graphs.items():
+            rounds[name].append(timed(graph, CALLS))
+    return rounds
+
+
+def interval(slower: Sequence[float], faster: Sequence[float]) -> tuple[float, float, float]:
+    """Return how many times faster, and between what that lies: Student's t over the rounds."""
+    logs = [math.log(a / b) for a, b in zip(slower, faster, strict=True)]
+    mean = statistics.fmean(logs)
+    error = statistics.stdev(logs) / math.sqrt(len(logs))
+    reach = student.quantile((1 + LEVEL) / 2, len(logs) - 1) * error
+    return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
+
+
+def baseline(module: Module, inputs: tuple[Tensor, ...], mode: str) -> tuple[Graph, float]:
+    """Return a CUDA graph of PyTorch, and the bytes of the card that it takes.
+
+    A mode is `eager` or one of `torch.compile`; with `+channels-last`, images lie that way.
+    """
+    import torch
+
+    plain, _, layout = mode.partition("+")
+    if layout:
+        module = module.to(memory_format=torch.channels_last)
+        inputs = tuple(
+            each.to(memory_format=torch.channels_last) if each.dim() == 4 else each
+            for each in inputs
+        )
+    run = module
+    if plain != "eager":
+        torch._dynamo.reset()
+        run = torch.compile(module, mode=None if plain == "default" else plain)
+    with torch.no_grad():
+        run(*inputs)
+        torch.cuda.synchronize()
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        run(*inputs)
+        torch.cuda.synchronize()
+    peak = torch.cuda.max_memory_allocated() - before
+    weights = sum(each.nbytes for each in (*module.parameters(), *module.buffers()))
+    graph = captured(lambda: run(*inputs))
+    if layout:
+        module.to(memory_format=torch.contiguous_format)
+    return graph, float(peak + weights)
+
+
+def error_of(found: Sequence[Tensor], wanted: Sequence[Tensor]) -> float:
+    """Return the largest relative error of any output, by norm."""
+    pairs = [(f.float(), w.float()) for f, w in zip(found, wanted, strict=True)]
+    return max(float((f - w).norm() / w.norm().clamp_min(1e-12)) for f, w in pairs)

@@ -1,0 +1,66 @@
+"""Where tensors get their channels innermost, and where they stay as they are."""
+
+from __future__ import annotations
+
+from burnish.codegen.gpu.layout import orders_of
+from codegen.gpu.models import parsed
+
+WEIGHTS = "float[8,4,3,3] w = {" + ", ".join(["0.5"] * 288) + "}"
+POINT = "float[6,8,1,1] p = {" + ", ".join(["0.25"] * 48) + "}"
+SCALE = "float[8] s = {" + ", ".join(["2"] * 8) + "}"
+
+
+def orders(text: str) -> dict[str, tuple[int, ...]]:
+    return orders_of(parsed(f"layout {text}"))
+
+
+def test_what_lies_between_convolutions_has_channels_innermost() -> None:
+    found = orders(f"""(float[2,4,9,9] x) => (float[2,6,7,7] y)
+        <{WEIGHTS}, {POINT}> {{
+        a = Conv(x, w)
+        b = Sigmoid(a)
+        y = Conv(b, p)
+    }}""")
+    assert {name: order for name, order in found.items() if name in "aby"} == {"b": (0, 2, 3, 1)}
+    assert found["w"] == found["p"] == (2, 3, 1, 0)
+
+
+def test_inputs_and_outputs_keep_their_order() -> None:
+    found = orders(f"""(float[2,4,9,9] x) => (float[2,8,7,7] y) <{WEIGHTS}> {{
+        y = Conv(x, w)
+    }}""")
+    assert set(found) == {"w"}
+
+
+def test_a_tensor_that_has_channels_last_already_stays() -> None:
+    found = orders(f"""(float[2,4,9,9] x) => (float[2,6,7,7] y)
+        <{WEIGHTS}, {POINT}, {SCALE}> {{
+        a = Conv(x, w)
+        b = Transpose<perm=[0,2,3,1]>(a)
+        c = LayerNormalization<axis=-1>(b, s)
+        d = Transpose<perm=[0,3,1,2]>(c)
+        y = Conv(d, p)
+    }}""")
+    assert found["a"] == (0, 2, 3, 1)
+    assert not {"b", "c", "d"} & set(found)
+
+
+def test_signals_are_laid_out_as_images_are() -> None:
+    weights = "float[8,4,3] w = {" + ", ".join(["0.5"] * 96) + "}"
+    found = orders(f"""(float[2,4,9] x) => (float[2,7,8] z) <{weights}> {{
+        a = Conv(x, w)
+        b = Softmax<axis=1>(a)
+        z = Transpose<perm=[0,2,1]>(b)
+    }}""")
+    assert found["a"] == (0, 2, 1)
+    assert found["w"] == (2, 1, 0)
+
+
+def test_what_is_not_read_dimension_by_dimension_says_nothing() -> None:
+    found = orders(f"""(float[2,4,9,9] x) => (float[2,392] z)
+        <{WEIGHTS}, int64[2] n = {{2, 392}}> {{
+        a = Conv(x, w)
+        b = Reshape(a, n)
+        z = Softmax<axis=1>(b)
+    }}""")
+    assert not any(len(order) == 2 for order in found.values())
