@@ -9,12 +9,18 @@ gate find 5 %, and how often does it fail a build for nothing.
 from __future__ import annotations
 
 import argparse
+import functools
+import multiprocessing
 import os
 import random
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +31,7 @@ from burnish.bench.measure import Comparison, Verdict
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.core import units
+from burnish.engines.base import EngineOptions
 from burnish.feeds.feed import Feeds
 from burnish.store.stored import StoredModel
 
@@ -32,6 +39,9 @@ WIDTH = 256
 ROWS = 64
 LAYERS = 10
 """One more is 10 % more work, and a little less than that in time: the call itself costs too."""
+CORES = 2
+"""How many each of several jobs has: as many as the machine on which the promise was made."""
+Spread = Callable[[Callable[[int], Comparison], Iterable[int]], Iterable[Comparison]]
 ALLOWED = 0.05
 MOST_BLIND = 0.4
 FOUND = 0.8
@@ -44,13 +54,20 @@ def main() -> int:
     parser.add_argument("--planted", type=int, default=20)
     parser.add_argument("--simulated", type=int, default=100)
     parser.add_argument("--budget", type=float, default=60.0, help="seconds for one comparison")
+    parser.add_argument("--jobs", type=int, default=1,
+                        help="comparisons at a time, each on two cores of its own")  # fmt: skip
     asked = parser.parse_args()
+    most = max(1, len(os.sched_getaffinity(0)) // CORES)
+    if not 1 <= asked.jobs <= most:
+        parser.error(f"--jobs {asked.jobs}: there are cores for 1 to {most}")
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
-    with tempfile.TemporaryDirectory(prefix="burnish-aa-") as folder:
+    with tempfile.TemporaryDirectory(prefix="burnish-aa-") as folder, _hands(asked.jobs) as spread:
         model = write_model(Path(folder) / "layers.onnx", LAYERS)
         deeper = write_model(Path(folder) / "one_more.onnx", LAYERS + 1)
-        itself = _timed("A/A", model, model, asked.comparisons, asked.budget)
-        planted = _timed("planted", model, deeper, asked.planted, asked.budget)
+        threads = CORES if asked.jobs > 1 else None
+        ask = functools.partial(compared, model, budget_s=asked.budget, threads=threads)
+        itself = _timed("A/A", functools.partial(ask, model), asked.comparisons, spread)
+        planted = _timed("planted", functools.partial(ask, deeper), asked.planted, spread)
     return summary(itself, planted) | gate(asked.simulated)
 
 
@@ -74,22 +91,59 @@ def write_model(path: Path, layers: int) -> StoredModel:
     return StoredModel(path, path.stem)
 
 
-def compared(model: StoredModel, other: StoredModel, seed: int, budget_s: float) -> Comparison:
+def compared(
+    model: StoredModel, other: StoredModel, seed: int, *, budget_s: float, threads: int | None
+) -> Comparison:
     """Compare two models once."""
+    options = EngineOptions(threads)
     subjects = [
-        BenchSubject("first", model, "onnxruntime-cpu"),
-        BenchSubject("second", other, "onnxruntime-cpu"),
+        BenchSubject("first", model, "onnxruntime-cpu", options),
+        BenchSubject("second", other, "onnxruntime-cpu", options),
     ]
     feeds = Feeds({"x": np.ones((ROWS, WIDTH), np.float32)}, {})
     return bench(subjects, feeds, BenchOptions(seed=seed, budget_s=budget_s)).comparisons[0]
 
 
+@contextmanager
+def _hands(jobs: int) -> Iterator[Spread]:
+    """Yield what spreads comparisons over so many processes, each with cores of its own."""
+    if jobs == 1:
+        yield map
+        return
+    context = multiprocessing.get_context("spawn")
+    shares = context.SimpleQueue()
+    for first in range(0, CORES * jobs, CORES):
+        shares.put(by_place()[first : first + CORES])
+    with ProcessPoolExecutor(jobs, context, _take, (shares,)) as pool:
+        yield pool.map
+
+
+def _take(shares: SimpleQueue[list[int]]) -> None:
+    """Keep to one share of the cores, with every process that is started from here."""
+    os.sched_setaffinity(0, shares.get())
+
+
+def by_place(root: Path = Path("/sys/devices/system/cpu")) -> list[int]:
+    """Return the usable processors, those of one core side by side: two jobs share none."""
+
+    def place(processor: int) -> tuple[int, int, int]:
+        topology = root / f"cpu{processor}" / "topology"
+        try:
+            package, core = (
+                int((topology / name).read_text()) for name in ("physical_package_id", "core_id")
+            )
+        except (OSError, ValueError):
+            return (0, processor, processor)
+        return (package, core, processor)
+
+    return sorted(os.sched_getaffinity(0), key=place)
+
+
 def _timed(
-    what: str, model: StoredModel, other: StoredModel, number: int, budget_s: float
+    what: str, ask: Callable[[int], Comparison], number: int, spread: Spread
 ) -> list[Comparison]:
     began, found = time.monotonic(), []
-    for seed in range(number):
-        one = compared(model, other, seed, budget_s)
+    for seed, one in enumerate(spread(ask, range(number))):
         found.append(one)
         interval = f"[{one.low or 0:.3f}, {one.high or 0:.3f}]"
         rounds = units.count(len(one.round_ratios), "round")

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import importlib
+import functools
+import importlib.metadata
+import math
+import platform
+import shutil
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from torture import kills, proof, random_models, same, scoreboard
+from torture import folders, kills, mutants, proof, random_models, same, scoreboard
 from torture.finding import Finding
+from torture.hands import Hands
 from torture.scoreboard import Score
 
 BAR = 0.95
@@ -27,6 +33,9 @@ COUNTED = {
     "litter": "litter",
 }
 """The kinds of findings that have a column; all others stand under `other`."""
+_PACKAGES = ("onnx", "onnxruntime", "numpy", "llvmlite", "torch", "transformers", "openvino",
+             "onnxsim", "onnxslim")  # fmt: skip
+_TOOLS = ("gcc", "mount")
 
 
 @dataclass(frozen=True)
@@ -67,75 +76,138 @@ class Tally:
         return f"{self.attack:<10}{numbers}{self.seconds:>9.0f} s"
 
 
+@dataclass
+class Attacks:
+    """All attacks on one tree, which share the hands that do them."""
+
+    amounts: Amounts
+    seed: int
+    hands: Hands
+    score: Score = field(default_factory=lambda: Score(()))
+
+    def verify(self) -> tuple[int, list[Finding]]:
+        """Ask verify about the cases."""
+        self.score = scoreboard.asked_about(
+            self._cases(), self.hands, budget_s=self.amounts.budget_s
+        )
+        kinds = {"crashed": "crash", "hung": "hang", "error": "traceback"}
+        told = [each for each in self.score.answers if each.said in kinds]
+        return len(self.score.answers), [Finding(kinds[a.said], a.name, a.why) for a in told]
+
+    def proofs(self) -> tuple[int, list[Finding]]:
+        """Prove the cases themselves."""
+        return len(names := self._cases()), proof.run(names, self.hands)
+
+    def same(self) -> tuple[int, list[Finding]]:
+        """Compare models with themselves."""
+        count = self.amounts.same
+        return count, same.run(count, self.seed, self.hands, zoo=self.amounts.zoo)
+
+    def random(self) -> tuple[int, list[Finding]]:
+        """Rewrite and compile random models."""
+        return (count := self.amounts.random), random_models.run(count, self.seed, self.hands)
+
+    def kills(self) -> tuple[int, list[Finding]]:
+        """Kill writing commands."""
+        count = self.amounts.kills
+        return count, kills.run(count, self.seed, self.hands, only=self.amounts.commands)
+
+    def mutants(self) -> tuple[int, list[Finding]]:
+        """Feed damaged files."""
+        count = self.amounts.mutants
+        return count, mutants.main(count, self.seed, self.hands).findings
+
+    def folders(self) -> tuple[int, list[Finding]]:
+        """Load damaged folders."""
+        return (count := self.amounts.folders), folders.main(count, self.seed, self.hands)
+
+    def _cases(self) -> list[str]:
+        return scoreboard.chosen(sample=self.amounts.cases, seed=self.seed)
+
+
+ATTACKS: dict[str, Callable[[Attacks], tuple[int, list[Finding]]]] = {
+    "kills": Attacks.kills,  # its pieces are the longest
+    "same": Attacks.same,
+    "verify": Attacks.verify,
+    "mutants": Attacks.mutants,
+    "random": Attacks.random,
+    "folders": Attacks.folders,
+    "proofs": Attacks.proofs,
+}
+"""In the order in which their work is handed out: all at once, so that no hand has to wait."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Attack, print the table, and return 1 if anything got through."""
     asked = _parser().parse_args(argv)
-    amounts = QUICK if asked.quick else Amounts()
     start = time.monotonic()
-    score = _asked(amounts, asked.seed, asked.jobs)
-    tallies = [
-        Tally("verify", len(score.answers), time.monotonic() - start, _broken(score)),
-        _timed("proofs", len(score.answers), lambda _count: proof.run(
-            scoreboard.CASES[each.name] for each in score.answers)),
-        _timed("same", amounts.same, lambda count: same.run(
-            count, asked.seed, jobs=asked.jobs, zoo=amounts.zoo)),
-        _timed("random", amounts.random, lambda count: random_models.run(count, asked.seed)),
-        _timed("kills", amounts.kills, lambda count: kills.run(
-            count, asked.seed, only=amounts.commands)),
-        *_others(amounts, asked.seed),
-    ]  # fmt: skip
-    for line in (*scoreboard.summary(score), "", *_table(tallies)):
+    for line in surroundings():
+        print(line, flush=True)
+    with Hands(asked.jobs, limit_s=asked.limit) as hands, ThreadPoolExecutor(len(ATTACKS)) as pool:
+        attacks = Attacks(QUICK if asked.quick else Amounts(), asked.seed, hands)
+        begun = [pool.submit(_timed, name, attacks) for name in ATTACKS if name in asked.only]
+        tallies = [each.result() for each in begun]
+    told = scoreboard.summary(attacks.score) if attacks.score.answers else []
+    for line in (*told, "", *_table(tallies)):
         print(line)
-    return int(_got_through(score, tallies))
+    print(f"{time.monotonic() - start:.0f} s in all, {asked.jobs} at a time")
+    if hands.left:
+        print(f"NOT DONE: {hands.left:,} pieces of work, for which there was no time")
+    return int(hands.left > 0 or _got_through(attacks.score, tallies))
 
 
-def _asked(amounts: Amounts, seed: int, jobs: int) -> Score:
-    names = scoreboard.chosen(sample=amounts.cases, seed=seed)
-    return scoreboard.asked_about(names, budget_s=amounts.budget_s, jobs=jobs)
+def surroundings() -> list[str]:
+    """Return lines on what is here, and on what is not, which is then not attacked."""
+    there = {name: _version(name) for name in _PACKAGES}
+    missing = [name for name, version in there.items() if not version]
+    missing += [tool for tool in _TOOLS if shutil.which(tool) is None]
+    found = (f"{name} {version}" for name, version in there.items() if version)
+    lines = [f"Python {platform.python_version()}, {', '.join(found)}"]
+    return [*lines, f"not here: {', '.join(missing)}"] if missing else lines
 
 
-def _broken(score: Score) -> Counter[str]:
-    kinds = {"crashed": "crash", "hung": "hang", "error": "traceback"}
-    return Counter(kinds[each.said] for each in score.answers if each.said in kinds)
+@functools.cache
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
 
 
-def _timed(attack: str, count: int, run: Callable[[int], list[Finding] | int]) -> Tally:
-    """Return what an attack came to; one that only tells how many findings it has says which."""
+def _timed(name: str, attacks: Attacks) -> Tally:
     start = time.monotonic()
-    found = run(count)
-    kinds = Counter(other=found) if isinstance(found, int) else Counter(f.kind for f in found)
-    return Tally(attack, count, time.monotonic() - start, kinds)
-
-
-def _others(amounts: Amounts, seed: int) -> list[Tally]:
-    """Run the attacks that have files of their own, as far as these are here."""
-    tallies = []
-    for attack, count in (("mutants", amounts.mutants), ("folders", amounts.folders)):
-        try:
-            module = importlib.import_module(f"torture.{attack}")
-        except ModuleNotFoundError:
-            print(f"{attack}: tests/torture/{attack}.py is not here")
-            continue
-        tallies.append(_timed(attack, count, lambda wanted, of=module: of.main(wanted, seed)))
-    return tallies
+    runs, found = ATTACKS[name](attacks)
+    return Tally(name, runs, time.monotonic() - start, Counter(each.kind for each in found))
 
 
 def _table(tallies: Sequence[Tally]) -> list[str]:
     columns = "".join(f"{name:>11}" for name in ("runs", *COUNTED.values(), "other"))
-    return [f"{'attack':<10}{columns}{'time':>11}", *(tally.row() for tally in tallies)]
+    return [f"{'attack':<10}{columns}{'done at':>11}", *(tally.row() for tally in tallies)]
 
 
 def _got_through(score: Score, tallies: Sequence[Tally]) -> bool:
     findings = sum(tally.kinds.total() for tally in tallies)
-    return score.found < BAR or score.wrongly_called > 0 or findings > 0
+    missed = bool(score.answers) and score.found < BAR
+    return missed or score.wrongly_called > 0 or findings > 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="another seed attacks elsewhere")
     parser.add_argument("--quick", action="store_true", help="a sample of each, in minutes")
-    parser.add_argument("--jobs", type=int, default=2, help="questions asked at a time")
+    parser.add_argument("--jobs", type=int, default=2, help="pieces done at a time")
+    parser.add_argument("--limit", type=float, default=math.inf, metavar="SECONDS",
+                        help="begin nothing after so long, and say what was left")  # fmt: skip
+    parser.add_argument("--only", type=_named, default=tuple(ATTACKS), metavar="ATTACK,…",
+                        help=f"some of {', '.join(ATTACKS)}")  # fmt: skip
     return parser
+
+
+def _named(text: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    if unknown := [name for name in names if name not in ATTACKS]:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(ATTACKS)}")
+    return names
 
 
 if __name__ == "__main__":

@@ -1,17 +1,13 @@
 """Compiled folders whose plan was changed and whose sums were made again: refused or run, no more.
 
-`main(count, seed)` tries so many mutants and returns how many ended a process, hung, or gave a
-traceback. Every tensor lies between pages that nobody may touch, so that leaving it is seen.
+`main` tries so many mutants and returns which ended a process, hung, or gave a traceback.
 """
 
 from __future__ import annotations
 
 import json
-import mmap
-import os
 import random
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,10 +20,19 @@ from typing import Any, Self
 
 import numpy as np
 
+from torture.finding import Finding, Progress
+from torture.hands import Hands, Outcome
+
 Json = Any
 EXAMPLE = Path(__file__).parents[2] / "examples" / "bert-mini" / "torchscript"
+_WORKER = Path(__file__).with_name("folder_worker.py")
 LIMIT_S = 30.0
 """A mutant that takes longer hangs: a sound one takes some milliseconds."""
+SHARD = 30
+"""How many mutants make one piece of work."""
+SHARD_S = 1200.0
+LARGE = 1000
+"""From so many on, a whole network is among the folders."""
 
 EDGES = (
     0, 1, -1, 2, 63, 64, 65, 255, 256, 4096, 2**31 - 1, 2**31, 2**32, 2**40, 2**46, 2**62,
@@ -46,24 +51,25 @@ class Tally:
     """What became of the mutants."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    failures: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
     def add(self, outcome: str, what: str) -> None:
         """Count one mutant."""
         kind = outcome.partition(":")[0]
         self.counts[kind] += 1
         if kind not in ("refused", "ran"):
-            self.failures.append(f"{what}: {outcome}")
+            kinds = {"hung": "hang", "killed": "crash", "ended": "crash"}
+            self.findings.append(Finding(kinds.get(kind, kind), what, outcome))
 
     def __str__(self) -> str:
         return ", ".join(f"{number:,} {kind}" for kind, number in sorted(self.counts.items()))
 
 
-def attack(samples: list[Path], count: int, seed: int) -> Tally:
-    """Try `count` mutants of compiled folders, each with inputs for its plans beside it."""
+def attack(samples: list[Path], count: int, seed: int, first: int = 0) -> Tally:
+    """Try mutants of compiled folders by number, each with inputs for its plans beside it."""
     tally = Tally()
     with Worker() as worker:
-        for number in range(count):
+        for number in range(first, first + count):
             place = random.Random(f"{seed}.{number}")
             folder = samples[number % len(samples)]
             original = (folder / "plan.json").read_text()
@@ -257,64 +263,13 @@ class Worker:
 
     def _start(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-P", __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-P", str(_WORKER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
     def _end(self) -> None:
         self._process.kill()
         self._process.communicate()
-
-
-def serve() -> None:
-    """Load and run each folder that is named on stdin; say what became of it."""
-    from burnish.core.errors import BurnishError
-    from burnish.runtime import executable
-    from burnish.runtime.load import load
-
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    _guard(executable)
-    for line in sys.stdin:
-        folder = Path(line.rstrip("\n"))
-        try:
-            with load(folder, threads=2) as model:
-                for inputs in sorted(folder.parent.glob(f"{folder.name}.*.npz")):
-                    with np.load(inputs) as given:
-                        model.run(dict(given))
-            outcome = "ran"
-        except BurnishError as error:
-            outcome = f"refused: {error.problem!r}"
-        except Exception as error:
-            outcome = f"traceback: {type(error).__name__} {error!r:.300}"
-        answers.write(outcome.replace("\n", " ") + "\n")
-
-
-def _guard(executable: Any) -> None:  # noqa: ANN401
-    """Let every tensor end where a page begins that nobody may touch."""
-    from burnish.codegen.cpu.trials.guarded import _FORBIDDEN, _protect
-    from burnish.runtime.cpu import thread_pool
-
-    def guarded(size: int, alignment: int = 64) -> Any:  # noqa: ANN401
-        page = mmap.PAGESIZE
-        room = -(-size // alignment) * alignment
-        inner = -(-max(room, 1) // page) * page
-        try:
-            memory = np.frombuffer(mmap.mmap(-1, inner + 2 * page), np.uint8)
-        except OSError as error:
-            raise MemoryError from error
-        for edge in (0, page + inner):
-            _protect(memory.ctypes.data + edge, page, _FORBIDDEN)
-        start = page + inner - room
-        return memory[start : start + size]
-
-    def copied(array: Any) -> Any:  # noqa: ANN401
-        dense = np.ascontiguousarray(array)
-        block = guarded(dense.nbytes + executable.SLACK_BYTES)[: dense.nbytes]
-        block[:] = dense.reshape(-1).view(np.uint8)
-        return block.view(dense.dtype).reshape(dense.shape)
-
-    executable.aligned_bytes = thread_pool.aligned_bytes = guarded
-    executable.readable_beyond = copied
 
 
 def samples(place: Path, *, large: bool = False) -> list[Path]:
@@ -400,17 +355,25 @@ def _compiled(folder: Path, cases: list[tuple[Any, dict[str, int], dict[str, Any
         np.savez(folder.parent / f"{folder.name}.{number}.npz", **feeds)
 
 
-def main(count: int, seed: int) -> int:
-    """Try `count` mutants, say what became of them, and return how many did what none may."""
-    place = Path(tempfile.mkdtemp(prefix="burnish-torture-"))
-    try:
-        tally = attack(samples(place, large=count >= 1000), count, seed)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-    sys.stdout.write(f"compiled folders: {count:,} mutants: {tally}\n")
-    sys.stdout.writelines(f"  {failure}\n" for failure in tally.failures)
-    return len(tally.failures)
+def main(count: int, seed: int, hands: Hands) -> list[Finding]:
+    """Try `count` mutants, say what became of them, and return what none may do."""
+    progress, tally = Progress("folders", count), Tally()
+
+    def told(outcome: Outcome[Tally]) -> None:
+        shard = outcome.result or Tally()
+        tally.counts += shard.counts
+        tally.findings += (found := shard.findings + outcome.trouble("folders"))
+        progress.tell(outcome.arguments[1], found)
+
+    pieces = [
+        (first, min(SHARD, count - first), seed, count >= LARGE) for first in range(0, count, SHARD)
+    ]
+    hands.spread(attacked, pieces, limit_s=SHARD_S, told=told)
+    print(f"compiled folders: {count:,} mutants: {tally}")
+    return tally.findings
 
 
-if __name__ == "__main__":
-    serve()
+def attacked(first: int, count: int, seed: int, large: bool) -> Tally:
+    """Return what became of so many mutants of folders of their own, from the `first` on."""
+    with tempfile.TemporaryDirectory(prefix="burnish-torture-") as place:
+        return attack(samples(Path(place), large=large), count, seed, first)

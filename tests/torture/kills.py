@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from torture import small_disks
 from torture.finding import Finding
+from torture.hands import Hands, Outcome
 from torture.running import installed
 from torture.victims import Ended, Victim
 from torture.writing import MODEL, WRITING, Writing, contents, unreadable, wrong_candidate
@@ -26,8 +28,13 @@ FOREIGN = ("torchinductor_",)
 _FAULTS = ("full work", "full tmp", "full cache", "file size", "read-only work", "read-only cache")
 _STARTING_S = 0.5
 """What Python itself needs before a command can listen to signals."""
+COMMAND_S = 3600.0
 _REFUSALS = (2, 3, 4)
 """Exit codes with which a command may say that it cannot write."""
+
+
+Trial = tuple[str, list[Finding]]
+"""What was done to which command, and what came of it."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class Range:
     folder: Path
     given: dict[str, Path] = field(default_factory=dict)
     ready: dict[str, Measured] = field(default_factory=dict)
-    noticed: list[Finding] = field(default_factory=list)
+    noticed: list[Trial] = field(default_factory=list)
     """What commands leave in TMPDIR though nobody shot."""
 
     def measured(self, writing: Writing) -> Measured:
@@ -86,31 +93,50 @@ class Measured:
     cpu_s: float
 
 
-def main(count: int, seed: int, *, only: Sequence[str] = ()) -> int:
-    """Kill `count` commands and spoil a fifth as many disks; return the number of findings."""
-    return len(run(count, seed, only=only))
+def run(count: int, seed: int, hands: Hands, *, only: Sequence[str] = ()) -> list[Finding]:
+    """Kill `count` commands and spoil a fifth as many disks; return all that was lost or left.
 
-
-def run(count: int, seed: int, *, only: Sequence[str] = ()) -> list[Finding]:
-    """Return everything that was lost or left, printing a row for each trial."""
-    chance = random.Random(seed)
-    usable = [each for each in WRITING if not each.needs or installed(each.needs)]
-    chosen = [each for each in usable if not only or each.name in only]
+    All that is done to one command is one piece of work, with folders of its own.
+    """
     found: list[Finding] = []
-    with tempfile.TemporaryDirectory(prefix="torture-kills-") as name:
-        shooting = Range(Path(name))
-        _prepare(shooting, chosen)
-        for trial in range(count):
-            writing = chosen[trial % len(chosen)]
-            found += _told(_killed(shooting, writing, chance))
-        for trial in range(max(count // 5, 1)):
-            writing = chance.choice(chosen)
-            found += _told(_starved(shooting, writing, _FAULTS[trial % len(_FAULTS)], chance))
-        found += shooting.noticed
+
+    def told(outcome: Outcome[list[Trial]]) -> None:
+        where = outcome.arguments[0]
+        for trial in outcome.result or [(where, outcome.trouble(where))]:
+            found.extend(_told(trial))
+
+    chosen = [each.name for each in WRITING if not only or each.name in only]
+    for each in _unusable(chosen):
+        print(f"kills: without {each.name}, because {each.needs} is not installed", flush=True)
+        chosen.remove(each.name)
+    chance = random.Random(seed)
+    faults: dict[str, list[str]] = {name: [] for name in chosen}
+    for trial in range(max(count // 5, 1)):
+        faults[chance.choice(chosen)].append(_FAULTS[trial % len(_FAULTS)])
+    kills = Counter(chosen[trial % len(chosen)] for trial in range(count))
+    pieces = [(name, kills[name], faults[name], seed) for name in reversed(chosen)]
+    hands.spread(attacked, pieces, limit_s=COMMAND_S, told=told)
     return found
 
 
-def _told(trial: tuple[str, list[Finding]]) -> list[Finding]:
+def attacked(name: str, kills: int, faults: Sequence[str], seed: int) -> list[Trial]:
+    """Return what came of killing one command so often, and of taking away its room."""
+    (writing,) = (each for each in WRITING if each.name == name)
+    chance = random.Random(f"{seed}/{name}")
+    with tempfile.TemporaryDirectory(prefix="torture-kills-") as folder:
+        shooting = Range(Path(folder))
+        _prepare(shooting, [writing])
+        trials = [_killed(shooting, writing, chance) for _ in range(kills)]
+        trials += [_starved(shooting, writing, fault, chance) for fault in faults]
+    return [*shooting.noticed, *trials]
+
+
+def _unusable(names: Sequence[str]) -> list[Writing]:
+    return [each for each in WRITING
+            if each.name in names and each.needs and not installed(each.needs)]  # fmt: skip
+
+
+def _told(trial: Trial) -> list[Finding]:
     title, found = trial
     wrong = "; ".join(f"{each.kind}: {each.what}" for each in found)
     print(f"{title:<64} {wrong[:200] or 'well'}", flush=True)
@@ -149,7 +175,8 @@ def _undisturbed(shooting: Range, writing: Writing) -> Measured:
     old = contents(earlier.work)
     left = [path for path in _entries(earlier.tmp) if not path.startswith(FOREIGN)]
     title = f"{writing.name} undisturbed"
-    shooting.noticed += _told((title, [Finding("litter", title, f"in TMPDIR: {p}") for p in left]))
+    wrong = [Finding("litter", title, f"in TMPDIR: {path}") for path in left]
+    shooting.noticed.append((title, wrong))
     shutil.rmtree(earlier.tmp)
     earlier.tmp.mkdir()
     later = Place(shooting.folder / f"{writing.name}-later")
@@ -175,7 +202,7 @@ def _started(
     )  # fmt: skip
 
 
-def _killed(shooting: Range, writing: Writing, chance: random.Random) -> tuple[str, list[Finding]]:
+def _killed(shooting: Range, writing: Writing, chance: random.Random) -> Trial:
     """Kill one command, look at what is left, and run it again."""
     measured = shooting.measured(writing)
     how = signal.SIGTERM if chance.random() < 1 / 3 else signal.SIGKILL
@@ -306,9 +333,7 @@ def _again(
     yield from litter(place, writing, measured)
 
 
-def _starved(
-    shooting: Range, writing: Writing, fault: str, chance: random.Random
-) -> tuple[str, list[Finding]]:
+def _starved(shooting: Range, writing: Writing, fault: str, chance: random.Random) -> Trial:
     """Take away a command's room, and look at what it does."""
     measured = shooting.measured(writing)
     title = f"{writing.name} with {fault}"
@@ -328,10 +353,19 @@ def _starved(
     return title, [Finding(kind, title, what) for kind, what in wrong]
 
 
-if __name__ == "__main__":
+def command_line() -> int:
+    """Do what the command line asks; return 1 if there are findings."""
     parser = argparse.ArgumentParser(prog="python -m tests.torture.kills", description=__doc__)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", nargs="*", default=(), help="names of commands")
     asked = parser.parse_args()
-    sys.exit(min(1, main(asked.count, asked.seed, only=asked.only)))
+    with Hands(asked.jobs) as hands:
+        return min(1, len(run(asked.count, asked.seed, hands, only=asked.only)))
+
+
+if __name__ == "__main__":
+    from torture import kills  # by this name hands find what they are to do
+
+    sys.exit(kills.command_line())

@@ -1,15 +1,12 @@
-"""Run every reading command on mutants; count tracebacks, hangs, crashes and litter.
-
-python -m torture.mutants 4000 0        (with tests/ on PYTHONPATH)
-"""
+"""Run every reading command on mutants; count tracebacks, hangs, crashes and litter."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import itertools
 import json
 import os
-import queue
 import re
 import select
 import shutil
@@ -17,34 +14,28 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 from torture import commands, mutate_models, mutate_traces
 from torture.commands import Command
+from torture.finding import Finding, Progress
+from torture.hands import Hands, Outcome
 from torture.mutate_models import Mutant
 
 LIMIT_S = 20.0
 MEMORY_BYTES = 6 << 30
 _WORKER = Path(__file__).with_name("worker.py")
 _BUG = 70
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One command that did not end as it must."""
-
-    kind: str
-    """`traceback`, `hang`, `crash` or `litter`."""
-    mutant: str
-    command: str
-    what: str
+SHARD = 20
+"""How many mutants make one piece of work."""
+SHARD_S = 3600.0
+Lines = Callable[[Path, int], Iterator[Command]]
+"""Which commands a mutant in a folder is given to, by its number."""
 
 
 @dataclass(slots=True)
@@ -60,34 +51,66 @@ class Tally:
         """Return how many findings are of a kind."""
         return sum(finding.kind == kind for finding in self.findings)
 
+    def add(self, other: Tally) -> None:
+        """Count what became of others, too."""
+        self.mutants += other.mutants
+        self.commands += other.commands
+        self.codes += other.codes
+        self.findings += other.findings
 
-def main(count: int, seed: int, *, jobs: int = 2, keep: Path | None = None) -> int:
-    """Run `count` mutants, a quarter of them traces and documents; return the number of findings.
+
+def main(count: int, seed: int, hands: Hands, *, keep: Path | None = None) -> Tally:
+    """Run `count` mutants, a quarter of them traces and documents, and print what became of them.
 
     With `keep`, mutants with findings are written there.
     """
-    tally = run(count - count // 4, count // 4, seed, jobs=jobs, keep=keep)
+    tally = run(count - count // 4, count // 4, seed, hands, keep=keep)
     print(summary(tally))
-    return len(tally.findings)
-
-
-def run(
-    models: int, documents: int, seed: int, *, jobs: int = 2, keep: Path | None = None
-) -> Tally:
-    """Return what became of so many mutants of models, and of traces and documents."""
-    of_models = itertools.islice(mutate_models.mutants(seed), models)
-    others = itertools.islice(mutate_traces.mutants(seed), documents)
-    work: queue.Queue[tuple[int, Mutant, Callable[[Path, int], Iterator[Command]]]] = queue.Queue()
-    for number, mutant in enumerate(of_models):
-        work.put((number, mutant, commands.of_model))
-    for number, mutant in enumerate(others):
-        work.put((number, mutant, commands.of_documents))
-    tally, lock = Tally(), threading.Lock()
-    with ThreadPoolExecutor(jobs) as pool:
-        hands = [pool.submit(_take_turns, work, tally, lock, keep) for _ in range(jobs)]
-    for hand in hands:
-        hand.result()  # an attack that broke down has not been withstood
     return tally
+
+
+def run(models: int, documents: int, seed: int, hands: Hands, *, keep: Path | None = None) -> Tally:
+    """Return what became of so many mutants of models, and of traces and documents."""
+    progress, tally = Progress("mutants", models + documents), Tally()
+
+    def told(outcome: Outcome[Tally]) -> None:
+        tally.add(shard := _tally(outcome))
+        progress.tell(outcome.arguments[-2], shard.findings)
+
+    shards = [*_shards("documents", documents, keep), *_shards("models", models, keep)]
+    pieces = [(seed, *each) for each in shards]
+    hands.spread(attacked, pieces, limit_s=SHARD_S, told=told)
+    return tally
+
+
+def _shards(of: str, count: int, keep: Path | None) -> Iterator[tuple[str, int, int, Path | None]]:
+    for first in range(0, count, SHARD):
+        yield of, first, min(SHARD, count - first), keep
+
+
+def _tally(outcome: Outcome[Tally]) -> Tally:
+    _, of, first, number, _ = outcome.arguments
+    return outcome.result or Tally(findings=outcome.trouble(f"{of} from {first}, {number} of them"))
+
+
+def attacked(seed: int, of: str, first: int, number: int, keep: Path | None) -> Tally:
+    """Return what became of so many mutants of one kind, from the `first` on."""
+    stream, lines = _KINDS[of]
+    tally = Tally()
+    with tempfile.TemporaryDirectory(prefix="mutants-") as place, _Child(Path(place)) as child:
+        for turn, mutant in enumerate(itertools.islice(stream(seed, first), number), first):
+            found = _Trial(child, mutant, Path(place) / "mutant")
+            found.run(lines, turn)
+            tally.add(Tally(1, sum(found.codes.values()), found.codes, found.findings))
+            if keep is not None and found.findings:
+                _keep(mutant, keep / f"{of}-{turn:05}")
+    return tally
+
+
+_KINDS: dict[str, tuple[Callable[[int, int], Iterator[Mutant]], Lines]] = {
+    "models": (mutate_models.mutants, commands.of_model),
+    "documents": (mutate_traces.mutants, commands.of_documents),
+}
 
 
 def summary(tally: Tally) -> str:
@@ -100,34 +123,8 @@ def summary(tally: Tally) -> str:
     for finding in tally.findings:
         groups.setdefault((finding.kind, finding.what), []).append(finding)
     for (kind, what), found in sorted(groups.items(), key=lambda item: -len(item[1])):
-        example = found[0]
-        lines.append(
-            f"{len(found):5} × {kind}: {what}\n        {example.mutant} | {example.command}"
-        )
+        lines.append(f"{len(found):5} × {kind}: {what}\n        {found[0].where}")
     return "\n".join(lines)
-
-
-def _take_turns(
-    work: queue.Queue[tuple[int, Mutant, Callable[[Path, int], Iterator[Command]]]],
-    tally: Tally,
-    lock: threading.Lock,
-    keep: Path | None,
-) -> None:
-    with tempfile.TemporaryDirectory(prefix="mutants-") as place, _Child(Path(place)) as child:
-        while True:
-            try:
-                number, mutant, lines = work.get_nowait()
-            except queue.Empty:
-                return
-            found = _Trial(child, mutant, Path(place) / "mutant")
-            found.run(lines, number)
-            with lock:
-                tally.mutants += 1
-                tally.commands += sum(found.codes.values())
-                tally.codes += found.codes
-                tally.findings += found.findings
-                if keep is not None and found.findings:
-                    _keep(mutant, keep / f"{tally.mutants:05}")
 
 
 def _keep(mutant: Mutant, folder: Path) -> None:
@@ -147,7 +144,7 @@ class _Trial:
         self.codes: Counter[int] = Counter()
         self.findings: list[Finding] = []
 
-    def run(self, lines: Callable[[Path, int], Iterator[Command]], number: int) -> None:
+    def run(self, lines: Lines, number: int) -> None:
         self._fresh()
         for command in list(lines(self._folder, number)):
             before = _content(self._folder)
@@ -157,7 +154,7 @@ class _Trial:
                 code, said = self._child.ask(self._folder, command, limit_s=3 * LIMIT_S)
             self.codes[code] += 1
             for kind, what in self._wrong(code, said, command, before):
-                self.findings.append(Finding(kind, self._mutant.name, str(command), what))
+                self.findings.append(Finding(kind, f"{self._mutant.name} | {command}", what))
             if _content(self._folder) != before or kept_going(code):
                 self._fresh()
 
@@ -294,5 +291,19 @@ class _Child:
         self._process = None
 
 
+def command_line() -> int:
+    """Do what the command line asks; return 1 if there are findings."""
+    parser = argparse.ArgumentParser(prog="python -m tests.torture.mutants", description=__doc__)
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", type=Path, help="where mutants with findings are written")
+    asked = parser.parse_args()
+    with Hands(asked.jobs) as hands:
+        return min(1, len(main(asked.count, asked.seed, hands, keep=asked.keep).findings))
+
+
 if __name__ == "__main__":
-    sys.exit(min(1, main(int(sys.argv[1]), int(sys.argv[2]))))
+    from torture import mutants  # by this name hands find what they are to do
+
+    sys.exit(mutants.command_line())

@@ -33,16 +33,27 @@ class Mutant(NamedTuple):
             self.content(folder)
 
 
-def mutants(seed: int) -> Iterator[Mutant]:
-    """Yield mutants of models without end: equal seeds give equal ones.
+def mutants(seed: int, first: int = 0) -> Iterator[Mutant]:
+    """Yield mutants of models without end, from the `first` on: equal seeds give equal ones.
 
     The catalogue comes in an order of its own for each seed, with a random one after each.
     """
     named = [Mutant(name, content) for name, content in broken_models.named().items()]
     random.Random(seed).shuffle(named)
-    for number in itertools.count():
-        yield from named[number : number + 1]
-        yield _mutant(seed, number)
+    for number, is_named in turns(len(named), first):
+        yield named[number] if is_named else _mutant(seed, number)
+
+
+def turns(named: int, first: int) -> Iterator[tuple[int, bool]]:
+    """Yield from the `first` turn on whose it is: the named ones', or the random ones' after each.
+
+    All are counted from 0, either kind by itself.
+    """
+    for turn in itertools.count(first):
+        if turn < 2 * named:
+            yield turn // 2, turn % 2 == 0
+        else:
+            yield turn - named, False
 
 
 def _mutant(seed: int, number: int) -> Mutant:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import itertools
 import json
 import random
 import zipfile
@@ -19,25 +18,28 @@ import onnx
 from torture import json_mutations as changes
 from torture import protobuf_mutations
 from torture import seed_documents as seeds
-from torture.mutate_models import Mutant
+from torture.mutate_models import Mutant, turns
 
 Files = Mapping[str, bytes]
 """What is written beside the model, by name."""
 
 
-def mutants(seed: int) -> Iterator[Mutant]:
-    """Yield mutants of documents without end: equal seeds give equal ones.
+def mutants(seed: int, first: int = 0) -> Iterator[Mutant]:
+    """Yield mutants of documents without end, from the `first` on: equal seeds give equal ones.
 
     The catalogue comes in an order of its own for each seed, with a random one after each.
     """
     catalogue = [Mutant(name, _writer(files)) for name, files in named().items()]
     random.Random(seed).shuffle(catalogue)
-    for number in itertools.count():
-        yield from catalogue[number : number + 1]
-        chance = random.Random(f"{seed}/document/{number}")
-        kind = chance.choice(sorted(_KINDS))
-        word, files = _KINDS[kind](chance)
-        yield Mutant(f"{seed}/{number} {kind}: {word}", _writer(files))
+    for number, is_named in turns(len(catalogue), first):
+        yield catalogue[number] if is_named else _mutant(seed, number)
+
+
+def _mutant(seed: int, number: int) -> Mutant:
+    chance = random.Random(f"{seed}/document/{number}")
+    kind = chance.choice(sorted(_KINDS))
+    word, files = _KINDS[kind](chance)
+    return Mutant(f"{seed}/{number} {kind}: {word}", _writer(files))
 
 
 def _writer(files: Files) -> Callable[[Path], None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +12,14 @@ import onnx
 
 from burnish.core.arrays import Array, Arrays
 from torture.case import Case
-from torture.finding import Finding
+from torture.finding import Finding, Progress
+from torture.hands import Hands, Outcome
 from torture.running import Level, deviation, installed, outputs_of
 
 _HEADROOM = 3
 """How many times a planted difference exceeds what the engine's own rewriting does."""
+LIMIT_S = 240.0
+"""How long one proof may take."""
 
 
 def objection(case: Case) -> str:
@@ -89,20 +92,41 @@ def _is_blank(array: Array) -> bool:
     return finite.size == 0 or bool(np.all(finite == finite.flat[0]))
 
 
-def run(cases: Iterable[Case]) -> list[Finding]:
+def run(names: Sequence[str], hands: Hands) -> list[Finding]:
     """Return a finding for each case that does not prove what it says."""
-    found = []
-    for case in cases:
-        if not all(installed(package) for package in case.needs):
-            continue
-        if problem := objection(case):
-            found.append(Finding("unproved", case.name, problem))
-            print(f"{case.name}: {problem}", flush=True)
-    return found
+    progress = Progress("proofs", len(names))
+
+    def told(outcome: Outcome[str]) -> None:
+        progress.tell(1, _findings(outcome))
+
+    pieces = [(name,) for name in names]
+    outcomes = hands.spread(objection_to, pieces, limit_s=LIMIT_S, told=told)
+    return [each for outcome in outcomes for each in _findings(outcome)]
+
+
+def objection_to(name: str) -> str:
+    """Return why the case of this name does not prove what it says; empty: it does."""
+    from torture.judging import CASES
+
+    case = CASES[name]
+    return objection(case) if all(installed(package) for package in case.needs) else ""
+
+
+def _findings(outcome: Outcome[str]) -> list[Finding]:
+    (name,) = outcome.arguments
+    problem = outcome.result
+    return [Finding("unproved", name, problem)] if problem else outcome.trouble(name)
+
+
+def command_line() -> int:
+    """Prove the cases whose names fit; return 1 if one does not hold."""
+    from torture.scoreboard import chosen
+
+    with Hands(2) as hands:
+        return min(1, len(run(chosen(sys.argv[1] if len(sys.argv) > 1 else "*"), hands)))
 
 
 if __name__ == "__main__":
-    from torture.scoreboard import CASES, chosen
+    from torture import proof  # by this name hands find what they are to do
 
-    asked = [CASES[name] for name in chosen(sys.argv[1] if len(sys.argv) > 1 else "*")]
-    sys.exit(min(1, len(run(asked))))
+    sys.exit(proof.command_line())

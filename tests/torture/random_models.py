@@ -1,7 +1,7 @@
 """Random models: valid graphs of mixed operators that must come out right of every command.
 
-`main(count, seed)` grows so many models, each by its own number, and returns how many were
-rewritten or compiled wrongly, or refused. Whatever is found is told by that number:
+`run` grows so many models, each by its own number, and returns which were rewritten or compiled
+wrongly, or refused. Whatever is found is told by that number:
 `python -m tests.torture.random_models --seed N --count 1`.
 """
 
@@ -10,22 +10,25 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
 
 from burnish.core.arrays import Array
-from torture.finding import Finding
+from torture.finding import Finding, Progress
 from torture.growing import COARSE, FINE, Growing, NoNode
+from torture.hands import Hands, Outcome
 from torture.random_patterns import PATTERNS
 from torture.random_steps import STEPS
 from torture.running import outputs_of
-from torture.ways import QUICK_WAYS, WAYS, Way
+from torture.ways import QUICK_WAYS, WAYS
 
 ALLOWED = (1e-9, 2e-4, 2e-2)
 """How far right results may be apart, relative to their size, computed in f64, f32 and f16."""
+LIMIT_S = 300.0
+"""How long one model may take."""
 
 
 def grown(seed: int) -> Growing:
@@ -55,31 +58,37 @@ def grown(seed: int) -> Growing:
     return grow
 
 
-def run(count: int, seed: int, ways: dict[str, Way] | None = None) -> list[Finding]:
+def run(count: int, seed: int, hands: Hands, ways: Sequence[str] = tuple(WAYS)) -> list[Finding]:
     """Return what went wrong with so many models, printing each finding as it is made."""
-    found = []
-    for number in range(seed * 100_000, seed * 100_000 + count):
-        for each in examined(number, ways or WAYS):
-            print(f"{each.kind}: {each.where}: {each.what}", flush=True)
-            found.append(each)
-    return found
+    progress = Progress("random", count)
+
+    def told(outcome: Outcome[list[Finding]]) -> None:
+        progress.tell(1, _findings(outcome))
+
+    numbers = range(seed * 100_000, seed * 100_000 + count)
+    pieces = [(number, tuple(ways)) for number in numbers]
+    outcomes = hands.spread(examined, pieces, limit_s=LIMIT_S, told=told)
+    return [each for outcome in outcomes for each in _findings(outcome)]
 
 
-def main(count: int, seed: int) -> int:
-    """Return how many findings there are among so many models."""
-    return len(run(count, seed))
+def _findings(outcome: Outcome[list[Finding]]) -> list[Finding]:
+    return outcome.result or outcome.trouble(f"random model {outcome.arguments[0]}")
 
 
-def examined(number: int, ways: dict[str, Way]) -> Iterator[Finding]:
-    """Yield what goes wrong with one model, each way."""
+def examined(number: int, ways: Sequence[str]) -> list[Finding]:
+    """Return what goes wrong with one model, each way."""
+    return list(_examined(number, ways))
+
+
+def _examined(number: int, ways: Sequence[str]) -> Iterator[Finding]:
     grow = grown(number)
     model = grow.model(is_open=number % 3 == 1)
     if not _runs(grow, model):
         return
-    for name, way in ways.items():
+    for name in ways:
         where = f"random model {number}, {name}"
         try:
-            results = way(model, grow.inputs)
+            results = WAYS[name](model, grow.inputs)
         except Exception as error:  # whatever it is, it is told
             last = traceback.extract_tb(error.__traceback__)[-1]
             spot = f"{Path(last.filename).name}:{last.lineno}"
@@ -115,17 +124,27 @@ def _wrong(grow: Growing, results: dict[str, Array]) -> Iterator[str]:
             yield f"{name}: {int(off.sum())} of {off.size} elements are off, by up to {worst:.3g}"
 
 
-if __name__ == "__main__":
+def command_line() -> int:
+    """Do what the command line asks; return 1 if there are findings."""
     parser = argparse.ArgumentParser(prog="python -m tests.torture.random_models")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--number", type=int, help="one model by its number, with all its nodes")
     parser.add_argument("--quick", action="store_true", help="without the proofs of compile")
     given = parser.parse_args()
     if given.number is not None:
         print(onnx.printer.to_text(grown(given.number).model(is_open=given.number % 3 == 1)))
-        print(*examined(given.number, WAYS), sep="\n")
-        sys.exit()
-    found = run(given.count, given.seed, QUICK_WAYS if given.quick else None)
+        found = examined(given.number, tuple(WAYS))
+        print(*found, sep="\n")
+        return min(1, len(found))
+    with Hands(given.jobs) as hands:
+        found = run(given.count, given.seed, hands, tuple(QUICK_WAYS if given.quick else WAYS))
     print(f"{given.count} random models, {len(found)} findings")
-    sys.exit(min(1, len(found)))
+    return min(1, len(found))
+
+
+if __name__ == "__main__":
+    from torture import random_models  # by this name hands find what they are to do
+
+    sys.exit(random_models.command_line())

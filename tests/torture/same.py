@@ -19,6 +19,7 @@ import onnx
 from torture.bases import decoders, found, narrow, text, vision
 from torture.bases.rewriters import renamed, shuffled
 from torture.finding import Finding
+from torture.hands import Hands
 from torture.judging import Answer, Question, answers
 from torture.running import installed
 
@@ -34,17 +35,21 @@ ZOO = (
     "qwen2", "resnet18", "roberta", "swin-t", "unet", "vit-s32",
 )  # fmt: skip
 """Models of the zoo that are exported in their small form."""
+EXPORT_S = 240.0
 _NARROW = ("int8-dynamic", "int8-qdq", "int8-conv", "f16")
 
 
 def run(
-    count: int, seed: int, *, jobs: int = 2, zoo: bool = True, engines: bool = False
+    count: int, seed: int, hands: Hands, *, zoo: bool = True, engines: bool = False
 ) -> list[Finding]:
     """Return every comparison that was not called equal, printing a row for each comparison."""
     with tempfile.TemporaryDirectory(prefix="torture-same-") as folder:
-        models = list(_written(Path(folder), seed, zoo=zoo and installed("torch"), count=count))
+        models = [
+            *_plain(Path(folder)),
+            *(_of_zoo(Path(folder), count, seed, hands) if zoo else ()),
+        ]
         questions = list(_questions(models, count, random.Random(seed), engines=engines))
-        said = answers(questions, jobs=jobs, told=lambda answer: print(_row(answer), flush=True))
+        said = answers(questions, hands, told=lambda answer: print(_row(answer), flush=True))
     return [Finding(_kind(each), each.name, each.why) for each in said if each.said != "equal"]
 
 
@@ -54,19 +59,29 @@ def _kind(answer: Answer) -> str:
     )
 
 
-def _written(folder: Path, seed: int, *, zoo: bool, count: int) -> Iterator[Path]:
-    """Yield the models of this run: all that need no PyTorch, and of the zoo one in five runs."""
+def _plain(folder: Path) -> Iterator[Path]:
+    """Yield the models that need no PyTorch."""
     for base in BASES:
         onnx.save(base.model, path := folder / f"{base.name}.onnx")
         yield path
-    if not zoo:
+
+
+def _of_zoo(folder: Path, count: int, seed: int, hands: Hands) -> Iterator[Path]:
+    """Yield models of the zoo, one for five comparisons; what cannot be exported here is told."""
+    if not installed("torch"):
+        print("same: no models of the zoo, because torch is not installed", flush=True)
         return
     names = random.Random(seed).sample(ZOO, min(len(ZOO), max(count // 5, 1)))
-    for name in names:
-        yield _exported(name, folder / f"zoo-{name}.onnx")
+    pieces = [(name, folder / f"zoo-{name}.onnx") for name in names]
+    for outcome in hands.spread(exported, pieces, limit_s=EXPORT_S):
+        if outcome.ending == "done":
+            yield outcome.arguments[1]
+        else:
+            print(f"same: without {outcome.arguments[0]}: {outcome.what[:160]}", flush=True)
 
 
-def _exported(name: str, path: Path) -> Path:
+def exported(name: str, path: Path) -> None:
+    """Write a model of the zoo in its small form."""
     from burnish.zoo.entry import MODELS, NetworkOptions
     from network_checks import export
 
@@ -77,7 +92,6 @@ def _exported(name: str, path: Path) -> Path:
         export(
             built.module, built.inputs, axes=built.dynamic_axes, exporter="torchscript", path=path
         )
-    return path
 
 
 def _questions(
@@ -128,13 +142,21 @@ def _row(answer: Answer) -> str:
     return f"{answer.name:<44} {answer.said:<12} {answer.seconds:6.1f} s  {why[:160]}"
 
 
-if __name__ == "__main__":
+def command_line() -> int:
+    """Do what the command line asks; return 1 if a comparison was not called equal."""
     parser = argparse.ArgumentParser(prog="python -m tests.torture.same", description=__doc__)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--engines", action="store_true", help="on OpenVINO too")
     given = parser.parse_args()
-    found_here = run(given.count, given.seed, jobs=given.jobs, engines=given.engines)
+    with Hands(given.jobs) as hands:
+        found_here = run(given.count, given.seed, hands, engines=given.engines)
     print(f"{given.count} comparisons, {len(found_here)} not called equal")
-    sys.exit(1 if found_here else 0)
+    return 1 if found_here else 0
+
+
+if __name__ == "__main__":
+    from torture import same  # by this name hands find what they are to do
+
+    sys.exit(same.command_line())

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torture.hands import Hands
 from torture.judging import CASES, Answer, Question, answers
 
 _WORDS = {
@@ -60,7 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Ask about the chosen cases, print the table, and return 1 if the bar is not met."""
     asked = _parser().parse_args(argv)
     names = chosen(asked.cases, asked.sample, asked.seed)
-    score = asked_about(names, budget_s=asked.budget, jobs=asked.jobs)
+    with Hands(asked.jobs) as hands:
+        score = asked_about(names, hands, budget_s=asked.budget)
     for line in summary(score):
         print(line)
     if asked.json:
@@ -69,10 +71,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     return int(score.found < 0.95 or score.wrongly_called > 0 or score.broken > 0)
 
 
-def asked_about(names: Sequence[str], *, budget_s: float | None = None, jobs: int = 1) -> Score:
+def asked_about(names: Sequence[str], hands: Hands, *, budget_s: float | None = None) -> Score:
     """Return what was said, printing each row as it comes."""
     questions = [Question(name, budget_s=budget_s) for name in names]
-    said = answers(questions, jobs=jobs, told=lambda answer: print(row(answer), flush=True))
+    said = answers(questions, hands, told=lambda answer: print(row(answer), flush=True))
     return Score(tuple(said))
 
 
