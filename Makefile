@@ -15,7 +15,7 @@ test: $(VENV)/.dev  ## all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-gpu:  ## what needs an NVIDIA card, with whatever Python has the libraries for it
-	PYTHONPATH=src $(PYTHON) -m pytest -m gpu tests/cuda
+	PYTHONPATH=src:$(PYTHONPATH) $(PYTHON) -m pytest -m gpu tests/cuda
 
 check: $(VENV)/.dev  ## format, lint, types, layers, fast tests
 	$(BIN)/ruff format --check .
@@ -40,7 +40,7 @@ bench: bench-quick bench-compile bench-whatif zoo  ## the figures that docs quot
 	$(BIN)/python benchmarks/zoo_speed.py --prepare
 	$(BIN)/python benchmarks/zoo_speed.py
 	@echo "not run: benchmarks/gpu_bert.py, benchmarks/gpu_folder.py, benchmarks/gpu_folders.py,"
-	@echo "         benchmarks/gpu_kernels.py, benchmarks/gpu_smoke.py, benchmarks/cuda_graph.py (an NVIDIA GPU),"
+	@echo "         benchmarks/gpu_kernels.py, benchmarks/gpu_smoke.py, benchmarks/gpu_torch.py, benchmarks/cuda_graph.py (an NVIDIA GPU),"
 	@echo "         benchmarks/tf_bert.py (TensorFlow), benchmarks/coverage.py (the coverage tool in ../shared),"
 	@echo "         benchmarks/architectures.py, benchmarks/forms.py (the same), benchmarks/corpus.py (folders of models that others wrote)"
 
@@ -52,8 +52,8 @@ bench-aa: $(VENV)/.dev  ## what verdicts are worth here: A/A, planted slowdowns,
 	$(BIN)/python benchmarks/aa.py
 
 bench-gpu:  ## our kernels against PyTorch on an NVIDIA card, with whatever Python has both
-	PYTHONPATH=src $(PYTHON) benchmarks/gpu_smoke.py
-	PYTHONPATH=src $(PYTHON) benchmarks/gpu_kernels.py
+	PYTHONPATH=src:$(PYTHONPATH) $(PYTHON) benchmarks/gpu_smoke.py
+	PYTHONPATH=src:$(PYTHONPATH) $(PYTHON) benchmarks/gpu_kernels.py
 
 torture: $(VENV)/.dev  ## attack: planted errors, traps, mutants, kills; docs/torture.md
 	$(BIN)/python -m tests.torture

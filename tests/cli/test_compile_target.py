@@ -111,3 +111,35 @@ def test_without_the_bindings_it_says_what_to_install(
 def test_a_kind_of_card_is_a_target_of_rewriting_too() -> None:
     assert options_of(OptimizeCommand("m.onnx", target="sm_80")).target == "cuda"
     assert options_of(OptimizeCommand("m.onnx")).target == "cpu"
+
+
+_FACTORY = """
+import torch
+
+def make():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU()).eval(), (torch.ones(4, 8),)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+def test_a_module_is_exported_and_compiled_for_a_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "my_model.py").write_text(_FACTORY)
+    monkeypatch.setenv("BURNISH_STORE", str(tmp_path / "store"))
+    factory = f"{tmp_path / 'my_model.py'}:make"
+    words = ["compile", "--module", factory, "--target", "sm_90", "-o", str(tmp_path / "c")]
+    assert run(words) == 0
+    assert f"written: {tmp_path / 'c'} (cuda: sm_90, " in capsys.readouterr().out
+    assert list((tmp_path / "c" / "kernels").glob("*.cubin"))
+
+
+@pytest.mark.parametrize("given", [[], ["a.onnx", "--module", "b.py:make"]])
+def test_what_to_compile_is_one_thing(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["compile", *given, "-o", str(tmp_path / "c")]) == 2
+    assert "what to compile is one MODEL or one --module" in capsys.readouterr().err

@@ -25,6 +25,10 @@ def test_the_mode_of_onnx_runtime_is_its_level() -> None:
         ("openvino:fast", "engine openvino has no modes, and 'fast' was asked for",
          "write --engine openvino"),
         ("onnxruntime-cpu:of", "engine onnxruntime-cpu has no mode 'of'", "did you mean 'off'?"),
+        ("torch-eager:fast", "engine torch-eager has no mode 'fast'",
+         "torch-eager:graph replays a CUDA graph"),
+        ("onnxruntime-cuda:off", "engine onnxruntime-cuda has no mode 'off'",
+         "onnxruntime-cuda:graph replays a CUDA graph"),
         ("onnxruntime-cpo", "unknown engine 'onnxruntime-cpo'", "did you mean"),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ import torch
 from torch import nn
 
 from burnish.core.errors import UsageError
-from burnish.integrations import torch_backend, torch_graph
+from burnish.integrations import torch_backend, torch_graph, torch_opened
 from burnish.integrations.torch_backend import GraphOutcome, backend, graphs
+from burnish.integrations.torch_opened import NotCompiledError, OpenedGraph, opening_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.torch]
 
@@ -177,11 +178,11 @@ def test_gradients_are_pytorchs() -> None:
 
 
 def test_what_differs_from_pytorch_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Wrong:
-        def run(self, feeds: dict[str, Any]) -> dict[str, Any]:
-            return {"output_0": next(iter(feeds.values())) + 1}
+    def wrong(feeds: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"output_0": next(iter(feeds.values())) + 1}
 
-    monkeypatch.setattr(torch_graph, "_opened", lambda *_: Wrong())
+    opened = OpenedGraph(wrong, kernels=1, notes=())
+    monkeypatch.setattr(torch_graph, "opening_for", lambda _: lambda *_: opened)
     module, x = nn.Linear(4, 4), torch.randn(2, 4)
     torch.testing.assert_close(compiled(module)(x), module(x))
     assert only_report().eager.startswith("its output_0 differs from PyTorch's: ")
@@ -199,11 +200,17 @@ def test_ever_new_shapes_are_left_to_pytorch(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_types_that_numpy_lacks_are_shared_as_they_are() -> None:
     tensor = torch.randn(3, 4).bfloat16()
-    array = torch_graph.array_of(tensor)
+    array = torch_opened.array_of(tensor)
     assert array.dtype.name == "bfloat16"
-    back = torch_graph.tensor_of(array)
+    back = torch_opened.tensor_of(array)
     assert back.data_ptr() == tensor.data_ptr()
     assert torch.equal(back, tensor)
+
+
+@pytest.mark.parametrize("devices", [{"cuda:1"}, {"cpu", "cuda:0"}, {"meta"}])
+def test_tensors_of_other_devices_are_left_to_pytorch(devices: set[str]) -> None:
+    with pytest.raises(NotCompiledError, match="is compiled for the CPU or for the first card"):
+        opening_for(devices)
 
 
 def test_options_that_are_not_known_are_refused() -> None:

@@ -68,6 +68,10 @@ class Figures:
     """The most resident memory of any of the processes."""
     model_bytes: int | None = None
     """The size of the model's files on disk."""
+    card_s: float | None = None
+    """A run between events on the card's own clock."""
+    card_memory_bytes: int | None = None
+    """The most memory on the card of any of the processes."""
 
 
 @dataclass(frozen=True, slots=True)

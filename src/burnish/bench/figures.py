@@ -18,6 +18,8 @@ def figures_of(measurement: Measurement) -> Figures:
         "first_call_s": measurement.first_call_s,
         "peak_memory_bytes": measurement.peak_memory_bytes,
         "model_bytes": measurement.model_bytes,
+        "card_s": measurement.card_s,
+        "card_memory_bytes": measurement.card_memory_bytes,
     }
     samples = measurement.samples_s
     if not samples:

@@ -51,6 +51,10 @@ class ProcessStart:
     """False: the warm-up reached its limit before the calls were steady."""
     peak_memory_bytes: int | None = None
     """The most host memory the process held; None: it did not live to tell."""
+    card_s: float | None = None
+    """The median of a few runs between events on the card; None: there are none."""
+    card_memory_bytes: int | None = None
+    """What it held on the card when it was steady; None: the driver does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,17 @@ class Measurement:
         """Return the most host memory that any of the processes held."""
         peaks = [launch.peak_memory_bytes for launch in self.launches]
         return max((peak for peak in peaks if peak is not None), default=None)
+
+    @property
+    def card_s(self) -> float | None:
+        """Return the median time between events on the card."""
+        return _median_of([one.card_s for one in self.launches if one.card_s is not None])
+
+    @property
+    def card_memory_bytes(self) -> int | None:
+        """Return the most memory on the card that any of the processes held."""
+        held = [launch.card_memory_bytes for launch in self.launches]
+        return max((one for one in held if one is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,4 +228,6 @@ def _launch(number: int, opened: WarmedUp) -> ProcessStart:
         warmup_calls=opened.warmup_calls,
         warmup_s=opened.warmup_s,
         converged=opened.converged,
+        card_s=opened.card_s,
+        card_memory_bytes=opened.card_memory_bytes,
     )

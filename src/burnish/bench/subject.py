@@ -55,6 +55,10 @@ class WarmedUp:
     converged: bool
     call_s: float
     placement: Placed
+    card_s: float | None = None
+    """The median of runs on the card's own clock; None: on no card, or the engine has none."""
+    card_memory_bytes: int | None = None
+    """What the process held on a card then; None: nothing, or the driver does not tell."""
 
 
 class WorkerFailedError(Exception):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.bench.measure import Placed
+from burnish.bench.on_card import alone_on, card_bytes, card_seconds
 from burnish.bench.subject import BenchSubject, WarmedUp
 from burnish.core import records
 from burnish.core.arrays import Array
@@ -55,6 +56,7 @@ class Bench:
         self._session: Session | None = None
         self._call: stopwatch.Call | None = None
         self._feeds: Mapping[str, Array] = {}
+        self._device = "cpu"
 
     def ready(self) -> None:
         """Import what every engine needs: what follows is the engine's own time."""
@@ -71,7 +73,10 @@ class Bench:
         first_call_s = stopwatch.timed(lambda: session.run(self._feeds))
         self._call = session.prepare(self._feeds)
         _silence_collector()
-        warmup = stopwatch.warm_up(self._call, request.warmup)
+        self._device = session.placement.device
+        with alone_on(self._device):
+            warmup = stopwatch.warm_up(self._call, request.warmup)
+            card_s = card_seconds(session, self._feeds) if self._device != "cpu" else None
         return WarmedUp(
             load_s=load_s,
             first_call_s=first_call_s,
@@ -80,14 +85,18 @@ class Bench:
             converged=warmup.converged,
             call_s=warmup.call_s,
             placement=records.decode(Placed, records.encode(session.placement)),
+            card_s=card_s,
+            card_memory_bytes=card_bytes() if self._device != "cpu" else None,
         )
 
     def block(self, request: BlockRequest) -> CallSamples:
         """Time a block of calls."""
         assert self._call is not None, "open comes first"
-        return CallSamples(
-            stopwatch.sampled(self._call, calls=request.calls, settle_s=request.settle_s)
-        )
+        with alone_on(self._device):
+            samples_s = stopwatch.sampled(
+                self._call, calls=request.calls, settle_s=request.settle_s
+            )
+        return CallSamples(samples_s)
 
     def peak_memory_bytes(self) -> int:
         """Tell the most memory that this process has held."""

@@ -89,6 +89,14 @@ class Session(Protocol):
     ) -> None: ...
 
 
+@runtime_checkable
+class CardTimed(Protocol):
+    """A session that can tell how long its runs take on a card's own clock."""
+
+    def card_times_s(self, feeds: Arrays, *, warmup: int, runs: int) -> tuple[float, ...]:
+        """Return the seconds between events around each run's work; empty: it is on no card."""
+
+
 class Engine(Protocol):
     """Something that can run a model."""
 

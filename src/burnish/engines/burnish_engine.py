@@ -160,6 +160,15 @@ class BurnishSession:
 
         return tracing.trace(self._executable(feeds), feeds, warmup=warmup, runs=runs)
 
+    def card_times_s(self, feeds: Arrays, *, warmup: int, runs: int) -> tuple[float, ...]:
+        """Return the seconds of each run on the card; empty: kernels run elsewhere, too."""
+        from burnish.runtime.executable import OnCard
+
+        executable = self._executable(feeds)
+        if not isinstance(executable, OnCard):
+            return ()
+        return executable.times_s(feeds, warmup=warmup, runs=runs)
+
     def __enter__(self) -> Self:
         return self
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib.util
 import io
 from pathlib import Path
 
-from burnish.core.errors import MissingCapabilityError
+from burnish.core.errors import MissingCapabilityError, UsageError
 from burnish.engines import onnxruntime_placement as placed
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
 from burnish.engines.fallback import precision_notes, require
@@ -20,6 +21,8 @@ from burnish.store.stored import StoredModel
 
 PROVIDER = "CUDAExecutionProvider"
 REMEDY = "pip uninstall onnxruntime && pip install 'burnish[gpu]'"
+GRAPH = "graph"
+"""The mode in which runs replay a CUDA graph, as `--cuda-graph` asks of all engines."""
 CONVOLUTION_SEARCH = "EXHAUSTIVE"
 """Try every algorithm of cuDNN once per shape: slow first runs, fast later ones."""
 
@@ -51,6 +54,8 @@ class OnnxRuntimeCuda:
     def open(self, model: StoredModel, options: EngineOptions) -> OnnxRuntimeSession:
         """Load a model on the GPU, and check that it really is there."""
         require(self)
+        if options.mode == GRAPH:
+            options = dataclasses.replace(options, cuda_graph=True)
         said = _preload_cuda()
         provider = Provider(PROVIDER, "cuda", options.device_index, provider_options(options))
         session = load(model, options, provider)
@@ -67,6 +72,14 @@ class OnnxRuntimeCuda:
             session=session,
             placement=_placement(model, options, placed.assigned(session)),
         )
+
+    def require_mode(self, mode: str) -> None:
+        """Raise if it is not the one mode there is."""
+        if mode != GRAPH:
+            raise UsageError(
+                f"engine {self.name} has no mode {mode!r}",
+                hint=f"{self.name}:{GRAPH} replays a CUDA graph",
+            )
 
 
 def provider_options(options: EngineOptions) -> dict[str, str]:

@@ -17,6 +17,9 @@ from burnish.store.stored import StoredModel
 COMPILERS = ("c++", "g++", "clang++")
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
+WITH_GRAPHS = ("reduce-overhead", "max-autotune")
+"""Modes in which PyTorch captures CUDA graphs by itself."""
+
 
 class TorchCompile:
     """`torch.compile`, which needs a C++ compiler on the CPU and Triton on a GPU."""
@@ -51,6 +54,8 @@ class TorchCompile:
         notes = (*no_cuda_graph(options, self.name), *level_notes(options, self.name))
         chosen = _chosen(options.mode)
         loaded = load(model, options)
+        if options.mode in WITH_GRAPHS and loaded.device != "cpu":
+            notes = (*notes, "PyTorch replays CUDA graphs where it can")
         torch._dynamo.reset()  # a graph compiled for another model must not count as ours
         breaks_before = _graph_breaks()
         return TorchSession(

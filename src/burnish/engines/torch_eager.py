@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from burnish.core.errors import UsageError
 from burnish.engines.base import ENGINES, Availability, EngineOptions
 from burnish.engines.fallback import no_cuda_graph, require
 from burnish.engines.installed import version_of
+from burnish.engines.torch_captured import MODE, NOTE, CapturedCall
 from burnish.engines.torch_session import TorchSession, load
 from burnish.store.stored import StoredModel
 
@@ -30,11 +34,23 @@ class TorchEager:
         return installed()
 
     def open(self, model: StoredModel, options: EngineOptions) -> TorchSession:
-        """Build the module that `model` was exported from."""
+        """Build the module that `model` was exported from; `torch-eager:graph` captures it."""
         require(self)
-        notes = no_cuda_graph(options, self.name)
         loaded = load(model, options)
+        if (options.cuda_graph or options.mode == MODE) and loaded.device != "cpu":
+            call = CapturedCall(loaded.module)
+            return TorchSession(loaded, options, call=call, notes=lambda: (NOTE,))
+        asked = replace(options, cuda_graph=options.cuda_graph or options.mode == MODE)
+        notes = no_cuda_graph(asked, f"{self.name} without a GPU")
         return TorchSession(loaded, options, call=loaded.module, notes=lambda: notes)
+
+    def require_mode(self, mode: str) -> None:
+        """Raise if it is not the one mode there is."""
+        if mode != MODE:
+            raise UsageError(
+                f"engine {self.name} has no mode {mode!r}",
+                hint=f"{self.name}:{MODE} replays a CUDA graph",
+            )
 
 
 ENGINES.register("torch-eager")(TorchEager())

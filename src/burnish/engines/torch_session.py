@@ -178,6 +178,24 @@ class TorchSession:
             call()
         return recorded(call, runs=runs, modules_of=eager, on_gpu=model.device != "cpu")
 
+    def card_times_s(self, feeds: Arrays, *, warmup: int, runs: int) -> tuple[float, ...]:
+        """Return the seconds between events around each run; empty on a CPU."""
+        import torch
+
+        if self._opened().device == "cpu":
+            return ()
+        arguments = self._arguments(feeds)
+        found = []
+        with torch.inference_mode():
+            for _ in range(warmup + runs):
+                begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+                begin.record()
+                self._call(**arguments)
+                end.record()
+                end.synchronize()
+                found.append(begin.elapsed_time(end) / 1e3)
+        return tuple(found[warmup:])
+
     def __enter__(self) -> Self:
         return self
 

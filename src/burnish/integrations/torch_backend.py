@@ -1,5 +1,7 @@
 """`torch.compile(model, backend="burnish")`: what Dynamo captures runs on our kernels.
 
+That is on the CPU, or on the first NVIDIA card, wherever the graph's tensors lie.
+
 A graph is compiled when it is first called, for the shapes that it is called with, and its outputs
 are held against PyTorch's own before they are used. Where it cannot be compiled, or differs,
 PyTorch runs it as it is, and `graphs()` says why.
@@ -14,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from burnish.core.errors import BurnishError, UsageError
-from burnish.integrations.torch_graph import CompiledShape, NotCompiledError, compile_for, is_tensor
+from burnish.integrations.torch_graph import CompiledShape, compile_for, is_tensor
+from burnish.integrations.torch_opened import NotCompiledError
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +116,7 @@ class CompiledGraph:
         except BurnishError as error:
             self._tell(error.problem, values)
             return None
-        self._report(values, kernels=found.kernels, notes=found.notes)
+        self._report(values, kernels=found.opened.kernels, notes=found.opened.notes)
         return found
 
     def _tell(self, reason: str, values: Sequence[Any]) -> None:
@@ -141,12 +144,8 @@ def _refusal(values: Sequence[Any]) -> str:
     """Return why a call is left to PyTorch whatever its shapes are."""
     import torch
 
-    tensors = [each for each in values if is_tensor(each)]
-    if torch.is_grad_enabled() and any(each.requires_grad for each in tensors):
+    if torch.is_grad_enabled() and any(is_tensor(n) and n.requires_grad for n in values):
         return "gradients are wanted (call it under torch.inference_mode() if they are not)"
-    places = sorted({str(each.device) for each in tensors if each.device.type != "cpu"})
-    if places:
-        return f"its tensors lie on {', '.join(places)}, and only CPUs are compiled for so far"
     return ""
 
 
@@ -166,5 +165,5 @@ def _state(weight: Tensor) -> tuple[int, int]:
 
 def _described(value: Any) -> object:  # noqa: ANN401
     if is_tensor(value):
-        return tuple(value.shape), str(value.dtype)
+        return tuple(value.shape), value.dtype, value.device
     return value

@@ -7,24 +7,18 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import onnx_ir as ir
 
-from burnish.core.array_types import name_of
-from burnish.core.arrays import Array, Arrays
-from burnish.engines.base import ENGINES, EngineOptions, Session
-from burnish.engines.burnish_engine import KERNELS
-from burnish.engines.torch_values import short_name, torch_type
+from burnish.integrations.torch_opened import (
+    NotCompiledError,
+    OpenedGraph,
+    array_of,
+    opening_for,
+)
 from burnish.parity.compare import compare
 from burnish.parity.tolerances import Tolerances
-from burnish.process.scratch import scratch
-from burnish.store import onnx_files
-from burnish.store.element_types import numpy_type
-from burnish.store.history import History
-from burnish.store.stored import StoredModel
 from burnish.zoo.exporting.graph import tidied
 
 Tensor = Any
@@ -36,15 +30,11 @@ Node = Any
 OPSET = 20
 
 
-class NotCompiledError(Exception):
-    """Why PyTorch must run a graph itself."""
-
-
 @dataclass(frozen=True, slots=True)
 class CompiledShape:
     """A graph that is compiled for inputs of certain shapes; called with all of Dynamo's values."""
 
-    session: Session
+    opened: OpenedGraph
     taken: tuple[tuple[str, int], ...]
     """The names of its inputs, and where they stand among Dynamo's values."""
     given: tuple[str | None, ...]
@@ -54,20 +44,9 @@ class CompiledShape:
 
     def __call__(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return what the graph gives."""
-        feeds = {name: array_of(values[place]) for name, place in self.taken}
-        found = self.session.run(feeds)
+        found = self.opened.run({name: values[place] for name, place in self.taken})
         pairs = zip(self.given, self.fixed, strict=True)
-        return tuple(each if name is None else tensor_of(found[name]) for name, each in pairs)
-
-    @property
-    def kernels(self) -> int:
-        """Return how many nodes run as kernels of ours."""
-        return self.session.placement.nodes_by_provider.get(KERNELS, 0)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return what else runs, and why."""
-        return self.session.placement.notes
+        return tuple(each if name is None else found[name] for name, each in pairs)
 
 
 def compile_for(
@@ -79,6 +58,7 @@ def compile_for(
     """
     import torch
 
+    opening = opening_for({str(each.device) for each in values if is_tensor(each)})
     inputs = [n for n, each in enumerate(values) if is_tensor(each) and n not in weights]
     program = _exported(graph, values, inputs)
     with torch.no_grad():
@@ -87,12 +67,11 @@ def compile_for(
     model = _model(program, inputs, [name for name in given if name])
     kept = {value.name for value in model.graph.inputs}
     taken = tuple((_input_name(n), n) for n in inputs if _input_name(n) in kept)
-    feeds = {name: array_of(values[place]) for name, place in taken}
-    session = _opened(model, feeds, threads)
-    wanted = {n: array_of(t) for n, t in zip(given, expected, strict=True) if n is not None}
-    _check(session, feeds, wanted)
     fixed = tuple(None if is_tensor(each) else each for each in expected)
-    return CompiledShape(session, taken, given, fixed)
+    opened = opening(model, {name: values[place] for name, place in taken}, threads)
+    found = CompiledShape(opened, taken, given, fixed)
+    _check(expected, found(values))
+    return found
 
 
 def is_tensor(value: Any) -> bool:  # noqa: ANN401
@@ -100,29 +79,6 @@ def is_tensor(value: Any) -> bool:  # noqa: ANN401
     import torch
 
     return isinstance(value, torch.Tensor)
-
-
-def array_of(tensor: Tensor) -> Array:
-    """Return a tensor of the host as an array, of the same memory where it is dense."""
-    import torch
-
-    kind = numpy_type(short_name(tensor))
-    dense = tensor.detach().contiguous()
-    if kind.isbuiltin == 1:
-        found: Array = dense.numpy()
-        return found
-    bits = dense.view(getattr(torch, f"uint{8 * kind.itemsize}"))
-    return np.asarray(bits.numpy()).view(kind)
-
-
-def tensor_of(array: Array) -> Tensor:
-    """Return an array as a tensor of the same memory."""
-    import torch
-
-    if array.dtype.isbuiltin == 1:
-        return torch.from_numpy(array)
-    bits = torch.from_numpy(array.view(f"u{array.itemsize}"))
-    return bits.view(torch_type(name_of(array)))
 
 
 def _exported(graph: GraphModule, values: Sequence[Any], inputs: Sequence[int]) -> ExportedProgram:
@@ -203,20 +159,11 @@ def _input_name(place: int) -> str:
     return f"input_{place}"
 
 
-def _opened(model: ir.Model, feeds: Arrays, threads: int) -> Session:
-    """Return a session in which a graph is compiled for inputs of these shapes."""
-    with scratch("dynamo") as folder:
-        path: Path = folder / "graph.onnx"
-        onnx_files.write(model, path, history=History("", ()))
-        stored = StoredModel(path, "torch.compile")
-        session = ENGINES["burnish"].open(stored, EngineOptions(threads=threads))
-        session.prepare(feeds)  # compiles, for which the file must be there
-    return session
-
-
-def _check(session: Session, feeds: Arrays, expected: Arrays) -> None:
+def _check(expected: Sequence[Any], found: Sequence[Any]) -> None:
     """Raise where a compiled graph gives something else than PyTorch."""
-    for diff in compare(expected, session.run(feeds), Tolerances()):
+    wanted = {f"output_{n}": array_of(t) for n, t in enumerate(expected) if is_tensor(t)}
+    given = {f"output_{n}": array_of(t) for n, t in enumerate(found) if is_tensor(t)}
+    for diff in compare(wanted, given, Tolerances()):
         if not diff.passed:
             raise NotCompiledError(f"its {diff.name} differs from PyTorch's: {diff.reason}")
 

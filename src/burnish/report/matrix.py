@@ -18,10 +18,13 @@ COLUMNS = (
     "high_s", "p90_s", "p95_s", "p99_s", "items_per_s", "load_s", "first_call_s",
     "peak_memory_bytes", "model_bytes", "samples", "processes", "baseline", "speed_up",
     "speed_up_low", "speed_up_high", "verdict", "results", "max_rel", "measured_at", "reason",
+    "card_s", "card_memory_bytes",
 )  # fmt: skip
 _COSTS = (
     "subject", "per second", "p90", "p95", "p99", "load", "first call", "peak memory", "on disk",
 )  # fmt: skip
+_CARD = ("on the card", "card memory")
+"""Columns that there are where something ran on a card."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,13 @@ def tables(bench: BenchReport) -> tuple[Table, ...]:
 
 def costs(bench: BenchReport) -> Table:
     """Return throughput, percentiles, what a fresh process pays, and memory."""
+    known = any(one.card_s or one.card_memory_bytes for one in bench.measurements)
+    columns = (*_COSTS, *(_CARD if known else ()))
     return table(
         "",
-        _COSTS,
-        [_cost_row(bench, one) for one in bench.measurements],
-        numeric=_COSTS[1:],
+        columns,
+        [_cost_row(bench, one)[: len(columns)] for one in bench.measurements],
+        numeric=columns[1:],
         remark="Per second: inputs of one caller that waits for each answer. Load: importing the "
         "engine and building or opening the model. Percentiles need 29, 59 and 299 calls.",
     )
@@ -133,7 +138,11 @@ def _record(bench: BenchReport, one: Measurement) -> dict[str, object]:
 def _cost_row(bench: BenchReport, one: Measurement) -> tuple[Cell, ...]:
     figures = figures_in(bench, one)
     if not figures.samples:
-        return (Cell(one.subject), Cell(one.status, tone=Tone.BAD), *[NONE] * (len(_COSTS) - 2))
+        return (
+            Cell(one.subject),
+            Cell(one.status, tone=Tone.BAD),
+            *[NONE] * (len((*_COSTS, *_CARD)) - 2),
+        )
     rate = figures.items_per_s
     times = (figures.p90_s, figures.p95_s, figures.p99_s, figures.load_s, figures.first_call_s)
     sizes = (figures.peak_memory_bytes, figures.model_bytes)
@@ -142,6 +151,8 @@ def _cost_row(bench: BenchReport, one: Measurement) -> tuple[Cell, ...]:
         NONE if rate is None else Cell(units.significant(rate)),
         *(NONE if value is None else Cell(units.seconds(value)) for value in times),
         *(NONE if value is None else Cell(units.size(value)) for value in sizes),
+        NONE if figures.card_s is None else Cell(units.seconds(figures.card_s)),
+        NONE if figures.card_memory_bytes is None else Cell(units.size(figures.card_memory_bytes)),
     )
 
 

@@ -57,6 +57,11 @@ class OnCard(Protocol):
     def run_on_card(self, feeds: Mapping[str, Any], *, stream: Any = None) -> dict[str, Any]:  # noqa: ANN401
         """Run once on tensors of any library, in a stream of any library; see `LoadedModel`."""
 
+    def times_s(
+        self, feeds: Arrays, *, warmup: int, runs: int, repeats: int = 1
+    ) -> tuple[float, ...]:
+        """Return how long each of `runs` runs took on the card's own clock."""
+
 
 @dataclass(frozen=True, slots=True)
 class Program:

@@ -43,6 +43,8 @@ class StoredModel:
     """The folder of `burnish compile` that was made from it, where that was named instead."""
     trusted: bool = False
     """Whether the user has named the code that makes its PyTorch module; no file can say so."""
+    sizes: tuple[Mapping[str, int], ...] = ()
+    """At which to measure it, where whoever names it says so; empty: as is asked for all."""
 
     @property
     def label(self) -> str:

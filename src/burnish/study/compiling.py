@@ -14,21 +14,22 @@ from burnish.feeds.bind import bind
 from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds
 from burnish.parity.tolerances import Tolerances
-from burnish.store import onnx_files
+from burnish.store import layout, onnx_files
 from burnish.store.interface import ANY_RANK
 from burnish.store.stored import StoredModel
+from burnish.study import exporting
 from burnish.study.compile import CompileRequest, compile_model
 from burnish.study.compile_report import CompileReport
 from burnish.study.given import model_of
 from burnish.study.requests.line import line
-from burnish.study.requests.rewriting import CompileCommand
+from burnish.study.requests.rewriting import CompileCommand, ExportCommand
 from burnish.study.requests.vocabulary import device, path, shapes
 from burnish.study.tuning import TuneTerms
 
 
 def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileReport:
     """Write a model as a folder of kernels, if that computes the same; return what was done."""
-    model = model_of(asked.model, asked.store)
+    model = _model(asked, progress)
     given = _given(model, asked)
     if not given:
         _require_sizes(model, asked)
@@ -57,6 +58,21 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
         words=tuple(words),
     )
     return compile_model(request, progress=progress)
+
+
+def _model(asked: CompileCommand, progress: Progress) -> StoredModel:
+    """Return the model that is meant; a module is exported into the store."""
+    if asked.module is None and asked.model is not None:
+        return model_of(asked.model, asked.store)
+    if asked.module is None or asked.model is not None:
+        raise UsageError(
+            "what to compile is one MODEL or one --module",
+            hint="burnish compile --module file.py:function -o FOLDER",
+        )
+    exported = exporting.answer(
+        ExportCommand(module=asked.module, store=asked.store), progress=progress
+    )
+    return layout.stored(exported.onnx)
 
 
 def _given(model: StoredModel, asked: CompileCommand) -> tuple[Feeds, ...]:

@@ -98,6 +98,8 @@ def sizes_of(asked: BenchCommand, model: StoredModel) -> tuple[list[Sizes], list
         "sequence": (_LENGTHS, counts(asked.sequence)),
         "past-length": (("past",), numbers(asked.past_length)),
     }
+    if model.sizes:
+        return list(model.sizes), []
     known = symbols(model) if any(sizes for _, sizes in wanted.values()) else {}
     axes: list[list[Sizes]] = [list(shapes(asked.shape)) or [{}]]
     notes: list[str] = []

@@ -12,7 +12,7 @@ from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
 from burnish.hw.spec import load, names
 from burnish.study.planning import CPU
-from burnish.study.requests.vocabulary import seconds
+from burnish.study.requests.vocabulary import seconds, shapes
 
 _HINT = "examples/studies has whole ones"
 _AXES = ("batch", "sequence", "past")
@@ -28,6 +28,10 @@ class StudyModel:
     zoo: str | None = None
     past: bool = False
     """Of the zoo: a decoder that takes and returns keys and values."""
+    precision: str = ""
+    """Of the zoo: the type that it is built and exported in; empty: fp32."""
+    sizes: tuple[Mapping[str, int], ...] = ()
+    """At which it is measured; empty: at those of the study."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ def _made(path: Path, given: Mapping[str, Any]) -> StudyFile:
 
 def _model(path: Path, given: Any) -> StudyModel:  # noqa: ANN401  (what TOML holds)
     """Return a model: `{ path = … }`, from the file's own folder on, or `{ zoo = … }`."""
-    known = ("path", "zoo", "past", "name")
+    known = ("path", "zoo", "past", "name", "precision", "shapes")
     if not isinstance(given, dict) or ("path" in given) == ("zoo" in given):
         raise UsageError(
             f"{path}: a model has a path or is of the zoo", hint='write { zoo = "bert-base" }'
@@ -120,11 +124,13 @@ def _model(path: Path, given: Any) -> StudyModel:  # noqa: ANN401  (what TOML ho
     for name in given:
         if name not in known:
             raise UsageError(f"{path}: a model has no {name!r}", hint=suggestion(name, known))
+    sizes = shapes(given.get("shapes", ()))
     if "zoo" in given:
         name = str(given.get("name", given["zoo"]))
-        return StudyModel(name, zoo=str(given["zoo"]), past=bool(given.get("past")))
+        past, precision = bool(given.get("past")), str(given.get("precision", ""))
+        return StudyModel(name, zoo=given["zoo"], past=past, precision=precision, sizes=sizes)
     place = path.parent / str(given["path"])
-    return StudyModel(str(given.get("name", place.name)), path=place)
+    return StudyModel(str(given.get("name", place.name)), path=place, sizes=sizes)
 
 
 def _require_among(path: Path, what: str, given: Any, known: tuple[str, ...]) -> None:  # noqa: ANN401

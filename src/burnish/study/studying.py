@@ -101,18 +101,19 @@ def _models(
 ) -> tuple[StoredModel, ...]:
     """Return what a study calls a model; an entry of the zoo is exported if it is not there."""
     if model.path is not None:
-        return layout.resolve_all(str(model.path), folder / _MODELS)
+        found = layout.resolve_all(str(model.path), folder / _MODELS)
+        return tuple(dataclasses.replace(one, sizes=model.sizes) for one in found)
     name = f"{model.name}{'-past' if model.past else ''}{'-small' if small else ''}"
     place = layout.place(folder / _MODELS, name, _EXPORTED)
     if not place.is_file():
         exporting.answer(
             ExportCommand(
                 model.zoo, name=name, variant=_EXPORTED, store=folder / _MODELS, small=small,
-                past=model.past,
+                past=model.past, precision=model.precision or None,
             ),
             progress=progress,
         )  # fmt: skip
-    return (layout.stored(place),)
+    return (dataclasses.replace(layout.stored(place), sizes=model.sizes),)
 
 
 def _optimized(

@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -27,6 +27,9 @@ from burnish.store.element_types import numpy_type
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
+
+RunLaunches = Callable[[Sequence[Launch], Mapping[str, Array]], dict[str, Array]]
+"""Returns what launches make of the arrays that they read and write, by name."""
 
 
 def interpreted(launches: Sequence[Launch], arrays: Mapping[str, Array]) -> dict[str, Array]:
@@ -49,6 +52,8 @@ def run_groups(
     groups: Sequence[tuple[Group, Mapping[str, int]]],
     inputs: Mapping[str, Array],
     orders: Orders | None = None,
+    *,
+    run: RunLaunches = interpreted,
 ) -> dict[str, Array]:
     """Return the outputs of a graph as the kernels of these groups compute them."""
     target = GpuTarget(orders=orders or {})
@@ -61,7 +66,7 @@ def run_groups(
             arrays[name] = np.zeros(kind.shape, numpy_type(kind.dtype))
     used = {name for launch in launches for name in launch.arguments}
     needed = {n: _laid_out(a, target.orders.get(n)) for n, a in arrays.items() if n in used}
-    found = {**arrays, **interpreted(launches, needed)}
+    found = {**arrays, **run(launches, needed)}
     return {name: _as_declared(found[name], target.orders.get(name)) for name in graph.outputs}
 
 

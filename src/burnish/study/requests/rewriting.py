@@ -136,12 +136,14 @@ class CompileCommand:
     """Compile MODEL into a folder of kernels that runs by itself.
 
     What kernels do not cover stays with ONNX Runtime, and is listed. The result is compared with
-    MODEL before it is written; what does not compute the same is not written.
+    MODEL before it is written; what does not compute the same is not written. A PyTorch module is
+    exported first, as `burnish export` does.
     """
 
-    model: v.Model
+    model: Annotated[v.AnyModel | None, Positional("[MODEL]")] = None
     _: KW_ONLY
     output: v.OutputFolder
+    module: v.Factory = None
     shape: Annotated[v.Shapes, Saying("Several give several plans in one folder.")] = ()
     target: Annotated[v.Target, Saying("Cards of a kind need not be here.")] = "cpu"
     fusion: Annotated[
@@ -200,10 +202,7 @@ class ExportCommand:
 
     source: Annotated[v.AnyModel | None, Positional("[NAME | FOLDER]")] = None
     _: KW_ONLY
-    module: Annotated[str | None, Option(
-        "A function that returns (module, inputs) or (module, inputs, axes): "
-        "package.module:function or file.py:function.", metavar="SPEC",
-    )] = None  # fmt: skip
+    module: v.Factory = None
     exporter: Annotated[
         Literal["dynamo", "torchscript"],
         Option("Which of PyTorch's two exporters.", kind=("dynamo", "torchscript")),

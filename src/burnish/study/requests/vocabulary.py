@@ -139,6 +139,14 @@ Model = Annotated[AnyModel, Positional("MODEL")]
 """A path to an ONNX file, a folder, or `name` / `name/variant` in the store; or a model."""
 Models = Annotated[AnyModel | Sequence[AnyModel], Positional("MODEL…", many=True)]
 Candidate = Annotated[AnyModel | None, Positional("[CANDIDATE]")]
+Factory = Annotated[
+    str | None,
+    Option(
+        "A function that returns (module, inputs) or (module, inputs, axes): "
+        "package.module:function or file.py:function.",
+        metavar="SPEC",
+    ),
+]
 
 Store = Annotated[
     Place | None,

@@ -1,0 +1,61 @@
+"""`torch.compile(backend="burnish")` on a card, as far as one that is none can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+import torch
+from torch import nn
+
+from burnish.codegen.cached import ModelSource, compiled_for
+from burnish.integrations import torch_backend, torch_graph, torch_opened
+from burnish.integrations.torch_backend import backend, graphs
+from burnish.runtime.cuda import runner
+from burnish.runtime.load import LoadedModel
+from codegen.gpu.interpreted_card import interpreted_card
+from fake_driver import FakeDriver
+
+pytest.importorskip("triton")
+pytestmark = [pytest.mark.slow, pytest.mark.torch]
+
+
+@pytest.fixture(autouse=True)
+def tensors_seem_to_lie_on_a_card(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.setattr(runner, "_OPEN", [FakeDriver()])
+    monkeypatch.setattr(torch_graph, "opening_for", lambda _: torch_opened.on_card)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: 1)
+
+    def interpreted(source: ModelSource, shapes: Mapping[str, tuple[int, ...]]) -> LoadedModel:
+        loaded = compiled_for(source, shapes)
+        interpreted_card(monkeypatch, loaded._folder)
+        return loaded
+
+    monkeypatch.setattr(torch_opened, "compiled_for", interpreted)
+    torch._dynamo.reset()
+    torch_backend._REPORTS.clear()
+    torch.manual_seed(0)
+    with torch.no_grad():
+        yield
+
+
+def test_a_module_runs_on_the_card_and_gives_what_pytorch_gives() -> None:
+    module = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 16)).eval()
+    run = torch.compile(module, backend=backend)
+    for seed in range(2):
+        x = torch.randn(16, 16, generator=torch.Generator().manual_seed(seed))
+        torch.testing.assert_close(run(x), module(x), rtol=1e-2, atol=1e-3)
+        torch.testing.assert_close(run(x.T), module(x.T), rtol=1e-2, atol=1e-3)
+    assert {(report.kernels > 0, report.eager) for report in graphs()} == {(True, "")}
+
+
+def test_what_has_no_kernel_is_left_to_pytorch_with_the_operator() -> None:
+    x = torch.randn(4, 8)
+    values, _ = torch.compile(lambda t: torch.topk(t.relu(), 2), backend=backend)(x)
+    torch.testing.assert_close(values, torch.topk(x.relu(), 2).values)
+    (report,) = graphs()
+    assert report.eager.startswith("part of it has no kernel: ONNX Runtime runs ")
+    assert "on the CPU: TopK ×1 (" in report.eager
