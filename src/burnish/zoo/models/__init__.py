@@ -1,3 +1,3 @@
-"""One file per model."""
+"""A row per model where a configuration says it all, a file where there is more to say."""
 
 from __future__ import annotations
