@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Self
 
 from burnish.core.arrays import Array, Arrays
-from burnish.core.closing import Closing
 from burnish.core.units import count
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
 from burnish.engines.fallback import level_notes, no_cuda_graph, precision_notes, require
@@ -126,7 +125,7 @@ class SessionFacts:
     notes: tuple[str, ...] = ()
 
 
-class BurnishSession(Closing):
+class BurnishSession:
     """A model that runs on generated kernels."""
 
     def __init__(self, loaded: Callable[[Arrays], LoadedModel], facts: SessionFacts) -> None:
@@ -161,8 +160,15 @@ class BurnishSession(Closing):
 
         return tracing.trace(self._executable(feeds), feeds, warmup=warmup, runs=runs)
 
-    def close(self) -> None:
-        """Close every folder that was opened."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         for loaded in self._opened:
             loaded.close()
 

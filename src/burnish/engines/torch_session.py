@@ -8,10 +8,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from burnish.core.arrays import Array, Arrays
-from burnish.core.closing import Closing
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.core.tensors import FLOATS, TensorSpec
 from burnish.engines.base import EngineOptions, Placement
@@ -111,7 +111,7 @@ def flat_outputs(result: Any) -> list[Tensor]:  # noqa: ANN401  (what a module r
     return []
 
 
-class TorchSession(Closing):
+class TorchSession:
     """A module on its device; leaving it as a context gives the thread count back."""
 
     def __init__(
@@ -178,8 +178,15 @@ class TorchSession(Closing):
             call()
         return recorded(call, runs=runs, modules_of=eager, on_gpu=model.device != "cpu")
 
-    def close(self) -> None:
-        """Free the device, and let PyTorch use as many threads as before."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         import torch
 
         torch.set_num_threads(self._threads_before)

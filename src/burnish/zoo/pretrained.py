@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from burnish.zoo import weights
 from burnish.zoo.entry import Module, NetworkOptions
 
-TOKENS: Mapping[str, int] = MappingProxyType(
-    {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-)
+TOKENS: Mapping[str, int] = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 """Token numbers that every vocabulary has, also that of a small copy."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
 from typing import Annotated, Literal
 
 from burnish.core.errors import UsageError
@@ -121,8 +122,8 @@ class DistillCommand:
     pattern: Annotated[
         str | None, Option("Cut out what this fusion rule finds.", metavar="RULE")
     ] = None
-    failing: Annotated[bool, Option("Cut out where the rule refused, instead.")] = False
-    max: Annotated[int, Option("How many different ones to write.", least=1)] = 4
+    failing: Annotated[bool, Option("Cut out where the rule refused, instead.", kind=bool)] = False
+    max: Annotated[int, Option("How many different ones to write.", kind=int, least=1)] = 4
     shape: v.Shape = field(default_factory=dict)
     data: v.Data = None
     seed: v.Seed = 0
@@ -145,14 +146,14 @@ class CompileCommand:
     target: Annotated[v.Target, Saying("Cards of a kind need not be here.")] = "cpu"
     fusion: Annotated[
         Literal["none", "element-wise", "full"],
-        Option("How much work one kernel may do."),
+        Option("How much work one kernel may do.", kind=("none", "element-wise", "full")),
     ] = "full"
-    skip_dot: Annotated[bool, Option("Leave matrix products to ONNX Runtime.")] = False
+    skip_dot: Annotated[bool, Option("Leave matrix products to ONNX Runtime.", kind=bool)] = False
     tune: Annotated[bool, Option(
         "Time candidates of each kernel, and ONNX Runtime, and keep what is faster; without: "
-        "what the cost model predicts.", flags=("--tune/--no-tune",),
+        "what the cost model predicts.", flags=("--tune/--no-tune",), kind=bool,
     )] = True  # fmt: skip
-    topk: Annotated[int, Option("Candidates of each kernel to time.", least=1)] = 20
+    topk: Annotated[int, Option("Candidates of each kernel to time.", kind=int, least=1)] = 20
     budget: Annotated[v.Budget, Saying("To tune; 0: no limit (default: 60s).")] = 60.0
     threads: v.Threads = None
     samples: Annotated[v.Samples, Saying("For each shape, to prove the result with.")] = 3
@@ -167,7 +168,7 @@ class CompileCommand:
         v.Dump, Saying("What each step gave; each kernel with its source and assembly.")
     ] = None
     sign: Annotated[v.Place | None, Option(
-        "Sign the folder with an Ed25519 key in PEM form.", metavar="KEY"
+        "Sign the folder with an Ed25519 key in PEM form.", metavar="KEY", kind=Path
     )] = None  # fmt: skip
     store: v.Store = None
 
@@ -186,7 +187,7 @@ class ExecCommand:
     runs: Annotated[v.Runs, Saying("The median is told.")] = 1
     threads: v.Threads = None
     require_signature: Annotated[v.Place | None, Option(
-        "Run it only if the owner of this key has signed it.", metavar="PUBLIC_KEY"
+        "Run it only if the owner of this key has signed it.", metavar="PUBLIC_KEY", kind=Path
     )] = None  # fmt: skip
 
 
@@ -205,39 +206,43 @@ class ExportCommand:
     )] = None  # fmt: skip
     exporter: Annotated[
         Literal["dynamo", "torchscript"],
-        Option("Which of PyTorch's two exporters."),
+        Option("Which of PyTorch's two exporters.", kind=("dynamo", "torchscript")),
     ] = "dynamo"
     opset: Annotated[
-        int | None, Option("ONNX opset (default: 20 for dynamo, 17 for torchscript).")
+        int | None, Option("ONNX opset (default: 20 for dynamo, 17 for torchscript).", kind=int)
     ] = None
     batch: Annotated[v.Batch, Saying("Of the example inputs.")] = None
     sequence: Annotated[v.Length, Saying("Of the example inputs.")] = None
     dynamic: Annotated[bool | None, Option(
         "Sizes open or fixed (default: open where the model says which).",
-        flags=("--dynamic/--static",),
+        flags=("--dynamic/--static",), kind=bool,
     )] = None  # fmt: skip
     precision: Annotated[v.Precision, Saying(
         "int8: weights and activations quantised after exporting (default: fp32).")
     ] = None  # fmt: skip
     attention: Annotated[
         Literal["sdpa", "eager"],
-        Option("Fused attention, or attention spelled out."),
+        Option("Fused attention, or attention spelled out.", kind=("sdpa", "eager")),
     ] = "sdpa"
-    layers: Annotated[int | None, Option("A copy with fewer layers.", least=1)] = None
-    small: Annotated[bool, Option("A copy with the same structure and tiny sizes.")] = False
-    past: Annotated[bool, Option("A decoder that takes and returns keys and values.")] = False
+    layers: Annotated[int | None, Option("A copy with fewer layers.", kind=int, least=1)] = None
+    small: Annotated[bool, Option("A copy with the same structure and tiny sizes.", kind=bool)] = (
+        False
+    )
+    past: Annotated[
+        bool, Option("A decoder that takes and returns keys and values.", kind=bool)
+    ] = False
     generation: Annotated[bool, Option(
         "With --past: compare 32 generated tokens.",
-        flags=("--generation/--no-generation",),
+        flags=("--generation/--no-generation",), kind=bool,
     )] = True  # fmt: skip
     functions: Annotated[bool, Option(
         "Keep each module as a function of the ONNX model (dynamo only).",
-        flags=("--functions/--inline",),
+        flags=("--functions/--inline",), kind=bool,
     )] = False  # fmt: skip
-    optimize: Annotated[bool, Option("Rewrite it as `burnish optimize` does.")] = False
+    optimize: Annotated[bool, Option("Rewrite it as `burnish optimize` does.", kind=bool)] = False
     seed: v.Seed = 0
     trust_pickle: Annotated[bool, Option(
-        "Load weights that are only there as a pickle, which may run code."
+        "Load weights that are only there as a pickle, which may run code.", kind=bool
     )] = False  # fmt: skip
     name: Annotated[str | None, Option("Name in the store (default: that of the source).")] = None
     variant: Annotated[

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from burnish.core.errors import UsageError
 from burnish.core.precisions import element_type
 from burnish.study.requests.option import Option, Positional
-from burnish.study.requests.several import counts, numbers, one_count, one_precision, precisions
+from burnish.study.requests.several import (
+    counts,
+    numbers,
+    one_count,
+    one_precision,
+    only,
+    precisions,
+)
 from burnish.study.requests.several import names as names
 
 if TYPE_CHECKING:
@@ -75,12 +82,7 @@ def one_shape(texts: Sequence[str]) -> Sizes:
 def one_engine(texts: Sequence[str]) -> str:
     """Return the engine for a command that takes one."""
     found = names(texts)
-    if len(found) != 1:
-        raise UsageError(
-            f"one engine is taken here, and {len(found)} were given",
-            hint=f"give them one after the other: --engine {found[0] if found else 'NAME'}",
-        )
-    return found[0]
+    return only(found, "engine", f"--engine {found[0] if found else 'NAME'}")
 
 
 def _one_place(texts: Sequence[Path]) -> Path:
@@ -142,7 +144,10 @@ Candidate = Annotated[AnyModel | None, Positional("[CANDIDATE]")]
 
 Store = Annotated[
     Place | None,
-    Option("Folder of models named by name and variant (default: $BURNISH_STORE, else ./models)."),
+    Option(
+        "Folder of models named by name and variant (default: $BURNISH_STORE, else ./models).",
+        kind=Path,
+    ),
 ]
 _SHAPE = Option(
     "Bind symbolic dimensions, for instance batch=8,sequence=128; each is one shape.",

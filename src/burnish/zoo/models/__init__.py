@@ -1,3 +1,1 @@
 """A row per model where a configuration says it all, a file where there is more to say."""
-
-from __future__ import annotations
