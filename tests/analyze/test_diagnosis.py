@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 
 from burnish.analyze.advise import AdviceFacts
-from burnish.analyze.diagnosis import Diagnosis, diagnosis, launches_only
+from burnish.analyze.diagnosis import Diagnosis, diagnosis, idle, launches, launches_only
 from burnish.analyze.event_graph import Event, EventGraph
-from burnish.analyze.idleness import idle, launches
 from burnish.analyze.selector import Scene
 from burnish.analyze.simulate import simulate
 from burnish.analyze.transform import Setting

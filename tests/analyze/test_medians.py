@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.analyze.medians import median_interval
+from burnish.analyze.breakdown import median_interval
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60))

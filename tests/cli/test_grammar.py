@@ -9,8 +9,7 @@ import pytest
 
 from burnish.cli import reference
 from burnish.cli.commands import COMMANDS, found
-from burnish.cli.main import run
-from burnish.cli.meant import meant_by
+from burnish.cli.main import meant_by, run
 from burnish.core.precisions import element_type, precision_named
 from burnish.study.requests.option import Option, RequestField, fields
 from burnish.study.requests.several import one_precision, precisions

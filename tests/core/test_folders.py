@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.core import drafts, files, renaming
+from burnish.core import drafts, files
 from burnish.core.errors import UsageError
 from burnish.core.files import Kind, folder_written_beside, foreign_entry
 
@@ -37,7 +37,7 @@ def written(target: Path, *names: str) -> Path:
 def _system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Try a system that can exchange two folders, and one that cannot."""
     if request.param == "two steps":
-        monkeypatch.setattr(renaming, "_system_rename", lambda: None)
+        monkeypatch.setattr(files, "_system_rename", lambda: None)
 
 
 @pytest.mark.usefixtures("_system")
@@ -169,7 +169,7 @@ def test_what_changes_between_the_last_look_and_the_rename_is_put_back(
 WRITER = """
 import os, signal, sys
 from pathlib import Path
-from burnish.core import files, renaming
+from burnish.core import files
 from burnish.core.files import Kind, folder_written_beside
 
 steps, moment = 0, int(sys.argv[2])
@@ -188,7 +188,7 @@ def counting(module, name):
     setattr(module, name, counted)
 
 if sys.argv[3] == "two steps":
-    renaming._system_rename = lambda: None
+    files._system_rename = lambda: None
 for module, name in ((Path, "rename"), (files, "exchange"), (files, "fill_gap"), (Path, "mkdir"),
                      (files, "_keep_mode"), (os, "rmdir")):
     counting(module, name)
@@ -260,13 +260,13 @@ def test_a_gap_that_was_filled_meanwhile_is_not_overwritten(
         source.mkdir()
         target.mkdir()
         with pytest.raises(FileExistsError):
-            renaming.fill_gap(source, target)
-        monkeypatch.setattr(renaming, "_system_rename", lambda: None)
+            files.fill_gap(source, target)
+        monkeypatch.setattr(files, "_system_rename", lambda: None)
 
 
 def test_other_failures_of_a_rename_are_told(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file") as caught:
-        renaming.exchange(tmp_path / "a", tmp_path / "b")
+        files.exchange(tmp_path / "a", tmp_path / "b")
     assert caught.value.errno == errno.ENOENT
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from burnish.engines.absorbed import with_absorbed
+from burnish.engines.openvino import with_absorbed
 
 GRAPH = """<ir_version: 10, opset_import: ["": 21]>
 g (float[n, 4] x) => (float[n, 4] y) <float[4, 4] w, float[4] b> {

@@ -5,7 +5,7 @@ import pytest
 from burnish.core.errors import UsageError
 from burnish.engines.base import EngineOptions
 from burnish.engines.modes import name_and_mode
-from burnish.engines.onnxruntime_levels import leveled
+from burnish.engines.onnxruntime_cpu import leveled
 
 
 def test_a_mode_stands_behind_a_colon() -> None:

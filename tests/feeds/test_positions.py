@@ -5,8 +5,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from burnish.feeds.make import make
-from burnish.feeds.positions import longest_sequence
+from burnish.feeds.make import longest_sequence, make
 
 BODY = """
     zero = Constant<value_int = 0>()

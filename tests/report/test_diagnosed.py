@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from burnish.analyze.advise import Advice
-from burnish.analyze.diagnosis import Diagnosis, KernelTime
-from burnish.analyze.idleness import Idle, Launches
+from burnish.analyze.diagnosis import Diagnosis, Idle, KernelTime, Launches
 from burnish.report.diagnosed import Number, diagnosed
 
 US = 1e-6

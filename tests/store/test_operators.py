@@ -3,7 +3,7 @@ from __future__ import annotations
 import onnx
 import onnx_ir as ir
 
-from burnish.store import operators
+from burnish.store import summarize
 from burnish.store.summary import UnknownOperator
 
 TEXT = """
@@ -29,7 +29,7 @@ def model() -> ir.Model:
 
 
 def test_only_operators_that_nobody_defines_are_unknown() -> None:
-    assert operators.unknown_operators(model()) == (
+    assert summarize.unknown_operators(model()) == (
         UnknownOperator("", "Strange", "alien"),
         UnknownOperator("", "NotAnOperator", ""),
     )
@@ -39,11 +39,11 @@ def test_an_operator_newer_than_the_opset_is_unknown() -> None:
     old = model()
     old.graph.opset_imports[""] = 5
     old.graph[0].op_type = "Gelu"
-    assert UnknownOperator("", "Gelu", "") in operators.unknown_operators(old)
+    assert UnknownOperator("", "Gelu", "") in summarize.unknown_operators(old)
 
 
 def test_operators_are_counted_in_subgraphs_and_functions_too() -> None:
-    assert operators.counts(model()) == {
+    assert summarize.counts(model()) == {
         "Relu": 2,
         "Add": 1,
         "If": 1,

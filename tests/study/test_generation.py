@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from burnish.core.errors import CheckFailedError
+from burnish.study.export import require_generation
 from burnish.study.export_report import GenerationCheck
-from burnish.study.generation import require_generation
 
 SAME = GenerationCheck((1, 2, 3), (1, 2, 3), 3, 0.0, 1.0, 0.0)
 

@@ -5,8 +5,8 @@ import onnx_ir as ir
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.pipeline import RewriteResult, optimize
 from burnish.rewrite.rule import Builder, Match, Rule
-from burnish.study import measured_cost
-from burnish.study.measured_cost import cost_check
+from burnish.study import trial
+from burnish.study.trial import cost_check
 from rewriting import Graph
 
 
@@ -22,7 +22,7 @@ RULE = Rule("mine", "a --> b", frozenset({"Relu"}), find, slower)
 
 
 def rewritten(monkeypatch: object, ratio: float) -> RewriteResult:
-    monkeypatch.setattr(measured_cost, "ratio", lambda *_: ratio)  # type: ignore[attr-defined]
+    monkeypatch.setattr(trial, "ratio", lambda *_: ratio)  # type: ignore[attr-defined]
     graph = Graph()
     model = graph.model(graph.op("Relu", graph.input("x", ["n", "s", 8])))
     with cost_check("cpu", {"s": 16}) as check:

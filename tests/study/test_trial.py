@@ -5,7 +5,7 @@ import pytest
 
 from burnish.rewrite.options import OptimizeOptions
 from burnish.rewrite.rule import Builder, Match, Rule
-from burnish.study import measured_cost
+from burnish.study import trial
 from burnish.study.trial import FusionTrial, tried
 from rewriting import Graph
 
@@ -37,7 +37,7 @@ def test_fusions_are_checked_unless_told_otherwise() -> None:
 
 
 def test_a_fusion_must_be_right_and_pay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured_cost, "ratio", lambda *_: 2.0)
+    monkeypatch.setattr(trial, "ratio", lambda *_: 2.0)
     options = OptimizeOptions(cost="measured")
     result, report = tried(model(), options, FusionTrial(rules=(MINE,)))
     assert result.report.fusions == ()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from burnish.store.graph import GraphNode, GraphRecord
-from burnish.trace.graph_names import GraphNames
+from burnish.trace.attribute import GraphNames
 from timelines import span
 
 NODES = (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.trace.layer_names import nodes_of
+from burnish.trace.attribute import nodes_of
 
 POSITIONS = {"Conv_0": 0, "Relu_1": 1, "Add_2": 2, "Mul_3": 3, "/a/MatMul (x)": 4}
 

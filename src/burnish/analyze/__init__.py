@@ -1,3 +1,1 @@
 """Decisions from records: pure arithmetic."""
-
-from __future__ import annotations

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from burnish.analyze.medians import median_interval
 from burnish.core.errors import ModelError
 from burnish.store.graph import GraphRecord
 from burnish.trace.events import Span, Trace
@@ -299,3 +298,18 @@ _NAMED = (RowKind.OPERATOR, RowKind.NODE, RowKind.LAYER, RowKind.KERNEL)
 def _median_of_runs(by_run: Mapping[int, float], runs: int) -> float:
     """Return the median over all inferences; one in which the thing did not run took none."""
     return statistics.median([*by_run.values(), *[0.0] * (runs - len(by_run))])
+
+
+def median_interval(samples: Sequence[float]) -> tuple[float, float]:
+    """Return two of the samples between which the median of all possible ones lies, 19 of 20 times.
+
+    Each sample is above or below that median with equal chance, whatever their distribution; so
+    how many lie below it is known. Fewer than six samples tell no more than their extremes.
+    """
+    ordered = sorted(samples)
+    if not ordered:
+        return 0.0, 0.0
+    number = len(ordered)
+    # 0.98: half of 1.96, the standard deviation of how many lie below being half a root of all
+    outside = max(0, math.floor(number / 2 - 0.98 * math.sqrt(number)))
+    return ordered[outside], ordered[number - 1 - outside]

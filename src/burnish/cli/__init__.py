@@ -1,3 +1,1 @@
 """The command line: parse, call, print."""
-
-from __future__ import annotations

@@ -6,19 +6,42 @@ import gc
 import logging
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 import click
 
 from burnish.cli import commands, mishaps, output, signals
-from burnish.cli.meant import meant_by
 from burnish.core import settings
 from burnish.core.errors import INTERRUPTED, BurnishError, UsageError
+from burnish.core.nearest import nearest
 from burnish.version import __version__
 
 logger = logging.getLogger(__name__)
+_ELSEWHERE: Mapping[str, Sequence[str]] = {
+    "--shape batch=8": ("--batch", "--batch-size", "--batch_size", "--bs"),
+    "--shape sequence=128": ("--sequence", "--seq", "--seq-len", "--sequence-length", "--length"),
+    "--past-length 128": ("--past", "--past-sequence-length", "--past_sequence_length"),
+    "--precision fp16": ("--fp16", "--float16", "--half"),
+    "--precision bf16": ("--bf16",),
+    "--precision int8": ("--int8", "--quantize"),
+    "--engine": ("--provider", "--ep", "--backend", "--device", "--execution-provider"),
+    "--target cuda": ("--gpu", "--use-gpu", "--use_gpu", "--cuda"),
+    "--runs": ("--iterations", "--iters", "--repeat", "--repetitions", "--num-runs"),
+    "--rounds": ("--runs", "--iterations", "--iters", "--repeat", "--repetitions"),
+    "--budget 60s": ("--time", "--timeout", "--duration", "--max-time"),
+    "--output": ("--out", "--dst", "--destination", "--save", "--save-model"),
+    "--data": ("--inputs", "--feeds", "--load-inputs"),
+    "--disable": ("--skip", "--exclude", "--skip-fusions"),
+    "--trial": ("--check",),
+    "--no-trial": ("--no-check",),
+    "--measure": ("--check",),
+    "--cast": ("--precision",),
+    "--atol": ("--tol", "--tolerances"),
+    "--threads": ("--num-threads", "--intra-op", "--intra-op-threads"),
+}
+"""What to write here, by what people write elsewhere; the first that the command has is meant."""
 
 
 class _LazyGroup(click.Group):
@@ -146,3 +169,11 @@ def _pipe_closed(error: BaseException) -> int:
         raise error
     sys.stdout = None
     return 0
+
+
+def meant_by(option: str, known: Sequence[str]) -> str | None:
+    """Return what to write in place of an unknown option of a command; None: nobody knows."""
+    for here, elsewhere in _ELSEWHERE.items():
+        if option.lower() in elsewhere and here.partition(" ")[0] in known:
+            return here
+    return nearest(option, known, likeness=0.75)  # dashes make any two options alike

@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from burnish.cli import output
@@ -76,12 +75,7 @@ class shown:  # noqa: N801  (used like a function: `with shown() as progress`)
             return self._bar
         return SILENT if output.is_quiet() else Lines()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._soon.cancel()
         if self._bars is not None:
             self._bars.stop()

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
-ELEMENT_TYPES: Mapping[str, str] = MappingProxyType(
-    {
-        "fp64": "f64", "fp32": "f32", "fp16": "f16", "bf16": "bf16",
-        "int8": "i8", "int4": "i4",
-    }
-)  # fmt: skip
+ELEMENT_TYPES: Mapping[str, str] = {
+    "fp64": "f64", "fp32": "f32", "fp16": "f16", "bf16": "bf16",
+    "int8": "i8", "int4": "i4",
+}  # fmt: skip
 """What people are shown, and what tensors of it are called."""
 
-_ALSO_WRITTEN: Mapping[str, str] = MappingProxyType(
-    {
-        "float64": "fp64", "double": "fp64", "float32": "fp32", "float": "fp32", "single": "fp32",
-        "float16": "fp16", "half": "fp16", "bfloat16": "bf16", "brain": "bf16",
-        "qint8": "int8", "w8a8": "int8", "qint4": "int4", "w4a16": "int4",
-    }
-)  # fmt: skip
+_ALSO_WRITTEN: Mapping[str, str] = {
+    "float64": "fp64", "double": "fp64", "float32": "fp32", "float": "fp32", "single": "fp32",
+    "float16": "fp16", "half": "fp16", "bfloat16": "bf16", "brain": "bf16",
+    "qint8": "int8", "w8a8": "int8", "qint4": "int4", "w4a16": "int4",
+}  # fmt: skip
 _SHOWN = {element: shown for shown, element in ELEMENT_TYPES.items()}
 
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from burnish.core.errors import UsageError
 
@@ -15,15 +14,13 @@ MAX_NODES = 100_000
 
 LEDGER = "measurements.sqlite"
 
-FORCED: Mapping[str, str] = MappingProxyType(
-    {
-        # ONNX Runtime's wheels upload usage data unless this is set before they are imported.
-        "ORT_DISABLE_TELEMETRY": "1",
-        # No model hub is ever asked at run time: models come from disk or from a configuration.
-        "HF_HUB_OFFLINE": "1",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-    }
-)
+FORCED: Mapping[str, str] = {
+    # ONNX Runtime's wheels upload usage data unless this is set before they are imported.
+    "ORT_DISABLE_TELEMETRY": "1",
+    # No model hub is ever asked at run time: models come from disk or from a configuration.
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
 """Set for this process and all its children when burnish is imported."""
 
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 Dim = int | str
 """A size, or the name of one that is only known when the model is fed."""
 
-BITS: Mapping[str, int] = MappingProxyType(
-    {
-        "f64": 64, "f32": 32, "f16": 16, "bf16": 16, "f8e4m3fn": 8, "f8e4m3fnuz": 8, "f8e5m2": 8,
-        "f8e5m2fnuz": 8, "f8e8m0": 8, "f4e2m1": 4, "i64": 64, "i32": 32, "i16": 16, "i8": 8,
-        "i4": 4, "i2": 2, "u64": 64, "u32": 32, "u16": 16, "u8": 8, "u4": 4, "u2": 2,
-        "bool": 8, "c64": 64, "c128": 128,
-    }
-)  # fmt: skip
+BITS: Mapping[str, int] = {
+    "f64": 64, "f32": 32, "f16": 16, "bf16": 16, "f8e4m3fn": 8, "f8e4m3fnuz": 8, "f8e5m2": 8,
+    "f8e5m2fnuz": 8, "f8e8m0": 8, "f4e2m1": 4, "i64": 64, "i32": 32, "i16": 16, "i8": 8,
+    "i4": 4, "i2": 2, "u64": 64, "u32": 32, "u16": 16, "u8": 8, "u4": 4, "u2": 2,
+    "bool": 8, "c64": 64, "c128": 128,
+}  # fmt: skip
 """Bits per element, by our short name; `str` (text) has no fixed size and is not here."""
 
 FLOATS = frozenset(name for name in BITS if name[0] in "fb" and name != "bool")

@@ -1,3 +1,1 @@
 """Anything that runs a model."""
-
-from __future__ import annotations

@@ -12,9 +12,10 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from burnish.core.arrays import Array, Arrays
+from burnish.core.closing import Closing
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
 from burnish.engines.base import ENGINES, LEVELS, EngineOptions, GraphLevel, Placement
 from burnish.engines.crash import Crash
@@ -132,7 +133,7 @@ def take_turns(
     return tuple(map(flat, found.samples_s))
 
 
-class IsolatedSession:
+class IsolatedSession(Closing):
     """A loaded model in the process of its engine; leaving it as a context unloads it."""
 
     def __init__(
@@ -175,10 +176,8 @@ class IsolatedSession:
         """Return a timeline, and the times of runs without one, taken in the engine's process."""
         return self._fed("record", feeds, Recording, repeats)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Unload the model; the process stays for the next one."""
         with self._process.lock, suppress(ChildEndedError):  # then it is unloaded, too
             self._child.ask("close", self.number, type(None))
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
+from burnish.core.errors import UsageError
+from burnish.core.nearest import suggestion
 from burnish.engines import onnxruntime_placement as placed
-from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
+from burnish.engines.base import ENGINES, LEVELS, Availability, EngineOptions, Placement
 from burnish.engines.fallback import no_cuda_graph, precision_notes
 from burnish.engines.installed import version_of
 from burnish.engines.model_facts import arithmetic_type
-from burnish.engines.onnxruntime_levels import leveled, require_level
 from burnish.engines.onnxruntime_session import OnnxRuntimeSession, Provider, load
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
@@ -72,3 +74,20 @@ def _threads() -> int:
 
 
 ENGINES.register("onnxruntime-cpu")(OnnxRuntimeCpu())
+
+
+def require_level(engine: str, mode: str) -> None:
+    """Raise if there is no such level of optimisation."""
+    if mode not in LEVELS:
+        raise UsageError(
+            f"engine {engine} has no mode {mode!r}: its modes are levels of optimisation",
+            hint=suggestion(mode, LEVELS),
+        )
+
+
+def leveled(options: EngineOptions) -> EngineOptions:
+    """Return options whose level is what their mode says."""
+    levels = {level: level for level in LEVELS}
+    if options.mode not in levels:
+        return options
+    return dataclasses.replace(options, graph_level=levels[options.mode])

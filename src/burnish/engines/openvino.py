@@ -11,22 +11,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
+import onnx_ir as ir
 
 from burnish.core.arrays import Array, Arrays
+from burnish.core.closing import Closing
 from burnish.core.errors import ModelError
 from burnish.core.tensors import TensorSpec
-from burnish.engines.absorbed import with_absorbed
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
 from burnish.engines.fallback import accepted, level_notes, no_cuda_graph, precision_notes, require
 from burnish.engines.installed import version_of
 from burnish.engines.model_facts import arithmetic_type, node_of_name
 from burnish.feeds.check import check_feeds
 from burnish.store import onnx_files
+from burnish.store.correspondence import Names, of_sizes
 from burnish.store.element_types import numpy_type
+from burnish.store.graph_nodes import nodes_of
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Span, Trace
 
@@ -90,7 +92,7 @@ class OpenVino:
         )
 
 
-class OpenVinoSession:
+class OpenVinoSession(Closing):
     """A model compiled by OpenVINO."""
 
     def __init__(
@@ -158,15 +160,8 @@ class OpenVinoSession:
         source = f"openvino {version_of('openvino')}"
         return Trace(tuple(spans), source, runs, (note,), origins=origins)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Free the compiled model."""
         self._compiled = None
 
     def _request(self, compiled: CompiledModel, feeds: Arrays) -> InferRequest:
@@ -284,3 +279,27 @@ def explain(text: str, model: StoredModel) -> ModelError:
 
 
 ENGINES.register("openvino")(OpenVino())
+
+
+def with_absorbed(graph: ir.Graph, told: Mapping[str, Names]) -> dict[str, Names]:
+    """Return the nodes behind each of an engine's, with those that it tells behind none.
+
+    Such a node was made part of the ones that read it. Constants and what is computed from sizes
+    alone are left out.
+    """
+    nodes = nodes_of(graph)
+    known = {node.name: node for node in nodes}
+    producer = {name: node.name for node in nodes for name in node.outputs if name}
+    small = of_sizes(nodes, {value.name or "" for value in graph.inputs})
+    elsewhere = small.union(*told.values())
+    result = {}
+    for key, behind in told.items():
+        found = {name for name in behind if name in known}
+        waiting = list(found)
+        while waiting:
+            read = (producer.get(name, "") for name in known[waiting.pop()].inputs)
+            absorbed = {name for name in read if name} - elsewhere - found
+            found |= absorbed
+            waiting += absorbed
+        result[key] = tuple(node.name for node in nodes if node.name in found)
+    return result

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from burnish.core import settings
 from burnish.core.arrays import Array, Arrays
+from burnish.core.closing import Closing
 from burnish.core.files import write_bytes
 from burnish.engines import tensorrt_build
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
@@ -92,7 +92,7 @@ class _Prepared:
         self.stream.synchronize()
 
 
-class TensorRtSession:
+class TensorRtSession(Closing):
     """A model built by TensorRT, once for each set of shapes."""
 
     def __init__(
@@ -132,15 +132,8 @@ class TensorRtSession:
         """Return nothing: TensorRT's layers are not attributed to nodes yet."""
         return None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Free what was built."""
         self._engines.clear()
 
     def _prepared(self, feeds: Arrays) -> _Prepared:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,13 @@ from burnish.store.element_types import numpy_type
 Tensor = Any
 """`torch.Tensor`: torch is imported only where it is used."""
 
-TORCH_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16",
-        "f8e4m3fn": "float8_e4m3fn", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2": "float8_e5m2",
-        "f8e5m2fnuz": "float8_e5m2fnuz", "i64": "int64", "i32": "int32", "i16": "int16",
-        "i8": "int8", "u64": "uint64", "u32": "uint32", "u16": "uint16", "u8": "uint8",
-        "bool": "bool", "c64": "complex64", "c128": "complex128",
-    }
-)  # fmt: skip
+TORCH_NAMES: Mapping[str, str] = {
+    "f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16",
+    "f8e4m3fn": "float8_e4m3fn", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2": "float8_e5m2",
+    "f8e5m2fnuz": "float8_e5m2fnuz", "i64": "int64", "i32": "int32", "i16": "int16",
+    "i8": "int8", "u64": "uint64", "u32": "uint32", "u16": "uint16", "u8": "uint8",
+    "bool": "bool", "c64": "complex64", "c128": "complex128",
+}  # fmt: skip
 """What PyTorch calls an element type, by our short name."""
 
 _SHORT_NAMES = {name: short for short, name in TORCH_NAMES.items()}

@@ -1,3 +1,1 @@
 """Inputs for any model: made from names, types and shapes, or read from disk."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Hardware as data."""
-
-from __future__ import annotations

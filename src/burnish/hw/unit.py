@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +67,8 @@ class UnitSpec:
 CORE = UnitSpec()
 """A core that nobody described further."""
 
-UNITS: Mapping[str, UnitSpec] = MappingProxyType(
-    {
-        "cpu": CORE,
-        "gpu": replace(CORE, vector_bytes=128, read_bytes=128, write_bytes=32, scratch_share=1.0),
-    }
-)
+UNITS: Mapping[str, UnitSpec] = {
+    "cpu": CORE,
+    "gpu": replace(CORE, vector_bytes=128, read_bytes=128, write_bytes=32, scratch_share=1.0),
+}
 """By the kind of device."""

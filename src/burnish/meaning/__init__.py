@@ -1,3 +1,1 @@
 """What a model means, apart from any engine: evaluated in real numbers, with noise, in a field."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Do two runs mean the same?"""
-
-from __future__ import annotations

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 import onnx_ir as ir
@@ -17,6 +15,7 @@ import onnx_ir.passes.common as common_passes
 
 from burnish.core.arrays import Arrays
 from burnish.core.budget import Budget
+from burnish.core.closing import Closing
 from burnish.core.errors import BurnishError, ModelError
 from burnish.core.progress import Progress
 from burnish.core.units import count
@@ -130,7 +129,7 @@ def feeds_of(
     return varied.feeds(next(itertools.islice(variants, number, None)))
 
 
-class CandidateJudge:
+class CandidateJudge(Closing):
     """Judges a candidate: on inputs that were asked for, then on inputs that may tell."""
 
     def __init__(
@@ -167,15 +166,8 @@ class CandidateJudge:
             run_alike=self._run_alike,
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close all sessions."""
         self._open.close()
 
     def report(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import onnx_ir as ir
 
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Array
+from burnish.core.closing import Closing
 from burnish.engines.base import Session
 from burnish.parity.subject import JUDGE, JudgedSubject, judge
 from burnish.process.scratch import scratch
@@ -22,7 +21,7 @@ from burnish.store.versions import fitted
 _MOST_OPEN = 64
 
 
-class NodeRunner:
+class NodeRunner(Closing):
     """Opens one session for each node and each set of input types, and keeps it."""
 
     def __init__(self, opsets: dict[str, int]) -> None:
@@ -42,17 +41,6 @@ class NodeRunner:
             self._sessions[key] = self._opened(node, inputs)
         fed = {f"in{place}": each for place, each in enumerate(inputs) if each is not None}
         return tuple(self._sessions[key].run(fed).values())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close all sessions."""

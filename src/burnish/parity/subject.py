@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Self
 
+import numpy as np
+import onnx_ir as ir
+
+from burnish.core.arrays import Array, Arrays
 from burnish.engines import isolated
-from burnish.engines.base import EngineOptions, Session
-from burnish.parity.recast import RecastSession
+from burnish.engines.base import EngineOptions, Placement, Session
+from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
+from burnish.trace.events import Trace
 
 JUDGE = "onnxruntime-cpu"
 """The engine that every installation has; it runs references with nothing optimised."""
@@ -47,3 +54,53 @@ def unoptimised(subject: JudgedSubject) -> JudgedSubject:
         return subject
     options = dataclasses.replace(subject.options, graph_level="off")
     return dataclasses.replace(subject, options=options)
+
+
+class RecastSession:
+    """A session that takes and gives what another model takes and gives.
+
+    The casts are made outside of the engine: within a graph ONNX Runtime joins them with its own,
+    and a number that the model's type cannot hold comes out as if it could.
+    """
+
+    def __init__(self, session: Session, own: StoredModel, wanted: StoredModel) -> None:
+        self._session = session
+        self._inputs = _types(onnx_files.read(own.onnx).graph.inputs)
+        self._outputs = _types(onnx_files.read(wanted.onnx).graph.outputs)
+
+    @property
+    def placement(self) -> Placement:
+        """Return what was obtained."""
+        return self._session.placement
+
+    def run(self, feeds: Arrays) -> dict[str, Array]:
+        """Run once; what the narrower type cannot hold becomes infinite, as it does for users."""
+        given = self._session.run(_cast(feeds, self._inputs))
+        return _cast(given, self._outputs)
+
+    def prepare(self, feeds: Arrays) -> Callable[[], None]:
+        """Return one blocking run."""
+        return self._session.prepare(_cast(feeds, self._inputs))
+
+    def trace(self, feeds: Arrays, *, warmup: int, runs: int) -> Trace | None:
+        """Return a timeline."""
+        return self._session.trace(_cast(feeds, self._inputs), warmup=warmup, runs=runs)
+
+    def __enter__(self) -> Self:
+        self._session.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._session.__exit__(*error)
+
+
+def _types(values: Iterable[ir.Value]) -> dict[str, np.dtype[Any]]:
+    return {value.name or "": value.dtype.numpy() for value in values if value.dtype is not None}
+
+
+def _cast(arrays: Arrays, types: Mapping[str, np.dtype[Any]]) -> dict[str, Array]:
+    with np.errstate(over="ignore"):
+        return {
+            name: array.astype(types[name], copy=False) if name in types else array
+            for name, array in arrays.items()
+        }

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from burnish.core.errors import UsageError
 from burnish.core.nearest import suggestion
@@ -47,35 +46,31 @@ OFF_BY_ONE = Tolerance(
 DYNAMIC_INT8 = "i8-dynamic"
 """Not an element type: products of 8-bit integers whose scales are found while running."""
 
-ARITHMETIC: Mapping[str, Tolerance] = MappingProxyType(
-    {
-        # One rounding costs 2^-p of the value, p being the bits of the significand. About 100 of
-        # them in a row on the way to an output, in random directions, give 10; the worst of many
-        # elements gives 20. f32 and f64 have room for 50 times as many, for kernels approximate
-        # exp, tanh and erf, and normalisations magnify what came before them.
-        "f64": Tolerance(1e-14, 2e-13, "sums are reassociated: 1,000 times 2^-53 a rounding"),
-        "f32": Tolerance(1e-6, 1e-4, "sums are reassociated: 1,000 times 2^-24 a rounding"),
-        "tf32": Tolerance(1e-4, 1e-2, "products have 11 significant bits: 2^-11 a rounding"),
-        "f16": Tolerance(1e-4, 1e-2, "11 significant bits: 20 times 2^-11 a rounding"),
-        # Above 1e-2, because 20 of these roundings are: there is no way to ask bf16 for more.
-        "bf16": Tolerance(1e-3, 8e-2, "8 significant bits: 20 times 2^-8 a rounding"),
-        "f8e4m3fn": Tolerance(1e-2, 0.25, "4 significant bits: a few times 2^-4 a rounding"),
-        "f8e4m3fnuz": Tolerance(1e-2, 0.25, "4 significant bits: a few times 2^-4 a rounding"),
-        # Activations share 8 bits per tensor: a step is 2^-8 of its range, 2^-6 of its values.
-        DYNAMIC_INT8: Tolerance(1e-2, 0.3, "8 bits for a tensor's range: 20 times 2^-6 a rounding"),
-        "f8e5m2": Tolerance(1e-2, 0.5, "3 significant bits: a few times 2^-3 a rounding"),
-        "f8e5m2fnuz": Tolerance(1e-2, 0.5, "3 significant bits: a few times 2^-3 a rounding"),
-    }
-)
+ARITHMETIC: Mapping[str, Tolerance] = {
+    # One rounding costs 2^-p of the value, p being the bits of the significand. About 100 of
+    # them in a row on the way to an output, in random directions, give 10; the worst of many
+    # elements gives 20. f32 and f64 have room for 50 times as many, for kernels approximate
+    # exp, tanh and erf, and normalisations magnify what came before them.
+    "f64": Tolerance(1e-14, 2e-13, "sums are reassociated: 1,000 times 2^-53 a rounding"),
+    "f32": Tolerance(1e-6, 1e-4, "sums are reassociated: 1,000 times 2^-24 a rounding"),
+    "tf32": Tolerance(1e-4, 1e-2, "products have 11 significant bits: 2^-11 a rounding"),
+    "f16": Tolerance(1e-4, 1e-2, "11 significant bits: 20 times 2^-11 a rounding"),
+    # Above 1e-2, because 20 of these roundings are: there is no way to ask bf16 for more.
+    "bf16": Tolerance(1e-3, 8e-2, "8 significant bits: 20 times 2^-8 a rounding"),
+    "f8e4m3fn": Tolerance(1e-2, 0.25, "4 significant bits: a few times 2^-4 a rounding"),
+    "f8e4m3fnuz": Tolerance(1e-2, 0.25, "4 significant bits: a few times 2^-4 a rounding"),
+    # Activations share 8 bits per tensor: a step is 2^-8 of its range, 2^-6 of its values.
+    DYNAMIC_INT8: Tolerance(1e-2, 0.3, "8 bits for a tensor's range: 20 times 2^-6 a rounding"),
+    "f8e5m2": Tolerance(1e-2, 0.5, "3 significant bits: a few times 2^-3 a rounding"),
+    "f8e5m2fnuz": Tolerance(1e-2, 0.5, "3 significant bits: a few times 2^-3 a rounding"),
+}
 """By the element type that arithmetic is done in, the strictest first."""
 
-ROUNDING: Mapping[str, float] = MappingProxyType(
-    {
-        "f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8,
-        "f8e4m3fn": 2.0**-4, "f8e4m3fnuz": 2.0**-4, DYNAMIC_INT8: 2.0**-6, "f8e5m2": 2.0**-3,
-        "f8e5m2fnuz": 2.0**-3,
-    }
-)  # fmt: skip
+ROUNDING: Mapping[str, float] = {
+    "f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11, "bf16": 2.0**-8,
+    "f8e4m3fn": 2.0**-4, "f8e4m3fnuz": 2.0**-4, DYNAMIC_INT8: 2.0**-6, "f8e5m2": 2.0**-3,
+    "f8e5m2fnuz": 2.0**-3,
+}  # fmt: skip
 """The relative error of a single rounding, by element type."""
 
 _STRICTEST_FIRST = tuple(ARITHMETIC)

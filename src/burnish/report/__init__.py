@@ -1,3 +1,1 @@
 """Records in, text out."""
-
-from __future__ import annotations

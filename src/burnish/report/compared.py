@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from markupsafe import Markup
 
@@ -15,13 +14,12 @@ from burnish.analyze.difference import ROUNDING_S, Difference, DifferenceRow
 from burnish.analyze.profile import ProfileReport
 from burnish.core import units
 from burnish.core.errors import UsageError
-from burnish.report import svg, theme
+from burnish.report import pages, svg, theme
 from burnish.report.charts import changes
 from burnish.report.charts.changes import DrawnChange
 from burnish.report.charts.room import NARROW, PAGE
 from burnish.report.diagnosed import Diagnosed, diagnosed
-from burnish.report.html import both, environment
-from burnish.version import __version__
+from burnish.report.pages import both
 
 _SHOWN = 24
 _ALWAYS = frozenset(kind.value for kind in ALWAYS_THERE)
@@ -47,18 +45,14 @@ def page(report: ProfileReport) -> str:
         for name, one in zip((whole.baseline, whole.candidate), told, strict=True)
         if one is not None
     ]
-    return (
-        environment()
-        .get_template("compared.html")
-        .render(
-            whole=whole,
-            headline=headline(whole),
-            sides=sides,
-            sections=tuple(_sections(report)),
-            notes=tuple(dict.fromkeys(note for one in report.profiles for note in one.notes)),
-            version=__version__,
-            style=Markup(theme.css() + changes.css() + _style()),
-        )
+    return pages.page(
+        "compared.html",
+        style=changes.css() + pages.source("style.css"),
+        whole=whole,
+        headline=headline(whole),
+        sides=sides,
+        sections=tuple(_sections(report)),
+        notes=tuple(dict.fromkeys(note for one in report.profiles for note in one.notes)),
     )
 
 
@@ -83,9 +77,7 @@ def headline(found: Difference) -> str:
     return f"{said}: {units.ratio(max(before_s / after_s, after_s / before_s))} {word}"
 
 
-WRITERS: Mapping[str, Callable[[ProfileReport], str]] = MappingProxyType(
-    {".svg": drawing, ".html": page}
-)
+WRITERS: Mapping[str, Callable[[ProfileReport], str]] = {".svg": drawing, ".html": page}
 
 
 def writer_for(target: Path) -> Callable[[ProfileReport], str]:
@@ -160,7 +152,3 @@ def _changes(found: Difference, *, named: Callable[[str], str]) -> list[DrawnCha
         )
         for row in _moved(found)[:_SHOWN]
     ]
-
-
-def _style() -> str:
-    return environment().get_template("style.css").render()

@@ -6,35 +6,25 @@ largest gap, where work pays most, stands first; each cell opens its trend.
 
 from __future__ import annotations
 
-import base64
-import functools
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
-from burnish.report import theme
+from burnish.report import pages
 from burnish.report.exploring import script_json
-from burnish.report.html import environment
 from burnish.report.over_time import Series, TrendPoint
-from burnish.version import __version__
 
 
 def page(every: Sequence[Series], machines: Mapping[str, str]) -> str:
     """Return the page; it runs the one script that is ours, and no other."""
-    return (
-        environment()
-        .get_template("dashboard/page.html")
-        .render(
-            version=__version__,
-            data=Markup(script_json(data(every, machines))),
-            script=Markup(_source("page.js")),
-            script_hash=_script_hash(),
-            style=Markup(theme.css() + _source("style.css")),
-            models=len({series.model for series in every}),
-            measurements=sum(len(series.points) for series in every),
-        )
+    return pages.page(
+        "dashboard/page.html",
+        style=pages.source("dashboard/style.css"),
+        script=pages.source("dashboard/page.js"),
+        data=Markup(script_json(data(every, machines))),
+        models=len({series.model for series in every}),
+        measurements=sum(len(series.points) for series in every),
     )
 
 
@@ -66,13 +56,3 @@ def _point(point: TrendPoint) -> dict[str, Any]:
         "high": point.high_s,
         "environment": point.environment,
     }
-
-
-@functools.cache
-def _source(name: str) -> str:
-    return environment().get_template(f"dashboard/{name}").render()
-
-
-def _script_hash() -> str:
-    digest = hashlib.sha256(f"\n{_source('page.js')}\n".encode()).digest()
-    return base64.b64encode(digest).decode()

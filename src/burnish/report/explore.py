@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import functools
-import hashlib
 
 from markupsafe import Markup
 
 from burnish.core import units
-from burnish.report import exploring, theme
+from burnish.report import exploring, pages, theme
 from burnish.report.charts.room import ASIDE, NARROW
 from burnish.report.diagnosed import diagnosed
 from burnish.report.graph import heat
 from burnish.report.graph.overlay import Overlay
 from burnish.report.graph.picture import Picture, PictureTiming, overlay
-from burnish.report.html import both, environment
+from burnish.report.pages import both
 from burnish.store.graph import GraphRecord
-from burnish.version import __version__
 
 _SCRIPTS = ("layout.js", "model.js", "simulate.js", "canvas.js", "page.js")
 
@@ -26,20 +23,15 @@ def page(picture: Picture) -> str:
     """Return the page; it runs the one script that is ours, and no other."""
     time = overlay(picture)
     charts = _charts(picture.timing, picture.graph) if picture.timing else {}
-    return (
-        environment()
-        .get_template("explore/page.html")
-        .render(
-            picture=picture,
-            version=__version__,
-            facts=facts(picture, time),
-            charts=charts,
-            diagnosis=diagnosed(picture.diagnosis) if picture.diagnosis else None,
-            data=Markup(exploring.script_json(exploring.data(picture))),
-            script=Markup(_script()),
-            script_hash=_script_hash(),
-            style=Markup(_style()),
-        )
+    return pages.page(
+        "explore/page.html",
+        style=_style(),
+        script=_script(),
+        picture=picture,
+        facts=facts(picture, time),
+        charts=charts,
+        diagnosis=diagnosed(picture.diagnosis) if picture.diagnosis else None,
+        data=Markup(exploring.script_json(exploring.data(picture))),
     )
 
 
@@ -65,17 +57,8 @@ def facts(picture: Picture, time: Overlay | None) -> list[str]:
 
 @functools.cache
 def _script() -> str:
-    sources = [_source(name).removeprefix('"use strict";\n') for name in _SCRIPTS]
+    sources = [pages.source(f"explore/{name}").removeprefix('"use strict";\n') for name in _SCRIPTS]
     return '"use strict";\n' + "".join(sources)
-
-
-def _source(name: str) -> str:
-    return environment().get_template(f"explore/{name}").render()
-
-
-def _script_hash() -> str:
-    digest = hashlib.sha256(f"\n{_script()}\n".encode()).digest()
-    return base64.b64encode(digest).decode()
 
 
 def _style() -> str:
@@ -87,4 +70,4 @@ def _style() -> str:
             ("dark", theme.DARK, heat.DARK),
         )
     )
-    return theme.css() + heat.css() + chosen + _source("style.css")
+    return heat.css() + chosen + pages.source("explore/style.css")

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from burnish.bench.measure import BenchReport
-from burnish.report import markdown, matrix, measured, theme
-from burnish.report.html import environment
+from burnish.report import markdown, matrix, measured, pages, theme
 from burnish.report.plans import PlannedRow, plans_table
 from burnish.report.studied import Plot
 from burnish.report.table import MARKS, Table
@@ -40,11 +39,11 @@ class StudyReport:
 
 def page(study: StudyReport, plots: Sequence[Plot]) -> str:
     """Return the study as one HTML page that needs nothing else."""
-    template = environment().get_template("study.html")
-    style = environment().get_template("style.css").render()
-    return template.render(
+    return pages.page(
+        "study.html",
+        style=pages.source("style.css"),
+        version=study.burnish_version,
         study=study,
-        style=Markup(theme.css() + style),
         marks=MARKS,
         drawings=[Markup(plot.svg) for plot in plots],
         tables=[part for part in tables(study) if part.rows],
@@ -78,8 +77,9 @@ def text(study: StudyReport, plots: Sequence[Plot]) -> str:
 
 def drawing(plot: Plot) -> str:
     """Return a drawing as a file of its own, with the colours that a page would give it."""
-    style = environment().get_template("style.css").render()
-    rules = "\n".join(line for line in style.splitlines() if line.startswith("svg"))
+    rules = "\n".join(
+        line for line in pages.source("style.css").splitlines() if line.startswith("svg")
+    )
     head, _, rest = plot.svg.partition(">")
     return f"{head}><style>{theme.css()}{rules}</style>{rest}\n"
 

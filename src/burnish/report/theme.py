@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 SANS = (
     '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans",'
@@ -11,40 +10,36 @@ SANS = (
 )
 MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace'
 
-LIGHT: Mapping[str, str] = MappingProxyType(
-    {
-        "paper": "#ffffff",
-        "raised": "#f6f5f2",
-        "line": "#e2dfd9",
-        "ink": "#1d1f22",
-        "quiet": "#5d6268",
-        "baseline": "#8d97a1",
-        "accent": "#b2571c",
-        "good": "#1b7443",
-        "bad": "#b3261e",
-        "unsure": "#7c5a00",
-        "good-tint": "#e9f5ee",
-        "bad-tint": "#fcebe9",
-        "unsure-tint": "#faf2dc",
-    }
-)
-DARK: Mapping[str, str] = MappingProxyType(
-    {
-        "paper": "#16181b",
-        "raised": "#1f2226",
-        "line": "#33373c",
-        "ink": "#e9e8e5",
-        "quiet": "#a5aab0",
-        "baseline": "#7c868f",
-        "accent": "#e59a63",
-        "good": "#66cb94",
-        "bad": "#ff9489",
-        "unsure": "#e3bb5f",
-        "good-tint": "#1a2b21",
-        "bad-tint": "#351f1d",
-        "unsure-tint": "#2f2817",
-    }
-)
+LIGHT: Mapping[str, str] = {
+    "paper": "#ffffff",
+    "raised": "#f6f5f2",
+    "line": "#e2dfd9",
+    "ink": "#1d1f22",
+    "quiet": "#5d6268",
+    "baseline": "#8d97a1",
+    "accent": "#b2571c",
+    "good": "#1b7443",
+    "bad": "#b3261e",
+    "unsure": "#7c5a00",
+    "good-tint": "#e9f5ee",
+    "bad-tint": "#fcebe9",
+    "unsure-tint": "#faf2dc",
+}
+DARK: Mapping[str, str] = {
+    "paper": "#16181b",
+    "raised": "#1f2226",
+    "line": "#33373c",
+    "ink": "#e9e8e5",
+    "quiet": "#a5aab0",
+    "baseline": "#7c868f",
+    "accent": "#e59a63",
+    "good": "#66cb94",
+    "bad": "#ff9489",
+    "unsure": "#e3bb5f",
+    "good-tint": "#1a2b21",
+    "bad-tint": "#351f1d",
+    "unsure-tint": "#2f2817",
+}
 
 
 def css() -> str:

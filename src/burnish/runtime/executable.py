@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from types import TracebackType
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
+from burnish.core.closing import Closing
 from burnish.core.errors import UsageError
 from burnish.runtime.buffers import SLACK_BYTES
 from burnish.runtime.host_memory import PAGE_BYTES, Bytes, address_of, aligned_bytes
@@ -121,7 +121,7 @@ class NoKernels:
         """Do nothing."""
 
 
-class HostExecutable:
+class HostExecutable(Closing):
     """Runs a program on this process's memory; calls from several threads run in turn."""
 
     def __init__(self, program: Program, kernels: HostKernels) -> None:
@@ -176,17 +176,6 @@ class HostExecutable:
     def close(self) -> None:
         """End the threads."""
         self._kernels.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _prepared(self, feeds: Arrays) -> _Call:
         call = self._new_call()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from burnish.core.arrays import Array, Arrays
+from burnish.core.closing import Closing
 from burnish.core.errors import MissingCapabilityError, UsageError
 from burnish.core.tensors import TensorSpec
 from burnish.core.units import size
@@ -89,7 +89,7 @@ def check_plans(compiled: CompiledModel, table: KernelTable, folder: Path) -> No
             raise folders.damaged(f"{folder}: plan {number} cannot be run: {finding[:_SHOWN]}")
 
 
-class LoadedModel:
+class LoadedModel(Closing):
     """A compiled model; the plan is chosen by the shapes that it is fed."""
 
     def __init__(
@@ -146,17 +146,6 @@ class LoadedModel:
         """End all threads."""
         for executable in self._executables.values():
             executable.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _for_shapes(self, given: Mapping[str, tuple[int, ...]]) -> Executable:
         for number, plan in enumerate(self.compiled.plans):

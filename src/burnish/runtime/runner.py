@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 from burnish.core.errors import UsageError
@@ -30,14 +29,10 @@ class Halves:
     """A function of a device's name and threads that gives a `burnish.codegen.backend.Backend`."""
 
 
-BACKENDS: Mapping[str, Halves] = MappingProxyType(
-    {
-        "cpu": Halves("burnish.runtime.cpu.runner:RUNNER", "burnish.codegen.cpu.backend:open_cpu"),
-        "cuda": Halves(
-            "burnish.runtime.cuda.runner:RUNNER", "burnish.codegen.gpu.backend:open_gpu"
-        ),
-    }
-)
+BACKENDS: Mapping[str, Halves] = {
+    "cpu": Halves("burnish.runtime.cpu.runner:RUNNER", "burnish.codegen.cpu.backend:open_cpu"),
+    "cuda": Halves("burnish.runtime.cuda.runner:RUNNER", "burnish.codegen.gpu.backend:open_gpu"),
+}
 """One line per back end."""
 
 

@@ -1,3 +1,1 @@
 """Models and their recorded data on disk."""
-
-from __future__ import annotations

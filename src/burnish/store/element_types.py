@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 import numpy as np
 import onnx_ir as ir
@@ -19,17 +18,15 @@ _BY_ONNX_NAME = {
     "BOOL": "bool", "COMPLEX64": "c64", "COMPLEX128": "c128", "STRING": "str",
 }  # fmt: skip
 
-SHORT_NAMES: Mapping[ir.DataType, str] = MappingProxyType(
-    {
-        ir.DataType[onnx_name]: short
-        for onnx_name, short in _BY_ONNX_NAME.items()
-        if onnx_name in ir.DataType.__members__
-    }
-)
+SHORT_NAMES: Mapping[ir.DataType, str] = {
+    ir.DataType[onnx_name]: short
+    for onnx_name, short in _BY_ONNX_NAME.items()
+    if onnx_name in ir.DataType.__members__
+}
 
-DATA_TYPES: Mapping[str, ir.DataType] = MappingProxyType(
-    {short: data_type for data_type, short in SHORT_NAMES.items()}
-)
+DATA_TYPES: Mapping[str, ir.DataType] = {
+    short: data_type for data_type, short in SHORT_NAMES.items()
+}
 
 
 def numpy_type(short: str) -> np.dtype[np.generic]:

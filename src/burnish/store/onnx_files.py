@@ -16,6 +16,7 @@ from burnish.core import settings
 from burnish.core.errors import ModelError
 from burnish.core.files import Kind, written_beside
 from burnish.core.hashing import file_key, value_key
+from burnish.core.remembered import Remembered
 from burnish.core.tensors import Dim, TensorSpec
 from burnish.store import (
     expansion,
@@ -53,12 +54,26 @@ _UNEXPECTED = (
 """What ONNX IR raises, under its own name or not, for a graph that it cannot make."""
 
 
+_MODELS: Remembered[ir.Model] = Remembered(4, most_bytes=1 << 30)
+_KEYS: Remembered[str] = Remembered(64)
+
+
 def read(path: Path) -> ir.Model:
     """Return the model at `path`; weights in files beside it are mapped, not read.
 
     That it can be followed, that its functions end, and that all its data is there in full is
-    checked now, so that nothing fails half-way later.
+    checked, so that nothing fails half-way later. While its files stay as they are, that is done
+    once: everybody gets a copy of the graph, and all share the weights.
     """
+
+    def make() -> tuple[ir.Model, tuple[Path, ...]]:
+        model = _read(path)
+        return model, (path, *external_data.files(model))
+
+    return _MODELS.of((path, Path.cwd(), settings.read().max_nodes), make).clone()
+
+
+def _read(path: Path) -> ir.Model:
     proto = _parsed(path)
     sparse.make_dense(proto.graph, path)
     model = _deserialized(proto, path)
@@ -126,12 +141,15 @@ def interface(model: ir.Model) -> Interface:
 
 def content_key(path: Path) -> str:
     """Return a key of the content: the file's sha256, and with data files one over all of them."""
-    files = external_data.files(read(path))
-    if not files:
-        return file_key(path)
     folder = path.absolute().parent
-    parts = {str(file.relative_to(folder)): file_key(file) for file in files}
-    return value_key([file_key(path), parts])
+
+    def make() -> tuple[str, tuple[Path, ...]]:
+        every = files(path)
+        parts = {str(file.relative_to(folder)): file_key(file) for file in every[1:]}
+        own = file_key(path)
+        return value_key([own, parts]) if parts else own, every
+
+    return _KEYS.of((path, folder), make)
 
 
 def files(path: Path) -> tuple[Path, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from types import MappingProxyType
 
 import numpy as np
 import onnx
@@ -24,14 +23,12 @@ MOST_DIMENSIONS = 64
 _LARGE_BYTES = 1 << 15
 """Protobuf copies data when its length is asked for; more than this is not looked at early."""
 _BITS = {int(dtype): dtype.bitwidth for dtype in SHORT_NAMES if dtype is not ir.DataType.STRING}
-_FIELDS: Mapping[int, str] = MappingProxyType(
-    {
-        TensorProto.FLOAT: "float_data", TensorProto.COMPLEX64: "float_data",
-        TensorProto.DOUBLE: "double_data", TensorProto.COMPLEX128: "double_data",
-        TensorProto.INT64: "int64_data", TensorProto.UINT64: "uint64_data",
-        TensorProto.UINT32: "uint64_data", TensorProto.STRING: "string_data",
-    }
-)  # fmt: skip
+_FIELDS: Mapping[int, str] = {
+    TensorProto.FLOAT: "float_data", TensorProto.COMPLEX64: "float_data",
+    TensorProto.DOUBLE: "double_data", TensorProto.COMPLEX128: "double_data",
+    TensorProto.INT64: "int64_data", TensorProto.UINT64: "uint64_data",
+    TensorProto.UINT32: "uint64_data", TensorProto.STRING: "string_data",
+}  # fmt: skip
 """Where values lie that are not raw bytes; those of all other types lie in `int32_data`."""
 _ALL_FIELDS = frozenset({*_FIELDS.values(), "int32_data"})
 

@@ -1,3 +1,1 @@
 """Whole workflows: the only package that composes what stands side by side below it."""
-
-from __future__ import annotations

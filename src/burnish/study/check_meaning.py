@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import TracebackType
-from typing import Self
 
 import onnx_ir as ir
 
 from burnish.core.arrays import Arrays
 from burnish.core.budget import Budget
+from burnish.core.closing import Closing
 from burnish.meaning.evaluate import Evaluator
 from burnish.meaning.field import PrimeField
 from burnish.meaning.node import NotEvaluatedError
@@ -28,7 +27,7 @@ _SEEDS = (1, 2)
 """Draws of field elements: two make an accident of one in 10^17 for parts of small degree."""
 
 
-class PartMeaning:
+class PartMeaning(Closing):
     """A part whose first outputs are the original's, and whose others are the replacement's."""
 
     def __init__(
@@ -47,15 +46,8 @@ class PartMeaning:
         self._truths: dict[int, Tensors | None] = {}
         self._explained: dict[str, float] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close the sessions of single nodes."""
         self._runner.close()
 
     @property

@@ -10,34 +10,47 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import ml_dtypes
+import numpy as np
+
+from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import CheckFailedError
 from burnish.core.files import folder_written_beside
 from burnish.core.progress import SILENT, Progress
+from burnish.core.units import error as shown
 from burnish.core.units import seconds
+from burnish.engines.base import Session
 from burnish.hw import detect
 from burnish.parity.request import VerifyRequest
-from burnish.parity.tolerances import DYNAMIC_INT8, Tolerances
+from burnish.parity.tolerances import ARITHMETIC, DYNAMIC_INT8, Tolerances
 from burnish.parity.verdict import verdict
 from burnish.parity.verify import JudgedSubject, judge, verify_recorded
 from burnish.process.scratch import scratch
 from burnish.rewrite.precision import bits_for, convert
+from burnish.rewrite.precision.widen import in_f32
 from burnish.rewrite.result import RewriteReport
-from burnish.store import layout, onnx_files
+from burnish.store import datasets, layout, onnx_files
+from burnish.store.datasets import DataSet
+from burnish.store.element_types import numpy_type
 from burnish.store.exported import folder_of
 from burnish.store.history import History, HistoryStep
+from burnish.store.interface import Interface
 from burnish.store.stored import StoredModel
-from burnish.study import twin
 from burnish.study.export_report import Check, ExportReport, GenerationCheck
-from burnish.study.generation import check_generation, require_generation
 from burnish.study.optimize import optimize_file
 from burnish.zoo.exporting.launch import TIME_LIMIT_S, launch
 from burnish.zoo.exporting.past import Generation
 from burnish.zoo.exporting.request import ExportRequest
 from burnish.zoo.exporting.stages import ExportOutcome, StageTime
+from burnish.zoo.generation import follow, greedy
 
 T = TypeVar("T")
 
 _ARITHMETIC = {"fp32": "f32", "fp16": "f16", "bf16": "bf16", "int8": DYNAMIC_INT8}
+_PAST = "past_"
+NOTE = (
+    "ONNX Runtime's CPU provider has no bf16: the same graph was compared with its tensors in f32"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +165,7 @@ def _runnable(
         yield model, Tolerances(), ()
         return
     with scratch("export") as folder:
-        yield twin.widened(model, folder), Tolerances(arithmetic="bf16"), (twin.NOTE,)
+        yield widened(model, folder), Tolerances(arithmetic="bf16"), (NOTE,)
 
 
 def _generation(
@@ -186,3 +199,90 @@ def _report(
         generation=done.generation,
         rewrite=done.rewrite,
     )
+
+
+def check_generation(
+    session: Session, interface: Interface, generation: Generation
+) -> GenerationCheck:
+    """Return what a session writes after PyTorch's prompt, and how it judges PyTorch's tokens."""
+    past = _empty_past(interface)
+    names = {spec.name for spec in interface.inputs}
+
+    def step(feeds: dict[str, Array]) -> Arrays:
+        return session.run({name: feeds[name] for name in feeds if name in names})
+
+    written = greedy(step, generation.prompt, past, tokens=len(generation.tokens))
+    followed = follow(step, generation.prompt, past, generation.tokens)
+    expected = np.array(generation.tokens)
+    chosen = followed.logits.argmax(axis=1)
+    rows = np.arange(len(expected))
+    regret = generation.logits[rows, expected] - generation.logits[rows, chosen]
+    return GenerationCheck(
+        expected=generation.tokens,
+        written=written.tokens,
+        agreeing=int((chosen == expected).sum()),
+        max_abs=float(np.abs(followed.logits - generation.logits).max()),
+        deviation=float(generation.logits.std()),
+        largest_regret=float(regret.max()),
+    )
+
+
+def require_generation(check: GenerationCheck, *, arithmetic: str) -> None:
+    """Fail unless the tokens are PyTorch's.
+
+    In f32 all must be. With fewer bits a token may differ where PyTorch itself thinks as much of
+    it, within the tolerance of the type; after such a token the texts are no longer comparable,
+    so that the choices along PyTorch's text are judged.
+    """
+    if arithmetic == "f32":
+        if check.identical:
+            return
+        reason = f"{_common(check)} of {len(check.expected)} tokens before they part"
+    else:
+        allowed = ARITHMETIC[arithmetic].allowance(check.deviation)
+        if check.largest_regret <= allowed:
+            return
+        reason = (
+            f"it prefers a token that PyTorch holds {shown(check.largest_regret)} below its own"
+        )
+    raise CheckFailedError(
+        f"the exported model writes other tokens than PyTorch: {reason}",
+        hint="try the other --exporter; --no-generation skips this check",
+    )
+
+
+def _common(check: GenerationCheck) -> int:
+    pairs = zip(check.expected, check.written, strict=True)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), len(check.expected))
+
+
+def _empty_past(interface: Interface) -> dict[str, Array]:
+    """Return keys and values of no token, for one sequence, as the model's types want them."""
+    return {
+        spec.name: np.zeros(
+            (1, spec.shape[1], 0, spec.shape[3]),  # type: ignore[arg-type]
+            numpy_type(spec.dtype),
+        )
+        for spec in interface.inputs
+        if spec.name.startswith(_PAST)
+    }
+
+
+def widened(model: StoredModel, folder: Path) -> StoredModel:
+    """Write the model and its recorded data with f32 in place of bf16; return that."""
+    source = onnx_files.read(model.onnx)
+    target = folder / model.onnx.name
+    onnx_files.write(in_f32(source), target, history=History("", ()))
+    before, after = onnx_files.interface(source), onnx_files.interface(onnx_files.read(target))
+    for data_set in model.data_sets:
+        found = datasets.read(data_set, before)
+        wide = DataSet(_in_f32(found.inputs), _in_f32(found.outputs))
+        datasets.write(folder / data_set.name, wide, after)
+    return layout.stored(target)
+
+
+def _in_f32(arrays: Arrays) -> Arrays:
+    return {
+        name: array.astype(np.float32) if array.dtype == ml_dtypes.bfloat16 else array
+        for name, array in arrays.items()
+    }

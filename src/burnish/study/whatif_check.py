@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from burnish.analyze.scenario import Action, Scenario
@@ -86,12 +85,7 @@ class Checks:
         executed.save(self._model, self._request.options, self._folder / "executed.onnx")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._exit.close()
 
     def check(self, scenario: Scenario, predicted: Outcome) -> Outcome:

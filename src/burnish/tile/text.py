@@ -11,24 +11,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
 
 from burnish.tile.expr import Accumulated, Argument, Call, Constant, Coordinate, Expr, Guard, Inside
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod
 
-INFIX: Mapping[str, tuple[str, int]] = MappingProxyType(
-    {
-        "equal": ("==", 1),
-        "less": ("<", 1),
-        "less_equal": ("<=", 1),
-        "add": ("+", 2),
-        "subtract": ("-", 2),
-        "multiply": ("*", 3),
-        "divide": ("/", 3),
-    }
-)
+INFIX: Mapping[str, tuple[str, int]] = {
+    "equal": ("==", 1),
+    "less": ("<", 1),
+    "less_equal": ("<=", 1),
+    "add": ("+", 2),
+    "subtract": ("-", 2),
+    "multiply": ("*", 3),
+    "divide": ("/", 3),
+}
 """Functions that are written between their arguments, with how strongly they bind."""
 
 WORD = re.compile(r"[A-Za-z_][\w.$]*")

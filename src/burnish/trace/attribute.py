@@ -9,16 +9,26 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from burnish.store.graph import GraphRecord
 from burnish.trace.events import WORK, Confidence, Span, Trace
-from burnish.trace.graph_names import GraphNames
 from burnish.trace.graph_units import GraphIndex, units
 from burnish.trace.grouping import GroupLibrary, library
 from burnish.trace.timed import timed
 from burnish.trace.torch_attribution import Owners, attribute_torch
+
+Owner = tuple[tuple[str, ...], Confidence]
+
+_CAST = re.compile("Inserted(?:PrecisionFree)?Cast_(?P<tensor>.+)")
+_BIAS = "MatMulAddFusion"
+"""How ONNX Runtime names a change of type for a tensor, and a product with the bias added."""
+_METADATA = re.compile(r"\[ONNX Layer: (.*?)\](?=\x1e|\[|\s*$)")
+_FOREIGN = re.compile(r"\{ForeignNode\[(?P<first>.+?)\.\.\.(?P<last>.+?)\]\}")
+_REFORMAT = re.compile(r"^Reformatting CopyNode for (?:Input|Output) Tensor \d+ (?:to|of) ")
+_WRAPPED = re.compile(r"\b(?:PWN|fc|conv|squeeze_after|unsqueeze_node_after)\(")
+_BETWEEN = re.compile(r"\s\+\s|\s\|\|\s|,\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +160,92 @@ def _by_kernel(
             if len(matching) == len(members):
                 found |= {at: (m, "pattern") for at, m in zip(matching, members, strict=True)}
     return found
+
+
+class GraphNames:
+    """A model's nodes by their names, by those of their tensors, and by names made from these."""
+
+    def __init__(self, graph: GraphRecord) -> None:
+        self._graph = graph
+        self._at = {node.name: at for at, node in enumerate(graph.nodes)}
+        self._writer = {name: node.name for node in graph.nodes for name in node.outputs if name}
+
+    def owner(self, name: str, span: Span, origins: Mapping[str, tuple[str, ...]]) -> Owner | None:
+        """Return the nodes that a name on or around a span stands for; None: it tells nothing."""
+        own = name == span.node
+        if own and origins:
+            # an engine that tells its graph may call a node of its own as the model calls another
+            behind = tuple(node for node in origins.get(name, ()) if node in self._at)
+            return (behind, "exact" if behind == (name,) else "tensor") if behind else None
+        if name in self._at:
+            return (name,), "exact"
+        metadata = str(span.attributes.get("metadata", "")) if own else ""
+        nodes, confidence = nodes_of(name, metadata, self._at)
+        if nodes:
+            return nodes, confidence
+        outputs = span.attributes.get("outputs", ())
+        if own and isinstance(outputs, tuple) and (written := self._writers(map(str, outputs))):
+            return written, "tensor"
+        made_from = self._made_from(name)
+        return (made_from, "pattern") if made_from else None
+
+    def _writers(self, tensors: Iterable[str]) -> tuple[str, ...]:
+        found = {self._writer[tensor] for tensor in tensors if tensor in self._writer}
+        return tuple(sorted(found, key=lambda name: self._at[name]))
+
+    def _made_from(self, name: str) -> tuple[str, ...]:
+        """Return the nodes behind a name that ONNX Runtime made by adding to one of the model's."""
+        if cast := _CAST.fullmatch(name):
+            return self._writers([cast["tensor"]]) or self._only_reader(cast["tensor"])
+        base = name
+        while base and base not in self._at and base not in self._writer:
+            base = base[: max(base.rfind("/"), base.rfind("_"), 0)]
+        if base not in self._at:
+            return self._writers([base])
+        return (base, *self._bias(base)) if _BIAS in name else (base,)
+
+    def _only_reader(self, tensor: str) -> tuple[str, ...]:
+        """Return the one node that reads a weight; none where several do."""
+        readers = [node.name for node in self._graph.nodes if tensor in node.inputs]
+        return tuple(readers) if len(readers) == 1 else ()
+
+    def _bias(self, product: str) -> tuple[str, ...]:
+        written = self._graph.nodes[self._at[product]].outputs
+        adds = (node for node in self._graph.nodes if node.op_type == "Add")
+        return tuple(node.name for node in adds if set(written) & set(node.inputs))[:1]
+
+
+def nodes_of(
+    name: str, metadata: str, positions: Mapping[str, int]
+) -> tuple[tuple[str, ...], Confidence]:
+    """Return the nodes behind a layer, in the graph's order, and how they are known.
+
+    `positions` are the places of the model's nodes in its graph. A block that TensorRT's own
+    compiler made (`ForeignNode`) tells its first and last node only: those between them in the
+    graph's order are taken to be in it.
+    """
+    written = [node for node in _METADATA.findall(metadata) if node in positions]
+    if written:
+        return _ordered(written, positions), "exact"
+    if foreign := _FOREIGN.search(name):
+        ends = [positions.get(foreign[end]) for end in ("first", "last")]
+        first, last = ends
+        if first is None or last is None:
+            return (), "none"
+        inside = [node for node, at in positions.items() if first <= at <= last]
+        return _ordered(inside, positions), "pattern"
+    bare = _REFORMAT.sub("", name)
+    parts = [_unwrapped(part) for part in _BETWEEN.split(bare)]
+    known = [part for part in parts if part in positions]
+    if not known:
+        return (), "none"
+    return _ordered(known, positions), "exact" if bare == name else "pattern"
+
+
+def _ordered(nodes: list[str], positions: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(sorted(set(nodes), key=lambda node: positions[node]))
+
+
+def _unwrapped(part: str) -> str:
+    bare = _WRAPPED.sub("", part).strip()
+    return bare.rstrip(")") if bare != part.strip() or bare.count("(") < bare.count(")") else bare

@@ -99,6 +99,7 @@ DECODER: frozenset[Choice] = ENCODER | {"past"}
 MODELS: Registry[ModelEntry] = Registry("model", package="burnish.zoo.models")
 
 
-def register(entry: ModelEntry) -> None:
-    """File an entry under its own name."""
-    MODELS.register(entry.name)(entry)
+def register(*entries: ModelEntry) -> None:
+    """File each entry under its own name."""
+    for entry in entries:
+        MODELS.register(entry.name)(entry)

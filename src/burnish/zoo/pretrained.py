@@ -9,6 +9,9 @@ from typing import Any
 from burnish.zoo import weights
 from burnish.zoo.entry import Module, NetworkOptions
 
+TOKENS: Mapping[str, int] = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+"""Token numbers that every vocabulary has, also that of a small copy."""
+
 
 @dataclass(frozen=True, slots=True)
 class Architecture:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from burnish.zoo.entry import BuiltModel, NetworkOptions, Tensors
 from burnish.zoo.flat import Call, first_output, first_two_outputs, flat
@@ -14,12 +13,10 @@ from burnish.zoo.tokens import Side, ids, mask, segments
 BATCH, SEQUENCE = 2, 16
 SMALL_SEQUENCE = 12
 """Unlike any size of the small copies, so that a tool that guesses an axis guesses wrong."""
-SMALL: Mapping[str, int] = MappingProxyType(
-    {
-        "vocab_size": 131, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
-        "intermediate_size": 112, "max_position_embeddings": 64,
-    }
-)  # fmt: skip
+SMALL: Mapping[str, int] = {
+    "vocab_size": 131, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "intermediate_size": 112, "max_position_embeddings": 64,
+}  # fmt: skip
 """A small copy's sizes, under the names that most configurations share."""
 
 

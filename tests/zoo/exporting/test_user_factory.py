@@ -6,8 +6,14 @@ from typing import Any
 import pytest
 
 from burnish.core.errors import ModelError, UsageError
-from burnish.zoo.exporting.resized import larger, resized, sizes
-from burnish.zoo.exporting.user_factory import absolute, build_from_factory, flat_tensors
+from burnish.zoo.exporting.user_factory import (
+    absolute,
+    build_from_factory,
+    flat_tensors,
+    larger,
+    resized,
+    sizes,
+)
 
 pytestmark = pytest.mark.torch
 

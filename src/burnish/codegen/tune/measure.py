@@ -13,8 +13,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from burnish.codegen.backend import UNNAMED, Backend, EmittedKernel
 from burnish.codegen.tune.check import case
@@ -28,6 +27,7 @@ from burnish.codegen.tune.messages import (
     Time,
 )
 from burnish.codegen.tune.trial import Trial
+from burnish.core.closing import Closing
 from burnish.core.errors import BurnishError
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError
 from burnish.tile.graph import TileGraph
@@ -148,7 +148,7 @@ class _FailedError(Exception):
     """A subject cannot be tried any further; the text says why."""
 
 
-class MeasuringProcess:
+class MeasuringProcess(Closing):
     """Tries schedules; to be closed, as it keeps a process."""
 
     def __init__(self, terms: TrialTerms) -> None:
@@ -187,17 +187,6 @@ class MeasuringProcess:
         if self._worker is not None:
             self._worker.end()
             self._worker = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _build(self, task: TrialTask, schedules: Sequence[Schedule]) -> None:
         """Generate and compile; one goes on here while the other does in the other process."""

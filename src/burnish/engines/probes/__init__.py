@@ -1,3 +1,1 @@
 """What works on this machine, found out by trying it in child processes."""
-
-from __future__ import annotations

@@ -32,10 +32,16 @@ _FUNCTIONS = {
 """Operators that are one function of their operands."""
 
 
-def _one_function(function: str) -> Meaning:
+def _function(
+    named: str | Callable[[Node], str], dtype: str | None = None, *, turned: bool = False
+) -> Meaning:
+    """Return the loops of one function of the operands, which a node's attributes may choose."""
+
     def meaning(builder: NestBuilder, node: Node) -> None:
         _refuse_old_broadcast(node)
-        elementwise(builder, node, lambda *operands: call(function, *operands))
+        function = named if isinstance(named, str) else named(node)
+        order = slice(None, None, -1 if turned else 1)
+        elementwise(builder, node, lambda *operands: call(function, *operands[order]), dtype)
 
     return meaning
 
@@ -58,10 +64,9 @@ def _power(x: Expr, y: Expr, base: str) -> Expr:
     return call("power", cast(x, common), cast(y, common))
 
 
-def modulo(builder: NestBuilder, node: Node) -> None:
-    """Add the remainder: with the divisor's sign, or with `fmod` the dividend's."""
-    function = "fmod" if node.attributes.get("fmod", 0) else "modulo"
-    elementwise(builder, node, lambda x, y: call(function, x, y))
+def _remainder(node: Node) -> str:
+    """Return the remainder with the divisor's sign, or with `fmod` the dividend's."""
+    return "fmod" if node.attributes.get("fmod", 0) else "modulo"
 
 
 def _folded(function: str) -> Meaning:
@@ -95,35 +100,6 @@ _BITS = {
     "BitwiseNot": "bit_not",
 }  # fmt: skip
 _SHIFTS = {"LEFT": "shift_left", "RIGHT": "shift_right"}
-
-
-def _asked(function: str) -> Meaning:
-    def meaning(builder: NestBuilder, node: Node) -> None:
-        _refuse_old_broadcast(node)
-        elementwise(builder, node, lambda *operands: call(function, *operands), "bool")
-
-    return meaning
-
-
-def _asked_turned(function: str) -> Meaning:
-    def meaning(builder: NestBuilder, node: Node) -> None:
-        _refuse_old_broadcast(node)
-        elementwise(builder, node, lambda x, y: call(function, y, x), "bool")
-
-    return meaning
-
-
-def _bitwise(function: str) -> Meaning:
-    def meaning(builder: NestBuilder, node: Node) -> None:
-        elementwise(builder, node, lambda *operands: call(function, *operands))
-
-    return meaning
-
-
-def bit_shift(builder: NestBuilder, node: Node) -> None:
-    """Add the shift of unsigned numbers in the direction that the node names."""
-    function = _SHIFTS[node.attributes["direction"]]
-    elementwise(builder, node, lambda x, y: call(function, x, y))
 
 
 def is_infinite(builder: NestBuilder, node: Node) -> None:
@@ -243,23 +219,25 @@ def _record(name: str, loops: Meaning, operations: float = 1) -> Operator:
     )
 
 
-register({name: _record(name, _one_function(made)) for name, made in _FUNCTIONS.items()
+register({name: _record(name, _function(made)) for name, made in (_FUNCTIONS | _BITS).items()
           if name not in ("Div", "Sqrt")})  # fmt: skip
-register({name: _record(name, _asked(asked)) for name, asked in _BOOLEAN.items()})
-register({name: _record(name, _asked_turned(asked)) for name, asked in _TURNED.items()})
-register({name: _record(name, _bitwise(made)) for name, made in _BITS.items()})
+register({name: _record(name, _function(asked, "bool")) for name, asked in _BOOLEAN.items()})
+register({name: _record(name, _function(asked, "bool", turned=True))
+          for name, asked in _TURNED.items()})  # fmt: skip
 register({
-    "Sqrt": _record("Sqrt", _one_function("sqrt"), 2),
+    "Sqrt": _record("Sqrt", _function("sqrt"), 2),
     "Div": Operator(broadcast, value=_VALUES["Div"], work=each_output(1), folds=no_zero_below,
-                    loops=_one_function("divide")),
-    "Mod": Operator(broadcast, work=each_output(1), folds=no_zero_below, loops=modulo),
+                    loops=_function("divide")),
+    "Mod": Operator(broadcast, work=each_output(1), folds=no_zero_below,
+                    loops=_function(_remainder)),
     "Pow": Operator(broadcast, work=each_output(10), folds=defined, loops=power),
     "Min": Operator(broadcast, work=each_output(1), folds=defined, loops=_folded("minimum")),
     "Max": Operator(broadcast, value=_VALUES["Max"], work=each_output(1), folds=defined,
                     loops=_folded("maximum")),
     "Sum": Operator(broadcast, work=each_output(2), loops=_folded("add")),
     "Mean": Operator(broadcast, work=each_output(2), folds=defined, loops=mean),
-    "BitShift": Operator(broadcast, work=each_output(1), loops=bit_shift),
+    "BitShift": Operator(broadcast, work=each_output(1),
+                         loops=_function(lambda node: _SHIFTS[node.attributes["direction"]])),
     "IsInf": Operator(broadcast, always("bool"), work=each_output(1), loops=is_infinite),
     "Where": Operator(broadcast, type_of_input(1), _chosen, each_output(1), folds=defined,
                       loops=where),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from burnish.core import units
 from burnish.report import svg
-from burnish.report.charts.room import PAGE, Room, grid_line
+from burnish.report.charts.room import PAGE, Room, seconds_line
 
 _RIGHT, _TOP, _BAR, _GAP = 78, 30, 11, 9
 SERIES = ("baseline", "accent")
@@ -35,7 +35,7 @@ def chart(groups: Sequence[BarGroup], names: Sequence[str], room: Room = PAGE) -
     scale = (room.width - room.left - _RIGHT) / marks[-1]
     height = len(names) * (_BAR + 1) + _GAP + room.above
     bottom = _TOP + height * len(groups)
-    grid = [_grid_line(value, room.left + value * scale, bottom) for value in marks]
+    grid = [seconds_line(v, x=room.left + v * scale, top=_TOP - 4, bottom=bottom) for v in marks]
     drawn = [_group(g, names, _TOP + height * i, scale, room) for i, g in enumerate(groups)]
     return svg.document(
         _legend(names, room), *grid, *drawn, width=room.width, height=bottom + 22,
@@ -53,10 +53,6 @@ def _legend(names: Sequence[str], room: Room) -> str:
         parts.append(svg.text(shown, x=x + _BAR + 6, y=16, class_="name"))
         x += _BAR + 30 + 7 * len(shown)
     return "".join(parts)
-
-
-def _grid_line(value: float, x: float, bottom: float) -> str:
-    return grid_line(units.seconds(value) if value else "0", x=x, top=_TOP - 4, bottom=bottom)
 
 
 def _group(group: BarGroup, names: Sequence[str], top: float, scale: float, room: Room) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from burnish.core import units
 from burnish.report import svg
-from burnish.report.charts.room import PAGE, Room, grid_line
+from burnish.report.charts.room import PAGE, Room, grid_line, whisker
 
 _BESIDE, _TOP, _ROW, _BAR = 112.0, 26.0, 24.0, 14.0
 _RULES = """svg text{fill:var(--ink);font-size:12.5px;font-variant-numeric:tabular-nums}
@@ -113,13 +113,7 @@ def _row(one: DrawnChange, top: float, axis: _Axis, room: Room) -> str:
 def _whisker(one: DrawnChange, axis: _Axis, middle: float) -> str:
     if one.fate or one.low_s == one.high_s:
         return ""
-    low, high = axis.place(one.low_s), axis.place(one.high_s)
-    caps = [
-        svg.element("line", x1=x, x2=x, y1=middle - 3, y2=middle + 3, class_="whisker")
-        for x in (low, high)
-    ]
-    line = svg.element("line", x1=low, x2=high, y1=middle, y2=middle, class_="whisker")
-    return "".join((line, *caps))
+    return whisker(axis.place(one.low_s), axis.place(one.high_s), middle=middle, cap=3)
 
 
 def _value(one: DrawnChange) -> str:

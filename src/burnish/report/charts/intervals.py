@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from burnish.core import units
 from burnish.report import svg
-from burnish.report.charts.room import PAGE, Room, grid_line
+from burnish.report.charts.room import PAGE, Room, seconds_line, whisker
 
 _RIGHT, _TOP, _ROW, _BAR = 76, 4, 40, 16
 
@@ -34,7 +34,7 @@ def chart(latencies: Sequence[LatencyBar], room: Room = PAGE) -> str:
     marks = svg.ticks(longest, most=room.most_ticks)
     scale, high = (room.width - room.left - _RIGHT) / marks[-1], _ROW + room.above / 2
     bottom = _TOP + high * len(latencies)
-    grid = [_grid_line(value, room.left + value * scale, bottom) for value in marks]
+    grid = [seconds_line(v, x=room.left + v * scale, top=_TOP, bottom=bottom) for v in marks]
     rows = [_row(one, _TOP + high * number, scale, room) for number, one in enumerate(latencies)]
     said = "; ".join(_said(one) for one in latencies)
     return svg.document(
@@ -52,10 +52,6 @@ def _value(latency: LatencyBar) -> str:
 
 def _said(latency: LatencyBar) -> str:
     return f"{latency.label} on {latency.engine}: {_value(latency)}"
-
-
-def _grid_line(value: float, x: float, bottom: float) -> str:
-    return grid_line(units.seconds(value) if value else "0", x=x, top=_TOP, bottom=bottom)
 
 
 def _row(latency: LatencyBar, top: float, scale: float, room: Room) -> str:
@@ -99,9 +95,4 @@ def _whisker(latency: LatencyBar, middle: float, scale: float, left: float) -> s
     if latency.low_s is None or latency.high_s is None:
         return ""
     low, high = left + latency.low_s * scale, left + latency.high_s * scale
-    caps = [
-        svg.element("line", x1=x, x2=x, y1=middle - 4, y2=middle + 4, class_="whisker")
-        for x in (low, high)
-    ]
-    line = svg.element("line", x1=low, x2=high, y1=middle, y2=middle, class_="whisker")
-    return "".join((line, *caps))
+    return whisker(low, high, middle=middle, cap=4)

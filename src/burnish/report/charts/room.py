@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from burnish.core import units
 from burnish.report import svg
 
 _LETTER = 7.0
@@ -46,6 +47,21 @@ def grid_line(said: str, *, x: float, top: float, bottom: float) -> str:
     line = svg.element("line", x1=x, x2=x, y1=top, y2=bottom, class_="grid")
     anchor = "middle" if x >= 3 * len(said) else "start"
     return line + svg.text(said, x=x, y=bottom + 15, class_="tick", anchor=anchor)
+
+
+def seconds_line(value_s: float, *, x: float, top: float, bottom: float) -> str:
+    """Return the line of the grid at a time."""
+    return grid_line(units.seconds(value_s) if value_s else "0", x=x, top=top, bottom=bottom)
+
+
+def whisker(low: float, high: float, *, middle: float, cap: float) -> str:
+    """Return what a value lies between, with ends that are `cap` high to both sides."""
+    caps = [
+        svg.element("line", x1=x, x2=x, y1=middle - cap, y2=middle + cap, class_="whisker")
+        for x in (low, high)
+    ]
+    line = svg.element("line", x1=low, x2=high, y1=middle, y2=middle, class_="whisker")
+    return "".join((line, *caps))
 
 
 PAGE = Room(720, 230)

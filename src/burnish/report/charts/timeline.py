@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from burnish.core import units
 from burnish.report import svg
-from burnish.report.charts.room import ASIDE, Room, grid_line
+from burnish.report.charts.room import ASIDE, Room, seconds_line
 
 _RIGHT, _TOP, _BAR, _LANE = 8, 20, 20, 46
 _LETTER, _FEWEST = 5.7, 4
@@ -42,7 +42,11 @@ def chart(stretches: Sequence[Stretch], room: Room = ASIDE) -> str:
     scale = (room.width - _RIGHT) / (length or 1.0)
     lanes = list(dict.fromkeys(one.lane for one in stretches))
     bottom = _TOP + _LANE * len(lanes)
-    grid = [_grid_line(v, v * scale, bottom) for v in marks if v <= length * (1 + 1e-9)]
+    grid = [
+        seconds_line(v, x=v * scale, top=_TOP - 6, bottom=bottom)
+        for v in marks
+        if v <= length * (1 + 1e-9)
+    ]
     rows = [
         _lane(lane, [o for o in stretches if o.lane == lane], begin, scale, _TOP + _LANE * number)
         for number, lane in enumerate(lanes)
@@ -51,10 +55,6 @@ def chart(stretches: Sequence[Stretch], room: Room = ASIDE) -> str:
         *grid, *rows, width=room.width, height=bottom + 20,
         label=f"{len(stretches)} stretches on {len(lanes)} lanes in {units.seconds(length)}",
     )  # fmt: skip
-
-
-def _grid_line(value: float, x: float, bottom: float) -> str:
-    return grid_line(units.seconds(value) if value else "0", x=x, top=_TOP - 6, bottom=bottom)
 
 
 def _lane(name: str, stretches: Sequence[Stretch], begin: float, scale: float, top: float) -> str:

@@ -1,3 +1,1 @@
 """A graph and its time for other tools, one format per file."""
-
-from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from burnish.core.errors import UsageError
 from burnish.report import explore
@@ -32,19 +31,17 @@ def svg(picture: Picture, look: Look) -> str:
     return drawing(view, described, head, left_to_right=look.left_to_right)
 
 
-WRITERS: Mapping[str, Callable[[Picture, Look], str]] = MappingProxyType(
-    {
-        ".model-explorer.json": lambda picture, _: model_explorer.graph(picture),
-        ".node-data.json": lambda picture, _: model_explorer.node_data(picture),
-        ".netron.json": lambda picture, _: netron.attachment(picture),
-        ".perfetto.json": lambda picture, _: perfetto.timeline(picture),
-        ".svg": svg,
-        ".html": lambda picture, _: explore.page(picture),
-        ".csv": lambda picture, _: table.as_csv(picture),
-        ".md": lambda picture, _: table.as_markdown(picture),
-        ".json": lambda picture, _: table.as_json(picture),
-    }
-)
+WRITERS: Mapping[str, Callable[[Picture, Look], str]] = {
+    ".model-explorer.json": lambda picture, _: model_explorer.graph(picture),
+    ".node-data.json": lambda picture, _: model_explorer.node_data(picture),
+    ".netron.json": lambda picture, _: netron.attachment(picture),
+    ".perfetto.json": lambda picture, _: perfetto.timeline(picture),
+    ".svg": svg,
+    ".html": lambda picture, _: explore.page(picture),
+    ".csv": lambda picture, _: table.as_csv(picture),
+    ".md": lambda picture, _: table.as_markdown(picture),
+    ".json": lambda picture, _: table.as_json(picture),
+}
 """By the end of the file's name; the longest that fits is meant."""
 
 

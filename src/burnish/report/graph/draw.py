@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from burnish.core import units
 from burnish.report import svg, theme
@@ -17,26 +16,24 @@ from burnish.report.graph.layout import BoxPlace, Edge, Layout, Point, layout
 _MARGIN, _HEAD, _FACT_LINE = 24.0, 62.0, 15.0
 _LINE, _LETTER, _PAD = 15.0, 6.7, 12.0
 _NARROWEST, _LONGEST = 76.0, 30
-_RULES: Mapping[str, str] = MappingProxyType(
-    {
-        "text": "fill:var(--ink);font-size:12px;font-variant-numeric:tabular-nums",
-        ".small": "font-size:10.5px;fill:var(--quiet)",
-        ".edge": "fill:none;stroke:var(--edge);stroke-width:1.2",
-        ".edge.critical": "stroke:var(--path);stroke-width:2.6",
-        ".tip": "fill:var(--edge)",
-        ".tip.critical": "fill:var(--path)",
-        ".branch": "fill:var(--path);font-size:10.5px;font-weight:600;paint-order:stroke;"
-        "stroke:var(--paper);stroke-width:3px",
-        ".box rect": "stroke:var(--line);stroke-width:1",
-        ".box text": "text-anchor:middle",
-        ".box .name": "font-weight:600",
-        ".box .small": "opacity:.85",
-        ".box.group rect": "stroke:var(--baseline);stroke-width:1.6",
-        ".box.input rect": "fill:var(--raised);stroke:var(--baseline)",
-        ".box.output rect": "fill:var(--raised);stroke:var(--baseline)",
-        ".box.critical rect": "stroke:var(--path);stroke-width:2.6",
-    }
-)
+_RULES: Mapping[str, str] = {
+    "text": "fill:var(--ink);font-size:12px;font-variant-numeric:tabular-nums",
+    ".small": "font-size:10.5px;fill:var(--quiet)",
+    ".edge": "fill:none;stroke:var(--edge);stroke-width:1.2",
+    ".edge.critical": "stroke:var(--path);stroke-width:2.6",
+    ".tip": "fill:var(--edge)",
+    ".tip.critical": "fill:var(--path)",
+    ".branch": "fill:var(--path);font-size:10.5px;font-weight:600;paint-order:stroke;"
+    "stroke:var(--paper);stroke-width:3px",
+    ".box rect": "stroke:var(--line);stroke-width:1",
+    ".box text": "text-anchor:middle",
+    ".box .name": "font-weight:600",
+    ".box .small": "opacity:.85",
+    ".box.group rect": "stroke:var(--baseline);stroke-width:1.6",
+    ".box.input rect": "fill:var(--raised);stroke:var(--baseline)",
+    ".box.output rect": "fill:var(--raised);stroke:var(--baseline)",
+    ".box.critical rect": "stroke:var(--path);stroke-width:2.6",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Annotated, Literal
 
 from burnish.study.requests import vocabulary as v
+from burnish.study.requests.fed import EngineCommand
 from burnish.study.requests.option import Option, Saying
 
 CPU = "onnxruntime-cpu"
@@ -24,8 +25,7 @@ class VerifyCommand:
     candidate: v.Candidate = None
     _: KW_ONLY
     engine: Annotated[
-        v.AnyEngine,
-        Saying(f"The candidate's (default: {CPU}; of a compiled folder, its kernels)."),
+        v.AnyEngine, Saying(f"The candidate's (default: {CPU}; of a compiled folder, its kernels).")
     ] = None
     against: Annotated[str, Option(
         "Engine of the reference; ONNX Runtime optimises nothing there.",
@@ -36,9 +36,9 @@ class VerifyCommand:
     seed: v.Seed = 0
     padding: v.Padding = "right"
     data: v.Data = None
-    recorded: Annotated[bool, Option(
-        "Compare with the outputs in MODEL's test_data_set_N folders.", kind=bool
-    )] = False  # fmt: skip
+    recorded: Annotated[
+        bool, Option("Compare with the outputs in MODEL's test_data_set_N folders.")
+    ] = False
     atol: v.Atol = None
     rtol: v.Rtol = None
     tolerance: v.Tolerance = None
@@ -46,9 +46,7 @@ class VerifyCommand:
         "To judge meaning, and to look for inputs that show a difference; 0: not at all "
         "(default: 30s).")
     ] = 30.0  # fmt: skip
-    bisect: Annotated[bool, Option("Find the node where the runs part, if they do.", kind=bool)] = (
-        False
-    )
+    bisect: Annotated[bool, Option("Find the node where the runs part, if they do.")] = False
     threads: v.Threads = None
     allow_fallback: v.AllowFallback = False
     trust_factory: v.TrustFactory = ()
@@ -98,7 +96,7 @@ class BenchCommand:
     seed: v.Seed = 0
     cuda_graph: v.CudaGraph = False
     rounds: v.Rounds = 20
-    blocks: Annotated[int, Option("The most blocks of calls per round.", kind=int, least=1)] = 24
+    blocks: Annotated[int, Option("The most blocks of calls per round.", least=1)] = 24
     budget: Annotated[v.Budget, Saying("Default: 30s for each subject.")] = None
     baseline: Annotated[v.Baseline | None, Saying(
         "A model, an engine, or MODEL@ENGINE (default: the first).")
@@ -121,12 +119,12 @@ class Format:
     """How measurements are written."""
 
     format: Annotated[Literal["table", "csv", "json", "md"], Option(
-        "How rows are written.", kind=("table", "csv", "json", "md")
+        "How rows are written."
     )] = "table"  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class RunCommand:
+class RunCommand(EngineCommand):
     """Optimise MODEL, prove it, measure it, profile it, and write a report.
 
     An interrupted run goes on where it stopped when the same command is given again. If only
@@ -139,11 +137,6 @@ class RunCommand:
         v.OutputFolder, Saying("A folder for report.html, result.json and the model.")
     ]
     engine: v.Engines = ()
-    shape: v.Shape = field(default_factory=dict)
-    data: v.Data = None
-    seed: v.Seed = 0
-    padding: v.Padding = "right"
-    threads: v.Threads = None
     samples: v.Samples = 3
     disable: v.Disable = ()
     target: Annotated[v.Target | None, Saying(
@@ -155,5 +148,3 @@ class RunCommand:
     rounds: v.Rounds = 20
     budget: Annotated[v.Budget, Saying("To measure (default: 20s for each subject).")] = None
     allow_fallback: v.AllowFallback = False
-    trust_factory: v.TrustFactory = ()
-    store: v.Store = None

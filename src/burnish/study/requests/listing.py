@@ -70,7 +70,7 @@ class DoctorCommand:
     _: KW_ONLY
     engine: v.Engines = ()
     probe: Annotated[Literal["cpu", "gpu"] | None, Option(
-        "Measure the rates of this machine instead.", kind=("cpu", "gpu"), unless="cpu"
+        "Measure the rates of this machine instead.", unless="cpu"
     )] = None  # fmt: skip
     output: Annotated[
         v.OutputFile, Saying("With --probe: its file (default: in the cache, for all commands).")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Literal
 
 from burnish.study.requests import vocabulary as v
+from burnish.study.requests.fed import EngineCommand
 from burnish.study.requests.judging import CPU
 from burnish.study.requests.option import Option, Positional, Saying
 
@@ -16,7 +17,7 @@ Level = Literal["off", "basic", "extended", "all"]
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileCommand:
+class ProfileCommand(EngineCommand):
     """Say where the time goes: by operator, node, layer or kernel.
 
     A TRACE is looked at as it is: kernels, operators, and modules as layers; a FOLDER of them as
@@ -29,21 +30,15 @@ class ProfileCommand:
     ]
     _: KW_ONLY
     engine: v.Engines = CPU
-    shape: v.Shape = field(default_factory=dict)
-    data: v.Data = None
-    seed: v.Seed = 0
-    padding: v.Padding = "right"
-    threads: v.Threads = None
     allow_fallback: v.AllowFallback = False
-    trust_factory: v.TrustFactory = ()
-    store: v.Store = None
+
     trace: v.Trace = None
     runs: v.Runs = 10
-    warmup: Annotated[int, Option("Inferences to run before these.", kind=int, least=0)] = 3
+    warmup: Annotated[int, Option("Inferences to run before these.", least=0)] = 3
     groups: v.Groups = ()
-    nsys: Annotated[bool, Option("Let Nsight Systems record it.", kind=bool)] = False
-    ncu: Annotated[bool, Option("Count memory traffic with Nsight Compute.", kind=bool)] = False
-    perf: Annotated[bool, Option("Count memory traffic of the CPU with perf.", kind=bool)] = False
+    nsys: Annotated[bool, Option("Let Nsight Systems record it.")] = False
+    ncu: Annotated[bool, Option("Count memory traffic with Nsight Compute.")] = False
+    perf: Annotated[bool, Option("Count memory traffic of the CPU with perf.")] = False
     trace_out: v.TraceOut = None
     output: Annotated[v.OutputFiles, Saying(
         "What changed from the first to the last, as .html or .svg.")
@@ -56,20 +51,17 @@ class Rows:
 
     by: Annotated[By, Option(
         "What a row is; `node`: of the model, `ran`: of the engine.",
-        kind=("operator", "node", "layer", "kernel", "ran"),
     )] = "operator"  # fmt: skip
-    top: Annotated[int, Option("Rows to show; --json always has all.", kind=int, least=1)] = 20
+    top: Annotated[int, Option("Rows to show; --json always has all.", least=1)] = 20
     threshold: Annotated[float, Option(
-        "Show only rows with at least this share of the time.", metavar="PERCENT", kind=float,
+        "Show only rows with at least this share of the time.", metavar="PERCENT",
         least=0,
     )] = 0.0  # fmt: skip
-    kernel_time_only: Annotated[
-        bool, Option("Leave out the time in which nothing ran.", kind=bool)
-    ] = False
+    kernel_time_only: Annotated[bool, Option("Leave out the time in which nothing ran.")] = False
 
 
 @dataclass(frozen=True, slots=True)
-class GraphCommand:
+class GraphCommand(EngineCommand):
     """Draw MODEL's graph, with the time of its nodes where --engine or --trace tells it.
 
     Colours say how much of the time a box takes, a blue line is the longest chain if parallel
@@ -86,27 +78,17 @@ class GraphCommand:
     trace: v.Trace = None
     view: Annotated[View, Option(
         "Every node; without constants and sizes; by module; by kernel.",
-        kind=("auto", "full", "simple", "modules", "kernels"),
     )] = "auto"  # fmt: skip
-    left_to_right: Annotated[bool, Option("Draw from left to right, not top-down.", kind=bool)] = (
-        False
-    )
+    left_to_right: Annotated[bool, Option("Draw from left to right, not top-down.")] = False
     scale: Annotated[v.Scale, Saying("Shown beside what is.")] = ()
     scenario: Annotated[v.Scenario, Saying("The first is shown beside what is.")] = None
     hw: v.Hw = None
     groups: v.Groups = ()
-    shape: v.Shape = field(default_factory=dict)
-    data: v.Data = None
-    seed: v.Seed = 0
-    padding: v.Padding = "right"
-    threads: v.Threads = None
     allow_fallback: v.AllowFallback = False
-    trust_factory: v.TrustFactory = ()
-    store: v.Store = None
 
 
 @dataclass(frozen=True, slots=True)
-class WhatIfCommand:
+class WhatIfCommand(EngineCommand):
     """Say what would happen to the latency if parts of a model were faster, fewer or fused.
 
     All changes in one command are made together; a file may hold several scenarios. WHAT is a
@@ -128,43 +110,27 @@ class WhatIfCommand:
     apply: Annotated[v.Names, Option(
         "Do what a fusion rule of burnish optimize would do.", metavar="RULE", repeated=True
     )] = ()  # fmt: skip
-    cast: Annotated[v.Names, Option(
-        "Compute it in int8, fp16, bf16 …", metavar="WHAT=TYPE",
-        repeated=True,
-    )] = ()  # fmt: skip
+    cast: Annotated[
+        v.Names, Option("Compute it in int8, fp16, bf16 …", metavar="WHAT=TYPE", repeated=True)
+    ] = ()
     roofline: Annotated[v.Names, Option(
         "Raise it to 80% of the device's limit.", metavar="WHAT=PART", repeated=True
     )] = ()  # fmt: skip
     batch: v.Batch = None
-    overlap: Annotated[bool, Option("Let independent work run at the same time.", kind=bool)] = (
-        False
-    )
+    overlap: Annotated[bool, Option("Let independent work run at the same time.")] = False
     cuda_graph: v.CudaGraph = False
     scenario: v.Scenarios = ()
-    sweep: Annotated[
-        bool, Option("The gain of every operator for 1.5×, 2×, its limit, ∞.", kind=bool)
-    ] = False
-    measure: Annotated[bool, Option(
-        "Make the changes where possible, and measure them.", kind=bool,
-    )] = False  # fmt: skip
-    graph_level: Annotated[Level, Option(
-        "What the engine itself may rewrite.", kind=("off", "basic", "extended", "all")
-    )] = "all"  # fmt: skip
+    sweep: Annotated[bool, Option("The gain of every operator for 1.5×, 2×, its limit, ∞.")] = False
+    measure: Annotated[bool, Option("Make the changes where possible, and measure them.")] = False
+    graph_level: Annotated[Level, Option("What the engine itself may rewrite.")] = "all"
     hw: v.Hw = None
     groups: v.Groups = ()
     trace_out: Annotated[v.TraceOut, Saying("After the first scenario.")] = None
     engine: v.Engine = CPU
-    shape: v.Shape = field(default_factory=dict)
-    data: v.Data = None
-    seed: v.Seed = 0
-    padding: v.Padding = "right"
-    threads: v.Threads = None
-    trust_factory: v.TrustFactory = ()
-    store: v.Store = None
 
 
 @dataclass(frozen=True, slots=True)
-class AdviseCommand:
+class AdviseCommand(EngineCommand):
     """Say what to do next with MODEL, the largest expected gain first.
 
     Each piece of advice has its predicted gain, how sure that is, the evidence, and the command
@@ -175,10 +141,3 @@ class AdviseCommand:
     _: KW_ONLY
     engine: Annotated[v.Engine, Saying("Where it will run.")] = CPU
     hw: v.Hw = None
-    shape: v.Shape = field(default_factory=dict)
-    data: v.Data = None
-    seed: v.Seed = 0
-    padding: v.Padding = "right"
-    threads: v.Threads = None
-    trust_factory: v.TrustFactory = ()
-    store: v.Store = None

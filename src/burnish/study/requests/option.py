@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+import inspect
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import MISSING, dataclass
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Writes = Literal["file", "folder", ""]
 """What is made at a path; who cannot write there is told before anything is done."""
@@ -27,8 +31,8 @@ class Option:
     flags: tuple[str, ...] = ()
     """The first is printed, the others are understood as well."""
     metavar: str | None = None
-    kind: Any = str
-    """`int`, `float`, `bool`, `Path`, `str`, or a tuple of choices."""
+    kind: Any = None
+    """`int`, `float`, `bool`, `Path`, `str`, or a tuple of choices; None: as the field's type."""
     least: float | None = None
     repeated: bool = False
     read: Callable[[Any], Any] | None = None
@@ -67,9 +71,11 @@ class RequestField:
 
 
 def fields(request: type) -> tuple[RequestField, ...]:
-    """Return the fields of a request, in order."""
+    """Return the fields of a request, in order: what it says itself, then what others say, too."""
     hints = get_type_hints(request, include_extras=True)
-    return tuple(_field(one, hints[one.name], request) for one in dataclasses.fields(request))
+    shared = {name for base in request.__mro__[1:] for name in inspect.get_annotations(base)}
+    ordered = sorted(dataclasses.fields(request), key=lambda one: one.name in shared)
+    return tuple(_field(one, hints[one.name], request) for one in ordered)
 
 
 def _field(one: dataclasses.Field[Any], hint: Any, request: type) -> RequestField:  # noqa: ANN401
@@ -78,10 +84,32 @@ def _field(one: dataclasses.Field[Any], hint: Any, request: type) -> RequestFiel
     if said is None:
         raise TypeError(f"{request.__name__}.{one.name} does not say how it is written")
     more = [mark.more for mark in marks if isinstance(mark, Saying)]
-    if isinstance(said, Option) and more:
-        said = dataclasses.replace(said, help=" ".join((said.help, *more)))
+    if isinstance(said, Option):
+        kind = _kind(frozenset(_types(hint)), said) if said.kind is None else said.kind
+        said = dataclasses.replace(said, kind=kind, help=" ".join((said.help, *more)))
     default = one.default if one.default_factory is MISSING else one.default_factory()
     return RequestField(one.name, said, default)
+
+
+def _kind(types: Collection[Any], said: Option) -> Any:  # noqa: ANN401  (see Option.kind)
+    """Return how a field of these types is written; what is read comes as text, or as a path."""
+    if os.PathLike[str] in types:
+        return Path
+    if said.read is not None:
+        return str
+    choices = next((get_args(one) for one in types if get_origin(one) is Literal), None)
+    return choices or next((kind for kind in (bool, int, float) if kind in types), str)
+
+
+def _types(hint: Any) -> Iterator[Any]:  # noqa: ANN401  (a type)
+    """Yield a type, or each of `X | Y` and `Sequence[X]`."""
+    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if get_origin(plain) in (Union, UnionType, Sequence):
+        yield from (one for part in get_args(plain) for one in _types(part))
+    elif plain is not hint:
+        yield from _types(plain)
+    else:
+        yield plain
 
 
 def _marks(hint: Any) -> Iterator[Any]:  # noqa: ANN401  (a type)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from burnish.core.errors import UsageError
 from burnish.core.precisions import element_type, precision_named
+
+T = TypeVar("T")
 
 
 def names(values: str | Sequence[str]) -> tuple[str, ...]:
@@ -36,15 +39,20 @@ def counts(texts: int | str | Sequence[int | str]) -> tuple[int, ...]:
     return found
 
 
+def only(found: Sequence[T], what: str, first: str) -> T:
+    """Return what a command takes one of; `first` is how to write it."""
+    if len(found) != 1:
+        raise UsageError(
+            f"one {what} is taken here, and {len(found)} were given",
+            hint=f"give them one after the other: {first}",
+        )
+    return found[0]
+
+
 def one_count(texts: Sequence[str]) -> int:
     """Return the number for a command that takes one."""
     found = counts(texts)
-    if len(found) != 1:
-        raise UsageError(
-            f"one number is taken here, and {len(found)} were given",
-            hint=f"give them one after the other: {found[0] if found else 1}",
-        )
-    return found[0]
+    return only(found, "number", str(found[0] if found else 1))
 
 
 def element_types(texts: str | Sequence[str]) -> tuple[str, ...]:
@@ -60,9 +68,4 @@ def precisions(texts: str | Sequence[str]) -> tuple[str, ...]:
 def one_precision(texts: Sequence[str]) -> str:
     """Return the kind of number for a command that takes one."""
     found = precisions(texts)
-    if len(found) != 1:
-        raise UsageError(
-            f"one type is taken here, and {len(found)} were given",
-            hint=f"give them one after the other: --precision {found[0] if found else 'fp32'}",
-        )
-    return found[0]
+    return only(found, "type", f"--precision {found[0] if found else 'fp32'}")

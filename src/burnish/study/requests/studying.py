@@ -20,9 +20,7 @@ class StudyCommand:
     file: Annotated[v.Place, Positional("FILE.toml")]
     _: KW_ONLY
     output: Annotated[v.OutputFolder, Saying("A folder for tables, plots and report.html.")]
-    small: Annotated[bool, Option("A copy with the same structure and tiny sizes.", kind=bool)] = (
-        False
-    )
+    small: Annotated[bool, Option("A copy with the same structure and tiny sizes.")] = False
     budget: Annotated[v.Budget, Saying("Default: what the file says, else 30s for each cell.")] = (
         None
     )

@@ -6,12 +6,19 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from burnish.core.errors import UsageError
 from burnish.core.precisions import element_type
 from burnish.study.requests.option import Option, Positional
-from burnish.study.requests.several import counts, numbers, one_count, one_precision, precisions
+from burnish.study.requests.several import (
+    counts,
+    numbers,
+    one_count,
+    one_precision,
+    only,
+    precisions,
+)
 from burnish.study.requests.several import names as names
 
 if TYPE_CHECKING:
@@ -75,12 +82,7 @@ def one_shape(texts: Sequence[str]) -> Sizes:
 def one_engine(texts: Sequence[str]) -> str:
     """Return the engine for a command that takes one."""
     found = names(texts)
-    if len(found) != 1:
-        raise UsageError(
-            f"one engine is taken here, and {len(found)} were given",
-            hint=f"give them one after the other: --engine {found[0] if found else 'NAME'}",
-        )
-    return found[0]
+    return only(found, "engine", f"--engine {found[0] if found else 'NAME'}")
 
 
 def _one_place(texts: Sequence[Path]) -> Path:
@@ -157,36 +159,30 @@ Store = Annotated[
 ]
 _SHAPE = Option(
     "Bind symbolic dimensions, for instance batch=8,sequence=128; each is one shape.",
-    metavar="NAME=SIZE,…", repeated=True,
-)  # fmt: skip
+    metavar="NAME=SIZE,…",
+    repeated=True,
+)
 Shape = Annotated[Sizes, replace(_SHAPE, read=one_shape)]
 Shapes = Annotated[Sizes | Sequence[Sizes], replace(_SHAPE, read=_every_sizes)]
 Data = Annotated[
     Place | None,
     Option(
-        "Inputs from a file: an .npz, or a test_data_set_N folder.",
-        flags=("--data", "--input"), kind=Path,
+        "Inputs from a file: an .npz, or a test_data_set_N folder.", flags=("--data", "--input")
     ),
-]  # fmt: skip
-Seed = Annotated[int, Option("Seed of what is made at random: inputs, weights.", kind=int)]
+]
+Seed = Annotated[int, Option("Seed of what is made at random: inputs, weights.")]
 PaddingKind = Literal["right", "left", "none"]
 Padding = Annotated[
-    PaddingKind,
-    Option(
-        "Where the attention masks of made inputs have their padding.",
-        kind=("right", "left", "none"),
-    ),
+    PaddingKind, Option("Where the attention masks of made inputs have their padding.")
 ]
-Samples = Annotated[
-    int, Option("Made inputs, which differ in seed and padding.", kind=int, least=1)
-]
+Samples = Annotated[int, Option("Made inputs, which differ in seed and padding.", least=1)]
 MaxError = Annotated[float | None, Option(
-    "How far an output may move, in its root mean square.", kind=float, metavar="ERROR", least=0
+    "How far an output may move, in its root mean square.", metavar="ERROR", least=0
 )]  # fmt: skip
-Atol = Annotated[float | None, Option("Absolute error allowed in floats.", kind=float, least=0)]
+Atol = Annotated[float | None, Option("Absolute error allowed in floats.", least=0)]
 Rtol = Annotated[float | None, Option(
     "Relative error allowed in floats: of the larger of the value and the tensor's root mean "
-    "square.", kind=float, least=0,
+    "square.", least=0,
 )]  # fmt: skip
 Tolerance = Annotated[str | None, Option(
     "Allow what arithmetic in this type needs: fp32, tf32, fp16, bf16 …",
@@ -210,10 +206,7 @@ Hw = Annotated[
 ]
 AllowFallback = Annotated[
     bool,
-    Option(
-        "Accept another provider, precision or placement than asked for; the result says so.",
-        kind=bool,
-    ),
+    Option("Accept another provider, precision or placement than asked for; the result says so."),
 ]
 TrustFactory = Annotated[
     Sequence[str],
@@ -232,41 +225,31 @@ EachPrecision = Annotated[str | Sequence[str] | None, replace(_PRECISION, read=p
 Target = Annotated[
     Where,
     Option(
-        "Where the model will run: on CPUs, on the NVIDIA card that is here, or on cards of a "
-        "kind.", kind=get_args(Where),
+        "Where the model will run: on CPUs, on the NVIDIA card that is here, or on cards of a kind."
     ),
-]  # fmt: skip
+]
 WITH_KERNELS = "Only operators with kernels there are used."
 Ops = Annotated[
     Literal["auto", "standard", "contrib"],
-    Option(
-        "Operators that fusions may use: those of ONNX, of ONNX Runtime, or what is faster.",
-        kind=("auto", "standard", "contrib"),
-    ),
+    Option("Operators that fusions may use: those of ONNX, of ONNX Runtime, or what is faster."),
 ]
 Cost = Annotated[
     Literal["rules", "measured", "off"],
-    Option(
-        "Leave fusions out that are slower: known to be, measured here, or never.",
-        kind=("rules", "measured", "off"),
-    ),
+    Option("Leave fusions out that are slower: known to be, measured here, or never."),
 ]
 Trial = Annotated[
     bool,
     Option(
         "Run each fusion, on its own part of the graph, against what it replaces.",
-        flags=("--trial/--no-trial",), kind=bool,
+        flags=("--trial/--no-trial",),
     ),
 ]  # fmt: skip
 Verified = Annotated[
-    bool,
-    Option("Check that results are the same.", flags=("--verify/--no-verify",), kind=bool),
+    bool, Option("Check that results are the same.", flags=("--verify/--no-verify",))
 ]
 Rules = Annotated[
     Sequence[Place],
-    Option(
-        "Fusion rules of your own; the file is run.", metavar="FILE.py", kind=Path, repeated=True
-    ),
+    Option("Fusion rules of your own; the file is run.", metavar="FILE.py", repeated=True),
 ]
 Names = Sequence[str]
 Disable = Annotated[
@@ -274,15 +257,13 @@ Disable = Annotated[
     Option("Fusions and steps to leave out.", metavar="NAME,…", repeated=True, read=names),
 ]
 Only = Annotated[
-    str | Names,
-    Option("The only fusions to apply.", metavar="NAME,…", repeated=True, read=names),
+    str | Names, Option("The only fusions to apply.", metavar="NAME,…", repeated=True, read=names)
 ]
 Rounds = Annotated[
     int,
     Option(
         "The most fresh processes per subject; three are the fewest for a verdict. After six, "
         "only those go on whose differences of 5 % would not show.",
-        kind=int,
         least=1,
     ),
 ]
@@ -295,36 +276,28 @@ Trace = Annotated[
     Place | None,
     Option(
         "Read this recording of MODEL instead of making one: of ONNX Runtime, PyTorch, Nsight "
-        "Systems (SQLite) or TensorRT.", kind=Path,
+        "Systems (SQLite) or TensorRT.",
     ),
 ]  # fmt: skip
 TraceOut = Annotated[
     Place | None,
-    Option(
-        "Write the timeline, for ui.perfetto.dev or chrome://tracing.", kind=Path, writes="file"
-    ),
+    Option("Write the timeline, for ui.perfetto.dev or chrome://tracing.", writes="file"),
 ]
 Groups = Annotated[
     Sequence[Place],
-    Option("Which nodes one kernel performs: TOML, or Amdahl4ML's XML.", kind=Path, repeated=True),
+    Option("Which nodes one kernel performs: TOML, or Amdahl4ML's XML.", repeated=True),
 ]
 Scale = Annotated[
-    Sequence[str],
-    Option("Make WHAT so much faster.", metavar="WHAT=FACTOR", repeated=True),
+    Sequence[str], Option("Make WHAT so much faster.", metavar="WHAT=FACTOR", repeated=True)
 ]
-_SCENARIO = Option(
-    "Scenarios in TOML or JSON, or a speedups.json of Amdahl4ML.", kind=Path, repeated=True
-)
+_SCENARIO = Option("Scenarios in TOML or JSON, or a speedups.json of Amdahl4ML.", repeated=True)
 Scenario = Annotated[Place | None, replace(_SCENARIO, read=_one_place)]
 Scenarios = Annotated[Sequence[Place], _SCENARIO]
 Dump = Annotated[
     Place | None,
-    Option(
-        "Write what is made on the way, for people to read.", metavar="DIR", kind=Path,
-        writes="folder",
-    ),
-]  # fmt: skip
-Runs = Annotated[int, Option("Timed inferences.", kind=int, least=1)]
+    Option("Write what is made on the way, for people to read.", metavar="DIR", writes="folder"),
+]
+Runs = Annotated[int, Option("Timed inferences.", least=1)]
 _BATCH = Option("Batch size.", metavar="SIZE,…", repeated=True)
 Batch = Annotated[int | None, replace(_BATCH, read=one_count)]
 EachBatch = Annotated[int | Sequence[int], replace(_BATCH, read=counts)]
@@ -337,15 +310,12 @@ EachPast = Annotated[
 ]
 Ledger = Annotated[
     Place | None,
-    Option(
-        "File of all measurements (default: $BURNISH_LEDGER, else in the user's data).",
-        kind=Path,
-    ),
+    Option("File of all measurements (default: $BURNISH_LEDGER, else in the user's data)."),
 ]
-Again = Annotated[bool, Option("Measure what the ledger has, too.", kind=bool)]
-CudaGraph = Annotated[bool, Option("Launch everything at once, as a CUDA graph.", kind=bool)]
+Again = Annotated[bool, Option("Measure what the ledger has, too.")]
+CudaGraph = Annotated[bool, Option("Launch everything at once, as a CUDA graph.")]
 
-_OUTPUT = Option("Where the result goes.", flags=("--output", "-o"), kind=Path, repeated=True)
+_OUTPUT = Option("Where the result goes.", flags=("--output", "-o"), repeated=True)
 Output = Annotated[Place, replace(_OUTPUT, read=_one_place)]
 OutputFile = Annotated[Place | None, replace(_OUTPUT, read=_one_place, writes="file")]
 TargetFile = Annotated[Place, replace(_OUTPUT, read=_one_place, writes="file")]

@@ -1,3 +1,1 @@
 """One reader per trace format."""
-
-from __future__ import annotations

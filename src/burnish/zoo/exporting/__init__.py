@@ -1,3 +1,1 @@
 """From a PyTorch module to an ONNX file: in a process of its own, and never half done."""
-
-from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 from burnish.core.errors import UsageError
@@ -49,14 +48,12 @@ class OpsetRange:
     default: int
 
 
-OPSETS: Mapping[Exporter, OpsetRange] = MappingProxyType(
-    {
-        # dynamo writes opset 18 and converts up; down it converts so little that it is refused.
-        "dynamo": OpsetRange(18, 23, 20),
-        # 14 is the lowest with what attention needs (Trilu); PyTorch stopped adding to it at 20.
-        "torchscript": OpsetRange(14, 20, 17),
-    }
-)
+OPSETS: Mapping[Exporter, OpsetRange] = {
+    # dynamo writes opset 18 and converts up; down it converts so little that it is refused.
+    "dynamo": OpsetRange(18, 23, 20),
+    # 14 is the lowest with what attention needs (Trilu); PyTorch stopped adding to it at 20.
+    "torchscript": OpsetRange(14, 20, 17),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,3 +1,1 @@
-"""One file per model."""
-
-from __future__ import annotations
+"""A row per model where a configuration says it all, a file where there is more to say."""

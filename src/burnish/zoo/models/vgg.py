@@ -5,7 +5,7 @@ from __future__ import annotations
 from burnish.zoo import weights
 from burnish.zoo.entry import BuiltModel, ModelEntry, Module, NetworkOptions, register
 from burnish.zoo.flat import only_output
-from burnish.zoo.images import from_module
+from burnish.zoo.images import IMAGENET, from_module
 
 STAGES = ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3))
 """Channels and convolutions of each stage; a stage ends by halving the image."""
@@ -15,7 +15,7 @@ SMALL_STAGES = ((16, 1), (32, 2))
 def _build(options: NetworkOptions) -> BuiltModel:
     stages, hidden, size = (SMALL_STAGES, 48, 32) if options.small else (STAGES, 4096, 224)
     module = weights.randomise(_network(stages, hidden, size), seed=options.seed, gain=2**0.5)
-    return from_module(module, options, size=size, call=only_output)
+    return from_module(module, options, IMAGENET, call=only_output)
 
 
 def _network(stages: tuple[tuple[int, int], ...], hidden: int, size: int) -> Module:

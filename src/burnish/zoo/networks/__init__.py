@@ -1,3 +1,1 @@
 """Networks written here from their papers, because no installed library has them."""
-
-from __future__ import annotations

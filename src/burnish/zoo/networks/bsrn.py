@@ -23,22 +23,22 @@ class Bsrn(nn.Module):
     """How often the image is repeated along the channels before the first convolution."""
 
     def __init__(
-        self, *, features: int = 64, blocks: int = 8, scale: int = 4, image_channels: int = 3
+        self, *, features: int = 64, layers: int = 8, scale: int = 4, image_channels: int = 3
     ) -> None:
         super().__init__()
         self.shallow = BlueprintConv(self.COPIES * image_channels, features)
-        self.blocks = nn.ModuleList(DistillationBlock(features) for _ in range(blocks))
+        self.blocks = nn.ModuleList(DistillationBlock(features) for _ in range(layers))
         self.gather = nn.Sequential(
-            nn.Conv2d(blocks * features, features, 1), nn.GELU(), BlueprintConv(features, features)
+            nn.Conv2d(layers * features, features, 1), nn.GELU(), BlueprintConv(features, features)
         )
         self.upsample = nn.Sequential(
             nn.Conv2d(features, image_channels * scale**2, 3, padding=1), nn.PixelShuffle(scale)
         )
 
     @classmethod
-    def small(cls, *, blocks: int = 2) -> Bsrn:
+    def small(cls, *, layers: int = 2) -> Bsrn:
         """Return a network of narrow blocks for tests."""
-        return cls(features=32, blocks=blocks, scale=2)
+        return cls(features=32, layers=layers, scale=2)
 
     def forward(self, image: Tensor) -> Tensor:
         """Return `image` [batch, channels, height, width] upscaled."""

@@ -1,3 +1,1 @@
 """BERT as exporters of other frameworks spell it: the graph is written here, node by node."""
-
-from __future__ import annotations
