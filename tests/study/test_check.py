@@ -201,3 +201,19 @@ def test_large_weights_above_do_not_hide_what_leads_to_a_part(
     assert words.nbytes > LARGE_BYTES
     assert "Relu" not in operators(result)
     assert (check.report.undone, check.report.unchecked) == (0, ())
+
+
+def test_large_pictures_are_tried_in_small_and_in_full_where_that_fails() -> None:
+    fixed = np.array([1, 3 * 64 * 64])
+
+    def flat(match: Match, builder: Builder) -> ir.Value:
+        return builder.node(
+            "Reshape", [match.values["x"], builder.constant("fixed", fixed)], like=match.output
+        )
+
+    graph = Graph()
+    model = graph.model(graph.op("Flatten", graph.input("x", [1, 3, 64, 64])))
+    with region_check() as check:
+        result = rewritten(model, rule("Flatten", flat), check)
+    assert operators(result) == ["Reshape"]
+    assert check.report.distinct == 2

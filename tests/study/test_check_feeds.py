@@ -63,6 +63,10 @@ def test_what_is_added_to_scores_is_as_low_as_exporters_write_it() -> None:
     assert float(np.finfo(np.float32).min) in lowest
 
 
+def test_a_single_picture_is_no_mask() -> None:
+    assert {one.kind for one in made(ir.DataType.FLOAT, [1, 3, 8, 9])} == {"plain"}
+
+
 def test_equal_arguments_give_equal_inputs() -> None:
     first, second = made(ir.DataType.FLOAT, ["n", 8]), made(ir.DataType.FLOAT, ["n", 8])
     assert [one.kind for one in first] == ["plain"] * 3

@@ -2,10 +2,20 @@ from __future__ import annotations
 
 import numpy as np
 import onnx_ir as ir
+import pytest
 
+from burnish.rewrite.extract import as_model, part
 from burnish.rewrite.match import Proposal
 from burnish.rewrite.rule import Match
-from burnish.study.check_part import around, original, size_names, tight, wide
+from burnish.study.check_part import (
+    around,
+    original,
+    shrink,
+    shrinking,
+    size_names,
+    tight,
+    wide,
+)
 from rewriting import Graph
 
 
@@ -87,3 +97,41 @@ def test_a_part_around_nodes_gives_what_others_read() -> None:
     cut = around({nodes[1], nodes[2]}, model)
     assert cut.outputs == (nodes[2].outputs[0],)
     assert cut.inputs == (nodes[0].outputs[0],)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "divisor"),
+    [
+        ([[1, 3, 304, 400]], 16),
+        ([[1, 64, 38, 50]], 2),
+        ([[1, 64, 80, 80], [1, 64, 40, 40]], 2),
+        ([[1, 64, 20, 20]], 1),
+        ([[1, 64, 225, 225]], 1),
+        ([["n", 64, "h", "w"]], 1),
+        ([[1, 4096]], 1),
+    ],
+)
+def test_large_pictures_are_divided_by_what_keeps_halves_whole(
+    shapes: list[list[int | str]], divisor: int
+) -> None:
+    graph = Graph()
+    values = [graph.input(f"x{number}", shape) for number, shape in enumerate(shapes)]
+    model = graph.model(*(graph.op("Relu", value) for value in values))
+    cut = part(model.graph.outputs, ())
+    assert shrinking(cut) == divisor
+
+
+def test_a_part_of_large_pictures_is_cut_out_smaller_and_its_weights_are_not() -> None:
+    graph = Graph()
+    x = graph.input("x", [1, 3, 64, 96])
+    weight = graph.constant(np.ones((1, 3, 64, 96), np.float32))
+    model = graph.model(graph.op("Relu", x), graph.op("Neg", weight))
+    cut = part(model.graph.outputs, ())
+    small = as_model(cut, model, "small")
+    shrink(small, cut, shrinking(cut))
+    assert [list(value.shape or ()) for value in small.graph.inputs] == [
+        [1, 3, 16, 24],
+        [1, 3, 64, 96],
+    ]
+    assert small.graph.outputs[0].shape is None
+    assert list(x.shape or ()) == [1, 3, 64, 96]

@@ -45,6 +45,14 @@ def test_places_of_one_structure_give_one_small_model_with_its_data(tmp_path: Pa
     assert again.report.fusion_counts["gelu"] == 1
 
 
+def test_small_models_are_called_as_asked(tmp_path: Path) -> None:
+    model, output = stack(tmp_path / "model.onnx", layers=1), tmp_path / "out"
+    report = answer(DistillCommand(model, output=output, pattern="gelu", name="mine"))
+    assert [piece.name for piece in report.pieces] == ["mine_0"]
+    with pytest.raises(UsageError, match="cannot be part of a model's name"):
+        answer(DistillCommand(model, output=output, pattern="gelu", name="../mine"))
+
+
 def test_what_was_not_fused_is_cut_out_with_the_reason(tmp_path: Path) -> None:
     model = stack(tmp_path / "model.onnx", one=2.0, layers=1)
     report = answer(DistillCommand(model, output=tmp_path / "out", pattern="gelu", failing=True))

@@ -173,12 +173,24 @@ class _Search:
                         return None
                     reached = self.reach(sizes)
                     if reached == _RUNS:
-                        return sizes
+                        return self._grown(sizes, known)
                     if reached > far:
                         best, far, climbed = sizes, reached, True
                 if climbed:
                     break  # nearer now: change one at a time again
         return None
+
+    def _grown(self, sizes: dict[str, int], known: Mapping[str, int]) -> dict[str, int]:
+        """Return sizes nearer to those that names suggest: a sequence of one shows no mask."""
+        for symbol, size in sizes.items():
+            larger = known[symbol] // 2
+            while larger > size and time.monotonic() < self._until:
+                grown = {**sizes, symbol: larger}
+                if self.reach(grown) == _RUNS:
+                    sizes = grown
+                    break
+                larger //= 2
+        return sizes
 
     def _alone(self, best: dict[str, int], free: Sequence[str]) -> Iterator[dict[str, int]]:
         """Yield one dimension changed at a time; how many rows there are matters least."""

@@ -125,7 +125,7 @@ class Evaluator:
         """Take a model of one's own: functions in it are put in place of their calls.
 
         `weights` are inputs that are constants of the model which this one was cut from;
-        `loose` constants may be others that were rounded anew.
+        `loose` constants, stored or computed, may be others that were rounded anew.
         """
         if model.functions:
             common_passes.InlinePass()(model)
@@ -184,8 +184,8 @@ class Evaluator:
                 raise NotEvaluatedError("the time ran out")
             inputs = [None if v is None else self._read(v, scope, numbers) for v in node.inputs]
             results = self._node(node, inputs, scope, numbers)
-            for value, result in zip(node.outputs, results, strict=False):
-                scope[value] = result
+            for value, computed in zip(node.outputs, results, strict=False):
+                result = scope[value] = self._as_stored(value, computed, numbers)
                 if watch is not None and result is not None:
                     watch(value, result)
             for value in self._last_users.get(node, ()):
@@ -210,6 +210,14 @@ class Evaluator:
     def _constant(self, name: str | None, array: Array, numbers: Numbers) -> TypedArray:
         hold = numbers.loose if name in self._loose else numbers.weight
         return TypedArray(hold(array, name_of(array)), name_of(array))
+
+    def _as_stored(self, value: ir.Value, computed: Operand, numbers: Numbers) -> Operand:
+        """Return a result; one that the other model may have stored, as if it had been stored."""
+        if value.name not in self._loose or not isinstance(computed, TypedArray):
+            return computed
+        return TypedArray(
+            numbers.loose(numbers.array(computed.value), computed.dtype), computed.dtype
+        )
 
     def _node(
         self,

@@ -122,7 +122,7 @@ def feeds_of(
     for model in models:
         model.graph.sort()
     pairs = pair_outputs(*(onnx_files.interface(model) for model in models)).candidates
-    structure = compare_structure(models[0].graph, models[1].graph, pairs)
+    structure = compare_structure((models[0], models[1]), pairs)
     with subjects[0].open() as session:
         varied, variants = variants_of(models[0], structure, effort, partial(_takes, session))
     number = int(label.removeprefix(SEARCHED)) - 1
@@ -149,7 +149,7 @@ class CandidateJudge(Closing):
         pairing = pair_outputs(facts[0].interface, facts[1].interface)
         for model in models:
             model.graph.sort()
-        self._structure = compare_structure(models[0].graph, models[1].graph, pairing.candidates)
+        self._structure = compare_structure((models[0], models[1]), pairing.candidates)
         same = len(self._structure.same) == len(facts[0].interface.outputs)
         runner = self._open.enter_context(NodeRunner(dict(models[0].opset_imports)))
         self._model = models[0]

@@ -8,6 +8,7 @@ as near as the reference itself comes on the same engine, or as roundings alone 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +19,7 @@ from burnish.parity.compare import compare
 from burnish.parity.meanings import Meanings
 from burnish.parity.pairing import Pairing
 from burnish.parity.report import JudgedSample, TensorDiff
-from burnish.parity.roundings import Roundings, Run
+from burnish.parity.roundings import Roundings, Run, near_a_run
 from burnish.parity.structure import Structure
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.truth import Meant, Tensors, Truth
@@ -72,7 +73,10 @@ class Examiner:
             written = given.written or self.run_written(given.feeds.arrays)
             self._see(written)
             found = self._paired(given.candidate, written)
-            diffs = compare(written, found, self.terms.tolerances)
+            diffs, drifting = near_a_run(
+                written, found, self.terms.tolerances, lambda: self.run_alike(given.feeds.arrays)
+            )
+            self._note_drift(drifting)
             return JudgedSample(given.label, given.feeds.bindings, diffs, kind=given.kind)
         self._see({name: tensor.value for name, tensor in truth.items()})
         meant = self._meant(given, truth)
@@ -148,12 +152,15 @@ class Examiner:
             else compare({name: tensor.value}, {}, self.terms.tolerances)[0]
             for name, tensor in truth.items()
         )
-        for name in judging.drifting:
-            note = f"{name}: the reference itself drifts as far on this engine: it is the engine's"
-            self.notes[note] = None
+        self._note_drift(judging.drifting)
         for name in judging.undecided:
             self.notes[f"{name}: for some inputs roundings decide how many elements it has"] = None
         return diffs
+
+    def _note_drift(self, names: Iterable[str]) -> None:
+        for name in names:
+            note = f"{name}: the reference itself drifts as far on this engine: it is the engine's"
+            self.notes[note] = None
 
 
 @dataclass(slots=True)

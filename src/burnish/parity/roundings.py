@@ -17,7 +17,7 @@ from burnish.core.errors import BurnishError
 from burnish.core.tensors import FLOATS
 from burnish.meaning.node import TypedArray
 from burnish.meaning.numbers import UNIT_ROUNDOFF
-from burnish.parity.compare import compare_tensor
+from burnish.parity.compare import compare, compare_tensor
 from burnish.parity.meanings import MORE_RUNS, NOISE_FACTOR
 from burnish.parity.report import TensorDiff
 from burnish.parity.tolerances import Tolerances
@@ -109,6 +109,33 @@ class Roundings:
         for _ in range(MORE_RUNS):
             self.truth.disturb_results(noise, self.feeds, self.tensors, unit)
         return noise
+
+
+def near_a_run(
+    written: Arrays, candidate: Arrays, tolerances: Tolerances, alike: Callable[[], Arrays]
+) -> tuple[tuple[TensorDiff, ...], tuple[str, ...]]:
+    """Return how far a candidate is from what the reference gave, where no truth is known.
+
+    As far as the reference itself drifts when it is run as the candidate is (`alike`), the
+    candidate may: a step of an integer that falls the other way moves both. The second are the
+    outputs where that was needed.
+    """
+    diffs = compare(written, candidate, tolerances)
+    chosen = (tolerances.absolute, tolerances.relative) != (None, None)
+    if chosen or all(diff.passed for diff in diffs):
+        return diffs, ()
+    drifted = _given(lambda _: alike(), {})
+    patient = tuple(
+        compare_tensor(
+            diff.name, written[diff.name], candidate[diff.name], tolerances,
+            slack=_spread(_distance(drifted.get(diff.name), written[diff.name])),
+        )
+        if not diff.passed and diff.name in candidate
+        else diff
+        for diff in diffs
+    )  # fmt: skip
+    forgiven = zip(diffs, patient, strict=True)
+    return patient, tuple(new.name for old, new in forgiven if new.passed and not old.passed)
 
 
 def _given(run: Run, feeds: Arrays) -> Arrays:

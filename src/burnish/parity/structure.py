@@ -17,6 +17,7 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Array
 from burnish.meaning.evaluate import bodies
+from burnish.parity.settled import settled_numbers
 from burnish.tile.lower import operator
 
 _COMMUTATIVE = frozenset({"Add", "Mul", "Max", "Min", "And", "Or", "Xor", "Equal", "Sum"})
@@ -47,15 +48,19 @@ class Structure:
     """Outputs of the reference that depend on no input."""
     clues: Clues
     lost: frozenset[str] = frozenset()
-    """Constants of the reference, numbers all, that the candidate has not."""
+    """Constants of the reference, numbers all, stored or computed, that the candidate has not."""
     new: frozenset[str] = frozenset()
     """Constants of the candidate that the reference has not: perhaps made from those."""
 
 
 def compare_structure(
-    reference: ir.Graph, candidate: ir.Graph, counterparts: Mapping[str, str]
+    models: tuple[ir.Model, ir.Model], counterparts: Mapping[str, str]
 ) -> Structure:
-    """Return what is the same; `counterparts` are the outputs that belong together."""
+    """Return what is the same; `counterparts` are the outputs that belong together.
+
+    The first model is the reference; the nodes of both are in order.
+    """
+    reference, candidate = (model.graph for model in models)
     left, right = Keys(reference), Keys(candidate)
     outputs = {value.name or "": value for value in candidate.outputs}
     same = frozenset(
@@ -66,7 +71,12 @@ def compare_structure(
     )
     constant = frozenset(v.name or "" for v in reference.outputs if not _depends(v, reference))
     clues = _clues(reference, candidate, left, right)
-    before, after = _numbers_held(reference), _numbers_held(candidate)
+    before, after = (
+        _numbers_held(model.graph) | {value.name or "": keys.of(value) for value in made}
+        for model, keys, made in zip(
+            models, (left, right), map(settled_numbers, models), strict=True
+        )
+    )
     return Structure(
         same,
         constant,

@@ -25,7 +25,7 @@ from burnish.rewrite.rule import Refusal
 from burnish.store.stored import StoredModel
 from burnish.study.check_feeds import CheckSample, samples, whole_samples
 from burnish.study.check_meaning import PartMeaning
-from burnish.study.check_part import lighter, size_names, tight, wide
+from burnish.study.check_part import lighter, shrink, shrinking, size_names, tight, wide
 
 JUDGE = "onnxruntime-cpu"
 Sampler = Callable[[Part, ir.Model], Iterator[CheckSample]]
@@ -79,6 +79,21 @@ class _Outcome:
     proven: bool = field(default=False, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A part, and how it is fed."""
+
+    cut: Part
+    make: Sampler = samples
+    divisor: int = 1
+    """By what the fixed sizes of its pictures are divided."""
+
+    @property
+    def key(self) -> str:
+        """Return what trials share that need not both be made."""
+        return f"{extract.structure(self.cut)} {self.make is whole_samples} {self.divisor}"
+
+
 @dataclass(slots=True)
 class RegionCheck:
     """A check for `rewrite.optimize` that runs each replacement beside the original."""
@@ -123,8 +138,8 @@ class RegionCheck:
     def _outcome(self, proposal: Proposal, model: ir.Model) -> _Outcome:
         """Try ever larger parts: what fails on its own may hold with what leads to it."""
         outcome = _Outcome(obstacle="it cannot be cut out")
-        for cut, make in _parts(proposal, model):
-            tried = self._tried(cut, model, len(proposal.values), make)
+        for trial in _trials(proposal, model):
+            tried = self._tried(trial, model, len(proposal.values))
             if tried == _Outcome():
                 return tried
             outcome = tried if tried.difference or not outcome.difference else outcome
@@ -136,32 +151,37 @@ class RegionCheck:
     def _runs_without(self, proposal: Proposal, model: ir.Model) -> bool:
         """Return whether the original can be run on its own, where the two together cannot."""
         return any(
-            _run(original, model, 0, make, self.folder) == _Outcome()
-            for both, make in _parts(proposal, model)
-            for original in (part(proposal.match.outputs, (*both.inputs, *both.weights)),)
+            _run(dataclasses.replace(both, cut=original), model, 0, self.folder) == _Outcome()
+            for both in _trials(proposal, model)
+            for original in (part(proposal.match.outputs, (*both.cut.inputs, *both.cut.weights)),)
         )
 
-    def _tried(self, cut: Part, model: ir.Model, count: int, make: Sampler) -> _Outcome:
-        key = f"{extract.structure(cut)} {make is whole_samples}"
+    def _tried(self, trial: _Trial, model: ir.Model, count: int) -> _Outcome:
+        key = trial.key
         if key not in self.outcomes:
-            self.outcomes[key] = _run(cut, model, count, make, self.folder)
+            self.outcomes[key] = _run(trial, model, count, self.folder)
         return self.outcomes[key]
 
 
-def _parts(proposal: Proposal, model: ir.Model) -> Iterator[tuple[Part, Sampler]]:
+def _trials(proposal: Proposal, model: ir.Model) -> Iterator[_Trial]:
     near = tight(proposal)
-    yield near, samples
-    yield tight(proposal, size_names(model)), samples
+    cuts = [near]
     if near.weights and _bytes(near) <= _MOST_BYTES:
         # New constants may be computed from weights, which then cannot be made up.
-        yield extract.with_weights(near), samples
+        cuts.append(extract.with_weights(near))
+    # Pictures come first in small: what then fails is tried in full, and what passes and should
+    # not have is found where the whole model is judged.
+    yield from (_Trial(cut, divisor=by) for cut in cuts if (by := shrinking(cut)) > 1)
+    yield _Trial(near)
+    yield _Trial(tight(proposal, size_names(model)))
+    yield from map(_Trial, cuts[1:])
     whole = wide(proposal)
     for limit in _WEIGHTS_BYTES if _bytes(whole) > extract.LARGE_BYTES else ():
         light = lighter(proposal, limit)
         if _bytes(light) <= _MOST_BYTES and len(light.nodes) <= _MOST_NODES:
-            yield light, whole_samples
+            yield _Trial(light, whole_samples)
     if _bytes(whole) <= _MOST_BYTES and len(whole.nodes) <= _MOST_NODES:
-        yield whole, whole_samples
+        yield _Trial(whole, whole_samples)
 
 
 def _bytes(cut: Part) -> int:
@@ -176,17 +196,18 @@ def region_check() -> Iterator[RegionCheck]:
         yield RegionCheck(folder)
 
 
-def _run(cut: Part, model: ir.Model, count: int, make: Sampler, folder: Path) -> _Outcome:
+def _run(trial: _Trial, model: ir.Model, count: int, folder: Path) -> _Outcome:
     """Return what running both ways of a part on all samples gives."""
-    small = extract.as_model(cut, model, "check")
+    small = extract.as_model(trial.cut, model, "check")
     _rename(small)
+    shrink(small, trial.cut, trial.divisor)
     path = folder / "part.onnx"
     path.write_bytes(ir.serde.serialize_model(small).SerializeToString())
     stored = StoredModel(path, "this part")
     names = [value.name or "" for value in small.graph.outputs]
-    weights = [value.name or "" for value in cut.weights]
+    weights = [value.name or "" for value in trial.cut.weights]
     try:
-        given = list(make(cut, small))
+        given = list(trial.make(trial.cut, small))
         with PartMeaning(small, names[:count], names[-count:], weights) as meaning:
             if count and (difference := meaning.difference(given)):
                 return _Outcome(difference=difference, meant=True)

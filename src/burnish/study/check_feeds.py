@@ -129,7 +129,11 @@ def _is_mask(spec: TensorSpec) -> bool:
 
 
 def _is_added(spec: TensorSpec) -> bool:
-    return len(spec.shape) == 4 and 1 in spec.shape and spec.dtype[0] == "f"
+    """Return whether an input may be a mask in the form of scores: one for all heads or queries.
+
+    One for all samples does not tell: a picture is that, too, and no layer takes it with -3e38.
+    """
+    return len(spec.shape) == 4 and 1 in spec.shape[1:3] and spec.dtype[0] == "f"
 
 
 def _filled(

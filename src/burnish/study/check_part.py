@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 import onnx_ir as ir
 
@@ -15,6 +16,8 @@ from burnish.rewrite.match import Proposal
 
 _MOST_NODES = 400
 """How many nodes a tight part may grow by."""
+_LARGE_SIZE, _LEAST_SIZE = 32, 12
+"""From which size on an axis of a picture is made smaller, and how much is left of it at least."""
 
 
 def tight(proposal: Proposal, names: frozenset[str] | None = None) -> Part:
@@ -123,6 +126,40 @@ def _above(values: Iterable[ir.Value]) -> set[ir.Node]:
             found.add(node)
             waiting.extend(reads(node))
     return found
+
+
+def shrinking(cut: Part) -> int:
+    """Return by what the large fixed sizes of a part's pictures can be divided; 1: by nothing.
+
+    A power of two, so that what is halved or doubled in the part still fits.
+    """
+    pictures = [sizes(value) or () for value in cut.inputs if _is_picture(value)]
+    large = [size for shape in pictures for size in shape[2:] if _is_large(size)]
+    found = 1
+    while large and all(s % (2 * found) == 0 and s // (2 * found) >= _LEAST_SIZE for s in large):
+        found *= 2
+    return found
+
+
+def shrink(cut_out: ir.Model, cut: Part, divisor: int) -> None:
+    """Divide the large fixed sizes of the pictures that a part takes, in its own model."""
+    if divisor == 1:
+        return
+    for value in filter(_is_picture, cut_out.graph.inputs[: len(cut.inputs)]):
+        first, second, *rest = sizes(value) or ()
+        smaller = [size // divisor if _is_large(size) else size for size in rest]
+        value.shape = ir.Shape([first, second, *smaller])
+    for node in cut_out.graph:
+        for value in node.outputs:
+            value.shape = None
+
+
+def _is_picture(value: ir.Value) -> bool:
+    return value.dtype in FLOATS and len(sizes(value) or ()) > 3 and constant_tensor(value) is None
+
+
+def _is_large(size: int | str | None) -> TypeGuard[int]:
+    return isinstance(size, int) and size > _LARGE_SIZE
 
 
 def size_names(model: ir.Model) -> frozenset[str]:

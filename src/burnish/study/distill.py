@@ -81,7 +81,7 @@ def answer(request: DistillCommand, *, progress: Progress = SILENT) -> DistillRe
     chosen = list(groups.values())[: request.max]
     values = _recorded(found.model, [group[0] for group in chosen], request)
     key = onnx_files.content_key(model.onnx)
-    stem = request.function or request.pattern or ""
+    stem = request.name or request.function or request.pattern or ""
     pieces = tuple(
         _write(
             group, found.model, f"{stem}_{number}", values, History(key, (_step(request),)), request

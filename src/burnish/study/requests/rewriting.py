@@ -123,6 +123,13 @@ class DistillCommand:
         str | None, Option("Cut out what this fusion rule finds.", metavar="RULE")
     ] = None
     failing: Annotated[bool, Option("Cut out where the rule refused, instead.", kind=bool)] = False
+    name: Annotated[
+        str | None,
+        Option(
+            "Name in the store (default: that of the source). The source is the function or the "
+            "rule, and each small model's number follows."
+        ),
+    ] = None
     max: Annotated[int, Option("How many different ones to write.", kind=int, least=1)] = 4
     shape: v.Shape = field(default_factory=dict)
     data: v.Data = None
