@@ -26,11 +26,13 @@ from gpu_plan import (
     compile_all,
     emitted,
     exported,
+    floor_s,
     memory_of,
     names_of,
     others_of,
     parse_case,
     planned,
+    repaired,
     steps_of,
 )
 from gpu_timing import baseline, captured, error_of, interval, memory_beside, races, timed
@@ -105,7 +107,9 @@ class Ours:
         """Take the fastest blocks of each group; return what every candidate took."""
         told, best = [], {}
         for key, rest in others.items():
-            own = next(each for each in self.steps if names_of(each) == key)
+            own = next((each for each in self.steps if names_of(each) == key), None)
+            if own is None:
+                continue
             least = chosen = self.microseconds(own)
             for price, settings, launches in rest:
                 if any("stages" not in self._compiled[each.name] for each in launches):
@@ -182,7 +186,9 @@ def prepared(
     folder = Path(asked.folder) / result["case"]
     folder.mkdir(parents=True, exist_ok=True)
     compiled = compile_all([*own, *rest], folder, asked.processes)
+    plan = repaired(plan, compiled, folder)
     told["compile_s"] = time.monotonic() - begun
+    told["floor_us"] = floor_s(plan) * 1e6
     told["compiled"] = list(compiled.values())
     return plan, others, compiled
 
