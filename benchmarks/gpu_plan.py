@@ -18,6 +18,10 @@ SEQUENCES = {"nerf-mlp": 2_073_600, "bert-base": 128, "conformer": 512}
 DEVICE = "nvidia-h200"
 SHARE = 0.01
 """Of a plan's time that a group must take for other blocks of it to be timed."""
+REACHED_FLOPS, REACHED_BYTES = 790e12, 4.3e12
+"""What an H200 was seen to do in a second: products of fp16, and bytes copied."""
+SPILLED_BYTES = 400
+"""Of a thread's registers in memory, beyond which a kernel is not worth running."""
 WORSE = 2.5
 """Times the best prediction that other blocks may be predicted to take."""
 
@@ -167,6 +171,57 @@ def steps_of(plan: Plan) -> list[dict[str, Any]]:
         }
         for choice, launches in zip(plan.choices, plan.launches, strict=True)
     ]  # fmt: skip
+
+
+def floor_s(plan: Plan) -> float:
+    """Return what no plan can be faster than: products at the card's rate, every byte once."""
+    import math
+
+    from burnish.core.tensors import BITS
+    from burnish.tile.workload import is_contraction
+
+    graph = plan.graph
+    flops = sum(
+        2.0 * math.prod(op.shape) * math.prod(axis.extent for axis in op.reduced)
+        for op in graph.ops
+        if is_contraction(op)
+    )
+    seen = {*graph.inputs, *graph.outputs, *graph.constants}
+    moved = sum(graph.tensors[name].size * BITS[graph.tensors[name].dtype] / 8 for name in seen)
+    return max(flops / REACHED_FLOPS, moved / REACHED_BYTES)
+
+
+def repaired(plan: Plan, compiled: dict[str, Any], folder: Path) -> Plan:
+    """Return the plan with other blocks for groups whose kernels do not compile, or spill much."""
+    from dataclasses import replace
+
+    from burnish.codegen.gpu.choose import candidates
+    from burnish.codegen.gpu.kernel import GpuTarget
+    from burnish.tile.connect import NoGroupError
+
+    def fits(launches: Sequence[Any]) -> bool:
+        for launch in launches:
+            if launch.name not in compiled:
+                compiled[launch.name] = compile_one((launch, str(folder)))
+            told = compiled[launch.name]
+            if "error" in told or told["stack"] > SPILLED_BYTES:
+                return False
+        return True
+
+    target = GpuTarget(orders=plan.orders, approximate=True)
+    found = list(plan.launches)
+    for number, choice in enumerate(plan.choices):
+        if fits(found[number]):
+            continue
+        ranked = []
+        for settings in candidates(choice.group, target):
+            try:
+                ranked.append(emitted(plan, choice.group, settings))
+            except NoGroupError:
+                continue
+        ranked.sort(key=lambda each: each[0])
+        found[number] = next((m for _, m in ranked if fits(m)), found[number])
+    return replace(plan, launches=tuple(found))
 
 
 def memory_of(plan: Plan) -> int:

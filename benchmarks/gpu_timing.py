@@ -66,37 +66,42 @@ def interval(slower: Sequence[float], faster: Sequence[float]) -> tuple[float, f
     return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
 
 
-def baseline(module: Module, inputs: tuple[Tensor, ...], mode: str) -> tuple[Graph, float]:
-    """Return a CUDA graph of PyTorch, and the bytes of the card that it takes.
+def baseline(module: Module, inputs: tuple[Tensor, ...], mode: str) -> Callable[[], object]:
+    """Return PyTorch's way of running a module, compiled; it is captured when the card is quiet.
 
     A mode is `eager` or one of `torch.compile`; with `+channels-last`, images lie that way.
     """
+    import copy
+
     import torch
 
     plain, _, layout = mode.partition("+")
     if layout:
-        module = module.to(memory_format=torch.channels_last)
+        module = copy.deepcopy(module).to(memory_format=torch.channels_last)
         inputs = tuple(
             each.to(memory_format=torch.channels_last) if each.dim() == 4 else each
             for each in inputs
         )
     run = module
     if plain != "eager":
-        torch._dynamo.reset()
         run = torch.compile(module, mode=None if plain == "default" else plain)
     with torch.no_grad():
         run(*inputs)
+    return lambda: run(*inputs)
+
+
+def memory_beside(run: Callable[[], object]) -> int:
+    """Return the bytes of the card that a run takes while it runs, its weights left out."""
+    import torch
+
+    with torch.no_grad():
+        run()
         torch.cuda.synchronize()
         before = torch.cuda.memory_allocated()
         torch.cuda.reset_peak_memory_stats()
-        run(*inputs)
+        run()
         torch.cuda.synchronize()
-    peak = torch.cuda.max_memory_allocated() - before
-    weights = sum(each.nbytes for each in (*module.parameters(), *module.buffers()))
-    graph = captured(lambda: run(*inputs))
-    if layout:
-        module.to(memory_format=torch.contiguous_format)
-    return graph, float(peak + weights)
+    return int(torch.cuda.max_memory_allocated() - before)
 
 
 def error_of(found: Sequence[Tensor], wanted: Sequence[Tensor]) -> float:

@@ -12,7 +12,7 @@ import pytest
 
 import burnish
 from burnish.codegen.backend import open_backend
-from burnish.codegen.gpu import code
+from burnish.codegen.gpu import backend, bounds, code
 from burnish.codegen.gpu.backend import GpuBackend
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.cuda.build import BuildOptions
@@ -21,11 +21,17 @@ from burnish.runtime.cuda import runner
 from burnish.runtime.folder import PROOF
 from burnish.runtime.plan import Plan
 from burnish.store.compiled import KERNELS
+from burnish.tile.group import Group
+from burnish.tile.schedule import Schedule
 from codegen.gpu.compiled import FEW_ROWS, MIXED, NETWORK, compiled, feeds_of, reference
 from codegen.gpu.interpreted_card import interpreted_card
+from codegen.gpu.models import graph_of
 from fake_driver import H200, FakeDriver
 
 pytest.importorskip("triton")
+
+SMALL = dict.fromkeys(("x", "w", "b", "y"), 40)
+"""Elements of tensors that are too few for any kernel."""
 
 
 @pytest.fixture(autouse=True)
@@ -220,3 +226,14 @@ def plan_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     monkeypatch.setattr(runner, "_OPEN", [FakeDriver()])
     with burnish.load(folder, threads=1) as model:
         return model.compiled.plans[0]
+
+
+def test_a_kernel_that_would_leave_its_tensors_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = graph_of("product")
+    group = Group(graph.ops, graph.outputs)
+    schedule = Schedule(group.anchor.shape, settings={"m": 16, "n": 16, "k": 16})
+    assert backend.open_gpu("sm_90", 1).emit(group, schedule, graph, layouts={})
+    monkeypatch.setattr(backend, "breaches", lambda kernel, _: bounds.breaches(kernel, SMALL))
+    with pytest.raises(ModelError, match="a kernel would leave its tensors: product_") as caught:
+        backend.open_gpu("sm_90", 1).emit(group, schedule, graph, layouts={})
+    assert "--library NODE" in (caught.value.hint or "")

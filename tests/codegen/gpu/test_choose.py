@@ -8,7 +8,7 @@ import onnx_ir as ir
 import pytest
 
 from burnish.codegen.gpu.choose import Blocked, GpuPredicted, candidates, priced
-from burnish.codegen.gpu.kernel import GpuTarget
+from burnish.codegen.gpu.kernel import GpuTarget, written
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.sequence import sequenced, simplified
 from burnish.core.errors import ModelError
@@ -106,3 +106,35 @@ def test_images_between_convolutions_lie_with_channels_innermost() -> None:
     assert orders["h"] == (0, 2, 3, 1)
     assert orders["b"] == (2, 3, 1, 0)
     assert not {"x", "y"} & orders.keys()
+
+
+INVERTED = """(float16[1,16,14,14] x, float16[384,16,1,1] a, float16[384,1,3,3] d,
+    float16[64,384,1,1] c) => (float16[1,64,14,14] y)
+    { e = Conv(x, a) g = Conv<pads=[1,1,1,1], group=384>(e, d) y = Conv(g, c) }"""
+
+
+def test_a_product_that_computes_a_window_for_each_step_waits_for_its_taps() -> None:
+    graph = graph_from(INVERTED)
+    window, last = graph.ops[-2:]
+    joined = Group((window, last), (last.output,))
+    settings = {"m": 64, "n": 64, "k": 64, "warps": 4, "stages": 3}
+    (found,) = written(joined, Schedule((), settings=settings), graph)
+    steps = 384 // 64
+    assert (found.tally.waits, found.tally.waited) == (steps, steps * (2 * 9 + 1 - 2))
+
+
+def test_a_window_and_the_product_behind_it_stay_apart() -> None:
+    groups = [choice.group for choice in GpuPredicted(H200)(graph_from(INVERTED))]
+    assert [len(group.ops) for group in groups if group.anchor.output == "y"] == [1]
+
+
+def test_products_that_fill_a_card_are_offered_larger_blocks() -> None:
+    def blocks(text: str) -> set[tuple[int, int]]:
+        graph = graph_from(text)
+        found = candidates(Group(graph.ops, graph.outputs), GpuTarget())
+        return {(each["m"], each["n"]) for each in found}
+
+    assert (128, 256) in blocks(
+        WIDE.replace("h = MatMul(x, a) y = MatMul(h, b)", "y = MatMul(x, a)")
+    )
+    assert (128, 256) not in blocks(FEW_ROWS)

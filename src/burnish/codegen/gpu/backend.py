@@ -14,6 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
+from burnish.codegen.gpu.bounds import breaches
 from burnish.codegen.gpu.choose import GpuPredicted, priced, scratch_types
 from burnish.codegen.gpu.choose import candidates as settings_of
 from burnish.codegen.gpu.code import built_code, fitted
@@ -23,7 +24,7 @@ from burnish.codegen.gpu.merge import merged
 from burnish.codegen.gpu.price import Price, price
 from burnish.core import records, settings
 from burnish.core.arrays import Array
-from burnish.core.errors import MissingCapabilityError, UsageError
+from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.core.nearest import suggestion
 from burnish.core.tensors import BITS
 from burnish.cuda.build import triton_version
@@ -117,6 +118,8 @@ class GpuBackend(Backend):
     compiler: str = field(init=False)
     _chosen: GpuPredicted | None = field(default=None, init=False)
     _graph: TileGraph | None = field(default=None, init=False)
+    _inside: set[str] = field(default_factory=set, init=False)
+    """Kernels that are known to stay inside of their tensors."""
 
     def __post_init__(self) -> None:
         # from Hopper on Triton uses what only one kind of card has, and says so by an "a"
@@ -188,10 +191,22 @@ class GpuBackend(Backend):
         seconds = [price(each, types, self.machine.hw).seconds for each in launches]
         known: set[str] = set()
         found = []
+        self._look(launches, graph)
         for each, took in zip(launches, seconds, strict=True):
             found.append(_emitted(each, group, graph, layouts, known, took / sum(seconds)))
             known |= set(each.launch.scratch)
         return tuple(found)
+
+    def _look(self, launches: tuple[Written, ...], graph: TileGraph) -> None:
+        """Refuse kernels that may access what is not theirs: a card would run them all the same."""
+        elements = {name: kind.size for name, kind in graph.tensors.items()}
+        for launch in (each.launch for each in launches if each.launch.name not in self._inside):
+            for breach in breaches(launch, elements):
+                raise ModelError(
+                    f"a kernel would leave its tensors: {breach}",
+                    hint="leave its nodes to ONNX Runtime: burnish compile --library NODE",
+                )
+            self._inside.add(launch.name)
 
     def build(self, sources: Mapping[str, str]) -> BuiltCode:
         """Return each kernel as a Triton text and as a cubin."""
