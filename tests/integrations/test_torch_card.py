@@ -52,6 +52,15 @@ def test_a_module_runs_on_the_card_and_gives_what_pytorch_gives() -> None:
     assert {(report.kernels > 0, report.eager) for report in graphs()} == {(True, "")}
 
 
+def test_an_index_that_is_none_is_no_result() -> None:
+    module = nn.Embedding(10, 16).eval()
+    run = torch.compile(module, backend=backend)
+    x = torch.tensor([[1, 9, 3]])
+    torch.testing.assert_close(run(x), module(x))
+    with pytest.raises(RuntimeError, match="holds an index outside of 10 entries"):
+        run(x + 1)
+
+
 def test_what_has_no_kernel_is_left_to_pytorch_with_the_operator() -> None:
     x = torch.randn(4, 8)
     values, _ = torch.compile(lambda t: torch.topk(t.relu(), 2), backend=backend)(x)

@@ -73,6 +73,18 @@ def test_lengths_go_across_and_batches_down(report: BenchReport) -> None:
     assert pivot.rows[0][2].detail.count("–") == 1
 
 
+def test_what_a_card_took_has_columns_where_something_ran_on_one(report: BenchReport) -> None:
+    first = report.measurements[0]
+    start = replace(first.launches[0], card_s=0.002, card_memory_bytes=3 << 30)
+    ran = replace(first, launches=(start, *first.launches[1:]))
+    told = matrix.costs(replace(report, measurements=(ran, *report.measurements[1:])))
+    assert [column.title for column in told.columns][-2:] == ["on the card", "card memory"]
+    assert told.texts[0][-2:] == ("2.00 ms", "3.00 GiB")
+    assert matrix.costs(report).columns[-1].title == "on disk"
+    rows = list(csv.DictReader(matrix.csv_lines(replace(report, measurements=(ran,)))))
+    assert (rows[0]["card_s"], rows[0]["card_memory_bytes"]) == ("0.002", str(3 << 30))
+
+
 def test_where_no_size_differs_there_is_no_pivot(report: BenchReport) -> None:
     assert matrix.pivots(replace(report, measurements=report.measurements[:2])) == ()
 

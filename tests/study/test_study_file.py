@@ -24,9 +24,9 @@ def test_every_study_of_ours_names_what_there_is(path: Path, small: bool) -> Non
         name_and_mode(engine)
 
 
-def test_there_are_the_four_experiments() -> None:
+def test_there_are_the_five_experiments() -> None:
     assert [path.stem for path in STUDIES] == [
-        "engines", "gpt2-past", "onnxruntime-transformers", "welder",
+        "engines", "gpt2-past", "h200", "onnxruntime-transformers", "welder",
     ]  # fmt: skip
 
 
@@ -35,6 +35,14 @@ def test_what_small_says_goes_first_and_only_if_asked(tmp_path: Path) -> None:
     path.write_text(f"batch = [64]\n{LEAST}\n[small]\nbatch = [1]\nbudget = '2m'\n")
     assert (read(path, small=False).batch, read(path, small=False).budget_s) == ((64,), None)
     assert (read(path, small=True).batch, read(path, small=True).budget_s) == ((1,), 120)
+
+
+def test_a_model_may_have_sizes_and_a_type_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    own = ', precision = "fp16", shapes = [{ batch = 1, sequence = 16 }, { batch = 8 }] }'
+    path.write_text(f"batch = [64]\n{LEAST.replace('}', own)}")
+    (model,) = read(path, small=False).models
+    assert (model.precision, model.sizes) == ("fp16", ({"batch": 1, "sequence": 16}, {"batch": 8}))
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,8 @@ def on_card(model: ir.Model, feeds: Tensors, threads: int) -> OpenedGraph:
 
     def run(given: Tensors) -> Tensors:
         dense = {name: each.detach().contiguous() for name, each in given.items()}
+        for name, size in plan.indices.items():
+            _require_indices(name, dense[name], size)
         found = loaded.run_on_card(dense, stream=torch.cuda.current_stream())
         return {name: torch.from_dlpack(each) for name, each in found.items()}
 
@@ -115,6 +117,15 @@ def tensor_of(array: Array) -> Tensor:
         return torch.from_numpy(array)
     bits = torch.from_numpy(array.view(f"u{array.itemsize}"))
     return bits.view(torch_type(name_of(array)))
+
+
+def _require_indices(name: str, tensor: Tensor, size: int) -> None:
+    """Have the card stop, as PyTorch has it, where an index is none; nothing is waited for."""
+    import torch
+
+    if not tensor.is_floating_point() and tensor.dtype != torch.bool:
+        right = ((tensor >= -size) & (tensor < size)).all()
+        torch._assert_async(right, f"{name} holds an index outside of {size:,} entries")
 
 
 def _arrays(tensors: Tensors) -> dict[str, Array]:
