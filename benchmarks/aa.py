@@ -15,11 +15,11 @@ import os
 import random
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
@@ -31,7 +31,6 @@ from burnish.bench.measure import Comparison, Verdict
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.core import units
-from burnish.engines.base import EngineOptions
 from burnish.feeds.feed import Feeds
 from burnish.store.stored import StoredModel
 
@@ -41,7 +40,6 @@ LAYERS = 10
 """One more is 10 % more work, and a little less than that in time: the call itself costs too."""
 CORES = 2
 """How many each of several jobs has: as many as the machine on which the promise was made."""
-Spread = Callable[[Callable[[int], Comparison], Iterable[int]], Iterable[Comparison]]
 ALLOWED = 0.05
 MOST_BLIND = 0.4
 FOUND = 0.8
@@ -56,18 +54,21 @@ def main() -> int:
     parser.add_argument("--budget", type=float, default=60.0, help="seconds for one comparison")
     parser.add_argument("--jobs", type=int, default=1,
                         help="comparisons at a time, each on two cores of its own")  # fmt: skip
+    parser.add_argument("--limit", type=float, default=1e6, metavar="SECONDS",
+                        help="begin no comparison after so long")  # fmt: skip
     asked = parser.parse_args()
     most = max(1, len(os.sched_getaffinity(0)) // CORES)
     if not 1 <= asked.jobs <= most:
         parser.error(f"--jobs {asked.jobs}: there are cores for 1 to {most}")
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
-    with tempfile.TemporaryDirectory(prefix="burnish-aa-") as folder, _hands(asked.jobs) as spread:
+    until = time.monotonic() + asked.limit
+    with tempfile.TemporaryDirectory(prefix="burnish-aa-") as folder, _hands(asked.jobs) as pool:
         model = write_model(Path(folder) / "layers.onnx", LAYERS)
         deeper = write_model(Path(folder) / "one_more.onnx", LAYERS + 1)
-        threads = CORES if asked.jobs > 1 else None
-        ask = functools.partial(compared, model, budget_s=asked.budget, threads=threads)
-        itself = _timed("A/A", functools.partial(ask, model), asked.comparisons, spread)
-        planted = _timed("planted", functools.partial(ask, deeper), asked.planted, spread)
+        ask = functools.partial(pool.submit, compared, asked.budget, model)
+        slower = [ask(deeper, seed) for seed in range(asked.planted)]
+        alike = [ask(model, seed) for seed in range(asked.comparisons)]
+        planted, itself = _told("planted", slower, until), _told("A/A", alike, until)
     return summary(itself, planted) | gate(asked.simulated)
 
 
@@ -91,31 +92,25 @@ def write_model(path: Path, layers: int) -> StoredModel:
     return StoredModel(path, path.stem)
 
 
-def compared(
-    model: StoredModel, other: StoredModel, seed: int, *, budget_s: float, threads: int | None
-) -> Comparison:
+def compared(budget_s: float, model: StoredModel, other: StoredModel, seed: int) -> Comparison:
     """Compare two models once."""
-    options = EngineOptions(threads)
     subjects = [
-        BenchSubject("first", model, "onnxruntime-cpu", options),
-        BenchSubject("second", other, "onnxruntime-cpu", options),
+        BenchSubject("first", model, "onnxruntime-cpu"),
+        BenchSubject("second", other, "onnxruntime-cpu"),
     ]
     feeds = Feeds({"x": np.ones((ROWS, WIDTH), np.float32)}, {})
     return bench(subjects, feeds, BenchOptions(seed=seed, budget_s=budget_s)).comparisons[0]
 
 
-@contextmanager
-def _hands(jobs: int) -> Iterator[Spread]:
-    """Yield what spreads comparisons over so many processes, each with cores of its own."""
-    if jobs == 1:
-        yield map
-        return
+def _hands(jobs: int) -> ProcessPoolExecutor:
+    """Return processes to compare in; of several, each has cores of its own."""
     context = multiprocessing.get_context("spawn")
     shares = context.SimpleQueue()
-    for first in range(0, CORES * jobs, CORES):
-        shares.put(by_place()[first : first + CORES])
-    with ProcessPoolExecutor(jobs, context, _take, (shares,)) as pool:
-        yield pool.map
+    cores = by_place()
+    each = CORES if jobs > 1 else len(cores)
+    for first in range(0, each * jobs, each):
+        shares.put(cores[first : first + each])
+    return ProcessPoolExecutor(jobs, context, _take, (shares,))
 
 
 def _take(shares: SimpleQueue[list[int]]) -> None:
@@ -139,17 +134,25 @@ def by_place(root: Path = Path("/sys/devices/system/cpu")) -> list[int]:
     return sorted(os.sched_getaffinity(0), key=place)
 
 
-def _timed(
-    what: str, ask: Callable[[int], Comparison], number: int, spread: Spread
-) -> list[Comparison]:
+def _told(what: str, asked: Sequence[Future[Comparison]], until: float) -> list[Comparison]:
+    """Return the comparisons in order, printing each; what is not begun in time is given up."""
     began, found = time.monotonic(), []
-    for seed, one in enumerate(spread(ask, range(number))):
+    limit = threading.Timer(max(0.0, until - began), lambda: [one.cancel() for one in asked])
+    limit.daemon = True
+    limit.start()
+    for seed, future in enumerate(asked):
+        try:
+            one = future.result()
+        except CancelledError:
+            continue
         found.append(one)
         interval = f"[{one.low or 0:.3f}, {one.high or 0:.3f}]"
         rounds = units.count(len(one.round_ratios), "round")
         print(f"{what} {seed:4d}  {interval}  {rounds}  {one.verdict.value}", flush=True)
+    limit.cancel()
     if found:
-        print(f"{what}: {(time.monotonic() - began) / number:.1f} s for each comparison")
+        each_s = (time.monotonic() - began) / len(found)
+        print(f"{what}: {len(found)} of {len(asked)} comparisons, one in {each_s:.1f} s")
     return found
 
 

@@ -197,6 +197,28 @@ def test_a_budget_that_ends_leaves_the_rest_to_the_next_time(
     assert [dict(row.bindings) for row in book.rows()] == [{"batch": 1}, {"batch": 2}]
 
 
+def test_a_budget_that_is_too_short_for_the_first_group_says_so_before_it_is_measured(
+    model: Callable[..., str], book: Ledger
+) -> None:
+    said: list[tuple[str, str]] = []
+
+    class Told:
+        def step(self, stage: str, done: int, total: int, note: str = "") -> None:
+            del done, total
+            said.append((stage, note))
+
+    request = asked(book, model("plain"), batch=(1, 2), budget=1.0)
+    short = (
+        "the budget of 1 s is too short even for the first group, which is measured all the same: "
+        "to start the processes of 1 cell takes about 2 s; all of them want --budget 3s or more"
+    )
+    report = benching.answer(request, progress=Told())
+    assert said[0] == ("budget", short)
+    assert short in report.notes
+    ample = dataclasses.replace(request, budget=60.0, again=True)
+    assert not any("too short" in note for note in benching.answer(ample).notes)
+
+
 def test_nothing_to_measure_is_refused() -> None:
     with pytest.raises(UsageError, match="there is nothing to measure") as error:
         benching.answer(BenchCommand(()))

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from burnish.bench import choose
 from burnish.bench.measure import SCHEMA, BenchReport
+from burnish.bench.quiet import OPENING_S
+from burnish.bench.rounds import FEWEST_ROUNDS
 from burnish.bench.verdict import require_sound
 from burnish.core import files, records, units
 from burnish.core.errors import UsageError
@@ -94,13 +96,30 @@ def _measured(
     known = sum(len(kept.known(plan.tasks)) for plan in plans)
     cells = sum(len(plan.tasks) for plan in plans)
     clock = Clock(asked.budget or None, _SECONDS_PER_CELL, cells - known)
+    if short := _too_short(asked, plans, kept):
+        progress.step("budget", 1, 1, short[0])
     if cluster is not None:
         _sent_out(asked, plans, kept, clock, cluster, progress)
     found = _one_by_one(asked, plans, kept, clock, progress)
     done = units.count(clock.done, "cell")
     progress.step("bench", 1, 1, f"{done} measured in {units.seconds(clock.spent_s)}")
     unlike = () if cluster is None else cluster.notes
-    return found, [*notes, *others, *unlike, *_told(clock, kept, known)]
+    return found, [*notes, *others, *unlike, *short, *_told(clock, kept, known)]
+
+
+def _too_short(asked: BenchCommand, plans: Sequence[CellPlan], kept: KnownCells) -> list[str]:
+    """Return a note if the first group, which is measured in any case, outlasts the budget."""
+    sizes = [len(chosen) for plan in plans if (chosen := needed(plan, kept))]
+    cell_s = min(asked.rounds, FEWEST_ROUNDS) * OPENING_S
+    if not asked.budget or not sizes or sizes[0] * cell_s <= asked.budget:
+        return []
+    note = (
+        f"the budget of {asked.budget:g} s is too short even for the first group, which is "
+        f"measured all the same: to start the processes of {units.count(sizes[0], 'cell')} "
+        f"takes about {sizes[0] * cell_s:.0f} s; all of them want --budget "
+        f"{math.ceil(sum(sizes) * cell_s)}s or more"
+    )
+    return [note]
 
 
 def _one_by_one(
