@@ -90,8 +90,8 @@ class RecastSession:
         self._session.__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._session.__exit__(*error)
+    def __exit__(self, *_: object) -> None:
+        self._session.__exit__(None, None, None)
 
 
 def _types(values: Iterable[ir.Value]) -> dict[str, np.dtype[Any]]:
