@@ -22,7 +22,9 @@ from typing import Any
 from burnish.timing.turns import Turns, take_turns
 
 ALLOWED = 0.15
-TURNS = Turns(rounds=9, warmup=2, calls=5, settling=3, block_s=0.1)
+TURNS = Turns(rounds=9, warmup=2, calls=5, settling=3, block_s=0.05)
+HEAD = """| shape | held back by | eager | CUDA graph | gain measured | predicted | off by |
+|---|---|--:|--:|--:|--:|--:|"""
 Row = dict[str, Any]
 
 
@@ -40,14 +42,9 @@ def main() -> int:
     rows = []
     for shape in asked.shapes:
         rows.append(compared(path, *map(int, shape.split(","))))
+        print(f"\n{HEAD}\n{told(rows[-1])}", flush=True)
         if asked.output:
             asked.output.write_text(json.dumps(rows, indent=1))
-    if not rows:
-        return 0
-    print("| shape | held back by | eager | CUDA graph | gain measured | predicted | off by |")
-    print("|---|---|--:|--:|--:|--:|--:|")
-    for row in rows:
-        print(told(row))
     return int(not all(map(holds, rows)))
 
 

@@ -19,13 +19,16 @@ from burnish.tile.simplify import simplify
 from codegen.gpu.interpreting import run_groups
 from tile.node_tests import cases, run
 
+_PROCESSES = multiprocessing.get_context("forkserver")
 _POISONED = ("CUDA error", "CUDA out of memory", "device-side assert")
 """After such an error a process can do nothing more on its card."""
 
 
 def failures(names: Sequence[str], folder: Path) -> dict[str, str]:
     """Return which tests fail on the card, and why; as many at once as there are cores."""
-    workers = max((os.cpu_count() or 2) - 2, 1)
+    workers = len(os.sched_getaffinity(0))
+    # one process reads all tests, and those that run some are forked off it, before CUDA begins
+    _PROCESSES.set_forkserver_preload(["card_node_tests_read"])
     with ThreadPoolExecutor(workers) as pool:
         parts = list(pool.map(lambda n: _judged(names[n::workers], folder), range(workers)))
     return {name: reason for part in parts for name, reason in part.items()}
@@ -36,7 +39,7 @@ def _judged(names: Sequence[str], folder: Path) -> dict[str, str]:
     wrong: dict[str, str] = {}
     left = list(names)
     while left:
-        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        with ProcessPoolExecutor(1, _PROCESSES) as process:
             try:
                 found, done = process.submit(_run_until_poisoned, tuple(left), folder).result()
             except BrokenProcessPool:

@@ -144,6 +144,27 @@ def test_a_cuda_graph_leaves_one_launch() -> None:
 
 
 @pytest.mark.parametrize(
+    ("launch", "number", "between"),
+    [
+        (5, 20, 3),  # most kernels wait for long: what passes between them is the device's own
+        (8, 9, 1),  # their launches had just left: what passes is not known
+    ],
+)
+def test_a_cuda_graph_keeps_the_pause_of_kernels_that_were_waiting(
+    launch: float, number: int, between: float
+) -> None:
+    events = []
+    for place in range(0, 2 * number, 2):
+        before = (place - 2,) if place else ()
+        running = (place - 1,) if place else ()
+        events.append(event("l", launch, *before, kind="launch", nodes=()))
+        events.append(event("k", 6, *running, place, gap=3, kind="kernel", launch=place))
+    expected = launch + 6 * number + between * (number - 1)
+    graph = EventGraph(tuple(events))
+    assert wall(together(action("cuda-graph")), graph) == pytest.approx(expected * US)
+
+
+@pytest.mark.parametrize(
     ("asked", "problem", "hint"),
     [
         (action("cuda-graph"), "cuda-graph needs a device that is launched on", "profile on a GPU"),

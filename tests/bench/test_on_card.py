@@ -62,7 +62,7 @@ def test_one_process_at_a_time_is_timed_on_a_card(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     at_once = fcntl.LOCK_EX | fcntl.LOCK_NB
-    with (tmp_path / "burnish-cuda-0.lock").open("a") as other:
+    with (tmp_path / f"burnish-{os.getuid()}-cuda-0.lock").open("a") as other:
         with alone_on("cuda:0"), pytest.raises(BlockingIOError):
             fcntl.flock(other, at_once)
         fcntl.flock(other, at_once)

@@ -50,10 +50,15 @@ def test_short_runs_are_repeated_for_a_while() -> None:
     assert len(found.plain_s) == 5
 
 
-def test_an_engine_without_timelines_is_not_timed() -> None:
-    session = FakeSession(None)
-    assert recorded(session, Repeats()) == Recording(None)
-    assert session.calls == 0
+def test_an_engine_without_timelines_has_no_times() -> None:
+    assert recorded(FakeSession(None), Repeats()) == Recording(None)
+
+
+def test_runs_are_timed_before_a_profiler_has_been_there() -> None:
+    session = FakeSession(trace(run(0, 100)))
+    session.trace = lambda *_, **__: pytest.fail("too early") if not session.calls else None  # type: ignore[method-assign]
+    recorded(session, Repeats(warmup=0, runs=2))
+    assert session.calls == 2
 
 
 def test_how_busy_the_machine_was_is_told_where_the_system_tells(

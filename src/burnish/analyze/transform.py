@@ -276,11 +276,14 @@ def _unlaunched(event: Event, graph: EventGraph, between_s: float) -> Event:
 
 _BETWEEN_KERNELS_S = 1e-6
 """What passes between two kernels of a graph, where the timeline has none that were waiting."""
+_REACHED_S = 10e-6
+"""By then a launch has reached the device: one that came later before the end of what ran was
+still on its way, and a part of the pause is the launch's."""
 _ENOUGH = 10
 
 
 def _between_kernels(graph: EventGraph) -> float:
-    """Return what passes between kernels of which the second was launched before the first ended.
+    """Return what passes between kernels of which the second was waiting when the first ended.
 
     That is the device's own part, which a CUDA graph does not save.
     """
@@ -291,7 +294,7 @@ def _between_kernels(graph: EventGraph) -> float:
         if event.kind in DEVICE
         and event.launch is not None
         and any(
-            graph.events[place].kind in DEVICE and ends[place] > ends[event.launch]
+            graph.events[place].kind in DEVICE and ends[place] > ends[event.launch] + _REACHED_S
             for place in event.after
         )
     ]

@@ -19,7 +19,7 @@ WARMUP, RUNS = 3, 20
 
 @contextmanager
 def alone_on(device: str) -> Iterator[None]:
-    """Wait until no other process of burnish times something on a card, and keep them waiting.
+    """Wait until no other process of this user's times something on a card; keep them waiting.
 
     So benchmarks that run side by side share the cores of the host, on which they mostly open and
     compile models, and never the card while one of them is timed.
@@ -27,7 +27,8 @@ def alone_on(device: str) -> Iterator[None]:
     if device == "cpu":
         yield
         return
-    path = Path(tempfile.gettempdir()) / f"burnish-{device.replace(':', '-')}.lock"
+    name = f"burnish-{os.getuid()}-{device.replace(':', '-')}.lock"
+    path = Path(tempfile.gettempdir()) / name
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

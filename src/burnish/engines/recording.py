@@ -41,9 +41,7 @@ def record(
 ) -> Recording:
     """Return a timeline, and the times of runs without one, in the process of the session."""
     load = load_per_processor()
-    trace = session.trace(feeds, warmup=repeats.warmup, runs=repeats.runs)
-    if trace is None:
-        return Recording(None)
+    # before: a profiler that has once been on a card leaves every later launch slower
     times = sampled(
         session.prepare(feeds),
         calls=repeats.runs,
@@ -51,7 +49,8 @@ def record(
         settle_calls=repeats.warmup,
         clock=clock,
     )
-    return Recording(trace, times, load)
+    trace = session.trace(feeds, warmup=repeats.warmup, runs=repeats.runs)
+    return Recording(None) if trace is None else Recording(trace, times, load)
 
 
 def load_per_processor() -> float | None:

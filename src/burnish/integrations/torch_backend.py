@@ -22,8 +22,7 @@ from burnish.integrations.torch_opened import NotCompiledError
 logger = logging.getLogger(__name__)
 
 GraphModule = Any
-Tensor = Any
-"""`torch.fx.GraphModule` and `torch.Tensor`: torch is imported only where it is used."""
+"""`torch.fx.GraphModule`: torch is imported only where it is used."""
 
 MOST_SHAPES = 16
 """A graph that is called with ever new shapes is left to PyTorch after so many."""
@@ -85,6 +84,9 @@ class CompiledGraph:
         self._inputs = [n for n in range(len(example_inputs)) if n not in set(self._weights)]
         self._known: dict[object, CompiledShape | None] = {}
         self._weights_then: object = None
+        self._pointers: tuple[int, ...] = ()
+        self._counted: list[int] = []
+        """Which of the weights count how often they are written, as long as those stay."""
         self._told: set[str] = set()
 
     def __call__(self, *values: Any) -> Any:  # noqa: ANN401  (tensors and sizes)
@@ -93,7 +95,7 @@ class CompiledGraph:
         if reason:
             self._tell(reason, values)
             return self._graph(*values)
-        weights = tuple(_state(values[n]) for n in self._weights)
+        weights = self._state(values)
         if weights != self._weights_then:
             self._weights_then = weights
             self._known.clear()
@@ -102,6 +104,16 @@ class CompiledGraph:
             self._known[key] = self._compiled(values)
         found = self._known[key]
         return self._graph(*values) if found is None else found(values)
+
+    def _state(self, values: Sequence[Any]) -> object:
+        """Return what changes when a weight does: their memory, and how often that was written."""
+        weights = [values[n] for n in self._weights]
+        pointers = tuple(each.data_ptr() for each in weights)
+        known = self._counted if pointers == self._pointers else None
+        # tensors made under inference_mode do not count, and are not written outside of it
+        counted = known or [n for n, each in enumerate(weights) if not each.is_inference()]
+        self._pointers, self._counted = pointers, counted
+        return pointers, tuple(weights[n]._version for n in counted)
 
     def _compiled(self, values: Sequence[Any]) -> CompiledShape | None:
         """Return the graph for these shapes; None: PyTorch is to run it."""
@@ -155,12 +167,6 @@ def _is_weight(value: Any) -> bool:  # noqa: ANN401
 
     static = getattr(value, "_dynamo_static_input_type", None) is not None
     return isinstance(value, torch.nn.Parameter) or (is_tensor(value) and static)
-
-
-def _state(weight: Tensor) -> tuple[int, int]:
-    """Return what changes when a weight does: its memory, and how often that was written."""
-    # tensors made under inference_mode do not count, and are not written outside of it
-    return weight.data_ptr(), 0 if weight.is_inference() else weight._version
 
 
 def _described(value: Any) -> object:  # noqa: ANN401
