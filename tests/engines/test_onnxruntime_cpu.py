@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import pytest
@@ -30,6 +31,20 @@ def test_the_engines_own_choice_of_threads_is_found_out(stored: Stored) -> None:
         threads = session.placement.threads
     assert threads is not None
     assert threads >= 1
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores are not given out here")
+def test_a_process_with_some_of_the_cores_keeps_to_them(stored: Stored) -> None:
+    """ONNX Runtime by itself counts all cores, and binds threads to those of others."""
+    given = os.sched_getaffinity(0)
+    core = min(given)
+    os.sched_setaffinity(0, {core})
+    try:
+        with ENGINES["onnxruntime-cpu"].open(stored(RELU), EngineOptions()) as session:
+            threads = session.placement.threads
+    finally:
+        os.sched_setaffinity(0, given)
+    assert threads == 1
 
 
 def test_half_precision_says_what_runs_in_single(stored: Stored) -> None:

@@ -147,7 +147,7 @@ class _Hand:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.torture.hands"], cwd=_ROOT,
+                [sys.executable, "-m", "tests.torture.hands", str(os.getpid())], cwd=_ROOT,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )  # fmt: skip
@@ -173,8 +173,16 @@ def _exchange(process: subprocess.Popen[bytes], asked: object) -> tuple[Any, str
     return result, str(what)
 
 
-def _serve() -> None:
+def _fall_with(parent: int) -> None:
+    """End this process and its group as soon as nobody waits for it any more."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os.killpg(0, signal.SIGKILL)
+
+
+def _serve(parent: int) -> None:
     """Do the pieces that come on stdin; what they print goes to stderr."""
+    threading.Thread(target=_fall_with, args=(parent,), daemon=True).start()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     given = os.fdopen(os.dup(0), "rb")
@@ -191,4 +199,4 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(int(sys.argv[1]))

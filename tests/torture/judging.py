@@ -131,11 +131,7 @@ def _request(question: Question, reference: Path, candidate: str) -> VerifyReque
     from burnish.parity.request import VerifyRequest
     from burnish.store.layout import stored
 
-    # ONNX Runtime counts the cores of the machine, and binds its threads to them, whoever else
-    # was given these: where hands share the cores, it is told how many are its own
-    cores = len(os.sched_getaffinity(0))
-    threads = question.threads or (cores if cores < (os.cpu_count() or 1) else None)
-    asked: dict[str, Any] = {"options": EngineOptions(threads, question.level)}
+    asked: dict[str, Any] = {"options": EngineOptions(question.threads, question.level)}
     if question.engine:
         asked["engine"] = question.engine
     known = {each.name for each in dataclasses.fields(VerifyRequest)}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +42,29 @@ def test_each_piece_has_its_own_end_and_the_order_stays() -> None:
         "ValueError: -1 is below zero", "the process ended: -11", "no end after 8 s",
     ]  # fmt: skip
     assert sorted(each.arguments for each in heard) == sorted(pieces)
+
+
+def test_a_hand_falls_with_the_process_that_it_works_for() -> None:
+    code = (
+        "import tests.torture, os\n"
+        "from torture.hands import Hands\n"
+        "from torture.test_hands import squared\n"
+        "import threading, time\n"
+        "hands = Hands(1)\n"
+        "asking = lambda: hands.spread(squared, [(101,)], limit_s=60)\n"
+        "threading.Thread(target=asking, daemon=True).start()\n"
+        "while not (every := hands._every) or every[0]._process is None: time.sleep(0.05)\n"
+        "print(every[0]._process.pid, flush=True)\n"
+        "os._exit(0)\n"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True,
+                          check=True, timeout=60)  # fmt: skip
+    hand = Path("/proc") / done.stdout.strip()
+    deadline = time.monotonic() + 30
+    while hand.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not hand.exists()
 
 
 def test_what_has_no_result_is_a_finding() -> None:

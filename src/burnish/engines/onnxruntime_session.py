@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -78,7 +79,7 @@ def load(
         "extended": levels.ORT_ENABLE_EXTENDED,
         "all": levels.ORT_ENABLE_ALL,
     }[options.graph_level]
-    settings.intra_op_num_threads = options.threads or 0
+    settings.intra_op_num_threads = options.threads or _own_threads()
     settings.inter_op_num_threads = 1
     settings.log_severity_level = _QUIET
     settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
@@ -91,6 +92,15 @@ def load(
         )
     session.disable_fallback()
     return session
+
+
+def _own_threads() -> int:
+    """Return 0, ONNX Runtime's own choice: a thread for each core of the machine, bound to it.
+
+    Where this process was given some of the cores only, that would take those of others.
+    """
+    given = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
+    return given if given < (os.cpu_count() or 1) else 0
 
 
 def _record(settings: Any, folder: Path) -> None:  # noqa: ANN401  (its SessionOptions, untyped)
