@@ -22,6 +22,7 @@ from burnish.core.tensors import FLOATS
 from burnish.meaning.evaluate import Evaluator, Otherwise
 from burnish.meaning.node import NotEvaluatedError, TypedArray
 from burnish.meaning.numbers import Noisy, Numbers, Reals
+from burnish.parity.compare import scale_of
 
 _SMOOTHED = 0.95
 """The share of a tensor's elements whose noise, for their size, the others may have, too: a few
@@ -68,14 +69,22 @@ class Noise:
         """Return so many times the noise of a tensor's elements; None: nothing is known of it.
 
         An element that is not a real number and moved at all may be anything. A real one may
-        move as far, for its size, as nearly all others did.
+        move as far, for its size, as nearly all others did. One that is far smaller than most is
+        what others left of each other, and may move as these do: of millions, some stay
+        undisturbed by chance in every run.
         """
         found, sizes = self.seen.get(name), self.sizes.get(name)
         if found is None or sizes is None or not found.size:
             return found
         known = sizes > 0
-        usual = float(np.quantile(found[known] / sizes[known], _SMOOTHED)) if known.any() else 0.0
-        return np.asarray(factor * np.maximum(found, usual * sizes))
+        if not known.any():
+            return np.asarray(factor * found)
+        allowed = found
+        for least in (0.0, scale_of(sizes)):
+            spread = np.where(known, np.maximum(sizes, least), 0.0)
+            usual = float(np.quantile(found[known] / spread[known], _SMOOTHED))
+            allowed = np.maximum(allowed, usual * spread)
+        return np.asarray(factor * allowed)
 
 
 def _moved(truth: TypedArray, disturbed: TypedArray) -> Floats:
