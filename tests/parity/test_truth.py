@@ -34,3 +34,9 @@ def test_larger_elements_may_move_farther() -> None:
     allowed = _noise(values, values * np.r_[np.full(1000, 1e-8), 0.0]).of("y", 1.0)
     assert allowed is not None
     assert 9e-7 < allowed[-1] < 1.1e-6
+
+
+def test_a_single_number_has_noise_too() -> None:
+    allowed = _noise(np.asarray(2.0), np.asarray(1e-7)).of("y", 3.0)
+    assert allowed is not None
+    np.testing.assert_allclose(allowed, 3e-7, rtol=1e-6)
