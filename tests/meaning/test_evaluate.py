@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -35,6 +35,35 @@ def test_floats_are_computed_in_f64_and_integers_in_their_own_type() -> None:
     found = outputs(text, x=X, i=np.array([2**31 - 1, 1], np.int32))
     np.testing.assert_array_equal(found["y"], np.exp(X.astype(np.float64)))
     assert found["j"].tolist() == [-2, 2]
+
+
+LARGE = """g (float[n, 4] x, int64[3] i) => (float[n, 4] a, float[3, 4] b, float[4, 4] c,
+    float[4] d,
+    float[4, 4] w, float[2, 8] e, float[n, 4] f) {
+    a = MatMul(x, w)  b = Gather(w, i)  c = Mul(w, w)  d = ReduceSum<keepdims = 0>(w, axis)
+    shaped = Reshape(w, shape)  e = Exp(shaped)
+    turned = Transpose(w)  f = Gemm(x, turned) }"""
+
+
+@pytest.mark.parametrize(
+    "numbers", [Reals, lambda: Noisy(3), lambda: Noisy(3, constants_only=True)]
+)
+def test_constants_that_stay_as_they_are_stored_mean_the_same(
+    monkeypatch: pytest.MonkeyPatch, numbers: Callable[[], Reals]
+) -> None:
+    weights = {"w": X[:1] * np.float32([[1], [2], [3], [1 / 3]]), "axis": np.array([0]),
+               "shape": np.array([2, 8])}  # fmt: skip
+    feeds = {"x": X, "i": np.array([3, 0, 3])}
+    found = []
+    for limit in (1 << 24, 0):
+        monkeypatch.setattr("burnish.meaning.numbers.LARGE_BYTES", limit)
+        proto = onnx.parser.parse_model(f"{HEAD} {LARGE}")
+        tensors = [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()]
+        proto.graph.initializer.extend(tensors)
+        found.append(Evaluator(ir.serde.deserialize_model(proto)).outputs(feeds, numbers()))
+    for name, tensor in found[0].items():
+        assert found[1][name].value.dtype == np.float64
+        np.testing.assert_array_equal(found[1][name].value, tensor.value, err_msg=name)
 
 
 def test_values_inside_can_be_asked_for() -> None:

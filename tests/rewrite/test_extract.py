@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import onnx_ir as ir
 
@@ -73,3 +75,18 @@ def test_what_a_body_reads_from_outside_belongs_to_the_part() -> None:
     assert [node.op_type for node in cut.nodes] == ["Relu", "If"]
     small = extract.as_model(cut, model, "part")
     onnx.checker.check_model(ir.serde.serialize_model(small))
+
+
+def test_a_part_holds_what_lies_in_a_file_beside_the_model(tmp_path: Path) -> None:
+    graph = Graph()
+    scale = np.float32([1.5, 2.5, 3.5, 4.5])
+    model = graph.model(graph.op("Mul", graph.input("x", ["n", 4]), graph.constant(scale, "scale")))
+    (tmp_path / "weights").write_bytes(scale.tobytes())
+    model.graph.initializers["scale"].const_value = ir.ExternalTensor(
+        "weights", 0, 16, ir.DataType.FLOAT, shape=ir.Shape([4]), name="scale", base_dir=tmp_path
+    )
+    small = extract.as_model(extract.part(model.graph.outputs, ()), model, "small")
+    held = small.graph.initializers["scale"].const_value
+    assert not isinstance(held, ir.ExternalTensor)
+    assert held is not None
+    np.testing.assert_array_equal(held.numpy(), scale)

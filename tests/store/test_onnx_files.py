@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from burnish.core import remembered
 from burnish.core.errors import ModelError
 from burnish.core.tensors import TensorSpec
-from burnish.store import external_data, history, onnx_files, runtime_limits
+from burnish.store import external_data, history, mending, onnx_files, runtime_limits
 from burnish.store.history import History, HistoryStep
 
 TINY = """
@@ -393,6 +393,8 @@ def test_a_model_is_of_the_opset_that_it_is_run_as(
     (tmp_path / "m.onnx").write_bytes(onnx.parser.parse_model(text).SerializeToString())
     model = onnx_files.read(tmp_path / "m.onnx")
     assert model.opset_imports[""] == opset
+    stated = (f"it states no opset, and is taken for {opset}, as it is run",)
+    assert mending.notes(model) == (stated if imports == '"foo" : 3' else ())
 
 
 def test_what_one_reader_changes_no_other_sees(

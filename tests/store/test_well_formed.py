@@ -11,7 +11,8 @@ import pytest
 from onnx import TensorProto, helper, parser
 
 from burnish.core.errors import ModelError
-from burnish.store import onnx_files, well_formed
+from burnish.rewrite.pipeline import optimize
+from burnish.store import mending, onnx_files, well_formed
 
 Edit = Callable[[onnx.ModelProto], object]
 
@@ -108,6 +109,13 @@ def test_nodes_before_what_they_read_are_put_in_order(tmp_path: Path) -> None:
     model = onnx_files.read(_written(tmp_path, PLAIN, lambda m: m.graph.node.reverse()))
     assert [node.op_type for node in model.graph] == ["Softmax", "If"]
     assert len(model.clone().graph) == 2
+    said = "nodes that stood before what they read were put in order"
+    assert mending.notes(model) == (said,)
+    assert said in optimize(model).report.notes
+
+
+def test_a_model_in_order_gets_no_note(tmp_path: Path) -> None:
+    assert mending.notes(onnx_files.read(_written(tmp_path, PLAIN, lambda m: None))) == ()
 
 
 @pytest.mark.parametrize("name", ["xQQ", "yQQ", "wQQ", "SoftmaxQQ", "axisQQ"])

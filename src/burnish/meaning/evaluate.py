@@ -56,7 +56,7 @@ def _loop(
 def _stacked(tensors: list[Operand], numbers: Numbers, axis: int = 0) -> Operand:
     if not tensors:
         raise NotEvaluatedError("a loop that gives a row for each turn takes none")
-    arrays = np.stack([numbers.array(each.value) for each in tensors], axis)
+    arrays = np.stack([numbers.array(numbers.opened(each.value)) for each in tensors], axis)
     return TypedArray(arrays, tensors[0].dtype)
 
 
@@ -162,7 +162,7 @@ class Evaluator:
         self._run(self.graph, scope, numbers, kept, watch)
         names = {value.name or "": value for value in kept}
         chosen = [value.name or "" for value in self.graph.outputs] if wanted is None else wanted
-        return {name: self._read(names[name], scope, numbers) for name in chosen}
+        return {name: _opened(self._read(names[name], scope, numbers), numbers) for name in chosen}
 
     def _kept(self, wanted: Collection[str] | None) -> frozenset[ir.Value]:
         outputs = frozenset(self.graph.outputs)
@@ -266,6 +266,13 @@ class Evaluator:
         outputs = frozenset(graph.outputs)
         self._run(graph, scope, numbers, outputs)
         return [self._read(value, scope, numbers) for value in graph.outputs]
+
+
+def _opened(operand: Operand, numbers: Numbers) -> Operand:
+    """Return an output in the form that is computed with: it may be a constant as it is stored."""
+    if not isinstance(operand, TypedArray):
+        return operand
+    return TypedArray(numbers.opened(operand.value), operand.dtype)
 
 
 def _declared(tensor: TypedArray, numbers: Numbers) -> Array:

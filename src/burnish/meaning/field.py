@@ -73,6 +73,10 @@ class PrimeField(Reals):
         """Return the exact image of each number of a constant."""
         return _images(array.astype(np.float64)) if dtype in FLOATS else array
 
+    def opened(self, value: Value) -> Value:
+        """Return the elements: they always have the form that is computed with."""
+        return value
+
     def number(self, number: float, dtype: str) -> Value:
         """Return the exact image of a number."""
         if dtype in FLOATS:

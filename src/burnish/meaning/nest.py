@@ -222,6 +222,9 @@ class _ArrayGrid:
         return self._numbers.call("where", (inside, found, rest), dtype)
 
     def _element(self, read: Read, safe: Array | None = None) -> Value:
+        return self._numbers.opened(self._stored(read, safe))
+
+    def _stored(self, read: Read, safe: Array | None) -> Value:
         value = self._values[read.tensor]
         shape = np.shape(self._numbers.array(value))
         if 0 in shape:

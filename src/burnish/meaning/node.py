@@ -214,7 +214,7 @@ _RANDOM = frozenset({"RandomNormal", "RandomUniform", "RandomNormalLike", "Rando
 def _plain(operand: Operand, numbers: Numbers) -> Any:  # noqa: ANN401
     if isinstance(operand, list):
         return [_plain(each, numbers) for each in operand]
-    return numbers.array(operand.value)
+    return numbers.array(numbers.opened(operand.value))
 
 
 def _wrapped(result: Any, value: ir.Value, float_type: str, numbers: Numbers) -> Operand:  # noqa: ANN401

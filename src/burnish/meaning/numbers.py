@@ -31,6 +31,11 @@ _STORED = {
     "bf16": numpy_type("bf16"),
 }  # fmt: skip
 
+_NARROW = frozenset(dtype for name, dtype in _STORED.items() if name != "f64")
+LARGE_BYTES = 1 << 24
+"""Constants above this size are not made f64 as a whole: a table of words would fill the memory.
+What reads them makes the elements f64 that it reads."""
+
 _SHORT = {"f64": 2.0**26, "f32": 2.0**12, "f16": 2.0**5, "bf16": 2.0**4}
 """Two to the number of bits, half of a type's, with which a number counts as a round one."""
 
@@ -57,6 +62,9 @@ class Numbers(Protocol):
 
     def loose(self, array: Array, dtype: str) -> Value:
         """Return the elements of a constant that may be another one rounded anew."""
+
+    def opened(self, value: Value) -> Value:
+        """Return elements in the form that is computed with; large constants wait for it."""
 
     def number(self, number: float, dtype: str) -> Value:
         """Return a single number of an operator's own."""
@@ -94,12 +102,17 @@ class Reals:
         return array.astype(np.float64) if dtype in FLOATS else array
 
     def weight(self, array: Array, dtype: str) -> Value:
-        """Return the elements; floats as f64."""
-        return self.held(array, dtype)
+        """Return the elements; floats as f64, but those of large tensors as they are stored."""
+        is_large = array.nbytes > LARGE_BYTES and dtype in _STORED
+        return array if is_large else self.held(array, dtype)
 
     def loose(self, array: Array, dtype: str) -> Value:
-        """Return the elements; floats as f64."""
+        """Return the elements; floats as f64, but those of large tensors as they are stored."""
         return self.weight(array, dtype)
+
+    def opened(self, value: Value) -> Value:
+        """Return the elements; floats as f64."""
+        return value.astype(np.float64, copy=False) if value.dtype in _NARROW else value
 
     def number(self, number: float, dtype: str) -> Value:
         """Return the number."""
@@ -174,7 +187,7 @@ class Noisy(Reals):
         A 2 or a 0.5 was written by somebody: what comes of rounding has bits to its end. (And
         what is raised to a power of 2.0000001 is NaN.)
         """
-        value = super().weight(array, dtype)
+        value = self.held(array, dtype)
         if dtype not in UNIT_ROUNDOFF:
             return value
         fractions, _ = np.frexp(value)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -72,7 +73,7 @@ def compare_structure(
     constant = frozenset(v.name or "" for v in reference.outputs if not _depends(v, reference))
     clues = _clues(reference, candidate, left, right)
     before, after = (
-        _numbers_held(model.graph) | {value.name or "": keys.of(value) for value in made}
+        _numbers_held(model.graph, keys) | {value.name or "": keys.of(value) for value in made}
         for model, keys, made in zip(
             models, (left, right), map(settled_numbers, models), strict=True
         )
@@ -86,11 +87,11 @@ def compare_structure(
     )
 
 
-def _numbers_held(graph: ir.Graph) -> dict[str, str]:
+def _numbers_held(graph: ir.Graph, keys: Keys) -> dict[str, str]:
     """Return the keys of all constants that hold real numbers, those of bodies included."""
     graphs = [graph, *(body for node in graph.all_nodes() for body in bodies(node))]
     return {
-        value.name or "": content_key(value.const_value)
+        value.name or "": keys.of(value)
         for each in graphs
         for value in each.initializers.values()
         if value.const_value is not None and value.const_value.dtype.is_floating_point()
@@ -154,10 +155,12 @@ class Keys:
 
 def content_key(tensor: ir.TensorProtocol) -> str:
     """Return a key of a constant: its type, shape and bytes."""
+    array = tensor.numpy()
     if tensor.dtype is ir.DataType.STRING:
-        content = repr(tensor.numpy().tolist()).encode()
+        content: Any = repr(array.tolist()).encode()
     else:
-        content = tensor.tobytes()
+        # A view: as bytes, a table that lies in a file would be copied into the memory.
+        content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return f"{tensor.dtype} {tensor.shape} {hashlib.sha256(content).hexdigest()}"
 
 
@@ -197,7 +200,7 @@ def _clues(reference: ir.Graph, candidate: ir.Graph, left: Keys, right: Keys) ->
     for node in (*_nearest_first(changed[0]), *_nearest_first(changed[1])):
         for number in _numbers(node):
             (integers if isinstance(number, int) else reals)[number] = None  # type: ignore[index]
-    rows = tuple(_changed_rows(reference, candidate))
+    rows = tuple(_changed_rows((reference, left), (candidate, right)))
     return Clues(tuple(integers)[:_MOST_CLUES], tuple(reals)[:_MOST_CLUES], rows)
 
 
@@ -248,15 +251,17 @@ def _listed(tensor: ir.TensorProtocol) -> Iterator[int | float]:
         yield from (float(each) for each in numbers if np.isfinite(each))
 
 
-def _changed_rows(reference: ir.Graph, candidate: ir.Graph) -> Iterator[int]:
+def _changed_rows(
+    reference: tuple[ir.Graph, Keys], candidate: tuple[ir.Graph, Keys]
+) -> Iterator[int]:
     """Yield the rows in which tables of the same name and shape differ."""
     found: dict[int, None] = {}
-    for name, value in candidate.initializers.items():
-        other = reference.initializers.get(name)
+    for name, value in candidate[0].initializers.items():
+        other = reference[0].initializers.get(name)
         tensors = value.const_value, None if other is None else other.const_value
         if tensors[0] is None or tensors[1] is None or tensors[0].shape != tensors[1].shape:
             continue
-        if len(tensors[0].shape) == 2 and content_key(tensors[0]) != content_key(tensors[1]):
+        if len(tensors[0].shape) == 2 and candidate[1].of(value) != reference[1].of(other):
             for row in _differing(tensors[0].numpy(), tensors[1].numpy())[:_MOST_ROWS]:
                 found[int(row)] = None
     yield from found

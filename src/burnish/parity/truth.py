@@ -22,10 +22,14 @@ from burnish.core.tensors import FLOATS
 from burnish.meaning.evaluate import Evaluator, Otherwise
 from burnish.meaning.node import NotEvaluatedError, TypedArray
 from burnish.meaning.numbers import Noisy, Numbers, Reals
+from burnish.parity.compare import scale_of
 
 _SMOOTHED = 0.95
 """The share of a tensor's elements whose noise, for their size, the others may have, too: a few
 runs of noise leave single elements undisturbed by chance."""
+
+_MOST_DRAWN = 1 << 20
+"""Elements that this is estimated from."""
 
 _FAILURES = (
     NotEvaluatedError, BurnishError, ArithmeticError, LookupError, ValueError, TypeError,
@@ -42,8 +46,8 @@ class Noise:
     """How far elements move when results are disturbed; grows with every run."""
 
     seen: dict[str, Floats] = field(default_factory=dict)
-    sizes: dict[str, Floats] = field(default_factory=dict)
-    """The magnitudes of the elements that were disturbed."""
+    truth: dict[str, Floats] = field(default_factory=dict)
+    """The real elements that were disturbed."""
     runs: int = 0
     resized: set[str] = field(default_factory=set)
     """Tensors that had another shape in some run: roundings decide how many elements they have."""
@@ -62,20 +66,36 @@ class Noise:
                 moved = _moved(tensor, disturbed[name])
                 self.seen[name] = np.maximum(self.seen.get(name, 0.0), moved)
                 if tensor.dtype in FLOATS:
-                    self.sizes[name] = np.nan_to_num(np.abs(tensor.value), posinf=0.0)
+                    self.truth[name] = tensor.value
 
     def of(self, name: str, factor: float) -> Floats | None:
         """Return so many times the noise of a tensor's elements; None: nothing is known of it.
 
         An element that is not a real number and moved at all may be anything. A real one may
-        move as far, for its size, as nearly all others did.
+        move as far, for its size, as nearly all others did. One that is far smaller than most is
+        what others left of each other, and may move as these do: of millions, some stay
+        undisturbed by chance in every run.
         """
-        found, sizes = self.seen.get(name), self.sizes.get(name)
-        if found is None or sizes is None or not found.size:
+        found, truth = self.seen.get(name), self.truth.get(name)
+        if found is None or truth is None or not found.size:
             return found
-        known = sizes > 0
-        usual = float(np.quantile(found[known] / sizes[known], _SMOOTHED)) if known.any() else 0.0
-        return np.asarray(factor * np.maximum(found, usual * sizes))
+        # One array and no more beside what is known: a vocabulary makes these large.
+        allowed = np.asarray(np.nan_to_num(np.abs(truth), posinf=0.0))
+        known, least = allowed > 0, scale_of(allowed)
+        of_own, of_others = _usual(found, allowed, 0.0), _usual(found, allowed, least)
+        allowed *= of_own
+        np.maximum(allowed, of_others * least, out=allowed, where=known)
+        np.maximum(allowed, found, out=allowed)
+        allowed *= factor
+        return allowed
+
+
+def _usual(moved: Floats, sizes: Floats, least: float) -> float:
+    """Return how far nearly all elements moved for their size, which counts as `least` or more."""
+    step = sizes.size // _MOST_DRAWN | 1
+    drawn, large = moved.reshape(-1)[::step], np.maximum(sizes.reshape(-1)[::step], least)
+    known = sizes.reshape(-1)[::step] > 0
+    return float(np.quantile(drawn[known] / large[known], _SMOOTHED)) if known.any() else 0.0
 
 
 def _moved(truth: TypedArray, disturbed: TypedArray) -> Floats:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import onnx_ir as ir
 
 from burnish.infer import walk
@@ -89,7 +90,10 @@ def with_weights(cut: Part) -> Part:
 
 
 def as_model(cut: Part, model: ir.Model, name: str) -> ir.Model:
-    """Return a part as a model; names, types, shapes and attributes are kept."""
+    """Return a part as a model; names, types, shapes and attributes are kept.
+
+    Constants that lie in a file beside the model are read: a part is a file of its own.
+    """
     inputs = (*cut.inputs, *cut.weights)
     view = ir.GraphView(
         inputs,
@@ -102,6 +106,11 @@ def as_model(cut: Part, model: ir.Model, name: str) -> ir.Model:
     graph = view.clone()
     for value in graph.inputs:
         value.const_value = None
+    for value in graph.initializers.values():
+        if isinstance(value.const_value, ir.ExternalTensor):
+            # The part lies elsewhere, where its path would lead nowhere.
+            held = np.array(value.const_value.numpy())
+            value.const_value = ir.Tensor(held, dtype=value.const_value.dtype, name=value.name)
     functions = _called(cut.nodes, model)
     return ir.Model(
         graph,

@@ -24,6 +24,7 @@ from burnish.rewrite.passes.counted import Counted, InPlacePass, step_name
 from burnish.rewrite.passes.inline import InlineFunctions, kept_functions
 from burnish.rewrite.result import Fusion, Miss, RewriteReport, StepCount
 from burnish.rewrite.rule import Rule
+from burnish.store import mending
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +76,11 @@ def optimize(
             nodes_after=sum(after.values()),
             operators_before=before,
             operators_after=after,
-            notes=(*dict.fromkeys(work.notes), *_kept_notes(work.model, options)),
+            notes=(
+                *mending.notes(model),
+                *dict.fromkeys(work.notes),
+                *_kept_notes(work.model, options),
+            ),
         )
     return RewriteResult(work.model, report)
 

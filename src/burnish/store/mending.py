@@ -15,8 +15,21 @@ import onnx_ir as ir
 KEPT_TYPE = "burnish.kept_type"
 """Where the type of a value is kept that ONNX IR has no type for."""
 
+_NOTES = "burnish.mended"
+"""Where a model in memory keeps what was mended when it was read."""
+
 Proto = Any
 """A protobuf message of onnx, which has no type information."""
+
+
+def add_note(model: ir.Model, text: str) -> None:
+    """Keep what was mended, for whoever tells of what was done to a model."""
+    model.meta[_NOTES] = (*notes(model), text)
+
+
+def notes(model: ir.Model) -> tuple[str, ...]:
+    """Return what was mended when a model was read, each as a sentence."""
+    return tuple(model.meta.get(_NOTES, ()))
 
 
 def mend(graph: Proto) -> bool:

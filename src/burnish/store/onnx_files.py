@@ -206,7 +206,8 @@ def _state_opset(model: ir.Model) -> None:
     if "ai.onnx" in imports:
         imports[""] = imports.pop("ai.onnx")
     else:
-        imports[""] = runtime_limits.installed().opset
+        opset = imports[""] = runtime_limits.installed().opset
+        mending.add_note(model, f"it states no opset, and is taken for {opset}, as it is run")
 
 
 def _not_onnx(path: Path) -> ModelError:

@@ -14,7 +14,7 @@ from pathlib import Path
 import onnx_ir as ir
 
 from burnish.core.errors import ModelError
-from burnish.store import tensor_data
+from burnish.store import mending, tensor_data
 from burnish.store.element_types import SHORT_NAMES
 from burnish.store.endless import is_endless
 from burnish.store.operator_rules import LARGEST_OPSET, OperatorRules, opset_of, rules_of
@@ -44,6 +44,8 @@ def checked(model: ir.Model, path: Path) -> tuple[ir.ExternalTensor, ...]:
         opsets = {**model.opset_imports, **function.opset_imports}
         walk.scope(function.graph, opsets, in_function=True)
         _mend(function)
+    if walk.has_sorted:
+        mending.add_note(model, "nodes that stood before what they read were put in order")
     _mend(model)
     _mend_producer(model)
     return tuple(walk.external)
@@ -60,6 +62,7 @@ class _Walk:
         self._rules: dict[tuple[str, str], OperatorRules | None] = {}
         self._in_function = False
         self._unsorted = False
+        self.has_sorted = False
         self.external: list[ir.ExternalTensor] = []
 
     def scope(
@@ -73,6 +76,7 @@ class _Walk:
         self._in_function, self._unsorted = in_function, False
         self._graph(graph, opsets)
         if self._unsorted:
+            self.has_sorted = True
             try:
                 graph.sort()
             except ValueError as error:
