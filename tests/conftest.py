@@ -12,12 +12,16 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from burnish.cli import output
 from burnish.core import settings
 
 settings.calm()  # before NumPy is imported
+# how long an example takes says how busy the machine is: no test asserts wall time
+hypothesis.settings.register_profile("burnish", deadline=None)
+hypothesis.settings.load_profile("burnish")
 _LEDGERS = Path(tempfile.mkdtemp(prefix="burnish-ledgers-"))
 
 # `nohup` and a shell's `&` start tests that ignore these, and so would all that tests start

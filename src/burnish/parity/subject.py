@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array, Arrays
+from burnish.core.closing import Closing
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions, Placement, Session
 from burnish.store import onnx_files
@@ -56,7 +57,7 @@ def unoptimised(subject: JudgedSubject) -> JudgedSubject:
     return dataclasses.replace(subject, options=options)
 
 
-class RecastSession:
+class RecastSession(Closing):
     """A session that takes and gives what another model takes and gives.
 
     The casts are made outside of the engine: within a graph ONNX Runtime joins them with its own,
@@ -86,11 +87,8 @@ class RecastSession:
         """Return a timeline."""
         return self._session.trace(_cast(feeds, self._inputs), warmup=warmup, runs=runs)
 
-    def __enter__(self) -> Self:
-        self._session.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Close the session that it runs."""
         self._session.__exit__(None, None, None)
 
 
