@@ -200,15 +200,17 @@ def _products(shape: Form, ops: Sequence[TileOp]) -> Iterator[Settings]:
     found: dict[tuple[int, ...], Settings] = {}
     widest = power_of_two(columns, LEAST)
     deep = ((128, 128, 64, 4, 4),) if _fills(shape, ops) else ()
-    for m, n, k, warps, stages in (*deep, *_chains(ops), *PRODUCTS):
+    for m, n, k, warps, stages in (*deep, *_chains(shape, ops), *PRODUCTS):
         n = widest if shape.whole else min(n, widest)
         if (m >= 4 * max(rows, 8) and m > LEAST) or m * n > MOST_LANES:
             continue
         programs = -(-rows // m) * -(-columns // n) * batch
-        if (programs < FEW // 3 and m * n > 4096) or (programs > 4096 and m < 64):
+        if (programs < FEW // 3 and m * n > 4096) or (
+            programs > 4096 and m < 64 and k < LONGEST_ROW
+        ):
             continue
         if (m, n, k, warps, stages) not in deep:
-            warps = 8 if m * max(n, 64, k // 2) > 128 * 64 else 4
+            warps = 8 if m * max(n, 64) > 128 * 64 or k == LONGEST_ROW else 4
         found[m, n, k, warps] = {"m": m, "n": n, "k": k, "warps": warps, "stages": stages}
     yield from found.values()
     if not found:
@@ -224,21 +226,22 @@ def _fills(shape: Form, ops: Sequence[TileOp]) -> bool:
     return _terms(products[0]) >= DEEP
 
 
-def _chains(ops: Sequence[TileOp]) -> Iterator[tuple[int, int, int, int, int]]:
+def _chains(shape: Form, ops: Sequence[TileOp]) -> Iterator[tuple[int, int, int, int, int]]:
     """Yield blocks for products of products, or of rows that are reduced: few terms stay whole.
 
     What one hands to the next then stays in registers, and is computed once.
     """
     terms = [_terms(op) for op in ops if contracts(op)]
+    if len(terms) < 2 and shape.whole:
+        return  # what is reduced is the product itself
     if len(terms) < 2:
         rows = {_terms(op) for op in ops if op.reduced and not contracts(op)}
         terms = [each for each in terms if each in rows]
     for k in sorted({power_of_two(each, LEAST) for each in terms if 64 < each <= WHOLE_TERMS}):
         yield 128, 64, k, 4, 3
         yield 64, 64, k, 4, 3
-    if LONGEST_ROW in terms:
-        yield 64, 64, LONGEST_ROW, 8, 2
-        yield 32, 64, LONGEST_ROW, 4, 2
+    if LONGEST_ROW in terms and not shape.whole:
+        yield 32, 64, LONGEST_ROW, 8, 2
 
 
 def _terms(op: TileOp) -> int:
