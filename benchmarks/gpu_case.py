@@ -15,7 +15,7 @@ import statistics
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +34,15 @@ from gpu_plan import (
     planned,
     repaired,
     steps_of,
+    told_of,
 )
 from gpu_timing import baseline, captured, error_of, interval, memory_beside, races, timed
 
 Tensor = Module = Plan = Graph = Kernel = Any
 """Of torch, and of what is imported only when it is needed."""
 Prepared = tuple[Plan, Others, dict[str, Any]]
+MARGIN, ALIGNED = 1 << 26, 512
+"""Bytes around all tensors, and what their places are multiples of."""
 TIMES = 10
 """Launches of one kernel in a graph that times it."""
 
@@ -58,6 +61,7 @@ class Ours:
         for name, tensor in inputs.items():
             if name in self.tensors:
                 self.tensors[name] = tensor.contiguous()
+        self.tensors = sheltered(self.tensors)
         self.outputs = plan.graph.outputs
 
     def _fitted(self, launch: Kernel) -> Kernel:
@@ -141,6 +145,24 @@ class Ours:
         return fits
 
 
+def sheltered(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return copies in one block of memory, with room before and behind.
+
+    Lanes that a mask switches off have addresses outside of their tensors. Some copies of blocks
+    that run ahead (cp.async, with nothing to be copied) faulted where no memory was there at all.
+    """
+    import torch
+
+    sizes = {name: -(-each.nbytes // ALIGNED) * ALIGNED for name, each in tensors.items()}
+    block = torch.empty(sum(sizes.values()) + 2 * MARGIN, dtype=torch.uint8, device="cuda")
+    found, place = {}, MARGIN
+    for name, tensor in tensors.items():
+        flat = block[place : place + tensor.nbytes].view(tensor.dtype)
+        found[name] = flat.view(tensor.shape).copy_(tensor)
+        place += sizes[name]
+    return found
+
+
 def study(case: Case, asked: argparse.Namespace, write: Callable[[dict[str, Any]], None]) -> None:
     """Prepare a case, wait, and measure it."""
     result: dict[str, Any] = {"case": case.label}
@@ -148,7 +170,8 @@ def study(case: Case, asked: argparse.Namespace, write: Callable[[dict[str, Any]
     built = build(case, small=asked.small)
     model = exported(built)
     result["export_s"] = time.monotonic() - begun
-    plans = {name: prepared(model, name, asked, result) for name in asked.fusions.split(",")}
+    told = told_of(asked.known, case)
+    plans = {name: prepared(model, name, asked, result, told) for name in asked.fusions.split(",")}
     write(result)
     if asked.dry:
         return
@@ -165,13 +188,17 @@ def study(case: Case, asked: argparse.Namespace, write: Callable[[dict[str, Any]
 
 
 def prepared(
-    model: Graph, fusion: str, asked: argparse.Namespace, result: dict[str, Any]
+    model: Graph,
+    fusion: str,
+    asked: argparse.Namespace,
+    result: dict[str, Any],
+    known: Mapping[str, Any],
 ) -> Prepared:
     """Return a plan, other blocks for its groups, and what became of all their kernels."""
     from burnish.codegen.gpu.bounds import plan_breaches
 
     begun = time.monotonic()
-    plan = planned(model, fusion)
+    plan = planned(model, fusion, known if fusion == "full" else {})
     told = result[fusion] = {"plan_s": time.monotonic() - begun}
     told["kernels"] = sum(map(len, plan.launches))
     told["predicted_us"] = sum(each.predicted_s or 0 for each in plan.choices) * 1e6
@@ -289,6 +316,7 @@ def main() -> None:
     parser.add_argument("--modes", default="eager,default")
     parser.add_argument("--fusions", default="full", help="full, element-wise, none")
     parser.add_argument("--tune", type=int, default=0, help="other blocks to time for a group")
+    parser.add_argument("--known", default="", help="what is known of groups, as JSON")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--dry", action="store_true", help="run nothing: no card is needed")
     parser.add_argument("--processes", type=int, default=4)

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 ALL = (
-    "nafnet:64,mobilenet-v2:64,swin-t:64,conformer:64,mobilevit-s:64,restormer,bsrn,bert-base:64,"
-    "vit-s32:64,nerf-mlp,nafnet:1,mobilenet-v2:1,swin-t:1,conformer:1,mobilevit-s:1,bert-base:1,"
-    "vit-s32:1"
+    "restormer,swin-t:64,conformer:64,mobilevit-s:64,mobilenet-v2:64,nafnet:64,mobilevit-s:1,"
+    "swin-t:1,bsrn,nafnet:1,bert-base:64,vit-s32:64,conformer:1,mobilenet-v2:1,nerf-mlp,"
+    "bert-base:1,vit-s32:1"
 )
 """The issue's table; what takes long to prepare is begun first."""
 OWN = ("cases", "prepare_s", "measure_s", "at_once", "out")
@@ -67,7 +67,7 @@ def started(case: str, asked: argparse.Namespace, said: queue.Queue[tuple[str, s
     options = [
         f"--{name}" if value is True else f"--{name}={value}"
         for name, value in vars(asked).items()
-        if name not in OWN and value is not False
+        if name not in OWN and value not in (False, "")
     ]
     command = [sys.executable, str(Path(__file__).with_name("gpu_case.py")), case, *options]
     # so many processes at once, each with a pool of its own, would only stand in each other's way
@@ -159,6 +159,7 @@ def main() -> None:
     parser.add_argument("--modes", default="eager,default")
     parser.add_argument("--fusions", default="full", help="full, element-wise, none")
     parser.add_argument("--tune", type=int, default=2, help="other blocks to time for a group")
+    parser.add_argument("--known", default="", help="what is known of groups, as JSON")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--dry", action="store_true")
     parser.add_argument("--processes", type=int, default=4, help="that compile, for each case")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -16,7 +18,7 @@ Others = dict[tuple[str, ...], list[tuple[float, Mapping[str, int], Any]]]
 SEQUENCES = {"nerf-mlp": 2_073_600, "bert-base": 128, "conformer": 512}
 """Points, tokens and frames of the published sizes."""
 DEVICE = "nvidia-h200"
-SHARE = 0.01
+SHARE = 0.025
 """Of a plan's time that a group must take for other blocks of it to be timed."""
 REACHED_FLOPS, REACHED_BYTES = 790e12, 4.3e12
 """What an H200 was seen to do in a second: products of fp16, and bytes copied."""
@@ -69,17 +71,32 @@ def exported(built: Module) -> Graph:
     return tidied(program.model)
 
 
-def planned(model: Graph, fusion: str) -> Plan:
-    """Return the launches of a model; `fusion` says how far nests share kernels."""
+def planned(model: Graph, fusion: str, told: Mapping[str, Any]) -> Plan:
+    """Return the launches of a model; `fusion` says how far nests share kernels.
+
+    What is `told` of groups is not searched again: blocks that a card found best, for example.
+    """
     from burnish.codegen.gpu.choose import GpuPredicted
     from burnish.codegen.gpu.kernel import GpuTarget
     from burnish.codegen.gpu.layout import orders_of
+    from burnish.codegen.gpu.remembered import recalled
     from burnish.codegen.gpu.sequence import sequenced, simplified
     from burnish.hw.spec import load
 
     graph = simplified(model, "none" if fusion == "none" else "element-wise")
     target = GpuTarget(orders=orders_of(graph), approximate=True)
-    return sequenced(graph, GpuPredicted(load(DEVICE), target, fusion), target)
+    search = GpuPredicted(load(DEVICE), target, fusion, known=recalled(told))
+    return sequenced(graph, search, target)
+
+
+def told_of(file: str, case: Case) -> dict[str, Any]:
+    """Return what a file tells of a case's groups; without a file, nothing."""
+    if not file:
+        return {}
+    text = Path(file).read_bytes()
+    plain = gzip.decompress(text) if file.endswith(".gz") else text
+    found: dict[str, Any] = json.loads(plain).get(case.label, {})
+    return found
 
 
 def compile_one(job: tuple[Any, str]) -> dict[str, Any]:

@@ -33,12 +33,8 @@ PRODUCTS: tuple[tuple[int, int, int, int, int], ...] = (
     (16, 64, 64, 4, 4),
 )
 """Rows, columns and terms of a block, warps, and steps of loads in flight."""
-LARGE_PRODUCTS: tuple[tuple[int, int, int, int, int], ...] = (
-    (128, 256, 64, 8, 3),
-    (256, 128, 64, 8, 3),
-    (128, 128, 64, 4, 4),
-)
-"""Blocks of products that fill the card with any of them; which is best, only it can tell."""
+DEEP = 2048
+"""Terms from which on fewer warps with more loads in flight multiply faster (68 against 70 us)."""
 
 HOPELESS = 2.0
 """Times its nests' own seconds that a group may take before no other blocks are tried."""
@@ -49,6 +45,8 @@ MOST_PARTS = 2048
 """Programs that add up rows: as many as keep memory busy."""
 WHOLE_TERMS = 256
 """Terms that one block may have when products follow each other."""
+LONGEST_ROW = 512
+"""The same, of rows that have just so many: half as many rows must do."""
 LEAST_TERMS = 128
 """Terms of a part of a sum, at least."""
 
@@ -74,7 +72,8 @@ class GpuPredicted:
     target: GpuTarget = field(default_factory=GpuTarget)
     fusion: Fusion = "full"
     limits: SearchLimits = SearchLimits(nests=16)  # noqa: RUF009  # frozen
-    _known: dict[str, Blocked | str] = field(default_factory=dict)
+    known: dict[str, Blocked | str] = field(default_factory=dict)
+    """What became of groups by signature: blocks, or why there are none."""
 
     def __call__(self, graph: TileGraph) -> tuple[Choice, ...]:
         """Return the groups of a simplified graph with the blocks that should be fastest."""
@@ -100,9 +99,9 @@ class GpuPredicted:
     def best(self, group: Group, graph: TileGraph) -> Blocked:
         """Return the cheapest candidate of a group; `NoGroupError`: there is none."""
         key = signature(group, graph)
-        known = self._known.get(key)
+        known = self.known.get(key)
         if known is None:
-            known = self._known[key] = self._searched(group, graph)
+            known = self.known[key] = self._searched(group, graph)
         if isinstance(known, str):
             raise NoGroupError(known)
         return known
@@ -200,16 +199,18 @@ def _products(shape: Form, ops: Sequence[TileOp]) -> Iterator[Settings]:
     rows, columns, batch = shape.counts
     found: dict[tuple[int, ...], Settings] = {}
     widest = power_of_two(columns, LEAST)
-    large = LARGE_PRODUCTS if _fills(shape, ops) else ()
-    for m, n, k, warps, stages in (*_chains(ops), *PRODUCTS, *large):
+    deep = ((128, 128, 64, 4, 4),) if _fills(shape, ops) else ()
+    for m, n, k, warps, stages in (*deep, *_chains(shape, ops), *PRODUCTS):
         n = widest if shape.whole else min(n, widest)
         if (m >= 4 * max(rows, 8) and m > LEAST) or m * n > MOST_LANES:
             continue
         programs = -(-rows // m) * -(-columns // n) * batch
-        if (programs < FEW // 3 and m * n > 4096) or (programs > 4096 and m < 64):
+        if (programs < FEW // 3 and m * n > 4096) or (
+            programs > 4096 and m < 64 and k < LONGEST_ROW
+        ):
             continue
-        if (m, n, k, warps, stages) not in large:
-            warps = 8 if m * max(n, 64) > 128 * 64 else 4
+        if (m, n, k, warps, stages) not in deep:
+            warps = 8 if m * max(n, 64) > 128 * 64 or k == LONGEST_ROW else 4
         found[m, n, k, warps] = {"m": m, "n": n, "k": k, "warps": warps, "stages": stages}
     yield from found.values()
     if not found:
@@ -217,23 +218,34 @@ def _products(shape: Form, ops: Sequence[TileOp]) -> Iterator[Settings]:
 
 
 def _fills(shape: Form, ops: Sequence[TileOp]) -> bool:
-    """Say whether a group is one product, with programs of the largest blocks for a whole card."""
+    """Say whether a group is one product of many terms, with large blocks for a whole card."""
     rows, columns, batch = shape.counts
-    single = sum(contracts(op) is not None for op in ops) == 1
-    return single and not shape.whole and rows * columns * batch >= 128 * 256 * FEW
+    products = [op for op in ops if contracts(op)]
+    if len(products) != 1 or shape.whole or rows * columns * batch < 128 * 128 * 2 * FEW:
+        return False
+    return _terms(products[0]) >= DEEP
 
 
-def _chains(ops: Sequence[TileOp]) -> Iterator[tuple[int, int, int, int, int]]:
-    """Yield blocks for products of products: terms are taken whole where they are few.
+def _chains(shape: Form, ops: Sequence[TileOp]) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield blocks for products of products, or of rows that are reduced: few terms stay whole.
 
-    What one product hands to the next then stays in registers, and is computed once.
+    What one hands to the next then stays in registers, and is computed once.
     """
-    terms = [math.prod(a.extent for a in op.reduced) for op in ops if contracts(op)]
+    terms = [_terms(op) for op in ops if contracts(op)]
+    if len(terms) < 2 and shape.whole:
+        return  # what is reduced is the product itself
     if len(terms) < 2:
-        return
+        rows = {_terms(op) for op in ops if op.reduced and not contracts(op)}
+        terms = [each for each in terms if each in rows]
     for k in sorted({power_of_two(each, LEAST) for each in terms if 64 < each <= WHOLE_TERMS}):
         yield 128, 64, k, 4, 3
         yield 64, 64, k, 4, 3
+    if LONGEST_ROW in terms and not shape.whole:
+        yield 32, 64, LONGEST_ROW, 8, 2
+
+
+def _terms(op: TileOp) -> int:
+    return math.prod(axis.extent for axis in op.reduced)
 
 
 def _split(group: Group, target: GpuTarget) -> Iterator[Settings]:
@@ -245,7 +257,7 @@ def _split(group: Group, target: GpuTarget) -> Iterator[Settings]:
     places = places_of(alone.ops, product)
     shape = form(alone.ops, product, target.orders.get(product.output), places)
     rows, columns, batch = shape.counts
-    terms = math.prod(axis.extent for axis in product.reduced)
+    terms = _terms(product)
     for m, n in ((64, 64), (64, 32)):
         if m >= 4 * max(rows, 16) or n >= 4 * max(columns, 16):
             continue

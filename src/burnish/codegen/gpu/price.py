@@ -36,6 +36,8 @@ WAITED_S = 0.15e-6
 NESTED_S = 6e-6
 """More, where a loop over products lies in another: nothing runs ahead (one such kernel took 189
 instead of 14 us)."""
+TURN_S = 1.0e-6
+"""What one turn of a loop without products takes: its loads do not run ahead (1.0 to 1.5)."""
 WAIT_S = 0.7e-6
 """What a program waits for its first loads."""
 REGISTERS = 65_536
@@ -85,7 +87,7 @@ def price(
     waves = math.ceil(programs / (hw.compute_units * resident))
     chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
     chained += tally.waited * WAITED_S
-    turned = max(tally.turns - tally.steps - tally.waits, 0) * STEP_S
+    turned = max(tally.turns - tally.steps - tally.waits, 0) * TURN_S
     latency_s = waves * (WAIT_S + chained + turned)
     launch_s = hw.launch_overhead_s + RAMP_S
     busy = max(product_s, lane_s, l2_s, memory_s, latency_s)

@@ -128,7 +128,8 @@ def _multiply(
     rows, columns, depth = (writer.blocks[axis].size for axis in (sides.rows, sides.columns, k))
     plain = all(_loaded(writer, each, point.op) for each in (sides.left, sides.right))
     trips = writer.scopes[-1].trips
-    loads = writer.tally.loads - before
+    # outside of a loop all loads are in flight at once
+    loads = writer.tally.loads - before if trips > 1 else 2
     ahead = plain and trips > 1
     writer.tally.product(sides.dtype, (rows, columns, depth), trips, ahead=ahead, loads=loads)
     precise = f', input_precision="{writer.precision}"' if sides.dtype == "f32" else ""
@@ -285,7 +286,7 @@ def _folded(
         text = f"tl.reduce({text}, {place}, {_HELPER[op.combine]}{kept})"
     if small or body.dtype == "bool":
         text = spelling.casted(text, "i32", body.dtype)
-    writer.tally.work("add", 2 * writer.elements(body.dims), writer.scopes[-1].trips)
+    writer.tally.work("add", writer.elements(body.dims), 2 * writer.scopes[-1].trips)
     depends = body.depends - {axis}
     return writer.named(Value(text, body.dtype, body.dims - {axis}, depends), op.combine)
 
