@@ -79,7 +79,7 @@ $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(PIP) --editable '.[dev,torch,openvino]'
+	$(PIP) --editable '.[dev,torch,openvino,ray]'
 	touch $@
 
 clean:

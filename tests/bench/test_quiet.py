@@ -44,6 +44,16 @@ def test_a_busy_machine_is_told_of_with_the_budget_it_takes(tmp_path: Path) -> N
     )
 
 
+def test_of_a_share_the_whole_budget_is_told(tmp_path: Path) -> None:
+    busy = machine(tmp_path, 9)
+    share = BenchOptions(budget_s=20, whole_budget_s=160, blocks=10, block_s=0.02)
+    assert said(busy, share).endswith("or give it longer: --budget 864")
+    ample = BenchOptions(budget_s=200, whole_budget_s=400, blocks=10, block_s=0.02)
+    assert said(busy, ample).endswith("a share of 200 s is probably enough all the same")
+    spent = BenchOptions(budget_s=0, whole_budget_s=400, blocks=10, block_s=0.02)
+    assert said(busy, spent).endswith("--budget 108")
+
+
 def test_the_busier_the_machine_the_longer_it_takes(tmp_path: Path) -> None:
     asked = BenchOptions(budget_s=1)
     needed = []

@@ -6,6 +6,7 @@ import argparse
 import functools
 import importlib.metadata
 import math
+import os
 import platform
 import shutil
 import sys
@@ -195,7 +196,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="another seed attacks elsewhere")
     parser.add_argument("--quick", action="store_true", help="a sample of each, in minutes")
-    parser.add_argument("--jobs", type=int, default=2, help="pieces done at a time")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)),
+                        help="pieces done at a time; as many as there are cores")  # fmt: skip
     parser.add_argument("--limit", type=float, default=math.inf, metavar="SECONDS",
                         help="begin nothing after so long, and say what was left")  # fmt: skip
     parser.add_argument("--only", type=_named, default=tuple(ATTACKS), metavar="ATTACK,…",

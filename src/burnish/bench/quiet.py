@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
 from collections.abc import Callable
@@ -44,8 +43,9 @@ def warning(
     found = f"others keep {units.count(round(others), 'task')} busy on "
     found += units.count(cores, "core")
     if needed_s <= options.budget_s:
-        return f"{found}; the budget of {options.budget_s:.3g} s is probably enough all the same"
-    return f"{found}; wait until they are done, or give it longer: --budget {math.ceil(needed_s)}"
+        return f"{found}; {options.budget_named} is probably enough all the same"
+    longer = f"--budget {options.budget_for(needed_s)}"
+    return f"{found}; wait until they are done, or give it longer: {longer}"
 
 
 def _others(root: Path, sleep: Callable[[float], None]) -> float | None:

@@ -11,7 +11,6 @@ where intervals are widest.
 
 from __future__ import annotations
 
-import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -108,7 +107,8 @@ class Rounds:
             return
         needed_s = self._needed_s(last_s)
         if needed_s is not None and needed_s > self._options.budget_s:
-            told = f"noisy: --budget {math.ceil(needed_s)} would be needed to see differences of"
+            wanted = f"--budget {self._options.budget_for(needed_s)}"
+            told = f"noisy: {wanted} would be needed to see differences of"
             self._progress.step("machine", 1, 1, f"{told} {units.share(self._options.visible)}")
 
     def _say_what_is_missing(self, finished: int, last_s: float) -> None:
@@ -116,8 +116,8 @@ class Rounds:
         if needed_s is None or finished >= self._options.rounds:
             return
         self.notes.append(
-            f"the budget of {self._options.budget_s:.3g} s ended after"
-            f" {units.count(finished, 'round')}; --budget {math.ceil(needed_s)} would show"
+            f"{self._options.budget_named} ended after {units.count(finished, 'round')};"
+            f" --budget {self._options.budget_for(needed_s)} would show"
             f" differences of {units.share(self._options.visible)}"
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -31,6 +32,8 @@ class BenchOptions:
     """The most blocks per round; fewer where the budget is short."""
     budget_s: float = 60.0
     """After the third, no round is begun that would probably end later than this."""
+    whole_budget_s: float | None = None
+    """What the user gave, of which the budget is a share; None: it is all of it."""
     block_s: float = 0.02
     """Short, so that subjects alternate faster than a machine's mood changes."""
     visible: float = 0.05
@@ -42,6 +45,19 @@ class BenchOptions:
     """How many inputs one call takes, for throughput."""
     limit_s: float = 600.0
     """A worker that does not answer within this time is ended, and its row says so."""
+
+    @property
+    def budget_named(self) -> str:
+        """Return the budget in words: a share of a larger one is said to be that."""
+        seconds = f"{self.budget_s:.3g} s"
+        return (
+            f"the budget of {seconds}" if self.whole_budget_s is None else f"a share of {seconds}"
+        )
+
+    def budget_for(self, needed_s: float) -> int:
+        """Return what the user would have to give, in seconds, for this to take so long."""
+        share = self.budget_s / self.whole_budget_s if self.whole_budget_s else 1.0
+        return math.ceil(needed_s / share) if share else math.ceil(needed_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,6 +174,7 @@ def fresh(
             baseline=baseline,
             seed=asked.seed,
             budget_s=budget_s,
+            whole_budget_s=_whole_budget_s(asked, budget_s),
             items_per_call=plan.items_per_call,
             limit_s=answer_limit_s(budget_s if asked.budget else None, BenchOptions().limit_s),
         )
@@ -189,6 +190,11 @@ def fresh(
     )
     whole = dataclasses.replace(report, measurements=asked_for, baseline=plan.baseline)
     return cells_of(whole, plan.tasks, labels)
+
+
+def _whole_budget_s(asked: BenchCommand, share_s: float) -> float | None:
+    """Return what was given, if others have a part of it: a moment went into the beginning."""
+    return asked.budget if asked.budget and share_s < 0.95 * asked.budget else None
 
 
 def _cast(plan: CellPlan, chosen: Sequence[str]) -> tuple[dict[str, BenchSubject], dict[str, str]]:
