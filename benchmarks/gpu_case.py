@@ -27,6 +27,7 @@ from gpu_plan import (
     emitted,
     exported,
     floor_s,
+    learned,
     memory_of,
     names_of,
     others_of,
@@ -276,9 +277,11 @@ class Bench:
             return
         plan, others, ours = self.plans["full"]
         self.result["kernel_us"] = ours.kernel_times()
+        self.result["known"] = learned(plan, self.result["kernel_us"], ())
         yield
         if others:
             self.result["tried"] = ours.tuned(plan, others)
+            self.result["known"] = learned(plan, self.result["kernel_us"], self.result["tried"])
             self.result["tuned_error"] = error_of(ours.one_by_one(), self.exact)
             self.graphs["tuned"] = captured(ours)
             self._race()

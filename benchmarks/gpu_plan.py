@@ -90,13 +90,18 @@ def planned(model: Graph, fusion: str, told: Mapping[str, Any]) -> Plan:
 
 
 def told_of(file: str, case: Case) -> dict[str, Any]:
-    """Return what a file tells of a case's groups; without a file, nothing."""
+    """Return what a file tells of a case's groups; without a file, nothing.
+
+    It has them by case, or is what `gpu_kernels.py` wrote.
+    """
     if not file:
         return {}
     text = Path(file).read_bytes()
-    plain = gzip.decompress(text) if file.endswith(".gz") else text
-    found: dict[str, Any] = json.loads(plain).get(case.label, {})
-    return found
+    found: Any = json.loads(gzip.decompress(text) if file.endswith(".gz") else text)
+    if isinstance(found, list):
+        found = {each["case"]: each.get("known", {}) for each in found}
+    told: dict[str, Any] = found.get(case.label, {})
+    return told
 
 
 def compile_one(job: tuple[Any, str]) -> dict[str, Any]:
@@ -125,11 +130,6 @@ def compile_all(launches: Sequence[Any], folder: Path, processes: int) -> dict[s
 
 def others_of(plan: Plan, most: int) -> Others:
     """Return other blocks of the groups that take long, by the kernels that they would replace."""
-    from burnish.codegen.gpu.choose import candidates
-    from burnish.codegen.gpu.kernel import GpuTarget
-    from burnish.tile.connect import NoGroupError
-
-    target = GpuTarget(orders=plan.orders, approximate=True)
     seconds = weights_of(plan)
     total = sum(seconds.values())
     found: Others = {}
@@ -137,16 +137,26 @@ def others_of(plan: Plan, most: int) -> Others:
         key = names_of(launches)
         if key in found or seconds[key] < SHARE * total:
             continue
-        ranked = []
-        for settings in candidates(choice.group, target):
-            try:
-                price, made = emitted(plan, choice.group, settings)
-            except NoGroupError:
-                continue
-            if names_of(made) != key and price < WORSE * (choice.predicted_s or 0.0):
-                ranked.append((price, settings, made))
-        found[key] = sorted(ranked, key=lambda each: each[0])[:most]
+        limit = WORSE * (choice.predicted_s or 0.0)
+        rest = [each for each in ranked(plan, choice.group) if names_of(each[2]) != key]
+        found[key] = [each for each in rest if each[0] < limit][:most]
     return found
+
+
+def ranked(plan: Plan, group: Group) -> list[tuple[float, Mapping[str, int], Any]]:
+    """Return all blocks of a group that have a kernel, the cheapest first."""
+    from burnish.codegen.gpu.choose import candidates
+    from burnish.codegen.gpu.kernel import GpuTarget
+    from burnish.tile.connect import NoGroupError
+
+    found = []
+    for settings in candidates(group, GpuTarget(orders=plan.orders, approximate=True)):
+        try:
+            seconds, launches = emitted(plan, group, settings)
+        except NoGroupError:
+            continue
+        found.append((seconds, settings, launches))
+    return sorted(found, key=lambda each: each[0])
 
 
 def emitted(plan: Plan, group: Group, settings: Mapping[str, int]) -> tuple[float, Any]:
@@ -212,10 +222,6 @@ def repaired(plan: Plan, compiled: dict[str, Any], folder: Path) -> Plan:
     """Return the plan with other blocks for groups whose kernels do not compile, or spill much."""
     from dataclasses import replace
 
-    from burnish.codegen.gpu.choose import candidates
-    from burnish.codegen.gpu.kernel import GpuTarget
-    from burnish.tile.connect import NoGroupError
-
     def fits(launches: Sequence[Any]) -> bool:
         for launch in launches:
             if launch.name not in compiled:
@@ -225,20 +231,34 @@ def repaired(plan: Plan, compiled: dict[str, Any], folder: Path) -> Plan:
                 return False
         return True
 
-    target = GpuTarget(orders=plan.orders, approximate=True)
-    found = list(plan.launches)
+    found, choices = list(plan.launches), list(plan.choices)
     for number, choice in enumerate(plan.choices):
         if fits(found[number]):
             continue
-        ranked = []
-        for settings in candidates(choice.group, target):
-            try:
-                ranked.append(emitted(plan, choice.group, settings))
-            except NoGroupError:
-                continue
-        ranked.sort(key=lambda each: each[0])
-        found[number] = next((m for _, m in ranked if fits(m)), found[number])
-    return replace(plan, launches=tuple(found))
+        for seconds, settings, launches in ranked(plan, choice.group):
+            if fits(launches):
+                found[number] = launches
+                schedule = replace(choice.schedule, settings=settings)
+                choices[number] = replace(choice, schedule=schedule, predicted_s=seconds)
+                break
+    return replace(plan, choices=tuple(choices), launches=tuple(found))
+
+
+def learned(
+    plan: Plan, kernel_us: Mapping[str, float], tried: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the fastest blocks of each group as a card told, for the next plan to begin with."""
+    from burnish.tile.signature import signature
+
+    found: dict[str, Any] = {}
+    for choice, launches in zip(plan.choices, plan.launches, strict=True):
+        key = names_of(launches)
+        own = sum(kernel_us[name] for name in key), choice.schedule.settings
+        rest = [(each["us"], each["settings"]) for each in tried if tuple(each["of"]) == key]
+        took_us, settings = min((own, *rest), key=lambda each: each[0])
+        told = [list(choice.schedule.tile), dict(settings), took_us / 1e6, choice.predicted_bytes]
+        found[signature(choice.group, plan.graph)] = told
+    return found
 
 
 def memory_of(plan: Plan) -> int:

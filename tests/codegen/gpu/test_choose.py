@@ -137,3 +137,14 @@ def test_long_products_that_fill_a_card_are_offered_fewer_warps() -> None:
     single = WIDE.replace("h = MatMul(x, a) y = MatMul(h, b)", "y = MatMul(x, a)")
     assert warps(single) == {4, 8}
     assert warps(MANY_ROWS) == {8}
+
+
+def test_long_rows_of_a_softmax_are_taken_whole() -> None:
+    attention = """(float16[8,512,512] s, float16[8,512,64] v) => (float16[8,512,64] y)
+        { p = Softmax<axis=-1>(s) y = MatMul(p, v) }"""
+    norm = """(float16[8,512,512] s, float16[512] g, float16[512,64] v) => (float16[8,512,64] y)
+        { p = LayerNormalization(s, g) y = MatMul(p, v) }"""
+    for text, whole in ((attention, True), (norm, False)):
+        graph = graph_from(text)
+        found = candidates(Group(graph.ops, graph.outputs), GpuTarget())
+        assert any(each["k"] == 512 for each in found) == whole

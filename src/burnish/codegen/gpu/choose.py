@@ -46,7 +46,7 @@ MOST_PARTS = 2048
 WHOLE_TERMS = 256
 """Terms that one block may have when products follow each other."""
 LONGEST_ROW = 512
-"""The same, of rows that have just so many: half as many rows must do."""
+"""The same, of a softmax over just so many: few rows a block do not spill, those of a norm do."""
 LEAST_TERMS = 128
 """Terms of a part of a sum, at least."""
 
@@ -240,7 +240,8 @@ def _chains(shape: Form, ops: Sequence[TileOp]) -> Iterator[tuple[int, int, int,
     for k in sorted({power_of_two(each, LEAST) for each in terms if 64 < each <= WHOLE_TERMS}):
         yield 128, 64, k, 4, 3
         yield 64, 64, k, 4, 3
-    if LONGEST_ROW in terms and not shape.whole:
+    softmax = any(op.combine == "max" and _terms(op) == LONGEST_ROW for op in ops)
+    if LONGEST_ROW in terms and softmax and not shape.whole:
         yield 32, 64, LONGEST_ROW, 8, 2
 
 
