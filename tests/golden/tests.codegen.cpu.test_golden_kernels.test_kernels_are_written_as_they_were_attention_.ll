@@ -18,11 +18,11 @@
 ; schedule   tile 1×2×8
 ; launch     tiles 1, scratch_bytes 960
 ; predicted  1.24 µs, 0 B from and to memory
-; ModuleID = "com_microsoft_multiheadattention_800d90b5125e"
+; ModuleID = "com_microsoft_multiheadattention_e1a341f5d2e7"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""
 
-define void @"com_microsoft_multiheadattention_800d90b5125e"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
+define void @"com_microsoft_multiheadattention_e1a341f5d2e7"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
 {
 entry:
   %".6" = getelementptr ptr, ptr %"arguments", i64 0
@@ -134,75 +134,51 @@ i0.after:
   %".215" = add nsw i64 0, %".214"
   %".216" = getelementptr float, ptr %"tmp0.origin", i64 %".215"
   %"tmp0.origin.at.4" = getelementptr float, ptr %".216", i64 0
-  %".218" = add i64 %".207", 0
-  %".219" = mul i64 %".218", 4
-  %".220" = add i64 0, %".219"
-  %".221" = mul i64 0, 1
-  %".222" = add i64 %".220", %".221"
-  %".223" = getelementptr float, ptr %"tmp0.origin", i64 %".222"
-  %".224" = getelementptr float, ptr %".223", <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
-  %"tmp0.origin.value" = call <8 x float> @"llvm.masked.gather.v8f32.v8p0"(<8 x ptr> %".224", i32 4, <8 x i1> %".212", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".226" = load <8 x float>, <8 x float>* %"max"
-  %".227" = fcmp uno <8 x float> %".226", %".226"
-  %".228" = fcmp ogt <8 x float> %".226", %"tmp0.origin.value"
-  %".229" = select  <8 x i1> %".228", <8 x float> %".226", <8 x float> %"tmp0.origin.value"
-  %"maximum" = select  <8 x i1> %".227", <8 x float> %".226", <8 x float> %".229"
+  %".218" = load <32 x float>, ptr %"tmp0.origin.at.4", align 4
+  %"tmp0.origin.value" = shufflevector <32 x float> %".218", <32 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  %".220" = load <8 x float>, <8 x float>* %"max"
+  %".221" = fcmp uno <8 x float> %".220", %".220"
+  %".222" = fcmp ogt <8 x float> %".220", %"tmp0.origin.value"
+  %".223" = select  <8 x i1> %".222", <8 x float> %".220", <8 x float> %"tmp0.origin.value"
+  %"maximum" = select  <8 x i1> %".221", <8 x float> %".220", <8 x float> %".223"
   store <8 x float> %"maximum", <8 x float>* %"max"
   %"tmp0.origin.at.5" = getelementptr float, ptr %".216", i64 1
-  %".233" = add i64 %".207", 0
-  %".234" = mul i64 %".233", 4
-  %".235" = add i64 0, %".234"
-  %".236" = mul i64 1, 1
-  %".237" = add i64 %".235", %".236"
-  %".238" = getelementptr float, ptr %"tmp0.origin", i64 %".237"
-  %".239" = getelementptr float, ptr %".238", <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
-  %"tmp0.origin.value.1" = call <8 x float> @"llvm.masked.gather.v8f32.v8p0"(<8 x ptr> %".239", i32 4, <8 x i1> %".212", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".241" = load <8 x float>, <8 x float>* %"max"
-  %".242" = fcmp uno <8 x float> %".241", %".241"
-  %".243" = fcmp ogt <8 x float> %".241", %"tmp0.origin.value.1"
-  %".244" = select  <8 x i1> %".243", <8 x float> %".241", <8 x float> %"tmp0.origin.value.1"
-  %"maximum.1" = select  <8 x i1> %".242", <8 x float> %".241", <8 x float> %".244"
+  %".227" = load <32 x float>, ptr %"tmp0.origin.at.5", align 4
+  %"tmp0.origin.value.1" = shufflevector <32 x float> %".227", <32 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  %".229" = load <8 x float>, <8 x float>* %"max"
+  %".230" = fcmp uno <8 x float> %".229", %".229"
+  %".231" = fcmp ogt <8 x float> %".229", %"tmp0.origin.value.1"
+  %".232" = select  <8 x i1> %".231", <8 x float> %".229", <8 x float> %"tmp0.origin.value.1"
+  %"maximum.1" = select  <8 x i1> %".230", <8 x float> %".229", <8 x float> %".232"
   store <8 x float> %"maximum.1", <8 x float>* %"max"
   %"tmp0.origin.at.6" = getelementptr float, ptr %".216", i64 2
-  %".248" = add i64 %".207", 0
-  %".249" = mul i64 %".248", 4
-  %".250" = add i64 0, %".249"
-  %".251" = mul i64 2, 1
-  %".252" = add i64 %".250", %".251"
-  %".253" = getelementptr float, ptr %"tmp0.origin", i64 %".252"
-  %".254" = getelementptr float, ptr %".253", <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
-  %"tmp0.origin.value.2" = call <8 x float> @"llvm.masked.gather.v8f32.v8p0"(<8 x ptr> %".254", i32 4, <8 x i1> %".212", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".256" = load <8 x float>, <8 x float>* %"max"
-  %".257" = fcmp uno <8 x float> %".256", %".256"
-  %".258" = fcmp ogt <8 x float> %".256", %"tmp0.origin.value.2"
-  %".259" = select  <8 x i1> %".258", <8 x float> %".256", <8 x float> %"tmp0.origin.value.2"
-  %"maximum.2" = select  <8 x i1> %".257", <8 x float> %".256", <8 x float> %".259"
+  %".236" = load <32 x float>, ptr %"tmp0.origin.at.6", align 4
+  %"tmp0.origin.value.2" = shufflevector <32 x float> %".236", <32 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  %".238" = load <8 x float>, <8 x float>* %"max"
+  %".239" = fcmp uno <8 x float> %".238", %".238"
+  %".240" = fcmp ogt <8 x float> %".238", %"tmp0.origin.value.2"
+  %".241" = select  <8 x i1> %".240", <8 x float> %".238", <8 x float> %"tmp0.origin.value.2"
+  %"maximum.2" = select  <8 x i1> %".239", <8 x float> %".238", <8 x float> %".241"
   store <8 x float> %"maximum.2", <8 x float>* %"max"
   %"tmp0.origin.at.7" = getelementptr float, ptr %".216", i64 3
-  %".263" = add i64 %".207", 0
-  %".264" = mul i64 %".263", 4
-  %".265" = add i64 0, %".264"
-  %".266" = mul i64 3, 1
-  %".267" = add i64 %".265", %".266"
-  %".268" = getelementptr float, ptr %"tmp0.origin", i64 %".267"
-  %".269" = getelementptr float, ptr %".268", <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
-  %"tmp0.origin.value.3" = call <8 x float> @"llvm.masked.gather.v8f32.v8p0"(<8 x ptr> %".269", i32 4, <8 x i1> %".212", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".271" = load <8 x float>, <8 x float>* %"max"
-  %".272" = fcmp uno <8 x float> %".271", %".271"
-  %".273" = fcmp ogt <8 x float> %".271", %"tmp0.origin.value.3"
-  %".274" = select  <8 x i1> %".273", <8 x float> %".271", <8 x float> %"tmp0.origin.value.3"
-  %"maximum.3" = select  <8 x i1> %".272", <8 x float> %".271", <8 x float> %".274"
+  %".245" = load <32 x float>, ptr %"tmp0.origin.at.7", align 4
+  %"tmp0.origin.value.3" = shufflevector <32 x float> %".245", <32 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  %".247" = load <8 x float>, <8 x float>* %"max"
+  %".248" = fcmp uno <8 x float> %".247", %".247"
+  %".249" = fcmp ogt <8 x float> %".247", %"tmp0.origin.value.3"
+  %".250" = select  <8 x i1> %".249", <8 x float> %".247", <8 x float> %"tmp0.origin.value.3"
+  %"maximum.3" = select  <8 x i1> %".248", <8 x float> %".247", <8 x float> %".250"
   store <8 x float> %"maximum.3", <8 x float>* %"max"
-  %".277" = load <8 x float>, <8 x float>* %"max"
-  %".278" = mul nsw i64 %".207", 1
-  %".279" = add nsw i64 0, %".278"
-  %".280" = getelementptr float, ptr %"tmp1.origin", i64 %".279"
-  %"tmp1.origin.at" = getelementptr float, ptr %".280", i64 0
-  call void @"llvm.masked.store.v8f32.p0"(<8 x float> %".277", ptr %"tmp1.origin.at", i32 4, <8 x i1> %".212")
-  %".283" = add i64 0, 1
-  %".284" = add i64 0, 1
-  %".285" = add i64 0, 2
-  %".286" = add i64 0, 4
+  %".253" = load <8 x float>, <8 x float>* %"max"
+  %".254" = mul nsw i64 %".207", 1
+  %".255" = add nsw i64 0, %".254"
+  %".256" = getelementptr float, ptr %"tmp1.origin", i64 %".255"
+  %"tmp1.origin.at" = getelementptr float, ptr %".256", i64 0
+  call void @"llvm.masked.store.v8f32.p0"(<8 x float> %".253", ptr %"tmp1.origin.at", i32 4, <8 x i1> %".212")
+  %".259" = add i64 0, 1
+  %".260" = add i64 0, 1
+  %".261" = add i64 0, 2
+  %".262" = add i64 0, 4
   br label %"i0.loop.1"
 i1.loop:
   %"i1" = phi  i64 [0, %"i0.body"], [%"i1.next", %"k0.after"]
@@ -342,274 +318,248 @@ k0.after:
   br label %"i1.loop"
 i0.loop.1:
   %"i0.1" = phi  i64 [0, %"i0.after"], [%"i0.next.1", %"i0.body.1"]
-  %".288" = icmp slt i64 %"i0.1", %".285"
-  br i1 %".288", label %"i0.body.1", label %"i0.after.1"
+  %".264" = icmp slt i64 %"i0.1", %".261"
+  br i1 %".264", label %"i0.body.1", label %"i0.after.1"
 i0.body.1:
-  %".290" = add i64 0, 0
-  %".291" = sub i64 %".286", %".290"
-  %".292" = trunc i64 %".291" to i32
-  %".293" = insertelement <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".292", i32 0
-  %".294" = shufflevector <8 x i32> %".293", <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".295" = icmp slt <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %".294"
-  %".296" = mul nsw i64 %"i0.1", 4
-  %".297" = add nsw i64 0, %".296"
-  %".298" = mul nsw i64 %".290", 1
-  %".299" = add nsw i64 %".297", %".298"
-  %".300" = getelementptr float, ptr %"tmp0.origin", i64 %".299"
-  %"tmp0.origin.at.8" = getelementptr float, ptr %".300", i64 0
-  %"tmp0.origin.value.4" = call <8 x float> @"llvm.masked.load.v8f32.p0"(ptr %"tmp0.origin.at.8", i32 4, <8 x i1> %".295", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".303" = mul nsw i64 %"i0.1", 1
-  %".304" = add nsw i64 0, %".303"
-  %".305" = getelementptr float, ptr %"tmp1.origin", i64 %".304"
-  %"tmp1.origin.at.1" = getelementptr float, ptr %".305", i64 0
-  %".307" = load float, ptr %"tmp1.origin.at.1", align 4
-  %".308" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".307", i32 0
-  %"tmp1.origin.value" = shufflevector <8 x float> %".308", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".266" = add i64 0, 0
+  %".267" = sub i64 %".262", %".266"
+  %".268" = trunc i64 %".267" to i32
+  %".269" = insertelement <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".268", i32 0
+  %".270" = shufflevector <8 x i32> %".269", <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".271" = icmp slt <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %".270"
+  %".272" = mul nsw i64 %"i0.1", 4
+  %".273" = add nsw i64 0, %".272"
+  %".274" = mul nsw i64 %".266", 1
+  %".275" = add nsw i64 %".273", %".274"
+  %".276" = getelementptr float, ptr %"tmp0.origin", i64 %".275"
+  %"tmp0.origin.at.8" = getelementptr float, ptr %".276", i64 0
+  %"tmp0.origin.value.4" = call <8 x float> @"llvm.masked.load.v8f32.p0"(ptr %"tmp0.origin.at.8", i32 4, <8 x i1> %".271", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
+  %".279" = mul nsw i64 %"i0.1", 1
+  %".280" = add nsw i64 0, %".279"
+  %".281" = getelementptr float, ptr %"tmp1.origin", i64 %".280"
+  %"tmp1.origin.at.1" = getelementptr float, ptr %".281", i64 0
+  %".283" = load float, ptr %"tmp1.origin.at.1", align 4
+  %".284" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".283", i32 0
+  %"tmp1.origin.value" = shufflevector <8 x float> %".284", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
   %"subtract" = fsub contract <8 x float> %"tmp0.origin.value.4", %"tmp1.origin.value"
   %"exp" = call <8 x float> @"burnish.exp.f32.8"(<8 x float> %"subtract")
-  %".312" = mul nsw i64 %"i0.1", 4
-  %".313" = add nsw i64 0, %".312"
-  %".314" = mul nsw i64 %".290", 1
-  %".315" = add nsw i64 %".313", %".314"
-  %".316" = getelementptr float, ptr %"tmp2.origin", i64 %".315"
-  %"tmp2.origin.at" = getelementptr float, ptr %".316", i64 0
-  call void @"llvm.masked.store.v8f32.p0"(<8 x float> %"exp", ptr %"tmp2.origin.at", i32 4, <8 x i1> %".295")
+  %".288" = mul nsw i64 %"i0.1", 4
+  %".289" = add nsw i64 0, %".288"
+  %".290" = mul nsw i64 %".266", 1
+  %".291" = add nsw i64 %".289", %".290"
+  %".292" = getelementptr float, ptr %"tmp2.origin", i64 %".291"
+  %"tmp2.origin.at" = getelementptr float, ptr %".292", i64 0
+  call void @"llvm.masked.store.v8f32.p0"(<8 x float> %"exp", ptr %"tmp2.origin.at", i32 4, <8 x i1> %".271")
   %"i0.next.1" = add nsw i64 %"i0.1", 1
   br label %"i0.loop.1"
 i0.after.1:
-  %".320" = add i64 0, 1
-  %".321" = add i64 0, 1
-  %".322" = add i64 0, 2
-  %".323" = add i64 0, 1
-  %".324" = add i64 0, 0
-  %".325" = sub i64 %".322", %".324"
-  %".326" = trunc i64 %".325" to i32
-  %".327" = insertelement <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".326", i32 0
-  %".328" = shufflevector <8 x i32> %".327", <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".329" = icmp slt <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %".328"
+  %".296" = add i64 0, 1
+  %".297" = add i64 0, 1
+  %".298" = add i64 0, 2
+  %".299" = add i64 0, 1
+  %".300" = add i64 0, 0
+  %".301" = sub i64 %".298", %".300"
+  %".302" = trunc i64 %".301" to i32
+  %".303" = insertelement <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".302", i32 0
+  %".304" = shufflevector <8 x i32> %".303", <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".305" = icmp slt <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %".304"
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.4"
-  %".331" = mul nsw i64 %".324", 4
-  %".332" = add nsw i64 0, %".331"
-  %".333" = getelementptr float, ptr %"tmp2.origin", i64 %".332"
-  %"tmp2.origin.at.1" = getelementptr float, ptr %".333", i64 0
-  %".335" = add i64 %".324", 0
-  %".336" = mul i64 %".335", 4
-  %".337" = add i64 0, %".336"
-  %".338" = mul i64 0, 1
-  %".339" = add i64 %".337", %".338"
-  %".340" = getelementptr float, ptr %"tmp2.origin", i64 %".339"
-  %".341" = getelementptr float, ptr %".340", <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
-  %"tmp2.origin.value" = call <8 x float> @"llvm.masked.gather.v8f32.v8p0"(<8 x ptr> %".341", i32 4, <8 x i1> %".329", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".343" = load <8 x float>, <8 x float>* %"sum.4"
-  %"add.16" = fadd contract <8 x float> %".343", %"tmp2.origin.value"
+  %".307" = mul nsw i64 %".300", 4
+  %".308" = add nsw i64 0, %".307"
+  %".309" = getelementptr float, ptr %"tmp2.origin", i64 %".308"
+  %"tmp2.origin.at.1" = getelementptr float, ptr %".309", i64 0
+  %".311" = load <32 x float>, ptr %"tmp2.origin.at.1", align 4
+  %"tmp2.origin.value" = shufflevector <32 x float> %".311", <32 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  %".313" = load <8 x float>, <8 x float>* %"sum.4"
+  %"add.16" = fadd contract <8 x float> %".313", %"tmp2.origin.value"
   store <8 x float> %"add.16", <8 x float>* %"sum.4"
-  %"tmp2.origin.at.2" = getelementptr float, ptr %".333", i64 1
-  %".347" = add i64 %".324", 0
-  %".348" = mul i64 %".347", 4
-  %".349" = add i64 0, %".348"
-  %".350" = mul i64 1, 1
-  %".351" = add i64 %".349", %".350"
-  %".352" = getelementptr float, ptr %"tmp2.origin", i64 %".351"
-  %".353" = getelementptr float, ptr %".352", <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
-  %"tmp2.origin.value.1" = call <8 x float> @"llvm.masked.gather.v8f32.v8p0"(<8 x ptr> %".353", i32 4, <8 x i1> %".329", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".355" = load <8 x float>, <8 x float>* %"sum.4"
-  %"add.17" = fadd contract <8 x float> %".355", %"tmp2.origin.value.1"
+  %"tmp2.origin.at.2" = getelementptr float, ptr %".309", i64 1
+  %".317" = load <32 x float>, ptr %"tmp2.origin.at.2", align 4
+  %"tmp2.origin.value.1" = shufflevector <32 x float> %".317", <32 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  %".319" = load <8 x float>, <8 x float>* %"sum.4"
+  %"add.17" = fadd contract <8 x float> %".319", %"tmp2.origin.value.1"
   store <8 x float> %"add.17", <8 x float>* %"sum.4"
-  %"tmp2.origin.at.3" = getelementptr float, ptr %".333", i64 2
-  %".359" = add i64 %".324", 0
-  %".360" = mul i64 %".359", 4
-  %".361" = add i64 0, %".360"
-  %".362" = mul i64 2, 1
-  %".363" = add i64 %".361", %".362"
-  %".364" = getelementptr float, ptr %"tmp2.origin", i64 %".363"
-  %".365" = getelementptr float, ptr %".364", <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
-  %"tmp2.origin.value.2" = call <8 x float> @"llvm.masked.gather.v8f32.v8p0"(<8 x ptr> %".365", i32 4, <8 x i1> %".329", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".367" = load <8 x float>, <8 x float>* %"sum.4"
-  %"add.18" = fadd contract <8 x float> %".367", %"tmp2.origin.value.2"
+  %"tmp2.origin.at.3" = getelementptr float, ptr %".309", i64 2
+  %".323" = load <32 x float>, ptr %"tmp2.origin.at.3", align 4
+  %"tmp2.origin.value.2" = shufflevector <32 x float> %".323", <32 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  %".325" = load <8 x float>, <8 x float>* %"sum.4"
+  %"add.18" = fadd contract <8 x float> %".325", %"tmp2.origin.value.2"
   store <8 x float> %"add.18", <8 x float>* %"sum.4"
-  %"tmp2.origin.at.4" = getelementptr float, ptr %".333", i64 3
-  %".371" = add i64 %".324", 0
-  %".372" = mul i64 %".371", 4
-  %".373" = add i64 0, %".372"
-  %".374" = mul i64 3, 1
-  %".375" = add i64 %".373", %".374"
-  %".376" = getelementptr float, ptr %"tmp2.origin", i64 %".375"
-  %".377" = getelementptr float, ptr %".376", <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
-  %"tmp2.origin.value.3" = call <8 x float> @"llvm.masked.gather.v8f32.v8p0"(<8 x ptr> %".377", i32 4, <8 x i1> %".329", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".379" = load <8 x float>, <8 x float>* %"sum.4"
-  %"add.19" = fadd contract <8 x float> %".379", %"tmp2.origin.value.3"
+  %"tmp2.origin.at.4" = getelementptr float, ptr %".309", i64 3
+  %".329" = load <32 x float>, ptr %"tmp2.origin.at.4", align 4
+  %"tmp2.origin.value.3" = shufflevector <32 x float> %".329", <32 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 4, i32 8, i32 12, i32 16, i32 20, i32 24, i32 28>
+  %".331" = load <8 x float>, <8 x float>* %"sum.4"
+  %"add.19" = fadd contract <8 x float> %".331", %"tmp2.origin.value.3"
   store <8 x float> %"add.19", <8 x float>* %"sum.4"
-  %".382" = load <8 x float>, <8 x float>* %"sum.4"
-  %".383" = mul nsw i64 %".324", 1
-  %".384" = add nsw i64 0, %".383"
-  %".385" = getelementptr float, ptr %"tmp3.origin", i64 %".384"
-  %"tmp3.origin.at" = getelementptr float, ptr %".385", i64 0
-  call void @"llvm.masked.store.v8f32.p0"(<8 x float> %".382", ptr %"tmp3.origin.at", i32 4, <8 x i1> %".329")
-  %".388" = add i64 0, 1
-  %".389" = add i64 0, 1
-  %".390" = add i64 0, 2
-  %".391" = add i64 0, 4
+  %".334" = load <8 x float>, <8 x float>* %"sum.4"
+  %".335" = mul nsw i64 %".300", 1
+  %".336" = add nsw i64 0, %".335"
+  %".337" = getelementptr float, ptr %"tmp3.origin", i64 %".336"
+  %"tmp3.origin.at" = getelementptr float, ptr %".337", i64 0
+  call void @"llvm.masked.store.v8f32.p0"(<8 x float> %".334", ptr %"tmp3.origin.at", i32 4, <8 x i1> %".305")
+  %".340" = add i64 0, 1
+  %".341" = add i64 0, 1
+  %".342" = add i64 0, 2
+  %".343" = add i64 0, 4
   br label %"i0.loop.2"
 i0.loop.2:
   %"i0.2" = phi  i64 [0, %"i0.after.1"], [%"i0.next.2", %"i0.body.2"]
-  %".393" = icmp slt i64 %"i0.2", %".390"
-  br i1 %".393", label %"i0.body.2", label %"i0.after.2"
+  %".345" = icmp slt i64 %"i0.2", %".342"
+  br i1 %".345", label %"i0.body.2", label %"i0.after.2"
 i0.body.2:
-  %".395" = add i64 0, 0
-  %".396" = sub i64 %".391", %".395"
-  %".397" = trunc i64 %".396" to i32
-  %".398" = insertelement <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".397", i32 0
-  %".399" = shufflevector <8 x i32> %".398", <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".400" = icmp slt <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %".399"
-  %".401" = mul nsw i64 %"i0.2", 4
-  %".402" = add nsw i64 0, %".401"
-  %".403" = mul nsw i64 %".395", 1
-  %".404" = add nsw i64 %".402", %".403"
-  %".405" = getelementptr float, ptr %"tmp2.origin", i64 %".404"
-  %"tmp2.origin.at.5" = getelementptr float, ptr %".405", i64 0
-  %"tmp2.origin.value.4" = call <8 x float> @"llvm.masked.load.v8f32.p0"(ptr %"tmp2.origin.at.5", i32 4, <8 x i1> %".400", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
-  %".408" = mul nsw i64 %"i0.2", 1
-  %".409" = add nsw i64 0, %".408"
-  %".410" = getelementptr float, ptr %"tmp3.origin", i64 %".409"
-  %"tmp3.origin.at.1" = getelementptr float, ptr %".410", i64 0
-  %".412" = load float, ptr %"tmp3.origin.at.1", align 4
-  %".413" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".412", i32 0
-  %"tmp3.origin.value" = shufflevector <8 x float> %".413", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".347" = add i64 0, 0
+  %".348" = sub i64 %".343", %".347"
+  %".349" = trunc i64 %".348" to i32
+  %".350" = insertelement <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, i32 %".349", i32 0
+  %".351" = shufflevector <8 x i32> %".350", <8 x i32> <i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef, i32 undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".352" = icmp slt <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, %".351"
+  %".353" = mul nsw i64 %"i0.2", 4
+  %".354" = add nsw i64 0, %".353"
+  %".355" = mul nsw i64 %".347", 1
+  %".356" = add nsw i64 %".354", %".355"
+  %".357" = getelementptr float, ptr %"tmp2.origin", i64 %".356"
+  %"tmp2.origin.at.5" = getelementptr float, ptr %".357", i64 0
+  %"tmp2.origin.value.4" = call <8 x float> @"llvm.masked.load.v8f32.p0"(ptr %"tmp2.origin.at.5", i32 4, <8 x i1> %".352", <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>)
+  %".360" = mul nsw i64 %"i0.2", 1
+  %".361" = add nsw i64 0, %".360"
+  %".362" = getelementptr float, ptr %"tmp3.origin", i64 %".361"
+  %"tmp3.origin.at.1" = getelementptr float, ptr %".362", i64 0
+  %".364" = load float, ptr %"tmp3.origin.at.1", align 4
+  %".365" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".364", i32 0
+  %"tmp3.origin.value" = shufflevector <8 x float> %".365", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
   %"divide" = fdiv <8 x float> %"tmp2.origin.value.4", %"tmp3.origin.value"
-  %".416" = mul nsw i64 %"i0.2", 4
-  %".417" = add nsw i64 0, %".416"
-  %".418" = mul nsw i64 %".395", 1
-  %".419" = add nsw i64 %".417", %".418"
-  %".420" = getelementptr float, ptr %"tmp4.origin", i64 %".419"
-  %"tmp4.origin.at" = getelementptr float, ptr %".420", i64 0
-  call void @"llvm.masked.store.v8f32.p0"(<8 x float> %"divide", ptr %"tmp4.origin.at", i32 4, <8 x i1> %".400")
+  %".368" = mul nsw i64 %"i0.2", 4
+  %".369" = add nsw i64 0, %".368"
+  %".370" = mul nsw i64 %".347", 1
+  %".371" = add nsw i64 %".369", %".370"
+  %".372" = getelementptr float, ptr %"tmp4.origin", i64 %".371"
+  %"tmp4.origin.at" = getelementptr float, ptr %".372", i64 0
+  call void @"llvm.masked.store.v8f32.p0"(<8 x float> %"divide", ptr %"tmp4.origin.at", i32 4, <8 x i1> %".352")
   %"i0.next.2" = add nsw i64 %"i0.2", 1
   br label %"i0.loop.2"
 i0.after.2:
-  %".424" = add i64 0, 1
-  %".425" = add i64 0, 2
-  %".426" = add i64 0, 8
-  %".427" = add i64 0, 8
+  %".376" = add i64 0, 1
+  %".377" = add i64 0, 2
+  %".378" = add i64 0, 8
+  %".379" = add i64 0, 8
   br label %"i1.loop.1"
 i1.loop.1:
   %"i1.1" = phi  i64 [0, %"i0.after.2"], [%"i1.next.1", %"i0.after.3"]
-  %".429" = icmp slt i64 %"i1.1", %".427"
-  br i1 %".429", label %"i1.body.1", label %"i1.after.1"
+  %".381" = icmp slt i64 %"i1.1", %".379"
+  br i1 %".381", label %"i1.body.1", label %"i1.after.1"
 i1.body.1:
-  %".431" = add i64 0, 2
+  %".383" = add i64 0, 2
   br label %"i0.loop.3"
 i1.after.1:
   %"tile.next" = add nsw i64 %"tile", 1
   br label %"tile.loop"
 i0.loop.3:
   %"i0.3" = phi  i64 [0, %"i1.body.1"], [%"i0.next.3", %"i0.body.3"]
-  %".433" = icmp slt i64 %"i0.3", %".431"
-  br i1 %".433", label %"i0.body.3", label %"i0.after.3"
+  %".385" = icmp slt i64 %"i0.3", %".383"
+  br i1 %".385", label %"i0.body.3", label %"i0.after.3"
 i0.body.3:
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.5"
   store <8 x float> <float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0, float              0x0>, <8 x float>* %"sum.6"
-  %".437" = mul nsw i64 %"i0.3", 4
-  %".438" = add nsw i64 0, %".437"
-  %".439" = getelementptr float, ptr %"tmp4.origin", i64 %".438"
-  %"tmp4.origin.at.1" = getelementptr float, ptr %".439", i64 0
-  %".441" = load float, ptr %"tmp4.origin.at.1", align 4
-  %".442" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".441", i32 0
-  %"tmp4.origin.value" = shufflevector <8 x float> %".442", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %".444" = mul nsw i64 %"i1.1", 1
-  %".445" = add nsw i64 0, %".444"
-  %".446" = getelementptr float, ptr %"in2", i64 %".445"
-  %"in2.at" = getelementptr float, ptr %".446", i64 0
+  %".389" = mul nsw i64 %"i0.3", 4
+  %".390" = add nsw i64 0, %".389"
+  %".391" = getelementptr float, ptr %"tmp4.origin", i64 %".390"
+  %"tmp4.origin.at.1" = getelementptr float, ptr %".391", i64 0
+  %".393" = load float, ptr %"tmp4.origin.at.1", align 4
+  %".394" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".393", i32 0
+  %"tmp4.origin.value" = shufflevector <8 x float> %".394", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %".396" = mul nsw i64 %"i1.1", 1
+  %".397" = add nsw i64 0, %".396"
+  %".398" = getelementptr float, ptr %"in2", i64 %".397"
+  %"in2.at" = getelementptr float, ptr %".398", i64 0
   %"in2.value" = load <8 x float>, ptr %"in2.at", align 4
   %"multiply.4" = fmul contract <8 x float> %"tmp4.origin.value", %"in2.value"
-  %".450" = load <8 x float>, <8 x float>* %"sum.5"
-  %"add.20" = fadd contract <8 x float> %".450", %"multiply.4"
+  %".402" = load <8 x float>, <8 x float>* %"sum.5"
+  %"add.20" = fadd contract <8 x float> %".402", %"multiply.4"
   store <8 x float> %"add.20", <8 x float>* %"sum.5"
-  %"tmp4.origin.at.2" = getelementptr float, ptr %".439", i64 4
-  %".454" = load float, ptr %"tmp4.origin.at.2", align 4
-  %".455" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".454", i32 0
-  %"tmp4.origin.value.1" = shufflevector <8 x float> %".455", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"tmp4.origin.at.2" = getelementptr float, ptr %".391", i64 4
+  %".406" = load float, ptr %"tmp4.origin.at.2", align 4
+  %".407" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".406", i32 0
+  %"tmp4.origin.value.1" = shufflevector <8 x float> %".407", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
   %"multiply.5" = fmul contract <8 x float> %"tmp4.origin.value.1", %"in2.value"
-  %".458" = load <8 x float>, <8 x float>* %"sum.6"
-  %"add.21" = fadd contract <8 x float> %".458", %"multiply.5"
+  %".410" = load <8 x float>, <8 x float>* %"sum.6"
+  %"add.21" = fadd contract <8 x float> %".410", %"multiply.5"
   store <8 x float> %"add.21", <8 x float>* %"sum.6"
-  %"tmp4.origin.at.3" = getelementptr float, ptr %".439", i64 1
-  %".462" = load float, ptr %"tmp4.origin.at.3", align 4
-  %".463" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".462", i32 0
-  %"tmp4.origin.value.2" = shufflevector <8 x float> %".463", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"in2.at.1" = getelementptr float, ptr %".446", i64 8
+  %"tmp4.origin.at.3" = getelementptr float, ptr %".391", i64 1
+  %".414" = load float, ptr %"tmp4.origin.at.3", align 4
+  %".415" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".414", i32 0
+  %"tmp4.origin.value.2" = shufflevector <8 x float> %".415", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"in2.at.1" = getelementptr float, ptr %".398", i64 8
   %"in2.value.1" = load <8 x float>, ptr %"in2.at.1", align 4
   %"multiply.6" = fmul contract <8 x float> %"tmp4.origin.value.2", %"in2.value.1"
-  %".468" = load <8 x float>, <8 x float>* %"sum.5"
-  %"add.22" = fadd contract <8 x float> %".468", %"multiply.6"
+  %".420" = load <8 x float>, <8 x float>* %"sum.5"
+  %"add.22" = fadd contract <8 x float> %".420", %"multiply.6"
   store <8 x float> %"add.22", <8 x float>* %"sum.5"
-  %"tmp4.origin.at.4" = getelementptr float, ptr %".439", i64 5
-  %".472" = load float, ptr %"tmp4.origin.at.4", align 4
-  %".473" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".472", i32 0
-  %"tmp4.origin.value.3" = shufflevector <8 x float> %".473", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"tmp4.origin.at.4" = getelementptr float, ptr %".391", i64 5
+  %".424" = load float, ptr %"tmp4.origin.at.4", align 4
+  %".425" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".424", i32 0
+  %"tmp4.origin.value.3" = shufflevector <8 x float> %".425", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
   %"multiply.7" = fmul contract <8 x float> %"tmp4.origin.value.3", %"in2.value.1"
-  %".476" = load <8 x float>, <8 x float>* %"sum.6"
-  %"add.23" = fadd contract <8 x float> %".476", %"multiply.7"
+  %".428" = load <8 x float>, <8 x float>* %"sum.6"
+  %"add.23" = fadd contract <8 x float> %".428", %"multiply.7"
   store <8 x float> %"add.23", <8 x float>* %"sum.6"
-  %"tmp4.origin.at.5" = getelementptr float, ptr %".439", i64 2
-  %".480" = load float, ptr %"tmp4.origin.at.5", align 4
-  %".481" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".480", i32 0
-  %"tmp4.origin.value.4" = shufflevector <8 x float> %".481", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"in2.at.2" = getelementptr float, ptr %".446", i64 16
+  %"tmp4.origin.at.5" = getelementptr float, ptr %".391", i64 2
+  %".432" = load float, ptr %"tmp4.origin.at.5", align 4
+  %".433" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".432", i32 0
+  %"tmp4.origin.value.4" = shufflevector <8 x float> %".433", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"in2.at.2" = getelementptr float, ptr %".398", i64 16
   %"in2.value.2" = load <8 x float>, ptr %"in2.at.2", align 4
   %"multiply.8" = fmul contract <8 x float> %"tmp4.origin.value.4", %"in2.value.2"
-  %".486" = load <8 x float>, <8 x float>* %"sum.5"
-  %"add.24" = fadd contract <8 x float> %".486", %"multiply.8"
+  %".438" = load <8 x float>, <8 x float>* %"sum.5"
+  %"add.24" = fadd contract <8 x float> %".438", %"multiply.8"
   store <8 x float> %"add.24", <8 x float>* %"sum.5"
-  %"tmp4.origin.at.6" = getelementptr float, ptr %".439", i64 6
-  %".490" = load float, ptr %"tmp4.origin.at.6", align 4
-  %".491" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".490", i32 0
-  %"tmp4.origin.value.5" = shufflevector <8 x float> %".491", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"tmp4.origin.at.6" = getelementptr float, ptr %".391", i64 6
+  %".442" = load float, ptr %"tmp4.origin.at.6", align 4
+  %".443" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".442", i32 0
+  %"tmp4.origin.value.5" = shufflevector <8 x float> %".443", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
   %"multiply.9" = fmul contract <8 x float> %"tmp4.origin.value.5", %"in2.value.2"
-  %".494" = load <8 x float>, <8 x float>* %"sum.6"
-  %"add.25" = fadd contract <8 x float> %".494", %"multiply.9"
+  %".446" = load <8 x float>, <8 x float>* %"sum.6"
+  %"add.25" = fadd contract <8 x float> %".446", %"multiply.9"
   store <8 x float> %"add.25", <8 x float>* %"sum.6"
-  %"tmp4.origin.at.7" = getelementptr float, ptr %".439", i64 3
-  %".498" = load float, ptr %"tmp4.origin.at.7", align 4
-  %".499" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".498", i32 0
-  %"tmp4.origin.value.6" = shufflevector <8 x float> %".499", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
-  %"in2.at.3" = getelementptr float, ptr %".446", i64 24
+  %"tmp4.origin.at.7" = getelementptr float, ptr %".391", i64 3
+  %".450" = load float, ptr %"tmp4.origin.at.7", align 4
+  %".451" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".450", i32 0
+  %"tmp4.origin.value.6" = shufflevector <8 x float> %".451", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"in2.at.3" = getelementptr float, ptr %".398", i64 24
   %"in2.value.3" = load <8 x float>, ptr %"in2.at.3", align 4
   %"multiply.10" = fmul contract <8 x float> %"tmp4.origin.value.6", %"in2.value.3"
-  %".504" = load <8 x float>, <8 x float>* %"sum.5"
-  %"add.26" = fadd contract <8 x float> %".504", %"multiply.10"
+  %".456" = load <8 x float>, <8 x float>* %"sum.5"
+  %"add.26" = fadd contract <8 x float> %".456", %"multiply.10"
   store <8 x float> %"add.26", <8 x float>* %"sum.5"
-  %"tmp4.origin.at.8" = getelementptr float, ptr %".439", i64 7
-  %".508" = load float, ptr %"tmp4.origin.at.8", align 4
-  %".509" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".508", i32 0
-  %"tmp4.origin.value.7" = shufflevector <8 x float> %".509", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
+  %"tmp4.origin.at.8" = getelementptr float, ptr %".391", i64 7
+  %".460" = load float, ptr %"tmp4.origin.at.8", align 4
+  %".461" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".460", i32 0
+  %"tmp4.origin.value.7" = shufflevector <8 x float> %".461", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
   %"multiply.11" = fmul contract <8 x float> %"tmp4.origin.value.7", %"in2.value.3"
-  %".512" = load <8 x float>, <8 x float>* %"sum.6"
-  %"add.27" = fadd contract <8 x float> %".512", %"multiply.11"
+  %".464" = load <8 x float>, <8 x float>* %"sum.6"
+  %"add.27" = fadd contract <8 x float> %".464", %"multiply.11"
   store <8 x float> %"add.27", <8 x float>* %"sum.6"
-  %".515" = load <8 x float>, <8 x float>* %"sum.5"
-  %".516" = load <8 x float>, <8 x float>* %"sum.6"
-  %".517" = mul nsw i64 %"i0.3", 8
-  %".518" = add nsw i64 0, %".517"
-  %".519" = mul nsw i64 %"i1.1", 1
-  %".520" = add nsw i64 %".518", %".519"
-  %".521" = getelementptr float, ptr %"out0", i64 %".520"
-  %"out0.at" = getelementptr float, ptr %".521", i64 0
-  store <8 x float> %".515", ptr %"out0.at", align 4
-  %".524" = mul nsw i64 %"i0.3", 8
-  %".525" = add nsw i64 0, %".524"
-  %".526" = mul nsw i64 %"i1.1", 1
-  %".527" = add nsw i64 %".525", %".526"
-  %".528" = getelementptr float, ptr %"out0", i64 %".527"
-  %"out0.at.1" = getelementptr float, ptr %".528", i64 8
-  store <8 x float> %".516", ptr %"out0.at.1", align 4
+  %".467" = load <8 x float>, <8 x float>* %"sum.5"
+  %".468" = load <8 x float>, <8 x float>* %"sum.6"
+  %".469" = mul nsw i64 %"i0.3", 8
+  %".470" = add nsw i64 0, %".469"
+  %".471" = mul nsw i64 %"i1.1", 1
+  %".472" = add nsw i64 %".470", %".471"
+  %".473" = getelementptr float, ptr %"out0", i64 %".472"
+  %"out0.at" = getelementptr float, ptr %".473", i64 0
+  store <8 x float> %".467", ptr %"out0.at", align 4
+  %".476" = mul nsw i64 %"i0.3", 8
+  %".477" = add nsw i64 0, %".476"
+  %".478" = mul nsw i64 %"i1.1", 1
+  %".479" = add nsw i64 %".477", %".478"
+  %".480" = getelementptr float, ptr %"out0", i64 %".479"
+  %"out0.at.1" = getelementptr float, ptr %".480", i64 8
+  store <8 x float> %".468", ptr %"out0.at.1", align 4
   %"i0.next.3" = add nsw i64 %"i0.3", 2
   br label %"i0.loop.3"
 i0.after.3:
   %"i1.next.1" = add nsw i64 %"i1.1", 8
   br label %"i1.loop.1"
 }
-
-declare <8 x float> @"llvm.masked.gather.v8f32.v8p0"(<8 x ptr> %".1", i32 %".2", <8 x i1> %".3", <8 x float> %".4")
 
 declare void @"llvm.masked.store.v8f32.p0"(<8 x float> %".1", ptr %".2", i32 %".3", <8 x i1> %".4")
 

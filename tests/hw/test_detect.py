@@ -103,6 +103,7 @@ def test_a_gpu_is_recognised_by_its_name(name: str, entry: str | None) -> None:
 def test_a_cpu_is_recognised_by_its_flags() -> None:
     wide = ("avx2", "fma", "avx512f", "avx512bw", "avx512vl")
     assert cpu_entry(wide) == "x86-avx512"
+    assert cpu_entry((*wide, "clzero")) == "x86-zen4"
     assert cpu_entry(wide[:3]) == "x86-avx2"
     assert cpu_entry(("asimd",)) is None
 

@@ -59,6 +59,20 @@ def test_interpolation_is_as_in_onnx_runtime(
     assert_as_runtime(model, inputs, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("scales", "shape"),
+    [((4, 4), (1, 2, 4, 32)), ((0.5, 0.5), (1, 2, 2, 8)), ((2, 0.5), (1, 2, 4, 4))],
+)
+def test_the_dimension_is_resized_first_that_leaves_the_least_to_be_picked(
+    scales: tuple[float, float], shape: tuple[int, ...]
+) -> None:
+    inputs = {"x": numbers((1, 2, 4, 8))}
+    constants = {"roi": EMPTY, "scales": _f32(1, 1, *scales)}
+    first, last = lowered(one_node("Resize", inputs, constants, opset=18, mode="linear")).ops
+    assert first.shape == shape
+    assert last.shape[2:] == (4 * scales[0], 8 * scales[1])
+
+
 def test_older_forms_are_as_in_onnx_runtime() -> None:
     inputs = {"x": numbers((1, 2, 4, 5))}
     for mode in ("nearest", "linear"):

@@ -88,10 +88,11 @@ def gpu_entry(name: str) -> str | None:
 
 
 def cpu_entry(flags: Sequence[str]) -> str | None:
-    """Return the catalog's name of the fastest kind of CPU that these flags allow."""
+    """Return the catalog's name of the kind of CPU that the most of these flags tell."""
     entries = [load(entry) for entry in names()]
     fits = [e for e in entries if e.kind == "cpu" and set(e.recognised_by) <= set(flags)]
-    return max(fits, key=lambda e: e.peak_flops_per_s["f32"]).name if fits else None
+    told = max(fits, key=lambda e: (len(e.recognised_by), e.peak_flops_per_s["f32"]), default=None)
+    return told.name if told else None
 
 
 def this_cpu(found: Cpu) -> HardwareSpec | None:

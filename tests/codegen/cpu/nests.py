@@ -6,7 +6,7 @@ import numpy as np
 
 from burnish.tile.expr import Argument, Constant, Guard, Inside, call
 from burnish.tile.graph import Read, TensorType, TileGraph
-from burnish.tile.index import Axis, at
+from burnish.tile.index import Axis, at, floor_divide
 from burnish.tile.semantics import NestBuilder, Reduction, axes_for
 
 F32 = "f32"
@@ -72,3 +72,29 @@ def joined(rows: int, first: int, second: int) -> TileGraph:
     builder.add("concat", axes, reads, call("where", Inside((left,)), A, B))
     builder.add("y", axes, [Read("concat", tuple(here))], call("negative", A))
     return TileGraph(builder.tensors, ("a", "b"), ("y",), tuple(builder.ops))
+
+
+def windows(
+    channels: tuple[int, int], size: tuple[int, int], taps: int, *, stride: int = 1, groups: int = 1
+) -> TileGraph:
+    """Return a convolution of an image `x` that is large enough for all of its windows.
+
+    `channels` are those that it takes and gives, `size` that of the result.
+    """
+    taken, given = channels
+    height, width = (stride * (extent - 1) + taps for extent in size)
+    weight = np.random.default_rng(0).standard_normal((given, taken // groups, taps, taps))
+    types = {
+        "x": TensorType(F32, (1, taken, height, width)),
+        "w": TensorType(F32, weight.shape),
+    }
+    builder = NestBuilder(types, {"w": weight.astype(np.float32)})
+    axes = axes_for((1, given, *size))
+    c, p, q = Axis("c", taken // groups), Axis("p", taps), Axis("q", taps)
+    first = floor_divide(at(axes[1]), given // groups) * (taken // groups)
+    place = (at(axes[0]), first + at(c), at(axes[2]) * stride + at(p), at(axes[3]) * stride + at(q))
+    reads = [Read("x", place), Read("w", (at(axes[1]), at(c), at(p), at(q)))]
+    reduced = tuple(axis for axis in (c, p, q) if axis.extent > 1)
+    over = Reduction(reduced, "sum") if reduced else None
+    builder.add("y", axes, reads, call("multiply", A, B), over)
+    return TileGraph(builder.tensors, ("x",), ("y",), tuple(builder.ops), builder.constants)

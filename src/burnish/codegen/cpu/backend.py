@@ -15,6 +15,7 @@ from burnish.codegen.cpu.target import InstructionSet, by_name, detect
 from burnish.core import records, settings
 from burnish.core.errors import MissingCapabilityError
 from burnish.hw import detect as hardware
+from burnish.hw.caches import as_told, caches
 from burnish.hw.choose import this_cpu
 from burnish.hw.spec import for_cores
 from burnish.runtime.cpu.driver import LoopDriver
@@ -42,7 +43,8 @@ def open_cpu(name: str, threads: int) -> CpuBackend:
             hint="measure them: burnish doctor --probe",
         )
     # a probed description does not say how long vectors are
-    here = machine(for_cores(found, threads), vector_bytes=4 * target.lanes)
+    told = as_told(for_cores(found, threads), caches())
+    here = machine(told, vector_bytes=4 * target.lanes)
     cpu = hardware.cpu()
     return CpuBackend(target, here, cpu.model, tuple(sorted(cpu.flags)))
 

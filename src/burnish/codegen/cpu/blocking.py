@@ -8,10 +8,12 @@ element-wise nests differ only in which axes these are.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from burnish.codegen.cpu.form import Access, NestForm, Range, axis_names
+from burnish.codegen.cpu.linear import Linear
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import size_in_bytes
 from burnish.hw.unit import UnitSpec
@@ -24,6 +26,25 @@ MOST_UNROLLED = 512
 """Evaluations of the body that may be written out one after the other."""
 LONGEST_UNROLLED = 8
 MOST_ROWS, MOST_VECTORS = 16, 6
+
+
+Shared = Literal["kept", "in turn", "loaded anew"]
+"""What becomes of elements that several rows of a stencil need: all stay in registers, each is
+used for all its rows before the next one, or each row loads its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stencil:
+    """A reduced axis along which rows read what their neighbours have read."""
+
+    axis: Axis
+    row_step: int
+    """How far apart a row and the next read; in elements, as the next one."""
+    axis_step: int
+
+    def element(self, row: int, constants: Mapping[Axis, int]) -> int:
+        """Return which element a row reads at a step, counted from the first of all."""
+        return row * self.row_step + constants[self.axis] * self.axis_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +63,9 @@ class Blocking:
     """Reduced axes without a loop: their steps follow one another in the code."""
     rows_first: bool = False
     """Whether the loop over rows is around the one over vectors, not inside it."""
+    shared: Shared = "kept"
+    stencil: Stencil | None = None
+    """Where elements are shared in turn: along this axis."""
 
 
 def choose(nest: NestForm, target: InstructionSet) -> Blocking:
@@ -54,7 +78,7 @@ def choose(nest: NestForm, target: InstructionSet) -> Blocking:
     block = _block_axis(nest, found)
     rows, vectors = _shape(nest, found, block, target, width)
     room = MOST_UNROLLED // max(rows * vectors, 1)
-    unrolled = tuple(_unrolled(nest, found if horizontal else None, room))
+    unrolled = tuple(_unrolled(nest, found if horizontal else None, room))[::-1]
     return Blocking(
         width,
         found.axis,
@@ -64,6 +88,7 @@ def choose(nest: NestForm, target: InstructionSet) -> Blocking:
         rows if block else 1,
         unrolled,
         block is not None and not horizontal and _rows_first(nest, found, block),
+        *_sharing(nest, found, block, (rows, vectors), unrolled, target),
     )
 
 
@@ -137,12 +162,18 @@ def _block_axis(nest: NestForm, along: Range) -> Range | None:
     if not nest.reduced:
         return None
     scored = [
-        (_shared(nest, each, along), each.size, -position, each)
-        for position, each in enumerate(nest.spatial)
+        (_shared(nest, each, along), min(each.size, MOST_ROWS), -_distance(nest, each), each)
+        for each in nest.spatial
         if each is not along and each.size > 1
     ]
     best = max(scored, key=lambda item: item[:3], default=None)
     return best[3] if best and best[0] > 0 else None
+
+
+def _distance(nest: NestForm, candidate: Range) -> int:
+    """Return how far apart in memory a row and the next read: nearer ones share lines."""
+    reads = (nest.reads[position].offset for position in arguments_of(nest.op.body))
+    return sum(abs(offset.stride(candidate.axis)) for offset in reads)
 
 
 def _shared(nest: NestForm, candidate: Range, along: Range) -> float:
@@ -245,9 +276,63 @@ class _Costs:
             reduced = (each for each in self._nest.reduced if read.offset.depends(each.axis))
             steps = math.prod(each.size for each in reduced)
             far_bytes += step_bytes if step_bytes * steps > unit.first_cache_bytes else 0
+            if not read.constant and by_row > self._rows_near(read):
+                # each row's line is gone when its next element is wanted
+                far_bytes += by_row * unit.read_bytes
         multiplying = max(rows * vectors, unit.accumulators if self._nest.reduced else 1) / 2
         far = far_bytes / unit.second_cache_bytes_per_cycle
         return unit.step_cycles + max(multiplying, loads / 2, far)
+
+    def _rows_near(self, read: Access) -> int:
+        """Return how many rows of an operand the first cache holds at once, by their distance."""
+        unit = self._unit
+        stride = read.offset.stride(self._block.axis) if self._block else 0
+        apart = math.gcd(stride * size_in_bytes(read.dtype), unit.cache_sets_bytes)
+        return unit.cache_ways * (unit.cache_sets_bytes // apart)
+
+
+def _sharing(
+    nest: NestForm,
+    along: Range,
+    block: Range | None,
+    shape: tuple[int, int],
+    unrolled: tuple[Axis, ...],
+    target: InstructionSet,
+) -> tuple[Shared, Stencil | None]:
+    """Return how elements that rows share are read.
+
+    LLVM loads an element once for all unrolled steps. Where registers cannot keep as many, it would
+    store and load them instead; and where each is a whole vector, loading it once is worth more
+    than where it is one number.
+    """
+    rows, vectors = shape
+    if block is None or along in nest.reduced:
+        return "kept", None
+    reads = [nest.reads[position].offset for position in arguments_of(nest.op.body)]
+    found = [(r, stencil) for r in reads if (stencil := _stencil(r, block, rows, unrolled))]
+    if not found:
+        return "kept", None
+    offset, stencil = found[0]
+    copies = vectors if offset.depends(along.axis) else 1
+    elements = copies * rows * math.prod(axis.extent for axis in unrolled)
+    if rows * vectors + elements + vectors <= target.registers:
+        return "kept", None
+    weights = vectors * stencil.axis.extent
+    if rows * vectors + weights + copies <= target.registers:
+        return "in turn", stencil
+    return "loaded anew", None
+
+
+def _stencil(offset: Linear, block: Range, rows: int, unrolled: tuple[Axis, ...]) -> Stencil | None:
+    """Return the unrolled axis along which rows of a block share elements of a read."""
+    row_step = offset.stride(block.axis)
+    for axis in reversed(unrolled):
+        step = offset.stride(axis)
+        if row_step and step:
+            meeting = math.lcm(row_step, step)
+            if meeting < abs(step) * axis.extent and meeting < abs(row_step) * rows:
+                return Stencil(axis, row_step, step)
+    return None
 
 
 def _pieces(along: Range, step: int, single: int) -> list[tuple[int, int]]:
@@ -263,7 +348,8 @@ def _pieces(along: Range, step: int, single: int) -> list[tuple[int, int]]:
 
 
 def _unrolled(nest: NestForm, along: Range | None, room: int) -> Iterator[Axis]:
-    for each in sorted(nest.reduced, key=lambda item: item.size):
+    """Yield the innermost axes of the sum while their steps are few enough to be written out."""
+    for each in reversed(nest.reduced):
         if each is along or each.size > min(room, LONGEST_UNROLLED):
             return
         room //= max(each.size, 1)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import gcd, prod
 
-from burnish.codegen.cpu.linear import Linear, linear, merged
+from burnish.codegen.cpu.linear import Linear, linear, merged, substituted
 from burnish.tile.expr import Guard, Number
 from burnish.tile.graph import TileOp, expression_indices
-from burnish.tile.index import Axis, at, axes_of, bounds
+from burnish.tile.index import Axis, Div, Mod, at, axes_of, bounds
 from burnish.tile.region import Box, DimensionSpan
 
 FAR = 1 << 18
@@ -29,6 +29,10 @@ class Range:
     """The nest's own axes that are walked as this one, outermost first."""
     step: int = 0
     """Every tile starts at a multiple of this; 0: at zero."""
+    quotient: int = 1
+    """One step is this many of its part."""
+    remainder: bool = False
+    """Whether it is the rest of its part by its extent, so that every tile walks all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +82,19 @@ class Strided:
     scratch: bool = False
 
 
-def form(op: TileOp, box: Box, places: Mapping[str, Strided]) -> NestForm:
-    """Return the nest with neighbouring axes walked as one wherever memory allows."""
-    return _collapsed(uncollapsed(op, box, places))
+def form(
+    op: TileOp, box: Box, places: Mapping[str, Strided], *, in_groups: bool = True
+) -> NestForm:
+    """Return the nest with neighbouring axes walked as one wherever memory allows.
+
+    With `in_groups`, an axis that a sum reads in groups (of channels) is walked as two.
+    """
+    nest = uncollapsed(op, box, places)
+    return _collapsed(_grouped(nest) if in_groups and nest.reduced else nest)
 
 
 def uncollapsed(op: TileOp, box: Box, places: Mapping[str, Strided]) -> NestForm:
-    """Return the nest with a range for each of its axes."""
+    """Return the nest with a range for each of its axes, sums walked as they lie in memory."""
     pairs = zip(op.spatial, box, strict=True)
     # an axis with one point is always zero, and needs no loop
     spatial = tuple(_range(axis, span) for axis, span in pairs if axis.extent != 1)
@@ -100,10 +110,16 @@ def uncollapsed(op: TileOp, box: Box, places: Mapping[str, Strided]) -> NestForm
         )
         for read in op.reads
     )
+    reduced = tuple(sorted(reduced, key=lambda each: -_reach(each.axis, reads)))
     identity = tuple(at(axis) for axis in op.spatial)
     far = not places[op.output].scratch and prod(op.shape) > FAR
     output = linear(identity, places[op.output].strides)
     return NestForm(op, spatial, reduced, reads, output, far)
+
+
+def _reach(axis: Axis, reads: tuple[Access, ...]) -> int:
+    """Return how far a step along the axis goes in memory that cannot be laid out anew."""
+    return max((abs(read.offset.stride(axis)) for read in reads if not read.constant), default=0)
 
 
 def named_axes(op: TileOp) -> frozenset[Axis]:
@@ -128,6 +144,43 @@ def _range(axis: Axis, span: DimensionSpan) -> Range:
     return Range(axis, min(span.size, axis.extent), fixed, (axis,), step)
 
 
+def _grouped(nest: NestForm) -> NestForm:
+    """Return the nest with each axis that is only read by its quotient and rest as these two."""
+    kept = named_axes(nest.op)
+    for each in nest.spatial:
+        size = _group_size(nest, each.axis)
+        whole = each.fixed and size and each.size % size == 0 and each.step % size == 0
+        if whole and each.axis not in kept:
+            nest = _split(nest, each, size)
+    return nest
+
+
+def _group_size(nest: NestForm, axis: Axis) -> int:
+    """Return by how much reads divide an axis; 0: by nothing, or not by one number."""
+    atoms = [atom for read in nest.reads for atom, _ in read.offset.rest]
+    sizes = {atom.by for atom in atoms if isinstance(atom, (Div, Mod)) and atom.of == at(axis)}
+    size = sizes.pop() if len(sizes) == 1 else 0
+    return size if size and axis.extent % size == 0 else 0
+
+
+def _split(nest: NestForm, along: Range, size: int) -> NestForm:
+    axis = along.axis
+    outer = Axis(f"{axis.name}/{size}", axis.extent // size)
+    inner = Axis(f"{axis.name}%{size}", size)
+    values = {axis: at(outer) * size + at(inner)}
+    ranges = (
+        Range(outer, along.size // size, True, along.parts, along.step // size, quotient=size),
+        Range(inner, size, True, along.parts, remainder=True),
+    )
+    place = nest.spatial.index(along)
+    return replace(
+        nest,
+        spatial=(*nest.spatial[:place], *ranges, *nest.spatial[place + 1 :]),
+        reads=tuple(replace(read, offset=substituted(read.offset, values)) for read in nest.reads),
+        output=substituted(nest.output, values),
+    )
+
+
 def _collapsed(nest: NestForm) -> NestForm:
     kept_apart = named_axes(nest.op)
     changed = True
@@ -149,6 +202,8 @@ def _joined(
     if kept_apart & {*outer.parts, *inner.parts}:
         return None
     if not inner.fixed or inner.size != inner.axis.extent:
+        return None
+    if any(each.remainder or each.quotient > 1 for each in (outer, inner)):
         return None
     name = f"{outer.axis.name}.{inner.axis.name}"
     joint = Axis(name, outer.axis.extent * inner.axis.extent)

@@ -82,7 +82,7 @@ def generate(
     parts: list[NestPart] = []
     packed: dict[str, Array] = {}
     for op in group.ops:
-        for found in _parts(op, tiles, where, inserted):
+        for found in _parts(op, tiles, where, inserted, kept):
             part = _loosened(found, kept.get(op.output))
             blocking = choose(part.nest, target)
             nest, more = pack(part.nest, blocking, graph.constants)
@@ -112,7 +112,11 @@ def _loosened(part: NestPart, kept: CarriedPart | None) -> NestPart:
 
 
 def _parts(
-    op: TileOp, tiles: TileMap, where: Mapping[str, Strided], inserted: Mapping[str, Insertion]
+    op: TileOp,
+    tiles: TileMap,
+    where: Mapping[str, Strided],
+    inserted: Mapping[str, Insertion],
+    kept: Mapping[str, CarriedPart],
 ) -> Iterator[NestPart]:
     """Yield the nests to be written for one nest of the group."""
     box = tiles.boxes[op.output]
@@ -136,7 +140,8 @@ def _parts(
         part = replace(nest, spatial=spatial)
         yield NestPart(part, only=(segment.axis, ((segment.low, segment.high),)))
     if not cut:
-        yield NestPart(form(op, box, where))
+        # what is left of a tile that was carried on may begin in the middle of a group
+        yield NestPart(form(op, box, where, in_groups=op.output not in kept))
 
 
 def _arguments(group: Group, parts: list[NestPart]) -> tuple[str, ...]:

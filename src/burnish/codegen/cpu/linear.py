@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from burnish.tile.index import Atom, Axis, Index, axes_of
+from burnish.tile.index import Atom, Axis, Index, axes_of, substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,18 @@ def linear(index: tuple[Index, ...], strides: tuple[int, ...]) -> Linear:
     place = Index()
     for part, stride in zip(index, strides, strict=True):
         place = place + part * stride
+    return _linear(place)
+
+
+def substituted(offset: Linear, values: Mapping[Axis, Index]) -> Linear:
+    """Return the offset with indices in place of axes."""
+    place = Index((), offset.constant)
+    for atom, factor in (*offset.strides.items(), *offset.rest):
+        place = place + substitute(Index(((atom, 1),)), values) * factor
+    return _linear(place)
+
+
+def _linear(place: Index) -> Linear:
     return Linear(
         {atom: factor for atom, factor in place.terms if isinstance(atom, Axis)},
         place.constant,

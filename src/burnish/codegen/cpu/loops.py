@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 from llvmlite import ir
 
 from burnish.codegen.cpu.form import Strided
+from burnish.codegen.cpu.linear import linear
 from burnish.codegen.cpu.memory import I32, I64, element, splat
 from burnish.codegen.cpu.types import Builder, LlvmType, LlvmValue, load
 from burnish.tile.index import Atom, Axis, Div, Fetch, Index, Mod
@@ -52,12 +53,12 @@ def along_axis(
 
 
 def least(builder: Builder, a: LlvmValue, b: LlvmValue) -> LlvmValue:
-    """Return the lesser of two i64."""
+    """Return the lesser of two integers, lane by lane where they are vectors."""
     return builder.select(builder.icmp_signed("<", a, b), a, b)
 
 
 def greatest(builder: Builder, a: LlvmValue, b: LlvmValue) -> LlvmValue:
-    """Return the greater of two i64."""
+    """Return the greater of two integers, lane by lane where they are vectors."""
     return builder.select(builder.icmp_signed(">", a, b), a, b)
 
 
@@ -104,11 +105,17 @@ class Arithmetic:
             case Mod(of, by):
                 return self._rest(self.scalar(of, at), by, I64)
             case Fetch(tensor, inner, extent):
-                offset = I64(0)
-                for part, stride in zip(inner, self._where[tensor].strides, strict=True):
-                    step = self._builder.mul(self.scalar(part, at), I64(stride))
-                    offset = self._builder.add(offset, step)
-                return self._fetched(tensor, offset, extent)
+                return self._fetched(tensor, self._place(tensor, inner, at), extent)
+
+    def _place(
+        self, tensor: str, index: Sequence[Index], at: Mapping[Axis, LlvmValue]
+    ) -> LlvmValue:
+        """Return how many elements behind the first one an element of a tensor is."""
+        offset = I64(0)
+        for part, stride in zip(index, self._where[tensor].strides, strict=True):
+            step = self._builder.mul(self.scalar(part, at), I64(stride))
+            offset = self._builder.add(offset, step)
+        return offset
 
     def lane_atom(
         self, atom: Atom, at: Mapping[Axis, LlvmValue], along: Axis, steps: LlvmValue
@@ -124,6 +131,9 @@ class Arithmetic:
             case Mod(of, by):
                 return self._rest(self.lanes(of, at, along, steps), by, kind)
             case Fetch(tensor, inner, extent):
+                if self._is_row(tensor, inner, along):
+                    first = self._place(tensor, inner, at)
+                    return self._fetched_row(tensor, first, extent, width)
                 offsets = _constant(kind, 0)
                 for part, stride in zip(inner, self._where[tensor].strides, strict=True):
                     lanes = self.lanes(part, at, along, steps)
@@ -141,6 +151,25 @@ class Arithmetic:
         index = builder.select(builder.icmp_signed("<", found, I64(0)), behind, found)
         # what is no index of the tensor must not lead out of it either
         return greatest(builder, least(builder, index, I64(extent - 1)), I64(0))
+
+    def _is_row(self, tensor: str, index: Sequence[Index], along: Axis) -> bool:
+        """Say whether neighbouring lanes read neighbouring elements of a tensor of indices."""
+        place = linear(tuple(index), self._where[tensor].strides)
+        return place.steady(along) and place.stride(along) == 1
+
+    def _fetched_row(self, tensor: str, first: LlvmValue, extent: int, width: int) -> LlvmValue:
+        """Return neighbouring indices; lanes behind the tensor's last give some index, too."""
+        builder, dtype = self._builder, self._where[tensor].dtype
+        kind = ir.VectorType(I64, width)
+        found = load(builder, element(builder, self._bases[tensor], first, dtype), dtype, width)
+        if dtype != "i64":
+            found = builder.sext(found, kind) if dtype[0] == "i" else builder.zext(found, kind)
+        behind = builder.add(found, _constant(kind, extent))
+        is_behind = builder.icmp_signed("<", found, _constant(kind, 0))
+        index = builder.select(is_behind, behind, found)
+        below = least(builder, index, _constant(kind, extent - 1))
+        inside = greatest(builder, below, _constant(kind, 0))
+        return builder.trunc(inside, ir.VectorType(I32, width))
 
     def _fetched_lanes(self, tensor: str, offsets: LlvmValue, extent: int) -> LlvmValue:
         builder = self._builder

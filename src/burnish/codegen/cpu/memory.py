@@ -32,6 +32,11 @@ def move_bytes(builder: Builder, target: LlvmValue, source: LlvmValue, length: i
     builder.call(function, [target, source, I64(length), ir.IntType(1)(0)])
 
 
+def forget_loads(builder: Builder) -> None:
+    """Let the compiler keep nothing in registers that it could load again; no instruction."""
+    builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], side_effect=True)
+
+
 def prefetch(builder: Builder, pointer: LlvmValue) -> None:
     """Have the line of an address brought into the second cache; it may point anywhere."""
     _prefetch(builder, pointer, to_write=0, nearness=2)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from itertools import product
+from itertools import groupby, product
+from operator import itemgetter
 
 from llvmlite import ir
 
@@ -15,15 +16,14 @@ from burnish.codegen.cpu.loops import Arithmetic, along_axis, counted, once
 from burnish.codegen.cpu.memory import (
     I32,
     I64,
-    element,
+    forget_loads,
     lane_numbers,
-    masked_store,
     prefetch_to_write,
-    scatter,
     splat,
 )
 from burnish.codegen.cpu.reading import Coordinates, Reader, Spot, number
-from burnish.codegen.cpu.types import Builder, LlvmValue, called, register_type, store
+from burnish.codegen.cpu.types import Builder, LlvmValue, register_type
+from burnish.codegen.cpu.writing import Writer
 from burnish.tile.expr import Accumulated, Argument, Call, Coordinate, Expr, Inside
 from burnish.tile.index import Axis, axes_of
 from burnish.tile.reference import identity
@@ -60,7 +60,7 @@ class NestWriter:
         self._blocking = blocking
         self._arithmetic = arithmetic
         self._limits = limits
-        self._output = bases[nest.op.output]
+        self._writer = Writer(builder, nest, blocking, bases[nest.op.output])
         self._reader = Reader(builder, nest, blocking, bases, arithmetic)
         self._by_axis = {each.axis: each for each in (*nest.spatial, *nest.reduced)}
         self._called = axis_names(nest)
@@ -170,21 +170,21 @@ class NestWriter:
         spots = [Spot(row, v, mask) for row in range(rows) for v in range(vectors)]
         if op.combine is None:
             self._reader.move(at, {})
-            for spot in spots:
-                self._store(self._value(op.body, spot), at, spot)
+            self._writer.store(((spot, self._value(op.body, spot)) for spot in spots), at)
             return
         if self._blocking.horizontal:
             totals = self._horizontal(at, rows)
         else:
             totals = self._reduced(at, spots)
         self._reader.move(dict(at), {})
-        for spot in spots:
-            total = totals[spot.row, spot.vector]
-            finished = self._value(op.finish, spot, total) if op.finish else total
-            if self._blocking.horizontal:
-                self._store_scalar(finished, at, spot)
-            else:
-                self._store(finished, at, spot)
+        self._writer.store(
+            (
+                (spot, self._value(op.finish, spot, total) if op.finish else total)
+                for spot in spots
+                for total in [totals[spot.row, spot.vector]]
+            ),
+            at,
+        )
 
     def _reduced(self, at: Coordinates, spots: Sequence[Spot]) -> dict[tuple[int, int], LlvmValue]:
         """Return the finished reduction of each spot."""
@@ -193,13 +193,16 @@ class NestWriter:
         if looped and self._nest.is_far:
             # while the sum runs there is time to have its place in memory brought near
             for spot in spots:
-                prefetch_to_write(self._builder, self._target(at, spot))
+                prefetch_to_write(self._builder, self._writer.target(at, spot))
         turn = self._turn(at) if looped else None
         with self._loops(looped, at) as inner:
-            for constants in self._steps():
-                self._reader.move(inner, constants)
-                for spot in spots:
-                    self._accumulate(accumulators[spot.row, spot.vector], spot)
+            for steps in self._passes(spots):
+                for constants, some in groupby(steps, key=itemgetter(0)):
+                    self._reader.move(inner, constants)
+                    for _, spot in some:
+                        self._accumulate(accumulators[spot.row, spot.vector], spot)
+                if self._blocking.shared != "kept":
+                    forget_loads(self._builder)
                 if turn is not None:
                     self._reader.prefetch_panel(turn)
         return {key: self._builder.load(slot) for key, slot in accumulators.items()}
@@ -271,10 +274,31 @@ class NestWriter:
         ):
             yield inner
 
-    def _steps(self) -> Iterator[Mapping[Axis, int]]:
-        axes = self._blocking.unrolled
+    def _steps(self, but: Axis | None = None) -> Iterator[Mapping[Axis, int]]:
+        axes = [axis for axis in self._blocking.unrolled if axis != but]
         for values in product(*(range(axis.extent) for axis in axes)):
             yield dict(zip(axes, values, strict=True))
+
+    def _passes(self, spots: Sequence[Spot]) -> Iterator[Sequence[tuple[Mapping[Axis, int], Spot]]]:
+        """Yield what is done at each step of the unrolled axes, for all spots.
+
+        Where rows of a stencil share elements, the steps along it are one: each element is used for
+        all its rows before the next one is loaded.
+        """
+        blocking = self._blocking
+        if blocking.shared != "in turn":
+            for constants in self._steps():
+                yield [(constants, spot) for spot in spots]
+            return
+        stencil = blocking.stencil
+        assert stencil is not None
+        for constants in self._steps(but=stencil.axis):
+            every = [
+                ({**constants, stencil.axis: step}, spot)
+                for step in range(stencil.axis.extent)
+                for spot in spots
+            ]
+            yield sorted(every, key=lambda pair: stencil.element(pair[1].row, pair[0]))
 
     def _accumulator(self) -> LlvmValue:
         op = self._nest.op
@@ -343,52 +367,14 @@ class NestWriter:
             return builder.sext(lanes, ir.VectorType(I64, width))
         return splat(builder, self._arithmetic.scalar(part.index, at), width)
 
-    def _store(self, value: LlvmValue, at: Coordinates, spot: Spot) -> None:
-        builder, blocking, dtype = self._builder, self._blocking, self._nest.op.dtype
-        pointer = self._target(at, spot)
-        if blocking.width == 1:
-            store(builder, value, pointer, dtype)
-            return
-        stride = self._nest.output.stride(blocking.vector)
-        if stride != 1:
-            self._scattered(value, pointer, spot, stride)
-        elif spot.mask is None:
-            store(builder, value, pointer, dtype)
-        else:
-            masked_store(builder, value, pointer, dtype, spot.mask)
-
-    def _scattered(self, value: LlvmValue, pointer: LlvmValue, spot: Spot, stride: int) -> None:
-        width = self._blocking.width
-        kind = ir.VectorType(I32, width)
-        offsets = ir.Constant(kind, [lane * stride for lane in range(width)])
-        mask = spot.mask
-        if mask is None:
-            mask = ir.Constant(ir.VectorType(ir.IntType(1), width), [1] * width)
-        scatter(self._builder, value, pointer, offsets, self._nest.op.dtype, mask)
-
-    def _store_scalar(self, value: LlvmValue, at: Coordinates, spot: Spot) -> None:
-        store(self._builder, value, self._target(at, spot), self._nest.op.dtype)
-
-    def _target(self, at: Coordinates, spot: Spot) -> LlvmValue:
-        """Return where the first lane of a spot is written."""
-        builder, output = self._builder, self._nest.output
-        offset = I64(output.constant)
-        for axis, stride in output.strides.items():
-            step = builder.mul(at[axis], I64(stride), flags=("nsw",))
-            offset = builder.add(offset, step, flags=("nsw",))
-        shift = spot.row * output.stride(self._blocking.block)
-        if not self._blocking.horizontal:
-            shift += spot.vector * self._blocking.width * output.stride(self._blocking.vector)
-        start = element(builder, self._output, offset, self._nest.op.dtype)
-        place = element(builder, start, I64(shift), self._nest.op.dtype)
-        return called(place, f"{self._output.name}.at")
-
     def _limits_of(self, along: Range) -> tuple[LlvmValue, LlvmValue]:
         """Return where the tile's part of a range begins and ends."""
-        if along in self._nest.reduced:
+        if along in self._nest.reduced or along.remainder:
             return I64(0), I64(along.size)
         builder = self._builder
         low, high = self._limits[along.parts[0]]
+        if along.quotient > 1:
+            low, high = (builder.udiv(end, I64(along.quotient)) for end in (low, high))
         for part in along.parts[1:]:
             low, high = (builder.mul(end, I64(part.extent)) for end in (low, high))
         return low, high

@@ -40,6 +40,9 @@ from burnish.tile.index import Axis, axes_of
 SPARE = "spare memory"
 """The name under which `bases` has an address that may always be read."""
 
+MOST_STRIDED = 4
+"""Elements apart that lanes may lie to be picked out of whole vectors."""
+
 Coordinates = Mapping[Axis, LlvmValue]
 """Where each axis is: an i64, for the first row and lane of a block."""
 
@@ -177,9 +180,10 @@ class Reader:
                 return load(builder, pointer, access.dtype, width)
             otherwise = self._otherwise(access)
             return masked_load(builder, pointer, access.dtype, mask, otherwise)
-        if mask is None and access.offset.steady(self._vector()):
+        if not access.guards and access.offset.steady(self._vector()):
             stride = access.offset.stride(self._blocking.vector)
-            if 2 <= stride <= 4:
+            # lanes that do not count are read too: memory goes on, and floats never trap
+            if 2 <= stride <= MOST_STRIDED and (mask is None or access.dtype in FLOATS):
                 return strided_load(builder, pointer, access.dtype, width, stride)
         return self._gathered(access, spot, mask)
 

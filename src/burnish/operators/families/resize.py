@@ -119,15 +119,26 @@ def _by_weights(
         shape = builder.type(source).shape
         builder.reshape(output, source, shape)
         return
-    for dim, stretch in sorted(stretches.items()):
+    order = sorted(stretches, key=lambda dim: _turn(dim, stretches[dim]))
+    for dim in order:
+        stretch = stretches[dim]
         seen, weights = _neighbours(node, where[dim], kind)
         if node.attributes.get("exclude_outside", 0):
             weights = without_outside(seen, weights, stretch.size)
-        last = dim == max(stretches)
+        last = dim == order[-1]
         name = output if last else builder.fresh(f"{output}.along{dim}")
         kept = dtype if last else wide_type(dtype)
         seen = np.clip(seen, 0, stretch.size - 1)
         source = _along(builder, (source, name, kept), dim, (seen, weights))
+
+
+def _turn(dim: int, stretch: AxisStretch) -> tuple[float, int]:
+    """Return when a dimension is resized: while there is little, and inner ones with the least.
+
+    Along an inner dimension elements are picked one by one, along an outer one in whole rows.
+    """
+    growth = stretch.outputs / max(stretch.size, 1)
+    return growth, dim if growth < 1 else -dim
 
 
 def _neighbours(node: Node, where: Floats, kind: str) -> tuple[Floats, Floats]:
