@@ -133,7 +133,8 @@ def tried(path: Path, budget: str, limit_s: float = LIMIT_S) -> Row:
         return Row(_name(path), "crashed", seconds, f"exit code {done.returncode}: {said}")
     if done.returncode != 1 and not _runs(path):
         return Row(_name(path), "not run", seconds, said)
-    return Row(_name(path), "wrong" if done.returncode == 1 else "refused", seconds, said)
+    differs = done.returncode == 1 and "nothing was shown of" not in said
+    return Row(_name(path), "wrong" if differs else "refused", seconds, said)
 
 
 def _name(path: Path) -> str:
