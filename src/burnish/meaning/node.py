@@ -176,7 +176,7 @@ def _by_reference(
     node: ir.Node, inputs: Sequence[Operand], numbers: Numbers, why: str
 ) -> tuple[Operand, ...]:
     """Return what ONNX's own reference gives for f64 in place of every floating type."""
-    if node.domain not in STANDARD_DOMAINS or node.op_type in _RANDOM:
+    if node.domain not in STANDARD_DOMAINS or node.op_type in RANDOM:
         raise NotEvaluatedError(f"{operator(node)}: {why}")
     from onnx.reference import ReferenceEvaluator
 
@@ -207,7 +207,7 @@ def _by_reference(
     )
 
 
-_RANDOM = frozenset({"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
+RANDOM = frozenset({"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
                      "Bernoulli", "Multinomial"})  # fmt: skip
 
 

@@ -11,9 +11,7 @@ import onnx_ir as ir
 from burnish.infer import walk
 from burnish.infer.constants import Constants, constant_tensor
 from burnish.infer.shapes import Shapes, infer
-
-_RANDOM = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli",
-           "Multinomial", "Dropout")  # fmt: skip
+from burnish.meaning.node import RANDOM
 
 
 def settled_numbers(model: ir.Model) -> tuple[ir.Value, ...]:
@@ -21,7 +19,10 @@ def settled_numbers(model: ir.Model) -> tuple[ir.Value, ...]:
 
     Sizes that are free are fed, too: a table of as many rows as there are tokens is none of these.
     """
-    shapes = infer(Constants(model))
+    try:
+        shapes = infer(Constants(model))
+    except walk.CONTRADICTIONS:
+        return ()  # what contradicts itself is not known to be the same
     known: set[ir.Value] = set()
     for node in walk.nodes(model):
         if _is_settled(node, known, shapes):
@@ -30,7 +31,7 @@ def settled_numbers(model: ir.Model) -> tuple[ir.Value, ...]:
 
 
 def _is_settled(node: ir.Node, known: set[ir.Value], shapes: Shapes) -> bool:
-    if walk.is_standard(node, *_RANDOM) or walk.may_hold_bodies(node):
+    if walk.is_standard(node, *RANDOM) or walk.may_hold_bodies(node):
         return False
     if walk.is_standard(node, "Shape", "Size") or not node.inputs:
         return _are_whole(node.outputs[0], shapes)

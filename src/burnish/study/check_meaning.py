@@ -17,6 +17,7 @@ from burnish.parity.comparison import flat
 from burnish.parity.meanings import Meanings
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.roundings import Roundings
+from burnish.parity.settled import settled_numbers
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.truth import Meant, Tensors, Truth
 from burnish.study.check_feeds import CheckSample
@@ -38,7 +39,8 @@ class PartMeaning(Closing):
         self._budget = Budget(_LONGEST_S)
         copy = flat(part.clone())
         # Which constants are made from which is not known here: any may be rounded anew.
-        loose = {*weights, *copy.graph.initializers}
+        made = {value.name or "" for value in settled_numbers(copy)}
+        loose = {*weights, *copy.graph.initializers, *made}
         self._truth = Truth(
             copy, None, self._runner, weights=weights, loose=(loose, ()), budget=self._budget
         )
