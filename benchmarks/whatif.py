@@ -28,7 +28,7 @@ from burnish.engines.base import EngineOptions, GraphLevel
 from burnish.store import layout
 from burnish.store.stored import StoredModel
 from burnish.study.timeline import Recorded, TimelineRequest, recorded
-from burnish.study.whatif import with_type_factors
+from burnish.study.type_factors import with_type_factors
 from burnish.study.whatif_check import CheckOptions, Checks, fusion_scenario
 
 ALLOWED, WORST = 0.05, 0.20

@@ -3,7 +3,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from burnish.engines.base import ENGINES, EngineOptions
-from burnish.engines.onnxruntime_session import origins
+from burnish.engines.onnxruntime_origins import origins
 from burnish.store.stored import StoredModel
 from timelines import run, span, trace
 

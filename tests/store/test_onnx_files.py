@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from burnish.core import remembered
 from burnish.core.errors import ModelError
 from burnish.core.tensors import TensorSpec
 from burnish.store import external_data, history, mending, onnx_files, runtime_limits
@@ -395,21 +394,3 @@ def test_a_model_is_of_the_opset_that_it_is_run_as(
     assert model.opset_imports[""] == opset
     stated = (f"it states no opset, and is taken for {opset}, as it is run",)
     assert mending.notes(model) == (stated if imports == '"foo" : 3' else ())
-
-
-def test_what_one_reader_changes_no_other_sees(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(remembered, "SETTLED_S", -60.0)
-    text = """<ir_version: 8, opset_import: ["": 17]>
-        g (float[2] x) => (float[2] y) <float[2] w = {1.0, 2.0}> { h = Mul(x, w) y = Neg(h) }"""
-    path = tmp_path / "m.onnx"
-    onnx.save(onnx.parser.parse_model(text), path)
-    before = ir.to_proto(onnx_files.read(path)).SerializeToString(deterministic=True)
-    changed = onnx_files.read(path)
-    changed.graph.initializers["w"].name = "other"
-    changed.graph.outputs[0].shape = None
-    changed.metadata_props["mine"] = "1"
-    changed.graph[0].replace_input_with(1, changed.graph.inputs[0])
-    again = ir.to_proto(onnx_files.read(path)).SerializeToString(deterministic=True)
-    assert again == before

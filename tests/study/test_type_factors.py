@@ -9,7 +9,7 @@ from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.scenario import Scenario, option
 from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
-from burnish.study import whatif
+from burnish.study import type_factors
 from burnish.study.timeline import Recorded
 from event_graphs import event, node, record
 
@@ -33,14 +33,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[int, int, in
         calls.append((dtype, shape, threads))
         return 3.0
 
-    monkeypatch.setattr(whatif, "product_factor", factor)
+    monkeypatch.setattr(type_factors, "product_factor", factor)
     return calls
 
 
 def test_only_products_with_constant_weights_are_measured_each_shape_once(
     asked: list[tuple[str, tuple[int, int, int], int]],
 ) -> None:
-    changed = whatif.with_type_factors(
+    changed = type_factors.with_type_factors(
         found("node"), [Scenario("s", (option("precision", "mm,free=i8"),))], threads=3
     )
     assert changed.setting.type_factors == {("mm", "i8"): 3.0}
@@ -52,5 +52,5 @@ def test_work_of_a_device_is_not_measured_on_the_host(
 ) -> None:
     before = found("kernel")
     scenario = Scenario("s", (option("precision", "mm=i8"),))
-    assert whatif.with_type_factors(before, [scenario], threads=1) is before
+    assert type_factors.with_type_factors(before, [scenario], threads=1) is before
     assert asked == []

@@ -17,7 +17,8 @@ from burnish.engines.base import EngineOptions
 from burnish.store.stored import StoredModel
 from burnish.study.requests.looking import WhatIfCommand
 from burnish.study.timeline import Recorded, TimelineRequest, recorded
-from burnish.study.whatif import require, with_type_factors
+from burnish.study.type_factors import with_type_factors
+from burnish.study.whatif import require
 from burnish.study.whatif_check import CheckOptions, Checks, fusion_scenario, remember
 
 REPORT = analysis.WhatIfReport(

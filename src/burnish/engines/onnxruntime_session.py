@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import onnx_ir as ir
+from types import TracebackType
+from typing import Any, Self
 
 from burnish.core.arrays import Array, Arrays
-from burnish.core.closing import Closing
 from burnish.core.errors import ModelError
 from burnish.engines import onnxruntime_values as values
 from burnish.engines.base import EngineOptions, Placement
@@ -21,8 +18,6 @@ from burnish.engines.onnxruntime_errors import explain, explained
 from burnish.feeds.check import check_feeds
 from burnish.process.scratch import scratch
 from burnish.store import onnx_files
-from burnish.store.correspondence import Names, behind
-from burnish.store.graph_nodes import nodes_of
 from burnish.store.interface import ANY_RANK
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
@@ -131,7 +126,7 @@ class _Call:
             raise explain(error, self.model) from error
 
 
-class OnnxRuntimeSession(Closing):
+class OnnxRuntimeSession:
     """A model loaded in ONNX Runtime; leaving it as a context frees it."""
 
     def __init__(
@@ -202,7 +197,7 @@ class OnnxRuntimeSession(Closing):
 
         A captured CUDA graph is one opaque launch, so the traced session captures none.
         """
-        from burnish.engines.onnxruntime_session import origins
+        from burnish.engines.onnxruntime_origins import origins
         from burnish.trace.readers import onnxruntime_profile
         from burnish.trace.runs import last_runs
 
@@ -223,8 +218,15 @@ class OnnxRuntimeSession(Closing):
             )
             return dataclasses.replace(trace, origins=origins(model, optimized, trace))
 
-    def close(self) -> None:
-        """Free the model."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         self._session = None
 
     def _run_options(self, graph_id: int) -> Any:  # noqa: ANN401  (its RunOptions, untyped)
@@ -259,34 +261,3 @@ class OnnxRuntimeSession(Closing):
             for spec in self._outputs:
                 binding.bind_output(spec.name, device, device_index)
         return binding, kept
-
-
-def origins(model: ir.Model, optimized: ir.Model, trace: Trace) -> dict[str, Names]:
-    """Return, for every node that the trace names, the model's nodes whose work it does."""
-    inputs = {value.name or "" for value in model.graph.inputs}
-    found = behind(nodes_of(model.graph), nodes_of(optimized.graph), inputs=inputs)
-    pairs = list(zip(optimized.graph, found, strict=True))
-    named = {node.name: names for node, names in pairs if node.name}
-    return named | _nameless([(n.op_type, names) for n, names in pairs if not n.name], named, trace)
-
-
-def _nameless(
-    nodes: Sequence[tuple[str, Names]], named: Mapping[str, Names], trace: Trace
-) -> dict[str, Names]:
-    """Return the origins of nodes without a name, which a profile calls `Op_12`.
-
-    The number is one that only ONNX Runtime knows; nodes of one operator ran in the graph's order.
-    """
-    in_graph: Mapping[str, list[Names]] = defaultdict(list)
-    for op_type, found in nodes:
-        in_graph[op_type].append(found)
-    ran: Mapping[str, dict[str, None]] = defaultdict(dict)
-    for span in trace.spans:
-        if span.category == "node" and span.node and span.op_type and span.node not in named:
-            ran[span.op_type][span.node] = None
-    return {
-        name: found
-        for op_type, founds in in_graph.items()
-        if len(founds) == len(ran[op_type])
-        for name, found in zip(ran[op_type], founds, strict=True)
-    }

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.analyze import scenario
 from burnish.analyze import whatif as analysis
-from burnish.analyze.event_graph import Event
 from burnish.analyze.scenario import Scenario
-from burnish.analyze.selector import Selector, select
 from burnish.analyze.simulate import simulate, trace_of
-from burnish.analyze.transform import Setting, apply
+from burnish.analyze.transform import apply
 from burnish.analyze.whatif import WhatIfReport
-from burnish.bench.machine import usable_cores
-from burnish.bench.probe import product_factor
 from burnish.core import files, settings, units
 from burnish.core.errors import CheckFailedError, UsageError
 from burnish.core.progress import SILENT, Progress
@@ -25,13 +20,11 @@ from burnish.study.recordings import is_timeline
 from burnish.study.requests.looking import WhatIfCommand
 from burnish.study.requests.vocabulary import AnyModel, path
 from burnish.study.timeline import Recorded, TimelineRequest, recorded, timeline_of
+from burnish.study.type_factors import with_type_factors
 from burnish.study.whatif_check import HISTORY, CheckOptions, Checks, fusion_scenario
 from burnish.trace import chrome
-from burnish.trace.events import DEVICE
 
 _TRACES = (".json", ".gz", ".sqlite", ".db")
-MEASURED = ("i8",)
-_PRODUCTS = ("MatMul", "Gemm", "FusedMatMul")
 
 
 def answer(asked: WhatIfCommand, *, progress: Progress = SILENT) -> WhatIfReport:
@@ -176,60 +169,3 @@ def _checked(
         done.append(checks.check(one, outcome))
         progress.step("check", len(done), len(outcomes), one.name)
     return done
-
-
-def with_type_factors(
-    found: Recorded, scenarios: Iterable[Scenario], *, threads: int | None
-) -> Recorded:
-    """Return the inference with what a change of type gives for each product that is asked about.
-
-    The peak rates of a device say little about a product of few rows: packing, quantising and
-    the way to memory take longer than the arithmetic.
-    """
-    setting = found.setting
-    if any(event.kind in DEVICE for event in setting.graph.events):
-        return found
-    shapes = {
-        (event.name, str(action.by)): shape
-        for scenario in scenarios
-        for action in scenario.actions
-        if action.do == "precision" and action.by in MEASURED
-        for event in _events(action.select, setting)
-        if (shape := _shape(event, setting)) is not None
-    }
-    cores = threads or usable_cores()
-    factors = {
-        (dtype, shape): product_factor(dtype, shape, threads=cores)
-        for dtype, shape in {(dtype, shape) for (_, dtype), shape in shapes.items()}
-    }
-    known = {(name, dtype): factors[dtype, shape] for (name, dtype), shape in shapes.items()}
-    changed = Setting(setting.scene, setting.device, setting.batches, known)
-    return dataclasses.replace(found, setting=changed)
-
-
-def _events(selectors: Sequence[Selector], setting: Setting) -> Iterable[Event]:
-    for selector in selectors:
-        for place in select(selector, setting.scene):
-            yield setting.graph.events[place]
-
-
-def _shape(event: Event, setting: Setting) -> tuple[int, int, int] | None:
-    """Return rows, depth and columns of an f32 product with constant weights; None: it is none."""
-    record = setting.scene.record
-    nodes = [setting.nodes[name] for name in event.nodes if name in setting.nodes]
-    products = [node for node in nodes if node.op_type in _PRODUCTS]
-    if record is None or len(products) != 1:
-        return None
-    (node,) = products
-    left, right, out = (
-        record.static(name) for name in (node.inputs[0], node.inputs[1], node.outputs[0])
-    )
-    known = left is not None and right is not None and out is not None
-    if not known or node.inputs[1] not in record.constants:
-        return None
-    assert left is not None
-    assert out is not None
-    sizes = [int(dim) for dim in out.shape]
-    rows, columns = math.prod(sizes[:-1]), sizes[-1]
-    depth = math.prod(int(dim) for dim in left.shape) // max(1, rows)
-    return (rows, depth, columns) if left.dtype == "f32" else None

@@ -173,11 +173,17 @@ Data = Annotated[
 Seed = Annotated[int, Option("Seed of what is made at random: inputs, weights.")]
 PaddingKind = Literal["right", "left", "none"]
 Padding = Annotated[
-    PaddingKind, Option("Where the attention masks of made inputs have their padding.")
+    PaddingKind,
+    Option(
+        "Where the attention masks of made inputs have their padding.",
+        kind=("right", "left", "none"),
+    ),
 ]
-Samples = Annotated[int, Option("Made inputs, which differ in seed and padding.", least=1)]
+Samples = Annotated[
+    int, Option("Made inputs, which differ in seed and padding.", kind=int, least=1)
+]
 MaxError = Annotated[float | None, Option(
-    "How far an output may move, in its root mean square.", metavar="ERROR", least=0
+    "How far an output may move, in its root mean square.", kind=float, metavar="ERROR", least=0
 )]  # fmt: skip
 Atol = Annotated[float | None, Option("Absolute error allowed in floats.", least=0)]
 Rtol = Annotated[float | None, Option(
