@@ -16,7 +16,7 @@ from burnish.prune.score import RIDGES
 from burnish.store import onnx_files
 from burnish.store.history import History
 from burnish.study.prune_cut import Calibrated, Prunable, new_weights
-from burnish.study.prune_inputs import errors, outputs
+from burnish.study.prune_inputs import errors, observe, outputs
 from burnish.study.prune_sequence import fitted_in_turn
 from burnish.study.prune_write import PruneTask
 
@@ -77,7 +77,18 @@ def fitted_weights(
             for part in _BETWEEN
         ]
         best = min(tried, key=lambda own: own.error)
-    return FittedWeights(best.weights, zeros, _told(tried, best))
+    weights = _with_all(axes, kept, best.part, one, task) if best.part else best.weights
+    return FittedWeights(weights, zeros, _told(tried, best))
+
+
+def _with_all(
+    axes: Sequence[Calibrated], kept: Kept, part: float, one: Prunable, task: PruneTask
+) -> Weights:
+    """Return fits of each product by itself to all inputs, once it is known how to fit."""
+    if task.inputs.choosing is not task.inputs.calibrating:
+        moments = [each for own in axes for each in own.moments]
+        observe(one.model, moments, task.inputs.choosing, task.progress)
+    return new_weights(axes, kept, "fitted", part)
 
 
 def _by_themselves(
