@@ -73,6 +73,17 @@ def test_products_bound_by_arithmetic_should_be_computed_in_a_faster_type() -> N
     assert "--cast op:MatMul=int8 --measure" in precise.command
 
 
+def test_what_a_card_computes_faster_comes_with_the_command_that_makes_it() -> None:
+    graph = record(node("n0", "MatMul", "x w", "y"), shape=LARGE)
+    graph = dataclasses.replace(graph, constants=frozenset({"w"}))
+    events = EventGraph((event("n0", 200_000, op_type="MatMul"),))
+    found = advise(Setting(Scene(events, graph), GPU), FACTS)
+    precise = next(one for one in found if one.what == "compute MatMul in fp16")
+    assert precise.command == (
+        "burnish optimize 'my model.onnx' -p fp16 --target cuda -o fp16.onnx"
+    )
+
+
 def test_an_idle_device_should_be_launched_on_at_once() -> None:
     events = EventGraph(
         (

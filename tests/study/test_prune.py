@@ -151,14 +151,39 @@ def test_a_fit_that_makes_the_whole_worse_is_not_taken(
 ) -> None:
     right = prune_fit.new_weights
 
-    def wrong(axes: Any, kept: Any, fit: str) -> dict[str, Any]:  # noqa: ANN401
+    def wrong(axes: Any, kept: Any, fit: str, part: float = 0.0) -> dict[str, Any]:  # noqa: ANN401
         found = right(axes, kept, "zeroed")
         return {k: -3 * v for k, v in found.items()} if fit == "fitted" else found
 
     monkeypatch.setattr(prune_fit, "new_weights", wrong)
+    monkeypatch.setattr(prune_fit, "fitted_in_turn", lambda *_: wrong(*_[1:3], "fitted"))
     report = pruned(path, keep=0.7)
-    assert "it was fitted by 0.0 %" in report.notes[0]
+    assert report.notes[0].endswith("; taken: fitting nothing")
+    assert "fitting each product by itself, by 25.0 %" in report.notes[0]
     assert report.errors[0].relative_unfitted is None
+
+
+def deep() -> ir.Model:
+    """A chain of convolutions: an error of the first passes through all of them."""
+    g, w = Graph(), Weights()
+    y = g.input("x", ["batch", 3, 10, 10])
+    for layer in range(10):
+        weights = 1.6 * w(16, 16 if layer else 3, 3, 3)
+        y = g.op("Relu", g.op("Conv", y, weights, w(16), pads=[1, 1, 1, 1]))
+    out = g.op("MatMul", g.op("ReduceMean", y, axes=[2, 3], keepdims=0), w(16, 8))
+    out.shape = ir.Shape(["batch", 8])
+    return g.model(out)
+
+
+def test_products_of_a_deep_network_are_fitted_to_what_they_read_by_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prune_fit, "_ENOUGH", 0.0)
+    report = pruned(saved(deep(), tmp_path), keep=0.3, shape={"batch": 4})
+    assert report.notes[0].endswith("taken: fitting one after the other")
+    (output,) = report.errors
+    assert output.relative_unfitted is not None
+    assert output.relative < 0.5 * output.relative_unfitted
 
 
 def test_the_command_ends_with_the_one_that_measures(

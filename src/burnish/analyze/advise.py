@@ -29,8 +29,6 @@ WORTH_IT = 1.01
 _FEW = 3
 _LAUNCH_BOUND = 0.3
 """From this part of the wall on, starting work is what an inference is about."""
-
-
 _OTHER_WORK_S = 1e-3
 """No framework needs as long for one launch: then the host does something else."""
 
@@ -58,6 +56,17 @@ class RefusedFusion:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelChange:
+    """Another model that could be made of this one, and what that is predicted to do."""
+
+    what: str
+    outcome: Outcome
+    evidence: str
+    command: str
+    """What makes it."""
+
+
+@dataclass(frozen=True, slots=True)
 class AdviceFacts:
     """What is known of a model besides its timeline."""
 
@@ -67,6 +76,8 @@ class AdviceFacts:
     fusions: tuple[tuple[str, Outcome], ...] = ()
     """Rules that fire in the graph as it is executed, and what that would do."""
     refusals: tuple[RefusedFusion, ...] = ()
+    changes: tuple[ModelChange, ...] = ()
+    """In fewer bits, or with fewer weights."""
     other_engines: tuple[str, ...] = ()
     extra: str = ""
     """Options that make a command about the same inference: `--shape batch=8`."""
@@ -101,6 +112,7 @@ def advise(setting: Setting, facts: AdviceFacts) -> tuple[Advice, ...]:
     """
     found = [
         *_fusions(facts),
+        *advised(facts.changes),
         *_refusals(setting, facts),
         *_precision(setting, facts),
         *_launching(setting, facts),
@@ -119,12 +131,8 @@ def unmeasured(device: HardwareSpec | None) -> tuple[str, ...]:
     """Return a note where limits are a data sheet's."""
     if device is None or device.is_measured:
         return ()
-    return (
-        (
-            f"the limits of {device.name} are a data sheet's, which this machine may not reach;"
-            f" measure them: burnish doctor --probe {device.kind}"
-        ),
-    )
+    told = f"the limits of {device.name} are a data sheet's, which this machine may not reach;"
+    return (f"{told} measure them: burnish doctor --probe {device.kind}",)
 
 
 def limit_seconds(setting: Setting) -> float | None:
@@ -153,6 +161,16 @@ def _fusions(facts: AdviceFacts) -> Iterator[Advice]:
         )
 
 
+def advised(changes: Sequence[ModelChange]) -> tuple[Advice, ...]:
+    """Return the changes of a model that are worth it, the largest predicted gain first."""
+    found = (
+        Advice(one.what, one.outcome.gain, "simulated", one.evidence, one.command)
+        for one in changes
+        if one.outcome.gain >= WORTH_IT
+    )
+    return tuple(sorted(found, key=lambda one: -(one.gain or 0.0)))
+
+
 def _refusals(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
     """Yield refused fusions; the node where one was looked for bounds what it could give."""
     for one in facts.refusals:
@@ -177,7 +195,8 @@ def _precision(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
     if record is None or device is None:
         return
     weighted = {node.name for node in record.nodes if set(node.inputs) & record.constants}
-    for dtype in ("f16", "bf16", "i8"):
+    # where products were timed in int8, peak rates have nothing to add
+    for dtype in ("f16", "bf16") if facts.changes else ("f16", "bf16", "i8"):
         places = [
             place
             for place in setting.graph.work
@@ -197,8 +216,15 @@ def _precision(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
             confidence="simulated",
             evidence=f"{units.seconds(result.events_s)} are bound by arithmetic, and {device.name}"
             f" computes {shown} faster; check what it does to the results",
-            command=_whatif(facts, f"{asked} --measure" if dtype == "i8" else asked),
+            command=_precise(facts, device, shown, asked),
         )
+
+
+def _precise(facts: AdviceFacts, device: HardwareSpec, shown: str, asked: str) -> str:
+    if facts.is_trace or device.kind == "cpu":
+        return _whatif(facts, f"{asked} --measure" if shown == "int8" else asked)
+    given = shlex.quote(facts.model)
+    return f"burnish optimize {given} -p {shown} --target cuda -o {shown}.onnx"
 
 
 def _gets_faster(event: Event, setting: Setting, dtype: str) -> bool:
@@ -334,10 +360,9 @@ def _far_from_limit(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
 
 def _nothing_left(setting: Setting, facts: AdviceFacts) -> Advice:
     limit_s, wall_s = limit_seconds(setting), simulate(setting.graph).wall_s
-    known = limit_s is not None and wall_s > 0
     evidence = (
         f"within {units.share(1 - limit_s / wall_s)} of the limit of this device"
-        if known and limit_s is not None
+        if limit_s is not None and wall_s > 0
         else "no change that can be simulated gives 1 % or more"
     )
     return Advice(

@@ -139,6 +139,39 @@ class GramMoments:
         self._gram = own if self._gram is None else self._gram + own
 
 
+class PairedMoments:
+    """Sums of YᵀY and YᵀX: of what a product reads in a changed model, and in the original."""
+
+    def __init__(self, product: MatrixProduct) -> None:
+        self.product = product
+        self._samples = 0
+        self._gram: NDArray[np.float32] | None = None
+        self._cross: NDArray[np.float32] | None = None
+
+    @property
+    def gram(self) -> Matrix:
+        """Return YᵀY."""
+        assert self._gram is not None
+        return self._gram.astype(np.float64)
+
+    @property
+    def cross(self) -> Matrix:
+        """Return YᵀX."""
+        assert self._cross is not None
+        return self._cross.astype(np.float64)
+
+    def add(self, original: Array, changed: Array) -> None:
+        """Take one sample of what the product reads in both; the same rows are taken of each."""
+        before, now = (
+            self.product.data(array, np.random.default_rng(self._samples))
+            for array in (original, changed)
+        )
+        self._samples += 1
+        gram, cross = now.T @ now, now.T @ before
+        self._gram = gram if self._gram is None else self._gram + gram
+        self._cross = cross if self._cross is None else self._cross + cross
+
+
 def _patches(image: Array, node: ir.Node) -> Array:
     """Return what a convolution of two dimensions multiplies by its kernel, a row per pixel."""
     weight = node.inputs[1]

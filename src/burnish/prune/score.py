@@ -13,7 +13,7 @@ from burnish.prune.gram import GramMoments, Matrix
 
 Score = Literal["norm", "output-error"]
 
-RIDGE = 1e-3
+RIDGES = (1e-3, 1e-2, 1e-1)
 """Of the mean square of the data: what keeps a solution small where there are few samples."""
 
 
@@ -42,7 +42,7 @@ def _norms(gram: Matrix, weight: Matrix, rows: Sequence[NDArray[np.int64]]) -> M
 
 def _losses(gram: Matrix, weight: Matrix, rows: Sequence[NDArray[np.int64]]) -> Matrix:
     """Return tr(Wᵤᵀ [(G⁻¹)ᵤᵤ]⁻¹ Wᵤ): the error that remains if all others are fitted anew."""
-    inverse = np.linalg.inv(gram + ridge(gram) * np.eye(len(gram)))
+    inverse = np.linalg.inv(gram + ridge(gram, RIDGES[0]) * np.eye(len(gram)))
     return np.array(
         [
             float(np.sum(weight[own] * np.linalg.solve(inverse[np.ix_(own, own)], weight[own])))
@@ -51,9 +51,9 @@ def _losses(gram: Matrix, weight: Matrix, rows: Sequence[NDArray[np.int64]]) -> 
     )
 
 
-def ridge(gram: Matrix) -> float:
+def ridge(gram: Matrix, part: float) -> float:
     """Return what is added to the diagonal before a system is solved."""
-    return RIDGE * float(np.mean(np.diag(gram))) + 1e-12
+    return part * float(np.mean(np.diag(gram))) + 1e-12
 
 
 def without(weight: Matrix, kept: NDArray[np.int64]) -> Matrix:
@@ -63,16 +63,26 @@ def without(weight: Matrix, kept: NDArray[np.int64]) -> Matrix:
     return masked
 
 
-def refitted(gram: Matrix, weight: Matrix, kept: NDArray[np.int64]) -> Matrix:
+def refitted(
+    gram: Matrix,
+    weight: Matrix,
+    kept: NDArray[np.int64],
+    *,
+    part: float = RIDGES[0],
+    cross: Matrix | None = None,
+) -> Matrix:
     """Return weights, zero outside of `kept`, whose product is nearest to what it was.
 
-    min |X W - Xₛ W'|² + ridge |W' - Wₛ|², so that few samples leave the weights as they were.
+    min |X W - Yₛ W'|² + ridge |W' - Wₛ|², so that few samples leave the weights as they were. Y is
+    what the product reads by now, `gram` YᵀY and `cross` YᵀX; without the latter, Y is X. `part` is
+    how much of the mean square of Y the ridge is.
     """
-    gone = np.setdiff1d(np.arange(len(weight)), kept)
+    own = gram[np.ix_(kept, kept)]
+    wanted = (gram if cross is None else cross)[kept] @ weight
     fitted = np.zeros_like(weight)
-    within = gram[np.ix_(kept, kept)] + ridge(gram) * np.eye(len(kept))
-    lost = gram[np.ix_(kept, gone)] @ weight[gone]
-    fitted[kept] = weight[kept] + np.linalg.solve(within, lost)
+    missing = wanted - own @ weight[kept]
+    within = own + ridge(gram, part) * np.eye(len(kept))
+    fitted[kept] = weight[kept] + np.linalg.solve(within, missing)
     return fitted
 
 

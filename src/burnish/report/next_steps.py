@@ -22,7 +22,13 @@ class NextStep:
 
 def next_steps(report: RunReport) -> tuple[NextStep, ...]:
     """Return what a reader can do now, the most urgent first."""
-    return (*_if_wrong(report), *_if_unsure(report), *_hot_spot(report), *_again(report))
+    return (
+        *_if_wrong(report),
+        *_if_unsure(report),
+        *_smaller(report),
+        *_hot_spot(report),
+        *_again(report),
+    )
 
 
 def _if_wrong(report: RunReport) -> tuple[NextStep, ...]:
@@ -50,6 +56,14 @@ def _if_unsure(report: RunReport) -> tuple[NextStep, ...]:
     ]
     command = shlex.join([*kept, *(word for option in longer.items() for word in option)])
     return (NextStep("Measure longer, to tell smaller differences", command),)
+
+
+def _smaller(report: RunReport) -> tuple[NextStep, ...]:
+    """Return what makes another function of the model, with what that is predicted to give."""
+    return tuple(
+        NextStep(f"{units.ratio(one.gain or 1.0)} predicted: {one.what}", one.command)
+        for one in report.smaller
+    )
 
 
 def _hot_spot(report: RunReport) -> tuple[NextStep, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from burnish.analyze.advise import Advice
 from burnish.analyze.profile import Profile
 from burnish.bench.measure import BenchReport
 from burnish.core.steps import StepMark
@@ -37,3 +38,5 @@ class RunReport:
     steps: tuple[StepMark, ...]
     files: Mapping[str, str]
     """What was written: what it is → path, relative to the page."""
+    smaller: tuple[Advice, ...] = ()
+    """What fewer bits and fewer weights are predicted to give; neither was made."""

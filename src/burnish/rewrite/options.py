@@ -31,6 +31,8 @@ class PrecisionRequest:
     """Where inputs are to find scales with beforehand; None: scales are found as it runs."""
     calibration: Method = "minmax"
     """How the span of a value is chosen from what it was seen to be."""
+    smooth: float | None = None
+    """Which part of the spread of activations is moved into weights first; None: none."""
     max_error: float | None = None
     """How far outputs may move, in their root mean square, where numbers are changed so that they
     must; None: what is usual for the precision."""

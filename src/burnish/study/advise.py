@@ -24,6 +24,7 @@ from burnish.rewrite.result import RewriteReport
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.store.trust import is_runnable
+from burnish.study.advise_changes import model_changes
 from burnish.study.diagnosing import same_sizes
 from burnish.study.requests.looking import AdviseCommand
 from burnish.study.timeline import Recorded, TimelineRequest, recorded, timeline_of
@@ -51,6 +52,7 @@ def advise_on(request: TimelineRequest, *, progress: Progress = SILENT) -> Advis
             RefusedFusion(miss.rule, miss.node, miss.reason, miss.remedy)
             for miss in rewriting.misses
         ),
+        changes=model_changes(request, found) if request.engine == ENGINE else (),
         other_engines=_others(request),
         extra=same_sizes(request.shape, request.options.threads),
     )

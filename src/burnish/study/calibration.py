@@ -6,24 +6,31 @@ its elements in a histogram of fixed size, a few values at a time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import overload
 
+import numpy as np
 import onnx_ir as ir
+from numpy.typing import NDArray
 
+from burnish.core.arrays import Array
 from burnish.core.errors import UsageError
 from burnish.engines.base import EngineOptions
 from burnish.engines.isolated import open_session
 from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds
+from burnish.feeds.load import load
 from burnish.parity.exposed import Exposed
 from burnish.parity.subject import JUDGE
 from burnish.process.scratch import scratch
 from burnish.rewrite.options import Method, PrecisionRequest
 from burnish.rewrite.precision import calibrated_values
+from burnish.rewrite.precision.smooth import Smoothing, smoothed, smoothed_values
 from burnish.rewrite.precision.thresholds import Histogram, Span, span_of
-from burnish.store import onnx_files
+from burnish.store import layout, onnx_files
 from burnish.store.history import History
+from burnish.store.interface import Interface
 from burnish.store.stored import StoredModel
 from burnish.study.conversion import Seen
 from burnish.study.deviation import SYNTHETIC
@@ -36,14 +43,39 @@ _AT_ONCE = 8
 _MADE_SAMPLES = 8
 
 
+class StoredFeeds(Sequence[Feeds]):
+    """Inputs of several folders, each read when it is asked for and not kept."""
+
+    def __init__(self, paths: Sequence[Path], interface: Interface) -> None:
+        self._paths = tuple(paths)
+        self._interface = interface
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._paths)
+
+    @overload
+    def __getitem__(self, place: int) -> Feeds: ...
+    @overload
+    def __getitem__(self, place: slice) -> StoredFeeds: ...
+    def __getitem__(self, place: int | slice) -> Feeds | StoredFeeds:
+        """Return the inputs at a place, read anew, or some of them."""
+        if isinstance(place, slice):
+            return StoredFeeds(self._paths[place], self._interface)
+        return load(self._paths[place], self._interface)
+
+
 def calibration_feeds(
     model: StoredModel, asked: str, *, seed: int = 0
-) -> tuple[tuple[Feeds, ...], str]:
+) -> tuple[Sequence[Feeds], str]:
     """Return the inputs to calibrate with, and where they are from."""
     if asked == MADE:
         return choose(model, samples=_MADE_SAMPLES, seed=seed), SYNTHETIC
     require_data(asked)
-    return choose(model, data=Path(asked)), asked
+    folder = Path(asked)
+    sets = layout.data_sets(folder) if folder.is_dir() else ()
+    interface = onnx_files.interface(onnx_files.read(model.onnx))
+    return StoredFeeds(sets or (folder,), interface), asked
 
 
 def require_data(asked: str | None) -> None:
@@ -60,8 +92,25 @@ def calibrated(rewritten: ir.Model, model: StoredModel, numbers: PrecisionReques
     if numbers.calibrate is None:
         return Seen()
     feeds, source = calibration_feeds(model, numbers.calibrate)
+    smoothing = None
+    if numbers.smooth is not None:
+        watched = smoothed_values(rewritten, numbers.keep)
+        smoothing = Smoothing(channel_tops(rewritten, watched, feeds), numbers.smooth)
+        rewritten = smoothed(rewritten, smoothing, numbers.keep)
     names = calibrated_values(rewritten, numbers.keep)
-    return Seen(spans=spans(rewritten, names, feeds, numbers.calibration), source=source)
+    found = spans(rewritten, names, feeds, numbers.calibration)
+    return Seen(spans=found, smoothing=smoothing, source=source)
+
+
+def channel_tops(
+    model: ir.Model, names: Sequence[str], feeds: Sequence[Feeds]
+) -> dict[str, NDArray[np.float32]]:
+    """Return the largest magnitude of each channel, the last axis, of each of these values."""
+    found: dict[str, NDArray[np.float32]] = {}
+    for name, array in values_of(model, names, feeds):
+        rows = np.abs(array.reshape(-1, array.shape[-1])).max(axis=0, initial=0.0)
+        found[name] = np.maximum(found[name], rows) if name in found else rows
+    return found
 
 
 def spans(
@@ -86,11 +135,18 @@ def _histograms(
     model: ir.Model, ranges: dict[str, ValueRange], feeds: Sequence[Feeds]
 ) -> dict[str, Histogram]:
     found = {name: Histogram.empty(seen.least, seen.largest) for name, seen in ranges.items()}
+    for name, array in values_of(model, list(found), feeds):
+        found[name] = found[name].with_elements(array)
+    return found
+
+
+def values_of(
+    model: ir.Model, names: Sequence[str], feeds: Sequence[Feeds]
+) -> Iterator[tuple[str, Array]]:
+    """Yield each of these values for each of the inputs, few of them at a time."""
     inputs = {value.name or "" for value in model.graph.inputs}
-    for fed in feeds:
-        for name in inputs & set(found):
-            found[name] = found[name].with_elements(fed.arrays[name])
-    inner = [name for name in found if name not in inputs]
+    yield from ((name, fed.arrays[name]) for fed in feeds for name in names if name in inputs)
+    inner = [name for name in names if name not in inputs]
     with scratch("calibration") as folder:
         path = folder / "model.onnx"
         onnx_files.write(model, path, history=History("", ()))
@@ -101,6 +157,4 @@ def _histograms(
                 open_session(JUDGE, one, EngineOptions(graph_level="off")) as session,
             ):
                 for fed in feeds:
-                    for name, array in session.run(fed.arrays).items():
-                        found[name] = found[name].with_elements(array)
-    return found
+                    yield from session.run(fed.arrays).items()

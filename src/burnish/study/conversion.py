@@ -17,6 +17,7 @@ from burnish.process.scratch import scratch
 from burnish.rewrite.interface import with_axes_renamed, with_i32_inputs, with_interface_of
 from burnish.rewrite.options import Conversion, OptimizeOptions, PrecisionRequest
 from burnish.rewrite.precision import PrecisionReport, bits_for, convert
+from burnish.rewrite.precision.smooth import Smoothing
 from burnish.rewrite.precision.thresholds import Span
 from burnish.rewrite.precision.widen import rounding
 from burnish.store import onnx_files
@@ -61,6 +62,8 @@ class Seen:
     """Why nothing was; empty: it was, or nobody asked."""
     spans: Mapping[str, Span] | None = None
     """On which part of a value's range 8 bits are spent; None: that is found as it runs."""
+    smoothing: Smoothing | None = None
+    """How channels are made even before that; None: they are left as they are."""
     source: str = ""
     """Where the inputs are from on which the spans were seen."""
 
@@ -105,28 +108,33 @@ def converted(
         bits=bits_for(detect.cpu().flags),
         magnitudes=seen.magnitudes,
         spans=seen.spans,
+        smoothing=seen.smoothing,
     )
-    notes = (
-        *found.report.notes,
-        *filter(
-            None, [seen.note, *_said(wanted.numbers.precision), *_calibrated(wanted.numbers, seen)]
-        ),
-    )
+    notes = (*found.report.notes, *_said(wanted.numbers, options, seen))
     report = dataclasses.replace(found.report, notes=notes)
     return found.model, ConversionReport(wanted.axes, names, report)
 
 
-def _said(precision: str) -> tuple[str, ...]:
-    """Return what must be known of how a model in a precision is compared here."""
-    if precision != "bf16":
-        return ()
-    return (_ROUNDED,)
+def without_functions(options: OptimizeOptions) -> OptimizeOptions:
+    """Return options with which calls of functions are written out, if numbers are to change.
+
+    The values in a function have types only where it is called.
+    """
+    if options.conversion.numbers is None:
+        return options
+    return dataclasses.replace(options, keep_functions=False)
 
 
-def _calibrated(numbers: PrecisionRequest, seen: Seen) -> tuple[str, ...]:
-    if seen.spans is None:
-        return ()
-    return (f"calibrated on {seen.source}: {len(seen.spans)} values, {numbers.calibration}",)
+def _said(numbers: PrecisionRequest, options: OptimizeOptions, seen: Seen) -> Iterator[str]:
+    """Yield what must be known of how a model in a precision is made and compared here."""
+    if seen.note:
+        yield seen.note
+    if numbers.precision == "bf16":
+        yield _ROUNDED
+    if options.keep_functions:
+        yield f"calls of functions were written out, to be brought to {numbers.precision}"
+    if seen.spans is not None:
+        yield f"calibrated on {seen.source}: {len(seen.spans)} values, {numbers.calibration}"
 
 
 def _require_casts(model: ir.Model) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from burnish.core.arrays import Array
 from burnish.core.progress import SILENT, Progress
-from burnish.engines.base import EngineOptions
+from burnish.engines.base import EngineOptions, GraphLevel
 from burnish.engines.isolated import open_session
 from burnish.feeds.feed import Feeds
 from burnish.parity.compare import compare
@@ -72,19 +72,23 @@ class DeviationReport:
         return max(self.outputs, key=lambda one: (one.non_finite > 0, one.relative), default=None)
 
 
-def deviation(
+def deviation(  # noqa: PLR0913  (each is a choice of its own)
     original: StoredModel,
     changed: StoredModel,
     feeds: Sequence[Feeds],
     *,
     bound: float,
     source: str,
+    level: GraphLevel = "all",
     progress: Progress = SILENT,
 ) -> DeviationReport:
-    """Return how far the outputs of `changed` are from those of `original`, as that is written."""
+    """Return how far the outputs of `changed` are from those of `original`, as that is written.
+
+    `level` says how far the engine may optimise what was changed.
+    """
     expected = list(_runs(original, feeds, EngineOptions(graph_level="off")))
     found: dict[str, OutputDeviation] = {}
-    for number, given in enumerate(_runs(changed, feeds, EngineOptions()), 1):
+    for number, given in enumerate(_runs(changed, feeds, EngineOptions(graph_level=level)), 1):
         reference = expected[number - 1]
         if set(reference) != set(given):
             return DeviationReport((), number, source, bound, "it has other outputs")

@@ -12,9 +12,13 @@ from burnish.study.calibration import calibrated
 from burnish.study.conversion import Seen
 from burnish.study.int8_gain import Int8Gain, int8_gain
 from burnish.study.moved import feeds_of
+from burnish.study.optimize_report import OptimizeReport
 from burnish.study.ranges import ranges_of
 from burnish.study.repair import Broken, Repair, repaired
+from burnish.study.repair_integers import Spoiled, integers_repaired
 
+_SPARE = 0.5
+"""Of what is allowed: what is aimed at where an engine rounds elsewhere than was thought."""
 _NEVER = 1e9
 """Numbers from here on stand for "never" in masks; whether it matters what they become is tried."""
 
@@ -58,4 +62,34 @@ def repair_of(
     feeds = feeds_of(model, request)
     broken = Broken(rewritten, numbers, feeds, options.target, seen.magnitudes)
     found = repaired(broken)
+    return found if found.keep else None
+
+
+def repair_after(
+    rejected: OptimizeReport,
+    rewritten: ir.Model,
+    model: StoredModel,
+    options: OptimizeOptions,
+    request: VerifyRequest | None,
+    seen: Seen,
+) -> Repair | None:
+    """Return what must stay in fp32 for a model that was rejected because its results moved.
+
+    In integers they move too far; in 16 bits an engine may round elsewhere than was thought, so
+    half of what is allowed is aimed at. None: that is not why it was rejected, or nothing helps.
+    """
+    if request is None:
+        return None
+    if options.conversion.integers is not None:
+        moved = rejected.deviation
+        if moved is None or moved.problem:
+            return None
+        return integers_repaired(Spoiled(rewritten, model, options, request, seen))
+    numbers, parity = options.conversion.half, rejected.parity
+    if numbers is None or parity is None or parity.crash is not None or seen.note:
+        return None
+    feeds = feeds_of(model, request)
+    found = repaired(
+        Broken(rewritten, numbers, feeds, options.target, seen.magnitudes, of_tolerance=_SPARE)
+    )
     return found if found.keep else None

@@ -21,18 +21,24 @@ from burnish.store.history import History, HistoryStep
 from burnish.store.stored import StoredModel
 from burnish.study import rewriting
 from burnish.study.acceptance import Acceptance
+from burnish.study.accuracy import Task, TaskAccuracy, task_accuracy, task_of
 from burnish.study.check import JUDGE, CheckReport
 from burnish.study.conversion import (
     ConversionReport,
     Seen,
+    comparable,
     converted,
     renamed,
     with_reasons,
+    without_functions,
 )
-from burnish.study.fewer_bits import gain_of, repair_of, seen_in
+from burnish.study.fewer_bits import gain_of, repair_after, repair_of, seen_in
 from burnish.study.given import model_of
 from burnish.study.int8_gain import Int8Gain
+from burnish.study.moved import feeds_of
 from burnish.study.optimize_report import OptimizeReport, RewriteRejectedError
+from burnish.study.repair import Repair
+from burnish.study.repair_integers import keeping
 from burnish.study.requests.rewriting import OptimizeCommand
 from burnish.study.requests.vocabulary import path, shapes
 from burnish.study.trial import FusionTrial, tried
@@ -58,13 +64,31 @@ def answer(asked: OptimizeCommand, *, progress: Progress = SILENT) -> OptimizeRe
         data=path(asked.data),
         budget_s=asked.budget or 0.0,
     )
+    task = task_of(path(asked.labels), asked.metric, request.data)
     report = optimize_file(
         model, target, options, request=request if asked.verify else None,
         trial=rewriting.trial_of(asked), progress=progress,
     )  # fmt: skip
+    if task is not None:
+        report = dataclasses.replace(
+            report, accuracy=_scored(model, report, options, request, task)
+        )
     if named is None and not options.conversion.changes_types:
         share_data_sets(model, target)
     return report
+
+
+def _scored(
+    model: StoredModel,
+    report: OptimizeReport,
+    options: OptimizeOptions,
+    request: VerifyRequest,
+    task: Task,
+) -> TaskAccuracy:
+    """Return what the original and what was made of it score on the user's labels."""
+    made = StoredModel(report.target, report.target.stem)
+    with comparable(model, made, options.conversion) as (original, changed):
+        return task_accuracy(original, changed, feeds_of(original, request), task)
 
 
 def optimize_file(
@@ -111,22 +135,35 @@ def _attempt(
     progress: Progress,
 ) -> OptimizeReport:
     source = renamed(onnx_files.read(model.onnx), options.conversion)
-    result, check = tried(source, options, trial)
+    result, check = tried(source, without_functions(options), trial)
     progress.step("optimize", 1, 1, _summary(result.report))
     gain = gain_of(result.model, model, options)
     if gain is not None:
         progress.step("probe", 1, 1, str(gain))
     seen = seen_in(result.model, model, options, request)
     made = _Made(model, target, result, check, seen, gain)
-    numbers = options.conversion.half
     repair = repair_of(result.model, model, options, request, seen)
-    if repair is None or numbers is None:
+    try:
+        return _repaired(made, options, repair, request, progress)
+    except RewriteRejectedError as rejected:
+        again = repair_after(rejected.report, result.model, model, options, request, seen)
+        if again is None:
+            raise
+        return _repaired(made, options, again, request, progress)
+
+
+def _repaired(
+    made: _Made,
+    options: OptimizeOptions,
+    repair: Repair | None,
+    request: VerifyRequest | None,
+    progress: Progress,
+) -> OptimizeReport:
+    """Write a model of which some nodes stay in fp32, if any must, and say of each why."""
+    if repair is None:
         return _written(made, options, request, progress)
     progress.step("repair", 1, 1, f"{len(repair.keep)} nodes stay in fp32")
-    more = dataclasses.replace(numbers, keep=(*numbers.keep, *repair.keep))
-    conversion = dataclasses.replace(options.conversion, numbers=more)
-    again = dataclasses.replace(options, conversion=conversion)
-    report = _written(made, again, request, progress)
+    report = _written(made, keeping(options, repair.keep), request, progress)
     changed = with_reasons(report.conversion, repair.reasons)
     return dataclasses.replace(report, conversion=changed, repair=repair)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from burnish.core.errors import CheckFailedError
 from burnish.parity.report import VerifyReport
 from burnish.rewrite.result import RewriteReport
+from burnish.study.accuracy import TaskAccuracy
 from burnish.study.check import CheckReport
 from burnish.study.conversion import ConversionReport
 from burnish.study.deviation import DeviationReport
@@ -40,6 +41,8 @@ class OptimizeReport:
     """What int8 was predicted to give on this machine; None: it was not asked for, or not known."""
     repair: Repair | None = None
     """What had to go back to f32 for results to be the same; None: nothing had to."""
+    accuracy: TaskAccuracy | None = None
+    """What both score on the user's labels; None: there are none."""
     source_bytes: int = 0
     """What the original takes on disk, weights included."""
     target_bytes: int = 0

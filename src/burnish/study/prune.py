@@ -11,6 +11,7 @@ from burnish.prune.choose import chosen
 from burnish.prune.cut import Kept, Weights, cut, reweighted
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
+from burnish.study.accuracy import task_accuracy, task_of
 from burnish.study.given import model_of
 from burnish.study.prune_cut import (
     Prunable,
@@ -42,9 +43,15 @@ def answer(asked: PruneCommand, *, progress: Progress = SILENT) -> PruneReport:
     named = path(asked.output)
     target = named or target_of(model, SUFFIX)
     files.check_file(target, None if named else onnx_files.OWN)
+    labelled = task_of(path(asked.labels), asked.metric, path(asked.data))
     isolated.start(ENGINE)
     task = PruneTask(asked, model, target, inputs_of(model, asked), progress)
-    return _structured(task) if asked.method == "structured" else masked(task)
+    report = _structured(task) if asked.method == "structured" else masked(task)
+    if labelled is None:
+        return report
+    made = StoredModel(target, target.stem)
+    scored_as = task_accuracy(model, made, task.inputs.every, labelled)
+    return dataclasses.replace(report, accuracy=scored_as)
 
 
 def _structured(task: PruneTask) -> PruneReport:

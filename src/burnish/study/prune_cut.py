@@ -20,7 +20,7 @@ from burnish.prune.cut import Kept
 from burnish.prune.dims import Dim
 from burnish.prune.flow import Flow
 from burnish.prune.gram import GramMoments, products
-from burnish.prune.score import Score, refitted, relative_error, unit_scores, without
+from burnish.prune.score import RIDGES, Score, refitted, relative_error, unit_scores, without
 from burnish.prune.work import PrunedWork
 from burnish.store import onnx_files
 from burnish.store.graph import GraphRecord
@@ -55,7 +55,7 @@ class Calibrated:
     @property
     def weights(self) -> list[np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
         """Return the weights of each product as a matrix."""
-        return [one.product.matrix(_elements(one.product.summed.weight)) for one in self.moments]
+        return [one.product.matrix(elements(one.product.summed.weight)) for one in self.moments]
 
 
 def prunable(model: StoredModel, feeds: Feeds) -> Prunable:
@@ -93,10 +93,13 @@ def scored(axes: Sequence[Calibrated], score: Score) -> tuple[Scored, ...]:
     )
 
 
-def new_weights(axes: Sequence[Calibrated], kept: Kept, fit: Fit) -> dict[str, Array]:
+def new_weights(
+    axes: Sequence[Calibrated], kept: Kept, fit: Fit, part: float = RIDGES[0]
+) -> dict[str, Array]:
     """Return the weights that read what is cut, at their old sizes, with zeros for what is gone.
 
-    A weight that several products read is only zeroed: what fits one need not fit another.
+    A weight that several products read is only zeroed: what fits one need not fit another. `part`
+    is how strongly fitted weights are held to what they were.
     """
     result: dict[str, Array] = {}
     for own in axes:
@@ -105,11 +108,11 @@ def new_weights(axes: Sequence[Calibrated], kept: Kept, fit: Fit) -> dict[str, A
         for moments, weight in zip(own.moments, own.weights, strict=True):
             value, rows = moments.product.summed.weight, moments.product.rows(kept)
             new = (
-                refitted(moments.gram, weight, rows)
+                refitted(moments.gram, weight, rows, part=part)
                 if fit == "fitted" and moments.product.alone
                 else without(weight, rows)
             )
-            result[value.name or ""] = moments.product.weight(new, _elements(value))
+            result[value.name or ""] = moments.product.weight(new, elements(value))
     return result
 
 
@@ -138,7 +141,8 @@ def left_of(kept: Kept) -> dict[Dim, int]:
     return {dim: len(units) for dim, units in kept.items()}
 
 
-def _elements(value: ir.Value) -> Array:
+def elements(value: ir.Value) -> Array:
+    """Return the elements of a constant."""
     tensor = constant_tensor(value)
     assert tensor is not None
     return tensor.numpy()

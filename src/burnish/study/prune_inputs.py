@@ -28,19 +28,35 @@ ENGINE = "onnxruntime-cpu"
 _AT_ONCE = 16
 """How many inner values one run gives out, which bounds the memory that it takes."""
 _MOST_JUDGED = 8
+_MOST_CHOOSING = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Inputs to calibrate with, and inputs to judge by."""
+    """Inputs to calibrate with, to choose by, and to judge by."""
 
     calibrating: tuple[Feeds, ...]
+    choosing: tuple[Feeds, ...]
+    """To choose between fits by: others than those to calibrate with, if there are enough."""
     judging: tuple[Feeds, ...]
     about: Calibration
 
+    @property
+    def every(self) -> tuple[Feeds, ...]:
+        """Return all of them once, in the order in which they were given."""
+        apart = self.calibrating if self.choosing is self.calibrating else self._both
+        return (*apart, *self.judging) if self.about.held_out else apart
+
+    @property
+    def _both(self) -> tuple[Feeds, ...]:
+        return (*self.calibrating, *self.choosing)
+
 
 def inputs_of(model: StoredModel, asked: PruneCommand | SensitivityCommand) -> Inputs:
-    """Return the inputs that a request asks for; of several, a quarter is held out to judge by."""
+    """Return the inputs that a request asks for; of several, a quarter is held out to judge by.
+
+    Of the others, a quarter is kept back to choose between fits by.
+    """
     data = path(asked.data)
     every = choose(
         model,
@@ -55,7 +71,10 @@ def inputs_of(model: StoredModel, asked: PruneCommand | SensitivityCommand) -> I
     judging = judging if held else every
     source = SYNTHETIC if data is None else str(data)
     about = Calibration(len(calibrating), len(judging), source, held_out=held > 0)
-    return Inputs(calibrating, judging, about)
+    back = min(len(calibrating) // 4, _MOST_CHOOSING)
+    choosing = calibrating[len(calibrating) - back :] if back else calibrating
+    fitting = calibrating[: len(calibrating) - back] if back else calibrating
+    return Inputs(fitting, choosing, judging, about)
 
 
 def observe(

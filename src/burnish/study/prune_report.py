@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.parity.report import VerifyReport
+from burnish.study.accuracy import TaskAccuracy
 
 SCHEMA = 1
 SYNTHETIC = "synthetic: accuracy not proven"
@@ -91,4 +92,6 @@ class PruneReport:
     parity: VerifyReport | None
     """Of the smaller model with its twin, which has zeros in place of what was cut."""
     latency: MeasuredLatency | None = None
+    accuracy: TaskAccuracy | None = None
+    """What both score on the user's labels; None: there are none."""
     notes: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ from burnish.feeds.feed import Feeds
 from burnish.infer.walk import is_standard
 from burnish.parity.compare import compare
 from burnish.parity.subject import JUDGE
-from burnish.parity.tolerances import Tolerances
+from burnish.parity.tolerances import ARITHMETIC, Tolerances
 from burnish.process.scratch import scratch
 from burnish.rewrite.options import PrecisionRequest, Target
 from burnish.rewrite.passes.names import FixNames
@@ -40,6 +40,7 @@ from burnish.store import onnx_files
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
 from burnish.study.deviation import relative_error
+from burnish.study.rounding_tail import MOST, is_tail
 
 _NOISE = 2.0**-9
 """An error that a few roundings to 11 bits make; below, nobody is charged."""
@@ -71,6 +72,9 @@ class Broken:
     feeds: Sequence[Feeds]
     target: Target = "cpu"
     magnitudes: Mapping[str, float] | None = None
+    of_tolerance: float = 1.0
+    """How much of what is allowed outputs may be off: less, where an engine that rounds elsewhere
+    is to agree as well."""
 
 
 def repaired(broken: Broken) -> Repair:
@@ -88,7 +92,7 @@ def repaired(broken: Broken) -> Repair:
         return work.shortest(unfit, work.unstable(list(unfit)))
 
 
-def _fewest(total: int, agrees: Callable[[int], bool]) -> int:
+def fewest(total: int, agrees: Callable[[int], bool]) -> int:
     """Return the least head that agrees; all of it does, and what is longer than one that does."""
     head, below = 1, 0
     while head < total and not agrees(head):
@@ -111,7 +115,8 @@ class _Search:
         self._folder = folder
         half = HALVES[broken.numbers.precision]
         self._half = half.dtype.numpy()
-        self._tolerances = Tolerances(arithmetic=element_type(half.name))
+        self._most = MOST[half.name]
+        self._tolerances = _part(element_type(half.name), broken.of_tolerance)
         self._plain = broken.model.clone()
         FixNames()(self._plain)
         self.runs = 0
@@ -131,7 +136,16 @@ class _Search:
             return True  # nothing is left to be in 16 bits: it is the original
         ran = self._run(found, self._outputs, self._broken.feeds)
         for fed, expected, given in zip(self._broken.feeds, self._expected, ran, strict=True):
-            if not all(diff.passed for diff in compare(expected, given, self._tolerances)):
+            diffs = compare(expected, given, self._tolerances)
+            near = (
+                diff.passed
+                or (
+                    is_tail(diff)
+                    and relative_error(expected[diff.name], given[diff.name]) <= self._most
+                )
+                for diff in diffs
+            )
+            if not all(near):
                 self._telling = fed
                 return False
         return True
@@ -148,10 +162,15 @@ class _Search:
         }
 
     def shortest(self, sure: Mapping[str, str], more: Mapping[str, str]) -> Repair:
-        """Return the shortest head of `more` with which, and what is sure, the outputs agree."""
+        """Return the shortest head of `more` with which, and what is sure, the outputs agree.
+
+        Nothing, where all would have to go back: that is no model in 16 bits.
+        """
         names = list(more)
-        count = _fewest(len(names), lambda head: self.agrees([*sure, *names[:head]]))
+        count = fewest(len(names), lambda head: self.agrees([*sure, *names[:head]]))
         keep = [*sure, *names[:count]]
+        if self._changed <= set(keep):
+            return Repair((), {}, self.runs)
         return Repair(tuple(keep), {name: {**sure, **more}[name] for name in keep}, self.runs)
 
     def unfit(self) -> dict[str, str]:
@@ -216,6 +235,15 @@ class _Search:
         options = EngineOptions(graph_level="off")
         with open_session(JUDGE, StoredModel(path, path.stem), options) as session:
             return [session.run(fed.arrays) for fed in feeds]
+
+
+def _part(arithmetic: str, part: float) -> Tolerances:
+    """Return a part of what a type of arithmetic allows."""
+    if part == 1.0:
+        return Tolerances(arithmetic=arithmetic)
+    whole = ARITHMETIC[arithmetic]
+    absolute, relative = part * whole.absolute, part * whole.relative
+    return Tolerances(arithmetic=arithmetic, absolute=absolute, relative=relative)
 
 
 def _shared(narrow: ir.Model, plain: ir.Model) -> dict[str, str]:

@@ -101,14 +101,32 @@ def _numbers(asked: OptimizeCommand) -> PrecisionRequest | None:
         return None
     require_kernels(wanted, family(asked.target))
     require_data(asked.calibrate)
+    _require_smoothing(asked)
     return PrecisionRequest(
         cast(Precision, wanted),
         edges="keep" if asked.keep_io else "convert",
         keep=names(asked.keep_fp32),
         calibrate=asked.calibrate,
         calibration=asked.calibration,
+        smooth=asked.smooth,
         max_error=asked.max_error,
     )
+
+
+def _require_smoothing(asked: OptimizeCommand) -> None:
+    """Refuse to even channels out that nobody looks at, or by more than there is."""
+    if asked.smooth is None:
+        return
+    if asked.calibrate is None:
+        raise UsageError(
+            "--smooth needs to know how large each channel gets",
+            hint="add --calibrate DATA, or --calibrate synthetic",
+        )
+    if not 0 < asked.smooth <= 1:
+        raise UsageError(
+            f"--smooth {asked.smooth:g} is not a share above 0 and up to 1",
+            hint="write for instance --smooth 0.5",
+        )
 
 
 def _require_used(asked: OptimizeCommand, wanted: str | None) -> None:
@@ -118,6 +136,7 @@ def _require_used(asked: OptimizeCommand, wanted: str | None) -> None:
         ("--keep-io", asked.keep_io, halves),
         ("--keep-fp32", asked.keep_fp32, every),
         ("--calibrate", asked.calibrate is not None, ("int8",)),
+        ("--smooth", asked.smooth is not None, ("int8",)),
         ("--max-error", asked.max_error is not None, integers),
     ):
         if given and wanted not in told:

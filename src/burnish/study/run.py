@@ -7,6 +7,7 @@ import datetime as dt
 from dataclasses import dataclass
 from pathlib import Path
 
+from burnish.analyze.advise import Advice, advised
 from burnish.analyze.profile import Profile
 from burnish.bench import choose
 from burnish.bench.measure import BenchReport
@@ -33,6 +34,7 @@ from burnish.report.record import RunReport
 from burnish.store import layout, onnx_files
 from burnish.store.stored import StoredModel
 from burnish.store.trust import foreign_code
+from burnish.study.advise_changes import model_changes
 from burnish.study.given import models_of
 from burnish.study.inputs import fed, feeds_of
 from burnish.study.judge import judge_of
@@ -41,11 +43,11 @@ from burnish.study.optimize import optimize_file
 from burnish.study.optimize_report import OptimizeReport, RewriteRejectedError
 from burnish.study.picture import picture_of
 from burnish.study.profiling import Recorder, profiled, recording_of
-from burnish.study.requests.judging import BenchCommand, RunCommand
+from burnish.study.requests.judging import CPU, BenchCommand, RunCommand
 from burnish.study.requests.line import line
 from burnish.study.requests.vocabulary import names, path
 from burnish.study.rewriting import options_of_run
-from burnish.study.timeline import TimelineRequest, typical, undisturbed
+from burnish.study.timeline import Recorded, TimelineRequest, typical, undisturbed
 from burnish.study.trial import FusionTrial
 from burnish.version import __version__
 
@@ -63,6 +65,8 @@ class Looked:
 
     profiles: tuple[Profile, ...]
     drawn: Drawings | None
+    smaller: tuple[Advice, ...] = ()
+    """What fewer bits and fewer weights are predicted to give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,7 @@ def _studied(study: _Study) -> tuple[RunReport, Looked]:
         profile=looked.profiles,
         steps=study.log.marks,
         files=_files(study, parity, looked),
+        smaller=looked.smaller,
     )
     return report, looked
 
@@ -255,11 +260,11 @@ def _profiled(study: _Study, models: list[StoredModel], keys: list[str]) -> Look
     def make() -> Looked:
         looked = [_looked_at(study, model, engine, feeds) for model in models]
         seen = [one for one in looked if one is not None]
-        profiles = tuple(profile for profile, _ in seen)
         if not seen:
-            return Looked(profiles, None)
-        files.write_text(study.folder / EXPLORE, explore.page(seen[-1][1]), html.FILES)
-        return Looked(profiles, drawings(seen[-1][1]))
+            return Looked((), None)
+        files.write_text(study.folder / EXPLORE, explore.page(seen[-1].picture), html.FILES)
+        profiles = tuple(one.profile for one in seen)
+        return Looked(profiles, drawings(seen[-1].picture), _smaller(seen[0], engine))
 
     key = study.key(keys, engine, options, feeds.bindings, study.asked.seed)
     is_there = (study.folder / EXPLORE).exists
@@ -268,9 +273,24 @@ def _profiled(study: _Study, models: list[StoredModel], keys: list[str]) -> Look
     )
 
 
-def _looked_at(
-    study: _Study, model: StoredModel, engine: str, feeds: Feeds
-) -> tuple[Profile, Picture] | None:
+@dataclass(frozen=True, slots=True)
+class _Inference:
+    """Where the time of one model goes."""
+
+    profile: Profile
+    picture: Picture
+    request: TimelineRequest
+    recorded: Recorded
+
+
+def _smaller(original: _Inference, engine: str) -> tuple[Advice, ...]:
+    """Return what fewer bits and fewer weights are predicted to give, where that can be told."""
+    if engine != CPU:
+        return ()
+    return advised(model_changes(original.request, original.recorded))
+
+
+def _looked_at(study: _Study, model: StoredModel, engine: str, feeds: Feeds) -> _Inference | None:
     """Return where a model's time goes, and its picture; None where no engine could tell."""
     options, subject = _engine_options(study.asked), fed(model, feeds)
     how = Recorder(options, shape=study.asked.shape)
@@ -282,12 +302,13 @@ def _looked_at(
         found, _, _ = profiled(recording, subject, engine, how)
         assert recording.trace is not None, "else there was no profile either"
         plain_s = undisturbed(recording.plain_s)
-        drawn = picture_of(typical(recording.trace, plain_s, request, subject), request)
+        recorded = typical(recording.trace, plain_s, request, subject)
+        drawn = picture_of(recorded, request)
     except (EngineCrashedError, MissingCapabilityError) as error:  # its row there says so, too
         study.progress.step("profile", 1, 1, error.problem)
         return None
     study.progress.step("profile", 1, 1, model.label)
-    return found, drawn
+    return _Inference(found, drawn, request, recorded)
 
 
 def _files(study: _Study, parity: VerifyReport, looked: Looked) -> dict[str, str]:

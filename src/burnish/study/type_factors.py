@@ -36,7 +36,7 @@ def with_type_factors(
         for action in scenario.actions
         if action.do == "precision" and action.by in MEASURED
         for event in _events(action.select, setting)
-        if (shape := _shape(event, setting)) is not None
+        if (shape := product_shape(event, setting)) is not None
     }
     cores = threads or usable_cores()
     factors = {
@@ -54,7 +54,7 @@ def _events(selectors: Sequence[Selector], setting: Setting) -> Iterable[Event]:
             yield setting.graph.events[place]
 
 
-def _shape(event: Event, setting: Setting) -> tuple[int, int, int] | None:
+def product_shape(event: Event, setting: Setting) -> tuple[int, int, int] | None:
     """Return rows, depth and columns of an f32 product with constant weights; None: it is none."""
     record = setting.scene.record
     nodes = [setting.nodes[name] for name in event.nodes if name in setting.nodes]

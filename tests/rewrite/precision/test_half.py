@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 import numpy as np
+import onnx
 import onnx_ir as ir
 import pytest
 from hypothesis import given, settings
@@ -236,13 +237,24 @@ def test_a_type_without_kernels_is_refused_before_anything_is_done() -> None:
     assert caught.value.hint == "for GPUs, add --target cuda; for CPUs, write -p fp16 or -p int8"
 
 
-def test_functions_are_refused() -> None:
-    model = plain()
-    function = ir.Function("mine", "f", graph=ir.Graph([], [], nodes=[]), attributes=[])
-    model.functions[function.identifier()] = function
-    with pytest.raises(ModelError, match="functions cannot be brought to fp16") as caught:
-        convert(model, "fp16")
-    assert caught.value.hint == "leave --keep-functions and --functions away"
+def test_what_functions_stand_for_computes_in_fewer_bits() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 20, "a" : 1]>
+    g (float[2] x) => (float[2] y) {z = a.f(x) y = a.f(z)}
+    <domain: "a", opset_import: ["" : 20]> f (x) => (y) {y = Tanh(x)}"""
+    model = ir.from_proto(onnx.parser.parse_model(text))
+    found = convert(model, "fp16")
+    assert [node.op_type for node in found.model.graph] == ["Tanh", "Tanh"]
+    assert len(found.report.changed) == 2
+    assert model.functions, "the argument is left as it is"
+
+
+def test_a_function_that_cannot_be_written_out_is_refused() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 20, "a" : 1]>
+    g (float[2] x) => (float[2] y) {y = a.f(x)}
+    <domain: "a", opset_import: ["" : 9]> f (x) => (y) {y = Softmax(x)}"""
+    with pytest.raises(ModelError, match="the function a::f cannot be put in place") as caught:
+        convert(ir.from_proto(onnx.parser.parse_model(text)), "fp16")
+    assert caught.value.hint == "export the model again without functions"
 
 
 OPERATORS = ("Relu", "Tanh", "Sigmoid", "Abs", "Neg", "Softmax", "Sin", "Identity")

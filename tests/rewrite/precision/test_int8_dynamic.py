@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from burnish.core.arrays import Array
 from burnish.core.errors import ModelError, UsageError
-from burnish.rewrite.options import Operators
+from burnish.rewrite.options import Operators, Precision
 from burnish.rewrite.precision import bits_for, convert
 from burnish.rewrite.precision.int8_dynamic import in_int8
 from burnish.rewrite.precision.weights import Bits
@@ -49,6 +49,35 @@ def layer(*, opset: int = 17) -> ir.Model:
     last = g.op("Gemm", both, samples(8, 16), samples(8), transB=1, alpha=0.5)
     last.shape = ir.Shape(["batch", 8])
     return g.model(last)
+
+
+def chain() -> ir.Model:
+    """Return a product with its bias behind it, which two products and an output read."""
+    g = Graph(opset=17)
+    x = g.input("x", ["batch", 32])
+    first = g.op("Add", g.op("MatMul", x, samples(32, 32)), samples(32))
+    first.shape = ir.Shape(["batch", 32])
+    left = g.op("Add", samples(8), g.op("MatMul", first, samples(32, 8, seed=1)))
+    right = g.op("MatMul", first, samples(32, 8, seed=2))
+    last = g.op("Add", left, right)
+    last.shape = ir.Shape(["batch", 8])
+    return g.model(first, last)
+
+
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+@pytest.mark.parametrize("ops", FORMS)
+def test_what_a_product_and_its_bias_give_keeps_its_name_and_readers(
+    ops: Operators, precision: Precision
+) -> None:
+    model = chain()
+    found = convert(model, precision, ops=ops).model
+    assert [value.name for value in found.graph.outputs] == [
+        value.name for value in model.graph.outputs
+    ]
+    names = {node.name for node in model.graph if node.op_type == "MatMul"}
+    assert names <= {node.name for node in found.clone().graph}
+    bound = 0.03 if precision == "int8" else 0.3
+    assert far(model, found, x=samples(5, 32, seed=3)) < bound
 
 
 @pytest.mark.parametrize("ops", FORMS)
@@ -202,14 +231,13 @@ def test_a_model_in_which_nothing_is_quantised_is_refused() -> None:
     )
 
 
-def test_functions_are_refused() -> None:
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+def test_products_in_functions_are_quantised(precision: Precision) -> None:
     text = """<ir_version: 10, opset_import: ["" : 20, "a" : 1]>
-    g (float[2] x) => (float[2] y) {y = a.f(x)}
-    <domain: "a", opset_import: ["" : 20]> f (x) => (y) {y = Tanh(x)}"""
-    with pytest.raises(ModelError) as raised:
-        convert(ir.from_proto(onnx.parser.parse_model(text)), "int8")
-    assert "functions cannot be brought to int8" in raised.value.problem
-    assert raised.value.hint == "leave --keep-functions and --functions away"
+    g (float[2, 2] x) => (float[2, 2] y) <float[2, 2] w = {1.0, 2.0, -3.0, 4.0}> {y = a.f(x, w)}
+    <domain: "a", opset_import: ["" : 20]> f (x, w) => (y) {y = MatMul(x, w)}"""
+    found = convert(ir.from_proto(onnx.parser.parse_model(text)), precision)
+    assert [one.op_type for one in found.report.changed] == ["MatMul"]
 
 
 def test_large_weights_are_turned_into_integers_when_they_are_written() -> None:

@@ -9,15 +9,17 @@ import onnx_ir as ir
 
 from burnish.core.errors import ModelError
 from burnish.rewrite import kernels
-from burnish.rewrite.options import Edges, Operators, Precision, Target
+from burnish.rewrite.options import Edges, Operators, OptimizeOptions, Precision, Target
+from burnish.rewrite.passes import preparing
 from burnish.rewrite.pipeline import collector_paused
-from burnish.rewrite.precision.half import in_half
+from burnish.rewrite.precision.half import Halved, in_half
 from burnish.rewrite.precision.half_plan import NOTHING_SEEN
 from burnish.rewrite.precision.half_types import HALVES
 from burnish.rewrite.precision.int4_weights import BLOCK, in_int4
 from burnish.rewrite.precision.int8_dynamic import Quantised, in_int8
 from burnish.rewrite.precision.int8_static import calibrated_values, in_int8_static
 from burnish.rewrite.precision.report import ChangedNode, KeptNode, PrecisionReport
+from burnish.rewrite.precision.smooth import Smoothing, smoothed
 from burnish.rewrite.precision.thresholds import Span
 from burnish.rewrite.precision.weights import Bits
 
@@ -54,22 +56,24 @@ def convert(  # noqa: PLR0913  (each is a choice of its own)
     bits: Bits = 8,
     magnitudes: Mapping[str, float] = NOTHING_SEEN,
     spans: Mapping[str, Span] | None = None,
+    smoothing: Smoothing | None = None,
 ) -> Converted:
     """Return a copy of a model in a precision, and a report of what is not in it; never in place.
 
-    `keep` names operators, nodes, or patterns of nodes' names that stay in f32; `edges` says
-    whether f32 inputs and outputs change too, where the precision is one of activations; `bits`
-    is how many bits of an 8-bit integer weights may use on the processor in question;
-    `magnitudes` are the largest that values had when the model ran, by name; with `spans`, of the
-    values that `calibrated_values` names, scales are fixed beforehand.
+    Calls of functions are replaced by what they stand for. `keep` names operators, nodes, or
+    patterns of nodes' names that stay in f32; `edges` says whether f32 inputs and outputs change
+    too, where the precision is one of activations; `bits` is how many bits of an 8-bit integer
+    weights may use on the processor in question; `magnitudes` are the largest that values had when
+    the model ran, by name; with `spans`, of the values that `calibrated_values` names, scales are
+    fixed beforehand; `smoothing` says how channels are made even before that.
     """
-    _require_flat(model, precision)
+    model = _flat(model)
     if precision == "int4":
-        return _in_integers(
-            precision, f"weights only, blocks of {BLOCK}", in_int4(model, keep=keep)
-        )
+        how = f"weights only, blocks of {BLOCK}"
+        return _in_integers(precision, how, in_int4(model, keep=keep))
     if precision == "int8" and spans is not None:
-        how = f"static, per channel, {bits} bits"
+        how = f"static, per channel, {bits} bits{', smoothed' if smoothing else ''}"
+        model = model if smoothing is None else smoothed(model, smoothing, keep)
         pairs = ops == "standard" or target != "cpu"
         found = in_int8_static(model, spans, bits=bits, pairs_only=pairs, keep=keep)
         return _in_integers(precision, how, found)
@@ -79,9 +83,13 @@ def convert(  # noqa: PLR0913  (each is a choice of its own)
     require_kernels(precision, target)
     half = HALVES[precision]
     halved = in_half(model, half, target=target, edges=edges, keep=keep, magnitudes=magnitudes)
-    how = f"{len(halved.kept)} nodes kept in fp32"
+    return _in_floats(precision, halved)
+
+
+def _in_floats(precision: Precision, found: Halved) -> Converted:
+    how = f"{len(found.kept)} nodes kept in fp32"
     return Converted(
-        halved.model, PrecisionReport(precision, how, halved.changed, halved.kept, halved.notes)
+        found.model, PrecisionReport(precision, how, found.changed, found.kept, found.notes)
     )
 
 
@@ -99,7 +107,7 @@ def _in_integers(precision: Precision, how: str, found: Quantised) -> Converted:
     convolutions = any(one.op_type == "Conv" for one in found.kept)
     raise ModelError(
         "nothing in the model can be quantised: it multiplies by no constant weights",
-        hint="calibrate its convolutions: --calibrate DATA"
+        hint="calibrate its convolutions: --calibrate DATA, or --calibrate synthetic"
         if convolutions and precision == "int8"
         else f"leave -p {precision} away",
     )
@@ -114,9 +122,18 @@ def require_kernels(precision: str, target: Target) -> None:
         )
 
 
-def _require_flat(model: ir.Model, precision: str) -> None:
-    if model.functions:
+def _flat(model: ir.Model) -> ir.Model:
+    """Return a model without calls of functions, whose values have types only where called."""
+    if not model.functions:
+        return model
+    flat = model.clone()
+    for step in preparing(OptimizeOptions()):
+        step(flat)
+    if flat.functions:
+        domain, name, _ = next(iter(flat.functions))
         raise ModelError(
-            f"functions cannot be brought to {precision}: only what the graph itself holds can be",
-            hint="leave --keep-functions and --functions away",
+            f"the function {domain}::{name} cannot be put in place of its calls, and its numbers "
+            "cannot be changed where it is",
+            hint="export the model again without functions",
         )
+    return flat

@@ -74,11 +74,10 @@ def _pack_into(model: ir.Model, place: WeightedProduct, number: int) -> None:
     scale = edit.add_initializer(
         model.graph, f"{stem}/scale", scales.reshape(-1) * np.float32(place.factor)
     )
-    place.absorb()
     sizes = {"K": depth, "N": columns, "bits": 4, "block_size": BLOCK}
     attributes = {key: ir.AttrInt64(key, int(size)) for key, size in sizes.items()}
     become(
-        place.node, "MatMulNBits", [place.activation, name, scale, None, None, place.bias],
+        place.absorb(), "MatMulNBits", [place.activation, name, scale, None, None, place.bias],
         attributes,
     )  # fmt: skip
 

@@ -153,7 +153,7 @@ class _Quantising:
         integers, scale = self._integers(place.weights, place.transposed, place.factor)
         if self._is_standard:
             return self._standard(place, integers, scale)
-        node = place.node
+        node = place.absorb()
         if shared and self._quantizes:
             quantised, step, zero = self._quantized(place.activation, node)
             operands = [quantised, integers, step, scale, zero, None, place.bias]
@@ -161,12 +161,12 @@ class _Quantising:
         else:
             operands = [place.activation, integers, scale, None, place.bias]
             into = "DynamicQuantizeMatMul"
-        place.absorb()
         become(node, into, operands, {})
         return into
 
     def _standard(self, place: WeightedProduct, integers: ir.Value, scale: ir.Value) -> str:
-        node, result = place.node, place.node.outputs[0]
+        node = place.absorb()
+        result = node.outputs[0]
         quantised, step, zero = self._quantized(place.activation, node)
         product = self._new("MatMulInteger", [quantised, integers, zero], node, ir.DataType.INT32)
         number = self._new("Cast", [product], node, ir.DataType.FLOAT, to=int(ir.DataType.FLOAT))
@@ -175,7 +175,6 @@ class _Quantising:
         if place.bias is None:
             become(node, "Mul", [number, factor], {}, domain="")
         else:
-            place.absorb()
             scaled = self._new("Mul", [number, factor], node, ir.DataType.FLOAT)
             become(node, "Add", [scaled, place.bias], {}, domain="")
         return "MatMulInteger"

@@ -169,7 +169,7 @@ class _Pairing:
 
     def multiply(self, site: _Site) -> str:
         """Make a product that of the integers themselves; say what it is then."""
-        place, node = site.product, site.node
+        place = site.product
         assert place is not None
         source = self._origins.get(place.activation, place.activation)
         wide = self._pair(source).producer()
@@ -182,9 +182,8 @@ class _Pairing:
             scale = self._constant(f"{stem}/scale", found.scale * np.float32(place.factor))
             self._matrices[key] = (self._constant(f"{stem}/int8", found.integers), scale)
         integers, scales = self._matrices[key]
-        place.absorb()
         operands = [small, integers, step, scales, zero, None, place.bias]
-        become(node, "MatMulIntegerToFloat", operands, {})
+        become(place.absorb(), "MatMulIntegerToFloat", operands, {})
         self._model.opset_imports.setdefault(CONTRIB, 1)
         return "MatMulIntegerToFloat"
 

@@ -30,11 +30,20 @@ class WeightedProduct:
     added_by: ir.Node | None = None
     """The node that adds the bias behind the product; None: the product itself does."""
 
-    def absorb(self) -> None:
-        """Make readers of the node that adds the bias read the product, and remove that node."""
-        if self.added_by is not None:
-            edit.redirect(self.added_by.outputs[0], self.node.outputs[0])
-            edit.remove([self.added_by])
+    def absorb(self) -> ir.Node:
+        """Return the node that gives the whole, bias and all, under the product's name.
+
+        What it gives is the value that others read all along; a product before it is gone.
+        """
+        whole = self.added_by
+        if whole is None:
+            return self.node
+        whole.name = self.node.name
+        for position, value in enumerate(whole.inputs):
+            if value is self.node.outputs[0]:
+                whole.replace_input_with(position, self.activation)
+        edit.remove([self.node])
+        return whole
 
 
 def product_at(node: ir.Node) -> WeightedProduct | str | None:

@@ -93,6 +93,8 @@ class PruneCommand:
     samples: CalibrationSamples = 32
     shape: v.Shape = field(default_factory=dict)
     data: CalibrationData = None
+    labels: v.Labels = None
+    metric: v.Metric = "top1"
     seed: v.Seed = 0
     padding: v.Padding = "right"
     verify: Annotated[v.Verified, Saying("Of the model that is cut, and of its uncut twin.")] = True

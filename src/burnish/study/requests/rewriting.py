@@ -66,6 +66,10 @@ class OptimizeCommand:
         "With --calibrate: how the span of a value is chosen from what it was seen to be.",
         kind=("minmax", "percentile", "entropy", "mse"),
     )] = "minmax"  # fmt: skip
+    smooth: Annotated[float | None, Option(
+        "With --calibrate: which part of the spread between channels of activations is moved into "
+        "weights first (SmoothQuant); 0.5 is usual.", kind=float, metavar="SHARE", least=0,
+    )] = None  # fmt: skip
     max_error: Annotated[v.MaxError, Saying("With -p int8 or int4 (default: 0.15 and 0.3).")] = None
     int32_inputs: Annotated[
         bool, Option("Take int32 wherever the model takes int64.", kind=bool)
@@ -81,6 +85,8 @@ class OptimizeCommand:
     ] = 15.0
     shape: v.Shapes = ()
     data: v.Data = None
+    labels: v.Labels = None
+    metric: v.Metric = "top1"
     seed: v.Seed = 0
     padding: v.Padding = "right"
     dump: Annotated[v.Dump, Saying("The model as text, after every step that changed it.")] = None

@@ -182,6 +182,13 @@ Padding = Annotated[
 Samples = Annotated[
     int, Option("Made inputs, which differ in seed and padding.", kind=int, least=1)
 ]
+Labels = Annotated[Place | None, Option(
+    "The right class of each row of --data, as a file of numpy.save: what the model scores before "
+    "and after is told.", kind=Path, metavar="FILE",
+)]  # fmt: skip
+Metric = Annotated[str, Option(
+    "With --labels: top1, f1, or a function of outputs and labels.", metavar="NAME|FILE.py:FUNCTION"
+)]  # fmt: skip
 MaxError = Annotated[float | None, Option(
     "How far an output may move, in its root mean square.", kind=float, metavar="ERROR", least=0
 )]  # fmt: skip

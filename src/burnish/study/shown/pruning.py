@@ -19,6 +19,8 @@ def prune_lines(report: PruneReport) -> Shown:
     yield _errors(report)
     yield from (f"note: {note}" for note in report.notes)
     yield _calibration(report)
+    if report.accuracy is not None:
+        yield str(report.accuracy)
     if report.latency is not None:
         found = report.latency
         yield (

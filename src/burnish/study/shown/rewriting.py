@@ -48,6 +48,8 @@ def optimize_lines(report: OptimizeReport) -> Shown:
         yield f"repaired: {back} had to go back to fp32, found with {runs}"
     if report.deviation is not None:
         yield from _moved(report.deviation)
+    if report.accuracy is not None:
+        yield str(report.accuracy)
     if report.target_key is not None:
         if report.conversion is not None and report.conversion.numbers is not None:
             yield _sizes(report)
