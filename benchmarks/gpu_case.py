@@ -42,8 +42,6 @@ from gpu_timing import baseline, captured, error_of, interval, memory_beside, ra
 Tensor = Module = Plan = Graph = Kernel = Any
 """Of torch, and of what is imported only when it is needed."""
 Prepared = tuple[Plan, Others, dict[str, Any]]
-MARGIN, ALIGNED = 1 << 26, 512
-"""Bytes around all tensors, and what their places are multiples of."""
 TIMES = 10
 """Launches of one kernel in a graph that times it."""
 
@@ -62,7 +60,6 @@ class Ours:
         for name, tensor in inputs.items():
             if name in self.tensors:
                 self.tensors[name] = tensor.contiguous()
-        self.tensors = sheltered(self.tensors)
         self.outputs = plan.graph.outputs
 
     def _fitted(self, launch: Kernel) -> Kernel:
@@ -144,24 +141,6 @@ class Ours:
                 if known is None or known.numel() < tensor.numel():
                     self.tensors[name] = tensor
         return fits
-
-
-def sheltered(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return copies in one block of memory, with room before and behind.
-
-    Lanes that a mask switches off have addresses outside of their tensors. Some copies of blocks
-    that run ahead (cp.async, with nothing to be copied) faulted where no memory was there at all.
-    """
-    import torch
-
-    sizes = {name: -(-each.nbytes // ALIGNED) * ALIGNED for name, each in tensors.items()}
-    block = torch.empty(sum(sizes.values()) + 2 * MARGIN, dtype=torch.uint8, device="cuda")
-    found, place = {}, MARGIN
-    for name, tensor in tensors.items():
-        flat = block[place : place + tensor.nbytes].view(tensor.dtype)
-        found[name] = flat.view(tensor.shape).copy_(tensor)
-        place += sizes[name]
-    return found
 
 
 def study(case: Case, asked: argparse.Namespace, write: Callable[[dict[str, Any]], None]) -> None:

@@ -140,14 +140,3 @@ def test_ends_of_a_number_hold_whatever_lies_between(
     assert wide.low <= exact.low <= wide.high
     if name in ("//", "%"):  # as Triton divides: towards zero
         assert exact.low == (int(np.fix(one / 7)) if name == "//" else int(np.fmod(one, 7)))
-
-
-@pytest.mark.parametrize("name", ["product", "normed_product", "convolution", "large_product"])
-def test_in_loops_lanes_that_a_mask_switches_off_stay_inside_too(name: str) -> None:
-    run = 64
-    elements = {each: kind.size + run for each, kind in graph_of(name).tensors.items()}
-    for launch in launches_of(name, m=64, n=run, k=run):
-        lines = launch.source.splitlines()
-        bare = [re.sub(r", mask=.*, other=0", "", ln) if ln[:8].isspace() else ln for ln in lines]
-        unmasked = dataclasses.replace(launch, source="\n".join(bare))
-        assert breaches(unmasked, elements, all_programs=True) == ()

@@ -44,16 +44,10 @@ class FrameArithmetic:
     blocks: Mapping[Axis, AxisBlock]
     frame: Frame
     fetched: FetchText
-    held: bool = False
-    """Whether lanes behind the end of an axis count as its last, but where elements lie side by
-    side: there, a block is loaded as one piece."""
 
-    def index(self, index: Index, *, apart: bool = False) -> str:
-        """Return an index as text; its shape is that of the frame, or it is a number.
-
-        `apart`: neighbours along an axis do not lie side by side, whatever their factor is.
-        """
-        parts = [self._term(atom, factor, apart=apart) for atom, factor in index.terms]
+    def index(self, index: Index) -> str:
+        """Return an index as text; its shape is that of the frame, or it is a number."""
+        parts = [self._term(atom, factor) for atom, factor in index.terms]
         if index.constant or not parts:
             parts.append(str(index.constant))
         return " + ".join(parts).replace("+ -", "- ")
@@ -73,26 +67,21 @@ class FrameArithmetic:
         """Return the condition that lanes are not behind the end of an axis."""
         return f"({self._axis(axis)} < {axis.extent})"
 
-    def _term(self, atom: Atom, factor: int, *, apart: bool) -> str:
-        if factor == 1 and isinstance(atom, Axis) and not apart:
-            return self._axis(atom)
+    def _term(self, atom: Atom, factor: int) -> str:
         text = self._atom(atom)
         return text if factor == 1 else f"{text} * {factor}"
 
     def _atom(self, atom: Atom) -> str:
         match atom:
             case Axis():
-                text = self._axis(atom)
-                if self.held and self.blocks[atom].padded:
-                    return f"tl.minimum({text}, {atom.extent - 1})"
-                return text
+                return self._axis(atom)
             case Div(of, by):
                 text, less = self._positive(of, by)
-                quotient = f"{wrapped(text)} // {by}"
+                quotient = f"{_wrapped(text)} // {by}"
                 return f"({quotient} - {less})" if less else f"({quotient})"
             case Mod(of, by):
                 text, _ = self._positive(of, by)
-                return f"({wrapped(text)} % {by})"
+                return f"({_wrapped(text)} % {by})"
             case Fetch():
                 return self.fetched(atom)
 
@@ -103,7 +92,7 @@ class FrameArithmetic:
         """
         low, _ = bounds(of)
         periods = max(-(low // by), 0)
-        return self.index(of + periods * by, apart=True), periods
+        return self.index(of + periods * by), periods
 
     def _axis(self, axis: Axis) -> str:
         block = self.blocks[axis]
@@ -113,7 +102,7 @@ class FrameArithmetic:
         return f"{block.name}[{place}]"
 
 
-def wrapped(text: str) -> str:
+def _wrapped(text: str) -> str:
     """Return a sum in parentheses; what already has them around it, or is one name, as it is."""
     depth = 0
     for place, letter in enumerate(text):

@@ -95,6 +95,7 @@ def _product(writer: KernelWriter, point: Point, sides: ProductOperands) -> Valu
             _multiply(writer, replace(point, bind=bind, done={}), sides, k, total)
         else:
             step = writer.fresh("step")
+            writer.tally.product_loops += 1
             if writer.scopes[-1].trips > 1:
                 writer.tally.nested += writer.scopes[-1].trips * steps
             with writer.loop(f"for {step} in range({steps}):", (k, *scalars), steps):

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.addresses import held
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, power_of_two
 from burnish.codegen.gpu.guards import Bind, bound_guards, ranges, scattered
 from burnish.codegen.gpu.peepholes import simpler
@@ -30,7 +29,14 @@ from burnish.tile.expr import (
     Inside,
 )
 from burnish.tile.graph import Read, TensorType, TileOp
-from burnish.tile.index import Axis, Fetch, Index, axes_of, flatten, substitute
+from burnish.tile.index import (
+    Axis,
+    Fetch,
+    Index,
+    axes_of,
+    flatten,
+    substitute,
+)
 
 LONGEST = 88
 """Characters of an expression that is written in place; longer ones get a name."""
@@ -234,11 +240,7 @@ class KernelWriter:
         dims = self.dims(depends, frame)
         with self.at(depends):
             mask = self.mask(depends, guards, frame)
-            pointer, place = self.pointer(read.tensor), self.arithmetic(frame).index(offset)
-            if mask and self.scopes[-1].trips > 1:
-                lying = [(read.index[d], kind.shape[d]) for d in places]
-                place = held(lying, self.arithmetic(frame), guarded=bool(guards))
-            text = f"{pointer} + {place}"
+            text = f"{self.pointer(read.tensor)} + {self.arithmetic(frame).index(offset)}"
             if mask and dims - axes_of(offset):
                 text = f"{text} + tl.full({self.shape(dims, frame)}, 0, tl.int32)"
             if mask:
