@@ -9,7 +9,9 @@ import math
 import os
 import platform
 import shutil
+import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,6 +22,7 @@ from torture import folders, kills, mutants, proof, random_models, same, scorebo
 from torture.finding import Finding
 from torture.hands import Hands
 from torture.scoreboard import Score
+from torture.writing import MODEL
 
 BAR = 0.95
 """The share of planted errors that must be found."""
@@ -144,6 +147,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     start = time.monotonic()
     for line in surroundings():
         print(line, flush=True)
+    if problem := unable():
+        print(f"nothing is attacked, because burnish does not run here: {problem}")
+        return 2
     with Hands(asked.jobs, limit_s=asked.limit) as hands, ThreadPoolExecutor(len(ATTACKS)) as pool:
         attacks = Attacks(QUICK if asked.quick else Amounts(), asked.seed, hands)
         begun = [pool.submit(_timed, name, attacks) for name in ATTACKS if name in asked.only]
@@ -165,6 +171,15 @@ def surroundings() -> list[str]:
     found = (f"{name} {version}" for name, version in there.items() if version)
     lines = [f"Python {platform.python_version()}, {', '.join(found)}"]
     return [*lines, f"not here: {', '.join(missing)}"] if missing else lines
+
+
+def unable(command: Sequence[str] = (*kills.BURNISH, "-q", "inputs", str(MODEL))) -> str:
+    """Return why a sound command fails: then all would seem to get through; empty: it works."""
+    with tempfile.TemporaryDirectory(prefix="torture-") as folder:
+        words = [*command, "-o", f"{folder}/x.npz"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    told = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
+    return told[-1] if done.returncode else ""
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
+from torture import __main__ as attack
 from torture.bases.decoders import GPT2
 from torture.bases.rewriters import renamed, shuffled
 from torture.case import Family, normal
@@ -169,6 +170,18 @@ def test_a_child_that_outlives_its_parent_is_an_orphan(tmp_path: Path) -> None:
     assert ended.code == -signal.SIGKILL
     assert len(victim.orphans()) == 1
     assert victim.orphans() == []
+
+
+def test_an_attack_on_what_does_not_run_is_not_begun(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = (sys.executable, "-c", "import a_package_that_is_not_there")
+    problem = "ModuleNotFoundError: No module named 'a_package_that_is_not_there'"
+    assert attack.unable(broken) == problem
+    assert attack.unable((sys.executable, "-c", "pass")) == ""
+    monkeypatch.setattr(attack, "unable", lambda: problem)
+    assert attack.main(["--quick"]) == 2
+    assert capsys.readouterr().out.endswith(f"burnish does not run here: {problem}\n")
 
 
 def test_a_traceback_is_seen(tmp_path: Path) -> None:
