@@ -15,7 +15,7 @@ test: $(VENV)/.dev  ## all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-gpu:  ## what needs an NVIDIA card, with whatever Python has the libraries for it
-	PYTHONPATH=src:$(PYTHONPATH) $(PYTHON) -m pytest -m gpu tests/cuda
+	PYTHONPATH=src:$(PYTHONPATH) $(PYTHON) -m pytest -p no:benchmark -m gpu tests/cuda
 
 check: $(VENV)/.dev  ## format, lint, types, layers, fast tests
 	$(BIN)/ruff format --check .
