@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 EXAMPLE := examples/bert-mini/torchscript
 OUT ?= out
 
-.PHONY: run test test-gpu check fast golden docs bench bench-aa bench-quick bench-gpu bench-compile kernels bench-whatif zoo torture clean
+.PHONY: run test test-gpu test-ray check fast golden docs bench bench-aa bench-quick bench-gpu bench-compile kernels bench-whatif zoo torture clean
 
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
@@ -16,6 +16,10 @@ test: $(VENV)/.dev  ## all tests
 
 test-gpu:  ## what needs an NVIDIA card, with whatever Python has the libraries for it
 	PYTHONPATH=src:$(PYTHONPATH) $(PYTHON) -m pytest -p no:benchmark -m gpu tests/cuda
+
+test-ray: $(VENV)/.dev  ## a cluster of two nodes, one of them killed: 79 MB of Ray, and ports of this machine
+	$(PIP) --editable '.[ray]'
+	$(BIN)/python -m pytest tests/study/test_ray_workers.py
 
 check: $(VENV)/.dev  ## format, lint, types, layers, fast tests
 	$(BIN)/ruff format --check .
@@ -80,7 +84,7 @@ $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(PIP) --editable '.[dev,torch,openvino,ray]'
+	$(PIP) --editable '.[dev,torch,openvino]'
 	touch $@
 
 clean:
