@@ -70,7 +70,10 @@ def read(path: Path) -> ir.Model:
         model = _read(path)
         return model, (path, *external_data.files(model))
 
-    return _MODELS.of((path, Path.cwd(), settings.read().max_nodes), make).clone()
+    kept = _MODELS.of((path, Path.cwd(), settings.read().max_nodes), make)
+    copy = kept.clone()
+    copy.meta.update(kept.meta)  # what was mended is told by whoever reads it
+    return copy
 
 
 def _read(path: Path) -> ir.Model:
