@@ -14,7 +14,7 @@ from burnish.codegen.gpu.sequence import sequenced, simplified
 from burnish.core.errors import ModelError
 from burnish.hw.spec import load
 from burnish.rewrite.static import static
-from burnish.tile.connect import singles
+from burnish.tile.connect import NoGroupError, singles
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.lower import lower
@@ -148,3 +148,13 @@ def test_long_rows_of_a_softmax_are_taken_whole() -> None:
         graph = graph_from(text)
         found = candidates(Group(graph.ops, graph.outputs), GpuTarget())
         assert any(each["k"] == 512 for each in found) == whole
+
+
+def test_sums_of_a_loop_are_not_multiplied_again_in_the_same_kernel() -> None:
+    text = """(float16[4096,DEPTH] x, float16[DEPTH,64] a, float16[64,32] b) => (float16[4096,32] y)
+        { h = MatMul(x, a) y = MatMul(h, b) }"""
+    schedule = Schedule((), settings={"m": 64, "n": 32, "k": 64, "warps": 4, "stages": 3})
+    once, twice = (graph_from(text.replace("DEPTH", str(depth))) for depth in (64, 96))
+    priced(Group(once.ops, once.outputs), schedule, once, H200, GpuTarget())
+    with pytest.raises(NoGroupError, match="multiplies what another loop over products sums up"):
+        priced(Group(twice.ops, twice.outputs), schedule, twice, H200, GpuTarget())

@@ -168,14 +168,3 @@ def test_a_launch_has_one_type_per_pointer_and_writes_its_own_arguments() -> Non
         Launch("k", "", ("x",), (), outputs=(), **values)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="k: y is no argument"):
         Launch("k", "", ("x",), ("f16",), outputs=("y",), **values)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("name", "ahead"), [("product", 3), ("perceptron", 1)])
-def test_nothing_runs_ahead_where_products_are_formed_in_several_loops(
-    name: str, ahead: int
-) -> None:
-    graph = graph_of(name)
-    blocks = {"m": 16, "n": 16, "k": 16, "warps": 4, "stages": 3}
-    (launch,) = emit(Group(graph.ops, graph.outputs), Schedule((), settings=blocks), graph)
-    assert (launch.source.count("for step_") > 1) == (ahead == 1)
-    assert launch.stages == ahead

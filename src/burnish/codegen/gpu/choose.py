@@ -146,6 +146,9 @@ def priced(
     if len(group.ops) > 1:
         if any(each.spills for each in prices):
             raise NoGroupError("its blocks do not fit the registers")
+        if any(each.tally.multiplied_sums for each in launches):
+            # right in the interpreter, each address inside; an H200 computed nonsense, or faulted
+            raise NoGroupError("a product multiplies what another loop over products sums up")
         if len(launches) > 1 + (schedule.settings.get("split", 1) > 1):
             raise NoGroupError("one of its outputs needs a kernel of its own")
     return Blocked(

@@ -322,9 +322,6 @@ def _launch(
     # without a loop there is nothing to load ahead for, and buffers for it would cost
     most = max(int(SHARED_BYTES // max(writer.tally.looped_bytes, 1.0)), 1)
     stages = min(settings.get("stages", 3), most) if writer.tally.turns else 1
-    if writer.tally.product_loops > 1:
-        # Triton 3.6 then mixes up what runs ahead: an H200 computed nonsense, or faulted
-        stages = 1
     code = f"{helpers}@triton.jit\ndef kernel({pointers}):\n{body}\n"
     kind = "product" if blocks[0].multiplies else "rows" if blocks[0].whole else "each"
     name = f"{kind}_{hashlib.sha256(f'{warps} {stages} {code}'.encode()).hexdigest()[:12]}"

@@ -85,8 +85,7 @@ def price(
     moved = _memory_bytes(written, types)
     memory_s = moved / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
     waves = math.ceil(programs / (hw.compute_units * resident))
-    step_s = STEP_S if tally.product_loops < 2 else COMPUTED_S  # nothing runs ahead there
-    chained = tally.steps * step_s + tally.waits * COMPUTED_S + tally.nested * NESTED_S
+    chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
     chained += tally.waited * WAITED_S
     turned = max(tally.turns - tally.steps - tally.waits, 0) * TURN_S
     latency_s = waves * (WAIT_S + chained + turned)

@@ -95,7 +95,7 @@ def _product(writer: KernelWriter, point: Point, sides: ProductOperands) -> Valu
             _multiply(writer, replace(point, bind=bind, done={}), sides, k, total)
         else:
             step = writer.fresh("step")
-            writer.tally.product_loops += 1
+            writer.tally.multiplied_sums += writer.multiplying
             if writer.scopes[-1].trips > 1:
                 writer.tally.nested += writer.scopes[-1].trips * steps
             with writer.loop(f"for {step} in range({steps}):", (k, *scalars), steps):
@@ -122,10 +122,12 @@ def _multiply(
     writer: KernelWriter, point: Point, sides: ProductOperands, k: Axis, total: str
 ) -> None:
     texts = []
-    before = writer.tally.loads
+    before, outer = writer.tally.loads, writer.multiplying
+    writer.multiplying = True
     for side, frame in ((sides.left, (sides.rows, k)), (sides.right, (k, sides.columns))):
         inside = replace(point, frame=frame, done={})
         texts.append(_operand(writer, side, inside, k, sides.dtype))
+    writer.multiplying = outer
     rows, columns, depth = (writer.blocks[axis].size for axis in (sides.rows, sides.columns, k))
     plain = all(_loaded(writer, each, point.op) for each in (sides.left, sides.right))
     trips = writer.scopes[-1].trips

@@ -38,8 +38,8 @@ class Tally:
     """Steps of loops over products that lie in loops over products."""
     looped_bytes: float = 0.0
     """What one turn of the innermost loops loads: each step that runs ahead holds as much."""
-    product_loops: int = 0
-    """Loops over products, one behind the other or inside of each other."""
+    multiplied_sums: int = 0
+    """Loops over products whose sums another product multiplies."""
     turns: int = 0
     """Turns of all loops."""
 

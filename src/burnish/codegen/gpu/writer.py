@@ -108,6 +108,7 @@ class KernelWriter:
         self.scopes = [Scope(set(), 1)]
         self.precision = precision
         self.approximate = approximate
+        self.multiplying = False
         self._depth = depth
         self._names: dict[str, int] = {}
         self._lines = 0
