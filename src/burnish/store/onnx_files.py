@@ -54,7 +54,7 @@ _UNEXPECTED = (
 """What ONNX IR raises, under its own name or not, for a graph that it cannot make."""
 
 
-_MODELS: Remembered[ir.Model] = Remembered(4, most_bytes=1 << 30)
+_MODELS: Remembered[ir.Model] = Remembered(8, most_bytes=1 << 30)
 _KEYS: Remembered[str] = Remembered(64)
 
 
