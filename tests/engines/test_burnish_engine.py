@@ -78,3 +78,14 @@ def test_without_a_compiler_it_says_what_to_install(monkeypatch: pytest.MonkeyPa
     assert available.remedy == "pip install llvmlite"
     with pytest.raises(MissingCapabilityError, match="engine burnish cannot be used"):
         ENGINE.open(StoredModel(Path("m.onnx"), "m"), OPTIONS)
+
+
+def test_a_sequence_is_given_as_one_tensor(stored: Stored) -> None:
+    model = stored(
+        """(float[n, 4] x) => (seq(float[n, 4]) y, float[n, 4] z)
+        { y = SequenceConstruct(x, x)  z = Neg(x) }"""
+    )
+    with ENGINE.open(model, OPTIONS) as session:
+        found = session.run(feeds(2))
+    np.testing.assert_array_equal(found["y"], np.stack([feeds(2)["x"]] * 2))
+    np.testing.assert_array_equal(found["z"], -feeds(2)["x"])

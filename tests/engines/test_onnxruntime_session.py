@@ -68,3 +68,11 @@ def test_a_prepared_call_that_fails_says_so_in_words(stored: Stored) -> None:
         call.inputs[1].update_inplace(np.array([7], np.int64))
         with pytest.raises(ModelError, match="Reshape"):
             call()
+
+
+def test_a_call_for_nothing_says_so_in_words(stored: Stored) -> None:
+    model = stored("""(string[2] x) => () <string[1] word = {"a"}> { y = Equal(x, word) }""")
+    with ENGINES["onnxruntime-cpu"].open(model, EngineOptions()) as session:
+        call = session.prepare({"x": np.array(["a", "b"], object)})
+        with pytest.raises(ModelError, match="At least one output should be requested"):
+            call()

@@ -7,6 +7,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
+from burnish.core.errors import ModelError
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.parity.exposed import Exposed, _can_be_written
 from burnish.store.stored import StoredModel
@@ -56,3 +57,12 @@ def test_the_files_are_gone_after_a_failure(stored: StoredModel, tmp_path: Path)
 def test_a_folder_that_cannot_be_written_is_noticed(tmp_path: Path) -> None:
     assert _can_be_written(tmp_path)
     assert not _can_be_written(tmp_path / "missing")
+
+
+def test_an_error_names_the_model_that_was_given(stored: StoredModel, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    with pytest.raises(ModelError) as caught, Exposed(stored, folder).giving(["a"]) as model:
+        raise ModelError(f"{model.onnx}: no kernel", hint=f"burnish model show {model.onnx}")
+    assert caught.value.problem == f"{stored.onnx}: no kernel"
+    assert caught.value.hint == f"burnish model show {stored.onnx}"

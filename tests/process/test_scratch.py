@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -133,4 +134,35 @@ def test_a_file_beside_a_model_is_gone_afterwards(home: Path, tmp_path: Path) ->
         assert path.parent == tmp_path
         assert path.exists()
     assert not path.exists()
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize("moment", ["mkdir", "_owned"])
+def test_a_signal_while_it_is_made_leaves_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    owner = Path if moment == "mkdir" else module
+    done = getattr(owner, moment)
+
+    def interrupted(*args: object, **named: object) -> None:
+        done(*args, **named)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner, moment, interrupted)
+    with pytest.raises(KeyboardInterrupt), scratch("early"):
+        pass
+    assert list(home.iterdir()) == []
+
+
+def test_a_signal_while_it_goes_leaves_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remove, asked = shutil.rmtree, []
+
+    def interrupted(folder: Path, *, ignore_errors: bool) -> None:
+        asked.append(folder)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        remove(folder, ignore_errors=ignore_errors)
+
+    with pytest.raises(KeyboardInterrupt), scratch("late"):
+        monkeypatch.setattr(shutil, "rmtree", interrupted)
     assert list(home.iterdir()) == []

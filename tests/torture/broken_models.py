@@ -242,7 +242,9 @@ _EDITS: Mapping[str, Mapping[str, Edit]] = {
     "text": {
         "text not UTF-8": lambda m: m.graph.initializer[0].string_data.__setitem__(0, b"\xff\xfe"),
         "text too few": lambda m: m.graph.initializer[0].dims.__setitem__(0, 5),
+        "text for nothing": lambda m: m.graph.ClearField("output"),
     },
+    "sequence": {"sequence of tensors": lambda m: None},
 }  # fmt: skip
 
 _TEXTS = {

@@ -89,7 +89,9 @@ WRITING = (
     ),
     _seeded("run", "run", "{model}", "-o", "out", *_BRIEF, whole=False),
     Writing("doctor", ("doctor", "--probe", "cpu", "-o", "device.toml"), (), ()),
-    _seeded("export", "export", "bert-tiny", "--small", *_SCRIPT, "-o", "store", needs="torch"),
+    _seeded(
+        "export", "export", "bert-tiny", "--small", *_SCRIPT, "--store", "store", needs="torch"
+    ),
 )
 """The quick ones first."""
 

@@ -18,6 +18,12 @@ class BurnishError(Exception):
         self.more = more
         """Words with which the same command goes through."""
 
+    def name(self, known: object, stand_in: object) -> None:
+        """Speak of what the user knows, where the error spoke of a copy of ours."""
+        self.problem = self.problem.replace(str(stand_in), str(known))
+        self.hint = self.hint.replace(str(stand_in), str(known))
+        self.args = (self.problem,)
+
 
 class CheckFailedError(BurnishError):
     """The question was answered, and the answer is no."""

@@ -19,6 +19,7 @@ from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
 from burnish.engines.fallback import level_notes, no_cuda_graph, precision_notes, require
 from burnish.engines.installed import version_of
 from burnish.engines.model_facts import arithmetic_type
+from burnish.engines.onnxruntime_values import gathered
 from burnish.feeds.check import check_feeds
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
@@ -148,7 +149,8 @@ class BurnishSession:
 
     def run(self, feeds: Arrays) -> dict[str, Array]:
         """Run once; the outputs are new arrays."""
-        return self._executable(feeds).run(feeds)
+        found = self._executable(feeds).run(feeds)
+        return {name: gathered(value) for name, value in found.items()}
 
     def prepare(self, feeds: Arrays) -> Callable[[], None]:
         """Return one run on these inputs, with outputs whose memory stays."""

@@ -46,10 +46,16 @@ def explained(model: StoredModel) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        own = type(error).__module__.startswith("onnxruntime")
-        if not own and not isinstance(error, (RuntimeError, MemoryError)):
+        if not is_its_own(error):
             raise
         raise explain(error, model) from error
+
+
+def is_its_own(error: Exception) -> bool:
+    """Return whether ONNX Runtime raised an error, not our own code around it."""
+    return type(error).__module__.startswith("onnxruntime") or isinstance(
+        error, (RuntimeError, MemoryError)
+    )
 
 
 def explain(error: Exception, model: StoredModel) -> BurnishError:

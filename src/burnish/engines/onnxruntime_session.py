@@ -14,7 +14,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
 from burnish.engines import onnxruntime_values as values
 from burnish.engines.base import EngineOptions, Placement
-from burnish.engines.onnxruntime_errors import explain, explained
+from burnish.engines.onnxruntime_errors import explain, explained, is_its_own
 from burnish.feeds.check import check_feeds
 from burnish.process.scratch import scratch
 from burnish.store import onnx_files
@@ -122,7 +122,9 @@ class _Call:
     def __call__(self) -> None:
         try:
             self.run(self.binding, self.settings)
-        except RuntimeError as error:  # not `with explained`: a call is timed, and this is free
+        except Exception as error:  # not `with explained`: a call is timed, and this is free
+            if not is_its_own(error):
+                raise
             raise explain(error, self.model) from error
 
 
@@ -243,7 +245,12 @@ class OnnxRuntimeSession:
         run, given, settings = self._session.run, dict(feeds), self._run_options(NO_CAPTURE)
 
         def call() -> None:
-            run(None, given, settings)
+            try:
+                run(None, given, settings)
+            except Exception as error:  # as in `_Call`
+                if not is_its_own(error):
+                    raise
+                raise explain(error, self._model) from error
 
         return call
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from burnish.core.errors import BurnishError
 from burnish.process.scratch import file_beside
 from burnish.store import external_data, onnx_files
 from burnish.store.stored import StoredModel
@@ -45,7 +46,11 @@ class Exposed:
         stem = self._stored.onnx.stem
         with file_beside(self._home, prefix=f".{stem}.", suffix=".exposed") as path:
             path.write_bytes(content)
-            yield dataclasses.replace(self._stored, onnx=path)
+            try:
+                yield dataclasses.replace(self._stored, onnx=path)
+            except BurnishError as error:
+                error.name(self._stored.onnx, path)
+                raise
 
 
 def _home(model: ir.Model, path: Path, folder: Path) -> Path:

@@ -44,13 +44,18 @@ def scratch(purpose: str) -> Iterator[Path]:
     if _State.parents is None and not _State.swept:
         _State.swept = True
         sweep(Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{purpose}-", dir=_State.parents))
-    lock = _owned(folder)
+    where = _State.parents or Path(tempfile.gettempdir())
+    # named before it is made: a signal may come between any two steps
+    folder = where / f"{PREFIX}{purpose}-{os.urandom(8).hex()}"
+    lock = None
     try:
+        folder.mkdir(mode=0o700)
+        lock = _owned(folder)
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
+        _emptied(folder)
+        if lock is not None:
+            os.close(lock)
 
 
 @contextmanager
@@ -76,6 +81,15 @@ def sweep(where: Path) -> None:
             with suppress(OSError, ValueError):
                 if _is_stale(folder):
                     _remove(folder)
+
+
+def _emptied(folder: Path) -> None:
+    """Remove a folder, also when a signal asks for the end while it goes."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _owned(folder: Path) -> int:

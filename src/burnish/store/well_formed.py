@@ -14,7 +14,7 @@ from pathlib import Path
 import onnx_ir as ir
 
 from burnish.core.errors import ModelError
-from burnish.store import mending, tensor_data
+from burnish.store import descriptions, mending, tensor_data
 from burnish.store.element_types import SHORT_NAMES
 from burnish.store.endless import is_endless
 from burnish.store.operator_rules import LARGEST_OPSET, OperatorRules, opset_of, rules_of
@@ -37,17 +37,18 @@ def checked(model: ir.Model, path: Path) -> tuple[ir.ExternalTensor, ...]:
     in order, and descriptions that are no text are made text.
     """
     walk = _Walk(model, path)
-    _mend_imports(model.opset_imports)
+    descriptions.mend_imports(model.opset_imports)
     walk.scope(model.graph, model.opset_imports)
     for function in model.functions.values():
-        _mend_imports(function.opset_imports)
+        descriptions.mend_imports(function.opset_imports)
         opsets = {**model.opset_imports, **function.opset_imports}
+        walk.require_text([function.domain, function.name, function.overload])
         walk.scope(function.graph, opsets, in_function=True)
-        _mend(function)
+        descriptions.mend(function)
     if walk.has_sorted:
         mending.add_note(model, "nodes that stood before what they read were put in order")
-    _mend(model)
-    _mend_producer(model)
+    descriptions.mend(model)
+    descriptions.mend_producer(model)
     return tuple(walk.external)
 
 
@@ -83,18 +84,21 @@ class _Walk:
                 raise self._refusal("its nodes read each other in a circle") from error
 
     def _graph(self, graph: ir.Graph, opsets: Mapping[str, int]) -> None:
-        _mend(graph)
+        descriptions.mend(graph)
         twice = _first_twice(value.name for value in graph.inputs)
         if twice is not None:
             raise self._refusal(f"it has two inputs {twice!r}")
+        for value in graph.inputs:
+            descriptions.mend_value(value)
         for value in graph.initializers.values():
+            descriptions.mend_value(value)
             if value.const_value is not None:
                 value.const_value = self._tensor(value.const_value, value)
         self._seen.update(graph.inputs)
         self._seen.update(graph.initializers.values())
         names = [graph.name or "", *graph.initializers, *_names(graph.inputs)]
         self._nodes(graph, opsets, names)
-        self._require_text(names)
+        self.require_text(names)
         for value in graph.outputs:
             if value not in self._seen:
                 raise self._refusal(f"it gives {value.name!r}, which no node makes")
@@ -108,8 +112,10 @@ class _Walk:
                 self._not_yet_made(node)
             key = (node.domain, node.op_type)
             if key not in known:
-                self._require_text(list(key))
+                self.require_text(list(key))
                 known[key] = rules_of(*key, opset_of(node.domain, opsets))
+            if node.overload:
+                names.append(node.overload)
             rules = known[key]
             if rules is None:
                 self._call(node)
@@ -121,13 +127,16 @@ class _Walk:
             ):
                 self._compare(node, rules)
             if node.doc_string or node.metadata_props:
-                _mend(node)
+                descriptions.mend(node)
             for attribute in attributes.values():
                 self._attribute(attribute, node, rules, opsets)
             seen.update(outputs)
+            for value in outputs:
+                descriptions.mend_value(value)
             names += [node.name or "", *[value.name or "" for value in outputs]]
 
-    def _require_text(self, names: list[str]) -> None:
+    def require_text(self, names: list[str]) -> None:
+        """Raise where a name is no text."""
         # protobuf gives bytes where a name is no UTF-8
         try:
             "".join(names)
@@ -180,6 +189,7 @@ class _Walk:
         opsets: Mapping[str, int],
     ) -> None:
         kind = attribute.type
+        descriptions.mend_attribute(attribute)
         finding = self._attribute_flaw(attribute, node, rules)
         if finding is not None:
             raise self._refusal(f"{_described(node)} {finding}")
@@ -247,35 +257,6 @@ class _Walk:
 
 def _described(node: ir.Node) -> str:
     return f"node {node.name!r} ({node.op_type})" if node.name else f"a node {node.op_type}"
-
-
-def _mend_producer(model: ir.Model) -> None:
-    for field in ("producer_name", "producer_version", "domain"):
-        if isinstance(getattr(model, field), bytes):
-            setattr(model, field, _text(getattr(model, field)))
-
-
-def _mend_imports(imports: dict[str, int]) -> None:
-    for domain in [domain for domain in imports if not isinstance(domain, str)]:
-        imports[_text(domain)] = imports.pop(domain)
-
-
-def _mend(owner: ir.Model | ir.Graph | ir.Function | ir.Node) -> None:
-    """Make text of what is no text and what nothing refers to: it could not be written."""
-    if isinstance(owner, ir.Graph):
-        owner.name = _text(owner.name or "")
-    entries = owner.metadata_props
-    try:
-        "".join([owner.doc_string or "", *entries, *entries.values()])
-    except TypeError:
-        owner.doc_string = _text(owner.doc_string or "")
-        texts = {_text(key): _text(value) for key, value in entries.items()}
-        entries.clear()
-        entries.update(texts)
-
-
-def _text(text: str | bytes) -> str:
-    return text.decode(errors="replace") if isinstance(text, bytes) else text
 
 
 def _names(values: Iterable[ir.Value]) -> list[str]:
