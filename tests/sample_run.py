@@ -18,9 +18,9 @@ from burnish.bench.measure import (
     Snapshot,
     TimedBlock,
 )  # fmt: skip
+from burnish.closeness.tolerance import ARITHMETIC
 from burnish.core.steps import StepMark
 from burnish.parity.report import JudgedSample, TensorDiff, VerifyReport
-from burnish.parity.tolerances import ARITHMETIC
 from burnish.report.record import RunReport
 from burnish.rewrite.result import Fusion, Miss, RewriteReport, StepCount
 from burnish.trace.attribute import TimeCoverage

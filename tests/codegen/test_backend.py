@@ -13,10 +13,11 @@ from burnish.codegen.backend import argument_roles, open_backend
 from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.schedule import Predicted
 from burnish.codegen.write import write, write_sums
+from burnish.core import backends
+from burnish.core.backends import BackendEntry, backend_name, device_name
 from burnish.core.errors import ModelError, UsageError
-from burnish.runtime import runner
 from burnish.runtime.folder import About
-from burnish.runtime.runner import Halves, backend_name, device_name, runner_for
+from burnish.runtime.runner import runner_for
 from burnish.store import onnx_files
 from burnish.store.compiled import PLAN
 from codegen.models import MIXED, mlp, model, reference
@@ -26,8 +27,8 @@ HERE = "codegen.numpy_backend"
 
 @pytest.fixture(autouse=True)
 def numpy_is_a_back_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = {"numpy": Halves(f"{HERE}:RUNNER", f"{HERE}:open_numpy")}
-    monkeypatch.setattr(runner, "BACKENDS", {**runner.BACKENDS, **line})
+    entry = {"numpy": BackendEntry(f"{HERE}:RUNNER", f"{HERE}:open_numpy")}
+    monkeypatch.setattr(backends, "BACKENDS", {**backends.BACKENDS, **entry})
 
 
 @pytest.mark.parametrize(("text", "sizes"), [("mlp", {"batch": 5}), (MIXED, {"batch": 5})])
@@ -68,7 +69,7 @@ def test_a_target_names_its_back_end_and_its_device() -> None:
 def test_an_unknown_back_end_is_named_with_those_there_are() -> None:
     with pytest.raises(UsageError, match="'cuba' is no back end of burnish") as found:
         runner_for("cuba: sm_90")
-    assert found.value.hint == "did you mean 'cuda'? known: cpu, cuda, numpy"
+    assert found.value.hint == "did you mean 'cuda'? known: cpu, cuda, numpy, sm_100, sm_80, sm_90"
 
 
 def test_code_calls_tensors_by_what_they_are_to_it() -> None:

@@ -15,10 +15,16 @@ RULES = Expected((((0, 2), (0, 2)),), ("all",), relative=0.1, scale=1.0)
     ("found", "problem"),
     [
         ([[1.0, 2.0], [np.inf, np.nan]], ""),
-        ([[1.19, 2.0], [np.inf, np.nan]], ""),
-        ([[1.3, 2.0], [np.inf, np.nan]], "y: 1 of 4 elements are wrong, by up to 0.3"),
-        ([[np.nan, 2.0], [np.inf, np.nan]], "y: 1 of 4 elements are wrong, by up to 0"),
-        ([[1.0, 2.0], [-np.inf, 0.0]], "y: 2 of 4 elements are wrong, by up to 0"),
+        ([[1.09, 2.0], [np.inf, np.nan]], ""),
+        (
+            [[1.3, 2.0], [np.inf, np.nan]],
+            "y: 1 of 4 elements are wrong, the worst at [0, 0], by 0.3",
+        ),
+        (
+            [[np.nan, 2.0], [np.inf, np.nan]],
+            "y: 1 of 4 elements are wrong, the worst at [0, 0], by inf",
+        ),
+        ([[1.0, 2.0], [-np.inf, 0.0]], "y: 2 of 4 elements are wrong, the worst at [1, 0], by inf"),
     ],
 )
 def test_elements_are_judged_one_by_one(found: list[list[float]], problem: str) -> None:

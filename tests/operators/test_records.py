@@ -8,9 +8,9 @@ import onnxruntime as ort
 import pytest
 
 from burnish.core.array_types import name_of
+from burnish.core.tensors import ONNX_NUMBERS
 from burnish.infer.constants import Constants
 from burnish.infer.shapes import infer
-from burnish.operators.element_types import SHORT_NAMES
 from burnish.operators.record import OPERATORS
 from burnish.store import element_types
 from tile.node_tests import cases
@@ -18,7 +18,7 @@ from tile.node_tests import cases
 
 def test_numbers_of_element_types_are_those_of_onnx() -> None:
     known = {int(kind): short for kind, short in element_types.SHORT_NAMES.items()}
-    assert {number: SHORT_NAMES[number] for number in known} == known
+    assert {number: ONNX_NUMBERS[number] for number in known} == known
 
 
 @pytest.mark.slow

@@ -5,9 +5,10 @@ import onnx
 import onnx_ir as ir
 import pytest
 
+from burnish.closeness.tolerance import DYNAMIC_INT8
 from burnish.parity.arithmetic import arithmetic_by_output, quantised_values, weakest
 from burnish.parity.compare import compare
-from burnish.parity.tolerances import DYNAMIC_INT8, Tolerances
+from burnish.parity.tolerances import Tolerances
 
 HEAD = '<ir_version: 10, opset_import: ["" : 20]>'
 

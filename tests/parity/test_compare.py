@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import ArrayLike, DTypeLike
 
+from burnish.closeness import apart as elements
+from burnish.closeness.apart import scale_of
+from burnish.closeness.tolerance import ARITHMETIC
 from burnish.parity import compare as module
-from burnish.parity.compare import TensorDiff, compare, compare_tensor, scale_of
-from burnish.parity.tolerances import ARITHMETIC, Tolerances
+from burnish.parity.compare import TensorDiff, compare, compare_tensor
+from burnish.parity.tolerances import Tolerances
 
 DEFAULT = Tolerances()
 
@@ -109,7 +112,8 @@ def test_pieces_give_what_the_whole_gives(monkeypatch: pytest.MonkeyPatch) -> No
     candidate = reference + random.normal(size=reference.shape).astype(np.float32) * 1e-3
     candidate[20, 7] += 1
     whole = diff(reference, candidate)
-    monkeypatch.setattr(module, "_CHUNK", 100)
+    monkeypatch.setattr(module, "CHUNK", 100)
+    monkeypatch.setattr(elements, "CHUNK", 100)
     pieces = diff(reference, candidate)
     assert pieces.worst_index == whole.worst_index == (20, 7)
     assert pieces.reason == whole.reason

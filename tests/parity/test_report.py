@@ -5,6 +5,7 @@ import math
 
 import jsonschema
 
+from burnish.closeness.tolerance import Tolerance
 from burnish.core import records
 from burnish.parity.report import (
     SCHEMA,
@@ -16,7 +17,6 @@ from burnish.parity.report import (
     TensorDiff,
     VerifyReport,
 )
-from burnish.parity.tolerances import Tolerance
 
 
 def diff(name: str, *, severity: float) -> TensorDiff:

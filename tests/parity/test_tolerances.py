@@ -2,17 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from burnish.closeness.tolerance import ARITHMETIC, EXACT, OFF_BY_ONE, ROUNDING, Tolerance, weaker
 from burnish.core.errors import UsageError
 from burnish.core.tensors import BITS, FLOATS
-from burnish.parity.tolerances import (
-    ARITHMETIC,
-    EXACT,
-    OFF_BY_ONE,
-    ROUNDING,
-    Tolerance,
-    Tolerances,
-    weaker,
-)
+from burnish.parity.tolerances import Tolerances
 
 
 @pytest.mark.parametrize("dtype", [*BITS, "str"])

@@ -9,11 +9,12 @@ import numpy as np
 import onnx
 import pytest
 
+from burnish.closeness.tolerance import ARITHMETIC, OFF_BY_ONE
 from burnish.core.arrays import Arrays
 from burnish.core.errors import ModelError
 from burnish.engines.base import EngineOptions, Session
 from burnish.feeds.feed import Feeds
-from burnish.parity.tolerances import ARITHMETIC, OFF_BY_ONE, Tolerances
+from burnish.parity.tolerances import Tolerances
 from burnish.parity.verify import JudgedSubject, judge, verify, verify_recorded
 from burnish.store import datasets, layout, onnx_files
 from burnish.store.datasets import DataSet

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from burnish.analyze.breakdown import Breakdown, BreakdownRow, RowKind, label_of
-from burnish.analyze.difference import Difference, row_of
+from burnish.analyze.difference import Difference, of_rows, row_of
 from burnish.store.correspondence import behind
 from burnish.store.graph import GraphNode, GraphRecord
 
@@ -78,14 +78,7 @@ def aligned(
             if not row.nodes:
                 sides[row.label][side].append(row)
     rows = [row_of(label, *pair) for label, pair in sides.items()]
-    return Difference(
-        baseline=names[0],
-        candidate=names[1],
-        baseline_wall_s=baseline.wall_s,
-        candidate_wall_s=candidate.wall_s,
-        rows=tuple(sorted(rows, key=lambda row: (-row.change_s, row.label))),
-        fewest_runs=min(baseline.runs, candidate.runs),
-    )
+    return of_rows(rows, (baseline, candidate), names)
 
 
 def _by_nodes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from burnish.analyze.breakdown import Breakdown, BreakdownRow
@@ -79,13 +79,21 @@ def difference(baseline: Breakdown, candidate: Breakdown, *, names: tuple[str, s
     before = {row.label: row for row in baseline.rows}
     after = {row.label: row for row in candidate.rows}
     rows = [_row(label, before.get(label), after.get(label)) for label in {**before, **after}]
+    return of_rows(rows, (baseline, candidate), names)
+
+
+def of_rows(
+    rows: Iterable[DifferenceRow], sides: tuple[Breakdown, Breakdown], names: tuple[str, str]
+) -> Difference:
+    """Return a difference of these rows, what became slower first."""
+    before, after = sides
     return Difference(
         baseline=names[0],
         candidate=names[1],
-        baseline_wall_s=baseline.wall_s,
-        candidate_wall_s=candidate.wall_s,
+        baseline_wall_s=before.wall_s,
+        candidate_wall_s=after.wall_s,
         rows=tuple(sorted(rows, key=lambda row: (-row.change_s, row.label))),
-        fewest_runs=min(baseline.runs, candidate.runs),
+        fewest_runs=min(before.runs, after.runs),
     )
 
 

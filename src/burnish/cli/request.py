@@ -58,9 +58,11 @@ def parameter(field: RequestField) -> click.Parameter:
 
 
 def _option(field: RequestField, said: Option) -> click.Option:
-    default = None if field.required or said.read is not None else field.default
-    if said.repeated and isinstance(field.default, str):
-        default = (field.default,)
+    # what is read from text is shown only where its default is text, too
+    shown = said.read is None or isinstance(field.default, str)
+    default = field.default if shown and not field.required else None
+    if said.repeated and isinstance(default, str):
+        default = (default,)
     kind: dict[str, Any] = {"type": _type(said.kind, said.least)}
     if said.kind is bool:
         kind = {"is_flag": True}

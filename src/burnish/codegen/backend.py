@@ -1,7 +1,7 @@
 """What a target must answer for models to be compiled for it: the protocol of back ends.
 
 A back end is a folder here (`codegen/cpu`) and what runs its kernels (`runtime/cpu`), and one line
-in `burnish.runtime.runner.BACKENDS` that names both. Everything else, from the tile-graph to plan,
+in `burnish.core.backends.BACKENDS` that names both. Everything else, from the tile-graph to plan,
 folder, loader and tuner, knows only this. How kernels are loaded and run is the other half of it:
 `burnish.runtime.runner.Runner`.
 """
@@ -14,7 +14,8 @@ from itertools import count
 from typing import Any, Protocol, cast
 
 from burnish.core.arrays import Array
-from burnish.runtime.runner import device_name, half
+from burnish.core.backends import device_name
+from burnish.runtime.runner import half
 from burnish.tile.candidates import Ranking, Space, candidates
 from burnish.tile.channels_last import layouts
 from burnish.tile.cost import Cost, estimate

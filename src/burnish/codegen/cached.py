@@ -11,13 +11,7 @@ from pathlib import Path
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend, open_backend
-from burnish.codegen.environment import (
-    DEFAULT_TARGET,
-    about,
-    compiler_version,
-    tuning_cache,
-    versions,
-)
+from burnish.codegen.environment import about, compiler_version, tuning_cache, versions
 from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.schedule import Predicted, Scheduler
 from burnish.codegen.tune.budget import TuningTime
@@ -28,6 +22,7 @@ from burnish.codegen.tune.search import Tuner
 from burnish.codegen.tune.trial import Trial
 from burnish.codegen.write import write
 from burnish.core import settings
+from burnish.core.backends import DEFAULT_TARGET
 from burnish.core.errors import BurnishError, MissingCapabilityError
 from burnish.core.files import Kind
 from burnish.core.hashing import value_key

@@ -18,9 +18,6 @@ from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.version import __version__
 
-DEFAULT_TARGET = "cpu"
-"""What models are compiled for if nobody says."""
-
 _PACKAGE = Path(__file__).parents[1]
 _SOURCES = ("codegen", "cuda", "hw", "runtime", "tile", "rewrite", "store")
 """What has a say in the plan of a model."""

@@ -16,6 +16,14 @@ BITS: Mapping[str, int] = {
 }  # fmt: skip
 """Bits per element, by our short name; `str` (text) has no fixed size and is not here."""
 
+_FROM_ONE = (
+    "f32", "u8", "i8", "u16", "i16", "i32", "i64", "str", "bool", "f16", "f64", "u32", "u64", "c64",
+    "c128", "bf16", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "u4", "i4", "f4e2m1",
+    "f8e8m0", "u2", "i2",
+)  # fmt: skip
+ONNX_NUMBERS: Mapping[int, str] = dict(enumerate(_FROM_ONE, start=1))
+"""Our short names, by the numbers that files and attributes (`to`, `dtype`) hold."""
+
 FLOATS = frozenset(name for name in BITS if name[0] in "fb" and name != "bool")
 
 

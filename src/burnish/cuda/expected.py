@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
+from burnish.closeness import parts
+from burnish.closeness.parts import Allowed, Box
+from burnish.closeness.tolerance import Tolerance
 from burnish.core.arrays import Array
-from burnish.core.units import error as error_text
-
-Box = tuple[tuple[int, int], ...]
-"""A half-open range per dimension."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +19,7 @@ class Expected:
     arrays: tuple[str, ...]
     """The names of the arrays that hold their values, box by box."""
     relative: float
-    """Of an element's size, and of `scale`; 0: elements are exact."""
+    """Of the larger of an element and `scale`; 0: elements are exact."""
     scale: float
     """The usual size of an element."""
     ties: float = 0.0
@@ -31,26 +28,6 @@ class Expected:
 
 def finding(name: str, found: Array, expected: Expected, values: Mapping[str, Array]) -> str:
     """Return what is wrong with an output; empty: nothing."""
-    parts = [found[tuple(slice(low, high) for low, high in box)] for box in expected.boxes]
-    wanted = [values[each] for each in expected.arrays]
-    wrong, worst = _wrong(parts, wanted, expected)
-    judged = sum(part.size for part in parts)
-    if wrong <= expected.ties * judged:
-        return ""
-    return f"{name}: {wrong:,} of {judged:,} elements are wrong, by up to {error_text(worst)}"
-
-
-def _wrong(parts: Sequence[Array], wanted: Sequence[Array], rules: Expected) -> tuple[int, float]:
-    """Return how many elements are too far off, and by how much the worst of them is."""
-    count, worst = 0, 0.0
-    for part, want in zip(parts, wanted, strict=True):
-        here, there = part.astype(np.float64), want.astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            apart = np.abs(here - there)
-            bad = apart > rules.relative * (np.abs(there) + rules.scale)
-        # infinities and what is no number must be the same on both sides
-        odd = ~(np.isfinite(here) & np.isfinite(there))
-        bad = np.where(odd, ~((here == there) | (np.isnan(here) & np.isnan(there))), bad)
-        count += int(np.count_nonzero(bad))
-        worst = max(worst, float(np.nanmax(np.where(bad & ~odd, apart, 0.0), initial=0.0)))
-    return count, worst
+    wanted = zip(expected.boxes, (values[each] for each in expected.arrays), strict=True)
+    tolerance = Tolerance(0.0, expected.relative, "known where the kernels were written")
+    return parts.finding(name, found, wanted, Allowed(tolerance, expected.scale, expected.ties))

@@ -6,9 +6,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from burnish.core.backends import BACKENDS
+
 THREADS_PER_WARP = 32
 
-ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
+ARCHITECTURES = BACKENDS["cuda"].devices
 """What kernels are built for where nobody says otherwise: Ampere, Hopper, Blackwell."""
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from burnish.core.closing import Closing
 from burnish.core.errors import UsageError
 from burnish.cuda.driver import Driver
 from burnish.cuda.executable import CardStepTime, DeviceExecutable, Feeds, Result
@@ -15,7 +15,7 @@ from burnish.cuda.plan import DevicePlan
 from burnish.cuda.table import DeviceTable
 
 
-class DeviceModel:
+class DeviceModel(Closing):
     """What a table tells, on a card; the plan is chosen by the shapes that it is fed.
 
     `where` names it in errors; `command` compiles it again, as a hint.
@@ -85,17 +85,6 @@ class DeviceModel:
             with self._driver.current():
                 self._driver.free(self._constants)
             self._constants = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _executable(self, number: int) -> DeviceExecutable:
         if number not in self._executables:

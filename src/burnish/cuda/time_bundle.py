@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import random
 import statistics
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import TypeVar
 
+from burnish.core.closing import Closing
 from burnish.core.errors import BurnishError, MissingCapabilityError
 from burnish.cuda import bundle as bundles
 from burnish.cuda import bundle_worker, timings
@@ -24,6 +24,7 @@ from burnish.cuda.driver import Device
 from burnish.cuda.kernel import runs_on
 from burnish.cuda.timings import CandidateTiming, GroupTimings, TimingConditions, Timings
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError, ProcessLimits
+from burnish.timing.race import RaceRules, race
 from burnish.version import __version__
 
 NVIDIA = "burnish.cuda.nvidia:NvidiaDriver"
@@ -85,7 +86,7 @@ def time_bundle(asked: TimingRequest, tell: Callable[[str], None] = lambda _line
 _A = TypeVar("_A", Tried, CandidateTime)
 
 
-class _Bench:
+class _Bench(Closing):
     """A process with the card, started again when a candidate ends it."""
 
     def __init__(self, asked: TimingRequest) -> None:
@@ -148,12 +149,6 @@ class _Bench:
             self._child.end()
             self._child = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 class _LostError(Exception):
     """The process was lost to a candidate."""
@@ -167,19 +162,16 @@ def _timed_group(
     for n in range(len(group.candidates)):
         if n not in failures:
             failures.update({n: why} if (why := bench.try_once(Which(number, n)).failure) else {})
-    samples: dict[int, list[float]] = {
-        n: [] for n in range(len(group.candidates)) if n not in failures
-    }
-    dice = random.Random(0)
-    for _ in range(rules.rounds):
-        racing = _racing(samples, rules)
-        for n in dice.sample(racing, len(racing)):
-            found = bench.time(Which(number, n), rules.runs)
-            if isinstance(found, str):
-                failures[n] = found
-                del samples[n]
-            else:
-                samples[n].append(statistics.median(found))
+
+    def timed(n: int) -> float | None:
+        found = bench.time(Which(number, n), rules.runs)
+        if isinstance(found, str):
+            failures[n] = found
+            return None
+        return statistics.median(found)
+
+    running = [n for n in range(len(group.candidates)) if n not in failures]
+    samples = race(running, timed, RaceRules(rules.rounds, rules.behind, rules.behind))
     return GroupTimings(
         group.signature,
         tuple(
@@ -187,13 +179,6 @@ def _timed_group(
             for n, each in enumerate(group.candidates)
         ),
     )
-
-
-def _racing(samples: dict[int, list[float]], rules: TimingRules) -> list[int]:
-    """Return the candidates that may still be the fastest."""
-    medians = {n: statistics.median(found) for n, found in samples.items() if found}
-    best = min(medians.values(), default=0.0)
-    return [n for n in samples if n not in medians or medians[n] <= rules.behind * best]
 
 
 def _line(group: GroupTimings, number: int, total: int) -> str:

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from burnish.core.arrays import Array, Arrays
+from burnish.core.closing import Closing
 from burnish.core.units import count
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
 from burnish.engines.fallback import level_notes, no_cuda_graph, precision_notes, require
@@ -126,7 +127,7 @@ class SessionFacts:
     notes: tuple[str, ...] = ()
 
 
-class BurnishSession:
+class BurnishSession(Closing):
     """A model that runs on generated kernels."""
 
     def __init__(self, loaded: Callable[[Arrays], LoadedModel], facts: SessionFacts) -> None:
@@ -171,15 +172,8 @@ class BurnishSession:
             return ()
         return executable.times_s(feeds, warmup=warmup, runs=runs)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Close what was loaded."""
         for loaded in self._opened:
             loaded.close()
 

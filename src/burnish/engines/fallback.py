@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from burnish.core.errors import MissingCapabilityError
+from burnish.core.errors import MissingCapabilityError, UsageError
 from burnish.engines.base import Engine, EngineOptions
 
 ACCEPT = "accept it with --allow-fallback"
+GRAPH = "graph"
+"""The mode in which runs replay a CUDA graph, as `--cuda-graph` asks of all engines."""
 
 
 def require(engine: Engine) -> None:
@@ -43,6 +45,15 @@ def no_cuda_graph(options: EngineOptions, engine: str) -> tuple[str, ...]:
     return accepted(
         f"engine {engine} captures no CUDA graph", options, hint="use --engine onnxruntime-cuda"
     )
+
+
+def require_graph(engine: str, mode: str) -> None:
+    """Raise if a mode is not that of CUDA graphs, the only one that some engines have."""
+    if mode != GRAPH:
+        raise UsageError(
+            f"engine {engine} has no mode {mode!r}",
+            hint=f"{engine}:{GRAPH} replays a CUDA graph",
+        )
 
 
 def level_notes(options: EngineOptions, engine: str) -> tuple[str, ...]:

@@ -8,10 +8,10 @@ import importlib.util
 import io
 from pathlib import Path
 
-from burnish.core.errors import MissingCapabilityError, UsageError
+from burnish.core.errors import MissingCapabilityError
 from burnish.engines import onnxruntime_placement as placed
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
-from burnish.engines.fallback import precision_notes, require
+from burnish.engines.fallback import GRAPH, precision_notes, require, require_graph
 from burnish.engines.installed import has_nvidia_gpu, version_of
 from burnish.engines.model_facts import arithmetic_type
 from burnish.engines.onnxruntime_session import CAPTURE, OnnxRuntimeSession, Provider, load
@@ -21,8 +21,6 @@ from burnish.store.stored import StoredModel
 
 PROVIDER = "CUDAExecutionProvider"
 REMEDY = "pip uninstall onnxruntime && pip install 'burnish[gpu]'"
-GRAPH = "graph"
-"""The mode in which runs replay a CUDA graph, as `--cuda-graph` asks of all engines."""
 CONVOLUTION_SEARCH = "EXHAUSTIVE"
 """Try every algorithm of cuDNN once per shape: slow first runs, fast later ones."""
 
@@ -75,11 +73,7 @@ class OnnxRuntimeCuda:
 
     def require_mode(self, mode: str) -> None:
         """Raise if it is not the one mode there is."""
-        if mode != GRAPH:
-            raise UsageError(
-                f"engine {self.name} has no mode {mode!r}",
-                hint=f"{self.name}:{GRAPH} replays a CUDA graph",
-            )
+        require_graph(self.name, mode)
 
 
 def provider_options(options: EngineOptions) -> dict[str, str]:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from burnish.engines.base import EngineOptions
 from burnish.engines.onnxruntime_errors import explained
+from burnish.engines.onnxruntime_session import quiet_settings
 from burnish.store.stored import StoredModel
 
 _INLINE_BYTES = 1 << 30
 """From this size on, weights go to a file beside the model: a protobuf holds two gibibytes."""
-_QUIET = 4
 
 
 def save(model: StoredModel, options: EngineOptions, target: Path) -> None:
@@ -21,15 +21,7 @@ def save(model: StoredModel, options: EngineOptions, target: Path) -> None:
     """
     import onnxruntime
 
-    settings = onnxruntime.SessionOptions()
-    levels = onnxruntime.GraphOptimizationLevel
-    settings.graph_optimization_level = {
-        "off": levels.ORT_DISABLE_ALL,
-        "basic": levels.ORT_ENABLE_BASIC,
-        "extended": levels.ORT_ENABLE_EXTENDED,
-        "all": levels.ORT_ENABLE_ALL,
-    }[options.graph_level]
-    settings.log_severity_level = _QUIET
+    settings = quiet_settings(options.graph_level)
     settings.optimized_model_filepath = str(target)
     weights = sum(file.stat().st_size for file in model.onnx.parent.glob(f"{model.onnx.stem}*"))
     if weights > _INLINE_BYTES:

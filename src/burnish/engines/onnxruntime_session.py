@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from burnish.core.arrays import Array, Arrays
+from burnish.core.closing import Closing
 from burnish.core.errors import ModelError
 from burnish.engines import onnxruntime_values as values
-from burnish.engines.base import EngineOptions, Placement
+from burnish.engines.base import EngineOptions, GraphLevel, Placement
 from burnish.engines.onnxruntime_errors import explain, explained, is_its_own
 from burnish.feeds.check import check_feeds
 from burnish.process.scratch import scratch
@@ -49,6 +49,22 @@ class Provider:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
+def quiet_settings(level: GraphLevel) -> Any:  # noqa: ANN401  (its SessionOptions, untyped)
+    """Return settings of a session that rewrites so much, and prints nothing."""
+    import onnxruntime
+
+    settings = onnxruntime.SessionOptions()
+    levels = onnxruntime.GraphOptimizationLevel
+    settings.graph_optimization_level = {
+        "off": levels.ORT_DISABLE_ALL,
+        "basic": levels.ORT_ENABLE_BASIC,
+        "extended": levels.ORT_ENABLE_EXTENDED,
+        "all": levels.ORT_ENABLE_ALL,
+    }[level]
+    settings.log_severity_level = _QUIET
+    return settings
+
+
 def load(
     model: StoredModel,
     options: EngineOptions,
@@ -66,17 +82,9 @@ def load(
         raise ModelError(
             f"{model.onnx}: no such file", hint="list the models of a store: burnish model list"
         )
-    settings = onnxruntime.SessionOptions()
-    levels = onnxruntime.GraphOptimizationLevel
-    settings.graph_optimization_level = {
-        "off": levels.ORT_DISABLE_ALL,
-        "basic": levels.ORT_ENABLE_BASIC,
-        "extended": levels.ORT_ENABLE_EXTENDED,
-        "all": levels.ORT_ENABLE_ALL,
-    }[options.graph_level]
+    settings = quiet_settings(options.graph_level)
     settings.intra_op_num_threads = options.threads or _own_threads()
     settings.inter_op_num_threads = 1
-    settings.log_severity_level = _QUIET
     settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     if profile_folder is not None:
         _record(settings, profile_folder)
@@ -128,7 +136,7 @@ class _Call:
             raise explain(error, self.model) from error
 
 
-class OnnxRuntimeSession:
+class OnnxRuntimeSession(Closing):
     """A model loaded in ONNX Runtime; leaving it as a context frees it."""
 
     def __init__(
@@ -220,15 +228,8 @@ class OnnxRuntimeSession:
             )
             return dataclasses.replace(trace, origins=origins(model, optimized, trace))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Forget the session."""
         self._session = None
 
     def _run_options(self, graph_id: int) -> Any:  # noqa: ANN401  (its RunOptions, untyped)

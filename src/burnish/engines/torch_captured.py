@@ -7,7 +7,6 @@ from typing import Any
 
 from burnish.core.errors import MissingCapabilityError
 
-MODE = "graph"
 NOTE = "runs replay a captured CUDA graph"
 _BEFORE = 3
 """Calls before one is captured: libraries set themselves up in the first."""

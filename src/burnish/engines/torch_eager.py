@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from burnish.core.errors import UsageError
 from burnish.engines.base import ENGINES, Availability, EngineOptions
-from burnish.engines.fallback import no_cuda_graph, require
+from burnish.engines.fallback import GRAPH, no_cuda_graph, require, require_graph
 from burnish.engines.installed import version_of
-from burnish.engines.torch_captured import MODE, NOTE, CapturedCall
+from burnish.engines.torch_captured import NOTE, CapturedCall
 from burnish.engines.torch_session import TorchSession, load
 from burnish.store.stored import StoredModel
 
@@ -37,20 +36,16 @@ class TorchEager:
         """Build the module that `model` was exported from; `torch-eager:graph` captures it."""
         require(self)
         loaded = load(model, options)
-        if (options.cuda_graph or options.mode == MODE) and loaded.device != "cpu":
+        if (options.cuda_graph or options.mode == GRAPH) and loaded.device != "cpu":
             call = CapturedCall(loaded.module)
             return TorchSession(loaded, options, call=call, notes=lambda: (NOTE,))
-        asked = replace(options, cuda_graph=options.cuda_graph or options.mode == MODE)
+        asked = replace(options, cuda_graph=options.cuda_graph or options.mode == GRAPH)
         notes = no_cuda_graph(asked, f"{self.name} without a GPU")
         return TorchSession(loaded, options, call=loaded.module, notes=lambda: notes)
 
     def require_mode(self, mode: str) -> None:
         """Raise if it is not the one mode there is."""
-        if mode != MODE:
-            raise UsageError(
-                f"engine {self.name} has no mode {mode!r}",
-                hint=f"{self.name}:{MODE} replays a CUDA graph",
-            )
+        require_graph(self.name, mode)
 
 
 ENGINES.register("torch-eager")(TorchEager())

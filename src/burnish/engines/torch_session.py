@@ -8,10 +8,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from burnish.core.arrays import Array, Arrays
+from burnish.core.closing import Closing
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.core.tensors import FLOATS, TensorSpec
 from burnish.engines.base import EngineOptions, Placement
@@ -111,7 +111,7 @@ def flat_outputs(result: Any) -> list[Tensor]:  # noqa: ANN401  (what a module r
     return []
 
 
-class TorchSession:
+class TorchSession(Closing):
     """A module on its device; leaving it as a context gives the thread count back."""
 
     def __init__(
@@ -196,15 +196,8 @@ class TorchSession:
                 found.append(begin.elapsed_time(end) / 1e3)
         return tuple(found[warmup:])
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Forget the module, and give its memory back."""
         import torch
 
         torch.set_num_threads(self._threads_before)

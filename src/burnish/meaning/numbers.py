@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from burnish.closeness.tolerance import ROUNDING
 from burnish.core.arrays import Array
 from burnish.core.tensors import FLOATS
 from burnish.store.element_types import numpy_type
@@ -23,8 +24,8 @@ from burnish.tile.functions import FUNCTIONS
 Value = Any
 """What a tensor's elements are held in: an array for reals, more than one for a field."""
 
-UNIT_ROUNDOFF = {"f64": 2.0**-53, "f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
-"""The largest relative error of one rounding, by element type."""
+UNIT_ROUNDOFF = {kind: ROUNDING[kind] for kind in ("f64", "f32", "f16", "bf16")}
+"""The largest relative error of one rounding, by the element types that are followed."""
 
 _STORED = {
     "f64": np.dtype(np.float64), "f32": np.dtype(np.float32), "f16": np.dtype(np.float16),

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from burnish.core.arrays import Array
+from burnish.core.tensors import ONNX_NUMBERS
 from burnish.operators import size
-from burnish.operators.element_types import SHORT_NAMES
 from burnish.operators.record import Elements, Operands, Partial, TypeRule, WorkRule
 from burnish.operators.size import Size
 
@@ -77,7 +77,7 @@ def named_type(attribute: str, default: str | None = None) -> TypeRule:
 
     def rule(at: Operands) -> Sequence[str | None]:
         number = at.number(attribute, 0)
-        return [SHORT_NAMES.get(number) if number else default or at.type(0)]
+        return [ONNX_NUMBERS.get(number) if number else default or at.type(0)]
 
     return rule
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import onnx_ir as ir
 
-from burnish.parity.tolerances import ARITHMETIC, DYNAMIC_INT8, weaker
+from burnish.closeness.tolerance import ARITHMETIC, DYNAMIC_INT8, weaker
 from burnish.store.element_types import SHORT_NAMES
 
 _QUANTISING = frozenset({"QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul"})

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from burnish.closeness.tolerance import ROUNDING
 from burnish.core.arrays import Array
 from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
@@ -30,7 +31,7 @@ from burnish.parity.pairing import pair_outputs
 from burnish.parity.region import Producers, ValueRegion, live_values, name_of
 from burnish.parity.report import Agreement, Bisection, Change, Culprit, TensorDiff
 from burnish.parity.scan import Scan, runs, scan
-from burnish.parity.tolerances import ROUNDING, Tolerances
+from burnish.parity.tolerances import Tolerances
 from burnish.parity.verify import JUDGE, JudgedSubject, unoptimised
 from burnish.store import onnx_files
 

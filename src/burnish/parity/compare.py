@@ -1,36 +1,23 @@
-"""Compare tensors, element by element, in pieces that keep the memory small."""
+"""Compare tensors: what is said of how far they are apart."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from burnish.closeness.apart import CHUNK, Apart, apart, index_of, numbers, scale_of
+from burnish.closeness.tolerance import Tolerance, is_float
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.units import count, error
 from burnish.parity.report import TensorDiff
-from burnish.parity.tolerances import Tolerance, Tolerances, is_float
+from burnish.parity.tolerances import Tolerances
 
 __all__ = ["TensorDiff", "compare", "compare_tensor"]
 
-_CHUNK = 1 << 18
-"""Elements compared at a time: 2 MiB for each array of f64 at work."""
-
-_QUARTILE_SAMPLE = 1 << 16
-"""Elements that the quartile of a tensor is estimated from."""
-
-_FILL_FACTOR = 1e4
-"""How far beyond the lower quartile a value says nothing about the tensor's typical magnitude."""
-
 _SCORES_WIDTH = 16
 """Narrower rows are rarely scores of classes, and their largest element is often a tie."""
-
-Floats = NDArray[np.float64]
 
 
 def compare(reference: Arrays, candidate: Arrays, tolerances: Tolerances) -> tuple[TensorDiff, ...]:
@@ -63,21 +50,20 @@ def compare_tensor(
         return _failed(name, reference, other)
     tolerance = tolerances if isinstance(tolerances, Tolerance) else tolerances.of(name, dtype)
     scale = scale_of(reference) if is_float(dtype) else 0.0
-    totals = _totals(*_comparable(reference, candidate, dtype), tolerance, scale, slack)
+    totals = apart(*_comparable(reference, candidate, dtype), tolerance, scale, slack)
     shape = (*reference.shape, 2) if dtype.startswith("c") else reference.shape
-    failed = totals.non_finite_mismatches > 0 or totals.severity > 1
     return TensorDiff(
         name, dtype, reference.size,
         max_abs=totals.max_abs,
         max_rel=totals.max_rel,
         cosine=totals.cosine,
         top1_agreement=_top1_agreement(reference, candidate, dtype),
-        worst_index=_index(totals.worst, shape),
+        worst_index=index_of(totals.worst, shape),
         worst_reference=totals.worst_reference,
         worst_candidate=totals.worst_candidate,
         non_finite_mismatches=totals.non_finite_mismatches,
-        passed=not failed,
-        reason=_reason(totals, shape, dtype) if failed else "",
+        passed=not totals.failed,
+        reason=_reason(totals, shape, dtype) if totals.failed else "",
         severity=totals.severity,
         non_finite_shared=totals.non_finite_shared,
         scale=scale,
@@ -94,122 +80,6 @@ def _other_kind(reference: Array, candidate: Array, dtype: str) -> str:
     return ""
 
 
-def scale_of(reference: Array) -> float:
-    """Return the typical magnitude of a tensor: see the module `tolerances`."""
-    flat = _numbers(reference).reshape(-1)
-    limit = _limit(flat)
-    squares, counted = 0.0, 0
-    for piece in _pieces(flat):
-        values = np.abs(piece)
-        values = values[values <= limit] / limit
-        squares += float(np.dot(values, values))
-        counted += values.size
-    return limit * math.sqrt(squares / counted) if counted else 0.0
-
-
-def _limit(flat: Array) -> float:
-    """Return the magnitude beyond which values do not count; 1 when there are only zeros."""
-    # An odd step does not fall on the same column of a table of even width again and again.
-    drawn = _magnitudes(flat[:: flat.size // _QUARTILE_SAMPLE | 1])
-    if drawn.size == 0:
-        drawn = np.concatenate([np.zeros(0), *map(_magnitudes, _pieces(flat))])
-    if drawn.size == 0:
-        return 1.0
-    return min(_FILL_FACTOR * float(np.quantile(drawn, 0.25)), float(np.finfo(np.float64).max))
-
-
-def _magnitudes(values: Array) -> Floats:
-    """Return the finite magnitudes above zero."""
-    magnitudes = np.abs(values.astype(np.float64))
-    return magnitudes[np.isfinite(magnitudes) & (magnitudes > 0)]
-
-
-@dataclass(slots=True)
-class _Totals:
-    """What is known after some pieces; starts as what an empty tensor has."""
-
-    max_abs: float = 0.0
-    max_rel: float = 0.0
-    severity: float = 0.0
-    violation: float = -math.inf
-    violations: int = 0
-    worst: int = -1
-    worst_reference: float = 0.0
-    worst_candidate: float = 0.0
-    non_finite_mismatches: int = 0
-    non_finite_shared: int = 0
-    product: float = 0.0
-    reference_square: float = 0.0
-    candidate_square: float = 0.0
-
-    @property
-    def cosine(self) -> float:
-        """Return the cosine of the angle between the two tensors; two of zeros have 1."""
-        norms = math.sqrt(self.reference_square) * math.sqrt(self.candidate_square)
-        if norms == 0:
-            return float(self.reference_square == self.candidate_square)
-        if not math.isfinite(norms):
-            return math.nan
-        return max(-1.0, min(1.0, self.product / norms))
-
-
-def _totals(
-    reference: Array, candidate: Array, tolerance: Tolerance, scale: float, slack: Array | None
-) -> _Totals:
-    totals = _Totals()
-    left, right = reference.reshape(-1), candidate.reshape(-1)
-    more = None if slack is None else slack.reshape(-1)
-    for start in range(0, left.size, _CHUNK):
-        pair = left[start : start + _CHUNK], right[start : start + _CHUNK]
-        extra = None if more is None else more[start : start + _CHUNK]
-        _add(totals, start, pair, (tolerance, scale, extra))
-    return totals
-
-
-def _add(
-    totals: _Totals,
-    start: int,
-    pair: tuple[Array, Array],
-    terms: tuple[Tolerance, float, Array | None],
-) -> None:
-    tolerance, scale, slack = terms
-    reference, candidate = (part.astype(np.float64) for part in pair)
-    finite = np.isfinite(reference) & np.isfinite(candidate)
-    same = (reference == candidate) | (np.isnan(reference) & np.isnan(candidate))
-    totals.non_finite_mismatches += int(np.count_nonzero(~finite & ~same))
-    totals.non_finite_shared += int(np.count_nonzero(~finite & same))
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        distance = np.where(finite, np.abs(candidate - reference), np.where(same, 0.0, np.inf))
-        if pair[0].dtype.kind in "iu":
-            # Large integers that differ may be equal as f64.
-            distance = np.where(pair[0] != pair[1], np.maximum(distance, 1.0), distance)
-        magnitude = np.where(finite, np.maximum(np.abs(reference), scale), scale)
-        allowed = tolerance.absolute + tolerance.relative * magnitude
-        if slack is not None:
-            allowed = np.maximum(allowed, slack)
-        totals.max_rel = max(totals.max_rel, _largest_ratio(distance, magnitude))
-        totals.severity = max(totals.severity, _largest_ratio(distance, allowed))
-        violation = distance - allowed
-    totals.max_abs = max(totals.max_abs, float(distance.max()))
-    totals.violations += int(np.count_nonzero(violation > 0))
-    at = int(violation.argmax())
-    if violation[at] > totals.violation:
-        totals.violation, totals.worst = float(violation[at]), start + at
-        totals.worst_reference = float(reference[at])
-        totals.worst_candidate = float(candidate[at])
-    kept_reference, kept_candidate = reference[finite], candidate[finite]
-    with np.errstate(over="ignore", invalid="ignore"):
-        totals.product += float(np.dot(kept_reference, kept_candidate))
-    totals.reference_square += _sum_of_squares(kept_reference)
-    totals.candidate_square += _sum_of_squares(kept_candidate)
-
-
-def _largest_ratio(distance: Floats, unit: Floats) -> float:
-    """Return the largest distance / unit, where 0 / 0 is 0."""
-    ratio = np.divide(distance, unit, out=np.full_like(distance, np.inf), where=unit > 0)
-    return float(np.where(distance == 0, 0.0, ratio).max())
-
-
 def _top1_agreement(reference: Array, candidate: Array, dtype: str) -> float | None:
     """Return in how many rows the largest element is the same one.
 
@@ -221,7 +91,7 @@ def _top1_agreement(reference: Array, candidate: Array, dtype: str) -> float | N
         return None
     width = reference.shape[-1]
     left, right = reference.reshape(-1, width), candidate.reshape(-1, width)
-    rows = max(1, _CHUNK // width)
+    rows = max(1, CHUNK // width)
     equal = sum(
         _same_largest(left[at : at + rows], right[at : at + rows])
         for at in range(0, len(left), rows)
@@ -234,12 +104,12 @@ def _same_largest(left: Array, right: Array) -> int:
     return int(np.count_nonzero(first == second))
 
 
-def _reason(totals: _Totals, shape: tuple[int, ...], dtype: str) -> str:
+def _reason(totals: Apart, shape: tuple[int, ...], dtype: str) -> str:
     total = math.prod(shape)
     if totals.non_finite_mismatches:
         amount = f"{totals.non_finite_mismatches:,} of {count(total, 'element')}"
         return f"{amount} NaN or infinite on one side only"
-    where = list(_index(totals.worst, shape))
+    where = list(index_of(totals.worst, shape))
     amount = f"{totals.violations:,} of {count(total, 'element')} out of tolerance"
     if dtype == "str":
         return f"{amount}, the first at {where}"
@@ -262,28 +132,4 @@ def _comparable(reference: Array, candidate: Array, dtype: str) -> tuple[Array, 
     if dtype == "str":
         differs = (reference != candidate).astype(np.int8)
         return np.zeros_like(differs), differs
-    return _numbers(reference), _numbers(candidate)
-
-
-def _numbers(array: Array) -> Array:
-    """Return complex numbers as pairs of real ones, everything else as it is."""
-    if array.dtype.kind == "c":
-        return np.ascontiguousarray(array).view(array.real.dtype)
-    return array
-
-
-def _pieces(flat: Array) -> Iterator[Floats]:
-    for start in range(0, flat.size, _CHUNK):
-        yield flat[start : start + _CHUNK].astype(np.float64)
-
-
-def _sum_of_squares(values: Floats) -> float:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.dot(values, values))
-
-
-def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    if flat < 0:
-        return ()
-    index: tuple[Any, ...] = np.unravel_index(flat, shape)
-    return tuple(int(axis) for axis in index)
+    return numbers(reference), numbers(candidate)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from burnish.closeness.tolerance import Tolerance
 from burnish.engines.crash import Crash
-from burnish.parity.tolerances import Tolerance
 
 SCHEMA = 2
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from burnish.closeness.tolerance import is_float
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError
@@ -18,7 +19,7 @@ from burnish.engines.isolated import EngineCrashedError
 from burnish.parity.compare import compare_tensor
 from burnish.parity.exposed import Exposed
 from burnish.parity.report import TensorDiff
-from burnish.parity.tolerances import Tolerances, is_float
+from burnish.parity.tolerances import Tolerances
 from burnish.parity.verify import JudgedSubject
 from burnish.process.scratch import scratch
 

@@ -15,6 +15,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
+from burnish.closeness.apart import scale_of
 from burnish.core.arrays import Arrays
 from burnish.core.budget import Budget
 from burnish.core.errors import BurnishError
@@ -22,7 +23,6 @@ from burnish.core.tensors import FLOATS
 from burnish.meaning.evaluate import Evaluator, Otherwise
 from burnish.meaning.node import NotEvaluatedError, TypedArray
 from burnish.meaning.numbers import Noisy, Numbers, Reals
-from burnish.parity.compare import scale_of
 
 _SMOOTHED = 0.95
 """The share of a tensor's elements whose noise, for their size, the others may have, too: a few

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from burnish.core.arrays import Array, Arrays
+from burnish.core.backends import backend_name
 from burnish.core.closing import Closing
 from burnish.core.errors import MissingCapabilityError, UsageError
 from burnish.core.tensors import TensorSpec
@@ -31,7 +32,7 @@ from burnish.runtime.host_memory import Bytes
 from burnish.runtime.kernel_table import KernelTable
 from burnish.runtime.ort import OrtSession
 from burnish.runtime.plan import OrtStep, Plan
-from burnish.runtime.runner import LoadedCode, backend_name, runner_for
+from burnish.runtime.runner import LoadedCode, runner_for
 from burnish.runtime.signing import require_signature
 from burnish.runtime.soundness import Surroundings, findings
 

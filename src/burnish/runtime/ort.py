@@ -12,17 +12,13 @@ import numpy as np
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.errors import MissingCapabilityError, ModelError
+from burnish.core.tensors import ONNX_NUMBERS
 from burnish.runtime.plan import OrtStep, PlanTensor
 from burnish.store.runtime_types import short_name
 
 OrtSession = Any
 OrtBinding = Any
 """`onnxruntime.InferenceSession` and `IOBinding`: the package has no types."""
-
-ONNX_NUMBERS = {
-    "bf16": 16, "f8e4m3fn": 17, "f8e4m3fnuz": 18, "f8e5m2": 19, "f8e5m2fnuz": 20, "f8e8m0": 24,
-}  # fmt: skip
-"""ONNX's numbers of element types that NumPy lacks and that fill whole bytes."""
 
 _QUIET = 4
 """Fatal messages only: whatever else matters comes back as an exception."""
@@ -137,7 +133,7 @@ def element_type(dtype: str) -> Any:  # noqa: ANN401  (NumPy's type, or ONNX's n
     kind = array_type(dtype)
     if kind.isbuiltin == 1:
         return kind.type
-    return ONNX_NUMBERS[dtype]
+    return next(number for number, short in ONNX_NUMBERS.items() if short == dtype)
 
 
 def _explained(error: Exception, path: Path) -> Exception:

@@ -1,39 +1,19 @@
 """What runs the kernels of a compiled folder: one runner per back end, found by a plan's target.
 
-A target is written `cpu: avx512` or `cuda: sm_90`: the back end, then what it compiled for. Both
-halves of a back end are named in `BACKENDS` and imported when they are asked for, so that running
-a folder needs neither a compiler nor the other back ends.
+Both halves of a back end are named in `burnish.core.backends` and imported when they are asked for,
+so that running a folder needs neither a compiler nor the other back ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
-from burnish.core.errors import UsageError
-from burnish.core.nearest import suggestion
+from burnish.core.backends import backend_of
 from burnish.runtime.executable import Executable, Program
 from burnish.runtime.kernel_table import KernelTable
-
-
-@dataclass(frozen=True, slots=True)
-class Halves:
-    """Where a back end's two halves are, as `module:name`."""
-
-    runner: str
-    """A `Runner`, which imports nothing that compiles."""
-    compiler: str
-    """A function of a device's name and threads that gives a `burnish.codegen.backend.Backend`."""
-
-
-BACKENDS: Mapping[str, Halves] = {
-    "cpu": Halves("burnish.runtime.cpu.runner:RUNNER", "burnish.codegen.cpu.backend:open_cpu"),
-    "cuda": Halves("burnish.runtime.cuda.runner:RUNNER", "burnish.codegen.gpu.backend:open_gpu"),
-}
-"""One line per back end."""
 
 
 class LoadedCode(Protocol):
@@ -61,20 +41,7 @@ def runner_for(target: str) -> Runner:
     return cast("Runner", half(target, "runner"))
 
 
-def half(target: str, which: str) -> Any:  # noqa: ANN401  (a runner, or what opens a compiler)
+def half(target: str, which: Literal["runner", "compiler"]) -> Any:  # noqa: ANN401  (either half)
     """Return one half of the back end that a target names."""
-    name = backend_name(target)
-    if name not in BACKENDS:
-        raise UsageError(f"{name!r} is no back end of burnish", hint=suggestion(name, BACKENDS))
-    module, _, attribute = getattr(BACKENDS[name], which).partition(":")
+    module, _, attribute = getattr(backend_of(target), which).partition(":")
     return getattr(import_module(module), attribute)
-
-
-def backend_name(target: str) -> str:
-    """Return the back end that a target names."""
-    return target.partition(":")[0].strip()
-
-
-def device_name(target: str) -> str:
-    """Return what the kernels of a target are compiled for; empty: whatever is here."""
-    return target.partition(":")[2].strip()

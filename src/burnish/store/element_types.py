@@ -8,20 +8,13 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
+from burnish.core.tensors import ONNX_NUMBERS
 
-_BY_ONNX_NAME = {
-    "FLOAT": "f32", "DOUBLE": "f64", "FLOAT16": "f16", "BFLOAT16": "bf16",
-    "FLOAT8E4M3FN": "f8e4m3fn", "FLOAT8E4M3FNUZ": "f8e4m3fnuz", "FLOAT8E5M2": "f8e5m2",
-    "FLOAT8E5M2FNUZ": "f8e5m2fnuz", "FLOAT8E8M0": "f8e8m0", "FLOAT4E2M1": "f4e2m1",
-    "INT64": "i64", "INT32": "i32", "INT16": "i16", "INT8": "i8", "INT4": "i4", "INT2": "i2",
-    "UINT64": "u64", "UINT32": "u32", "UINT16": "u16", "UINT8": "u8", "UINT4": "u4", "UINT2": "u2",
-    "BOOL": "bool", "COMPLEX64": "c64", "COMPLEX128": "c128", "STRING": "str",
-}  # fmt: skip
+_KNOWN = frozenset(int(kind) for kind in ir.DataType)
+"""Releases of onnx-ir know more and more of them."""
 
 SHORT_NAMES: Mapping[ir.DataType, str] = {
-    ir.DataType[onnx_name]: short
-    for onnx_name, short in _BY_ONNX_NAME.items()
-    if onnx_name in ir.DataType.__members__
+    ir.DataType(number): short for number, short in ONNX_NUMBERS.items() if number in _KNOWN
 }
 
 DATA_TYPES: Mapping[str, ir.DataType] = {

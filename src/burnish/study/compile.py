@@ -12,12 +12,13 @@ from pathlib import Path
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend, open_backend
-from burnish.codegen.environment import DEFAULT_TARGET, about, default_threads
+from burnish.codegen.environment import about, default_threads
 from burnish.codegen.pipeline import PlanOptions, plan, prepare, without_products
 from burnish.codegen.place import BuiltPlan
 from burnish.codegen.schedule import Predicted
 from burnish.codegen.write import write
 from burnish.core import files, records
+from burnish.core.backends import DEFAULT_TARGET
 from burnish.core.errors import CheckFailedError, MissingCapabilityError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions

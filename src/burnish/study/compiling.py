@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from burnish.core.backends import DEFAULT_TARGET, target_named
 from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.sizes import usual
@@ -23,7 +25,7 @@ from burnish.study.compile_report import CompileReport
 from burnish.study.given import model_of
 from burnish.study.requests.line import line
 from burnish.study.requests.rewriting import CompileCommand, ExportCommand
-from burnish.study.requests.vocabulary import device, path, shapes
+from burnish.study.requests.vocabulary import path, shapes
 from burnish.study.tuning import TuneTerms
 
 
@@ -33,7 +35,7 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
     given = _given(model, asked)
     if not given:
         _require_sizes(model, asked)
-    words = [] if asked.target == "cpu" else [f"--target {asked.target}"]
+    words = [] if asked.target == DEFAULT_TARGET else [f"--target {shlex.quote(asked.target)}"]
     words += [] if asked.fusion == "full" else [f"--fusion {asked.fusion}"]
     words += ["--skip-dot"] if asked.skip_dot else []
     words += [] if asked.tune else ["--no-tune"]
@@ -43,7 +45,7 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
     request = CompileRequest(
         model=model,
         folder=Path(asked.output),
-        target=device(asked.target),
+        target=target_named(asked.target),
         shapes=_sizes(given) or shapes(asked.shape),
         given=given,
         tolerances=Tolerances(asked.tolerance, asked.atol, asked.rtol),

@@ -13,6 +13,7 @@ from typing import TypeVar
 import ml_dtypes
 import numpy as np
 
+from burnish.closeness.tolerance import ARITHMETIC, DYNAMIC_INT8
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import CheckFailedError
 from burnish.core.files import folder_written_beside
@@ -22,7 +23,7 @@ from burnish.core.units import seconds
 from burnish.engines.base import Session
 from burnish.hw import detect
 from burnish.parity.request import VerifyRequest
-from burnish.parity.tolerances import ARITHMETIC, DYNAMIC_INT8, Tolerances
+from burnish.parity.tolerances import Tolerances
 from burnish.parity.verdict import verdict
 from burnish.parity.verify import JudgedSubject, judge, verify_recorded
 from burnish.process.scratch import scratch

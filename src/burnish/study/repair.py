@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import onnx_ir as ir
 
+from burnish.closeness.tolerance import ARITHMETIC
 from burnish.core.arrays import Array
 from burnish.core.errors import BurnishError
 from burnish.core.precisions import element_type
@@ -28,7 +29,7 @@ from burnish.feeds.feed import Feeds
 from burnish.infer.walk import is_standard
 from burnish.parity.compare import compare
 from burnish.parity.subject import JUDGE
-from burnish.parity.tolerances import ARITHMETIC, Tolerances
+from burnish.parity.tolerances import Tolerances
 from burnish.process.scratch import scratch
 from burnish.rewrite.options import PrecisionRequest, Target
 from burnish.rewrite.passes.names import FixNames

@@ -16,7 +16,7 @@ from burnish.rewrite.user_rules import load
 from burnish.study.calibration import require_data
 from burnish.study.requests.judging import RunCommand
 from burnish.study.requests.rewriting import ExplainCommand, OptimizeCommand
-from burnish.study.requests.vocabulary import Place, Where, family, names, shapes
+from burnish.study.requests.vocabulary import Place, family, names, shapes
 from burnish.study.trial import FusionTrial
 
 _GPU_ENGINES = {"onnxruntime-cuda", "tensorrt"}
@@ -50,7 +50,7 @@ def options_of_explain(asked: ExplainCommand) -> OptimizeOptions:
 def options_of_run(asked: RunCommand) -> OptimizeOptions:
     """Return which rules and steps run: for GPUs, if the model will only run there."""
     engines = names(asked.engine)
-    usual: Where = "cuda" if engines and set(engines) <= _GPU_ENGINES else "cpu"
+    usual = "cuda" if engines and set(engines) <= _GPU_ENGINES else "cpu"
     target = family(asked.target or usual)
     return OptimizeOptions(
         disable=names(asked.disable), target=target, ops=asked.ops, cost=asked.cost

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from burnish.closeness.tolerance import ARITHMETIC
 from burnish.parity.report import TensorDiff, VerifyReport
-from burnish.parity.tolerances import ARITHMETIC, Tolerances
+from burnish.parity.tolerances import Tolerances
 
 MOST: Mapping[str, float] = {"fp16": 2.0**-8, "bf16": 2.0**-5}
 """The error of a whole tensor, in its root mean square: of a few roundings, not of many."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 
+from burnish.core.backends import BACKENDS, DEFAULT_TARGET, backend_of
 from burnish.core.errors import CheckFailedError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
@@ -15,7 +17,6 @@ from burnish.parity.subject import JUDGE
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.verdict import verdict
 from burnish.runtime import folder
-from burnish.runtime.runner import backend_name
 from burnish.store.stored import StoredModel
 from burnish.study.given import models_of
 from burnish.study.requests.judging import VerifyCommand
@@ -23,9 +24,6 @@ from burnish.study.requests.line import line
 from burnish.study.requests.vocabulary import path, shapes
 
 Sizes = Mapping[str, int]
-
-_KERNELS = {"": "burnish", "cpu": "burnish", "cuda": "burnish-cuda"}
-"""The engine that runs a compiled folder, by its back end; one without kernels has none."""
 
 
 def answer(asked: VerifyCommand, *, progress: Progress = SILENT) -> VerifyReport:
@@ -56,10 +54,15 @@ def _runs(candidate: StoredModel, asked: VerifyCommand) -> tuple[str, tuple[Size
     wanted = shapes(asked.shape)
     if candidate.compiled is None:
         return asked.engine or JUDGE, wanted
-    engine = asked.engine or _KERNELS[backend_name(folder.read_table(candidate.compiled).target)]
-    if wanted or asked.data is not None or engine not in _KERNELS.values():
+    engine = asked.engine or _engine_of(candidate.compiled)
+    if wanted or asked.data is not None or engine not in {e.engine for e in BACKENDS.values()}:
         return engine, wanted
     return engine, tuple(plan.sizes for plan in folder.read(candidate.compiled).plans)
+
+
+def _engine_of(compiled: Path) -> str:
+    """Return the engine that runs a compiled folder; one without kernels runs anywhere."""
+    return backend_of(folder.read_table(compiled).target or DEFAULT_TARGET).engine
 
 
 def require(asked: VerifyCommand, report: VerifyReport) -> None:

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from burnish.closeness.parts import Allowed
+from burnish.closeness.tolerance import Tolerance
 from burnish.codegen.tune import check
 from burnish.codegen.tune.check import (
     BOX_POINTS,
@@ -70,9 +72,10 @@ def test_an_output_without_elements_has_no_parts() -> None:
     assert case(whole(graph), graph).outputs[graph.outputs[0]].parts == ()
 
 
-def expected(values: np.ndarray, relative: float, **more: float) -> ExpectedOutput:
+def expected(values: np.ndarray, relative: float, ties: float = 0.0) -> ExpectedOutput:
     box = tuple((0, extent) for extent in values.shape)
-    return ExpectedOutput((ExpectedPart(box, values),), relative, **{"scale": 1.0, **more})
+    allowed = Allowed(Tolerance(0.0, relative, "as a test has it"), 1.0, ties)
+    return ExpectedOutput((ExpectedPart(box, values),), allowed)
 
 
 def test_a_wrong_element_is_named() -> None:
@@ -80,7 +83,7 @@ def test_a_wrong_element_is_named() -> None:
     wrong = right.copy()
     wrong[1, 2] += 0.5
     assert finding("y", wrong, expected(right, 1e-4)) == (
-        "y: 1 of 6 elements are wrong, for instance [1, 2], by up to 0.5"
+        "y: 1 of 6 elements are wrong, the worst at [1, 2], by 0.5"
     )
     assert finding("y", right * (1 + 1e-5), expected(right, 1e-4)) == ""
 
@@ -88,7 +91,7 @@ def test_a_wrong_element_is_named() -> None:
 def test_nan_where_a_number_belongs_is_wrong() -> None:
     right = np.ones(3, np.float32)
     wrong = np.array([1, np.nan, 1], np.float32)
-    assert "1 of 3 elements are wrong, for instance [1]" in finding(
+    assert "1 of 3 elements are wrong, the worst at [1], by inf" in finding(
         "y", wrong, expected(right, 1e-4)
     )
     assert finding("y", wrong, expected(wrong, 1e-4)) == ""
@@ -125,17 +128,17 @@ def test_inputs_are_such_that_results_are_numbers() -> None:
 def test_coarser_types_on_the_way_allow_coarser_results() -> None:
     through = Call("cast", (Call("cast", (Argument(0, "f32"),), "f16"),), "f32")
     graph = one_nest(through, x=TensorType("f32", (50,)))
-    assert case(whole(graph), graph).outputs["y"].relative == 1e-2
+    assert case(whole(graph), graph).outputs["y"].allowed.tolerance.relative == 1e-2
 
 
 def test_truth_values_of_computed_numbers_may_tie() -> None:
     less = call("less", call("exp", Argument(0, "f32")), Constant(1.0, "f32"))
     graph = one_nest(less, x=TensorType("f32", (50,)))
-    assert case(whole(graph), graph).outputs["y"].ties == 0.01
+    assert case(whole(graph), graph).outputs["y"].allowed.ties == 0.01
     plain = one_nest(
         call("and", Argument(0, "bool"), Argument(0, "bool")), x=TensorType("bool", (50,))
     )
-    assert case(whole(plain), plain).outputs["y"].ties == 0.0
+    assert case(whole(plain), plain).outputs["y"].allowed.ties == 0.0
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f64", "f16", "bf16", "i64", "i32", "u8", "i8", "bool"])

@@ -12,7 +12,13 @@ from burnish.codegen.gpu.choose import candidates
 from burnish.codegen.gpu.kernel import GpuTarget, Orders, emit
 from burnish.codegen.gpu.work import call_of
 from burnish.codegen.schedule import Choice
-from burnish.codegen.tune.check import Case, ExpectedOutput, case_of, group_inputs
+from burnish.codegen.tune.check import (
+    Case,
+    ExpectedOutput,
+    case_of,
+    group_inputs,
+    share_finite,
+)
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.hashing import value_key
@@ -101,19 +107,13 @@ def _case(
                 inputs[name] = Stored(f"{key}.in{number}", name_of(array), shape)
                 arrays[name] = array
         tries.append((inputs, case_of(group, graph, arrays)))
-        if _share_finite(tries[-1][1]) > 0.9:
+        if share_finite(tries[-1][1]) > 0.9:
             break
-    return max(tries, key=lambda each: _share_finite(each[1]))
+    return max(tries, key=lambda each: share_finite(each[1]))
 
 
 def _matters(name: str, array: Array, graph: TileGraph) -> bool:
     return name in graph.constants and array.size < _STORED_ELEMENTS
-
-
-def _share_finite(case: Case) -> float:
-    parts = [part.values for output in case.outputs.values() for part in output.parts]
-    finite = [np.isfinite(part.astype(np.float64)).mean() for part in parts if part.size]
-    return float(np.mean(finite)) if finite else 1.0
 
 
 def _expected(
@@ -127,8 +127,9 @@ def _expected(
         names.append(f"{prefix}.{number}")
         wide = part.values.transpose(axes)
         values[names[-1]] = wide.astype(np.float32) if name_of(wide) in ("f16", "bf16") else wide
-    scale, ties = output.scale, output.ties
-    return Expected(tuple(boxes), tuple(names), output.relative, scale, ties)
+    allowed = output.allowed
+    relative = allowed.tolerance.relative
+    return Expected(tuple(boxes), tuple(names), relative, allowed.scale, allowed.ties)
 
 
 def _candidates(

@@ -9,23 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 
+from burnish.closeness import parts
+from burnish.closeness.apart import scale_of
+from burnish.closeness.parts import Allowed, Box
+from burnish.closeness.tolerance import ARITHMETIC, EXACT, Tolerance, arithmetic_of, weaker
 from burnish.core.arrays import Array, Arrays
 from burnish.core.tensors import FLOATS
-from burnish.core.units import error as error_text
 from burnish.store.element_types import numpy_type
 from burnish.tile.expr import Call, walk
 from burnish.tile.graph import TensorType, TileGraph, TileOp, expression_indices
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, Fetch, Index, bounds, fetches_of
 from burnish.tile.reference import evaluate_op
-
-Box = tuple[tuple[int, int], ...]
-"""A half-open range per dimension."""
 
 WHOLE_POINTS = 1 << 20
 """Outputs that take no more evaluations than this are judged whole."""
@@ -35,11 +36,6 @@ _CORNERS = 6
 _INSIDE = 4
 _EDGE = 3
 """Elements along each axis of a corner or of a box inside."""
-
-_RELATIVE: Mapping[str, float] = {"f64": 1e-12, "f32": 1e-4, "f16": 1e-2, "bf16": 8e-2}
-"""Of an element's size, and of the usual size of the tensor's elements. Sums are reassociated and
-exp, tanh and erf approximated: 1,000 roundings of f32 and f64, 20 of 16-bit results (as the parity
-of whole models allows). A kernel that is wrong is off by much more."""
 
 _TIES = 0.01
 """Of integers and truth values that come from numbers which were rounded, as many may differ."""
@@ -58,12 +54,7 @@ class ExpectedOutput:
     """What an output must hold, and how far off elements may be."""
 
     parts: tuple[ExpectedPart, ...]
-    relative: float
-    """0: integers, which are exact."""
-    scale: float
-    """The usual size of an element."""
-    ties: float = 0.0
-    """The share of elements that may differ, where they are exact."""
+    allowed: Allowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,34 +73,18 @@ def case_of(group: Group, graph: TileGraph, inputs: Arrays, *, seed: int = 0) ->
 def case(group: Group, graph: TileGraph, *, seed: int = 0) -> Case:
     """Return a case to try kernels of a group with."""
     first = _case(group, graph, group_inputs(group, graph, seed=seed), seed)
-    if _share_finite(first) > 0.9:
+    if share_finite(first) > 0.9:
         return first
     # roots or logarithms of negative numbers: NaN everywhere would prove nothing
     inputs = group_inputs(group, graph, seed=seed, sign="positive")
     second = _case(group, graph, inputs, seed)
-    return max(first, second, key=_share_finite)
+    return max(first, second, key=share_finite)
 
 
 def finding(name: str, found: Array, expected: ExpectedOutput) -> str:
     """Return what is wrong with an output; empty: nothing."""
-    off, judged, worst = 0, 0, 0.0
-    place: tuple[int, ...] = ()
-    for part in expected.parts:
-        here = found[tuple(slice(low, high) for low, high in part.box)]
-        wrong, size = _wrong(here, part.values, expected)
-        judged += wrong.size
-        off += int(np.count_nonzero(wrong))
-        if wrong.any() and (size > worst or not place):
-            spot = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-            place = tuple(int(s) + low for s, (low, _) in zip(spot, part.box, strict=True))
-            worst = max(worst, size)
-    if off <= expected.ties * judged:
-        return ""
-    where = ", ".join(map(str, place))
-    return (
-        f"{name}: {off:,} of {judged:,} elements are wrong, "
-        f"for instance [{where}], by up to {error_text(worst)}"
-    )
+    wanted = ((part.box, part.values) for part in expected.parts)
+    return parts.finding(name, found, wanted, expected.allowed)
 
 
 def parts_to_judge(group: Group, graph: TileGraph, output: str, *, seed: int) -> tuple[Box, ...]:
@@ -194,20 +169,15 @@ def _shifted(op: TileOp, origins: Mapping[str, Sequence[int]]) -> TileOp:
     return replace(op, reads=tuple(reads))
 
 
-def _expected(group: Group, kind: TensorType, parts: tuple[ExpectedPart, ...]) -> ExpectedOutput:
+def _expected(group: Group, kind: TensorType, known: tuple[ExpectedPart, ...]) -> ExpectedOutput:
+    inner = _float_types(group)
     if kind.dtype not in FLOATS:
-        return ExpectedOutput(parts, 0.0, 0.0, _TIES if _rounds(group) else 0.0)
-    values = [part.values.astype(np.float64).reshape(-1) for part in parts]
-    numbers = np.concatenate(values) if values else np.zeros(0)
-    finite = numbers[np.isfinite(numbers)]
-    scale = float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0
-    weakest = max((_RELATIVE.get(t, 0.0) for t in _float_types(group)), default=0.0)
-    return ExpectedOutput(parts, max(weakest, _RELATIVE.get(kind.dtype, 1.0)), scale)
-
-
-def _rounds(group: Group) -> bool:
-    """Say whether integers or truth values may hang on the rounding of numbers."""
-    return bool(_float_types(group))
+        return ExpectedOutput(known, Allowed(EXACT, 0.0, _TIES if inner else 0.0))
+    told = ARITHMETIC[reduce(weaker, inner, arithmetic_of(kind.dtype))]
+    values = [part.values.astype(np.float64).reshape(-1) for part in known]
+    scale = scale_of(np.concatenate(values)) if values else 0.0
+    # whatever the magnitudes: the inputs are such that nothing is nearly zero by chance
+    return ExpectedOutput(known, Allowed(Tolerance(0.0, told.relative, told.reason), scale))
 
 
 def _float_types(group: Group) -> set[str]:
@@ -216,22 +186,8 @@ def _float_types(group: Group) -> set[str]:
     return types & FLOATS
 
 
-def _wrong(found: Array, wanted: Array, expected: ExpectedOutput) -> tuple[Array, float]:
-    """Return which elements are wrong, and the greatest difference."""
-    if not expected.relative:
-        wrong = found != wanted
-        apart = np.abs(found.astype(np.float64) - wanted.astype(np.float64))
-        return wrong, float(apart.max(initial=0.0))
-    a, b = found.astype(np.float64), wanted.astype(np.float64)
-    with np.errstate(all="ignore"):
-        apart = np.abs(a - b)
-        allowed = expected.relative * (np.abs(b) + expected.scale)
-        same = (a == b) | (np.isnan(a) & np.isnan(b)) | (apart <= allowed)
-    finite = apart[~same & np.isfinite(apart)]
-    return ~same, float(finite.max(initial=0.0)) if same.all() or finite.size else math.inf
-
-
-def _share_finite(found: Case) -> float:
+def share_finite(found: Case) -> float:
+    """Return how much of what must be computed is numbers."""
     values = [
         np.isfinite(part.values.astype(np.float64)).mean()
         for output in found.outputs.values()

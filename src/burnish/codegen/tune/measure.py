@@ -8,8 +8,6 @@ the first is timed, so that nothing else runs then.
 from __future__ import annotations
 
 import math
-import random
-import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -34,6 +32,8 @@ from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
 from burnish.tile.signature import signature
+from burnish.timing.race import RaceRules
+from burnish.timing.race import race as rounds_of
 
 Timed = Callable[[str, int, int], float | None]
 """Seconds of one run of a subject, given how often to run it and how often before; None: failed."""
@@ -64,32 +64,15 @@ def race(
     """
     looks = {subject: timed(subject, 1, 1) for subject in subjects}
     first = {subject: look for subject, look in looks.items() if look is not None}
-    samples: dict[str, list[float]] = {subject: [] for subject in first}
-    dice = random.Random(0)
-    for _ in range(rules.rounds):
-        racing = _racing(first, samples, rules, always)
-        for subject in dice.sample(racing, len(racing)):
-            runs = _runs(first[subject], rules)
-            settling = 0 if first[subject] >= rules.long_s else 1
-            seconds = timed(subject, runs, settling)
-            if seconds is None:
-                del first[subject], samples[subject]
-            else:
-                samples[subject].append(seconds)
+
+    def again(subject: str) -> float | None:
+        settling = 0 if first[subject] >= rules.long_s else 1
+        return timed(subject, _runs(first[subject], rules), settling)
+
+    within = RaceRules(rules.rounds, rules.behind, rules.behind_at_first)
+    samples = rounds_of(first, again, within, looks=first, always=always)
     # who fell back before the first round has the first look only
-    return {subject: tuple(samples[subject]) or (first[subject],) for subject in first}
-
-
-def _racing(
-    first: dict[str, float],
-    samples: dict[str, list[float]],
-    rules: TrialRules,
-    always: Sequence[str],
-) -> list[str]:
-    so_far = {s: statistics.median(samples[s]) if samples[s] else first[s] for s in first}
-    best = min(so_far.values(), default=0.0)
-    limits = {s: rules.behind if samples[s] else rules.behind_at_first for s in first}
-    return [s for s in first if s in always or so_far[s] <= limits[s] * best]
+    return {subject: tuple(own) or (first[subject],) for subject, own in samples.items()}
 
 
 def _runs(seconds: float, rules: TrialRules) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from burnish.operators.element_types import SHORT_NAMES
+from burnish.core.tensors import ONNX_NUMBERS
 from burnish.operators.families.conversion import copy_as
 from burnish.operators.families.pieces import concat
 from burnish.operators.families.softmax import add_softmax
@@ -179,7 +179,7 @@ def _weights(builder: NestBuilder, node: Node, biased: str, kind: str) -> str:
 
 def _wide_softmax(node: Node, dtype: str) -> str:
     asked = node.attributes.get("softmax_precision")
-    return wide_type(dtype if asked is None else SHORT_NAMES[int(asked)])
+    return wide_type(dtype if asked is None else ONNX_NUMBERS[int(asked)])
 
 
 def _give_result(builder: NestBuilder, node: Node, result: str) -> None:

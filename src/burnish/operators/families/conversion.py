@@ -9,7 +9,7 @@ import numpy as np
 
 from burnish.core.array_types import array_type, name_of
 from burnish.core.arrays import Array
-from burnish.operators.element_types import SHORT_NAMES
+from burnish.core.tensors import ONNX_NUMBERS
 from burnish.operators.record import Elements, Movement, Operands, Operator, register
 from burnish.operators.rules import (
     all_first,
@@ -36,7 +36,7 @@ def cast_to(builder: NestBuilder, node: Node) -> None:
     """Add the conversion to the type that the node names."""
     if isinstance(node.attributes["to"], str):
         raise NotCoveredError("the type is named by text, as before opset 6")
-    kind = SHORT_NAMES.get(node.attributes["to"], "unknown")
+    kind = ONNX_NUMBERS.get(node.attributes["to"], "unknown")
     _convert(builder, node, kind)
 
 
@@ -106,7 +106,7 @@ _SUB_BYTE = ("f8", "f4", "i4", "u4", "i2", "u2")
 
 def _is_defined(at: Operands, arrays: Sequence[Array | None]) -> bool:
     """Return whether ONNX says what a conversion gives: not for numbers beyond the type."""
-    source, target = arrays[0], SHORT_NAMES.get(at.number("to", 0), "str")
+    source, target = arrays[0], ONNX_NUMBERS.get(at.number("to", 0), "str")
     if source is None or any(
         kind == "str" or kind.startswith(_SUB_BYTE) for kind in (target, name_of(source))
     ):
@@ -120,7 +120,7 @@ def _is_defined(at: Operands, arrays: Sequence[Array | None]) -> bool:
 
 def _converted(at: Operands) -> Elements | None:
     items = at.elements(0)
-    if items is None or SHORT_NAMES.get(at.number("to", 0)) != "bool":
+    if items is None or ONNX_NUMBERS.get(at.number("to", 0)) != "bool":
         return items
     return tuple(int(item != 0) if isinstance(item, int) else None for item in items)
 

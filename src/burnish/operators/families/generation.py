@@ -9,7 +9,7 @@ import numpy as np
 
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Array
-from burnish.operators.element_types import SHORT_NAMES
+from burnish.core.tensors import ONNX_NUMBERS
 from burnish.operators.loops.parameters import integers, required
 from burnish.operators.record import Elements, Movement, Operands, Operator, Partial, register
 from burnish.operators.rules import always, defined, first, named_type, nothing, type_of_input
@@ -47,7 +47,7 @@ def eye_like(builder: NestBuilder, node: Node) -> None:
     """Add ones on a diagonal of a matrix, zeros elsewhere."""
     kind = builder.type(required(node, 0))
     wanted = node.attributes.get("dtype")
-    dtype = kind.dtype if wanted is None else SHORT_NAMES[int(wanted)]
+    dtype = kind.dtype if wanted is None else ONNX_NUMBERS[int(wanted)]
     rows, columns = axes_for(kind.shape)
     diagonal = int(node.attributes.get("k", 0))
     on = Inside((Guard(at(columns) - at(rows), diagonal, diagonal + 1),))

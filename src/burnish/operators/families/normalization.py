@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from burnish.operators.element_types import SHORT_NAMES
+from burnish.core.tensors import ONNX_NUMBERS
 from burnish.operators.families.conversion import copy_as
 from burnish.operators.families.pad import padded
 from burnish.operators.loops.parameters import required
@@ -253,7 +253,7 @@ def _with_moments(at: Operands) -> Sequence[Partial | None]:
 
 
 def _with_moments_types(at: Operands) -> Sequence[str | None]:
-    stash = SHORT_NAMES.get(at.number("stash_type", 1))
+    stash = ONNX_NUMBERS.get(at.number("stash_type", 1))
     return [at.type(0), stash, stash]
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from burnish.core.array_types import array_type
-from burnish.operators.element_types import SHORT_NAMES
+from burnish.core.tensors import ONNX_NUMBERS
 from burnish.operators.families.contraction import gemm_work, product_work
 from burnish.operators.loops.parameters import required
 from burnish.operators.record import (
@@ -107,18 +107,18 @@ def _quantized_type(builder: NestBuilder, node: Node) -> str:
 
 def _output_type(node: Node) -> str | None:
     wanted = int(node.attributes.get("output_dtype", 0))
-    names = {int(data_type): short for data_type, short in SHORT_NAMES.items()}
+    names = {int(data_type): short for data_type, short in ONNX_NUMBERS.items()}
     return names[wanted] if wanted else None
 
 
 def _stored_type(at: Operands) -> Sequence[str | None]:
     wanted = at.number("output_dtype", 0)
-    return [at.type(2) if at.given(2) else SHORT_NAMES.get(wanted) if wanted else "u8"]
+    return [at.type(2) if at.given(2) else ONNX_NUMBERS.get(wanted) if wanted else "u8"]
 
 
 def _read_type(at: Operands) -> Sequence[str | None]:
     wanted = at.number("output_dtype", 0)
-    return [SHORT_NAMES.get(wanted) if wanted else at.type(1)]
+    return [ONNX_NUMBERS.get(wanted) if wanted else at.type(1)]
 
 
 def _as(rule: ShapeRule, *indices: int) -> ShapeRule:

@@ -13,6 +13,7 @@ import numpy as np
 
 from burnish.core import records
 from burnish.core.arrays import Array
+from burnish.core.backends import device_name
 from burnish.hw import detect
 from burnish.runtime.cpu.driver import STEP_WORDS, LoopDriver
 from burnish.runtime.cpu.loaded_image import Image, ImageTable, LoadedImage
@@ -22,7 +23,7 @@ from burnish.runtime.folder import IMAGE, TABLE, damaged
 from burnish.runtime.host_memory import Words, address_of
 from burnish.runtime.kernel_table import KernelTable
 from burnish.runtime.plan import KernelStep, Plan
-from burnish.runtime.runner import Runner, device_name
+from burnish.runtime.runner import Runner
 from burnish.store.compiled import KERNELS
 
 CHUNKS_PER_THREAD = 8

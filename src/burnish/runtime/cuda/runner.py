@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from burnish.core import records
+from burnish.core.backends import device_name
 from burnish.cuda.driver import Driver
 from burnish.cuda.kernel import CubinKernel, runs_on
 from burnish.cuda.loaded import LoadedKernels, uploaded
@@ -18,7 +19,6 @@ from burnish.runtime.cuda.launch import launch_findings, launch_from
 from burnish.runtime.executable import Executable, HostExecutable, Program
 from burnish.runtime.folder import TABLE, damaged
 from burnish.runtime.kernel_table import KernelTable
-from burnish.runtime.runner import device_name
 from burnish.store.compiled import KERNELS
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
+from burnish.core.backends import backend_name, target_named, targets
 from burnish.core.errors import UsageError
 from burnish.core.precisions import element_type
 from burnish.study.requests.option import Option, Positional
@@ -35,7 +36,6 @@ else:
     AnyModel = Any
 
 Place = str | os.PathLike[str]
-Where = Literal["cpu", "cuda", "sm_80", "sm_90", "sm_100"]
 Sizes = Mapping[str, int]
 
 
@@ -108,14 +108,15 @@ def seconds(text: str) -> float:
     return found
 
 
-def family(target: Where) -> Literal["cpu", "cuda"]:
-    """Return the kind of device that a target is."""
-    return "cpu" if target == "cpu" else "cuda"
+def target(text: str) -> str:
+    """Return a target as it is written; one that no back end has is refused."""
+    target_named(text)
+    return text
 
 
-def device(target: Where) -> str:
-    """Return a target as plans write it: `sm_90` is `cuda: sm_90`."""
-    return target if target == family(target) else f"{family(target)}: {target}"
+def family(target: str) -> Literal["cpu", "cuda"]:
+    """Return where ONNX Runtime computes on such a target: on cards, else on the CPU."""
+    return "cuda" if backend_name(target_named(target)) == "cuda" else "cpu"
 
 
 def path(given: Place | None) -> Path | None:
@@ -236,11 +237,13 @@ _PRECISION = Option(
 Precision = Annotated[str | None, replace(_PRECISION, read=one_precision)]
 EachPrecision = Annotated[str | Sequence[str] | None, replace(_PRECISION, read=precisions)]
 Target = Annotated[
-    Where,
+    str,
     Option(
-        "Where the model will run: on CPUs, on the NVIDIA card that is here, or on cards of a kind."
+        "Where the model will run: on CPUs, on the NVIDIA card that is here, or on cards of a "
+        "kind.",
+        metavar="|".join(targets()), read=target,
     ),
-]
+]  # fmt: skip
 WITH_KERNELS = "Only operators with kernels there are used."
 Ops = Annotated[
     Literal["auto", "standard", "contrib"],

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from burnish.core import units
+from burnish.core.backends import backend_of
 from burnish.parity.report import JudgedSample
 from burnish.parity.verdict import verdict
 from burnish.report.rewritten import rewrite_lines
@@ -108,7 +109,7 @@ def compile_lines(report: CompileReport) -> Shown:
     yield from (f"note: {note}" for note in report.notes)
     yield proved(report)
     if report.parity is None:
-        engine = f"burnish-{report.target.partition(':')[0]}"
+        engine = backend_of(report.target).engine
         yield f"show it where it runs: burnish verify {report.folder} --engine {engine}"
     yield f"written: {report.folder} ({report.target}, {units.count(report.threads, 'thread')})"
     yield f"run it: burnish exec {report.folder} --data INPUTS.npz"

@@ -29,6 +29,7 @@ from burnish.codegen.tune.messages import (
     Time,
     Trials,
 )
+from burnish.core.backends import device_name
 from burnish.process.scratch import scratch
 from burnish.runtime.cpu.runner import CpuLaunch
 from burnish.runtime.cpu.thread_pool import ThreadPool
@@ -36,7 +37,6 @@ from burnish.runtime.host_memory import Bytes, address_of
 from burnish.runtime.ort import BoundPart
 from burnish.runtime.ort import load as load_session
 from burnish.runtime.plan import OrtStep, PlanTensor
-from burnish.runtime.runner import device_name
 from burnish.timing.stopwatch import WALL, timed
 
 MOST_SESSIONS = 4
