@@ -218,7 +218,7 @@ def _require_one_timeline(asked: ProfileCommand, wanted: int) -> None:
 
 def _read(model: StoredModel, trace: Path, known: GroupLibrary, asked: ProfileCommand) -> Found:
     timeline = warm(read_any(trace))
-    graph = graph_of(onnx_files.read(model.onnx), positive(asked.shape))
+    graph = graph_of(onnx_files.look(model.onnx), positive(asked.shape))
     subject = ProfiledSubject(model.label, timeline.source, graph, known)
     found, timeline = profile_of(timeline, subject)
     if found.coverage is not None and found.coverage.total_s and not found.coverage.share:

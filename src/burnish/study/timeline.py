@@ -171,7 +171,7 @@ def typical(
 def _of_batch(subject: FedModel, size: int) -> GraphRecord:
     """Return the graph at another batch size; the shapes of what was fed no longer hold."""
     batch = {name: size for name in subject.feeds.bindings if name in _BATCH_NAMES}
-    model = onnx_files.read(subject.model.onnx)
+    model = onnx_files.look(subject.model.onnx)
     return graph_of(model, {**subject.feeds.bindings, **batch}, shapes={})
 
 
