@@ -107,6 +107,8 @@ def _usual(model: StoredModel, asked: Mapping[str, int]) -> Usual:
     maker = Maker(loaded)
     known = maker.bound(asked).sizes
     free = [symbol for symbol in known if symbol not in asked]
+    if not free and (asked or not model.data_sets):
+        return Usual()  # there is nothing to choose: whoever runs it will say what is wrong
     unoptimised = dataclasses.replace(EngineOptions(), graph_level="off")
     try:
         with isolated.open_session(JUDGE, model, unoptimised, limit_s=_ALONE_S) as session:

@@ -35,7 +35,7 @@ from burnish.study.inputs import FedModel, fed, feeds_of
 from burnish.study.recordings import distributed, is_ranks, is_timeline, timelines
 from burnish.study.requests.looking import ProfileCommand
 from burnish.study.requests.vocabulary import AnyModel, Sizes, names, path, positive
-from burnish.study.timeline import undisturbed
+from burnish.study.timeline import unprofiled_s
 from burnish.trace import chrome
 from burnish.trace.events import Trace
 from burnish.trace.formats import read_any
@@ -45,6 +45,9 @@ from burnish.trace.runs import warm
 Found = tuple[Profile, Trace, ProfiledSubject]
 Profiles = tuple[ProfileReport, tuple[Trace, ...]]
 """What was found, and the timelines."""
+_PLAIN_S = 0.5
+"""For how long inferences are timed without recording: a tenth of that is over before a processor
+that was idle runs at its usual speed."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -169,7 +172,7 @@ def profiled(recording: Recording, subject: FedModel, engine: str, how: Recorder
     """Return where the time of recorded inferences goes, and what holds them back."""
     about = ProfiledSubject(subject.model.label, engine, subject.graph, how.known)
     found, trace = profile(recording, about)
-    plain_s = undisturbed(recording.plain_s)
+    plain_s = unprofiled_s(trace, recording.plain_s)
     told = _diagnosed(trace, subject, engine, how, plain_s=plain_s)
     return dataclasses.replace(found, diagnosis=told), trace, about
 
@@ -234,7 +237,7 @@ def _read(model: StoredModel, trace: Path, known: GroupLibrary, asked: ProfileCo
 def _recorder(asked: ProfileCommand, known: GroupLibrary) -> Recorder:
     return Recorder(
         EngineOptions(threads=asked.threads, allow_fallback=asked.allow_fallback),
-        Repeats(asked.warmup, asked.runs),
+        Repeats(asked.warmup, asked.runs, _PLAIN_S),
         known,
         asked.shape,
     )
