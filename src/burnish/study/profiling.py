@@ -115,7 +115,7 @@ def _from_outside(
             f"a profiler watches one model on one engine, and {many} are asked for",
             hint="give one MODEL and one --engine",
         )
-    wanted = {"nsys": asked.nsys, "ncu": asked.ncu, "perf": asked.perf}
+    wanted = {"nsys": asked.nsys, "ncu": asked.ncu}
     for tool in (tool for tool, is_wanted in wanted.items() if is_wanted):
         outside.require(tool)
     subject, engine = fed(models[0], feeds_of(models[0], asked)), engines[0]
