@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.analyze.traffic import KernelTraffic, of_ncu, of_perf, predicted
-from burnish.core.errors import ModelError
+from burnish.analyze.traffic import KernelTraffic, of_misses, of_ncu, predicted
+from burnish.core.errors import MissingCapabilityError, ModelError
 from sample_picture import diamond
 
 NCU = """==PROF== Connected to process 1
@@ -24,26 +24,49 @@ def test_ncu_counts_are_summed_by_kernel_in_their_units() -> None:
     assert of_ncu(NCU, runs=2)[0].count == 1
 
 
-@pytest.mark.parametrize(
-    "text", ["", "==ERROR== ERR_NVGPUCTRPERM", '"ID","Kernel Name"\n"0","a"\n']
-)
-def test_what_ncu_was_not_allowed_to_count_is_an_error(text: str) -> None:
+REAL = """==PROF== Connected to process 4711 (/usr/bin/python3.12)
+==PROF== Profiling "gemm_kernel" - 0: 0%....50%....100% - 3 passes
+==PROF== Disconnected from process 4711
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size",\
+"Grid Size","Device","CC","dram__bytes_read.sum","dram__bytes_write.sum","gpu__time_duration.sum"
+"","","","","","","","","","","","Kbyte","byte","us"
+"0","4711","python3.12","127.0.0.1","void gemm<float, (int)128>(T1 *, const T1 *)","1","7",\
+"(256, 1, 1)","(12, 8, 1)","0","9.0","2,359.30","1,664","6.11"
+""".replace("\\\n", "")
+
+
+def test_the_columns_that_ncu_writes_besides_are_passed_over() -> None:
+    (found,) = of_ncu(REAL, runs=1)
+    assert found == KernelTraffic(
+        "void gemm<float, (int)128>(T1 *, const T1 *)", 1, pytest.approx(2.3593e6), 1664,
+        pytest.approx(6.11e-6),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", '"ID","Kernel Name"\n"0","a"\n'])
+def test_what_ncu_did_not_count_is_an_error(text: str) -> None:
     with pytest.raises(ModelError, match="holds no kernels with dram__bytes_read") as caught:
         of_ncu(text, runs=1)
     assert caught.value.hint.endswith("ncu --query-metrics")
 
 
+def test_counters_that_only_an_administrator_may_read_are_told_so() -> None:
+    with pytest.raises(MissingCapabilityError, match="only an administrator may read") as caught:
+        of_ncu("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", runs=1)
+    assert caught.value.hint.startswith("run it as root")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [('"Mbyte"', '"furlong"', "'1.5' in 'furlong'"), ('"1.5"', '"n/a"', "'n/a' in 'Mbyte'")],
+)
+def test_what_is_no_number_of_bytes_is_not_taken_for_none(old: str, new: str, told: str) -> None:
+    with pytest.raises(ModelError, match=f"what ncu wrote holds {told}"):
+        of_ncu(NCU.replace(old, new), runs=1)
+
+
 def test_misses_of_the_last_cache_are_lines_of_64_bytes() -> None:
-    texts = ["100,,LLC-load-misses,1,100.00,,\n50,,LLC-store-misses,1,100.00,,\n",
-             "1100,,LLC-load-misses:u,1,100.00,,\n40,,LLC-store-misses:u,1,100.00,,\n"]  # fmt: skip
-    assert of_perf(texts, runs=10) == {"read": 6400.0, "written": 0.0}
-
-
-def test_what_the_kernel_does_not_count_is_said() -> None:
-    refused = "<not supported>,,LLC-load-misses,0,100.00,,\n"
-    assert of_perf([refused, refused], runs=1) == (
-        "LLC-load-misses cannot be counted on this machine"
-    )
+    assert of_misses({"read": 1000.0, "written": 20.0}, runs=10) == {"read": 6400.0, "written": 128}
 
 
 def test_the_least_that_is_moved_is_what_shapes_say() -> None:

@@ -46,6 +46,24 @@ def test_a_change_of_waiting_has_no_ceiling() -> None:
     assert outcome(Scenario("s", (action("overlap"),)), setting).ceiling is None
 
 
+def test_what_was_measured_is_held_against_what_was_believed() -> None:
+    found = outcome(asked(("scale", "n0=2")), Setting(Scene(chain(60, 40))))
+    assert found.gains is not None
+    assert found.gains[0] < found.gain < found.gains[1]
+    assert found.is_as_believed is None
+    for after_s, wanted in ((0.7, True), (0.2, False), (1.4, False)):
+        made = dataclasses.replace(found, checked=Checked("a", 1.0, after_s, verdict=""))
+        assert made.is_as_believed is wanted
+
+
+def test_of_a_cuda_graph_as_much_is_believed_as_was_measured_of_one() -> None:
+    launched = [event("l", 5, kind="launch"), event("k", 1, 0, kind="kernel", launch=0)]
+    found = outcome(
+        Scenario("s", (action("cuda-graph"),)), Setting(Scene(EventGraph(tuple(launched))))
+    )
+    assert found.between_s == pytest.approx((0.85 * found.wall_s, 1.15 * found.wall_s))
+
+
 def test_the_error_is_of_the_total_at_the_speed_of_the_machine_that_measured() -> None:
     found = outcome(asked(("scale", "n0=2")), Setting(Scene(chain(100))))
     checked = dataclasses.replace(found, checked=Checked("a", 200 * US, 80 * US, "faster"))

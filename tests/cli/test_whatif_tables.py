@@ -18,7 +18,7 @@ REPORT = WhatIfReport(
     device="laptop",
     outcomes=(
         Outcome("one", ("scale A 2.00×",), 3, 4e-3, 8e-3, 10e-3, 7e-3, 9e-3, Ceiling(5 / 3, 1.8),
-                ("odd",)),
+                ("odd",), between_s=(7.5e-3, 8.5e-3)),
         Outcome(
             "two", tuple(f"remove n{i}" for i in range(5)), 5, 5e-3, 5e-3, 10e-3, 4e-3, 9e-3, None,
             checked=Checked("remove", 10e-3, 4e-3, "faster"),
@@ -35,9 +35,11 @@ def test_the_lengths_the_outcomes_and_the_sweep_are_tables_with_all_that_must_be
     assert ("  added by profiling", "5.00 ms") in lengths.texts
     assert ("longest path, if only data were waited for", "–") in lengths.texts
     assert isinstance(outcomes, Table)
-    assert list(outcomes.texts[0][5:]) == ["7.00 ms", "1.250×", "1.667×", "1.800×", "–", "–"]
+    assert list(outcomes.texts[0][5:]) == [
+        "7.00 ms", "1.250×", "1.18× – 1.33×", "1.667×", "1.800×", "–", "–",
+    ]  # fmt: skip
     assert outcomes.texts[1][1] == "remove n0; remove n1; remove n2; and 2 more"
-    assert list(outcomes.texts[1][5:]) == ["4.00 ms", "2.00×", "–", "–", "2.50×", "25.0 %"]
+    assert list(outcomes.texts[1][5:]) == ["4.00 ms", "2.00×", "–", "–", "–", "2.50×", "25.0 %"]
     assert isinstance(sweep, Table)
     assert list(sweep.texts[0]) == [
         "A", "3", "4.00 ms", "1.100×", "1.250×", "unknown", "∞", "∞", "1.800×",

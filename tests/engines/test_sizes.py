@@ -7,7 +7,8 @@ import onnx
 import pytest
 
 from burnish.core.errors import ModelError
-from burnish.engines.sizes import fitting, retry_hint, usual
+from burnish.engines import isolated
+from burnish.engines.sizes import Usual, fitting, retry_hint, usual
 from burnish.parity.request import VerifyRequest, answer
 from burnish.store.layout import stored
 from burnish.store.stored import StoredModel
@@ -128,3 +129,10 @@ def test_a_table_that_is_too_short_leaves_as_long_a_sequence_as_it_can(tmp_path:
     proto.graph.initializer.append(onnx.numpy_helper.from_array(rows, "rows"))
     onnx.save(proto, tmp_path / "m.onnx")
     assert usual(stored(tmp_path / "m.onnx"), {}).sizes["sequence"] == 32
+
+
+def test_a_model_whose_sizes_are_all_given_is_not_run_to_find_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolated, "open_session", lambda *_, **__: pytest.fail("it was run"))
+    assert usual(_model(tmp_path, ROWS), {"n": 3, "m": 16}) == Usual()

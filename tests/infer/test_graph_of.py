@@ -98,3 +98,7 @@ def test_functions_that_inference_refuses_leave_what_is_written() -> None:
     model = ir.serde.deserialize_model(onnx.parser.parse_model(text))
     record = graph_of(model, {})
     assert [node.op_type for node in record.nodes] == ["f"]
+
+
+def test_a_size_that_has_a_name_keeps_it_wherever_it_goes() -> None:
+    assert graph_of(model(), {}).tensors["h"].shape == ("batch", 6)

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 
+from burnish.engines import isolated
 from burnish.report.graph.overlay import leads
 from burnish.report.graph.picture import overlay
 from burnish.store import layout
@@ -31,3 +33,16 @@ def test_options_and_a_file_make_one_change(tmp_path: Path) -> None:
     assert change is not None
     assert (change.name, len(change.actions)) == ("MatMul=2, speedups", 2)
     assert change_of((), None) is None
+
+
+def test_a_graph_without_times_is_not_run_and_sizes_that_nobody_gave_stay_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolated, "open_session", lambda *_, **__: pytest.fail("it was run"))
+    text = (
+        '<ir_version: 8, opset_import: ["": 17]> g (float[n, 4] x) => (float[n, 4] y) {y = Neg(x)}'
+    )
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    model = layout.resolve(str(tmp_path / "m.onnx"), tmp_path)
+    drawn = [picture(TimelineRequest(model=model, shape=shape)).graph for shape in ({}, {"n": 3})]
+    assert [graph.tensors["y"].shape for graph in drawn] == [("n", 4), (3, 4)]

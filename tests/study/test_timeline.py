@@ -11,8 +11,9 @@ from burnish.analyze.simulate import simulate
 from burnish.bench.probe import toml_of
 from burnish.engines.base import EngineOptions
 from burnish.store.stored import StoredModel
-from burnish.study.timeline import TimelineRequest, recorded, undisturbed
+from burnish.study.timeline import TimelineRequest, recorded, undisturbed, unprofiled_s
 from devices import LAPTOP
+from timelines import run, span, trace
 
 MODEL = """
 <ir_version: 8, opset_import: ["" : 18]>
@@ -84,3 +85,10 @@ def test_the_limits_are_those_of_the_threads_that_are_used(
         device = recorded(asked).setting.device
         assert device is not None
         assert device.peak_flops_per_s["f32"] == pytest.approx(cores * 5e10)
+
+
+def test_where_a_device_works_the_usual_time_counts_and_else_a_hardly_disturbed_one() -> None:
+    samples = [5.0, *[float(n) for n in range(10, 29)]]
+    for category, wanted in (("kernel", 18.5), ("node", 11.0)):
+        timeline = trace(run(0, 100), span("a", 0, 10, category=category))
+        assert unprofiled_s(timeline, samples) == wanted

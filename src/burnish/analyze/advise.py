@@ -232,9 +232,8 @@ def _gets_faster(event: Event, setting: Setting, dtype: str) -> bool:
     if work is None or device is None or not work.flops:
         return False
     rates = device.peak_flops_per_s
-    bound = roof(work, event.duration_s, device).bound
-    known = dtype in rates and work.dtype in rates
-    return bound is Bound.COMPUTE and known and rates[dtype] > rates[work.dtype]
+    is_bound = roof(work, event.duration_s, device).bound is Bound.COMPUTE
+    return is_bound and {dtype, work.dtype} <= rates.keys() and rates[dtype] > rates[work.dtype]
 
 
 def _launching(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
@@ -245,12 +244,13 @@ def _launching(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
             yield from _other_work(setting, facts)
             return
         result = outcome(Scenario("graph", (Action("cuda-graph"),)), setting)
-        idle = 1 - min(1.0, graph.work_s / wall_s) if wall_s else 0.0
+        likely = " – ".join(map(units.ratio, result.gains or ()))
+        idle = units.share(1 - min(1.0, graph.work_s / wall_s) if wall_s else 0.0)
         yield Advice(
             what="launch everything at once with a CUDA graph",
             gain=result.gain,
             confidence="simulated",
-            evidence=f"the device is idle for {units.share(idle)} of {units.seconds(wall_s)}",
+            evidence=f"the device is idle for {idle} of {units.seconds(wall_s)}; likely {likely}",
             command=_graphed(facts),
         )
         return

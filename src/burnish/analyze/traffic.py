@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from burnish.analyze.work import work_of
-from burnish.core.errors import ModelError
+from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.store.graph import GraphRecord
 
 LINE_BYTES = 64
@@ -18,11 +18,12 @@ LINE_BYTES = 64
 METRICS = ("dram__bytes_read.sum", "dram__bytes_write.sum", "gpu__time_duration.sum")
 """What ncu is asked for."""
 _FACTORS = {
-    "byte": 1.0, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9, "nsecond": 1e-9, "ns": 1e-9,
-    "usecond": 1e-6, "us": 1e-6, "msecond": 1e-3, "ms": 1e-3, "second": 1.0, "s": 1.0,
+    "byte": 1.0, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9, "tbyte": 1e12,
+    "nsecond": 1e-9, "ns": 1e-9, "usecond": 1e-6, "us": 1e-6, "msecond": 1e-3, "ms": 1e-3,
+    "second": 1.0, "s": 1.0,
 }  # fmt: skip
-_MISSES = {"LLC-load-misses": "read", "LLC-store-misses": "written"}
-PERF_EVENTS = tuple(_MISSES)
+_FORBIDDEN = "ERR_NVGPUCTRPERM"
+"""How ncu says that only an administrator may read a card's counters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class MemoryTraffic:
     kernels: tuple[KernelTraffic, ...] = ()
     reason: str = ""
     """Why it was not counted."""
+    planned_bytes: float | None = None
+    """What its plan was predicted to move, where it is compiled."""
 
 
 def predicted(graph: GraphRecord | None) -> tuple[float | None, int]:
@@ -64,6 +67,11 @@ def predicted(graph: GraphRecord | None) -> tuple[float | None, int]:
 
 def of_ncu(text: str, *, runs: int) -> tuple[KernelTraffic, ...]:
     """Return the kernels of an inference from what `ncu --csv --page raw` wrote."""
+    if _FORBIDDEN in text:
+        raise MissingCapabilityError(
+            "only an administrator may read the counters of this card",
+            hint="run it as root, or allow all: https://developer.nvidia.com/ERR_NVGPUCTRPERM",
+        )
     start = text.find('"ID"')
     rows = list(csv.DictReader(io.StringIO(text[start:]))) if start >= 0 else []
     if not rows or any(name not in rows[0] for name in ("Kernel Name", *METRICS)):
@@ -78,7 +86,7 @@ def of_ncu(text: str, *, runs: int) -> tuple[KernelTraffic, ...]:
         name = row["Kernel Name"]
         counts[name] += 1
         for place, metric in enumerate(METRICS):
-            sums[name][place] += _value(row[metric]) * _FACTORS.get(units[metric].lower(), 1.0)
+            sums[name][place] += _value(row[metric], units[metric])
     found = [
         KernelTraffic(name, counts[name] / runs, *(part / runs for part in parts))
         for name, parts in sums.items()
@@ -86,35 +94,17 @@ def of_ncu(text: str, *, runs: int) -> tuple[KernelTraffic, ...]:
     return tuple(sorted(found, key=lambda one: -(one.read_bytes + one.written_bytes)))
 
 
-def of_perf(texts: Sequence[str], *, runs: int) -> Mapping[str, float] | str:
-    """Return bytes read and written by an inference, or why they were not counted.
-
-    From what `perf stat -x,` wrote without inferences and with `runs` of them.
-    """
-    counted = [_perf_counts(text) for text in texts]
-    for event in PERF_EVENTS[:1]:
-        for counts in counted:
-            if event not in counts:
-                return f"{event} cannot be counted on this machine"
-    without, having = counted
-    return {
-        kind: max(0.0, having.get(event, 0.0) - without.get(event, 0.0)) * LINE_BYTES / runs
-        for event, kind in _MISSES.items()
-        if event in having and event in without
-    }
+def of_misses(misses: Mapping[str, float], *, runs: int) -> dict[str, float]:
+    """Return the bytes that an inference reads and writes, from the misses of the last cache."""
+    return {kind: number * LINE_BYTES / runs for kind, number in misses.items()}
 
 
-def _perf_counts(text: str) -> dict[str, float]:
-    found = {}
-    for line in text.splitlines():
-        cells = line.split(",")
-        if len(cells) > 2 and cells[0].replace(".", "", 1).isdigit():
-            found[cells[2].partition(":")[0]] = float(cells[0])
-    return found
-
-
-def _value(text: str) -> float:
+def _value(text: str, unit: str) -> float:
+    """Return a number in seconds or bytes; a counter that told nothing is not one that told 0."""
     try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        return 0.0
+        return float(text.replace(",", "")) * _FACTORS[unit.lower()]
+    except (ValueError, KeyError) as error:
+        raise ModelError(
+            f"what ncu wrote holds {text!r} in {unit!r}, which is no number of bytes or seconds",
+            hint="see whether it may read counters here: ncu --query-metrics",
+        ) from error

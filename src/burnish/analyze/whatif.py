@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from burnish.analyze.amdahl import Ceiling, Correction, Denominators, ceiling
+from burnish.analyze.certainty import believed
 from burnish.analyze.critical_path import critical_path
 from burnish.analyze.event_graph import EventGraph, changed
 from burnish.analyze.parallel import if_parallel
@@ -63,6 +64,23 @@ class Outcome:
     """What these events could give at most; None: what is changed is how they wait."""
     notes: tuple[str, ...] = ()
     checked: Checked | None = None
+    between_s: tuple[float, float] | None = None
+    """In which the whole lies after nine of ten changes; None: such ones were never measured."""
+
+    @property
+    def gains(self) -> tuple[float, float] | None:
+        """Return between which speed-ups the true one lies, after nine of ten changes."""
+        if self.between_s is None:
+            return None
+        low, high = (self.baseline_s / s if s else math.inf for s in reversed(self.between_s))
+        return low, high
+
+    @property
+    def is_as_believed(self) -> bool | None:
+        """Return whether what was measured lies where it was to lie; None: nobody can tell."""
+        if self.checked is None or self.error is None or self.gains is None:
+            return None
+        return self.gains[0] <= self.checked.ratio <= self.gains[1]
 
     @property
     def gain(self) -> float:
@@ -146,6 +164,7 @@ def outcome(scenario: Scenario, setting: Setting) -> Outcome:
         if any(action.do in _STRUCTURAL for action in scenario.actions)
         else _ceiling(setting.graph, result.places, before),
         notes=result.notes,
+        between_s=believed(after.wall_s, before.wall_s, {one.do for one in scenario.actions}),
     )
 
 

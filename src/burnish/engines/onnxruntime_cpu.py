@@ -42,7 +42,7 @@ class OnnxRuntimeCpu:
         options = leveled(options)
         threads_before = _threads()
         session = load(model, options, _PROVIDER)
-        precision = arithmetic_type(onnx_files.read(model.onnx))
+        precision = arithmetic_type(onnx_files.look(model.onnx))
         placement = Placement(
             device="cpu",
             precision=precision,

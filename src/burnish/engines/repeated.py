@@ -10,9 +10,9 @@ import ctypes
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ import numpy as np
 from burnish.core import records
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.store.stored import StoredModel
+from burnish.timing.counters import LAST_CACHE_MISSES, Counter, NotCountedError
 
 _MARKERS = ("libnvToolsExt.so.1", "libnvToolsExt.so")
 Push = Callable[[str], None]
@@ -39,6 +40,18 @@ class Repeating:
     """An .npz with the inputs."""
     warmup: int
     runs: int
+    counts: Path | None = None
+    """Where to write how often the last cache missed in all runs together; None: nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheMisses:
+    """What the processor counted in all runs together."""
+
+    misses: Mapping[str, float] = field(default_factory=dict)
+    """`read` and `written`, as far as it tells them apart."""
+    reason: str = ""
+    """Why nothing was counted."""
 
 
 def main(request: Path) -> None:
@@ -47,13 +60,39 @@ def main(request: Path) -> None:
     importlib.import_module(asked.module)
     with np.load(asked.feeds) as stored:
         feeds = {name: stored[name] for name in stored.files}
+    # before a session starts threads: only those that come later are counted with this one
+    counters, reason = _counters() if asked.counts is not None else ({}, "")
     session = ENGINES[asked.engine].open(asked.model, asked.options)
     for _ in range(asked.warmup):
         session.run(feeds)
     push, pop = _marks()
-    for number in range(asked.runs):
-        with _range(f"Batch-{number} Forward", push, pop):
-            session.run(feeds)
+    with ExitStack() as stack:
+        for counter in counters.values():
+            stack.enter_context(counter.on())
+        for number in range(asked.runs):
+            with _range(f"Batch-{number} Forward", push, pop):
+                session.run(feeds)
+    if asked.counts is not None:
+        found = _counted(counters) if counters else CacheMisses(reason=reason)
+        asked.counts.write_text(records.text_of(records.encode(found)))
+
+
+def _counters() -> tuple[dict[str, Counter], str]:
+    """Return what counts reading and writing, and why the first of them does not."""
+    found, reasons = dict[str, Counter](), list[str]()
+    for name, what in LAST_CACHE_MISSES.items():
+        try:
+            found[name] = Counter(what)
+        except NotCountedError as error:
+            reasons.append(str(error))
+    return (found, "") if "read" in found else ({}, reasons[0])
+
+
+def _counted(counters: Mapping[str, Counter]) -> CacheMisses:
+    try:
+        return CacheMisses({name: counter.read() for name, counter in counters.items()})
+    except NotCountedError as error:
+        return CacheMisses(reason=str(error))
 
 
 @contextmanager

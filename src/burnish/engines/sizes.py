@@ -96,17 +96,19 @@ def usual(model: StoredModel, asked: Mapping[str, int]) -> Usual:
 
 def retry_hint(asked: Mapping[str, int], model: StoredModel) -> str:
     """Return what to do where no size that was tried runs."""
-    names = Maker(onnx_files.read(model.onnx)).bound(asked).sizes
+    names = Maker(onnx_files.look(model.onnx)).bound(asked).sizes
     free = ",".join(f"{name}=SIZE" for name in names if name not in asked)
     shape = f"bind sizes that it takes with --shape {free}, or " if free else ""
     return f"{shape}pass inputs of your own with --data FILE.npz"
 
 
 def _usual(model: StoredModel, asked: Mapping[str, int]) -> Usual:
-    loaded = onnx_files.read(model.onnx)
+    loaded = onnx_files.look(model.onnx)
     maker = Maker(loaded)
     known = maker.bound(asked).sizes
     free = [symbol for symbol in known if symbol not in asked]
+    if not free and (asked or not model.data_sets):
+        return Usual()  # there is nothing to choose: whoever runs it will say what is wrong
     unoptimised = dataclasses.replace(EngineOptions(), graph_level="off")
     try:
         with isolated.open_session(JUDGE, model, unoptimised, limit_s=_ALONE_S) as session:

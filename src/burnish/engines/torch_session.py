@@ -60,7 +60,7 @@ def load(model: StoredModel, options: EngineOptions) -> TorchModel:
     return TorchModel(
         module=module.to(device),
         examples=examples,
-        interface=onnx_files.interface(onnx_files.read(model.onnx)),
+        interface=onnx_files.interface(onnx_files.look(model.onnx)),
         device=device,
         precision=options.precision or _weight_type(module),
         cast_to=cast_to,

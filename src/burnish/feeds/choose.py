@@ -35,7 +35,7 @@ def choose(
     From the second sample on, a batch that is not bound has two rows, so that a mask can have
     both a full and a padded one. `data` may be a folder of several `test_data_set_N`.
     """
-    loaded = onnx_files.read(model.onnx)
+    loaded = onnx_files.look(model.onnx)
     asked = dict(bindings or {})
     if data is not None:
         return _loaded(data, onnx_files.interface(loaded), asked)

@@ -10,7 +10,7 @@ somebody else (`infer.onnx_inference`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,10 @@ class Told:
 Ask = Callable[[ir.Node, "Shapes"], Sequence[Told]]
 """Tells of a node's outputs what its record does not."""
 
+Given = Mapping[ir.Value, tuple[int | str | None, ...]]
+"""The sizes that some values have instead of those that the model states."""
+_AS_STATED: Given = {}
+
 
 def ask_nobody(_: ir.Node, __: Shapes) -> Sequence[Told]:
     """Tell nothing."""
@@ -53,9 +57,11 @@ def ask_nobody(_: ir.Node, __: Shapes) -> Sequence[Told]:
 class Shapes:
     """Types, shapes, and the elements of small whole values, of all nodes followed so far."""
 
-    def __init__(self, constants: Constants, ask: Ask = ask_nobody) -> None:
+    def __init__(
+        self, constants: Constants, ask: Ask = ask_nobody, given: Given = _AS_STATED
+    ) -> None:
         self.constants = constants
-        self._ask = ask
+        self._ask, self._given = ask, given
         self._shapes: dict[ir.Value, Shape | None] = {}
         self._types: dict[ir.Value, str | None] = {}
         self._elements: dict[ir.Value, Elements | None] = {}
@@ -66,7 +72,7 @@ class Shapes:
         if value is None:
             return None
         if value not in self._shapes:
-            self._shapes[value] = _best(value, _held(value).shape)
+            self._shapes[value] = self._best(value, _held(value).shape)
         return self._shapes[value]
 
     def dtype(self, value: ir.Value | None) -> str | None:
@@ -99,7 +105,7 @@ class Shapes:
         for index, output in enumerate(node.outputs):
             found = told[index] if index < len(told) else _NOTHING
             self._types[output] = found.dtype
-            self._shapes[output] = _best(output, found.shape)
+            self._shapes[output] = self._best(output, found.shape)
         if record is not None and (record.value or record.values) is not None:
             self._follow_elements(node, operands, record)
 
@@ -109,6 +115,21 @@ class Shapes:
         if found is None:
             found = self._names.setdefault(size, f"{INVENTED}{value.name}_{axis}")
         return found
+
+    def _best(self, value: ir.Value, computed: Partial | None) -> Shape | None:
+        """Return the best that is known: what was computed, a number, a name, or a new name."""
+        found = self._given[value] if value in self._given else sizes(value)
+        if found is None and computed is None:
+            return None
+        if found is None or (computed is not None and len(found) != len(computed)):
+            found = (None,) * len(computed or ())
+        partial = computed if computed is not None else (None,) * len(found)
+        return tuple(
+            [
+                _chosen(value, axis, have, size)
+                for axis, (have, size) in enumerate(zip(found, partial, strict=True))
+            ]
+        )
 
     def _constant_elements(self, value: ir.Value) -> Elements | None:
         if self.dtype(value) not in _COUNTED:
@@ -181,9 +202,9 @@ class Shapes:
 _NOTHING = Told(None, None)
 
 
-def infer(constants: Constants, ask: Ask = ask_nobody) -> Shapes:
-    """Return the shapes of a whole model."""
-    shapes = Shapes(constants, ask)
+def infer(constants: Constants, ask: Ask = ask_nobody, given: Given = _AS_STATED) -> Shapes:
+    """Return the shapes of a whole model, where some values have those that are given."""
+    shapes = Shapes(constants, ask, given)
     for node in constants.model.graph:
         shapes.follow(node)
     return shapes
@@ -268,22 +289,6 @@ def _merged(told: Sequence[Told], others: Sequence[Told], count: int) -> Sequenc
             shape = tuple(one if one is not None else other for one, other in pairs)
         result.append(Told(mine.dtype or theirs.dtype, shape))
     return result
-
-
-def _best(value: ir.Value, computed: Partial | None) -> Shape | None:
-    """Return the best that is known: what was computed, a number, a name, or a new name."""
-    found = sizes(value)
-    if found is None and computed is None:
-        return None
-    if found is None or (computed is not None and len(found) != len(computed)):
-        found = (None,) * len(computed or ())
-    partial = computed if computed is not None else (None,) * len(found)
-    return tuple(
-        [
-            _chosen(value, axis, have, size)
-            for axis, (have, size) in enumerate(zip(found, partial, strict=True))
-        ]
-    )
 
 
 def _chosen(value: ir.Value, axis: int, have: int | str | None, computed: Size | None) -> Size:

@@ -162,7 +162,7 @@ def _odd_feeds(request: VerifyRequest) -> tuple[Feeds, ...]:
     """Return inputs of a second shape, where the user asked for no particular one."""
     if request.shapes or request.data is not None:
         return ()
-    inputs = onnx_files.interface(onnx_files.read(request.reference.onnx)).inputs
+    inputs = onnx_files.interface(onnx_files.look(request.reference.onnx)).inputs
     meanings = bind(inputs, {}).meanings
     odd = {name: ODD_SIZES[kind] for name, kind in meanings.items() if kind in ODD_SIZES}
     if not odd:

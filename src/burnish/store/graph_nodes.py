@@ -55,8 +55,10 @@ def _nodes(graph: ir.Graph) -> Iterator[GraphNode]:
 
 
 def _replaced(node: ir.Node) -> tuple[str, ...]:
+    if _REPLACED not in node.metadata_props:
+        return ()
     try:
-        written = json.loads(node.metadata_props.get(_REPLACED, "[]"))
+        written = json.loads(node.metadata_props[_REPLACED])
     except json.JSONDecodeError:
         return ()
     return tuple(map(str, written)) if isinstance(written, list) else ()

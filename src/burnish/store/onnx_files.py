@@ -34,7 +34,7 @@ from burnish.store.history import History
 from burnish.store.interface import ANY_RANK, Interface
 
 __all__ = [
-    "DATA_TYPES", "SHORT_NAMES", "Interface", "content_key", "files", "interface", "read",
+    "DATA_TYPES", "SHORT_NAMES", "Interface", "content_key", "files", "interface", "look", "read",
     "size_bytes", "write",
 ]  # fmt: skip
 
@@ -59,24 +59,30 @@ _KEYS: Remembered[str] = Remembered(64)
 
 
 def read(path: Path) -> ir.Model:
-    """Return the model at `path`; weights in files beside it are mapped, not read.
-
-    That it can be followed, that its functions end, and that all its data is there in full is
-    checked, so that nothing fails half-way later. While its files stay as they are, that is done
-    once: everybody gets a copy of the graph, and all share the weights.
-    """
-
-    def make() -> tuple[ir.Model, tuple[Path, ...]]:
-        model = _read(path)
-        return model, (path, *external_data.files(model))
-
-    kept = _MODELS.of((path, Path.cwd(), settings.read().max_nodes), make)
+    """Return the model at `path` to work on: a copy of the graph, whose weights all share."""
+    kept = look(path)
     copy = kept.clone()
     copy.meta.update(kept.meta)  # what was mended is told by whoever reads it
     return copy
 
 
-def _read(path: Path) -> ir.Model:
+def look(path: Path) -> ir.Model:
+    """Return the model at `path` to look at: others look at the same one, so nobody changes it.
+
+    Weights in files beside it are mapped, not read. That it can be followed, that its functions
+    end, and that all its data is there in full is checked, so that nothing fails half-way later.
+    While its files stay as they are, that is done once.
+    """
+
+    def make() -> tuple[ir.Model, tuple[Path, ...]]:
+        model, beside = _read(path)
+        return model, (path, *sorted({Path(tensor.path) for tensor in beside}))
+
+    return _MODELS.of((path, Path.cwd(), settings.read().max_nodes), make)
+
+
+def _read(path: Path) -> tuple[ir.Model, tuple[ir.ExternalTensor, ...]]:
+    """Return a model, and those of its tensors that lie in files beside it."""
     proto = _parsed(path)
     sparse.make_dense(proto.graph, path)
     model = _deserialized(proto, path)
@@ -85,7 +91,7 @@ def _read(path: Path) -> ir.Model:
     mending.state_output_types(model, proto)
     expansion.check(model, path, most_nodes=settings.read().max_nodes)
     external_data.attach(beside, path)
-    return model
+    return model, beside
 
 
 def write(
@@ -157,7 +163,7 @@ def content_key(path: Path) -> str:
 
 def files(path: Path) -> tuple[Path, ...]:
     """Return the files of a model: itself, and the weights beside it."""
-    return (path, *external_data.files(read(path)))
+    return (path, *external_data.files(look(path)))
 
 
 def size_bytes(path: Path) -> int:

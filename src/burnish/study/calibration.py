@@ -74,7 +74,7 @@ def calibration_feeds(
     require_data(asked)
     folder = Path(asked)
     sets = layout.data_sets(folder) if folder.is_dir() else ()
-    interface = onnx_files.interface(onnx_files.read(model.onnx))
+    interface = onnx_files.interface(onnx_files.look(model.onnx))
     return StoredFeeds(sets or (folder,), interface), asked
 
 

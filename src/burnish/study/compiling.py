@@ -95,7 +95,7 @@ def _sizes(given: tuple[Feeds, ...]) -> tuple[Mapping[str, int], ...]:
 
 def _require_sizes(model: StoredModel, asked: CompileCommand) -> None:
     """Raise if an axis has no size, and name all of them: code is generated for sizes."""
-    inputs = onnx_files.interface(onnx_files.read(model.onnx)).inputs
+    inputs = onnx_files.interface(onnx_files.look(model.onnx)).inputs
     if any(ANY_RANK in spec.shape for spec in inputs):
         return  # the compiler says what is missing
     axes = dict.fromkeys(axis for spec in inputs for axis in spec.symbols)

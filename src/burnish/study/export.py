@@ -176,7 +176,7 @@ def _generation(
         return None
     precision = "int8" if work.plan.int8 else request.options.precision
     with _runnable(work.model, precision) as (model, _, _):
-        interface = onnx_files.interface(onnx_files.read(model.onnx))
+        interface = onnx_files.interface(onnx_files.look(model.onnx))
         with JudgedSubject(model).open() as session:
             check = work.timed("generate", lambda: check_generation(session, interface, generation))
     require_generation(check, arithmetic=_ARITHMETIC[precision])
@@ -274,7 +274,7 @@ def widened(model: StoredModel, folder: Path) -> StoredModel:
     source = onnx_files.read(model.onnx)
     target = folder / model.onnx.name
     onnx_files.write(in_f32(source), target, history=History("", ()))
-    before, after = onnx_files.interface(source), onnx_files.interface(onnx_files.read(target))
+    before, after = onnx_files.interface(source), onnx_files.interface(onnx_files.look(target))
     for data_set in model.data_sets:
         found = datasets.read(data_set, before)
         wide = DataSet(_in_f32(found.inputs), _in_f32(found.outputs))

@@ -63,7 +63,7 @@ def feeds_of(model: StoredModel, asked: FeedingRequest) -> Feeds:
 def fed(model: StoredModel, feeds: Feeds) -> FedModel:
     """Return a model with its graph at the sizes of its inputs."""
     sizes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
-    graph = graph_of(onnx_files.read(model.onnx), feeds.bindings, shapes=sizes)
+    graph = graph_of(onnx_files.look(model.onnx), feeds.bindings, shapes=sizes)
     return FedModel(model, feeds, graph)
 
 
@@ -77,5 +77,5 @@ def answer(asked: InputsCommand, *, progress: Progress = SILENT) -> InputsReport
             model, bindings=shape, seed=asked.seed, padding=asked.padding, samples=asked.samples
         )
     )
-    interface = onnx_files.interface(onnx_files.read(model.onnx))
+    interface = onnx_files.interface(onnx_files.look(model.onnx))
     return write(made, Path(asked.output), interface=interface, model=model.label)

@@ -86,7 +86,7 @@ def _belongs(model: StoredModel, family: Sequence[StoredModel]) -> bool:
 
 
 def _names(model: StoredModel) -> tuple[frozenset[str], frozenset[str]]:
-    found: Interface = onnx_files.interface(onnx_files.read(model.onnx))
+    found: Interface = onnx_files.interface(onnx_files.look(model.onnx))
     inputs, outputs = ({spec.name for spec in part} for part in (found.inputs, found.outputs))
     return frozenset(inputs), frozenset(outputs)
 
@@ -115,7 +115,7 @@ def sizes_of(asked: BenchCommand, model: StoredModel) -> tuple[list[Sizes], list
 
 def symbols(model: StoredModel) -> dict[str, tuple[str, ...]]:
     """Return the symbolic dimensions of a model's inputs by what they mean."""
-    meanings = Maker(onnx_files.read(model.onnx)).bound({}).meanings
+    meanings = Maker(onnx_files.look(model.onnx)).bound({}).meanings
     found: dict[str, tuple[str, ...]] = {}
     for symbol, meaning in meanings.items():
         found[meaning] = (*found.get(meaning, ()), symbol)

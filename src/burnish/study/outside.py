@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import shlex
 import shutil
 import sys
@@ -16,15 +18,16 @@ from burnish.analyze.traffic import MemoryTraffic
 from burnish.core import files, records
 from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.engines.base import ENGINES, EngineOptions
-from burnish.engines.repeated import Repeating
+from burnish.engines.recording import Repeats
+from burnish.engines.repeated import CacheMisses, Repeating
 from burnish.process import program
+from burnish.runtime import folder as compiled
 from burnish.study.inputs import FedModel
 
 _LIMIT_S = 1800.0
 _FROM = {
     "nsys": "Nsight Systems, https://developer.nvidia.com/nsight-systems",
     "ncu": "Nsight Compute, https://developer.nvidia.com/nsight-compute",
-    "perf": "the package linux-perf or linux-tools",
 }
 
 
@@ -50,7 +53,7 @@ def nsys(
             "--cuda-graph-trace=node", "--export=sqlite", "--force-overwrite=true",
             "--output", str(target),
         ],
-        request(subject, engine, options, folder=folder, runs=runs),
+        request(subject, engine, options, folder=folder, repeats=Repeats(runs=runs)),
     )  # fmt: skip
     return _written(folder / "recorded.sqlite", "nsys")
 
@@ -63,7 +66,7 @@ def ncu(subject: FedModel, engine: str, options: EngineOptions, *, folder: Path)
             require("ncu"), "--csv", "--page", "raw", "--metrics", ",".join(traffic.METRICS),
             "--target-processes", "all", "--log-file", str(target),
         ],
-        request(subject, engine, options, folder=folder, warmup=0, runs=1),
+        request(subject, engine, options, folder=folder, repeats=Repeats(0, 1)),
     )  # fmt: skip
     kernels = traffic.of_ncu(_written(target, "ncu").read_text(errors="replace"), runs=1)
     least, unknown = traffic.predicted(subject.graph)
@@ -80,34 +83,47 @@ def ncu(subject: FedModel, engine: str, options: EngineOptions, *, folder: Path)
 def perf(
     subject: FedModel, engine: str, options: EngineOptions, *, folder: Path, runs: int
 ) -> MemoryTraffic:
-    """Return what one inference moves beyond the last cache; predicted where nobody counts it.
-
-    Two programs are counted, one that only loads and warms up: the difference is the inferences'.
-    """
-    tool, texts = require("perf"), list[str]()
-    for number in (0, runs):
-        target = folder / f"counted{number}.csv"
-        command = [tool, "stat", "-x", ",", "-e", ",".join(traffic.PERF_EVENTS), "-o", str(target)]
-        _watched([*command, "--"], request(subject, engine, options, folder=folder, runs=number))
-        texts.append(_written(target, "perf").read_text(errors="replace"))
-    found = traffic.of_perf(texts, runs=runs)
+    """Return what one inference moves beyond the last cache; predicted where nobody counts it."""
+    target = folder / "counted.json"
+    repeats = Repeats(runs=runs)
+    asked = request(subject, engine, options, folder=folder, repeats=repeats, counts=target)
+    _watched([], asked)
+    written = json.loads(_written(target, "the program").read_bytes())
+    found: CacheMisses = records.decode(CacheMisses, written)
     least, unknown = traffic.predicted(subject.graph)
-    if isinstance(found, str):
-        return MemoryTraffic("predicted", None, None, least, unknown, reason=found)
-    return MemoryTraffic("perf", found.get("read"), found.get("written"), least, unknown)
+    if found.reason:
+        told = MemoryTraffic("predicted", None, None, least, unknown, reason=found.reason)
+    else:
+        moved = traffic.of_misses(found.misses, runs=runs)
+        told = MemoryTraffic("perf", moved["read"], moved.get("written"), least, unknown)
+    return dataclasses.replace(told, planned_bytes=_planned(subject))
+
+
+def _planned(subject: FedModel) -> float | None:
+    """Return what the plan of a compiled model was predicted to move; None: there is no plan."""
+    if subject.model.compiled is None:
+        return None
+    sizes = {name: tuple(array.shape) for name, array in subject.feeds.arrays.items()}
+    for plan in compiled.read(subject.model.compiled).plans:
+        shapes = {name: plan.tensors[name].shape for name in plan.inputs}
+        if all(shape in (None, sizes.get(name)) for name, shape in shapes.items()):
+            known = [step.predicted_bytes for step in plan.kernel_steps]
+            return None if None in known else sum(one or 0.0 for one in known)
+    return None
 
 
 def request(
-    subject: FedModel, engine: str, options: EngineOptions, *, folder: Path, runs: int,
-    warmup: int = 3,
+    subject: FedModel, engine: str, options: EngineOptions, *, folder: Path, repeats: Repeats,
+    counts: Path | None = None,
 ) -> Path:  # fmt: skip
     """Return a file that says what to run; inputs lie beside it."""
     feeds = folder / "inputs.npz"
     arrays: dict[str, Any] = dict(subject.feeds.arrays)
     np.savez(feeds, **arrays)
     module = type(ENGINES[engine]).__module__
-    asked = Repeating(engine, module, subject.model, options, feeds, warmup, runs)
-    target = folder / f"request{runs}.json"
+    often = (repeats.warmup, repeats.runs)
+    asked = Repeating(engine, module, subject.model, options, feeds, *often, counts)
+    target = folder / "request.json"
     files.write_text(target, records.text_of(records.encode(asked)))
     return target
 
@@ -116,9 +132,8 @@ def _watched(tool: Sequence[str], asked: Path) -> None:
     command = [*tool, sys.executable, "-m", "burnish.engines.repeated", str(asked)]
     ended = program.run(command, time_limit_s=_LIMIT_S)
     if not ended.ok:
-        raise ModelError(
-            f"{Path(tool[0]).name} failed: {ended.reason}", hint=f"try it: {shlex.join(command)}"
-        )
+        name = Path(command[0]).name
+        raise ModelError(f"{name} failed: {ended.reason}", hint=f"try it: {shlex.join(command)}")
 
 
 def _written(target: Path, tool: str) -> Path:

@@ -12,7 +12,9 @@ from burnish.analyze.diagnosis import Diagnosis, diagnosis, launches_only
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.transform import apply
 from burnish.core.errors import UsageError
+from burnish.infer.graph_of import graph_of
 from burnish.report.graph.picture import Picture, PictureTiming
+from burnish.store import onnx_files
 from burnish.study.diagnosing import same_sizes
 from burnish.study.inputs import fed, feeds_of
 from burnish.study.timeline import Recorded, TimelineRequest, recorded
@@ -86,5 +88,8 @@ def change_of(scale: Sequence[str], scenario: Path | None) -> Scenario | None:
 
 def _untimed(request: TimelineRequest) -> Picture:
     assert request.model is not None, "there is no graph without a model"
-    subject = fed(request.model, feeds_of(request.model, request))
-    return Picture(subject.model.label, subject.graph)
+    model = request.model
+    if request.data is not None:
+        return Picture(model.label, fed(model, feeds_of(model, request)).graph)
+    # sizes that nobody gave stay names: to guess ones at which it runs, it would have to be run
+    return Picture(model.label, graph_of(onnx_files.look(model.onnx), request.shape))

@@ -35,7 +35,7 @@ from burnish.study.inputs import FedModel, fed, feeds_of
 from burnish.study.recordings import distributed, is_ranks, is_timeline, timelines
 from burnish.study.requests.looking import ProfileCommand
 from burnish.study.requests.vocabulary import AnyModel, Sizes, names, path, positive
-from burnish.study.timeline import undisturbed
+from burnish.study.timeline import unprofiled_s
 from burnish.trace import chrome
 from burnish.trace.events import Trace
 from burnish.trace.formats import read_any
@@ -45,6 +45,9 @@ from burnish.trace.runs import warm
 Found = tuple[Profile, Trace, ProfiledSubject]
 Profiles = tuple[ProfileReport, tuple[Trace, ...]]
 """What was found, and the timelines."""
+_PLAIN_S = 0.5
+"""For how long inferences are timed without recording: a tenth of that is over before a processor
+that was idle runs at its usual speed."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def _from_outside(
             f"a profiler watches one model on one engine, and {many} are asked for",
             hint="give one MODEL and one --engine",
         )
-    wanted = {"nsys": asked.nsys, "ncu": asked.ncu, "perf": asked.perf}
+    wanted = {"nsys": asked.nsys, "ncu": asked.ncu}
     for tool in (tool for tool, is_wanted in wanted.items() if is_wanted):
         outside.require(tool)
     subject, engine = fed(models[0], feeds_of(models[0], asked)), engines[0]
@@ -169,7 +172,7 @@ def profiled(recording: Recording, subject: FedModel, engine: str, how: Recorder
     """Return where the time of recorded inferences goes, and what holds them back."""
     about = ProfiledSubject(subject.model.label, engine, subject.graph, how.known)
     found, trace = profile(recording, about)
-    plain_s = undisturbed(recording.plain_s)
+    plain_s = unprofiled_s(trace, recording.plain_s)
     told = _diagnosed(trace, subject, engine, how, plain_s=plain_s)
     return dataclasses.replace(found, diagnosis=told), trace, about
 
@@ -218,7 +221,7 @@ def _require_one_timeline(asked: ProfileCommand, wanted: int) -> None:
 
 def _read(model: StoredModel, trace: Path, known: GroupLibrary, asked: ProfileCommand) -> Found:
     timeline = warm(read_any(trace))
-    graph = graph_of(onnx_files.read(model.onnx), positive(asked.shape))
+    graph = graph_of(onnx_files.look(model.onnx), positive(asked.shape))
     subject = ProfiledSubject(model.label, timeline.source, graph, known)
     found, timeline = profile_of(timeline, subject)
     if found.coverage is not None and found.coverage.total_s and not found.coverage.share:
@@ -234,7 +237,7 @@ def _read(model: StoredModel, trace: Path, known: GroupLibrary, asked: ProfileCo
 def _recorder(asked: ProfileCommand, known: GroupLibrary) -> Recorder:
     return Recorder(
         EngineOptions(threads=asked.threads, allow_fallback=asked.allow_fallback),
-        Repeats(asked.warmup, asked.runs),
+        Repeats(asked.warmup, asked.runs, _PLAIN_S),
         known,
         asked.shape,
     )

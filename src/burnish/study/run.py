@@ -47,7 +47,7 @@ from burnish.study.requests.judging import CPU, BenchCommand, RunCommand
 from burnish.study.requests.line import line
 from burnish.study.requests.vocabulary import names, path
 from burnish.study.rewriting import options_of_run
-from burnish.study.timeline import Recorded, TimelineRequest, typical, undisturbed
+from burnish.study.timeline import Recorded, TimelineRequest, typical, unprofiled_s
 from burnish.study.trial import FusionTrial
 from burnish.version import __version__
 
@@ -301,7 +301,7 @@ def _looked_at(study: _Study, model: StoredModel, engine: str, feeds: Feeds) -> 
         recording = recording_of(subject, engine, how)
         found, _, _ = profiled(recording, subject, engine, how)
         assert recording.trace is not None, "else there was no profile either"
-        plain_s = undisturbed(recording.plain_s)
+        plain_s = unprofiled_s(recording.trace, recording.plain_s)
         recorded = typical(recording.trace, plain_s, request, subject)
         drawn = picture_of(recorded, request)
     except (EngineCrashedError, MissingCapabilityError) as error:  # its row there says so, too

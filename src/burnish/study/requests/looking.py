@@ -38,7 +38,7 @@ class ProfileCommand(EngineCommand):
     groups: v.Groups = ()
     nsys: Annotated[bool, Option("Let Nsight Systems record it.")] = False
     ncu: Annotated[bool, Option("Count memory traffic with Nsight Compute.")] = False
-    perf: Annotated[bool, Option("Count memory traffic of the CPU with perf.")] = False
+    perf: Annotated[bool, Option("Let the CPU count its memory traffic.")] = False
     trace_out: v.TraceOut = None
     output: Annotated[v.OutputFiles, Saying(
         "What changed from the first to the last, as .html or .svg.")

@@ -72,7 +72,7 @@ def traffic_lines(found: MemoryTraffic) -> Shown:
         yield f"Memory traffic of an inference: predicted only ({found.reason}); {least}."
         return
     written = f", {units.size(found.written_bytes)} written" if found.written_bytes else ""
-    who = {"ncu": "ncu's counters", "perf": "misses of the last cache, counted by perf"}
+    who = {"ncu": "ncu's counters", "perf": "misses of the last cache, counted by the CPU"}
     yield (
         f"Memory traffic of an inference: {units.size(found.read_bytes)} read{written}"
         f" ({who.get(found.source, found.source)}); {least}."
@@ -91,7 +91,9 @@ def _least(found: MemoryTraffic) -> str:
     if found.predicted_bytes is None:
         return "what it must move at least is not known"
     unknown = f", {units.count(found.unknown_nodes, 'node')} not known" * bool(found.unknown_nodes)
-    return f"{units.size(found.predicted_bytes)} if every node reads and writes once{unknown}"
+    planned = found.planned_bytes
+    plan = f", {units.size(planned)} predicted for its plan" if planned is not None else ""
+    return f"{units.size(found.predicted_bytes)} if every node reads and writes once{unknown}{plan}"
 
 
 def _rate(one: KernelTraffic) -> str:

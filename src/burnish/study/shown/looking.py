@@ -253,7 +253,7 @@ def _outcomes(report: WhatIfReport) -> Table:
     checked = any(outcome.checked is not None for outcome in report.outcomes)
     columns = [
         "scenario", "changes", "events", "their time", "wall after", "busy after", "gain",
-        "ceiling", "of busy time", *(("measured", "error") if checked else ()),
+        "between", "ceiling", "of busy time", *(("measured", "error") if checked else ()),
     ]  # fmt: skip
     return table(
         f"What would happen, against {units.seconds(report.baseline_s)}",
@@ -272,6 +272,7 @@ def _outcome(outcome: Outcome, *, checked: bool) -> tuple[str, ...]:
         units.seconds(outcome.wall_s),
         units.seconds(outcome.busy_s),
         units.gain(outcome.gain),
+        " – ".join(map(units.ratio, outcome.gains)) if outcome.gains else "–",
         units.gain(outcome.ceiling.against_wall) if outcome.ceiling else "–",
         units.gain(outcome.ceiling.against_busy) if outcome.ceiling else "–",
     )
