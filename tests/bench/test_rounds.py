@@ -154,6 +154,37 @@ def test_three_rounds_are_run_however_short_the_budget_since_fewer_show_nothing(
     assert rounds.notes == []
 
 
+def test_who_takes_too_long_for_the_time_there_is_has_one_round_and_a_note_says_so() -> None:
+    rounds, machine = rounds_of(
+        {"a": 0.01, "b": 0.01, "slow": 4.0}, BenchOptions(blocks=2, budget_s=20, ends_s=20)
+    )
+    ran = {label: len(tally.launches) for label, tally in rounds.tallies.items()}
+    assert ran["slow"] == 1
+    assert ran["a"] == ran["b"] >= 3
+    assert rounds.tallies["slow"].blocks
+    assert rounds.notes[0].startswith("slow had 1 round: one takes ")
+    assert rounds.notes[0].endswith(", which the budget of 20 s does not allow")
+    assert machine.clock_s() <= 1.2 * 20
+
+
+def test_with_an_end_a_baseline_does_not_go_on_without_anybody_to_compare() -> None:
+    slow = {"a": 4.0, "b": 4.0}
+    rounds, _ = rounds_of(slow, BenchOptions(blocks=1, budget_s=10, ends_s=10))
+    assert {label: len(tally.launches) for label, tally in rounds.tallies.items()} == {
+        "a": 1, "b": 1,
+    }  # fmt: skip
+
+
+def test_cycles_end_with_a_rounds_share_where_calls_became_slower() -> None:
+    slower = iter([1.0] * 40 + [50.0] * 10000)
+    drifting = Noise(lambda _: 1.0, lambda _: next(slower))
+    rounds, machine = rounds_of(
+        {"a": 0.01}, BenchOptions(rounds=1, blocks=24, budget_s=2), noise=drifting
+    )
+    assert 1 <= len(rounds.tallies["a"].blocks) < 24
+    assert machine.clock_s() < 10
+
+
 def test_an_ample_budget_is_not_used_up() -> None:
     rounds, machine = rounds_of({"a": 0.01}, BenchOptions(rounds=3, blocks=4, budget_s=1000))
     assert machine.clock_s() < 5

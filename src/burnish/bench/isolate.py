@@ -29,6 +29,8 @@ class WorkerTerms:
     limits: ProcessLimits
     notes: tuple[str, ...] = ()
     """Said in every row of this subject: for instance which malloc it ran with."""
+    generate: int = 0
+    """How many tokens a call writes; 0: it is one run."""
 
 
 class WorkerProcess:
@@ -45,7 +47,8 @@ class WorkerProcess:
 
     def open(self) -> WarmedUp:
         """Load the model and call it until it is steady."""
-        request = WorkerOpening(self._subject, self._terms.feeds, self._terms.warmup)
+        terms = self._terms
+        request = WorkerOpening(self._subject, terms.feeds, terms.warmup, terms.generate)
         opened = self._ask("open", request, WarmedUp)
         notes = (*opened.placement.notes, *self._terms.notes)
         return dataclasses.replace(

@@ -10,12 +10,17 @@ from typing import Literal
 
 SCHEMA = 1
 
+GENERATE = "generate"
+"""The size of a row that says how many tokens a call writes; 0: a call is one run."""
+
 Setting = str | int | bool | None
 """The value of an engine option."""
 
-Status = Literal["ok", "wrong", "crashed", "hung", "no memory", "unsupported", "failed"]
+Status = Literal[
+    "ok", "wrong", "crashed", "hung", "no memory", "unsupported", "no time", "failed"
+]  # fmt: skip
 """How a measurement ended. `wrong` was timed, and computes something else; `unsupported` cannot
-be had, here or at all; `failed` raised an error."""
+be had, here or at all; `no time`: the budget ended before it; `failed` raised an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ class Measurement:
     """Where the model was."""
     status: Status = "ok"
     items_per_call: int = 1
-    """How many inputs one call takes: the batch."""
+    """How many inputs one call takes: the batch, times the tokens that it writes of each."""
     model_bytes: int | None = None
     """The size of the model's files on disk."""
     model: str = ""

@@ -6,7 +6,8 @@ drawn anew, and the one after it the same order backwards (A B B A), so that ste
 A subject that fails once is not started again; what it gave until then stays.
 
 After a few rounds only those subjects go on that still need more, so that the budget is spent
-where intervals are widest.
+where intervals are widest. Where the time must be kept, those that take longest stop first, and a
+note says so: what one round of a subject takes is known when its first is over.
 """
 
 from __future__ import annotations
@@ -56,12 +57,15 @@ class Rounds:
         self._start = start
         self._options = options
         self._judge = judge
-        self._missing = until_visible(options.baseline or labels[0], options.visible)
+        self._baseline = options.baseline or labels[0]
+        self._missing = until_visible(self._baseline, options.visible)
         self._clock = clock
         self._progress = progress
         self._dice = random.Random(options.seed)
         self._workers: dict[str, Worker] = {}
         self._order: list[str] = []
+        self._behind: dict[str, float] = {}
+        """Who takes no part any more for want of time, and what a round of it takes."""
         self._began = 0.0
         self._done = 0
         self._total = max(1, options.rounds * options.blocks * len(self.tallies))
@@ -73,7 +77,7 @@ class Rounds:
         finished = 0
         for number in range(self._options.rounds):
             elapsed_s = self._elapsed_s()
-            going_on = self._going_on(number)
+            going_on = self._in_time(number, self._going_on(number))
             over = elapsed_s + last_s > self._options.budget_s
             if not going_on or (number >= FEWEST_ROUNDS and over):
                 break
@@ -92,12 +96,36 @@ class Rounds:
 
     def _going_on(self, number: int) -> list[str]:
         """Return who takes part in a round: all at first, then those who need it."""
-        needed = self._missing(self.tallies) if number >= SETTLED_ROUNDS else None
+        needed = self._missing(self._taking_part()) if number >= SETTLED_ROUNDS else None
         return [label for label in self._sound() if needed is None or needed.get(label)]
+
+    def _taking_part(self) -> dict[str, SubjectTally]:
+        """Return the baseline, and the subjects that were not left behind."""
+        return {
+            label: one
+            for label, one in self.tallies.items()
+            if label not in self._behind or label == self._baseline
+        }
+
+    def _in_time(self, number: int, labels: list[str]) -> list[str]:
+        """Return whose rounds up to a verdict end in time; the slowest are left behind first."""
+        ends_s, rounds = self._options.ends_s, min(self._options.rounds, FEWEST_ROUNDS) - number
+        if ends_s is None or not number or rounds <= 0:
+            return [label for label in labels if label not in self._behind]
+        left_s = ends_s - self._elapsed_s()
+        baseline = self._baseline
+        chosen = [label for label in labels if label not in self._behind]
+        while chosen and rounds * sum(self.tallies[one].round_s for one in chosen) > left_s:
+            others = [label for label in chosen if label != baseline] or chosen
+            slowest = max(others, key=lambda label: self.tallies[label].round_s)
+            chosen.remove(slowest)
+            self._behind[slowest] = self.tallies[slowest].round_s
+        alone = chosen == [baseline] and len(labels) > 1
+        return [] if alone else chosen
 
     def _needed_s(self, last_s: float) -> float | None:
         """Return how long it would take until nobody needs more; None: so it is already."""
-        needed = self._missing(self.tallies)
+        needed = self._missing(self._taking_part())
         more = max((needed.get(label, 0) for label in self._sound()), default=0)
         return self._elapsed_s() + last_s * more if more > 0 else None
 
@@ -112,6 +140,11 @@ class Rounds:
             self._progress.step("machine", 1, 1, f"{told} {units.share(self._options.visible)}")
 
     def _say_what_is_missing(self, finished: int, last_s: float) -> None:
+        for label, round_s in self._behind.items():
+            self.notes.append(
+                f"{label} had {units.count(len(self.tallies[label].launches), 'round')}: one "
+                f"takes {units.seconds(round_s)}, which {self._options.budget_named} does not allow"
+            )
         needed_s = self._needed_s(last_s) if self._sound() else None
         if needed_s is None or finished >= self._options.rounds:
             return
@@ -131,13 +164,20 @@ class Rounds:
         began_s = self._elapsed_s()
         try:
             self._start_all(labels)
+            started_s = (self._elapsed_s() - began_s) / len(labels)
             for label in self._shuffled(list(self._workers)):
-                with self._failure_noted(label):
+                self.tallies[label].round_s = started_s
+                with self._failure_noted(label), self._counted(label):
                     self._open(number, label)
-            cycles = self._affordable_cycles(number, self._elapsed_s() - began_s)
+            opening_s = self._elapsed_s() - began_s
+            cycles = self._affordable_cycles(number, opening_s)
             left = cycles * self._rounds_ahead(number) * len(self._workers)
             self._total = max(1, self._done + left)
+            until_s = self._elapsed_s() + self._measuring_s(number, opening_s)
             for cycle in range(cycles):
+                # calls may have become slower since they were warmed up
+                if cycle and self._elapsed_s() > until_s:
+                    break
                 self._cycle(number, cycle)
             for label in list(self._workers):
                 with self._failure_noted(label):
@@ -154,6 +194,15 @@ class Rounds:
         for label in labels:
             with self._failure_noted(label):
                 self._workers[label].ready()
+
+    @contextmanager
+    def _counted(self, label: str) -> Iterator[None]:
+        """Add the time that this takes to what a round of a subject takes."""
+        begun_s = self._elapsed_s()
+        try:
+            yield
+        finally:
+            self.tallies[label].round_s += self._elapsed_s() - begun_s
 
     @contextmanager
     def _failure_noted(self, label: str) -> Iterator[None]:
@@ -188,10 +237,14 @@ class Rounds:
             tally.calls * tally.call_s + settling_s(tally.call_s)
             for tally in map(self.tallies.__getitem__, self._workers)
         )
+        affordable = int(self._measuring_s(number, opening_s) / max(cycle_s, 1e-9))
+        return min(max(affordable, 1), self._options.blocks)
+
+    def _measuring_s(self, number: int, opening_s: float) -> float:
+        """Return how long the cycles of a round may take that was so long to open."""
         left_s = self._options.budget_s - self._elapsed_s() + opening_s
         share_s = left_s / self._rounds_ahead(number) - opening_s
-        affordable = int(max(share_s, opening_s / 4) / max(cycle_s, 1e-9))
-        return min(max(affordable, 1), self._options.blocks)
+        return max(share_s, opening_s / 4)
 
     def _cycle(self, number: int, cycle: int) -> None:
         there = list(self._workers)
@@ -199,7 +252,7 @@ class Rounds:
         for position, label in enumerate(name for name in self._order if name in there):
             tally = self.tallies[label]
             settle_s = settling_s(tally.call_s)
-            with self._failure_noted(label):
+            with self._failure_noted(label), self._counted(label):
                 samples = self._workers[label].block(tally.calls, settle_s)
                 tally.blocks.append(TimedBlock(number, cycle, position, samples))
             self._done += 1

@@ -10,7 +10,14 @@ from collections.abc import Sequence
 from burnish.bench import machine, malloc, quiet
 from burnish.bench.compare import compare
 from burnish.bench.isolate import WorkerProcess, WorkerTerms
-from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement, Snapshot
+from burnish.bench.measure import (
+    GENERATE,
+    BenchReport,
+    Comparison,
+    MachineState,
+    Measurement,
+    Snapshot,
+)
 from burnish.bench.rounds import Judge, Rounds, Start
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.bench.tally import SubjectTally
@@ -47,9 +54,8 @@ def bench(
     keys = {path: onnx_files.content_key(path) for path in {one.model.onnx for one in subjects}}
     before, began = machine.snapshot(), time.monotonic()
     rounds = _gathered(subjects, feeds, options, judge, progress)
-    each = options.items_per_call
     measurements = tuple(
-        _measurement(one, keys[one.model.onnx], feeds, rounds.tallies[one.label], each)
+        _measurement(one, keys[one.model.onnx], feeds, rounds.tallies[one.label], options)
         for one in subjects
     )
     baseline = options.baseline or subjects[0].label
@@ -115,6 +121,7 @@ def _starter(subjects: Sequence[BenchSubject], feeds: Feeds, options: BenchOptio
         feeds=feeds.arrays,
         warmup=WarmupLimit(seconds=min(WarmupLimit().seconds, share_s)),
         limits=ProcessLimits(answer_s=options.limit_s),
+        generate=options.generate or 0,
     )
     of = {subject.label: (subject, _terms(subject, common)) for subject in subjects}
     return lambda label: WorkerProcess(*of[label])
@@ -129,23 +136,28 @@ def _terms(subject: BenchSubject, common: WorkerTerms) -> WorkerTerms:
 
 
 def _measurement(
-    subject: BenchSubject, model_key: str, feeds: Feeds, tally: SubjectTally, items_per_call: int
+    subject: BenchSubject, model_key: str, feeds: Feeds, tally: SubjectTally, options: BenchOptions
 ) -> Measurement:
     return Measurement(
         subject=subject.label,
         model_key=model_key,
         engine=subject.engine,
         options=dataclasses.asdict(subject.options),
-        bindings=dict(feeds.bindings),
+        bindings=sizes(feeds, options.generate),
         launches=tuple(tally.launches),
         blocks=tuple(tally.blocks),
         placement=tally.placement,
         failure=tally.failure,
         file=str(subject.model.onnx),
         status=tally.status if tally.parity is None or tally.parity.passed else "wrong",
-        items_per_call=items_per_call,
+        items_per_call=options.items_per_call,
         model_bytes=onnx_files.size_bytes(subject.model.onnx),
     )
+
+
+def sizes(feeds: Feeds, generate: int | None) -> dict[str, int]:
+    """Return the sizes of a call: those of its inputs, and how many tokens it writes."""
+    return dict(feeds.bindings) | ({} if generate is None else {GENERATE: generate})
 
 
 def _machine(subjects: Sequence[BenchSubject], before: Snapshot, elapsed_s: float) -> MachineState:

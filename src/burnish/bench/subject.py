@@ -32,6 +32,9 @@ class BenchOptions:
     """The most blocks per round; fewer where the budget is short."""
     budget_s: float = 60.0
     """After the third, no round is begun that would probably end later than this."""
+    ends_s: float | None = None
+    """When it must be over: after the first round, only those go on whose next rounds still fit.
+    None: three rounds are run however long they take."""
     whole_budget_s: float | None = None
     """What the user gave, of which the budget is a share; None: it is all of it."""
     block_s: float = 0.02
@@ -42,7 +45,9 @@ class BenchOptions:
     """The label all others are compared with; None: the first."""
     seed: int = 0
     items_per_call: int = 1
-    """How many inputs one call takes, for throughput."""
+    """How many inputs one call takes, or tokens it writes, for throughput."""
+    generate: int | None = None
+    """How many tokens a call writes; 0: it is one run; None: nobody asked."""
     limit_s: float = 600.0
     """A worker that does not answer within this time is ended, and its row says so."""
 

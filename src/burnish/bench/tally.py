@@ -19,3 +19,5 @@ class SubjectTally:
     status: Status = "ok"
     calls: int = 1
     call_s: float = 0.0
+    round_s: float = 0.0
+    """What it took of the last round: to start, to open, and all its blocks."""

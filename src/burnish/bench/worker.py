@@ -15,6 +15,8 @@ from burnish.bench.subject import BenchSubject, WarmedUp
 from burnish.core import records
 from burnish.core.arrays import Array
 from burnish.engines.base import ENGINES, Session
+from burnish.engines.generation import continuation, require_generating
+from burnish.store import onnx_files
 from burnish.timing import stopwatch
 
 
@@ -25,6 +27,8 @@ class WorkerOpening:
     subject: BenchSubject
     feeds: Mapping[str, Array]
     warmup: stopwatch.WarmupLimit
+    generate: int = 0
+    """How many tokens a call writes; 0: it is one run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +75,13 @@ class Bench:
         load_s = stopwatch.timed(lambda: opened.append(engine.open(subject.model, subject.options)))
         session = self._session = opened[0]
         first_call_s = stopwatch.timed(lambda: session.run(self._feeds))
-        self._call = session.prepare(self._feeds)
+        self._call = _prepared(session, request)
         _silence_collector()
         self._device = session.placement.device
         with alone_on(self._device):
             warmup = stopwatch.warm_up(self._call, request.warmup)
-            card_s = card_seconds(session, self._feeds) if self._device != "cpu" else None
+            one_run = self._device != "cpu" and not request.generate
+            card_s = card_seconds(session, self._feeds) if one_run else None
         return WarmedUp(
             load_s=load_s,
             first_call_s=first_call_s,
@@ -106,6 +111,14 @@ class Bench:
         """Run once more."""
         assert self._session is not None, "open comes first"
         return Outputs(self._session.run(self._feeds))
+
+
+def _prepared(session: Session, request: WorkerOpening) -> stopwatch.Call:
+    if not request.generate:
+        return session.prepare(request.feeds)
+    subject = request.subject
+    how = continuation(onnx_files.interface(onnx_files.read(subject.model.onnx)), request.generate)
+    return require_generating(session, subject.engine).prepare_generation(request.feeds, how)
 
 
 def peak_memory_bytes() -> int:

@@ -11,10 +11,12 @@ from typing import Any
 
 from burnish.core.arrays import Array, Arrays
 from burnish.core.closing import Closing
-from burnish.core.errors import ModelError
+from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.engines import onnxruntime_values as values
 from burnish.engines.base import EngineOptions, GraphLevel, Placement
+from burnish.engines.generation import Continuation
 from burnish.engines.onnxruntime_errors import explain, explained, is_its_own
+from burnish.engines.onnxruntime_generation import OrtWriter
 from burnish.feeds.check import check_feeds
 from burnish.process.scratch import scratch
 from burnish.store import onnx_files
@@ -201,6 +203,20 @@ class OnnxRuntimeSession(Closing):
             for _ in range(CAPTURE_RUNS if self._options.cuda_graph else 0):
                 run(binding, settings)
         return _Call(run, binding, settings, kept, self._model)
+
+    def prepare_generation(self, feeds: Arrays, how: Continuation) -> Callable[[], Array]:
+        """Return what writes tokens after `feeds`, with keys and values in its own tensors."""
+        check_feeds(feeds, self._inputs)
+        if self._options.cuda_graph:
+            raise MissingCapabilityError(
+                "a captured CUDA graph has fixed sizes, and a past grows",
+                hint="measure it without: leave --cuda-graph and :graph away",
+            )
+        writer = OrtWriter(
+            self._session, self._run_options(NO_CAPTURE), self._inputs, self._outputs,
+            (self._provider.device, self._provider.device_index), feeds, how,
+        )  # fmt: skip
+        return writer.prepared()
 
     def trace(self, feeds: Arrays, *, warmup: int, runs: int) -> Trace | None:
         """Return a timeline of `runs` runs after `warmup` dropped ones, from a second session.

@@ -15,6 +15,9 @@ from burnish.core.closing import Closing
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.core.tensors import FLOATS, TensorSpec
 from burnish.engines.base import EngineOptions, Placement
+from burnish.engines.generation import Continuation
+from burnish.engines.torch_captured import CapturedCall
+from burnish.engines.torch_generation import writer
 from burnish.engines.torch_source import ExampleInputs, TorchModule, module_and_inputs
 from burnish.engines.torch_values import TORCH_NAMES, Tensor, array_of, tensor_of, torch_type
 from burnish.feeds.check import check_feeds
@@ -164,6 +167,28 @@ class TorchSession(Closing):
 
         def run() -> None:
             call()
+
+        return run
+
+    def prepare_generation(self, feeds: Arrays, how: Continuation) -> Callable[[], Array]:
+        """Return what writes tokens after `feeds`; keys and values stay where they are."""
+        import torch
+
+        begin, call = self._arguments(feeds), self._call
+        if isinstance(call, CapturedCall):
+            raise MissingCapabilityError(
+                "a captured CUDA graph has fixed sizes, and a past grows",
+                hint="measure it without: --engine torch-eager",
+            )
+        names = [spec.name for spec in self._outputs]
+        text = writer(lambda fed: flat_outputs(call(**fed)), begin, names, how)
+        cuda = self._opened().device != "cpu"
+
+        def run() -> Array:
+            written = text()
+            if cuda:
+                torch.cuda.synchronize()
+            return array_of(written)
 
         return run
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from burnish.bench import choose
-from burnish.bench.measure import SCHEMA, BenchReport
+from burnish.bench.measure import SCHEMA, BenchReport, MachineState
 from burnish.bench.quiet import OPENING_S
 from burnish.bench.rounds import FEWEST_ROUNDS
 from burnish.bench.verdict import require_sound
@@ -19,19 +19,12 @@ from burnish.engines import fallback
 from burnish.engines.base import ENGINES
 from burnish.engines.modes import name_and_mode
 from burnish.store.stored import StoredModel
+from burnish.study.clock import Clock, Kind, Overall
 from burnish.study.given import variants_of
+from burnish.study.in_turn import InTurn
 from burnish.study.kept import KnownCells
-from burnish.study.matrix import groups
-from burnish.study.measuring import (
-    CellPlan,
-    Clock,
-    Overall,
-    here,
-    measured,
-    needed,
-    planned,
-    require_baseline,
-)
+from burnish.study.matrix import CellGroup, groups
+from burnish.study.measuring import CellPlan, here, needed, planned, require_baseline
 from burnish.study.ray_workers import Cluster, connected, shipped
 from burnish.study.requests.judging import BenchCommand
 from burnish.study.requests.line import line
@@ -74,10 +67,10 @@ def measured_matrix(asked: BenchCommand, *, progress: Progress = SILENT) -> Benc
 def require(_asked: BenchCommand, report: BenchReport) -> None:
     """Raise if a subject could not be measured, or is wrong.
 
-    What cannot be had, as 8-bit integers of an engine that has none, is a row and no failure;
-    unless there is nothing else.
+    What cannot be had, as 8-bit integers of an engine that has none or what the budget did not
+    reach, is a row and no failure; unless there is nothing else.
     """
-    had = tuple(one for one in report.measurements if one.status != "unsupported")
+    had = tuple(one for one in report.measurements if one.status not in ("unsupported", "no time"))
     require_sound(dataclasses.replace(report, measurements=had or report.measurements))
 
 
@@ -91,16 +84,18 @@ def _measured(
     """Return the rows of every group that the budget reached, and what to know of them."""
     matrix, notes = groups(asked, models)
     state = here() if cluster is None else cluster.state
-    plans = [planned(asked, group, state) for group in matrix]
+    plans = _planned(asked, matrix, state, progress)
     others = require_baseline(asked, plans)
     known = sum(len(kept.known(plan.tasks)) for plan in plans)
     cells = sum(len(plan.tasks) for plan in plans)
-    clock = Clock(asked.budget or None, _SECONDS_PER_CELL, cells - known)
+    clock = Clock(asked.budget, _SECONDS_PER_CELL, cells - known)
+    if clock.cells:
+        Overall(progress, clock, 1).step("bench", 0, 1, f"{units.count(len(plans), 'group')}")
     if short := _too_short(asked, plans, kept):
         progress.step("budget", 1, 1, short[0])
     if cluster is not None:
         _sent_out(asked, plans, kept, clock, cluster, progress)
-    found = _one_by_one(asked, plans, kept, clock, progress)
+    found = InTurn(asked, kept, clock, progress).rows(plans)
     done = units.count(clock.done, "cell")
     progress.step("bench", 1, 1, f"{done} measured in {units.seconds(clock.spent_s)}")
     unlike = () if cluster is None else cluster.notes
@@ -108,40 +103,28 @@ def _measured(
 
 
 def _too_short(asked: BenchCommand, plans: Sequence[CellPlan], kept: KnownCells) -> list[str]:
-    """Return a note if the first group, which is measured in any case, outlasts the budget."""
+    """Return a note if the budget allows no verdict; the first group has one process each."""
     sizes = [len(chosen) for plan in plans if (chosen := needed(plan, kept))]
     cell_s = min(asked.rounds, FEWEST_ROUNDS) * OPENING_S
     if not asked.budget or not sizes or sizes[0] * cell_s <= asked.budget:
         return []
     note = (
-        f"the budget of {asked.budget:g} s is too short even for the first group, which is "
-        f"measured all the same: to start the processes of {units.count(sizes[0], 'cell')} "
-        f"takes about {sizes[0] * cell_s:.0f} s; all of them want --budget "
-        f"{math.ceil(sum(sizes) * cell_s)}s or more"
+        f"the budget of {asked.budget:g} s is too short for verdicts even of the first group: to "
+        f"start the processes of {units.count(sizes[0], 'cell')} takes about "
+        f"{sizes[0] * cell_s:.0f} s; all of them want --budget {math.ceil(sum(sizes) * cell_s)}s "
+        f"or more"
     )
     return [note]
 
 
-def _one_by_one(
-    asked: BenchCommand,
-    plans: Sequence[CellPlan],
-    kept: KnownCells,
-    clock: Clock,
-    progress: Progress,
-) -> list[BenchReport]:
-    """Return the rows of the groups, what is missing of them measured here."""
-    found: list[BenchReport] = []
-    for plan in plans:
-        missing = len(plan.tasks) - len(kept.known(plan.tasks))
-        if missing and not clock.has_room_for(missing):
-            continue
-        began_s = clock.spent_s
-        overall = Overall(progress, clock, missing)
-        budget_s = clock.share_s(missing)
-        found.append(measured(asked, plan, kept, budget_s=budget_s, progress=overall))
-        if missing:
-            clock.took(missing, clock.spent_s - began_s, budget_s)
-    return found
+def _planned(
+    asked: BenchCommand, matrix: Sequence[CellGroup], state: MachineState, progress: Progress
+) -> list[CellPlan]:
+    plans = []
+    for number, group in enumerate(matrix):
+        progress.step("plan", number, len(matrix), group.models[0].label)
+        plans.append(planned(asked, group, state))
+    return plans
 
 
 def _sent_out(
@@ -154,17 +137,24 @@ def _sent_out(
 ) -> None:
     """Have a cluster measure what is missing, and keep each group as it comes."""
     chosen = {id(plan): needed(plan, kept) for plan in plans}
+    kinds = {id(plan): [plan.kind(name) for name in chosen[id(plan)]] for plan in plans}
+    every = [kind for group in kinds.values() for kind in group]
     missing = {id(plan): len(plan.tasks) - len(kept.known(plan.tasks)) for plan in plans}
-    budgets = {id(plan): clock.share_s(missing[id(plan)]) * len(cluster.nodes) for plan in plans}
     work = [
-        shipped(asked, plan, chosen[id(plan)], budgets[id(plan)])
+        shipped(asked, plan, chosen[id(plan)], _part_s(clock, kinds[id(plan)], every, cluster))
         for plan in plans
         if chosen[id(plan)]
     ]
     for plan, cells in cluster.measured(work):
         kept.add(cells)
-        clock.took(missing[id(plan)], clock.spent_s, math.inf)
+        clock.done += missing[id(plan)]
         Overall(progress, clock, 1).step("bench", 0, 1, plan.baseline)
+
+
+def _part_s(clock: Clock, kinds: Sequence[Kind], every: Sequence[Kind], cluster: Cluster) -> float:
+    """Return a group's share of the time of all nodes."""
+    whole_s = clock.share_s(every) * len(cluster.nodes)
+    return whole_s * len(kinds) / max(1, len(every))
 
 
 def _told(clock: Clock, kept: KnownCells, known: int) -> list[str]:

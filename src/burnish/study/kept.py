@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from burnish.bench.cells import CellTask, Finished
+from burnish.bench.cells import CellTask, Finished, LedgerRow
 from burnish.bench.ledger import Ledger
+from burnish.bench.rounds import FEWEST_ROUNDS
 from burnish.core import settings
 from burnish.core.errors import ModelError
 from burnish.study.requests.vocabulary import Place
 
 
 class KnownCells:
-    """What is known of cells; what goes wrong with the file is said once, in `notes`."""
+    """What is known of cells; what goes wrong with the file is said once, in `notes`.
+
+    A cell that an earlier budget ended before it had the processes of a verdict is not finished.
+    """
 
     def __init__(self, path: Place | None, *, again: bool = False) -> None:
         self.path = settings.read().ledger if path is None else Path(path)
@@ -31,7 +35,11 @@ class KnownCells:
         asked = {name: task.key for name, task in tasks.items() if name not in new}
         try:
             rows = self._ledger.newest([*asked.values()])
-            old = {name: rows[key].id for name, key in asked.items() if key in rows}
+            old = {
+                name: rows[key].id
+                for name, key in asked.items()
+                if key in rows and _is_finished(rows[key], tasks[name])
+            }
             return new | {name: self._ledger.finished(row) for name, row in old.items()}
         except ModelError as error:
             self._say(error)
@@ -57,3 +65,7 @@ class KnownCells:
 
     def _say(self, error: ModelError) -> None:
         self.notes = (f"nothing was kept, and nothing is known: {error.problem} ({error.hint})",)
+
+
+def _is_finished(row: LedgerRow, task: CellTask) -> bool:
+    return row.status != "ok" or row.figures.processes >= min(task.rounds, FEWEST_ROUNDS)

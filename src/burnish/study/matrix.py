@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from burnish.bench.measure import GENERATE
 from burnish.core.precisions import precision_named
 from burnish.feeds.feed import Padding
 from burnish.feeds.make import Maker
@@ -35,6 +36,8 @@ class CellGroup:
     data: Place | None
     seed: int
     padding: Padding
+    generate: int | None = None
+    """How many tokens a call writes; 0: it is one run; None: nobody asked."""
     apart: str = ""
     """What tells it from the other groups: `batch=8,sequence=128 fp16`."""
 
@@ -52,14 +55,14 @@ def groups(
     for family in families(models):
         sizes, told = sizes_of(asked, family[0])
         notes += told
-        for shape, precision, threads in itertools.product(
+        for shape, precision, threads, tokens in itertools.product(
             sizes,
             element_types(asked.precision or ()) or ("",),
             counts(asked.threads or ()) or (None,),
+            numbers(asked.generate) or (None,),
         ):
-            found.append(
-                CellGroup(family, shape, precision, threads, asked.data, asked.seed, asked.padding)
-            )
+            fed = (asked.data, asked.seed, asked.padding)
+            found.append(CellGroup(family, shape, precision, threads, *fed, tokens))
     return tuple(_told_apart(found)), tuple(dict.fromkeys(notes))
 
 
@@ -132,6 +135,7 @@ def _told_apart(found: Sequence[CellGroup]) -> Iterator[CellGroup]:
         "shape": [",".join(f"{name}={size}" for name, size in one.shape.items()) for one in found],
         "precision": [precision_named(one.precision) for one in found],
         "threads": [f"threads={one.threads}" for one in found],
+        "generate": [f"{GENERATE}={one.generate}" for one in found],
     }
     telling = [words for words in facets.values() if len(set(words)) > 1]
     for index, group in enumerate(found):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.bench import choose, machine
 from burnish.bench.cells import CellTask, Finished
 from burnish.bench.fingerprint import environment_key, machine_key
-from burnish.bench.measure import BenchReport, MachineState, Measurement
+from burnish.bench.measure import BenchReport, MachineState, Measurement, Status
+from burnish.bench.quiet import OPENING_S
 from burnish.bench.recorded import cells_of, numbered, report_of
-from burnish.bench.run import bench
+from burnish.bench.run import bench, sizes
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.hashing import arrays_key
@@ -22,6 +24,7 @@ from burnish.process.child import answer_limit_s
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study.casting import cast
+from burnish.study.clock import Kind
 from burnish.study.inputs import feeds_of
 from burnish.study.judge import judge_of
 from burnish.study.kept import KnownCells
@@ -41,6 +44,15 @@ class CellPlan:
     baseline: str
     items_per_call: int
     baseline_is_asked: bool = True
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Return what people call the model of each cell."""
+        return {name: subject.model.label for name, subject in self.subjects.items()}
+
+    def kind(self, name: str) -> Kind:
+        """Return what a cell is like: others of its kind take as long to begin with."""
+        return self.tasks[name].engine, self.group.precision
 
 
 def here() -> MachineState:
@@ -72,7 +84,7 @@ def planned(asked: BenchCommand, group: CellGroup, state: MachineState) -> CellP
                 precision=group.precision,
                 engine=":".join(filter(None, (one.engine, one.options.mode))),
                 options=dataclasses.asdict(one.options),
-                bindings=dict(feeds.bindings),
+                bindings=sizes(feeds, group.generate),
                 inputs_key=inputs_key,
                 verified=asked.verify,
                 rounds=asked.rounds,
@@ -83,7 +95,7 @@ def planned(asked: BenchCommand, group: CellGroup, state: MachineState) -> CellP
             for name, one in subjects.items()
         }
     )
-    items = items_of(group.models[0], feeds.bindings)
+    items = items_of(group.models[0], feeds.bindings) * max(1, group.generate or 0)
     return CellPlan(group, subjects, tasks, group.label(baseline), items, is_asked)
 
 
@@ -117,15 +129,16 @@ def items_of(model: StoredModel, bindings: Mapping[str, int]) -> int:
 
 
 def measured(
-    asked: BenchCommand, plan: CellPlan, kept: KnownCells, *, budget_s: float, progress: Progress
+    asked: BenchCommand, plan: CellPlan, kept: KnownCells, reasons: Mapping[str, str]
 ) -> BenchReport:
-    """Return one group's rows: known cells from the ledger, the others measured together.
+    """Return one group's rows, from the ledger, where they are by now.
 
-    What is measured is kept at once, as a whole.
+    What is not there has a row with its reason, which is not kept: it can be had another time.
     """
-    if chosen := needed(plan, kept):
-        kept.add(fresh(asked, plan, chosen, budget_s, progress))
-    cells = kept.known(plan.tasks)
+    rows = tuple(_refused(plan, name, why, "no time") for name, why in reasons.items())
+    report = BenchReport(plan.baseline, rows, (), here(), asked.seed, "")
+    missing = cells_of(report, plan.tasks, plan.labels)
+    cells = {one.measurement.subject: one for one in missing} | kept.known(plan.tasks)
     ordered = {name: cells[name] for name in plan.subjects}
     return report_of(
         ordered, _anchors(plan, ordered, kept), baseline=plan.baseline, seed=asked.seed
@@ -161,29 +174,37 @@ def _anchors(
 def fresh(
     asked: BenchCommand, plan: CellPlan, chosen: Sequence[str], budget_s: float, progress: Progress
 ) -> tuple[Finished, ...]:
-    """Measure cells together, and return them in order; some may say why they cannot be had."""
+    """Measure cells together, and return them in order; some may say why they cannot be had.
+
+    A budget that was asked for is kept, with all that comes before the first process.
+    """
+    began = time.monotonic()
     feeds = feeds_of(plan.group.models[0], plan.group)
     subjects, refusals = _cast(plan, chosen)
     baseline = plan.baseline if plan.baseline in subjects else next(iter(subjects), None)
     rows: dict[str, Measurement] = {}
     report = BenchReport(plan.baseline, (), (), here(), asked.seed, arrays_key(feeds.arrays))
     if baseline is not None:
+        written = plan.subjects[plan.baseline].model
+        judge = judge_of([*subjects.values()], written, feeds) if asked.verify else None
+        spent_s = 0.0 if asked.budget is None else time.monotonic() - began
+        left_s = max(0.0, budget_s - spent_s)
         options = BenchOptions(
             rounds=asked.rounds,
             blocks=asked.blocks,
             baseline=baseline,
             seed=asked.seed,
-            budget_s=budget_s,
+            budget_s=left_s,
+            ends_s=None if asked.budget is None else left_s,
             whole_budget_s=_whole_budget_s(asked, budget_s),
             items_per_call=plan.items_per_call,
+            generate=plan.group.generate,
             limit_s=answer_limit_s(budget_s if asked.budget else None, BenchOptions().limit_s),
         )
-        written = plan.subjects[plan.baseline].model
-        judge = judge_of([*subjects.values()], written, feeds) if asked.verify else None
         report = bench([*subjects.values()], feeds, options, judge=judge, progress=progress)
         rows = {one.subject: one for one in report.measurements}
     rows |= {name: _refused(plan, name, reason) for name, reason in refusals.items()}
-    labels = {name: subject.model.label for name, subject in plan.subjects.items()}
+    labels = plan.labels
     asked_for = tuple(
         dataclasses.replace(rows[name], model=labels[name], precision=plan.group.precision)
         for name in chosen
@@ -217,8 +238,17 @@ def _cast(plan: CellPlan, chosen: Sequence[str]) -> tuple[dict[str, BenchSubject
     return ready, refusals
 
 
-def _refused(plan: CellPlan, name: str, reason: str) -> Measurement:
-    """Return the row of a cell that cannot be had."""
+def process_s(cell: Finished, hung_s: float) -> float:
+    """Return what one process of a cell took; one that hung, as long as it was waited for."""
+    found = cell.measurement
+    if not found.launches:
+        return hung_s if found.status == "hung" else OPENING_S
+    timed_s = math.fsum(found.samples_s) / len(found.launches)
+    return timed_s + max(one.load_s + one.first_call_s + one.warmup_s for one in found.launches)
+
+
+def _refused(plan: CellPlan, name: str, reason: str, status: Status = "unsupported") -> Measurement:
+    """Return the row of a cell that cannot be had, or not now."""
     subject, task = plan.subjects[name], plan.tasks[name]
     return Measurement(
         subject=name,
@@ -231,83 +261,8 @@ def _refused(plan: CellPlan, name: str, reason: str) -> Measurement:
         placement=None,
         failure=reason,
         file=str(subject.model.onnx),
-        status="unsupported",
+        status=status,
         items_per_call=plan.items_per_call,
+        model=subject.model.label,
+        precision=plan.group.precision,
     )
-
-
-@dataclass(slots=True)
-class Clock:
-    """How the time for a matrix is shared out, and how much of it is left."""
-
-    budget_s: float | None
-    """None: `usual_s` for each cell."""
-    usual_s: float
-    cells: int
-    """How many are to be measured."""
-    done: int = 0
-    least_s: float = 0.0
-    """What a cell takes however little time it has: its processes have to start, three times."""
-    clock: Callable[[], float] = time.monotonic
-    began: float = dataclasses.field(init=False)
-
-    def __post_init__(self) -> None:
-        self.began = self.clock()
-
-    @property
-    def spent_s(self) -> float:
-        """Return the seconds since the beginning."""
-        return self.clock() - self.began
-
-    @property
-    def left_s(self) -> float:
-        """Return about how long it will take from now on."""
-        planned_s = self.usual_s * self.cells if self.budget_s is None else self.budget_s
-        if not self.done:
-            return planned_s
-        at_this_rate_s = self.spent_s / self.done * (self.cells - self.done)
-        if self.budget_s is None:
-            return at_this_rate_s
-        return max(0.0, min(at_this_rate_s, self.budget_s - self.spent_s))
-
-    def share_s(self, cells: int) -> float:
-        """Return how long so many cells may take; what others left over is shared by the rest."""
-        if self.budget_s is None:
-            return self.usual_s * cells
-        left_s = max(0.0, self.budget_s - self.spent_s)
-        return left_s * cells / max(1, self.cells - self.done)
-
-    def has_room_for(self, cells: int) -> bool:
-        """Return whether so many more cells end in time, as far as one can tell."""
-        if self.budget_s is None or not self.done:
-            return True
-        return self.spent_s + self.least_s * cells <= 1.1 * self.budget_s
-
-    def took(self, cells: int, seconds_s: float, share_s: float) -> None:
-        """Note that so many cells took this time, and how much they were given."""
-        self.done += cells
-        if seconds_s > share_s:
-            self.least_s = max(self.least_s, seconds_s / cells)
-
-
-@dataclass(frozen=True, slots=True)
-class Overall:
-    """Progress of one group as progress of the whole, with the time that is left."""
-
-    outer: Progress
-    clock: Clock
-    cells: int
-    """How many the present group has."""
-
-    def step(self, stage: str, done: int, total: int, note: str = "") -> None:
-        """Tell how far the matrix is."""
-        part = done / total if total else 0.0
-        of = 100 * self.clock.cells
-        at = min(int(100 * (self.clock.done + part * self.cells)), of - 1)
-        left = _minutes(self.clock.left_s)
-        cell = f"cell {self.clock.done + 1} of {self.clock.cells}"
-        self.outer.step(stage, at, of, f"{cell}, about {left} left; {note}")
-
-
-def _minutes(seconds_s: float) -> str:
-    return f"{seconds_s / 60:.0f} min" if seconds_s >= 90 else f"{seconds_s:.0f} s"

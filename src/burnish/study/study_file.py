@@ -46,6 +46,8 @@ class StudyFile:
     batch: tuple[int, ...] = ()
     sequence: tuple[int, ...] = ()
     past_length: tuple[int, ...] = ()
+    generate: tuple[int, ...] = ()
+    """Tokens that a call of a decoder writes; 0: a call is one step."""
     threads: tuple[int, ...] = ()
     rounds: int = 5
     budget_s: float | None = None
@@ -69,7 +71,7 @@ def read(path: Path, *, small: bool) -> StudyFile:
         "title": str, "about": str, "engines": list, "precision": list, "batch": list,
         "sequence": list, "past-length": list, "threads": list, "rounds": int, "budget": str,
         "optimized": bool, "draw": list, "columns": list, "missing": dict, "models": list,
-        "plans": list,
+        "plans": list, "generate": list,
     }  # fmt: skip
     for name, value in (*given.items(), *fewer.items()):
         if name not in known:
@@ -103,6 +105,7 @@ def _made(path: Path, given: Mapping[str, Any]) -> StudyFile:
         batch=tuple(given.get("batch", ())),
         sequence=tuple(given.get("sequence", ())),
         past_length=tuple(given.get("past-length", ())),
+        generate=tuple(given.get("generate", ())),
         threads=tuple(given.get("threads", ())),
         rounds=given.get("rounds", 5),
         budget_s=seconds(given["budget"]) if "budget" in given else None,

@@ -87,10 +87,11 @@ def _bench(asked: StudyCommand, study: StudyFile, models: list[StoredModel]) -> 
         batch=study.batch,
         sequence=study.sequence,
         past_length=study.past_length,
+        generate=study.generate,
         precision=element_types(study.precision) or None,
         threads=study.threads or None,
         rounds=study.rounds,
-        budget=asked.budget or study.budget_s,
+        budget=study.budget_s if asked.budget is None else asked.budget,
         ledger=asked.ledger,
         again=asked.again,
     )

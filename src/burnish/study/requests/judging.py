@@ -89,6 +89,7 @@ class BenchCommand:
     batch: v.EachBatch = ()
     sequence: v.EachSequence = ()
     past_length: v.EachPast = ()
+    generate: v.EachGenerated = ()
     precision: Annotated[v.EachPrecision, Saying("ONNX models are converted for it.")] = None
     threads: v.EachThreads = None
     data: v.Data = None
@@ -97,7 +98,9 @@ class BenchCommand:
     cuda_graph: v.CudaGraph = False
     rounds: v.Rounds = 20
     blocks: Annotated[int, Option("The most blocks of calls per round.", least=1)] = 24
-    budget: Annotated[v.Budget, Saying("Default: 30s for each subject.")] = None
+    budget: Annotated[v.Budget, Saying(
+        "Default: 30s for each subject; 0: nothing is measured, only what is known is told.")
+    ] = None  # fmt: skip
     baseline: Annotated[v.Baseline | None, Saying(
         "A model, an engine, or MODEL@ENGINE (default: the first).")
     ] = None  # fmt: skip

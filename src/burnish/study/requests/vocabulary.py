@@ -324,6 +324,14 @@ EachPast = Annotated[
     int | Sequence[int],
     Option("Steps that a decoder has behind it.", metavar="SIZE,…", repeated=True, read=numbers),
 ]
+EachGenerated = Annotated[
+    int | Sequence[int],
+    Option(
+        "Tokens that a call of a decoder with past writes, its keys and values fed back where they "
+        "lie; 0: a call is one step.",
+        metavar="TOKENS,…", repeated=True, read=numbers,
+    ),
+]  # fmt: skip
 Ledger = Annotated[
     Place | None,
     Option("File of all measurements (default: $BURNISH_LEDGER, else in the user's data)."),

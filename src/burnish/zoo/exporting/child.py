@@ -24,7 +24,7 @@ from burnish.zoo.exporting.functions import kept_as_functions
 from burnish.zoo.exporting.last_lines import first_cause, raised_at
 from burnish.zoo.exporting.name import writer_of
 from burnish.zoo.exporting.past import Generation
-from burnish.zoo.exporting.recording import recorded
+from burnish.zoo.exporting.recording import judging
 from burnish.zoo.exporting.request import ExportRequest
 from burnish.zoo.exporting.sources import build
 from burnish.zoo.exporting.stages import ExportOutcome, Failure, StageLog
@@ -66,7 +66,7 @@ def _export(request: ExportRequest, target: Path, log: StageLog) -> ExportAnswer
     with log.stage("build"):
         built = build(request)
     with log.stage("run"):
-        data = [recorded(built.model, inputs) for inputs in _inputs(built.model, request)]
+        data = judging(built.model, _inputs(built.model, request))
         generation = past.generate(built.model) if request.options.past else None
     with log.stage("export"):
         success = attempts.export(request, built, data)

@@ -1,0 +1,113 @@
+"""How the time for a matrix is shared out: what cells take is learnt from those before them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from burnish.bench.quiet import OPENING_S
+from burnish.core.progress import Progress
+
+SLACK = 1.1
+"""A budget may be exceeded by a tenth: the last cell is not cut off."""
+
+Kind = tuple[str, str]
+"""What cells are alike in: the engine with its mode, and the type."""
+
+
+@dataclass(slots=True)
+class Clock:
+    """How much of the time is left, and what a cell takes however little time it has."""
+
+    budget_s: float | None
+    """None: `usual_s` for each cell; 0: nothing is measured."""
+    usual_s: float
+    cells: int
+    """How many are to be measured."""
+    done: int = 0
+    clock: Callable[[], float] = time.monotonic
+    began: float = field(init=False)
+    _taken_s: dict[Kind, float] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+
+    @property
+    def spent_s(self) -> float:
+        """Return the seconds since the beginning."""
+        return self.clock() - self.began
+
+    @property
+    def left_s(self) -> float:
+        """Return about how long it will take from now on."""
+        planned_s = self.usual_s * self.cells if self.budget_s is None else self.budget_s
+        left_s = max(0.0, planned_s - self.spent_s)
+        if not self.done:
+            return left_s
+        at_this_rate_s = self.spent_s / self.done * (self.cells - self.done)
+        return at_this_rate_s if self.budget_s is None else min(at_this_rate_s, left_s)
+
+    def learn(self, kind: Kind, seconds_s: float) -> None:
+        """Note what one process of such a cell takes, from its start to its last call."""
+        self._taken_s[kind] = max(seconds_s, self._taken_s.get(kind, 0.0))
+
+    def least_s(self, kind: Kind) -> float:
+        """Return what such a cell takes at least: one process of it, or of its engine's others."""
+        alike = [taken for (engine, _), taken in self._taken_s.items() if engine == kind[0]]
+        return self._taken_s.get(kind, max(alike, default=OPENING_S))
+
+    def fitting(self, groups: Sequence[Mapping[str, Kind]], baselines: Collection[str]) -> set[str]:
+        """Return the cells of these groups for which there is time: the longest are left out first.
+
+        Before anything was measured nobody can know, and all of the first group fit. A baseline
+        is left out last, for without it others say nothing.
+        """
+        cells = {name: kind for group in groups for name, kind in group.items()}
+        if self.budget_s is None:
+            return set(cells)
+        left_s = SLACK * self.budget_s - self.spent_s
+        unknown = groups and self.budget_s and not self._taken_s
+        first = set(groups[0]) if unknown else set()
+        by_need = sorted(cells, key=lambda name: (name in first, name in baselines,
+                                                  -self.least_s(cells[name])))  # fmt: skip
+        needed_s = sum(map(self.least_s, cells.values()))
+        chosen = set(cells)
+        for name in by_need:
+            if needed_s <= left_s or name in first:
+                break
+            chosen.discard(name)
+            needed_s -= self.least_s(cells[name])
+        return chosen
+
+    def share_s(self, now: Sequence[Kind], later: Sequence[Kind] = ()) -> float:
+        """Return how long the cells of now may take, of those that are still to come."""
+        if self.budget_s is None:
+            return self.usual_s * len(now)
+        left_s = max(0.0, self.budget_s - self.spent_s)
+        whole_s = sum(map(self.least_s, (*now, *later)))
+        return left_s * sum(map(self.least_s, now)) / whole_s if whole_s else left_s
+
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """Progress of one group as progress of the whole, with the time that is left."""
+
+    outer: Progress
+    clock: Clock
+    cells: int
+    """How many the present group has."""
+
+    def step(self, stage: str, done: int, total: int, note: str = "") -> None:
+        """Tell how far the matrix is."""
+        part = done / total if total else 0.0
+        of = 100 * self.clock.cells
+        at = min(int(100 * (self.clock.done + part * self.cells)), of - 1)
+        left = minutes(self.clock.left_s)
+        cell = f"cell {at // 100 + 1} of {self.clock.cells}"
+        self.outer.step(stage, at, of, f"{cell}, about {left} left; {note}")
+
+
+def minutes(seconds_s: float) -> str:
+    """Return a time as people guess it: `4 min`, `35 s`."""
+    return f"{seconds_s / 60:.0f} min" if seconds_s >= 90 else f"{seconds_s:.0f} s"

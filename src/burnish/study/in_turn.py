@@ -1,0 +1,83 @@
+"""Measure the groups of a matrix one after the other, on this machine, in the time there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from burnish.bench.cells import Finished
+from burnish.bench.measure import BenchReport
+from burnish.core.progress import Progress
+from burnish.process.child import answer_limit_s
+from burnish.study.clock import SLACK, Clock, Kind, Overall, minutes
+from burnish.study.kept import KnownCells
+from burnish.study.measuring import CellPlan, fresh, measured, needed, process_s
+from burnish.study.requests.judging import BenchCommand
+
+
+@dataclass(frozen=True, slots=True)
+class InTurn:
+    """Measures what is missing of groups; what there is no time for has rows that say so."""
+
+    asked: BenchCommand
+    kept: KnownCells
+    clock: Clock
+    progress: Progress
+
+    def rows(self, plans: Sequence[CellPlan]) -> list[BenchReport]:
+        """Return the rows of every group, in order."""
+        found: list[BenchReport] = []
+        waiting = [self._needed(plan) for plan in plans]
+        baselines = {plan.baseline for plan in plans}
+        for number, plan in enumerate(plans):
+            fits = self.clock.fitting(waiting[number:], baselines)
+            now, *later = (
+                {name: kind for name, kind in group.items() if name in fits}
+                for group in waiting[number:]
+            )
+            left_out = {
+                name: self._too_long(kind)
+                for name, kind in waiting[number].items()
+                if name not in now
+            }
+            if now:
+                self._measure(plan, now, [kind for group in later for kind in group.values()])
+            known = self.kept.known(plan.tasks)
+            reasons = {name: why for name, why in left_out.items() if name not in known}
+            found.append(measured(self.asked, plan, self.kept, reasons))
+        return found
+
+    def _needed(self, plan: CellPlan) -> dict[str, Kind]:
+        return {name: plan.kind(name) for name in needed(plan, self.kept)}
+
+    def _measure(self, plan: CellPlan, now: Mapping[str, Kind], later: Sequence[Kind]) -> None:
+        """Measure cells of one group, keep them at once, and learn what such cells take."""
+        clock, began_s = self.clock, self.clock.spent_s
+        missing = len(set(now) - set(self.kept.known(plan.tasks)))
+        budget_s = clock.share_s([*now.values()], later)
+        overall = Overall(self.progress, clock, missing)
+        cells = fresh(self.asked, plan, [*now], budget_s, overall)
+        self.kept.add(cells)
+        clock.done += missing
+        self._learn(cells, now, clock.spent_s - began_s, budget_s)
+
+    def _learn(
+        self, cells: Sequence[Finished], kinds: Mapping[str, Kind], took_s: float, budget_s: float
+    ) -> None:
+        """Note what a process of each kind took, with its part of what none was timed for."""
+        hung_s = min(took_s, answer_limit_s(budget_s if self.asked.budget else None))
+        each_s = {one.measurement.subject: process_s(one, hung_s) for one in cells}
+        counted_s = sum(
+            each_s[one.measurement.subject] * max(1, one.figures.processes) for one in cells
+        )
+        for name, seconds_s in each_s.items():
+            self.clock.learn(kinds[name], seconds_s * max(1.0, took_s / counted_s))
+
+    def _too_long(self, kind: Kind) -> str:
+        """Return why a cell of this kind is left out."""
+        clock = self.clock
+        left_s = max(0.0, SLACK * (clock.budget_s or 0.0) - clock.spent_s)
+        return (
+            f"a process of {kind[0]} takes about {minutes(clock.least_s(kind))} here, and "
+            f"{minutes(left_s)} were left for all others; the same command goes on with it"
+        )

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnx.shape_inference
+import pytest
+
+from burnish.core.arrays import Array
+from burnish.parity.verify import judge, verify_recorded
+from burnish.store import datasets, layout, onnx_files
+from burnish.store.datasets import DataSet
+from burnish.store.stored import StoredModel
+from burnish.study.export_drift import NOTE, within_roundings
+
+CANCELLING = """
+<ir_version: 8, opset_import: ["": 18]>
+g (float16[n] x) => (float16[n] y)
+{
+    far = Constant <value: tensor = float16 {25552}> ()
+    there = Add(x, far)
+    y = Sub(there, far)
+}
+"""
+"""The identity, by way of 1,000 (25552 as bits), where numbers of f16 are half a unit apart."""
+
+
+def recorded(folder: Path, y: Callable[[Array], Array]) -> StoredModel:
+    """Return the model beside what somebody computed."""
+    path = folder / "cancelling.onnx"
+    typed = onnx.shape_inference.infer_shapes(onnx.parser.parse_model(CANCELLING))
+    onnx.save(typed, path)
+    x = np.random.default_rng(0).normal(size=64).astype(np.float16) * np.float16(9)
+    data = DataSet({"x": x}, {"y": y(x)})
+    datasets.write(folder / "test_data_set_0", data, onnx_files.interface(onnx_files.read(path)))
+    return layout.stored(path)
+
+
+FAR = np.float16(1000)
+
+
+@pytest.mark.parametrize(
+    ("y", "passes"),
+    [
+        (lambda x: x + FAR - FAR, True),
+        (lambda x: x * np.float16(2), False),
+        (lambda x: -x, False),
+    ],
+    ids=["rounded", "doubled", "negated"],
+)
+def test_what_roundings_move_is_forgiven_and_what_is_wrong_is_not(
+    tmp_path: Path, y: Callable[[Array], Array], passes: bool
+) -> None:
+    model = recorded(tmp_path, y)
+    failed = verify_recorded(judge(model), model.data_sets)
+    assert not failed.passed
+    report = within_roundings(model, failed)
+    assert report.passed == passes
+    assert report.notes[-1] == NOTE
+    assert [sample.label for sample in report.samples] == ["test_data_set_0"]
