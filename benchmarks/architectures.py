@@ -188,7 +188,7 @@ VISION: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
                            "num_attention_heads": [2, 3, 4], "key_dim": [16, 16, 16]}),
 }  # fmt: skip
 """Vision models: the stem of the names, the number of attentions, and what differs."""
-POOLED = ("Beit", "SiglipVision", "ConvNextV2", "Hiera")
+POOLED = ("Beit", "SiglipVision", "ConvNextV2", "Hiera", "Aimv2Vision", "MLCDVision")
 """Those whose last norm or attention leads to their second output alone."""
 
 TIMM: Mapping[str, tuple[str, int, Mapping[str, object]]] = {

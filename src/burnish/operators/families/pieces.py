@@ -203,6 +203,8 @@ def _left(whole: Size, start: Size | None, end: Size | None, step: Size | None) 
         return left if is_countable(left) or start == 1 else None
     if start == 0 and subtract(whole, end) == 1:
         return end
+    if not isinstance(end, int) and subtract(end, start) == 1:
+        return 1
     if start == 0 and is_countable(end):
         return unknown(Least(whole, end))
     return None
