@@ -41,7 +41,31 @@ ENCODERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     ),
     "nomic": ("NomicBert", {}),
     "siglip-text": ("SiglipText", {}),
-}
+    "big-bird": ("BigBird", {"attention_type": "original_full"}),
+    "nystromformer": ("Nystromformer", {"num_landmarks": 4, "segment_means_seq_len": 64}),
+    "convbert": ("ConvBert", {"embedding_size": 64, "head_ratio": 2, "conv_kernel_size": 3}),
+    "rembert": ("RemBert", {"input_embedding_size": 32, "output_embedding_size": 64}),
+    "megatron-bert": ("MegatronBert", {}),
+    "roberta-prelayernorm": ("RobertaPreLayerNorm", {}),
+    "xlm-roberta-xl": ("XLMRobertaXL", {}),
+    "data2vec-text": ("Data2VecText", {}),
+    "deberta": ("Deberta", {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]}),
+    "funnel": ("Funnel", {"num_hidden_layers": None, "d_model": 64, "n_head": 4,
+                          "d_head": 16, "d_inner": 112, "block_sizes": [1, 1],
+                          "num_decoder_layers": 1}),
+    "xlnet": ("XLNet", {"max_position_embeddings": None, "d_model": 64, "n_layer": 2,
+                        "n_head": 4, "d_inner": 112}),
+    "xlm": ("XLM", {"emb_dim": 64, "n_layers": 2, "n_heads": 4}),
+    "flaubert": ("Flaubert", {"emb_dim": 64, "n_layers": 2, "n_heads": 4}),
+    "splinter": ("Splinter", {}),
+    "ibert": ("IBert", {}),
+    "markuplm": ("MarkupLM", {}),
+    "eurobert": ("EuroBert", {"num_key_value_heads": 2, "pad_token_id": 0}),
+    "jina-v3": ("JinaEmbeddingsV3", {}),
+    "gte": ("Gte", {}),
+    "canine": ("Canine", {"downsampling_rate": 4, "local_transformer_stride": 8}),
+    "yoso": ("Yoso", {"use_expectation": True}),
+}  # fmt: skip
 """Encoders of text: the stem of the names of configuration and model, and what differs."""
 
 DECODERS: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
@@ -65,8 +89,50 @@ DECODERS: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
     "biogpt": ("BioGpt", 0, {}),
     "persimmon": ("Persimmon", 4, {}),
     "nemotron": ("Nemotron", 4, {}),
+    "phi": ("Phi", 4, {"partial_rotary_factor": 0.5}),
+    "mixtral": ("Mixtral", 4, {"num_local_experts": 2}),
+    "olmo": ("Olmo", 4, {}),
+    "olmo3": ("Olmo3", 4, {"sliding_window": 8}),
+    "qwen3-moe": ("Qwen3Moe", 4, {"head_dim": 16, "num_experts": 2, "num_experts_per_tok": 1,
+                                  "moe_intermediate_size": 48}),
+    "cohere2": ("Cohere2", 2, {"sliding_window": 8, "layer_types":
+                               ["sliding_attention", "full_attention"]}),
+    "glm4": ("Glm4", 4, {"head_dim": 16}),
+    "helium": ("Helium", 4, {"head_dim": 16}),
+    "gpt-bigcode": ("GPTBigCode", 0, {"n_embd": 64, "n_layer": 2, "n_head": 4}),
+    "gpt-oss": ("GptOss", 4, {"head_dim": 16, "num_local_experts": 2, "num_experts_per_tok": 1,
+                              "sliding_window": 8}),
+    "xglm": ("XGLM", 0, {"d_model": 64, "num_layers": 2, "attention_heads": 4, "ffn_dim": 112}),
+    "ctrl": ("CTRL", 0, {"n_embd": 64, "n_layer": 2, "n_head": 4, "dff": 112}),
+    "openai-gpt": ("OpenAIGPT", 0, {"n_embd": 64, "n_layer": 2, "n_head": 4}),
+    "smollm3": ("SmolLM3", 2, {"no_rope_layers": [1, 0]}),
+    "exaone4": ("Exaone4", 4, {"sliding_window": 8}),
+    "arcee": ("Arcee", 4, {}),
+    "apertus": ("Apertus", 4, {}),
+    "hunyuan": ("HunYuanDenseV1", 4, {"head_dim": 16}),
+    "ernie4-5": ("Ernie4_5", 4, {"head_dim": 16}),
+    "nanochat": ("NanoChat", 4, {}),
+    "minicpm3": ("MiniCPM3", 4, {"q_lora_rank": 24, "kv_lora_rank": 16, "qk_nope_head_dim": 8,
+                                 "qk_rope_head_dim": 8, "v_head_dim": 16,
+                                 "num_key_value_heads": 4}),
+    "deepseek-v2": ("DeepseekV2", 4, {"q_lora_rank": 24, "kv_lora_rank": 16, "v_head_dim": 16,
+                                      "qk_nope_head_dim": 8, "qk_rope_head_dim": 8,
+                                      "first_k_dense_replace": 2, "num_key_value_heads": 4}),
+    "deepseek-v3": ("DeepseekV3", 4, {"q_lora_rank": 24, "kv_lora_rank": 16, "v_head_dim": 16,
+                                      "qk_nope_head_dim": 8, "qk_rope_head_dim": 8,
+                                      "first_k_dense_replace": 2, "num_key_value_heads": 4}),
+    "modernbert-decoder": ("ModernBertDecoder", 4, {"local_attention": 8}),
+    "bitnet": ("BitNet", 4, {}),
+    "diffllama": ("DiffLlama", 4, {}),
+    "vaultgemma": ("VaultGemma", 4, {"head_dim": 16, "sliding_window": 8}),
+    "granitemoe": ("GraniteMoe", 4, {"num_local_experts": 2}),
+    "seed-oss": ("SeedOss", 4, {"head_dim": 16}),
+    "jais2": ("Jais2", 4, {}),
 }  # fmt: skip
 """Decoders: the stem of the names, how many rotary embeddings there are, and what differs."""
+
+HEADED = {"CTRL": "LMHeadModel", "OpenAIGPT": "LMHeadModel"}
+"""How the class of a decoder ends, where not in `ForCausalLM`."""
 
 VISION: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
     "dinov2": ("Dinov2", 2, {}),
@@ -87,13 +153,42 @@ VISION: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
                        "strides": [4, 2], "mlp_ratios": [2, 2]}),
     "convnextv2": ("ConvNextV2", 0, {"num_stages": 2, "hidden_sizes": [32, 64],
                                      "depths": [2, 2]}),
-
     "hiera": ("Hiera", 2, {"embed_dim": 32, "depths": [1, 1], "num_heads": [1, 2],
                            "image_size": [32, 32], "masked_unit_size": [4, 4],
                            "query_stride": [2, 2], "num_query_pool": 1}),
+    "ijepa": ("IJepa", 2, {}),
+    "vit-msn": ("ViTMSN", 2, {}),
+    "dinov2-registers": ("Dinov2WithRegisters", 2, {}),
+    "dinov3": ("DINOv3ViT", 2, {}),
+    "data2vec-vision": ("Data2VecVision", 2, {"use_relative_position_bias": True}),
+    "aimv2": ("Aimv2Vision", 2, {}),
+    "mlcd": ("MLCDVision", 2, {"num_key_value_groups": 1}),
+    "blip-vision": ("BlipVision", 2, {}),
+    "audio-spectrogram": ("ASTModel", 2, {}),
+    "poolformer": ("PoolFormer", 0, {"depths": [1, 1], "hidden_sizes": [32, 64],
+                                     "num_encoder_blocks": 2, "patch_sizes": [7, 3],
+                                     "strides": [4, 2], "padding": [2, 1]}),
+    "pvt-v2": ("PvtV2", 2, {**BRANCHED, "num_encoder_blocks": 2, "sr_ratios": [2, 1],
+                            "patch_sizes": [7, 3], "strides": [4, 2], "mlp_ratios": [2, 2]}),
+    "cvt": ("Cvt", 2, {"embed_dim": [32, 64], "num_heads": [1, 2], "depth": [1, 1],
+                       "patch_sizes": [7, 3], "patch_stride": [4, 2], "patch_padding": [2, 1],
+                       "mlp_ratio": [2.0, 2.0], "attention_drop_rate": [0.0, 0.0],
+                       "drop_rate": [0.0, 0.0], "drop_path_rate": [0.0, 0.0],
+                       "qkv_bias": [True, True], "cls_token": [False, True],
+                       "qkv_projection_method": ["dw_bn", "dw_bn"], "kernel_qkv": [3, 3],
+                       "padding_kv": [1, 1], "stride_kv": [2, 2], "padding_q": [1, 1],
+                       "stride_q": [1, 1]}),
+    "focalnet": ("FocalNet", 0, {"embed_dim": 32, "depths": [1, 1], "focal_levels": [2, 2],
+                                 "focal_windows": [3, 3]}),
+    "swin2sr": ("Swin2SR", 4, {"embed_dim": 32, "depths": [2, 2], "num_heads": [2, 4],
+                               "window_size": 4}),
+    "sam-vision": ("SamVision", 2, {"window_size": 2, "global_attn_indexes": [1],
+                                    "output_channels": 32}),
+    "levit": ("Levit", 4, {"image_size": 64, "hidden_sizes": [32, 48, 64], "depths": [1, 1, 1],
+                           "num_attention_heads": [2, 3, 4], "key_dim": [16, 16, 16]}),
 }  # fmt: skip
 """Vision models: the stem of the names, the number of attentions, and what differs."""
-POOLED = ("Beit", "SiglipVision", "ConvNextV2", "Hiera")
+POOLED = ("Beit", "SiglipVision", "ConvNextV2", "Hiera", "Aimv2Vision", "MLCDVision")
 """Those whose last norm or attention leads to their second output alone."""
 
 TIMM: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
@@ -142,16 +237,21 @@ def _made(tool: Tool, config: str, model: str, impl: str | None, fields: object)
     return getattr(library, model)(told)
 
 
+def _given(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return the fields that have a value: some configurations refuse a common one."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 def _encoder(tool: Tool, stem: str, changes: Mapping[str, object]) -> Build:
     def build(impl: str | None = None) -> Any:  # noqa: ANN401
-        fields = {**tool.COMMON, **changes}
+        fields = _given({**tool.COMMON, **changes})
         return tool.text_case(_made(tool, f"{stem}Config", f"{stem}Model", impl, fields))
 
     return build
 
 
 def _decoder(tool: Tool, stem: str, rotary: int, changes: Mapping[str, object]) -> Build:
-    model = "Gemma3ForCausalLM" if stem == "Gemma3" else f"{stem}ForCausalLM"
+    model = "Gemma3ForCausalLM" if stem == "Gemma3" else f"{stem}{HEADED.get(stem, 'ForCausalLM')}"
     config = "Gemma3TextConfig" if stem == "Gemma3" else f"{stem}Config"
 
     def build(impl: str | None = None) -> Any:  # noqa: ANN401

@@ -7,7 +7,7 @@ import onnx_ir as ir
 import pytest
 
 from burnish.infer.shapes import Shapes, infer, shapes_of
-from burnish.operators.size import Size, add, multiply, named
+from burnish.operators.size import Least, Size, add, multiply, named, unknown
 from burnish.rewrite.facts import Facts
 from rewriting import Graph, run
 
@@ -26,7 +26,11 @@ def started() -> tuple[Graph, ir.Value]:
 
 def followed(graph: Graph, *outputs: ir.Value) -> Shapes:
     for node in graph.nodes:
-        kind = I64 if node.op_type in ("Shape", "Gather", "Concat", "Unsqueeze", "Mul") else None
+        kind = (
+            I64
+            if node.op_type in ("Shape", "Gather", "Concat", "Unsqueeze", "Mul", "Neg")
+            else None
+        )
         for output in node.outputs:
             output.type = output.type or ir.TensorType(kind or ir.DataType.FLOAT)
     return shapes_of(Facts(graph.model(*outputs)))
@@ -79,6 +83,17 @@ def test_operators_are_followed(
     graph, x = started()
     result = graph.op(op_type, x, *others, **attributes)
     assert followed(graph, result).of(result) == expected
+
+
+def test_the_last_of_an_axis_as_many_as_it_has_are_all_of_it() -> None:
+    graph, x = started()
+    back = graph.op("Neg", size_of(graph, x, 1))
+    mask = graph.input("mask", ["batch", "sequence"])
+    other = graph.input("other", ["batch", "total"])
+    last, some = (graph.op("Slice", of, back, ints(1 << 62), ints(1)) for of in (mask, other))
+    shapes = followed(graph, last, some)
+    assert shapes.of(last) == (B, S)
+    assert shapes.of(some) == (B, unknown(Least(named("total"), S)))
 
 
 def test_a_cache_is_longer_by_what_is_new() -> None:

@@ -86,3 +86,8 @@ def attributes_of(node: ir.Node) -> Mapping[str, Any]:
         elif attribute.type == ir.AttributeType.TENSOR and attribute.value.size == 1:
             found[name] = attribute.value.numpy()
     return found
+
+
+def is_whole(shape: ir.Node) -> bool:
+    """Return whether a Shape gives all axes; ONNX Runtime writes where it starts in any case."""
+    return not shape.attributes.get_int("start", 0) and "end" not in shape.attributes

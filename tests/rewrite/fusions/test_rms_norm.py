@@ -69,6 +69,9 @@ SPELLINGS: dict[str, Body] = {
     "epsilon of rank 1": lambda g, x: g.op(
         "Mul", g.op("Div", x, g.op("Sqrt", g.op("Add", [1e-6], mean_square(g, x)))), SCALE
     ),
+    "no epsilon": lambda g, x: g.op(
+        "Mul", g.op("Mul", x, g.op("Reciprocal", g.op("Sqrt", mean_square(g, x)))), SCALE
+    ),
     "scale of rank 3": lambda g, x: g.op("Mul", g.op("Div", x, root(g, x)), SCALE.reshape(1, 1, 8)),
 }
 

@@ -45,6 +45,8 @@ GONE: dict[str, Body] = {
     "x · 1": lambda g, x: g.op("Mul", np.ones((1, 1, 1)), x),
     "x / 1": lambda g, x: g.op("Div", x, np.ones(8)),
     "x ** 1": lambda g, x: g.op("Pow", x, 1.0),
+    "a choice that is made": lambda g, x: g.op("Where", np.ones((4, 1), bool), x, np.zeros(8)),
+    "a choice that is not made": lambda g, x: g.op("Where", np.zeros(8, bool), 1.0, x),
     "Concat of one": lambda g, x: g.op("Concat", x, axis=1),
     "Sum of one": lambda g, x: g.op("Sum", x),
     "Transpose that moves nothing": lambda g, x: g.op("Transpose", x, perm=[0, 1, 2]),
@@ -72,6 +74,13 @@ def test_what_does_nothing_goes(name: str) -> None:
 
 
 STAYS: dict[str, tuple[Body, list[str]]] = {
+    "a choice that stretches": (
+        lambda g, x: g.op("Where", np.ones((1, 1, 1, 1), bool), x, 0.0), ["Where"],
+    ),
+    "a choice element by element": (
+        lambda g, x: g.op("Where", np.arange(8) % 2 == 0, x, 0.0),
+        ["Where"],
+    ),
     "Cast through an integer": (
         lambda g, x: g.op("Cast", g.op("Cast", x, to=I32), to=F32), ["Cast", "Cast"],
     ),
@@ -116,6 +125,25 @@ STAYS: dict[str, tuple[Body, list[str]]] = {
 def test_what_only_looks_like_it_stays(name: str) -> None:
     body, expected = STAYS[name]
     assert simplified(body) == expected
+
+
+def _widened(g: Graph, x: ir.Value, op_type: str, like: ir.Value) -> ir.Value:
+    narrow = g.op("ReduceMax", x, axes=[1])
+    asked = narrow if op_type == "Add" else g.op("IsNaN", narrow)
+    wide = g.op("Expand", asked, g.op("Shape", like))
+    return g.op("Add", wide, x) if op_type == "Add" else g.op("Where", wide, 1.0, x)
+
+
+@pytest.mark.parametrize("op_type", ["Add", "Where"])
+def test_nothing_is_made_as_wide_as_what_it_is_combined_with(op_type: str) -> None:
+    assert "Expand" not in simplified(lambda g, x: _widened(g, x, op_type, x))
+
+
+def test_what_is_made_wider_than_the_other_operand_stays_so() -> None:
+    def body(g: Graph, x: ir.Value) -> ir.Value:
+        return _widened(g, x, "Add", g.op("Concat", x, x, axis=0))
+
+    assert "Expand" in simplified(body, shape=(1, 4, 8))
 
 
 def test_dropout_that_trains_stays() -> None:

@@ -193,6 +193,7 @@ _VALUES: dict[str, ValueRule] = {
     "Mul": _rows(size.multiply),
     "Div": _rows(_quotient),
     "Max": _rows(_larger),
+    "Neg": _rows(lambda value: size.multiply(value, -1)),
     "Equal": _rows(_equal),
     "Not": _rows(_negated),
 }

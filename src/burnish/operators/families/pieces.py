@@ -193,16 +193,32 @@ def _left(whole: Size, start: Size | None, end: Size | None, step: Size | None) 
         return len(_range(start, end, step, whole))
     if step != 1:
         return None
+    last = multiply(start, -1)
+    if not isinstance(start, int) and is_countable(last):
+        return _last(whole, last, end)
     start = add(whole, start) if isinstance(start, int) and start < 0 else start
     end = add(whole, end) if isinstance(end, int) and end < 0 else end
-    if (isinstance(end, int) and end >= _LARGEST // 2) or end == whole:
+    if _is_end(end, whole):
         left = subtract(whole, start)
         return left if is_countable(left) or start == 1 else None
     if start == 0 and subtract(whole, end) == 1:
         return end
+    if not isinstance(end, int) and subtract(end, start) == 1:
+        return 1
     if start == 0 and is_countable(end):
         return unknown(Least(whole, end))
     return None
+
+
+def _is_end(end: Size, whole: Size) -> bool:
+    return end == whole or (isinstance(end, int) and end >= _LARGEST // 2)
+
+
+def _last(whole: Size, wanted: Size, end: Size) -> Size | None:
+    """Return how much x[-wanted:] leaves: all of x where that is as long as it is."""
+    if not _is_end(end, whole):
+        return None
+    return whole if whole == wanted else unknown(Least(whole, wanted))
 
 
 def _cut(at: Operands) -> Elements | None:

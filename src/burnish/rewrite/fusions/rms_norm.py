@@ -52,10 +52,27 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
         return None
     shifted = normalized.with_epsilon(node, "mean square", facts)
     if isinstance(shifted, Refusal):
-        return shifted if _is_rooted(node) else None
+        return _without_epsilon(node, squaring, shifted, facts) if _is_rooted(node) else None
+    return _at(node, squaring, shifted, facts)
+
+
+def _at(
+    node: ir.Node, squaring: normalized.Squared, shifted: normalized.Shifted, facts: Facts
+) -> Match | Refusal | None:
     nodes = in_order(squaring.nodes, [node], shifted.nodes)
     site = _RmsNormSite(squaring.root, node, shifted.value, shifted.epsilon, nodes)
     return normalized.axes_refusal((node,), site.x, facts) or _normalised(site, facts)
+
+
+def _without_epsilon(
+    node: ir.Node, squaring: normalized.Squared, refusal: Refusal, facts: Facts
+) -> Match | Refusal:
+    """Return x / √mean(x²): exporters drop an epsilon that is close to nothing, 1e-8 for one.
+
+    A row of zeros is no number then, in either form.
+    """
+    found = _at(node, squaring, normalized.Shifted(node.outputs[0], 0.0, ()), facts)
+    return found if isinstance(found, Match) else refusal
 
 
 def _is_centred(root: ir.Value, facts: Facts) -> bool:

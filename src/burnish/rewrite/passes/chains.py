@@ -9,7 +9,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from burnish.infer.constants import sizes
-from burnish.infer.walk import ints, is_standard
+from burnish.infer.walk import ints, is_standard, is_whole
 from burnish.rewrite.element_types import holds_exactly
 from burnish.rewrite.facts import Facts, rank
 
@@ -152,3 +152,24 @@ def negation_of_negation(node: ir.Node, _: Facts) -> Outcome:
     """Neg(Neg(x)) --> x."""
     inner = _producer(node, "Neg")
     return False if inner is None else inner.inputs[0] or False
+
+
+def operand_as_wide_as_another(node: ir.Node, _: Facts) -> Outcome:
+    """Where(Expand(c, Shape(x)), y, x) --> Where(c, y, x), and so for all that broadcast.
+
+    The operator stretches c to the same shape by itself, whatever that is. So x is not kept for
+    its shape: the scores of an attention are often what a mask is made as wide as.
+    """
+    for index, value in enumerate(node.inputs):
+        expand = None if value is None else value.producer()
+        if expand is None or not is_standard(expand, "Expand") or expand.inputs[1] is None:
+            continue
+        shape = expand.inputs[1].producer()
+        if shape is None or not is_standard(shape, "Shape") or not is_whole(shape):
+            continue
+        like = shape.inputs[0]
+        others = (*node.inputs[:index], *node.inputs[index + 1 :])
+        if like is not None and any(like is other for other in others):
+            node.replace_input_with(index, expand.inputs[0])
+            return True
+    return False

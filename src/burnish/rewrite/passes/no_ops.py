@@ -13,7 +13,7 @@ import onnx_ir as ir
 from burnish.infer.constants import constant_tensor, sizes
 from burnish.infer.walk import ints
 from burnish.rewrite import edit
-from burnish.rewrite.facts import Facts, keeps_shape, rank
+from burnish.rewrite.facts import Facts, keeps_shape, rank, static_sizes
 
 _AXES_AS_INPUT = 18
 
@@ -148,6 +148,19 @@ def same_size_expand(node: ir.Node, facts: Facts) -> Same:
     if source is None or wanted is None:
         return False
     return source if keeps_shape(wanted, source) else False
+
+
+def decided_choice(node: ir.Node, facts: Facts) -> Same:
+    """Where(all true, x, y) --> x, and y if none is, unless it is stretched."""
+    asked = facts.array(node.inputs[0])
+    if asked is None or asked.size == 0 or bool(asked.any()) != bool(asked.all()):
+        return False
+    yes, no = node.inputs[1], node.inputs[2]
+    chosen, other = (yes, no) if bool(asked.all()) else (no, yes)
+    width = None if other is None else static_sizes(other)
+    if chosen is None or width is None:
+        return False
+    return chosen if keeps_shape(asked.shape, chosen) and keeps_shape(width, chosen) else False
 
 
 def whole_slice(node: ir.Node, facts: Facts) -> Same:

@@ -18,7 +18,8 @@ Simplifier = Callable[[ir.Node, Facts], "ir.Value | bool"]
 """Returns the value that a node's output equals, or whether it changed the node in place."""
 
 SIMPLIFIERS: Mapping[str, tuple[Simplifier, ...]] = {
-    "Add": (no_ops.neutral_operand,),
+    "Add": (no_ops.neutral_operand, chains.operand_as_wide_as_another),
+    "And": (chains.operand_as_wide_as_another,),
     "Cast": (no_ops.same_type, chains.cast_of_cast),
     "CastLike": (no_ops.same_type_as,),
     "Concat": (no_ops.single_input,),
@@ -30,17 +31,19 @@ SIMPLIFIERS: Mapping[str, tuple[Simplifier, ...]] = {
     "Max": (no_ops.single_input,),
     "Mean": (no_ops.single_input,),
     "Min": (no_ops.single_input,),
-    "Mul": (no_ops.neutral_operand,),
+    "Mul": (no_ops.neutral_operand, chains.operand_as_wide_as_another),
     "Neg": (chains.negation_of_negation,),
+    "Or": (chains.operand_as_wide_as_another,),
     "Pad": (no_ops.no_padding,),
     "Pow": (no_ops.neutral_operand,),
     "Reshape": (no_ops.same_size_reshape, chains.reshape_of_reshape),
     "Slice": (no_ops.whole_slice,),
     "Squeeze": (chains.squeeze_of_unsqueeze,),
-    "Sub": (no_ops.neutral_operand,),
+    "Sub": (no_ops.neutral_operand, chains.operand_as_wide_as_another),
     "Sum": (no_ops.single_input,),
     "Transpose": (no_ops.identity_transpose, chains.transpose_of_transpose),
     "Unsqueeze": (chains.unsqueeze_of_squeeze, chains.unsqueeze_of_reduction),
+    "Where": (no_ops.decided_choice, chains.operand_as_wide_as_another),
 }
 """By operator; the first that applies wins, and each carries its own proof."""
 

@@ -110,7 +110,7 @@ class _AddedReads:
 def _measured(node: ir.Node) -> ir.Value | None:
     """Return the value some of whose sizes a node reads, if that is all it does."""
     if walk.is_standard(node, "Shape"):
-        return None if _is_whole(node) else node.inputs[0]
+        return None if walk.is_whole(node) else node.inputs[0]
     source: ir.Node | None = node
     for _ in range(_LONGEST):
         if source is None or not _picks(source):
@@ -137,11 +137,6 @@ def _reads_at_once(node: ir.Node) -> bool:
     """Return whether a node is Gather(Shape(x), axes)."""
     shape = node.inputs[0].producer() if node.inputs[0] is not None else None
     return walk.is_standard(node, "Gather") and shape is not None and shape.op_type == "Shape"
-
-
-def _is_whole(shape: ir.Node) -> bool:
-    """Return whether a Shape gives all axes; ONNX Runtime writes where it starts in any case."""
-    return not shape.attributes.get_int("start", 0) and "end" not in shape.attributes
 
 
 def _named_axes(graph: ir.Graph) -> dict[str, tuple[ir.Value, int]]:
@@ -180,7 +175,7 @@ def _name(size: object) -> str | None:
 def _shape_of(value: ir.Value, graph: ir.Graph) -> ir.Value:
     """Return the shape of an input, computed before all else."""
     for use in value.uses():
-        if walk.is_standard(use.node, "Shape") and _is_whole(use.node):
+        if walk.is_standard(use.node, "Shape") and walk.is_whole(use.node):
             node = use.node
             graph.remove(node)
             graph.insert_before(graph[0], node)

@@ -18,6 +18,7 @@ from burnish.rewrite.pipeline import optimize
 from rewriting import Graph, checked, op_types, run, samples
 
 HEADS, SIZE = 4, 8
+CAUSAL = np.tril(np.ones((1, 1, 5, 8), bool))
 LOWEST = float(np.finfo(np.float32).min)
 BOOL = ir.DataType.BOOL
 Array = npt.NDArray[Any]
@@ -111,6 +112,16 @@ SPELLINGS: dict[str, Body] = {
     "filled where not": lambda g, q, k, v, m: weigh(
         g, g.op("Where", g.op("Not", m), LOWEST, scaled(g, q, k)), v
     ),
+    "filled with -10000 by a table": lambda g, q, k, v, m: weigh(
+        g,
+        g.op(
+            "Where",
+            g.op("Cast", g.op("Slice", CAUSAL, *(np.array([i]) for i in (0, 6, 3, 1))), to=9),
+            scaled(g, q, k),
+            -10000.0,
+        ),
+        v,
+    ),
     "minus infinity": lambda g, q, k, v, m: weigh(
         g, g.op("Add", scaled(g, q, k), masked(g, m, -math.inf)), v
     ),
@@ -177,7 +188,7 @@ def fused(model: ir.Model) -> int:
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_every_spelling_fuses_to_the_same_numbers(name: str, ops: str) -> None:
     model = build(SPELLINGS[name])
-    if name in ("merged for the transpose", "two biases"):
+    if name in ("merged for the transpose", "two biases", "filled with -10000 by a table"):
         fix(model, {"rows": 5, "columns": 6})
     result = checked(model, feeds(), ops=ops)
     assert "Softmax" not in op_types(result.model)
@@ -528,6 +539,16 @@ NEAR_MISSES: dict[str, tuple[Body, str]] = {
     "a mask that is too mild": (
         lambda g, q, k, v, m: weigh(g, g.op("Where", m, scaled(g, q, k), -100.0), v),
         "puts -100 in place of masked scores",
+    ),
+    "a table that masks the first key": (
+        lambda g, q, k, v, m: weigh(g, g.op("Where", CAUSAL[..., 1:7], scaled(g, q, k), -1e4), v),
+        "puts -10000 in place of masked scores",
+    ),
+    "a mask behind the table": (
+        lambda g, q, k, v, m: weigh(
+            g, g.op("Add", g.op("Where", CAUSAL[..., :6], scaled(g, q, k), -1e4), masked(g, m)), v
+        ),
+        "puts -10000 in place of masked scores",
     ),
     "a fill that is computed": (
         lambda g, q, k, v, m: weigh(

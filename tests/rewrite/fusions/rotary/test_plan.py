@@ -130,6 +130,78 @@ def test_halves_that_are_computed_apart_are_turned() -> None:
     assert "RotaryEmbedding" in op_types(result.model)
 
 
+def tables(g: Graph) -> tuple[ir.Value, ir.Value]:
+    once = angles(g)
+    cos, sin = (g.op("Unsqueeze", g.op(name, once), numbers(1)) for name in ("Cos", "Sin"))
+    return cos, sin
+
+
+def multiplied(
+    g: Graph, first: ir.Value, second: ir.Value, sign: tuple[str, str]
+) -> tuple[ir.Value, ir.Value]:
+    """Return first · cos ∓ second · sin, second · cos ± first · sin."""
+    cos, sin = tables(g)
+    one = g.op(sign[0], g.op("Mul", first, cos), g.op("Mul", second, sin))
+    two = g.op(sign[1], g.op("Mul", second, cos), g.op("Mul", first, sin))
+    return one, two
+
+
+@pytest.mark.parametrize("sign", [("Sub", "Add"), ("Add", "Sub")])
+@pytest.mark.parametrize("step", [1, 2])
+def test_pairs_from_anywhere_are_turned_either_way(sign: tuple[str, str], step: int) -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    half = SIZE // 2 if step == 1 else 1
+    end = numbers(half) if step == 1 else END
+    first, second = cut(g, x, 0, end, step), cut(g, x, half, END, step)
+    model = g.model(g.op("Concat", *multiplied(g, first, second, sign), axis=-1))
+    result = checked(model, feeds())
+    assert op_types(result.model).count("RotaryEmbedding") == 1
+    assert ("Neg" in op_types(result.model)) == (sign == ("Add", "Sub"))
+    assert ("Slice" in op_types(result.model)) == (step == 2)
+
+
+def test_what_stands_beside_turned_numbers_stays_beside_them() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    before, after = (g.input(name, ["batch", HEADS, "length", 2]) for name in ("before", "after"))
+    first, second = cut(g, x, 0, END, 2), cut(g, x, 1, END, 2)
+    one, two = multiplied(g, first, second, ("Sub", "Add"))
+    model = g.model(g.op("Concat", before, one, two, after, axis=3))
+    beside = {name: samples(2, HEADS, 5, 2, seed=3) for name in ("before", "after")}
+    result = checked(model, {**feeds(), **beside})
+    assert op_types(result.model)[-2:] == ["RotaryEmbedding", "Concat"]
+
+
+def test_a_complex_product_of_two_values_is_no_rotary_embedding() -> None:
+    g = Graph()
+    a, b, c, d = (g.input(name, ["batch", HEADS, "length", 4]) for name in "abcd")
+    one = g.op("Sub", g.op("Mul", a, c), g.op("Mul", b, d))
+    two = g.op("Add", g.op("Mul", b, c), g.op("Mul", a, d))
+    result = optimize(g.model(g.op("Concat", one, two, axis=-1)))
+    assert "RotaryEmbedding" not in op_types(result.model)
+
+
+@pytest.mark.parametrize("stacked", [False, True])
+def test_halves_are_turned_backwards(stacked: bool) -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    once = angles(g)
+    if stacked:
+        pair = g.op("Unsqueeze", once, numbers(-1))
+        both = g.op("Reshape", g.op("Concat", pair, pair, axis=-1), numbers(0, 0, SIZE))
+        first, second = cut(g, x, 0, END, 2), cut(g, x, 1, END, 2)
+        parts = [g.op("Unsqueeze", part, numbers(-1)) for part in (second, g.op("Neg", first))]
+        swapped = g.op("Reshape", g.op("Concat", *parts, axis=-1), numbers(0, 0, 0, SIZE))
+    else:
+        both = g.op("Concat", once, once, axis=-1)
+        first, second = cut(g, x, 0, numbers(SIZE // 2)), cut(g, x, SIZE // 2, END)
+        swapped = g.op("Concat", second, g.op("Neg", first), axis=-1)
+    cos, sin = (g.op("Unsqueeze", g.op(name, both), numbers(1)) for name in ("Cos", "Sin"))
+    model = g.model(g.op("Add", g.op("Mul", x, cos), g.op("Mul", swapped, sin)))
+    assert "RotaryEmbedding" in op_types(checked(model, feeds()).model)
+
+
 def test_different_angles_within_a_pair_are_refused() -> None:
     g = Graph()
     x = g.input("x", ["batch", HEADS, "length", SIZE])

@@ -12,12 +12,15 @@ from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import is_standard
 from burnish.operators.record import Shape
 from burnish.rewrite.facts import FLOATS, Facts
+from burnish.rewrite.fusions.attention.open_rows import first_key_is_open
 from burnish.rewrite.fusions.attention.operand import Operand, operand, scaled_value, turned
 from burnish.rewrite.rule import Refusal
 
 _MOST_VALUES = 48
 _LOWEST_FILL = -1e30
 """A score plus this is this, for every score that a model can have; so filling is adding."""
+_MASKING_FILL = -1e4
+"""GPT-2's, and what many took over from it: what has it is meant to be masked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +189,8 @@ def _filled(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
             "mask the scores with -inf, or by adding a bias",
         )
     fill *= path.factor
+    if _weighs_nothing(fill, condition, path, filled, facts):
+        fill = -np.inf
     if fill > _lowest(chosen.dtype):
         return Refusal(
             f"Where {node.name!r} puts {fill:g} in place of masked scores, expected -inf or the"
@@ -194,6 +199,19 @@ def _filled(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
         )
     term = Term(condition, fill=fill, filled=filled)
     return replace(path, value=scores, terms=(term, *path.terms), nodes=(node, *path.nodes))
+
+
+def _weighs_nothing(
+    fill: float, condition: ir.Value, path: _Path, filled: bool, facts: Facts
+) -> bool:
+    """Return whether what is filled has no weight, as the first key of each row is not filled.
+
+    That rests on no model having scores near its own fill: exp(-10000 - score) is 0 for any
+    score above -9896. What is added behind could mask the first key, too, so nothing may be.
+    """
+    if fill > _MASKING_FILL or path.terms:
+        return False
+    return first_key_is_open(condition, filled=filled, facts=facts)
 
 
 def _lowest(dtype: ir.DataType | None) -> float:

@@ -61,7 +61,9 @@ def replace(match: Match, builder: Builder) -> ir.Value:
     if match.standard:
         builder.require_opset(STANDARD_OPSET)
     make = SizedBuilder(builder, match.x.dtype or ir.DataType.FLOAT, match.values.values())
-    tables = [_table(value, match, make) for value in (match.turn.cos, match.turn.sin)]
+    cos, sin = (_table(value, match, make) for value in (match.turn.cos, match.turn.sin))
+    if match.turn.backwards:
+        sin = make.node("Neg", [sin], make.shapes.of(sin) or ())
     positions = _positions(match, make)
     x, joined = _input(match, make)
     attributes: dict[str, int] = {}
@@ -72,11 +74,16 @@ def replace(match: Match, builder: Builder) -> ir.Value:
         attributes["num_heads"] = heads
     if match.width != width:
         attributes["rotary_embedding_dim"] = match.width
-    inputs = [x, *tables, positions] if match.standard else [x, positions, *tables]
+    inputs = [x, cos, sin, positions] if match.standard else [x, positions, cos, sin]
     shape = make.shapes.of(x) or ()
     domain = "" if match.standard else CONTRIB
     result = make.node("RotaryEmbedding", inputs, shape, domain=domain, attributes=attributes)
-    return _output(match, result, joined, make)
+    turned = _output(match, result, joined, make)
+    beside = [*match.turn.before, turned, *match.turn.after]
+    if len(beside) == 1:
+        return turned
+    whole = make.shapes.of(match.output) or ()
+    return make.node("Concat", beside, whole, attributes={"axis": len(whole) - 1})
 
 
 def _table(value: ir.Value, plan: RotaryPlan, make: SizedBuilder) -> ir.Value:
@@ -115,17 +122,20 @@ def _positions(plan: RotaryPlan, make: SizedBuilder) -> ir.Value:
 
 def _input(plan: RotaryPlan, make: SizedBuilder) -> tuple[ir.Value, bool]:
     """Return x, and whether its heads are joined."""
-    if plan.x is None:
+    x = plan.x
+    if x is None or plan.turn is None:
         raise ValueError("a plan has an input")
+    if plan.turn.second is not None:
+        x = make.node("Concat", [x, plan.turn.second], plan.shape, attributes={"axis": 3})
     if plan.heads_last:
         batch, length, heads, size = plan.shape
         shape = (batch, length, multiply(heads, size))
-        return make.node("Reshape", [plan.x, make.numbers([0, 0, -1])], shape), True
-    found = operand(plan.x, make.builder.facts)
+        return make.node("Reshape", [x, make.numbers([0, 0, -1])], shape), True
+    found = operand(x, make.builder.facts)
     whole = None
     if found is not None and found.factor == 1.0 and isinstance(plan.shape[1], int):
         whole = joined_heads(found, make.builder.facts)
-    return (plan.x, False) if whole is None else (whole, True)
+    return (x, False) if whole is None else (whole, True)
 
 
 def _output(plan: RotaryPlan, result: ir.Value, joined: bool, make: SizedBuilder) -> ir.Value:
