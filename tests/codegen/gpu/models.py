@@ -39,6 +39,10 @@ MODELS: Mapping[str, str] = {
     "convolution": """(float16[2,16,9,11] x, float16[24,16,3,3] w, float16[24] b)
         => (float16[2,24,5,6] y)
         { c = Conv<pads=[1,1,1,1], strides=[2,2]>(x, w, b) y = Relu(c) }""",
+    "channels": """(float16[1,24,6,7] x, float16[16,24,3,3] w) => (float16[1,16,6,7] y)
+        { y = Conv<pads=[1,1,1,1]>(x, w) }""",
+    "side_by_side": """(float16[20,16] x, float16[20,40] y, float16[20,24] z, float16[80,24] w)
+        => (float16[20,24] r) { c = Concat<axis=1>(x, y, z) r = MatMul(c, w) }""",
     "depthwise": """(float16[2,16,9,11] x, float16[16,1,3,3] w) => (float16[2,16,9,11] y)
         { y = Conv<pads=[1,1,1,1], group=16>(x, w) }""",
     "inverted_residual": """(float16[1,8,8,9] x, float16[32,8,1,1] a, float16[32,1,3,3] d,

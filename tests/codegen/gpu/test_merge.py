@@ -21,10 +21,18 @@ ATTENTION = """(float16[2,9,16] x, float16[2,9,16] other) => (float16[2,9,16] y)
     { q = MatMul(x, a) r = Add(q, bias) k = MatMul(x, b) v = MatMul(SOURCE, c)
       s = Mul(r, k) y = Add(s, v) }"""
 
+BIASED = """(float16[2,9,16] x) => (float16[2,9,16] q, float16[2,9,16] k)
+    { p = MatMul(x, a) q = Add(p, bias) r = MatMul(x, b) k = Add(r, bias) }"""
+
 
 def graph_of(source: str, columns: int = 16) -> TileGraph:
     """Return the nests of three products, the third of `source` with so many columns."""
-    proto = onnx.parser.parse_model(f"{HEAD}three {ATTENTION.replace('SOURCE', source)}")
+    return graph_from(ATTENTION.replace("SOURCE", source), columns)
+
+
+def graph_from(text: str, columns: int = 16) -> TileGraph:
+    """Return the nests of a model that multiplies with constants."""
+    proto = onnx.parser.parse_model(f"{HEAD}three {text}")
     random = np.random.default_rng(1)
     shapes = {"a": (16, 16), "b": (16, 16), "c": (16, columns), "bias": (16,)}
     for name, shape in shapes.items():
@@ -43,6 +51,18 @@ def test_products_of_one_tensor_are_one_product_and_give_the_same(source: str, j
     np.testing.assert_array_equal(evaluate(together, inputs)["y"], evaluate(graph, inputs)["y"])
     simple = simplify(together)
     np.testing.assert_array_equal(evaluate(simple, inputs)["y"], evaluate(graph, inputs)["y"])
+
+
+def test_what_all_products_add_is_added_to_them_all_at_once() -> None:
+    graph = graph_from(BIASED)
+    together = merged(graph)
+    (product,) = (op for op in together.ops if op.output.endswith(".together"))
+    assert [read.tensor for read in product.reads[2:]] == [f"{product.output}.offset0"]
+    inputs = inputs_of(graph)
+    wanted = evaluate(graph, inputs)
+    for found in (evaluate(together, inputs), evaluate(simplify(together), inputs)):
+        for name in graph.outputs:
+            np.testing.assert_array_equal(found[name], wanted[name])
 
 
 def test_weights_of_another_width_stay_apart() -> None:

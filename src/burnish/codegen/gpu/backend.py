@@ -18,6 +18,7 @@ from burnish.codegen.gpu.bounds import breaches
 from burnish.codegen.gpu.choose import GpuPredicted, priced, scratch_types
 from burnish.codegen.gpu.choose import candidates as settings_of
 from burnish.codegen.gpu.code import built_code, fitted
+from burnish.codegen.gpu.handover import handed_over
 from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, written
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.merge import merged
@@ -130,8 +131,8 @@ class GpuBackend(Backend):
         self.device = self.device or f"no card, priced as {self.machine.hw.name}"
 
     def adapted(self, graph: TileGraph) -> TileGraph:
-        """Return a graph in which products of one tensor are one product."""
-        return simplify(merged(graph), fusion="element-wise")
+        """Return a graph in which products of one tensor are one product, with large blocks."""
+        return simplify(handed_over(merged(graph)), fusion="element-wise")
 
     def refusal(self, group: Group, graph: TileGraph) -> str | None:
         """Return what in a group has no Triton, or no block that fits."""

@@ -16,6 +16,7 @@ from burnish.hw.spec import HardwareSpec
 from burnish.tile.connect import NoGroupError
 from burnish.tile.graph import TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
+from burnish.tile.index import Axis
 from burnish.tile.machine import machine
 from burnish.tile.partition import Fusion, SearchLimits, partition
 from burnish.tile.schedule import Schedule
@@ -24,6 +25,7 @@ from burnish.tile.signature import signature
 Settings = Mapping[str, int]
 
 PRODUCTS: tuple[tuple[int, int, int, int, int], ...] = (
+    (256, 64, 64, 8, 3),
     (128, 128, 64, 8, 3),
     (128, 64, 64, 4, 3),
     (64, 128, 64, 4, 3),
@@ -33,9 +35,23 @@ PRODUCTS: tuple[tuple[int, int, int, int, int], ...] = (
     (16, 64, 64, 4, 4),
 )
 """Rows, columns and terms of a block, warps, and steps of loads in flight."""
+ProductBlock = tuple[int, int, int, int, int]
+ONLINE: tuple[tuple[int, int, int, int], ...] = (
+    (128, 64, 8, 3),
+    (128, 64, 4, 3),
+    (64, 64, 4, 3),
+    (64, 128, 4, 2),
+    (32, 64, 4, 3),
+    (16, 64, 4, 3),
+)
+"""Rows, terms of a step, warps and steps in flight of averages by softmax."""
+SHORT: tuple[ProductBlock, ...] = ((64, 64, 128, 4, 3), (64, 32, 128, 4, 4), (32, 32, 128, 4, 4))
+"""Blocks that take many terms at a step."""
 DEEP = 2048
 """Terms from which on fewer warps with more loads in flight multiply faster (68 against 70 us)."""
 
+NARROW = 32
+"""Columns of a product up to which a block has more rows."""
 HOPELESS = 2.0
 """Times its nests' own seconds that a group may take before no other blocks are tried."""
 FEW = 100
@@ -45,11 +61,13 @@ MOST_PARTS = 2048
 """Programs that add up rows: as many as keep memory busy."""
 WHOLE_TERMS = 256
 """Terms that one block may have when products follow each other."""
-LONGEST_ROW = 512
-"""The same, of a softmax over just so many: few rows a block do not spill, those of a norm do."""
+SHORT_ROW = 64
+"""Terms of a softmax that a block always has all of."""
 LEAST_TERMS = 128
 """Terms of a part of a sum, at least."""
 
+TURNS = (32, 28, 16, 14, 8, 7, 4)
+"""Turns that a program may take down an image."""
 MOST_LANES = 128 * 256
 """Elements of a block that threads hold in registers."""
 
@@ -171,8 +189,8 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         yield from _split(group, target)
     elif shape.whole:
         yield from _rows(shape)
-    elif window_axes(group.ops, group.anchor, places):
-        yield from _windows(len(window_axes(group.ops, group.anchor, places)))
+    elif sliding := window_axes(group.ops, group.anchor, places):
+        yield from _windows(sliding, math.prod(group.anchor.shape))
     elif any(op.reduced for op in group.ops):
         for m in (8, 32, 128, 512):
             yield {"m": m, "warps": 4, "stages": 2}
@@ -182,12 +200,18 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
             yield {"m": m, "warps": warps, "stages": 1}
 
 
-def _windows(directions: int) -> Iterator[Settings]:
-    """Yield blocks of windows that slide: four elements a thread, neighbours share what they read.
+def _windows(sliding: Sequence[Axis], outputs: int) -> Iterator[Settings]:
+    """Yield blocks of windows that slide: few elements a thread, neighbours share what they read.
 
-    A thread computes a patch of `down` by `across` outputs.
+    A thread computes a patch of `down` by `across` outputs, in as many turns as leave programs
+    enough to keep a card busy.
     """
-    patches = ((4, 2), (4, 4), (2, 2), (1, 1)) if directions > 1 else ((8, 1), (4, 1), (1, 1))
+    turning = (count for count in TURNS if len(sliding) > 1 and sliding[1].extent % count == 0)
+    fits = [count for count in turning if outputs // (128 * 4 * count) >= 4 * FEW]
+    for turns in fits[:2]:
+        for m, warps in ((128, 2), (256, 2)):
+            yield {"m": m, "across": 4, "down": 1, "turns": turns, "warps": warps, "stages": 1}
+    patches = ((4, 2), (4, 4), (2, 2), (1, 1)) if len(sliding) > 1 else ((8, 1), (4, 1), (1, 1))
     for across, down in patches:
         yield {"m": 256, "across": across, "down": down, "warps": 2, "stages": 1}
 
@@ -203,17 +227,24 @@ def _products(shape: Form, ops: Sequence[TileOp]) -> Iterator[Settings]:
     found: dict[tuple[int, ...], Settings] = {}
     widest = power_of_two(columns, LEAST)
     deep = ((128, 128, 64, 4, 4),) if _fills(shape, ops) else ()
-    for m, n, k, warps, stages in (*deep, *_chains(shape, ops), *PRODUCTS):
+    online = tuple(_online(shape, ops, widest))
+    for m, n, k, warps, stages in (
+        *deep,
+        *online,
+        *_chains(shape, ops),
+        *_few(shape, ops),
+        *PRODUCTS,
+    ):
         n = widest if shape.whole else min(n, widest)
         if (m >= 4 * max(rows, 8) and m > LEAST) or m * n > MOST_LANES:
             continue
-        programs = -(-rows // m) * -(-columns // n) * batch
-        if (programs < FEW // 3 and m * n > 4096) or (
-            programs > 4096 and m < 64 and k < LONGEST_ROW
-        ):
+        if m > 128 and widest > NARROW:
             continue
-        if (m, n, k, warps, stages) not in deep:
-            warps = 8 if m * max(n, 64) > 128 * 64 or k == LONGEST_ROW else 4
+        programs = -(-rows // m) * -(-columns // n) * batch
+        if (programs < FEW // 3 and m * n > 4096) or (programs > 4096 and m < 64):
+            continue
+        if (m, n, k, warps, stages) not in (*deep, *online):
+            warps = 8 if m * max(n, 64) > 128 * 64 else 4
         found[m, n, k, warps] = {"m": m, "n": n, "k": k, "warps": warps, "stages": stages}
     yield from found.values()
     if not found:
@@ -229,7 +260,7 @@ def _fills(shape: Form, ops: Sequence[TileOp]) -> bool:
     return _terms(products[0]) >= DEEP
 
 
-def _chains(shape: Form, ops: Sequence[TileOp]) -> Iterator[tuple[int, int, int, int, int]]:
+def _chains(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
     """Yield blocks for products of products, or of rows that are reduced: few terms stay whole.
 
     What one hands to the next then stays in registers, and is computed once.
@@ -243,9 +274,30 @@ def _chains(shape: Form, ops: Sequence[TileOp]) -> Iterator[tuple[int, int, int,
     for k in sorted({power_of_two(each, LEAST) for each in terms if 64 < each <= WHOLE_TERMS}):
         yield 128, 64, k, 4, 3
         yield 64, 64, k, 4, 3
-    softmax = any(op.combine == "max" and _terms(op) == LONGEST_ROW for op in ops)
-    if LONGEST_ROW in terms and softmax and not shape.whole:
-        yield 32, 64, LONGEST_ROW, 8, 2
+
+
+def _online(shape: Form, ops: Sequence[TileOp], widest: int) -> Iterator[ProductBlock]:
+    """Yield blocks for averages by softmax over rows that no block has as a whole."""
+    rows = {_terms(op) for op in ops if op.combine == "max"}
+    terms = [_terms(op) for op in ops if contracts(op)]
+    if (
+        shape.whole
+        or widest > WHOLE_TERMS
+        or max((t for t in terms if t in rows), default=0) <= SHORT_ROW
+    ):
+        return
+    for m, k, warps, stages in ONLINE:
+        yield m, widest, k, warps, stages
+
+
+def _few(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
+    """Yield blocks for a product that leaves most of a card idle: what counts is how many steps."""
+    rows, columns, batch = shape.counts
+    products = [_terms(op) for op in ops if contracts(op)]
+    if shape.whole or len(products) != 1 or products[0] < 4 * LEAST_TERMS:
+        return
+    if rows * columns * batch <= 64 * 64 * 2 * FEW:
+        yield from SHORT
 
 
 def _terms(op: TileOp) -> int:

@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import product as every
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, power_of_two
@@ -22,6 +21,7 @@ from burnish.codegen.gpu.form import (
 from burnish.codegen.gpu.guards import Bind, ranges
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.operands import LEAST, contracts
+from burnish.codegen.gpu.patches import patch_of, turning
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.writer import KernelWriter, Value
 from burnish.core.errors import ModelError
@@ -38,6 +38,10 @@ Orders = Mapping[str, tuple[int, ...]]
 
 LONG = 2048
 """Terms of a sum of rows that is worth forming in parts."""
+LANES = 1024
+"""Elements of a block, unless its schedule says more."""
+PROGRAMS = 256
+"""Of a launch that adds up parts; there are 78 to 148 multiprocessors."""
 SHARED_BYTES = 200_000
 """Of a multiprocessor's own memory that loads which run ahead may take."""
 
@@ -102,8 +106,15 @@ def written(
         types.setdefault(anchor.output, TensorType(anchor.dtype, anchor.shape))
         summing = settings.get("split", 1) > 1 and anchor.output not in part.scratch
         if math.prod(anchor.shape):
-            result.append(_written(part, {} if summing else settings, types, target))
+            own = _adding(anchor) if summing else settings
+            result.append(_written(part, own, types, target))
     return tuple(result)
+
+
+def _adding(anchor: TileOp) -> Mapping[str, int]:
+    """Return blocks for what adds up parts: so many programs that no multiprocessor is idle."""
+    fits = power_of_two(math.prod(anchor.shape) // PROGRAMS)
+    return {"lanes": min(max(fits, 128), LANES)}
 
 
 def refusal(group: Group, graph: TileGraph) -> str | None:
@@ -191,7 +202,8 @@ def block_sizes(shape: Form, settings: Mapping[str, int]) -> tuple[int, int]:
     n = power_of_two(columns, least) if shape.columns else 1
     if shape.columns and not shape.whole:
         n = min(n, max(settings.get("n", 64), least))
-    wanted = settings.get("m", 64 if shape.multiplies else max(1024 // n, 1))
+    lanes = settings.get("lanes", LANES)
+    wanted = settings.get("m", 64 if shape.multiplies else max(lanes // n, 1))
     m = min(power_of_two(rows, least), max(wanted, least))
     return m, n
 
@@ -205,29 +217,29 @@ def _written(
     anchor = part.anchor
     places = places_of(part.ops, anchor)
     whole = form(part.ops, anchor, target.orders.get(anchor.output), places)
-    sliding = window_axes(part.ops, anchor, places)
-    phases = dict(zip(sliding, (settings.get("across", 1), settings.get("down", 1)), strict=False))
-    phases = {axis: min(count, axis.extent) for axis, count in phases.items() if count > 1}
-    shape, axes = phased(whole, phases)
+    patch = patch_of(window_axes(part.ops, anchor, places), settings)
+    shape, axes = phased(whole, patch.counts)
     sizes = block_sizes(shape, settings)
     writer = KernelWriter(
         part.ops, types, target.orders, settings.get("k", 32), target.precision,
         approximate=target.approximate,
     )  # fmt: skip
+    halves = all(types[name].dtype in spelling.HALVES for name in part.outputs)
+    writer.halves = target.approximate and halves
     rows, columns, batch = shape.counts
     tiles = -(-rows // sizes[0]), -(-columns // sizes[1])
     steps = _programs(writer, shape, sizes, tiles)
     frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
-    for place in every(*(range(count) for count in phases.values())):
-        shift = dict(zip(phases, place, strict=True))
-        bind = {
-            axis: steps[new] * phases.get(axis, 1) + shift.get(axis, 0)
-            for axis, new in axes.items()
-        }
-        for name in part.outputs:
-            index = _stored_index(writer.ops[name], anchor, places, whole)
-            bound = tuple(substitute(each, bind) for each in index)
-            _store(writer, name, writer.value(name, bound, frame), bound, frame)
+    with turning(writer, patch.turns) as turn:
+        found = []
+        for bind in patch.places(steps, axes, turn):
+            for name in part.outputs:
+                index = _stored_index(writer.ops[name], anchor, places, whole)
+                bound = tuple(substitute(each, bind) for each in index)
+                found.append((name, writer.value(name, bound, frame), bound))
+        # no load waits behind a store that might change what it reads
+        for name, value, bound in found:
+            _store(writer, name, value, bound, frame)
     programs = tiles[0] * tiles[1] * batch
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape)

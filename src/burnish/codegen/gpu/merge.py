@@ -7,7 +7,7 @@ A GPU starts one kernel instead of three, and it has columns enough to keep the 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,7 +46,7 @@ def merged(graph: TileGraph) -> TileGraph:
         if op.output in first:
             ops.append(_joined(first[op.output], graph, tensors, constants))
         mine = together.get(op.output)
-        ops.append(op if mine is None else _part(mine, op))
+        ops.append(op if mine is None else _part(mine, op, graph))
     return replace(graph, tensors=tensors, constants=constants, ops=tuple(ops))
 
 
@@ -96,16 +96,63 @@ def _joined(
     place = {columns: at(wide)}
     weight = Read(f"{name}.weight", tuple(substitute(i, place) for i in op.reads[1].index))
     spatial = tuple(wide if axis == columns else axis for axis in op.spatial)
+    finish: Expr | None = Call("cast", (Accumulated("f32"),), op.dtype)
+    more: tuple[Read, ...] = ()
+    if (offsets := _offsets(members, graph)) is not None:
+        finish, more = op.finish, tuple(_beside(name, place, offsets, tensors, constants))
     result = replace(
-        op, output=name, spatial=spatial, reads=(op.reads[0], weight),
-        finish=Call("cast", (Accumulated("f32"),), op.dtype),
+        op, output=name, spatial=spatial, reads=(op.reads[0], weight, *more), finish=finish,
         nodes=tuple(dict.fromkeys(node for m in members for node in m.op.nodes)),
     )  # fmt: skip
     tensors[name] = TensorType(result.dtype, result.shape)
     return result
 
 
-def _part(members: Sequence[_Member], op: TileOp) -> TileOp:
+def _offsets(members: Sequence[_Member], graph: TileGraph) -> list[tuple[Read, Array]] | None:
+    """Return what all products add, column by column, if all of them end alike; None: they do not.
+
+    Each is a read of the first product, and the constants of all of them side by side.
+    """
+    first = members[0].op
+    found: list[tuple[Read, Array]] = []
+    for member in members:
+        reads = member.op.reads[2:]
+        plain = all(_is_offset(read, member, graph) for read in reads)
+        if not plain or member.op.finish != first.finish or len(reads) != len(first.reads) - 2:
+            return None
+    for position, read in enumerate(first.reads[2:], start=2):
+        parts = [np.asarray(graph.constants[m.op.reads[position].tensor]) for m in members]
+        if len({(part.shape, part.dtype) for part in parts}) > 1:
+            return None
+        found.append((read, np.concatenate(parts, axis=parts[0].ndim - 1)))
+    return found
+
+
+def _is_offset(read: Read, member: _Member, graph: TileGraph) -> bool:
+    """Say whether a read is a constant with one number for each column."""
+    if read.tensor not in graph.constants or read.guards or not read.index:
+        return False
+    *before, last = read.index
+    whole = graph.tensors[read.tensor].shape[-1] == member.columns.extent
+    return whole and last == at(member.columns) and not any(axes_of(each) for each in before)
+
+
+def _beside(
+    name: str,
+    place: Mapping[Axis, Index],
+    offsets: Sequence[tuple[Read, Array]],
+    tensors: dict[str, TensorType],
+    constants: dict[str, Array],
+) -> Iterator[Read]:
+    """Yield the reads of constants that lie side by side as the columns do."""
+    for number, (read, array) in enumerate(offsets):
+        tensor = f"{name}.offset{number}"
+        constants[tensor] = array
+        tensors[tensor] = constant_type(array)
+        yield Read(tensor, tuple(substitute(index, place) for index in read.index))
+
+
+def _part(members: Sequence[_Member], op: TileOp, graph: TileGraph) -> TileOp:
     """Return the nest that takes a product out of the joined one, with what followed it."""
     number = next(n for n, member in enumerate(members) if member.op is op)
     member = members[number]
@@ -113,11 +160,13 @@ def _part(members: Sequence[_Member], op: TileOp) -> TileOp:
     index: tuple[Index, ...] = tuple(
         at(axis) + (start if axis == member.columns else 0) for axis in op.spatial
     )
+    own = Read(f"{members[0].op.output}.together", index)
+    if _offsets(members, graph) is not None:
+        return TileOp(op.output, op.spatial, (own,), Argument(0, op.dtype), nodes=op.nodes)
     finish = op.finish or Accumulated("f32")
     others = arguments_of(finish)
     body = _rounded(finish, {old: new for new, old in enumerate(others, start=1)})
     assert body is not None
-    own = Read(f"{members[0].op.output}.together", index)
     reads = (own, *(op.reads[old] for old in others))
     return TileOp(op.output, op.spatial, reads, body, nodes=op.nodes)
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import product as every
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, power_of_two
 from burnish.codegen.gpu.guards import Bind
-from burnish.codegen.gpu.operands import ProductOperands, narrow, operands
+from burnish.codegen.gpu.online import averaged, weighted
+from burnish.codegen.gpu.operands import operands
+from burnish.codegen.gpu.products import axes_in, summed
 from burnish.codegen.gpu.writer import KernelWriter, Point, Value
-from burnish.tile.expr import Argument, Call, Expr
-from burnish.tile.graph import TileOp, arguments_of
-from burnish.tile.index import Axis, Index, at, axes_of, number, unflatten
+from burnish.tile.expr import Argument, Call
+from burnish.tile.graph import TileOp
+from burnish.tile.index import Axis, Index, at, number, unflatten
 from burnish.tile.reference import identity
 
 UNROLLED = 32
@@ -44,7 +45,8 @@ def reduced(writer: KernelWriter, point: Point) -> Value:
         )
     found = operands(writer, point)
     if found is not None:
-        return _product(writer, point, found)
+        row = weighted(writer, point, found)
+        return summed(writer, point, found) if row is None else averaged(writer, point, found, row)
     shared = _same_row(writer, point, terms)
     if shared is not None:
         bind = _bound(point.bind, op.reduced, at(shared))
@@ -69,137 +71,9 @@ def _reduces_inside(writer: KernelWriter, op: TileOp) -> bool:
     return False
 
 
-def _product(writer: KernelWriter, point: Point, sides: ProductOperands) -> Value:
-    """Write the loop over the terms of a sum of products."""
-    op = point.op
-    depends = _axes(point.bind.values())
-    with writer.at(depends):
-        outer, inner = _depth_axes(writer, point, sides)
-        terms = math.prod(axis.extent for axis in inner)
-        block = writer.depth(terms)
-        chunks = -(-terms // block)
-        steps = math.prod(axis.extent for axis in outer) * chunks
-        total = writer.fresh("total")
-        sizes = f"{writer.blocks[sides.rows].size}, {writer.blocks[sides.columns].size}"
-        writer.line(f"{total} = tl.zeros([{sizes}], dtype=tl.float32)")
-        name = writer.fresh("k")
-        k = Axis(name, terms)
-        writer.blocks[k] = AxisBlock(k, name, block)
-        scalars = [Axis(writer.fresh("tap"), axis.extent) for axis in outer]
-        for axis in scalars:
-            writer.blocks[axis] = AxisBlock(axis, axis.name, 1)
-        bind = _bound(point.bind, inner, at(k))
-        bind |= {axis: at(new) for axis, new in zip(outer, scalars, strict=True)}
-        if steps == 1:
-            writer.count(writer.blocks[k])
-            _multiply(writer, replace(point, bind=bind, done={}), sides, k, total)
-        else:
-            step = writer.fresh("step")
-            writer.tally.multiplied_sums += writer.multiplying
-            if writer.scopes[-1].trips > 1:
-                writer.tally.nested += writer.scopes[-1].trips * steps
-            with writer.loop(f"for {step} in range({steps}):", (k, *scalars), steps):
-                _count(writer, step, chunks, scalars, name, block)
-                _multiply(writer, replace(point, bind=bind, done={}), sides, k, total)
-    return Value(total, op.body.dtype, frozenset(point.frame), depends)
-
-
-def _count(
-    writer: KernelWriter, step: str, chunks: int, scalars: Sequence[Axis], name: str, block: int
-) -> None:
-    """Write what a step of the loop is: one of each outer axis, and a block of the inner."""
-    writer.line(
-        f"{name} = {step} {f'% {chunks} ' if scalars else ''}* {block} + {writer.lanes(block)}"
-    )
-    rest, less = step, chunks
-    for axis in reversed(scalars):
-        text = f"{rest} // {less}" if less > 1 else rest
-        writer.line(f"{axis.name} = {writer.wide(f'{text} % {axis.extent}')}")
-        less *= axis.extent
-
-
-def _multiply(
-    writer: KernelWriter, point: Point, sides: ProductOperands, k: Axis, total: str
-) -> None:
-    texts = []
-    before, outer = writer.tally.loads, writer.multiplying
-    writer.multiplying = True
-    for side, frame in ((sides.left, (sides.rows, k)), (sides.right, (k, sides.columns))):
-        inside = replace(point, frame=frame, done={})
-        texts.append(_operand(writer, side, inside, k, sides.dtype))
-    writer.multiplying = outer
-    rows, columns, depth = (writer.blocks[axis].size for axis in (sides.rows, sides.columns, k))
-    plain = all(_loaded(writer, each, point.op) for each in (sides.left, sides.right))
-    trips = writer.scopes[-1].trips
-    # outside of a loop all loads are in flight at once
-    loads = writer.tally.loads - before if trips > 1 else 2
-    ahead = plain and trips > 1
-    writer.tally.product(sides.dtype, (rows, columns, depth), trips, ahead=ahead, loads=loads)
-    precise = f', input_precision="{writer.precision}"' if sides.dtype == "f32" else ""
-    writer.line(f"{total} = tl.dot({texts[0]}, {texts[1]}, {total}{precise})")
-
-
-def _operand(writer: KernelWriter, side: Expr, point: Point, k: Axis, dtype: str) -> str:
-    """Return one side of a product in the type that is multiplied, zero behind the last term."""
-    inner = narrow(side)
-    value = writer.expression(inner, point)
-    text = spelling.casted(value.text, value.dtype, dtype)
-    frame = point.frame
-    if writer.blocks[k].padded and not _zero_outside(writer, inner, point.op):
-        kept = f"tl.where({writer.arithmetic(frame).inside(k)}, {text}, 0.0)"
-        text = f"{kept}.to({spelling.TYPES[dtype]})"
-    if not value.dims >= set(frame):
-        text = f"tl.broadcast_to({text}, {writer.shape(frame, frame)})"
-    return text
-
-
-def _loaded(writer: KernelWriter, side: Expr, op: TileOp) -> bool:
-    """Say whether a side is nothing but a load."""
-    inner = narrow(side)
-    return isinstance(inner, Argument) and op.reads[inner.position].tensor not in writer.ops
-
-
-def _zero_outside(writer: KernelWriter, side: Expr, op: TileOp) -> bool:
-    """Say whether a side is a load that gives zero outside of its tensor."""
-    if not isinstance(side, Argument):
-        return False
-    read = op.reads[side.position]
-    return read.tensor not in writer.ops and (not read.guards or read.otherwise == 0)
-
-
-def _depth_axes(
-    writer: KernelWriter, point: Point, sides: ProductOperands
-) -> tuple[tuple[Axis, ...], tuple[Axis, ...]]:
-    """Return the reduced axes that are counted one by one, and those that are cut into blocks."""
-    op = point.op
-    order = sorted(op.reduced, key=lambda axis: -_stride(writer, point, sides, axis))
-    inner = order[-1]
-    block = writer.depth(inner.extent)
-    if len(order) == 1 or (inner.extent >= 32 and inner.extent % block == 0):
-        return tuple(order[:-1]), (inner,)
-    return (), tuple(order)
-
-
-def _stride(writer: KernelWriter, point: Point, sides: ProductOperands, axis: Axis) -> int:
-    """Return how far apart neighbours along an axis lie in what the sides read, at most."""
-    found = [0]
-    for side in (sides.left, sides.right):
-        for position in arguments_of(side):
-            read = point.op.reads[position]
-            kind = writer.types[read.tensor]
-            order = writer.orders.get(read.tensor) or range(len(kind.shape))
-            step = 1
-            for dim in reversed(tuple(order)):
-                if axis in axes_of(read.index[dim]):
-                    found.append(step)
-                    break
-                step *= kind.shape[dim]
-    return max(found)
-
-
 def _same_row(writer: KernelWriter, point: Point, terms: int) -> Axis | None:
     """Return a dimension of the frame that runs over just the terms: a row is there already."""
-    used = _axes(point.bind.values())
+    used = axes_in(point.bind.values())
     for axis in reversed(point.frame):
         whole = axis.extent == terms and writer.blocks[axis].whole
         if axis not in used and whole and writer.knows(axis):
@@ -209,7 +83,7 @@ def _same_row(writer: KernelWriter, point: Point, terms: int) -> Axis | None:
 
 def _unrolled(writer: KernelWriter, point: Point) -> Value:
     op = point.op
-    depends = _axes(point.bind.values())
+    depends = axes_in(point.bind.values())
     with writer.at(depends):
         total = writer.fresh("total")
         dims = writer.dims(depends, point.frame)
@@ -231,7 +105,7 @@ def _unrolled(writer: KernelWriter, point: Point) -> Value:
 def _along_new_axis(writer: KernelWriter, point: Point, terms: int) -> Value:
     """Write a reduction along a dimension of its own, in a loop where it is long."""
     op = point.op
-    depends = _axes(point.bind.values())
+    depends = axes_in(point.bind.values())
     dims = writer.dims(depends, point.frame)
     free = next((k for k, axis in enumerate(point.frame) if axis not in dims), None)
     room = max(MOST_LANES // max(writer.elements(dims), 1), 1)
@@ -336,7 +210,3 @@ def _bound(bind: Bind, axes: Sequence[Axis], position: Index) -> dict[Axis, Inde
     """Return the bindings with these axes counted by one position over all of them."""
     places = unflatten(position, tuple(axis.extent for axis in axes))
     return {**bind, **dict(zip(axes, places, strict=True))}
-
-
-def _axes(indices: Iterable[Index]) -> frozenset[Axis]:
-    return frozenset(axis for index in indices for axis in axes_of(index))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from burnish.codegen.gpu.handover import handed_over
 from burnish.codegen.gpu.kernel import GpuTarget, Orders, emit
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.merge import merged
@@ -43,7 +44,7 @@ def simplified(model: ir.Model, fusion: Fusion = "element-wise") -> TileGraph:
             hint="see which: burnish coverage MODEL",
         )
     plain = simplify(lower(tuple(bound.graph)).graph, fusion=fusion)
-    return simplify(merged(plain), fusion=fusion)
+    return simplify(handed_over(merged(plain)), fusion=fusion)
 
 
 def static_and_rewritten(model: ir.Model) -> ir.Model:

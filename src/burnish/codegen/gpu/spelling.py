@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -70,6 +71,14 @@ _FLOAT: Mapping[str, str] = MappingProxyType(
         "truncate": "tl.where({0} < 0, tl.ceil({0}), tl.floor({0}))",
     }
 )
+_ROUNDED: Mapping[str, str] = MappingProxyType(
+    {
+        "divide": "tl.div_rn({0}, {1})",
+        "reciprocal": "tl.div_rn(1.0, {0})",
+        "sqrt": "tl.sqrt_rn({0})",
+    }
+)
+"""Functions of f32 that are rounded to nearest, as IEEE says; a card's own are a bit off."""
 _INTEGER: Mapping[str, str] = MappingProxyType(
     {
         "minimum": "tl.minimum({0}, {1})",
@@ -181,11 +190,18 @@ def refusal(expr: Expr) -> str | None:
 
 
 def called(
-    function: str, arguments: list[str], dtype: str, helpers: set[str], *, near: bool = False
+    function: str,
+    arguments: list[str],
+    dtype: str,
+    helpers: set[str],
+    *,
+    near: bool = False,
+    rounded: bool = True,
 ) -> str:
     """Return a call as text; `dtype` is that of the last argument, helpers used are added.
 
     `near`: the result becomes a 16-bit float, for which the device's own tanh is exact enough.
+    `rounded`: quotients and roots of f32 are rounded to nearest.
     """
     if near and function in _NEAR and dtype in ("f32", *HALVES):
         helpers.update((_NEAR[function], "near_tanh"))
@@ -199,6 +215,8 @@ def called(
             f"Triton kernels have no {function} of {dtype}",
             hint="leave the node to ONNX Runtime: burnish compile --library NODE",
         )
+    if dtype == "f32" and rounded:
+        template = _ROUNDED.get(function, template)
     if function == "bit_not" and dtype.startswith("u"):
         return f"({number(2 ** int(dtype[1:]) - 1, dtype)} - {arguments[0]})"
     if template in HELPERS:
@@ -244,6 +262,13 @@ def number(value: Number, dtype: str) -> str:
     if dtype == "bf16":
         return f"tl.full((), {text}, tl.float32).to(tl.bfloat16)"
     return text if dtype == "f32" else f"tl.full((), {text}, {TYPES[dtype]})"
+
+
+def tensor(text: str, dtype: str) -> str:
+    """Return a number as a tensor of no dimension, which functions of tensors want."""
+    if not re.match(r'-?\d|float\("', text):
+        return text
+    return f"tl.full((), {text}, {TYPES[dtype]})"
 
 
 def digits(value: Number, dtype: str) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from burnish.core.tensors import BITS
 from burnish.tile.functions import FUNCTIONS
 
+STEP, LONG_STEP = 64, 1.5
+"""Terms of a step, and what one with more of them counts as."""
 SCATTERED = 12.0
 """Operations that the load of a single element costs."""
 
@@ -26,8 +28,8 @@ class Tally:
     """Elements of the largest block that is held at once."""
     held: int = 0
     """Elements of blocks that are computed side by side."""
-    steps: int = 0
-    """Products of loaded blocks in a loop, whose loads run ahead."""
+    steps: float = 0.0
+    """Products of loaded blocks in a loop, whose loads run ahead; a long one counts as more."""
     waits: int = 0
     """Products that wait for what is computed or loaded just before them."""
     waited: int = 0
@@ -72,7 +74,7 @@ class Tally:
         """
         rows, columns, depth = sizes
         if ahead:
-            self.steps += trips
+            self.steps += trips * (1.0 if depth <= STEP else LONG_STEP)
         else:
             self.waits += trips
             self.waited += trips * max(loads - 2, 0)

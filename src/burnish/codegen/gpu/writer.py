@@ -29,14 +29,7 @@ from burnish.tile.expr import (
     Inside,
 )
 from burnish.tile.graph import Read, TensorType, TileOp
-from burnish.tile.index import (
-    Axis,
-    Fetch,
-    Index,
-    axes_of,
-    flatten,
-    substitute,
-)
+from burnish.tile.index import Axis, Fetch, Index, axes_of, flatten, substitute
 
 LONGEST = 88
 """Characters of an expression that is written in place; longer ones get a name."""
@@ -103,11 +96,15 @@ class KernelWriter:
         self.orders = orders
         self.blocks: dict[Axis, AxisBlock] = {}
         self.pointers: dict[str, str] = {}
+        self.loaded: dict[str, bool] = {}
+        """Names of what is loaded, and whether it is zero outside of its tensor."""
         self.helpers: set[str] = set()
         self.tally = Tally()
         self.scopes = [Scope(set(), 1)]
         self.precision = precision
         self.approximate = approximate
+        self.halves = False
+        """Whether all that it writes are 16-bit floats, and need not be exact to the last bit."""
         self.multiplying = False
         self._depth = depth
         self._names: dict[str, int] = {}
@@ -252,7 +249,9 @@ class KernelWriter:
             alone = bool(dims) and scattered(offset, guards, dims)
             moved = (self.elements(dims), self.scopes[-1].trips)
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone)
-            return self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
+            found = self.named(Value(loaded, kind.dtype, dims, depends), self.pointer(read.tensor))
+            self.loaded[found.text] = not read.guards or read.otherwise == 0
+            return found
 
     def mask(self, depends: Iterable[Axis], guards: Sequence[Guard], frame: Frame) -> str:
         """Return the condition that lanes lie inside of their axes, and that guards hold."""
@@ -303,9 +302,12 @@ class KernelWriter:
         dims = frozenset(axis for each in given for axis in each.dims)
         texts = [each.text for each in given]
         if not depends or spelling.is_helper(function, arguments[-1].dtype):
-            texts = [each.text if each.depends else _tensor(each) for each in given]
+            texts = [e.text if e.depends else spelling.tensor(e.text, e.dtype) for e in given]
         near = self.approximate and point.op.dtype in spelling.HALVES
-        text = spelling.called(function, texts, arguments[-1].dtype, self.helpers, near=near)
+        text = spelling.called(
+            function, texts, arguments[-1].dtype, self.helpers,
+            near=near, rounded=not (near or self.halves),
+        )  # fmt: skip
         result = Value(text, dtype, dims, depends)
         with self.at(depends):
             self.tally.work(function, self.elements(dims), self.scopes[-1].trips)
@@ -391,10 +393,3 @@ def _typed(text: str, value: object, dtype: str) -> str:
     if dtype in spelling.FLOATS:
         return text
     return str(int(value)) if isinstance(value, int | float) else text
-
-
-def _tensor(value: Value) -> str:
-    """Return a number as a tensor of no dimension, which functions of tensors want."""
-    if not re.match(r'-?\d|float\("', value.text):
-        return value.text
-    return f"tl.full((), {value.text}, {spelling.TYPES[value.dtype]})"
