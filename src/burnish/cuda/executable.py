@@ -20,6 +20,7 @@ from burnish.cuda.dlpack import LentMemory
 from burnish.cuda.driver import Driver, DriverError, Event, Stream
 from burnish.cuda.feeding import Feed, GivenInput
 from burnish.cuda.graphs import Line, Memory
+from burnish.cuda.kernel import CubinKernel
 from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.memory import Holder, Slot, SlotPool, aligned, enough_memory
 from burnish.cuda.plan import Buffer, DevicePlan, program_bytes
@@ -72,7 +73,7 @@ class DeviceExecutable:
         it has come so far. None: the outputs are ready on return. `on_card`: where the outputs
         are to be; None: on the card if an input is.
         """
-        with self._at_work(), ExitStack() as until_done:
+        with at_work(self._driver, self._lock), ExitStack() as until_done:
             line = self._stream(stream)
             given = self._given(feeds, line, until_done)
             inputs, _kept = self._placed(given, line)
@@ -88,12 +89,16 @@ class DeviceExecutable:
             written_in = None if stream is None else line
             return {**self._lent(outputs, (slot, holder), written_in)}
 
+    def to_host(self, feeds: Feeds) -> dict[str, Array]:
+        """Run once; the outputs are new arrays of the host."""
+        return {name: np.asarray(each) for name, each in self.run(feeds, on_card=False).items()}
+
     def prepare(self, feeds: Feeds) -> Callable[[], None]:
         """Return one run on these inputs, which are on the card then, that ends when it is done."""
         prepared = self._prepared(feeds)
 
         def run() -> None:
-            with self._at_work():
+            with at_work(self._driver, self._lock):
                 self._line.replay(prepared.addresses, self._own, self._own)
                 self._driver.synchronize(self._own)
 
@@ -108,7 +113,7 @@ class DeviceExecutable:
         end a graph does not count.
         """
         prepared = self._prepared(feeds)
-        with self._at_work(), self._events(2) as (start, end):
+        with at_work(self._driver, self._lock), self._events(2) as (start, end):
             graph = self._line.repeated(prepared.addresses, self._own, repeats)
             found = []
             for _ in range(warmup + runs):
@@ -123,7 +128,7 @@ class DeviceExecutable:
     def step_times(self, feeds: Feeds, *, warmup: int, runs: int) -> list[list[CardStepTime]]:
         """Return when each step of each of `runs` runs began, and how long it took."""
         prepared = self._prepared(feeds)
-        with self._at_work(), self._events(len(self.plan.steps) + 1) as events:
+        with at_work(self._driver, self._lock), self._events(len(self.plan.steps) + 1) as events:
             graph = self._line.with_events(prepared.addresses, self._own, events)
             recorded = []
             for _ in range(warmup + runs):
@@ -137,7 +142,7 @@ class DeviceExecutable:
 
     def close(self) -> None:
         """Free the card's memory; outputs that somebody still has keep theirs."""
-        with self._at_work():
+        with at_work(self._driver, self._lock):
             self._driver.synchronize(self._own)
             self._line.close()
             self._staging.close()
@@ -145,19 +150,6 @@ class DeviceExecutable:
             self._outputs.pool.close()
             self._driver.drop_stream(self._own)
             self._driver.free(self._arena)
-
-    @contextmanager
-    def _at_work(self) -> Iterator[None]:
-        """Use the card alone, and explain what goes wrong on it."""
-        with self._lock, self._driver.current():
-            try:
-                yield
-            except DriverError as error:
-                raise ModelError(
-                    f"a run on {self._driver.device.name} failed: {error}",
-                    hint="try it in a new process; if it fails there, too, compile it again with"
-                    " burnish compile",
-                ) from error
 
     def _stream(self, stream: Any) -> Stream:  # noqa: ANN401
         return self._own if stream is None else self._driver.stream(feeding.stream_handle(stream))
@@ -220,7 +212,7 @@ class DeviceExecutable:
 
     def _prepared(self, feeds: Feeds) -> _Prepared:
         """Return inputs and outputs that keep their places."""
-        with self._at_work(), ExitStack() as until_done:
+        with at_work(self._driver, self._lock), ExitStack() as until_done:
             given = self._given(feeds, self._own, until_done)
             inputs, holder = self._placed(given, self._own)
             slot, kept = self._outputs.pool.take(self._own)
@@ -238,6 +230,26 @@ class DeviceExecutable:
         finally:
             for event in events:
                 self._driver.drop_event(event)
+
+
+@contextmanager
+def at_work(driver: Driver, lock: threading.Lock) -> Iterator[None]:
+    """Use the card alone, and explain what goes wrong on it."""
+    with lock, driver.current():
+        try:
+            yield
+        except DriverError as error:
+            raise ModelError(
+                f"a run on {driver.device.name} failed: {error}",
+                hint="try it in a new process; if it fails there, too, compile it again with"
+                " burnish compile",
+            ) from error
+
+
+def needed_bytes(plan: DevicePlan, kernels: Mapping[str, CubinKernel]) -> int:
+    """Return how much of the card's memory a plan takes, without constants."""
+    border = sum(aligned(plan.buffers[name].bytes) for name in (*plan.inputs, *plan.outputs))
+    return aligned(plan.arena_bytes) + program_bytes(plan, kernels) + border
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ class Line:
         """Put the steps in line one by one."""
         every = {**self._fixed, **addresses}
         for step in self._plan.steps:
-            self._step(step, every, stream)
+            self.step(step, every, stream)
 
     def repeated(self, addresses: Addresses, own: Stream, times: int) -> Graph:
         """Return a graph of all steps, several times one after the other."""
@@ -105,10 +105,19 @@ class Line:
         def put() -> None:
             for step, event in zip(self._plan.steps, events, strict=False):
                 self._driver.record(event, own, at_replay=True)
-                self._step(step, every, own)
+                self.step(step, every, own)
             self._driver.record(events[len(self._plan.steps)], own, at_replay=True)
 
         return self._captured(put, own)
+
+    def step(self, step: CubinStep | Copy, addresses: Addresses, stream: Stream) -> None:
+        """Put one step in line."""
+        match step:
+            case Copy(source, target):
+                if size := self._plan.buffers[source].bytes:
+                    self._driver.copy(addresses[target], addresses[source], size, stream)
+            case CubinStep():
+                self._start(step, addresses, stream)
 
     def close(self) -> None:
         """Free the graphs."""
@@ -126,14 +135,6 @@ class Line:
                 self._driver.drop_graph(self._driver.end_capture(own))
             raise
         return self._driver.end_capture(own)
-
-    def _step(self, step: CubinStep | Copy, addresses: Addresses, stream: Stream) -> None:
-        match step:
-            case Copy(source, target):
-                if size := self._plan.buffers[source].bytes:
-                    self._driver.copy(addresses[target], addresses[source], size, stream)
-            case CubinStep():
-                self._start(step, addresses, stream)
 
     def _start(self, step: CubinStep, addresses: Addresses, stream: Stream) -> None:
         for name in step.zeroed:

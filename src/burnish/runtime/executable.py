@@ -73,6 +73,8 @@ class Program:
     sessions: Mapping[str, OrtSession]
     """The ONNX Runtime parts, by the file that they are from."""
     threads: int
+    device_memory_bytes: int | None = None
+    """The most of a card's memory that it may take, whatever its plan says; None: as that says."""
 
 
 class NoRoomError(Exception):

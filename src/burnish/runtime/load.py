@@ -41,27 +41,35 @@ _SHOWN = 500
 
 
 def load(
-    folder: Path | str, *, threads: int | None = None, signed_by: Path | str | None = None
+    folder: Path | str,
+    *,
+    threads: int | None = None,
+    signed_by: Path | str | None = None,
+    device_memory_bytes: int | None = None,
 ) -> LoadedModel:
     """Return the compiled model in a folder, after checking its files, its plans and the device.
 
     A folder is code: load those you trust. `threads`: None takes all cores that this process may
-    use. `signed_by`: the public key (PEM) of who must have signed it.
+    use. `signed_by`: the public key (PEM) of who must have signed it. `device_memory_bytes`: the
+    most of a card's memory that a plan may take; None: as it was compiled for.
     """
     path = Path(folder)
     folders.require_plan(path)
     if signed_by is not None:
         require_signature(path, Path(signed_by))
     folders.check_files(path)
-    return open_folder(path, threads=threads)
+    return open_folder(path, threads=threads, device_memory_bytes=device_memory_bytes)
 
 
-def open_folder(path: Path, *, threads: int | None = None) -> LoadedModel:
+def open_folder(
+    path: Path, *, threads: int | None = None, device_memory_bytes: int | None = None
+) -> LoadedModel:
     """Return the compiled model in a folder whose files were just written or checked."""
     compiled, table = folders.read(path), folders.read_table(path)
     check_device(compiled, table, path)
     check_plans(compiled, table, path)
-    return LoadedModel(compiled, table, path, threads or detect.cpu().usable_cores)
+    cores = threads or detect.cpu().usable_cores
+    return LoadedModel(compiled, table, path, cores, device_memory_bytes)
 
 
 def check_device(compiled: CompiledModel, table: KernelTable, folder: Path) -> None:
@@ -94,9 +102,15 @@ class LoadedModel(Closing):
     """A compiled model; the plan is chosen by the shapes that it is fed."""
 
     def __init__(
-        self, compiled: CompiledModel, table: KernelTable, folder: Path, threads: int
+        self,
+        compiled: CompiledModel,
+        table: KernelTable,
+        folder: Path,
+        threads: int,
+        device_memory_bytes: int | None = None,
     ) -> None:
         self.compiled = compiled
+        self._device_memory_bytes = device_memory_bytes
         self.threads = threads
         self._table = table
         self._folder = folder
@@ -128,8 +142,8 @@ class LoadedModel(Closing):
         executable = self._for_shapes(shapes)
         if not isinstance(executable, OnCard):
             raise UsageError(
-                f"{self._folder}: was compiled for {executable.plan.target}, or has parts that"
-                " ONNX Runtime runs: it takes no tensors on a card",
+                f"{self._folder}: was compiled for {executable.plan.target}, has parts that ONNX"
+                " Runtime runs, or is larger than the card: it takes no tensors on a card",
                 hint="feed it arrays of NumPy: run",
             )
         return executable.run_on_card(feeds, stream=stream)
@@ -159,7 +173,8 @@ class LoadedModel(Closing):
         if number not in self._executables:
             plan = self.compiled.plans[number]
             sessions = {step.file: self._session(step, plan) for step in plan.ort_steps}
-            program = Program(plan, self._constants, sessions, self.threads)
+            limit = self._device_memory_bytes
+            program = Program(plan, self._constants, sessions, self.threads, limit)
             try:
                 self._executables[number] = self._opened(program)
             except NoRoomError as error:

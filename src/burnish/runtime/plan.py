@@ -123,6 +123,8 @@ class Plan:
     """The operator of each node, by node."""
     origins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The nodes of the model as it was given that each node stands for, by node."""
+    device_memory_bytes: int | None = None
+    """The most of a card's memory that it may take; None: as much as there is."""
 
     def __str__(self) -> str:
         lines = [f"for {self.target}", f"arena of {self.arena_bytes:,} bytes"]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from burnish.core import records
 from burnish.core.backends import device_name
 from burnish.cuda.driver import Driver
 from burnish.cuda.kernel import CubinKernel, runs_on
-from burnish.cuda.loaded import LoadedKernels, uploaded
+from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.nvidia import NvidiaDriver
 from burnish.cuda.table import code_findings
-from burnish.runtime.cuda.executable import CudaExecutable, CudaKernels
+from burnish.runtime.cuda.card_memory import CardMemory
+from burnish.runtime.cuda.executable import CudaKernels, opened
 from burnish.runtime.cuda.launch import launch_findings, launch_from
 from burnish.runtime.executable import Executable, HostExecutable, Program
 from burnish.runtime.folder import TABLE, damaged
@@ -90,17 +90,16 @@ class CudaLoaded:
     driver: Driver
     kernels: LoadedKernels
     folder: Path
-    constants: int | None = None
-    kept: list[Any] = field(default_factory=list)
+    card: CardMemory | None = None
 
     def open(self, program: Program) -> Executable:
         """Return a plan on the card; one with ONNX Runtime parts goes back and forth."""
-        if self.constants is None:
-            self.constants = uploaded(self.driver, program.constants, str(self.folder))
+        if self.card is None:
+            where = str(self.folder)
+            self.card = CardMemory(self.driver, self.kernels, program.constants, where)
         if program.plan.ort_steps:
-            kernels = CudaKernels(self.driver, program, self.kernels, self.constants)
-            return HostExecutable(program, kernels)
-        return CudaExecutable(self.driver, program, self.kernels, self.constants)
+            return HostExecutable(program, CudaKernels(program, self.card))
+        return opened(program, self.card)
 
 
 def open_driver() -> Driver:

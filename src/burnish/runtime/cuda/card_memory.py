@@ -1,0 +1,47 @@
+"""A folder's kernels and constants on a card, and whether a plan fits beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from burnish.cuda.driver import Driver
+from burnish.cuda.executable import DeviceExecutable, needed_bytes
+from burnish.cuda.loaded import Bytes, LoadedKernels, uploaded
+from burnish.cuda.plan import DevicePlan
+from burnish.cuda.streamed import StreamedExecutable
+
+_USABLE = 0.95
+"""Of what is free: the driver takes memory in large pieces, and others want some, too."""
+
+
+@dataclass(slots=True)
+class CardMemory:
+    """What all plans of a folder share; constants follow when the first plan fits."""
+
+    driver: Driver
+    kernels: LoadedKernels
+    constants: Bytes
+    where: str
+    """Names the folder in errors."""
+    address: int | None = None
+    """Where the constants are on the card; None: they are not."""
+
+    def opened(
+        self, plan: DevicePlan, limit_bytes: int | None
+    ) -> DeviceExecutable | StreamedExecutable:
+        """Return a plan on the card, streamed where it needs more than it may have."""
+        with self.driver.current():
+            room = self._room_bytes(limit_bytes)
+            needed = needed_bytes(plan, self.kernels.kernels)
+            if needed + self.constants.nbytes > room:
+                return StreamedExecutable(self.driver, plan, self.kernels, self.constants, room)
+            if self.address is None:
+                self.address = uploaded(self.driver, self.constants, self.where)
+            return DeviceExecutable(self.driver, plan, self.kernels, self.address)
+
+    def _room_bytes(self, limit_bytes: int | None) -> int:
+        """Return what a plan may have; constants that are on the card already are part of it."""
+        if limit_bytes is not None:
+            return limit_bytes
+        there = self.constants.nbytes if self.address is not None else 0
+        return int(_USABLE * self.driver.free_bytes()) + there
