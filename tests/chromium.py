@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
+
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -31,6 +33,14 @@ COMPLAINTS = ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICa
 
 def executable() -> str | None:
     return shutil.which("chromium") or shutil.which("google-chrome")
+
+
+IN_CHROMIUM = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(executable() is None, reason="chromium is not installed"),
+]
+"""The marks of tests that open pages."""
 
 
 @dataclass

@@ -9,7 +9,8 @@ import pytest
 
 from burnish.cli import reference
 from burnish.cli.commands import COMMANDS, found
-from burnish.cli.main import meant_by, run
+from burnish.cli.main import run
+from burnish.cli.misuse import meant_by
 from burnish.core.precisions import element_type, precision_named
 from burnish.study.requests.option import Option, RequestField, fields
 from burnish.study.requests.several import one_precision, precisions
@@ -89,6 +90,34 @@ def test_the_page_of_all_options_has_all_of_them() -> None:
         (["run", "m", "-o", "a", "-o", "b"], "one file or folder is written or read here, and 2",
          "give one of them: a"),
         (["optimize", "m", "-p", "f8"], "cannot be rewritten to f8", "fp16, bf16, int8, int4"),
+        (["profile", "m", "--shape", ""], "--shape is empty", "or write --shape NAME=SIZE,…"),
+        (["bench", "m", "--engine", ""], "--engine is empty", "leave it out, or write --engine"),
+        (["optimize", "m", "-p", ","], "--precision is empty", "write --precision PRECISION,…"),
+        (["export", ""], "is empty", "as a name or a path"),
+        (["bench", "m", "--threads", "0"], "--threads: 0 is not a size", "1,8,32"),
+        (["bench", "m", "--budget", "1y"], "--budget: '1y' is not a time", "--budget 60s"),
+        (["optimize", "m.onnx", "-o", "./m.onnx"], "m.onnx: is MODEL itself, which would be lost",
+         "choose another place: -o m_optimized.onnx"),
+        (["optimize", "m", "--rules", "r.py"], "r.py: no such file", "docs/user-rules.md"),
+        (["help"], "no such command 'help'", "write burnish --help"),
+        (["help", "optimize"], "no such command 'help'", "write burnish optimize --help"),
+        (["exec", "c"], "burnish exec needs --data", "write burnish exec FOLDER --data PATH; see"),
+        (["gate", "m"], "burnish gate needs --baseline", "write burnish gate MODEL --baseline"),
+        (["run", "m"], "burnish run needs --output", "write burnish run MODEL --output PATH; see"),
+        (["run", "m", "x", "-o", "o"], "run has no place for 'x'", "write burnish run MODEL"),
+        (["bench", "m", "--rounds", "0"], "--rounds is at least 1, and not 0", "--rounds 20; see"),
+        (["bench", "m", "--rounds", "x"], "--rounds 'x' is not a whole number", "--rounds 20; see"),
+        (["verify", "m", "--atol", "-1"], "--atol is at least 0, and not -1.0", "--atol 0; see"),
+        (["verify", "m", "--rtol", "x"], "--rtol 'x' is not a number", "--rtol 0.001; see"),
+        (["verify", "m", "--padding", "up"], "--padding has no 'up'", "known: left, none, right"),
+        (["optimize", "m", "--target", "cuba"], "'cuba' is no back end", "did you mean 'cuda'?"),
+        (["whatif", "m", "--scale"], "burnish whatif: --scale needs a value",
+         "write --scale WHAT=FACTOR; see burnish whatif --help"),
+        (["bench", "m", "--json=1"], "burnish bench: option '--json' does not take a value",
+         "see burnish bench --help"),
+        (["zoo", "lst"], "burnish zoo has no command 'lst'", "did you mean 'list'?"),
+        (["zoo", "list", "--json=1"], "option '--json' does not", "see burnish zoo list --help"),
+        (["-x"], "burnish has no option -x", "see burnish --help"),
         (["export", "bert", "--store", "s"], "unknown model 'bert'", "did you mean 'bert-"),
         (["export", "gpt2", "-p", "f8"], "cannot be exported in f8", "fp32, fp16, bf16, int8"),
     ],
@@ -98,7 +127,8 @@ def test_what_is_not_understood_says_what_to_write(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "m").write_bytes(b"")
+    for name in ("m", "m.onnx"):
+        (tmp_path / name).write_bytes(b"")
     assert run(words) == 2
     told, advice = capsys.readouterr().err.splitlines()[-2:]
     assert problem in told

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from chromium import Browser, browser
 
 ROOT = Path(__file__).parents[2]
 Burnish = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -28,6 +30,13 @@ def burnish(tmp_path: Path) -> Burnish:
         )
 
     return call
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Browser]:
+    """Return an open tab of a browser; tests that ask for it are marked `IN_CHROMIUM`."""
+    with browser() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

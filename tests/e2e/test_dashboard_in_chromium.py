@@ -2,26 +2,15 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from burnish.report.dashboard import page
-from chromium import Browser, browser, executable
+from chromium import IN_CHROMIUM, Browser
 from report.test_dashboard import MACHINES, SAMPLE
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(executable() is None, reason="chromium is not installed"),
-]
-
-
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Browser]:
-    with browser() as opened:
-        yield opened
+pytestmark = IN_CHROMIUM
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,20 +19,10 @@ from burnish.report.graph import groups
 from burnish.report.graph.layout import layout
 from burnish.report.graph.picture import Picture, PictureTiming
 from burnish.store.graph import GraphRecord
-from chromium import Browser, browser, executable
+from chromium import IN_CHROMIUM, Browser
 from sample_picture import US, diamond, node, sample_picture, tensor
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(executable() is None, reason="chromium is not installed"),
-]
-
-
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Browser]:
-    with browser() as opened:
-        yield opened
+pytestmark = IN_CHROMIUM
 
 
 @pytest.fixture

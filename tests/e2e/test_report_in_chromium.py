@@ -1,30 +1,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from burnish.report.drawings import drawings
 from burnish.report.html import page
-from chromium import Browser, browser, executable
+from chromium import IN_CHROMIUM, Browser
 from sample_picture import sample_picture
 from sample_run import sample_run
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
-    pytest.mark.skipif(executable() is None, reason="chromium is not installed"),
-]
+pytestmark = IN_CHROMIUM
 
 HOSTILE = '<script>document.title="owned"</script><img src=x onerror=alert(1)>'
-
-
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Browser]:
-    with browser() as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -45,8 +45,11 @@ def test_a_file_that_gives_no_rules_is_refused(tmp_path: Path, text: str, proble
 
 
 def test_what_is_no_python_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rules.txt").write_text("RULES = ()")
     with pytest.raises(UsageError, match="is not a Python file"):
         user_rules.load(tmp_path / "rules.txt")
+    with pytest.raises(UsageError, match=r"none\.py: no such file"):
+        user_rules.load(tmp_path / "none.py")
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "user-rules.md"

@@ -101,7 +101,17 @@ def test_an_unknown_name_gets_the_nearest(store: Path) -> None:
 def test_an_unknown_name_without_a_store(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="neither a file nor a model") as error:
         layout.resolve("x.onnx", tmp_path / "none")
-    assert error.value.hint == "there are none"
+    assert error.value.hint == "see what can be exported: burnish zoo list"
+
+
+def test_a_misspelt_file_is_led_to_one_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="neither a file nor a model") as error:
+        layout.resolve("modle.onnx", tmp_path / "none")
+    assert error.value.hint == "did you mean 'model.onnx'? known: model.onnx"
 
 
 def test_listing_has_every_model(store: Path) -> None:

@@ -6,42 +6,19 @@ import gc
 import logging
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 import click
 
 from burnish.cli import commands, mishaps, output, signals
+from burnish.cli.misuse import usage_error
 from burnish.core import settings
 from burnish.core.errors import INTERRUPTED, BurnishError, UsageError
-from burnish.core.nearest import nearest
 from burnish.version import __version__
 
 logger = logging.getLogger(__name__)
-_ELSEWHERE: Mapping[str, Sequence[str]] = {
-    "--shape batch=8": ("--batch", "--batch-size", "--batch_size", "--bs"),
-    "--shape sequence=128": ("--sequence", "--seq", "--seq-len", "--sequence-length", "--length"),
-    "--past-length 128": ("--past", "--past-sequence-length", "--past_sequence_length"),
-    "--precision fp16": ("--fp16", "--float16", "--half"),
-    "--precision bf16": ("--bf16",),
-    "--precision int8": ("--int8", "--quantize"),
-    "--engine": ("--provider", "--ep", "--backend", "--device", "--execution-provider"),
-    "--target cuda": ("--gpu", "--use-gpu", "--use_gpu", "--cuda"),
-    "--runs": ("--iterations", "--iters", "--repeat", "--repetitions", "--num-runs"),
-    "--rounds": ("--runs", "--iterations", "--iters", "--repeat", "--repetitions"),
-    "--budget 60s": ("--time", "--timeout", "--duration", "--max-time"),
-    "--output": ("--out", "--dst", "--destination", "--save", "--save-model"),
-    "--data": ("--inputs", "--feeds", "--load-inputs"),
-    "--disable": ("--skip", "--exclude", "--skip-fusions"),
-    "--trial": ("--check",),
-    "--no-trial": ("--no-check",),
-    "--measure": ("--check",),
-    "--cast": ("--precision",),
-    "--atol": ("--tol", "--tolerances"),
-    "--threads": ("--num-threads", "--intra-op", "--intra-op-threads"),
-}
-"""What to write here, by what people write elsewhere; the first that the command has is meant."""
 
 
 class _LazyGroup(click.Group):
@@ -60,7 +37,9 @@ class _LazyGroup(click.Group):
         if args and not args[0].startswith("-") and args[0] not in known:
             from burnish.core.nearest import suggestion
 
-            raise UsageError(f"no such command {args[0]!r}", hint=suggestion(args[0], known))
+            meant = " ".join(["burnish", *(word for word in args[1:2] if word in known)])
+            hint = f"write {meant} --help" if args[0] == "help" else suggestion(args[0], known)
+            raise UsageError(f"no such command {args[0]!r}", hint=hint)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -91,7 +70,7 @@ def run(args: Sequence[str]) -> int:
         output.note(error.format_message())
         return UsageError.exit_code
     except click.ClickException as error:
-        output.failure(_as_usage_error(error))
+        output.failure(usage_error(error, args))
         return UsageError.exit_code
     except (click.Abort, KeyboardInterrupt):
         output.note("interrupted; run the same command again to go on")
@@ -149,19 +128,6 @@ def _unforeseen(error: Exception) -> int:
     return problem.exit_code
 
 
-def _as_usage_error(error: click.ClickException) -> UsageError:
-    context: click.Context | None = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "burnish"
-    if isinstance(error, click.NoSuchOption) and context is not None:
-        known = [
-            name for one in context.command.params for name in (*one.opts, *one.secondary_opts)
-        ]
-        meant = meant_by(error.option_name, known)
-        hint = f"see {path} --help" if meant is None else f"write {meant}; see {path} --help"
-        return UsageError(f"{path} has no option {error.option_name}", hint=hint)
-    return UsageError(error.format_message(), hint=f"see {path} --help")
-
-
 def _pipe_closed(error: BaseException) -> int:
     """Return success: the reader (`head`, a pager) has seen enough; silence Python's last flush."""
     # click leaves so for a pipe, and wraps stdout first; else it was a user's rule that left
@@ -169,11 +135,3 @@ def _pipe_closed(error: BaseException) -> int:
         raise error
     sys.stdout = None
     return 0
-
-
-def meant_by(option: str, known: Sequence[str]) -> str | None:
-    """Return what to write in place of an unknown option of a command; None: nobody knows."""
-    for here, elsewhere in _ELSEWHERE.items():
-        if option.lower() in elsewhere and here.partition(" ")[0] in known:
-            return here
-    return nearest(option, known, likeness=0.75)  # dashes make any two options alike

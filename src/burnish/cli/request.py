@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from burnish.cli import output
 from burnish.core import files
+from burnish.core.errors import UsageError
 from burnish.study.requests.option import Option, Positional, RequestField, fields
 
 R = TypeVar("R")
@@ -68,12 +69,13 @@ def _option(field: RequestField, said: Option) -> click.Option:
         kind = {"is_flag": True}
     elif said.unless is not None:
         kind |= {"is_flag": False, "flag_value": said.unless}
+    if not field.required:  # even None would count as given
+        kind["default"] = default
     return click.Option(
         [*field.flags, field.name],
         **kind,
         multiple=said.repeated,
         metavar=said.metavar,
-        default=default,
         required=field.required,
         show_default=not (default is None or default is False or default == ()),
         help=said.help,
@@ -105,10 +107,34 @@ def built(request: type[R], context: click.Context) -> R:
 
 
 def _value(field: RequestField, written: Any) -> Any:  # noqa: ANN401  (what a parser found)
+    _require_text(field, written)
     if isinstance(field.said, Positional):
         return written
-    value = written if field.said.read is None else field.said.read(written)
+    value = written if field.said.read is None else _read(field, written)
     if check := _WRITABLE.get(field.said.writes):
         for path in value if isinstance(value, tuple) else (value,):
             check(path)
     return value
+
+
+def _require_text(field: RequestField, written: Any) -> None:  # noqa: ANN401
+    """Raise where something was written that says nothing: '' is mostly an unset variable."""
+    for one in written if isinstance(written, tuple) else (written,):
+        if isinstance(one, str) and not one.strip(" ,"):
+            if isinstance(field.said, Positional):
+                name = field.said.metavar.strip("[]…")
+                raise UsageError(f"{name} is empty", hint=f"write {name} as a name or a path")
+            flag, value = field.flags[0], field.said.metavar or "VALUE"
+            raise UsageError(f"{flag} is empty", hint=f"leave it out, or write {flag} {value}")
+
+
+def _read(field: RequestField, written: Any) -> Any:  # noqa: ANN401
+    """Return what the written text means; a refusal names the option."""
+    assert isinstance(field.said, Option)
+    assert field.said.read is not None
+    try:
+        return field.said.read(written)
+    except UsageError as error:
+        if field.flags[0] in error.problem:
+            raise
+        raise UsageError(f"{field.flags[0]}: {error.problem}", hint=error.hint) from error

@@ -14,6 +14,8 @@ _HINT = "see docs/user-rules.md for a file that works"
 
 def load(path: Path) -> tuple[Rule, ...]:
     """Return the rules in the `RULES` of a Python file; running the file is the caller's wish."""
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file", hint=_HINT)
     spec = importlib.util.spec_from_file_location(f"burnish_user_rules_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: is not a Python file", hint=_HINT)

@@ -89,7 +89,8 @@ def require_plan(folder: Path) -> None:
     if not (folder / PLAN).is_file():
         raise ModelError(
             f"{folder}: is not a compiled model (it has no {PLAN})",
-            hint=f"make one: burnish compile MODEL -o {folder}",
+            hint="make one: burnish compile "
+            + (f"{folder} -o FOLDER" if folder.is_file() else f"MODEL -o {folder}"),
         )
 
 

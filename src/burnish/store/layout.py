@@ -49,9 +49,10 @@ def resolve_all(name: str, store: Path) -> tuple[StoredModel, ...]:
         raise UsageError(
             f"{name}: no model in this folder", hint="name an .onnx file or the folder of one"
         )
+    known = (*_all_names(store), *(str(file) for file in path.parent.glob("*.onnx")))
     raise UsageError(
         f"{name!r} is neither a file nor a model in the store {store}",
-        hint=suggestion(name, _all_names(store)),
+        hint=suggestion(name, known) if known else "see what can be exported: burnish zoo list",
     )
 
 

@@ -161,6 +161,7 @@ class _Work:
         if request.tune is not None and self._terms is None:
             self.notes.append(f"nothing is timed for {self.backend.target}: the plan is predicted")
         self._loaded = loaded
+        self._made: dict[tuple[tuple[str, int], ...], tuple[Feeds, ...]] = {}
         self._request = request
         self._progress = progress
 
@@ -266,10 +267,16 @@ class _Work:
         return records.text_of(records.document(proof, schema=SCHEMA))
 
     def _feeds(self, sizes: Sizes) -> tuple[Feeds, ...]:
+        """Return what a plan is proved and timed with: the same each time."""
         request = self._request
         if request.given:
             return tuple(each for each in request.given if each.bindings == sizes)
-        return fitting(request.model, bindings=sizes, seed=request.seed, samples=request.samples)
+        key = tuple(sizes.items())
+        if key not in self._made:
+            self._made[key] = fitting(
+                request.model, bindings=sizes, seed=request.seed, samples=request.samples
+            )
+        return self._made[key]
 
 
 def _absent(backend: Backend) -> str:

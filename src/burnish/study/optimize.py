@@ -42,7 +42,7 @@ from burnish.study.repair_integers import keeping
 from burnish.study.requests.rewriting import OptimizeCommand
 from burnish.study.requests.vocabulary import path, shapes
 from burnish.study.trial import FusionTrial, tried
-from burnish.study.variant import share_data_sets, size_bytes, target_of
+from burnish.study.variant import require_apart, share_data_sets, size_bytes, target_of
 
 
 def answer(asked: OptimizeCommand, *, progress: Progress = SILENT) -> OptimizeReport:
@@ -54,6 +54,7 @@ def answer(asked: OptimizeCommand, *, progress: Progress = SILENT) -> OptimizeRe
     options = rewriting.options_of(asked)
     named = path(asked.output)
     target = named or target_of(model, rewriting.variant_suffix(options.conversion))
+    require_apart(model, target)
     files.check_file(target, None if named else onnx_files.OWN)
     request = VerifyRequest(
         model,

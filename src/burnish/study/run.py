@@ -147,7 +147,9 @@ def _studied(study: _Study) -> tuple[RunReport, Looked]:
     models, keys = [study.model], [study.source_key]
     if parity.passed and optimized.target_key is not None:
         models, keys = [*models, study.optimized], [*keys, optimized.target_key]
-    measured, looked = _measured(study, models, keys), _profiled(study, models, keys)
+    feeds = feeds_of(study.model, study.asked)
+    measured = _measured(study, models, keys, feeds)
+    looked = _profiled(study, models, keys, feeds)
     report = RunReport(
         model=study.model.label,
         original=str(study.model.onnx),
@@ -203,10 +205,11 @@ def _is_there(report: OptimizeReport) -> bool:
         return False
 
 
-def _measured(study: _Study, models: list[StoredModel], keys: list[str]) -> BenchReport:
+def _measured(
+    study: _Study, models: list[StoredModel], keys: list[str], feeds: Feeds
+) -> BenchReport:
     asked = study.asked
     subjects = _subjects(study, models)
-    feeds = feeds_of(study.model, asked)
     plan = BenchOptions(
         rounds=asked.rounds,
         baseline=subjects[0].label,
@@ -251,9 +254,8 @@ def _rerun(study: _Study, models: list[StoredModel]) -> str:
     return line(measuring)
 
 
-def _profiled(study: _Study, models: list[StoredModel], keys: list[str]) -> Looked:
+def _profiled(study: _Study, models: list[StoredModel], keys: list[str], feeds: Feeds) -> Looked:
     options = _engine_options(study.asked)
-    feeds = feeds_of(study.model, study.asked)
     engines = {subject.engine for subject in _subjects(study, models)}
     engine = "onnxruntime-cpu" if "onnxruntime-cpu" in engines else sorted(engines)[0]
 

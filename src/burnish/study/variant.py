@@ -6,6 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
+from burnish.core.errors import UsageError
 from burnish.core.files import Kind, folder_written_beside
 from burnish.store import external_data, layout, onnx_files
 from burnish.store.stored import StoredModel
@@ -42,3 +43,12 @@ def _link(source: str, destination: str) -> None:
         os.link(source, destination)
     except OSError:
         shutil.copy2(source, destination)
+
+
+def require_apart(model: StoredModel, target: Path) -> None:
+    """Raise if a model would take the place of the one that it is made from."""
+    if target.resolve() == model.onnx.resolve():
+        raise UsageError(
+            f"{target}: is MODEL itself, which would be lost",
+            hint=f"choose another place: -o {target.with_stem(f'{target.stem}_optimized')}",
+        )
