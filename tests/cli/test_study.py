@@ -11,8 +11,11 @@ import pytest
 
 from burnish.bench.ledger import Ledger
 from burnish.cli.main import run
+from burnish.codegen.backend import Backend, open_backend
 from burnish.core import records
+from burnish.core.errors import MissingCapabilityError
 from burnish.report.study_page import SCHEMA, StudyReport
+from burnish.study import planning
 
 MODEL = """
 <ir_version: 8, opset_import: ["": 18]>
@@ -70,3 +73,23 @@ def test_a_study_writes_tables_plots_and_a_page_and_goes_on_from_the_ledger(
     assert "Plans, as predicted" in (out / "report.md").read_text()
     detail = list(csv.DictReader((out / "detail.csv").read_text().splitlines()))
     assert {row["optimizer"] for row in detail} == {"", "by_burnish"}
+
+
+def test_a_device_that_nothing_can_be_planned_for_is_told_on_the_page_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refusing(device: str, threads: int) -> Backend:
+        if device != "cpu":
+            raise MissingCapabilityError("no triton", hint="pip install triton")
+        return open_backend(device, threads)
+
+    monkeypatch.setattr(planning, "open_backend", refusing)
+    onnx.save(onnx.parser.parse_model(MODEL), tmp_path / "plain.onnx")
+    (tmp_path / "s.toml").write_text(STUDY)
+    words = ["study", str(tmp_path / "s.toml"), "-o", str(tmp_path / "out")]
+    ledger = ["--ledger", str(tmp_path / "l.sqlite"), "--budget", "0s"]
+    assert run(["-q", *words, *ledger]) == 0
+    plans = list(csv.DictReader((tmp_path / "out" / "plans.csv").read_text().splitlines()))
+    assert {row["device"] for row in plans} == {"cpu"}
+    text = (tmp_path / "out" / "report.md").read_text()
+    assert "- plans for nvidia-a100: no triton (pip install triton)" in text

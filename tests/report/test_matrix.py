@@ -13,6 +13,7 @@ from burnish.bench.compare import compare
 from burnish.bench.measure import BenchReport, Measurement, ParityMark
 from burnish.bench.subject import BenchOptions
 from burnish.report import matrix, studied, study_page
+from burnish.report.overall import overall
 from burnish.report.study_page import StudyReport
 from burnish.study.requests.judging import Format
 from burnish.study.shown.judging import bench_lines
@@ -117,6 +118,66 @@ def test_plots_show_each_subject_with_its_intervals(report: BenchReport) -> None
         assert "b fp16" in (root.get("aria-label") or "")
     assert plots[0].svg.count("<circle") == 7
     assert "8 and" not in plots[0].svg
+
+
+def test_several_models_have_drawings_of_their_own_and_one_table_together(
+    report: BenchReport,
+) -> None:
+    other = tuple(
+        replace(one, subject=f"n {one.subject}", model="n/x y" if one.engine == "a" else "n/z")
+        for one in report.measurements
+    )
+    more = tuple(
+        replace(one, baseline=f"n {one.baseline}", candidate=f"n {one.candidate}")
+        for one in report.comparisons
+    )
+    both = replace(
+        report,
+        measurements=(*report.measurements, *other),
+        comparisons=(*report.comparisons, *more),
+    )
+    names = [plot.name for plot in studied.plots(both, ("batch",))]
+    assert names == [
+        *("latency-batch-m", "throughput-batch-m", "latency-batch-n", "throughput-batch-n"),
+        "speed-up",
+    ]
+    found = overall(both)
+    assert [row[:3] for row in found.texts] == [("a", "fp16", "8"), ("b", "fp16", "6")]
+    assert found.texts[0][3:6] == ("1.00×", "1.00×", "1.00×")
+    assert 1.9 < float(found.texts[1][3].rstrip("×")) < 2.1
+    assert [row[6:] for row in found.texts] == [("2 of 8", "–"), ("6 of 6", "2 crashed")]
+    assert overall(report).rows == ()
+
+
+def test_texts_of_a_decoder_have_lines_of_their_own_and_are_no_runs(report: BenchReport) -> None:
+    first = report.measurements[0]
+    rows = tuple(
+        replace(
+            first,
+            subject=f"m@a past={past} generate={tokens}",
+            items_per_call=2 * max(1, tokens),
+            bindings={
+                "batch": 2,
+                "sequence": 1,
+                "past_sequence": past,
+                "total_sequence": past + 1,
+                "generate": tokens,
+            },
+        )
+        for past in (0, 8, 64)
+        for tokens in (0, 32)
+    )
+    decoder = replace(report, measurements=rows, comparisons=())
+    latency, _ = studied.plots(decoder, ("past",))
+    assert latency.name == "latency-past"
+    assert latency.svg.count("<polyline") == 2, "one line for steps, one for texts"
+    assert latency.svg.count("<circle") == 6
+    detail = list(csv.DictReader(studied.detail_csv(decoder, {}).splitlines()))
+    assert [row["batch_size"] for row in detail] == ["2", "2", "2"]
+    told = list(csv.DictReader(matrix.csv_lines(decoder)))
+    rates = [float(row["items_per_s"]) for row in told[:2]]
+    assert rates[1] == pytest.approx(32 * rates[0])
+    assert [row["batch"] for row in told[:2]] == ["2", "2"]
 
 
 def test_the_detail_and_result_files_have_the_columns_of_the_original(report: BenchReport) -> None:

@@ -94,7 +94,11 @@ def test_progress_tells_the_cell_and_the_time_that_is_left() -> None:
 
     clock = Clock(None, 30.0, 4, clock=lambda: 0.0)
     Overall(Told(), clock, 2).step("bench", 1, 2, "round 1")
-    assert said == [("bench", 100, 400, "cell 2 of 4, about 2 min left; round 1")]
+    Overall(Told(), clock, 2).step("machine", 1, 1, "busy")
+    assert said == [
+        ("bench", 100, 400, "cell 2 of 4, about 2 min left; round 1"),
+        ("machine", 1, 1, "busy"),
+    ]
 
 
 def test_times_are_told_as_people_guess_them() -> None:

@@ -107,6 +107,11 @@ class Measurement:
         return tuple(sample for block in self.blocks for sample in block.samples_s)
 
     @property
+    def batch(self) -> int:
+        """Return how many inputs one call takes."""
+        return self.items_per_call // max(1, self.bindings.get(GENERATE, 0))
+
+    @property
     def rounds(self) -> tuple[int, ...]:
         """Return the rounds that gave samples."""
         return tuple(dict.fromkeys(block.round for block in self.blocks))

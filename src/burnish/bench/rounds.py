@@ -140,7 +140,7 @@ class Rounds:
             self._progress.step("machine", 1, 1, f"{told} {units.share(self._options.visible)}")
 
     def _say_what_is_missing(self, finished: int, last_s: float) -> None:
-        for label, round_s in self._behind.items():
+        for label, round_s in self._behind.items() if finished > 1 else ():
             self.notes.append(
                 f"{label} had {units.count(len(self.tallies[label].launches), 'round')}: one "
                 f"takes {units.seconds(round_s)}, which {self._options.budget_named} does not allow"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.bench.figures import figures_in
-from burnish.bench.measure import GENERATE, BenchReport, Measurement
+from burnish.bench.measure import BenchReport, Measurement
 from burnish.core import units
 from burnish.core.precisions import precision_named
 from burnish.report.table import NONE, Cell, Table, Tone, table
@@ -122,7 +122,7 @@ def _record(bench: BenchReport, one: Measurement) -> dict[str, object]:
         "precision": _precision(one),
         "threads": one.options.get("threads"),
         "sizes": sizes_of(one),
-        "batch": one.items_per_call // max(1, one.bindings.get(GENERATE, 0)),
+        "batch": one.batch,
         "status": one.status,
         "baseline": comparison.baseline if comparison else one.subject,
         "speed_up": comparison.ratio if comparison else None,

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
+import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.bench.figures import figures_in, figures_of
-from burnish.bench.measure import BenchReport, Measurement, Verdict
+from burnish.bench.measure import GENERATE, BenchReport, Measurement, Verdict
 from burnish.core import units
 from burnish.core.precisions import precision_named
 from burnish.report.charts import curves, speed_ups
 from burnish.report.matrix import engine_of, sizes_of
+from burnish.report.overall import model_of, models_of
 
+_ODD = re.compile(r"[^\w.-]+")
+"""What a file's name should not have."""
 _LENGTHS = ("past", "seq", "frame", "point", "sample")
 DETAIL = (
     "engine", "version", "providers", "device", "precision", "optimizer", "io_binding",
@@ -40,16 +45,28 @@ class Plot:
 
 
 def plots(bench: BenchReport, axes: Sequence[str]) -> tuple[Plot, ...]:
-    """Return latency and throughput against each axis, and the speed-ups."""
+    """Return latency and throughput against each axis, model by model, and the speed-ups."""
+    models = models_of(bench)
     found = [
         plot
         for axis in axes
-        for plot in (
-            _against(bench, axis, "latency", _latency, units.seconds),
-            _against(bench, axis, "throughput", _rate, _per_second),
-        )
+        for model in models
+        for plot in _of_model(bench, axis, model, several=len(models) > 1)
     ]
     return tuple(plot for plot in (*found, _speed_ups(bench)) if plot is not None)
+
+
+def _of_model(
+    bench: BenchReport, axis: str, model: str, *, several: bool
+) -> tuple[Plot | None, Plot | None]:
+    """Return one model's drawings; models differ too much in size for one drawing of them all."""
+    rows = tuple(one for one in bench.measurements if model_of(one) == model)
+    own = dataclasses.replace(bench, measurements=rows)
+    name = model if several else ""
+    return (
+        _against(own, axis, "latency", _latency, units.seconds, name),
+        _against(own, axis, "throughput", _rate, _per_second, name),
+    )
 
 
 def detail_csv(bench: BenchReport, optimized: Mapping[str, str]) -> str:
@@ -57,7 +74,7 @@ def detail_csv(bench: BenchReport, optimized: Mapping[str, str]) -> str:
 
     `optimized` says of each model's name by what it was rewritten. What cannot be had is empty.
     """
-    rows = [_detail(bench, one, optimized) for one in bench.measurements if one.blocks]
+    rows = [_detail(bench, one, optimized) for one in bench.measurements if _is_a_run(one)]
     return _text(DETAIL, rows)
 
 
@@ -65,7 +82,7 @@ def result_csv(bench: BenchReport, optimized: Mapping[str, str]) -> str:
     """Return one row per subject with its mean latency in ms at each size, as that tool does."""
     rows: dict[tuple[object, ...], dict[str, object]] = {}
     sizes: dict[str, None] = {}
-    for one in (one for one in bench.measurements if one.blocks):
+    for one in filter(_is_a_run, bench.measurements):
         row = _detail(bench, one, optimized)
         size = f"b{row['batch_size']}" + (
             f"_s{row['sequence_length']}" if row["sequence_length"] != "" else ""
@@ -120,7 +137,7 @@ def _detail(
         "model_name": one.model,
         "inputs": "",
         "threads": one.options.get("threads"),
-        "batch_size": one.items_per_call,
+        "batch_size": one.batch,
         "sequence_length": _length(one),
         "custom_layer_num": "",
         "datetime": one.measured_at,
@@ -134,6 +151,11 @@ def _detail(
     }
 
 
+def _is_a_run(one: Measurement) -> bool:
+    """Return whether a row has what that tool measures: single runs, not whole texts."""
+    return bool(one.blocks) and not one.bindings.get(GENERATE)
+
+
 def _ms(value_s: float | None) -> str:
     return "" if value_s is None else f"{1e3 * value_s:.4f}"
 
@@ -145,7 +167,7 @@ def _length(one: Measurement) -> int | str:
 
 def _axis_size(one: Measurement, axis: str) -> int | None:
     if axis == "batch":
-        return one.items_per_call
+        return one.batch
     words = ("past",) if axis == "past" else tuple(w for w in _LENGTHS if w != "past")
     for name, size in one.bindings.items():
         if any(word in name.lower() for word in words) and ("past" in name.lower()) == (
@@ -161,6 +183,7 @@ def _against(
     what: str,
     value: Callable[[BenchReport, Measurement], tuple[float, float, float]],
     written: Callable[[float], str],
+    model: str,
 ) -> Plot | None:
     """Return a drawing of one figure against one size; None: that size does not vary."""
     lines: dict[str, dict[int, curves.CurvePoint]] = {}
@@ -177,7 +200,9 @@ def _against(
         for label, points in lines.items()
     ]
     title = f"{what} against {axis}, medians with 95 % intervals"
-    return Plot(f"{what}-{axis}", curves.chart(drawn, title=title, axis=axis, written=written))
+    name = "-".join(filter(None, (what, axis, _ODD.sub("-", model))))
+    told = f"{model}: {title}" if model else title
+    return Plot(name, curves.chart(drawn, title=told, axis=axis, written=written))
 
 
 def _apart(one: Measurement, axis: str) -> str:
@@ -186,9 +211,18 @@ def _apart(one: Measurement, axis: str) -> str:
         f"{name}={size}"
         for name, size in one.bindings.items()
         if size != _axis_size(one, axis) or (axis == "batch") != ("batch" in name.lower())
+        if not _is_a_sum(one, name)
     ]
     facts = (one.model or one.subject, engine_of(one), precision_named(one.precision), *sizes)
     return " ".join(filter(None, facts))
+
+
+def _is_a_sum(one: Measurement, name: str) -> bool:
+    """Return whether a size says nothing new: a mask covers the past and the new tokens."""
+    past, new = _axis_size(one, "past"), _axis_size(one, "sequence")
+    if past is None or new is None or "past" in name.lower():
+        return False
+    return one.bindings[name] == past + new and one.bindings[name] != new
 
 
 def _latency(bench: BenchReport, one: Measurement) -> tuple[float, float, float]:

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from burnish.bench.measure import BenchReport
 from burnish.report import markdown, matrix, measured, pages, theme
+from burnish.report.overall import overall
 from burnish.report.plans import PlannedRow, plans_table
 from burnish.report.studied import Plot
 from burnish.report.table import MARKS, Table
@@ -85,6 +86,8 @@ def drawing(plot: Plot) -> str:
 
 
 def tables(study: StudyReport) -> tuple[Table, ...]:
-    """Return the latencies, what else a cell takes, medians by size, and what plans need."""
+    """Return what engines came to, the latencies and all else of cells, and what plans need."""
     plans = (plans_table(study.plans),) if study.plans else ()
-    return (measured.latency_table(study.bench), *matrix.tables(study.bench), *plans)
+    together = overall(study.bench)
+    rows = (measured.latency_table(study.bench), *matrix.tables(study.bench), *plans)
+    return (together, *rows) if together.rows else rows

@@ -19,6 +19,16 @@ _CONVERTED: Mapping[str, Precision] = {"f16": "fp16", "i8": "int8", "i4": "int4"
 """Types that engines have no mode for: the model itself is brought to them."""
 
 
+def obstacle(engine: str, precision: str) -> str:
+    """Return why an engine cannot compute in a type, known without asking it; empty: it may."""
+    if not ENGINES[engine].needs_torch_source or precision not in ("i8", "i4"):
+        return ""
+    return (
+        f"{engine} runs the PyTorch module, which is not quantised here "
+        "(measure int8 on an engine that reads ONNX files)"
+    )
+
+
 def cast(model: StoredModel, engine: str, precision: str) -> tuple[StoredModel, str | None]:
     """Return the model to open, and the type to ask the engine for; None: the model's own.
 

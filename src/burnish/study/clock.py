@@ -99,7 +99,10 @@ class Overall:
     """How many the present group has."""
 
     def step(self, stage: str, done: int, total: int, note: str = "") -> None:
-        """Tell how far the matrix is."""
+        """Tell how far the matrix is; what is no part of measuring is told as it is."""
+        if stage != "bench":
+            self.outer.step(stage, done, total, note)
+            return
         part = done / total if total else 0.0
         of = 100 * self.clock.cells
         at = min(int(100 * (self.clock.done + part * self.cells)), of - 1)

@@ -11,7 +11,7 @@ from burnish.core.progress import Progress
 from burnish.process.child import answer_limit_s
 from burnish.study.clock import SLACK, Clock, Kind, Overall, minutes
 from burnish.study.kept import KnownCells
-from burnish.study.measuring import CellPlan, fresh, measured, needed, process_s
+from burnish.study.measuring import CellPlan, fresh, measured, needed, process_s, refusal
 from burnish.study.requests.judging import BenchCommand
 
 
@@ -40,6 +40,10 @@ class InTurn:
                 for name, kind in waiting[number].items()
                 if name not in now
             }
+            # what cannot be had takes no time to say
+            now |= {
+                name: plan.kind(name) for name in needed(plan, self.kept) if refusal(plan, name)
+            }
             if now:
                 self._measure(plan, now, [kind for group in later for kind in group.values()])
             known = self.kept.known(plan.tasks)
@@ -48,7 +52,9 @@ class InTurn:
         return found
 
     def _needed(self, plan: CellPlan) -> dict[str, Kind]:
-        return {name: plan.kind(name) for name in needed(plan, self.kept)}
+        """Return the cells that take time."""
+        names = needed(plan, self.kept)
+        return {name: plan.kind(name) for name in names if not refusal(plan, name)}
 
     def _measure(self, plan: CellPlan, now: Mapping[str, Kind], later: Sequence[Kind]) -> None:
         """Measure cells of one group, keep them at once, and learn what such cells take."""
@@ -66,9 +72,10 @@ class InTurn:
     ) -> None:
         """Note what a process of each kind took, with its part of what none was timed for."""
         hung_s = min(took_s, answer_limit_s(budget_s if self.asked.budget else None))
-        each_s = {one.measurement.subject: process_s(one, hung_s) for one in cells}
+        tried = [one for one in cells if one.status != "unsupported" or one.measurement.launches]
+        each_s = {one.measurement.subject: process_s(one, hung_s) for one in tried}
         counted_s = sum(
-            each_s[one.measurement.subject] * max(1, one.figures.processes) for one in cells
+            each_s[one.measurement.subject] * max(1, one.figures.processes) for one in tried
         )
         for name, seconds_s in each_s.items():
             self.clock.learn(kinds[name], seconds_s * max(1.0, took_s / counted_s))

@@ -23,7 +23,7 @@ from burnish.engines.base import ENGINES, EngineOptions
 from burnish.process.child import answer_limit_s
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
-from burnish.study.casting import cast
+from burnish.study.casting import cast, obstacle
 from burnish.study.clock import Kind
 from burnish.study.inputs import feeds_of
 from burnish.study.judge import judge_of
@@ -224,9 +224,8 @@ def _cast(plan: CellPlan, chosen: Sequence[str]) -> tuple[dict[str, BenchSubject
     refusals: dict[str, str] = {}
     for name in chosen:
         subject = plan.subjects[name]
-        available = ENGINES[subject.engine].availability()
-        if not available.ok:
-            refusals[name] = f"{available.reason} ({available.remedy})"
+        if why := refusal(plan, name):
+            refusals[name] = why
             continue
         try:
             model, precision = cast(subject.model, subject.engine, plan.group.precision)
@@ -236,6 +235,15 @@ def _cast(plan: CellPlan, chosen: Sequence[str]) -> tuple[dict[str, BenchSubject
         options = dataclasses.replace(subject.options, precision=precision)
         ready[name] = dataclasses.replace(subject, model=model, options=options)
     return ready, refusals
+
+
+def refusal(plan: CellPlan, name: str) -> str:
+    """Return why a cell cannot be had, as far as that is known without trying; empty: it may."""
+    engine = plan.subjects[name].engine
+    available = ENGINES[engine].availability()
+    if not available.ok:
+        return f"{available.reason} ({available.remedy})"
+    return obstacle(engine, plan.group.precision)
 
 
 def process_s(cell: Finished, hung_s: float) -> float:

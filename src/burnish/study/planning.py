@@ -10,6 +10,7 @@ from burnish.codegen.backend import Backend, open_backend
 from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.place import PreparedModel
 from burnish.codegen.schedule import Predicted
+from burnish.core.errors import MissingCapabilityError
 from burnish.core.hashing import value_key
 from burnish.core.progress import SILENT, Progress
 from burnish.core.steps import StepLog
@@ -32,21 +33,28 @@ def plans(
     devices: Sequence[str],
     log: StepLog,
     progress: Progress = SILENT,
-) -> tuple[PlannedRow, ...]:
-    """Return each model's plans at its sizes, for every device and degree of fusion."""
+) -> tuple[tuple[PlannedRow, ...], dict[str, str]]:
+    """Return each model's plans at its sizes, for every device and degree of fusion.
+
+    The second are devices that no plan can be made for here, each with the reason.
+    """
     found: list[PlannedRow] = []
+    refused: dict[str, str] = {}
     for model, every in models:
         for sizes in every:
             prepared, written = _prepared(model, sizes)
-            for device in devices:
+            for device in (one for one in devices if one not in refused):
                 progress.step("plan", 0, 0, f"{model.label} {written} on {device}")
-                found += log.once(
-                    f"plan-{model.label.replace('/', '-')}-{written}-{device}",
-                    lambda: _for_device(model.label, written, prepared, device),  # noqa: B023
-                    key=value_key([onnx_files.content_key(model.onnx), __version__, device]),
-                    kind=tuple[PlannedRow, ...],
-                )
-    return tuple(found)
+                try:
+                    found += log.once(
+                        f"plan-{model.label.replace('/', '-')}-{written}-{device}",
+                        lambda: _for_device(model.label, written, prepared, device),  # noqa: B023
+                        key=value_key([onnx_files.content_key(model.onnx), __version__, device]),
+                        kind=tuple[PlannedRow, ...],
+                    )
+                except MissingCapabilityError as error:
+                    refused[device] = f"{error.problem} ({error.hint})"
+    return tuple(found), refused
 
 
 def _prepared(model: StoredModel, sizes: Sizes) -> tuple[PreparedModel, str]:

@@ -49,14 +49,16 @@ def answer(asked: StudyCommand, *, progress: Progress = SILENT) -> StudyReport:
     if study.optimized:
         models, fusions = _optimized(models, folder, progress)
     bench = _bench(asked, study, models)
+    measured = benching.measured_matrix(bench, progress=progress)
+    planned, refused = _planned(study, bench, models, folder, progress)
     report = StudyReport(
         title=study.title,
         about=study.about,
-        bench=benching.measured_matrix(bench, progress=progress),
+        bench=measured,
         draw=study.draw,
         fusions=fusions,
-        plans=_planned(study, bench, models, folder, progress),
-        missing=study.missing,
+        plans=planned,
+        missing={**study.missing, **{f"plans for {name}": why for name, why in refused.items()}},
         files={},
         command=line(asked),
         burnish_version=__version__,
@@ -70,10 +72,10 @@ def _planned(
     models: list[StoredModel],
     folder: Path,
     progress: Progress,
-) -> tuple[PlannedRow, ...]:
-    """Return the plans that a study asks for, of models as they were given."""
+) -> tuple[tuple[PlannedRow, ...], dict[str, str]]:
+    """Return the plans that a study asks for, of models as they were given; and what cannot be."""
     if not study.plans:
-        return ()
+        return (), {}
     # the compiler rewrites by itself: what was rewritten before has the same plan
     given = [model for model in models if not study.optimized or model in models[::2]]
     sized = [(model, sizes_of(bench, model)[0]) for model in given]

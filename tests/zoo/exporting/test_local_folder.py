@@ -110,3 +110,58 @@ def test_only_decoders_have_a_past(tmp_path: Path) -> None:
     assert built.input_names == ("input_ids", "attention_mask", "token_type_ids")
     with pytest.raises(UsageError, match="BertModel cannot follow --past: it writes no text"):
         build_from_folder(tmp_path, NetworkOptions(past=True), trust_pickle=False)
+
+
+def _saved(folder: Path, kind: str, **config: object) -> Path:
+    import transformers
+
+    model = getattr(transformers, f"{kind}Model")
+    model(getattr(transformers, f"{kind}Config")(**config)).save_pretrained(folder)
+    return folder
+
+
+LAYERS = {
+    "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64,
+}  # fmt: skip
+BOTH = {
+    "vocab_size": 99, "d_model": 32, "encoder_layers": 1, "decoder_layers": 1,
+    "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_ffn_dim": 64,
+    "decoder_ffn_dim": 64,
+}  # fmt: skip
+SPECIAL = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "shapes", "dynamic"),
+    [
+        ("ViT", {**LAYERS, "image_size": 32, "patch_size": 16},
+         {"pixel_values": (2, 3, 32, 32)}, {"batch"}),
+        ("AST", {**LAYERS, "max_length": 48, "num_mel_bins": 16},
+         {"input_values": (2, 48, 16)}, {"batch"}),
+        ("Wav2Vec2", {**LAYERS, "conv_dim": (16, 16), "conv_stride": (5, 4), "conv_kernel": (10, 8),
+                      "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 4,
+                      "num_conv_pos_embedding_groups": 2},
+         {"input_values": (2, 16000)}, {"batch", "samples"}),
+        ("Wav2Vec2Bert", {**LAYERS, "feature_projection_input_dim": 20},
+         {"input_features": (2, 200, 20)}, {"batch", "frames"}),
+        ("Whisper", {**BOTH, **SPECIAL, "max_source_positions": 50, "num_mel_bins": 16},
+         {"input_features": (2, 16, 100), "decoder_input_ids": (2, 5)},
+         {"batch", "decoder_sequence"}),
+        ("T5", {"vocab_size": 99, "d_model": 32, "d_ff": 64, "num_layers": 1, "num_heads": 2,
+                "d_kv": 16},
+         {"input_ids": (2, 16), "attention_mask": (2, 16), "decoder_input_ids": (2, 5)},
+         {"batch", "sequence", "decoder_sequence"}),
+    ],
+    ids=["images", "spectrograms", "samples", "frames", "audio and text", "text and text"],
+)  # fmt: skip
+def test_every_family_has_inputs_that_its_module_takes(
+    tmp_path: Path,
+    kind: str,
+    config: dict[str, object],
+    shapes: dict[str, tuple[int, ...]],
+    dynamic: set[str],
+) -> None:
+    built = build_from_folder(_saved(tmp_path, kind, **config), PLAIN, trust_pickle=False)
+    assert {name: tuple(tensor.shape) for name, tensor in built.inputs.items()} == shapes
+    assert {name for axes in built.dynamic_axes.values() for name in axes.values()} == dynamic
+    assert built.module(**built.second_inputs)

@@ -16,6 +16,11 @@ from burnish.zoo.precision import in_precision
 from burnish.zoo.tokens import ids, mask, segments
 
 _PICKLES = ("*.bin", "*.pt", "*.pth")
+_BEGUN = 5
+"""Tokens that a decoder beside an encoder has written already."""
+_SAMPLES, _FRAMES = 16000, 200
+"""A second of sound, and two of frames."""
+_FEATURE_SIZES = ("feature_projection_input_dim", "input_feat_per_channel", "num_mel_bins")
 
 
 def build_from_folder(folder: Path, options: NetworkOptions, *, trust_pickle: bool) -> BuiltModel:
@@ -119,18 +124,33 @@ def _from_pickle(folder: Path, kind: Any, options: NetworkOptions) -> Module:  #
     return module.float().eval()
 
 
-def _inputs(module: Module, options: NetworkOptions) -> tuple[Tensors, dict[str, dict[int, str]]]:
+Axes = dict[str, dict[int, str]]
+"""By input: which of its axes may have other sizes, and what those are called."""
+
+
+def _inputs(module: Module, options: NetworkOptions) -> tuple[Tensors, Axes]:
     match module.main_input_name:
         case "input_ids":
             inputs = _tokens(module, options)
-            return inputs, {name: {0: "batch", 1: "sequence"} for name in inputs}
+            axes = {name: {0: "batch", 1: "sequence"} for name in inputs}
         case "pixel_values":
-            return _pixels(module, options), {"pixel_values": {0: "batch"}}
+            inputs, axes = _pixels(module, options), {"pixel_values": {0: "batch"}}
+        case "input_values":
+            inputs, axes = _waves(module, options)
+        case "input_features":
+            inputs, axes = _features(module, options)
         case other:
             raise ModelError(
                 f"{type(module).__name__} reads {other!r}, which burnish cannot make up",
                 hint="write a function that returns (module, inputs), and use --module",
             )
+    if "decoder_input_ids" not in inspect.signature(module.forward).parameters:
+        return inputs, axes
+    written = ids(
+        options.batch or text.BATCH, _BEGUN, vocabulary=module.config.vocab_size, seed=options.seed
+    )
+    begun: Axes = {"decoder_input_ids": {0: "batch", 1: "decoder_sequence"}}
+    return {**inputs, "decoder_input_ids": written}, {**axes, **begun}
 
 
 def _tokens(module: Module, options: NetworkOptions) -> Tensors:
@@ -150,12 +170,44 @@ def _tokens(module: Module, options: NetworkOptions) -> Tensors:
 
 
 def _pixels(module: Module, options: NetworkOptions) -> Tensors:
-    import torch
-
     config = module.config
     size = getattr(config, "image_size", 224)
     height, width = size if isinstance(size, (tuple, list)) else (size, size)
     channels = getattr(config, "num_channels", 3)
     shape = (options.batch or text.BATCH, channels, height, width)
-    generator = torch.Generator().manual_seed(options.seed)
-    return {"pixel_values": torch.randn(shape, generator=generator)}
+    return {"pixel_values": _noise(shape, options)}
+
+
+def _waves(module: Module, options: NetworkOptions) -> tuple[Tensors, Axes]:
+    """Return sound as `input_values` are read: samples, or a spectrogram of fixed size."""
+    config, batch = module.config, options.batch or text.BATCH
+    if hasattr(config, "num_mel_bins") and hasattr(config, "max_length"):
+        shape: tuple[int, ...] = (batch, config.max_length, config.num_mel_bins)
+        axes = {0: "batch"}
+    else:
+        shape, axes = (batch, options.sequence or _SAMPLES), {0: "batch", 1: "samples"}
+    return {"input_values": _noise(shape, options)}, {"input_values": axes}
+
+
+def _features(module: Module, options: NetworkOptions) -> tuple[Tensors, Axes]:
+    """Return sound as `input_features` are read: so many numbers for each frame."""
+    config, batch = module.config, options.batch or text.BATCH
+    if hasattr(config, "num_mel_bins") and hasattr(config, "max_source_positions"):
+        # two frames are one position, and all positions are there
+        shape: tuple[int, ...] = (batch, config.num_mel_bins, 2 * config.max_source_positions)
+        return {"input_features": _noise(shape, options)}, {"input_features": {0: "batch"}}
+    sizes = (getattr(config, name, None) for name in _FEATURE_SIZES)
+    width = next((size for size in sizes if size), None)
+    if width is None:
+        raise ModelError(
+            f"{type(module).__name__} does not say how many features a frame has",
+            hint="write a function that returns (module, inputs), and use --module",
+        )
+    shape = (batch, options.sequence or _FRAMES, int(width))
+    return {"input_features": _noise(shape, options)}, {"input_features": {0: "batch", 1: "frames"}}
+
+
+def _noise(shape: tuple[int, ...], options: NetworkOptions) -> Any:  # noqa: ANN401  (a torch.Tensor)
+    import torch
+
+    return torch.randn(shape, generator=torch.Generator().manual_seed(options.seed))
