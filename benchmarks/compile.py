@@ -4,7 +4,8 @@
     python benchmarks/compile.py                  # measure on a quiet machine, print the tables
     python benchmarks/compile.py --ablation       # and what fusion itself gives
 
-Every model has the shape of Welder's evaluation at batch 1. The compiled model and ONNX Runtime,
+Eleven models have the shape of Welder's evaluation at batch 1; thirteen are ordinary networks that
+nobody tuned for, three of the zoo and ten of `networks.py`. The compiled model and ONNX Runtime,
 OpenVINO and torch.compile take turns in fresh processes with the same threads and inputs (`burnish
 bench`); the ratio is the best engine's time over ours, with the 98 % interval over the rounds.
 For the ablation it is compiled three times more, untuned: each operator a kernel of its own
@@ -29,6 +30,7 @@ ENGINES = ("onnxruntime-cpu", "openvino", "torch-compile")
 TUNED = "tuned"
 FUSIONS = ("none", "element-wise", "full")
 VARIANT = "compile-bench"
+NETWORKS = Path(__file__).with_name("networks.py")
 Report = dict[str, Any]
 
 
@@ -39,9 +41,18 @@ class Case:
     model: str
     bar: float
     options: tuple[str, ...] = ("--batch", "1")
+    is_written: bool = False
+    """Whether it is a function of `networks.py`; else it is of the zoo."""
+
+    @property
+    def source(self) -> tuple[str, ...]:
+        """Return what `burnish export` makes it from."""
+        if not self.is_written:
+            return (self.model, *self.options)
+        return ("--module", f"{NETWORKS}:{self.model}", "--name", self.model)
 
 
-CASES = (
+TUNED_FOR = (
     Case("nafnet", 1.8),
     Case("restormer", 1.6),
     Case("bsrn", 1.3),
@@ -54,6 +65,23 @@ CASES = (
     Case("vit-s32", 0.98),
     Case("conformer", 0.98, ("--batch", "1", "--sequence", "512")),
 )
+ORDINARY = (
+    Case("resnet50", 0.98),
+    Case("densenet121", 0.98, is_written=True),
+    Case("segformer_b0", 0.98, is_written=True),
+    Case("efficientnet_b0", 0.98, is_written=True),
+    Case("regnet_y_008", 0.98, is_written=True),
+    Case("unet", 0.98, is_written=True),
+    Case("mlp_mixer", 0.98, is_written=True),
+    Case("edsr", 0.98, is_written=True),
+    Case("lstm_tagger", 0.98, is_written=True),
+    Case("t5-encoder", 0.98, ("--batch", "1", "--sequence", "128")),
+    Case("gpt2", 0.98, ("--batch", "1", "--sequence", "64", "--layers", "6")),
+    Case("poolformer_s12", 0.98, is_written=True),
+    Case("wavenet", 0.98, is_written=True),
+)
+SETS = {"tuned for": TUNED_FOR, "ordinary": ORDINARY}
+CASES = tuple(case for cases in SETS.values() for case in cases)
 
 
 def main() -> None:
@@ -78,7 +106,9 @@ def main() -> None:
             if asked.ablation:
                 ablate(case, asked)
     if not asked.prepare:
-        print(table([case for case in CASES if measured(case, asked.folder).is_file()], asked))
+        for name, chosen in SETS.items():
+            there = [case for case in chosen if measured(case, asked.folder).is_file()]
+            print(f"\n{name}\n\n{table(there, asked)}")
         print(ablation([case for case in CASES if ablated(case, asked.folder).is_file()], asked))
 
 
@@ -87,8 +117,8 @@ def prepare(case: Case, asked: argparse.Namespace) -> None:
     store = asked.folder / "models"
     if not (store / case.model / VARIANT).is_dir():
         burnish(
-            "export", case.model, "--exporter", "torchscript", "--static", *case.options,
-            "--variant", VARIANT, "-o", str(store),
+            "export", *case.source, "--exporter", "torchscript", "--static",
+            "--variant", VARIANT, "--store", str(store),
         )  # fmt: skip
     compile_as(case, TUNED, ["--budget", asked.tuning], asked)
     for fusion in FUSIONS if asked.ablation else ():

@@ -11,6 +11,7 @@ from burnish.hw.unit import CORE
 from burnish.tile.cost import Cost, carried_tensors, computed_elements, estimate
 from burnish.tile.graph import TileGraph
 from burnish.tile.machine import machine
+from burnish.tile.parse import parse
 from burnish.tile.region import propagate
 from burnish.tile.schedule import Schedule
 from burnish.tile.workload import workload
@@ -146,6 +147,20 @@ def test_what_neighbours_keep_is_not_computed_again() -> None:
     assert computed_elements(tile_map, schedule, "padded$0") == 256 * 66 * 66
     in_two_runs = Schedule((1, 48, 2, 64), carried=2, run=16)
     assert computed_elements(tile_map, in_two_runs, "padded$0") == 256 * (66 + 2) * 66
+
+
+def test_what_moves_by_rows_that_differ_is_computed_for_every_tile() -> None:
+    text = """
+        in x: f32[1, 4, 8, 8]
+        out y
+        a: f32[n=1, c=4, i=8, j=8] = x[0, c, i, j] * x[0, c, i, j]
+        y: f32[n=1, c=4, i=16, j=8] = a[0, c, (i) // 2, j] * a[0, c, (i) // 2, j]
+    """
+    graph = parse(text, {})
+    for rows, times in ((1, 2), (2, 1)):
+        schedule = Schedule((1, 4, rows, 8), carried=2, run=16)
+        tile_map = propagate(whole(graph), schedule.tile)
+        assert computed_elements(tile_map, schedule, "a") == times * 4 * 8 * 8
 
 
 def test_tiles_that_wait_for_each_other_share_no_threads() -> None:

@@ -3,17 +3,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.tile.expr import Guard
 from burnish.tile.graph import TileGraph, TileOp
-from burnish.tile.index import Axis, Index, bounds
-from burnish.tile.region import Box, propagate
+from burnish.tile.index import Axis, Index, at, bounds, floor_divide
+from burnish.tile.region import Box, DimensionSpan, propagate, shift
 from tile_samples import whole
 from tile_strategies import UNHURRIED, chains, tiles
 
 Point = tuple[int, ...]
+
+COUNTER = Axis("u0", 6)
 
 
 def value_of(index: Index, at: dict[Axis, int]) -> int:
@@ -68,6 +71,31 @@ def test_boxes_hold_every_element_that_a_tile_reads(data: st.DataObject) -> None
         for element in elements:
             for place, low, span in zip(element, start, box, strict=True):
                 assert low <= place < low + span.size, (tensor, element)
+
+
+@settings(UNHURRIED, max_examples=40)
+@given(st.data())
+def test_what_is_said_to_shift_moves_by_that_many_rows_from_tile_to_tile(
+    data: st.DataObject,
+) -> None:
+    graph = data.draw(chains(steps=3))
+    tile_map = propagate(whole(graph), data.draw(tiles(graph.ops[-1].shape)))
+    along = data.draw(st.sampled_from(tile_map.counters))
+    others = {each: data.draw(st.integers(0, each.extent - 1)) for each in tile_map.counters}
+    for box in tile_map.boxes.values():
+        moved = shift(box, along)
+        for number in range(along.extent - 1 if moved is not None else 0):
+            here, there = (corner(box, {**others, along: number + k}) for k in (0, 1))
+            wanted = [0] * len(box)
+            if moved.step:
+                wanted[moved.dimension] = moved.step
+            assert [b - a for a, b in zip(here, there, strict=True)] == wanted
+
+
+@pytest.mark.parametrize("origin", [floor_divide(at(COUNTER), 2), at(COUNTER) * -1])
+def test_what_moves_unevenly_or_backwards_does_not_shift(origin: Index) -> None:
+    assert shift((DimensionSpan(origin, 4),), COUNTER) is None
+    assert shift((DimensionSpan(at(COUNTER), 4),) * 2, COUNTER) is None
 
 
 @settings(UNHURRIED, max_examples=40)

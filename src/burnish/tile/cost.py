@@ -18,7 +18,7 @@ from burnish.hw.spec import MemoryLevel
 from burnish.hw.unit import UnitSpec
 from burnish.tile.footprint import element_bytes, placed
 from burnish.tile.machine import Machine
-from burnish.tile.region import TileMap, propagate
+from burnish.tile.region import TileMap, propagate, shift
 from burnish.tile.schedule import Schedule
 from burnish.tile.traffic import Traffic, traffic
 from burnish.tile.workload import FLOPS_PER_OPERATION, NestFacts, ReadFacts, VectorChoice, Workload
@@ -75,15 +75,17 @@ def computed_elements(tile_map: TileMap, schedule: Schedule, tensor: str) -> int
     each = tile_map.elements(tensor)
     if schedule.carried is None or tile_map.tiles == 0:
         return tile_map.tiles * each
-    counter = tile_map.counters[schedule.carried]
+    counter, box = tile_map.counters[schedule.carried], tile_map.boxes[tensor]
+    rows = tile_map.tiles // counter.extent
     runs = _runs(counter.extent, schedule)
-    walk, moves = 1, False
-    for span in tile_map.boxes[tensor]:
-        step = next((abs(f) for atom, f in span.origin.terms if atom == counter), 0)
-        moves |= step > 0
-        fresh = min(step, span.size)
-        walk *= fresh * (counter.extent - runs) + span.size * runs if step else span.size
-    return tile_map.tiles // counter.extent * walk * (1 if moves else runs)
+    moved = shift(box, counter)
+    if moved is None:
+        return tile_map.tiles * each
+    if not moved.step:
+        return rows * runs * each
+    size = box[moved.dimension].size
+    fresh = min(moved.step, size)
+    return rows * (each // max(size, 1)) * (fresh * (counter.extent - runs) + size * runs)
 
 
 def _runs(tiles: int, schedule: Schedule) -> int:
@@ -96,11 +98,9 @@ def carried_tensors(tile_map: TileMap, schedule: Schedule) -> frozenset[str]:
     if schedule.carried is None:
         return frozenset()
     counter = tile_map.counters[schedule.carried]
+    moved = ((tensor, box, shift(box, counter)) for tensor, box in tile_map.boxes.items())
     return frozenset(
-        tensor
-        for tensor, box in tile_map.boxes.items()
-        for span in box
-        if any(atom == counter and abs(f) < span.size for atom, f in span.origin.terms)
+        tensor for tensor, box, how in moved if how is not None and how.step and how.overlap(box)
     )
 
 

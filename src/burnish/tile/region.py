@@ -22,6 +22,7 @@ from burnish.tile.index import (
     Index,
     Mod,
     at,
+    axes_of,
     bounds,
     fetches_of,
     floor_divide,
@@ -66,6 +67,40 @@ class TileMap:
         """Return how often each element of a nest's output is computed on average; at least 1."""
         total = math.prod(op.shape)
         return max(self.tiles * self.elements(op.output) / total, 1.0) if total else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How a part moves along one dimension, by the same number of rows from tile to tile."""
+
+    dimension: int
+    step: int
+
+    def overlap(self, box: Box) -> int:
+        """Return how many rows two neighbouring tiles share."""
+        return max(box[self.dimension].size - self.step, 0)
+
+
+def shift(box: Box, counter: Axis) -> Shift | None:
+    """Return how a part moves along a counter, step 0 where it stays; None: in another way.
+
+    Other ways are two dimensions at once, backwards, or by rows that differ from tile to tile, as
+    what is half as high as what is made of it does: of that, nothing can be kept.
+    """
+    steps = [_step(span.origin, counter) for span in box]
+    moving = [place for place, step in enumerate(steps) if step != 0]
+    if not moving:
+        return Shift(0, 0)
+    step = steps[moving[0]]
+    return Shift(moving[0], step) if len(moving) == 1 and step is not None and step > 0 else None
+
+
+def _step(origin: Index, counter: Axis) -> int | None:
+    """Return how far an origin moves from tile to tile; None: by no fixed number."""
+    uneven = Index(tuple(term for term in origin.terms if not isinstance(term[0], Axis)))
+    if counter in axes_of(uneven) or fetches_of(uneven):
+        return None
+    return sum(factor for atom, factor in origin.terms if atom == counter)
 
 
 Accesses = Mapping[str, tuple[tuple[str, tuple[Index, ...]], ...]]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from burnish.codegen.cpu.alias import Insertion
 from burnish.tile.graph import TileOp
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, Index
-from burnish.tile.region import Box, TileMap
+from burnish.tile.index import Axis
+from burnish.tile.region import Box, TileMap, shift
 from burnish.tile.schedule import Schedule
 
 
@@ -23,12 +23,17 @@ from burnish.tile.schedule import Schedule
 class CarriedPart:
     """How a tensor's part moves from tile to tile."""
 
-    axis: Axis
-    """The axis of its nest along which rows are left out."""
-    dimension: int
-    step: int
-    overlap: int
-    """Rows that two tiles share; 0: the part is the same for all tiles."""
+    axis: Axis | None
+    """The axis of its nest along which rows are left out; None: the part is the same for all."""
+    dimension: int = 0
+    step: int = 0
+    overlap: int = 0
+    """Rows that two tiles share."""
+
+    @property
+    def stays(self) -> bool:
+        """Say whether the first tile of a run computes it for all of them."""
+        return self.axis is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,25 +89,12 @@ def carried(
 
 
 def _kept(op: TileOp, box: Box, counter: Axis) -> CarriedPart | None:
-    moving = [place for place, span in enumerate(box) if _factor(span.origin, counter) != 0]
-    if not moving:
-        longer = [place for place, axis in enumerate(op.spatial) if axis.extent > 1]
-        return CarriedPart(op.spatial[longer[0]], longer[0], 0, 0) if longer else None
-    if len(moving) > 1:
+    moved = shift(box, counter)
+    if moved is None:
         return None
-    (place,) = moving
-    step = _factor(box[place].origin, counter)
-    if step is None or not 0 < step < box[place].size:
+    if not moved.step:
+        return CarriedPart(None)
+    overlap = moved.overlap(box)
+    if not overlap:
         return None
-    return CarriedPart(op.spatial[place], place, step, box[place].size - step)
-
-
-def _factor(origin: Index, counter: Axis) -> int | None:
-    """Return how far an origin moves from tile to tile; None: by no fixed number."""
-    total = 0
-    for atom, factor in origin.terms:
-        if atom == counter:
-            total += factor
-        elif not isinstance(atom, Axis):
-            return None
-    return total
+    return CarriedPart(op.spatial[moved.dimension], moved.dimension, moved.step, overlap)

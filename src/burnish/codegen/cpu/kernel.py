@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from llvmlite import ir
@@ -102,7 +103,7 @@ def generate(
 
 def _loosened(part: NestPart, kept: CarriedPart | None) -> NestPart:
     """Return a part whose tiles begin where the one before ended, wherever that is."""
-    if kept is None:
+    if kept is None or kept.stays:
         return part
     spatial = tuple(
         replace(each, fixed=False, step=1) if kept.axis in each.parts else each
@@ -141,14 +142,15 @@ def _parts(
         yield NestPart(part, only=(segment.axis, ((segment.low, segment.high),)))
     if not cut:
         # what is left of a tile that was carried on may begin in the middle of a group
-        yield NestPart(form(op, box, where, in_groups=op.output not in kept))
+        whole = op.output not in kept or kept[op.output].stays
+        yield NestPart(form(op, box, where, in_groups=whole))
 
 
 def _arguments(group: Group, parts: list[NestPart]) -> tuple[str, ...]:
     inside = set(group.scratch)
     nests = [part.nest for part in parts]
     read = [access.tensor for nest in nests for access in nest.reads]
-    fetched = [name for nest in nests for name in nest.op.inputs if name not in _read(nest.op)]
+    fetched = [fetch.tensor for nest in nests for fetch in nest.op.fetches]
     names = dict.fromkeys((*read, *fetched, *group.outputs))
     return tuple(name for name in names if name not in inside)
 
@@ -159,10 +161,6 @@ def _indices(group: Group, arguments: tuple[str, ...]) -> dict[str, int]:
         if fetch.tensor in arguments:
             found[fetch.tensor] = max(fetch.extent, found.get(fetch.tensor, 0))
     return found
-
-
-def _read(op: TileOp) -> set[str]:
-    return {read.tensor for read in op.reads}
 
 
 def _scratch(
@@ -303,11 +301,13 @@ class _KernelWriter:
             op = part.nest.op
             spans = zip(op.spatial, self._tiles.boxes[op.output], strict=True)
             whole = {axis: self._limits(axis, span, counting, at) for axis, span in spans}
-            if fresh is not None and op.output in self._kept:
-                self._spare(whole, self._kept[op.output], op, counting, at, fresh)
+            kept = None if fresh is None else self._kept.get(op.output)
+            if kept is not None and fresh is not None and not kept.stays:
+                self._spare(whole, kept, op, counting, at, fresh)
             assert part.blocking is not None
-            for limits in self._parts_of(part, whole):
-                NestWriter(builder, part.nest, part.blocking, bases, arithmetic, limits).write()
+            with builder.if_then(fresh) if kept is not None and kept.stays else nullcontext():
+                for limits in self._parts_of(part, whole):
+                    NestWriter(builder, part.nest, part.blocking, bases, arithmetic, limits).write()
 
     def _spare(
         self,
@@ -320,12 +320,10 @@ class _KernelWriter:
     ) -> None:
         """Cut off what the tile before has computed."""
         builder = self._builder
+        assert kept.axis is not None
         low, high = whole[kept.axis]
-        if kept.overlap:
-            origin = counting.scalar(self._tiles.boxes[op.output][kept.dimension].origin, at)
-            there = greatest(builder, low, builder.add(origin, I64(kept.overlap)))
-        else:
-            there = high
+        origin = counting.scalar(self._tiles.boxes[op.output][kept.dimension].origin, at)
+        there = greatest(builder, low, builder.add(origin, I64(kept.overlap)))
         begin = builder.select(fresh, low, there)
         whole[kept.axis] = (begin, greatest(builder, begin, high))
 
