@@ -60,7 +60,7 @@ class Child:
 
 def started(case: str, asked: argparse.Namespace, said: queue.Queue[tuple[str, str]]) -> Child:
     """Return a case that is being prepared; what it says goes into the queue."""
-    label = case.replace(":", "_b")
+    label = case.replace(":", "_b").replace("@", "s")
     file = Path(asked.folder) / f"{label}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ Others = dict[tuple[str, ...], list[tuple[float, Mapping[str, int], Any]]]
 SEQUENCES = {"nerf-mlp": 2_073_600, "bert-base": 128, "conformer": 512}
 """Points, tokens and frames of the published sizes."""
 DEVICE = "nvidia-h200"
-SHARE = 0.025
+SHARE = 0.02
 """Of a plan's time that a group must take for other blocks of it to be timed."""
 REACHED_FLOPS, REACHED_BYTES = 790e12, 4.3e12
 """What an H200 was seen to do in a second: products of fp16, and bytes copied."""
@@ -34,17 +34,20 @@ class Case:
 
     name: str
     batch: int
+    sequence: int = 0
+    """Zero: as it is published."""
 
     @property
     def label(self) -> str:
         """Return how the case is called in files."""
-        return f"{self.name}_b{self.batch}"
+        return f"{self.name}_b{self.batch}{f's{self.sequence}' if self.sequence else ''}"
 
 
 def parse_case(text: str) -> Case:
-    """Return the case that `model:batch` names."""
-    name, _, batch = text.partition(":")
-    return Case(name, int(batch or 1))
+    """Return the case that `model:batch` names, or `model:batch@sequence`."""
+    whole, _, sequence = text.partition("@")
+    name, _, batch = whole.partition(":")
+    return Case(name, int(batch or 1), int(sequence or 0))
 
 
 def build(case: Case, *, small: bool) -> Module:
@@ -52,7 +55,8 @@ def build(case: Case, *, small: bool) -> Module:
     from burnish.zoo.entry import MODELS, NetworkOptions
 
     options = NetworkOptions(
-        batch=case.batch, sequence=None if small else SEQUENCES.get(case.name),
+        batch=case.batch,
+        sequence=None if small else case.sequence or SEQUENCES.get(case.name),
         precision="fp16", small=small, attention="eager" if case.name == "swin-t" else "sdpa",
     )  # fmt: skip
     return MODELS[case.name].build(options)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
 
 from burnish.codegen.gpu import spelling
+from burnish.codegen.gpu.bounds import breaches
 from burnish.codegen.gpu.handover import handed_over
 from burnish.codegen.gpu.kernel import GpuTarget, Orders, emit
 from burnish.rewrite.static import static
@@ -117,7 +120,19 @@ def test_a_turn_keeps_what_the_one_before_has_read() -> None:
     (launch,) = emit(whole(graph), walked, graph)
     _, loop = launch.source.split("for turn_1 in range(3):")
     assert loop.count("tl.load(t0") == 4  # of a patch of two, one row of three
-    assert loop.index("tl.store(") > loop.rindex("tl.load(")
+    assert loop.index("total_1 = ") > loop.rindex("tl.load(")
+    assert loop.count("(turn_1 + 1 < 3)") == 4
+
+
+def test_what_is_loaded_ahead_of_the_last_turn_stays_inside() -> None:
+    text = "(float16[1,8,6,8] x, float16[8,1,3,3] w) => (float16[1,8,4,6] y)"
+    graph = parsed(f"{text} {{ y = Conv<group=8>(x, w) }}")
+    walked = Schedule((), settings={"m": 32, "across": 2, "down": 1, "turns": 2})
+    (launch,) = emit(whole(graph), walked, graph)
+    sizes = {name: kind.size for name, kind in graph.tensors.items()}
+    assert breaches(launch, sizes, all_programs=True) == ()
+    careless = replace(launch, source=launch.source.replace("(turn_1 + 1 < 2)", "True"))
+    assert breaches(careless, sizes, all_programs=True)
 
 
 def test_a_program_does_not_walk_further_than_its_image() -> None:

@@ -269,10 +269,13 @@ def _chains(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
     if len(terms) < 2 and shape.whole:
         return  # what is reduced is the product itself
     if len(terms) < 2:
-        rows = {_terms(op) for op in ops if op.reduced and not contracts(op)}
-        terms = [each for each in terms if each in rows]
+        lengths = {_terms(op) for op in ops if op.reduced and not contracts(op)}
+        terms = [each for each in terms if each in lengths]
+    rows, columns, batch = shape.counts
+    few = rows * columns * batch <= 64 * 64 * FEW
     for k in sorted({power_of_two(each, LEAST) for each in terms if 64 < each <= WHOLE_TERMS}):
-        yield 128, 64, k, 4, 3
+        for m in (32, 16) if few else (128,):
+            yield m, 64, k, 4, 3
         yield 64, 64, k, 4, 3
 
 

@@ -112,6 +112,8 @@ def lanes_of(value: object) -> BlockLanes | None:
     """Return what is a whole number as lanes; None: it is none."""
     if isinstance(value, BlockLanes):
         return value
+    if isinstance(value, bool):
+        return known(np.array([value]), 1)
     if isinstance(value, int):
         return known(np.array([int(value)]), 32 if -_EDGE <= value < _EDGE else 64)
     return None

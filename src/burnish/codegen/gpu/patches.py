@@ -1,11 +1,13 @@
 """Windows that slide: a program computes a patch of neighbours, and walks on with what it has read.
 
 Outputs side by side share what they read by name. Along the outer of two directions a program also
-takes several turns: what the next turn reads again is handed on, and only the rest is loaded.
+takes several turns: what the next turn reads again is handed on, and only the rest is loaded, while
+this turn computes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -102,7 +104,7 @@ class _Load:
 
 
 def _hand_on(writer: KernelWriter, turn: Axis) -> None:
-    """Rewrite the loop that is being written: loads that the turn before made are left out."""
+    """Rewrite the loop that is being written: what it loads, was loaded in the turn before."""
     body, outer = writer.scopes[-1], writer.scopes[-2]
     loads = list(_loads(writer, body))
     next_of: dict[str, str] = {}
@@ -113,11 +115,23 @@ def _hand_on(writer: KernelWriter, turn: Axis) -> None:
             _spare(writer, load, body.trips - outer.trips)
     if not next_of:
         return
-    outer.lines.append(f"{turn.name} = 0")
-    first = [line for line in body.lines if line.partition(" = ")[0] in next_of]
-    outer.lines += first
-    body.lines = [line for line in body.lines if line not in first]
-    body.lines += [f"{name} = {source}" for name, source in _in_order(next_of)]
+    new = {load.value.text: f"{load.value.text}_ahead" for load in loads} | next_of
+    first = {name: line for line in body.lines if (name := line.partition(" = ")[0]) in new}
+    ahead = [_ahead(first[name], turn) for name in new if name not in next_of]
+    rest = [line for line in body.lines if line.partition(" = ")[0] not in first]
+    outer.lines += [f"{turn.name} = 0", *first.values()]
+    body.lines = [*ahead, *rest, *(f"{name} = {source}" for name, source in _in_order(new))]
+
+
+def _ahead(line: str, turn: Axis) -> str:
+    """Return the statement that loads for the next turn, if there is one, under another name."""
+    name, _, text = line.partition(" = tl.load(")
+    moved = re.sub(rf"\b{turn.name}\b", f"({turn.name} + 1)", text.removesuffix(")"))
+    place, masked, rest = moved.partition(", mask=")
+    condition, _, other = rest.rpartition(", other=")
+    more = f"({turn.name} + 1 < {turn.extent})"
+    condition = f"{condition} & {more}" if masked else more
+    return f"{name}_ahead = tl.load({place}, mask={condition}, other={other or '0'})"
 
 
 def _loads(writer: KernelWriter, body: Scope) -> Iterator[_Load]:
