@@ -65,6 +65,7 @@ def test_each_way_of_selecting(text: str, places: tuple[int, ...]) -> None:
         ("Softmax", "Softmax selects nothing", "the nearest:"),
         ("layer:net/nothing", "layer:net/nothing selects nothing", "the nearest: net/"),
         ("id:3", "id:3 selects nothing", "events are numbered from 0 to 2, as they ran"),
+        ("id:²", "id:² is not a number", "write top:3 for the three longest, id:7 for one"),
         ("top:many", "top:many is not a number", "write top:3 for the three longest, id:7 for one"),
         ("re:(", "re:( is no regular expression", "select by name with * and ? instead"),
     ],

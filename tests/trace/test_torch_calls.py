@@ -22,3 +22,9 @@ def test_the_outermost_known_operators_are_the_calls(tmp_path: Path) -> None:
     assert linear.shapes == ((2, 3), (4, 3))
     assert [call.operator for call in tree.within(linear, known)] == ["aten::addmm"]
     assert tree.runs() == (0,)
+
+
+def test_shapes_that_nobody_has_are_left_out(tmp_path: Path) -> None:
+    trace = read(written(tmp_path, op("aten::add", 0, 5, [2, 10**400], [4, 3])))
+    (call,) = CallTree(trace.spans).outermost(0, {"aten::add"})
+    assert call.shapes == ((4, 3),)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from burnish.analyze.event_graph import Event, EventGraph
 from burnish.core.errors import UsageError
+from burnish.core.whole import whole
 from burnish.store.graph import GraphNode, GraphRecord
 
 KINDS = ("name", "glob", "re", "op", "kernel", "layer", "pattern", "top", "id")
@@ -185,11 +186,11 @@ def _chains_into(
 
 
 def _by_number(selector: Selector, scene: Scene) -> tuple[int, ...]:
-    if not selector.text.isdigit():
+    number, work = whole(selector.text), scene.graph.work
+    if number is None:
         raise UsageError(
             f"{selector} is not a number", hint="write top:3 for the three longest, id:7 for one"
         )
-    number, work = int(selector.text), scene.graph.work
     if selector.kind == "id":
         return _by_id(number, scene)
     longest = sorted(work, key=lambda place: -scene.graph.events[place].duration_s)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.core.errors import UsageError
+from burnish.core.whole import whole
 
 MAX_NODES = 100_000
 """Several times what the largest models have that anyone exports with functions."""
@@ -72,9 +73,10 @@ def read(environment: Mapping[str, str] | None = None) -> Settings:
 
 def _positive(env: Mapping[str, str], name: str, otherwise: int) -> int:
     text = env.get(name) or str(otherwise)
-    if not text.isascii() or not text.isdigit() or not 0 < len(text) < 19 or int(text) == 0:
+    found = whole(text)
+    if not found:
         raise UsageError(
             f"{name} is {text!r}, not a positive number",
             hint=f"leave it unset for {otherwise}, or write for instance {name}={10 * otherwise}",
         )
-    return int(text)
+    return found

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from burnish.core.whole import whole
 from burnish.trace.events import Span
 
 
@@ -75,8 +76,7 @@ def shapes_of(span: Span) -> tuple[tuple[int, ...], ...]:
     """Return the shapes of an operator's inputs, scalars left out."""
     written = str(span.attributes.get("shapes", ""))
     shapes = (part.split("x") for part in written.split(";") if part)
-    return tuple(tuple(int(dim) for dim in shape) for shape in shapes if all(map(_whole, shape)))
-
-
-def _whole(text: str) -> bool:
-    return text.isdigit()
+    found = ([whole(dim) for dim in shape] for shape in shapes)
+    return tuple(
+        tuple(dim for dim in shape if dim is not None) for shape in found if None not in shape
+    )

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from burnish.core.errors import UsageError
 from burnish.core.precisions import element_type, precision_named
+from burnish.core.whole import whole
 
 T = TypeVar("T")
 
@@ -22,13 +23,14 @@ def names(values: str | Sequence[str]) -> tuple[str, ...]:
 def numbers(texts: int | str | Sequence[int | str]) -> tuple[int, ...]:
     """Return `("1,8", "32")` as `(1, 8, 32)`, each once."""
     every = (texts,) if isinstance(texts, int | str) else texts
-    parts = names([str(text) for text in every])
-    for part in parts:
-        if not (part.isascii() and part.isdigit()):
-            raise UsageError(
-                f"{part!r} is not a whole number", hint="write for instance 8, or 1,8,32"
-            )
-    return tuple(dict.fromkeys(int(part) for part in parts))
+    return tuple(dict.fromkeys(_number(part) for part in names([str(text) for text in every])))
+
+
+def _number(part: str) -> int:
+    found = whole(part)
+    if found is None:
+        raise UsageError(f"{part!r} is not a whole number", hint="write for instance 8, or 1,8,32")
+    return found
 
 
 def counts(texts: int | str | Sequence[int | str]) -> tuple[int, ...]:

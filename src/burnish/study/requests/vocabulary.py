@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from burnish.core.backends import backend_name, target_named, targets
 from burnish.core.errors import UsageError
 from burnish.core.precisions import element_type
+from burnish.core.whole import whole
 from burnish.study.requests.option import Option, Positional
 from burnish.study.requests.several import (
     counts,
@@ -43,8 +44,9 @@ def sizes(text: str) -> dict[str, int]:
     """Return `batch=8,sequence=128` as a dictionary; a size is at least 1."""
     result: dict[str, int] = {}
     for part in names(text):
-        name, separator, size = part.partition("=")
-        if not separator or not name.strip() or not size.strip().isdigit():
+        name, _, written = part.partition("=")
+        size = whole(written.strip())
+        if size is None or not name.strip():
             raise UsageError(
                 f"--shape {part!r} is not NAME=SIZE",
                 hint="write for instance --shape batch=8,sequence=128",
@@ -54,7 +56,7 @@ def sizes(text: str) -> dict[str, int]:
                 f"--shape {text!r} gives {name.strip()} two sizes",
                 hint="write two shapes as --shape batch=1 --shape batch=8",
             )
-        result[name.strip()] = int(size)
+        result[name.strip()] = size
     return positive(result)
 
 
