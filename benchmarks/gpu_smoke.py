@@ -1,8 +1,8 @@
 """Whether the runtime for NVIDIA cards works here: three kernels, built, run, checked and timed.
 
     python benchmarks/gpu_smoke.py                     build here, run here
-    python benchmarks/gpu_smoke.py --build-only FOLDER build for sm_90 where there is no card
-    python benchmarks/gpu_smoke.py --built FOLDER      run what was built there
+    python benchmarks/gpu_smoke.py --build-only FILE   build for sm_90 where there is no card
+    python benchmarks/gpu_smoke.py --built FILE        run what was built there: only your own
 
 Needs `src` on PYTHONPATH, NumPy, cuda-bindings; Triton to build, PyTorch for the comparison.
 """
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import json
 import os
+import pickle
 import statistics
 import sys
 import tempfile
@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from burnish.core.tensors import TensorSpec
-from burnish.cuda import folder
 from burnish.cuda.assemble import BoundWork, CubinCall, assemble, sources
 from burnish.cuda.build import BuildOptions, build
 from burnish.cuda.driver import Driver
@@ -290,16 +289,15 @@ def main() -> None:
     versions()
     if asked.built:
         driver = NvidiaDriver()
-        model = folder.load(asked.built, driver)
+        done = pickle.loads(asked.built.read_bytes())
     else:
         with tempfile.TemporaryDirectory() as cache:
             done = assemble([work()], built(Path(cache)))
         if asked.build_only:
-            folder.write(asked.build_only, done)
-            print(json.dumps(sorted(p.name for p in asked.build_only.iterdir())))
+            asked.build_only.write_bytes(pickle.dumps(done))
             return
         driver = NvidiaDriver()
-        model = DeviceModel(driver, done.table, done.code, done.constants, where="smoke")
+    model = DeviceModel(driver, done.table, done.code, done.constants, where="smoke")
     run(model, driver)
     if not asked.no_torch:
         with_torch(model)

@@ -15,7 +15,7 @@ from burnish.core.tensors import BITS, TensorSpec
 from burnish.cuda.kernel import BuiltCubin, CubinKernel, TritonSource
 from burnish.cuda.memory import aligned
 from burnish.cuda.plan import Buffer, Copy, CubinStep, DevicePlan
-from burnish.cuda.table import KERNELS, DeviceTable, KernelFile
+from burnish.cuda.table import DeviceTable, FittedKernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +66,25 @@ def assemble(works: Sequence[BoundWork], built: Mapping[TritonSource, BuiltCubin
     names = _names(works)
     constants = _Constants()
     plans = tuple(_plan(work, names, constants) for work in works)
-    kernels: dict[str, KernelFile] = {}
+    kernels: dict[str, FittedKernel] = {}
     for work, plan in zip(works, plans, strict=True):
         for call in work.calls:
-            name, found = names[call.source], _file(call, names[call.source], plan, built)
+            name, found = names[call.source], _fitted(call, plan, built)
             # sizes are constants in a kernel: steps that share it give it equal buffers
             if kernels.setdefault(name, found) != found:
                 raise ValueError(f"{name}: two steps give it buffers of different sizes")
     architecture = _architecture([each.kernel for each in kernels.values()])
-    block = constants.block()
-    key = hashlib.sha256(block.data).hexdigest()
-    table = DeviceTable(architecture, kernels, plans, constants.size, key)
+    table = DeviceTable(architecture, kernels, plans, constants.size)
     code = {names[source]: built[source].code for source in names}
-    return Assembled(table, code, block)
+    return Assembled(table, code, constants.block())
 
 
-def _file(
-    call: CubinCall, name: str, plan: DevicePlan, built: Mapping[TritonSource, BuiltCubin]
-) -> KernelFile:
+def _fitted(
+    call: CubinCall, plan: DevicePlan, built: Mapping[TritonSource, BuiltCubin]
+) -> FittedKernel:
     needs = tuple(plan.buffers[_scoped(call, each)].bytes for each in _pointers(call))
     found = built[call.source]
-    key = hashlib.sha256(found.code).hexdigest()
-    return KernelFile(f"{KERNELS}/{name}.cubin", key, found.kernel, needs)
+    return FittedKernel(hashlib.sha256(found.code).hexdigest(), found.kernel, needs)
 
 
 def _names(works: Sequence[BoundWork]) -> dict[TritonSource, str]:

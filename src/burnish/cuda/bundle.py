@@ -27,7 +27,7 @@ from burnish.cuda.kernel import BuiltCubin, CubinKernel, Failed, TritonSource
 from burnish.cuda.recipe import Recipe, made
 from burnish.cuda.table import DeviceTable
 
-SCHEMA = 1
+SCHEMA = 2
 
 MOST_SPILLED_WORDS = 100
 """Kernels that keep more than this many values of a thread in memory were never the fastest."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -129,15 +130,9 @@ class BundleWorker:
         assert self._contents is not None
         assert self._driver is not None
         code = {name: self._contents.code[each.key] for name, each in table.kernels.items()}
-        reasons = [
-            *findings(table),
-            *(
-                f
-                for name, each in code.items()
-                for f in code_findings(table.kernels[name].kernel, each)
-            ),
-        ]
-        for reason in reasons:
+        cubins = (code_findings(table.kernels[name].kernel, each) for name, each in code.items())
+        # the first one ends it: later checks rely on earlier ones
+        for reason in chain(findings(table), chain.from_iterable(cubins)):
             raise ModelError(f"cannot be run: {reason}", hint="make the bundle again")
         # constants would make a bundle large: whatever a candidate reads is an input
         nothing = np.zeros(0, np.uint8)

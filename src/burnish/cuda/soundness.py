@@ -1,6 +1,6 @@
 """What must be true of a plan for a card before it runs: its numbers agree with each other.
 
-A plan is a file, and files come from anywhere. What is checked here keeps every address that a
+A bundle is a file, and files come from anywhere. What is checked here keeps every address that a
 kernel is given inside the memory that it is told to be in, and large enough for what the kernel was
 compiled for. The first finding ends the plan: later checks rely on earlier ones.
 """
@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from pathlib import PurePosixPath
 
 from burnish.core.placing import Lifetime
 from burnish.core.tensors import BITS
 from burnish.cuda.plan import Buffer, Copy, CubinStep, DevicePlan
-from burnish.cuda.table import DeviceTable, KernelFile
+from burnish.cuda.table import DeviceTable, FittedKernel
 
 MOST_BYTES = 2**46
 """No buffer is as large: sums of sizes stay far from what 64 bits hold."""
@@ -52,10 +51,8 @@ def plan_findings(plan: DevicePlan, table: DeviceTable) -> Iterator[str]:
     yield from _overlaps(plan)
 
 
-def _kernel_findings(name: str, found: KernelFile, architecture: str) -> Iterator[str]:
+def _kernel_findings(name: str, found: FittedKernel, architecture: str) -> Iterator[str]:
     kernel = found.kernel
-    if PurePosixPath(found.file).is_absolute() or ".." in PurePosixPath(found.file).parts:
-        yield f"kernel {name!r} is in {found.file!r}, outside of the folder"
     if kernel.architecture != architecture:
         yield f"kernel {name!r} is for {kernel.architecture}, the others for {architecture}"
     if len(kernel.pointers) != len(found.pointer_bytes):
@@ -90,7 +87,7 @@ def _home_findings(plan: DevicePlan) -> Iterator[str]:
 
 
 def _step_findings(
-    step: CubinStep | Copy, buffers: Mapping[str, Buffer], kernels: Mapping[str, KernelFile]
+    step: CubinStep | Copy, buffers: Mapping[str, Buffer], kernels: Mapping[str, FittedKernel]
 ) -> Iterator[str]:
     names = (step.source, step.target) if isinstance(step, Copy) else step.arguments
     for name in names:
@@ -108,7 +105,7 @@ def _step_findings(
 
 
 def _call_findings(
-    step: CubinStep, buffers: Mapping[str, Buffer], found: KernelFile
+    step: CubinStep, buffers: Mapping[str, Buffer], found: FittedKernel
 ) -> Iterator[str]:
     if any(not 1 <= size <= most for size, most in zip(step.grid, _MOST_PROGRAMS, strict=True)):
         yield f"starts {'×'.join(map(str, step.grid))} programs"

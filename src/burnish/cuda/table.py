@@ -1,4 +1,4 @@
-"""`device.json`: the kernels of a compiled folder for a card, and one plan per choice of sizes."""
+"""The kernels that run together on a card, and one plan of them per choice of sizes."""
 
 from __future__ import annotations
 
@@ -9,22 +9,13 @@ from burnish.cuda.cubin import NotACubinError, facts
 from burnish.cuda.kernel import CubinKernel, capability_of
 from burnish.cuda.plan import DevicePlan
 
-SCHEMA = 1
-
-TABLE = "device.json"
-CONSTANTS = "device.bin"
-KERNELS = "kernels"
-"""The folder in a folder where cubins are."""
-
 
 @dataclass(frozen=True, slots=True)
-class KernelFile:
-    """A kernel, and where its machine code is."""
+class FittedKernel:
+    """A kernel, and what it must be given."""
 
-    file: str
-    """In the folder."""
     key: str
-    """The sha256 of its content."""
+    """The sha256 of its machine code."""
     kernel: CubinKernel
     pointer_bytes: tuple[int, ...]
     """How much memory there must be behind each pointer."""
@@ -36,12 +27,10 @@ class DeviceTable:
 
     architecture: str
     """The cards that all kernels run on."""
-    kernels: Mapping[str, KernelFile]
+    kernels: Mapping[str, FittedKernel]
     plans: tuple[DevicePlan, ...]
     constants_bytes: int
     """What must be brought to the card before the first run."""
-    constants_key: str
-    """The sha256 of that."""
 
 
 def code_findings(told: CubinKernel, code: bytes) -> Iterator[str]:
@@ -60,4 +49,4 @@ def code_findings(told: CubinKernel, code: bytes) -> Iterator[str]:
     }
     for what, (here, there) in pairs.items():
         if here != there:
-            yield f"its {what}: {here}, and {TABLE} says {there}"
+            yield f"its {what}: {here}, and its table says {there}"
