@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from burnish.cli.commands import COMMANDS, found, made
 from burnish.cli.request import built
+from burnish.core.backends import targets
 from burnish.store.stored import StoredModel
 from burnish.study.requests.judging import BenchCommand, RunCommand, VerifyCommand
 from burnish.study.requests.line import joined, line
@@ -41,6 +42,7 @@ BY_METAVAR: dict[str, st.SearchStrategy[Any]] = {
     "NUMBER,…": COUNTS,
     "SHARE": st.floats(0.01, 0.5),
     "OLD=NEW,…": st.just({"a": "b"}),
+    "|".join(targets()): st.sampled_from(targets()),
 }
 
 
