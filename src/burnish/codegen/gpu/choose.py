@@ -47,6 +47,8 @@ ONLINE: tuple[tuple[int, int, int, int], ...] = (
 """Rows, terms of a step, warps and steps in flight of averages by softmax."""
 SHORT: tuple[ProductBlock, ...] = ((64, 64, 128, 4, 3), (64, 32, 128, 4, 4), (32, 32, 128, 4, 4))
 """Blocks that take many terms at a step."""
+UNEVEN: tuple[ProductBlock, ...] = ((128, 128, 32, 8, 4), (128, 64, 32, 4, 4))
+"""Blocks with short steps."""
 DEEP = 2048
 """Terms from which on fewer warps with more loads in flight multiply faster (68 against 70 us)."""
 
@@ -233,6 +235,7 @@ def _products(shape: Form, ops: Sequence[TileOp]) -> Iterator[Settings]:
         *online,
         *_chains(shape, ops),
         *_few(shape, ops),
+        *(UNEVEN if _uneven(ops) else ()),
         *PRODUCTS,
     ):
         n = widest if shape.whole else min(n, widest)
@@ -301,6 +304,12 @@ def _few(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
         return
     if rows * columns * batch <= 64 * 64 * 2 * FEW:
         yield from SHORT
+
+
+def _uneven(ops: Sequence[TileOp]) -> bool:
+    """Say whether half of a product's last long step would be multiplied in vain."""
+    terms = [_terms(op) for op in ops if contracts(op)]
+    return len(terms) == 1 and 64 < terms[0] < 256 and terms[0] % 64 == 32
 
 
 def _terms(op: TileOp) -> int:
