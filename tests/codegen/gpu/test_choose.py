@@ -155,8 +155,21 @@ def test_sums_of_a_loop_are_not_multiplied_again_in_the_same_kernel() -> None:
     schedule = Schedule((), settings={"m": 64, "n": 32, "k": 64, "warps": 4, "stages": 3})
     once, twice = (graph_from(text.replace("DEPTH", str(depth))) for depth in (64, 160))
     priced(Group(once.ops, once.outputs), schedule, once, H200, GpuTarget())
-    with pytest.raises(NoGroupError, match="multiplies what another loop over products sums up"):
+    with pytest.raises(NoGroupError, match="multiplies what another one of the kernel sums up"):
         priced(Group(twice.ops, twice.outputs), schedule, twice, H200, GpuTarget())
+
+
+def test_what_a_kernel_sums_up_is_no_right_side_of_another_product() -> None:
+    text = """(float16[64,32] x, float16[32,64] a, float16[64,64] b) => (float16[64,64] y)
+        { h = MatMul(x, a) y = MatMul(LEFT, RIGHT) }"""
+    schedule = Schedule((), settings={"m": 64, "n": 64, "k": 64, "warps": 4, "stages": 3})
+    left, right = (
+        graph_from(text.replace("LEFT", one).replace("RIGHT", other))
+        for one, other in (("h", "b"), ("b", "h"))
+    )
+    priced(Group(left.ops, left.outputs), schedule, left, H200, GpuTarget())
+    with pytest.raises(NoGroupError, match="multiplies what another one of the kernel sums up"):
+        priced(Group(right.ops, right.outputs), schedule, right, H200, GpuTarget())
 
 
 def settings_of(text: str) -> list[dict[str, int]]:

@@ -174,7 +174,7 @@ def averaged(writer: KernelWriter, point: Point, sides: ProductOperands, row: So
         top, below = writer.fresh("top"), writer.fresh("below")
         writer.line(f"{top} = tl.full({rows}, {_LOWEST}, tl.float32)")
         writer.line(f"{below} = tl.zeros({rows}, dtype=tl.float32)")
-        writer.tally.multiplied_sums += writer.multiplying
+        writer.tally.multiplied_sums += writer.multiplying or writer.beside
         with counted(writer, loop):
             _step(writer, loop, sides, row, (total, top, below))
         writer.line(f"{total} = {total} / {below}")
@@ -214,9 +214,8 @@ def _scores(
     frame = (sides.rows, loop.k)
     places = (substitute(part, loop.point.bind) for part in row.index)
     bind = dict(zip(row.exponential.spatial, places, strict=True))
-    outer, writer.multiplying = writer.multiplying, True
-    value = writer.expression(row.scores, Point(row.exponential, bind, frame))
-    writer.multiplying = outer
+    with writer.multiplied(beside=False):
+        value = writer.expression(row.scores, Point(row.exponential, bind, frame))
     text = spelling.casted(value.text, value.dtype, "f32")
     if not value.dims >= set(frame):
         text = f"tl.broadcast_to({text}, {writer.shape(frame, frame)})"

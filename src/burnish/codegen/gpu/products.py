@@ -55,6 +55,7 @@ class ProductLoop:
 def summed(writer: KernelWriter, point: Point, sides: ProductOperands) -> Value:
     """Write the loops over the terms of a sum of products; what is summed up comes back."""
     depends = axes_in(point.bind.values())
+    writer.tally.multiplied_sums += writer.beside
     with writer.at(depends):
         terms = terms_of(writer, point, sides)
         total = started(writer, sides)
@@ -172,9 +173,8 @@ def operand_text(
 ) -> str:
     """Return one side of a product in the type that is multiplied, zero behind the last term."""
     inner, point = narrow(side), replace(loop.point, frame=frame, done={})
-    outer, writer.multiplying = writer.multiplying, True
-    value = writer.expression(inner, point)
-    writer.multiplying = outer
+    with writer.multiplied(beside=frame[0] == loop.k):
+        value = writer.expression(inner, point)
     text = spelling.casted(value.text, value.dtype, dtype)
     if writer.blocks[loop.k].padded and not writer.loaded.get(value.text):
         kept = f"tl.where({writer.arithmetic(frame).inside(loop.k)}, {text}, 0.0)"
