@@ -186,7 +186,7 @@ def prepared(
     told["steps"] = steps_of(plan)
     if found := plan_breaches(plan):
         raise RuntimeError("\n".join(map(str, found)))
-    others: Others = others_of(plan, asked.tune) if fusion == "full" and asked.tune else {}
+    others: Others = others_of(plan, asked.tune, known) if fusion == "full" and asked.tune else {}
     rest = [launch for each in others.values() for _, _, launches in each for launch in launches]
     begun = time.monotonic()
     own = [launch for each in plan.launches for launch in each]

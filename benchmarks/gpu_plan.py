@@ -132,14 +132,21 @@ def compile_all(launches: Sequence[Any], folder: Path, processes: int) -> dict[s
         return {each["name"]: each for each in made}
 
 
-def others_of(plan: Plan, most: int) -> Others:
-    """Return other blocks of the groups that take long, by the kernels that they would replace."""
+def others_of(plan: Plan, most: int, told: Mapping[str, Any]) -> Others:
+    """Return other blocks of the groups that take long, by the kernels that they would replace.
+
+    Groups of which something is `told` were timed before.
+    """
+    from burnish.tile.signature import signature
+
     seconds = weights_of(plan)
     total = sum(seconds.values())
     found: Others = {}
     for choice, launches in zip(plan.choices, plan.launches, strict=True):
         key = names_of(launches)
         if key in found or seconds[key] < SHARE * total:
+            continue
+        if signature(choice.group, plan.graph) in told:
             continue
         limit = WORSE * (choice.predicted_s or 0.0)
         rest = [each for each in ranked(plan, choice.group) if names_of(each[2]) != key]

@@ -36,6 +36,10 @@ MODELS: Mapping[str, str] = {
         float16[2,1,1,20] mask) => (float16[2,3,20,16] y)
         { t = Transpose<perm=[0,1,3,2]>(k) s = MatMul(q, t) m = Add(s, mask)
           p = Softmax<axis=-1>(m) y = MatMul(p, v) }""",
+    "attention_of_images": """(float16[2,20,16] q, float16[2,6,4,16] k, float16[2,6,4,16] v)
+        => (float16[2,20,16] y)
+        { i = Reshape(k, flat) t = Transpose<perm=[0,2,1]>(i) s = MatMul(q, t)
+          p = Softmax<axis=-1>(s) w = Reshape(v, flat) y = MatMul(p, w) }""",
     "convolution": """(float16[2,16,9,11] x, float16[24,16,3,3] w, float16[24] b)
         => (float16[2,24,5,6] y)
         { c = Conv<pads=[1,1,1,1], strides=[2,2]>(x, w, b) y = Relu(c) }""",
@@ -67,8 +71,9 @@ MODELS: Mapping[str, str] = {
 CONSTANTS: Mapping[str, Array] = {
     "a": np.array([1]), "zero": np.float16(0), "six": np.float16(6), "shape": np.array([5, 8]),
     "from": np.array([1]), "to": np.array([15]), "along": np.array([1]), "last": np.array(1),
+    "flat": np.array([2, 24, 16]),
 }  # fmt: skip
-KEPT = frozenset({"sum_of_rows", "inverted_residual", "moved", "running"})
+KEPT = frozenset({"sum_of_rows", "inverted_residual", "moved", "running", "attention_of_images"})
 """The models that use constants."""
 
 

@@ -155,5 +155,64 @@ def test_sums_of_a_loop_are_not_multiplied_again_in_the_same_kernel() -> None:
     schedule = Schedule((), settings={"m": 64, "n": 32, "k": 64, "warps": 4, "stages": 3})
     once, twice = (graph_from(text.replace("DEPTH", str(depth))) for depth in (64, 160))
     priced(Group(once.ops, once.outputs), schedule, once, H200, GpuTarget())
-    with pytest.raises(NoGroupError, match="multiplies what another loop over products sums up"):
+    with pytest.raises(NoGroupError, match="multiplies what another one of the kernel sums up"):
         priced(Group(twice.ops, twice.outputs), schedule, twice, H200, GpuTarget())
+
+
+def test_what_a_kernel_sums_up_is_no_right_side_of_another_product() -> None:
+    text = """(float16[64,32] x, float16[32,64] a, float16[64,64] b) => (float16[64,64] y)
+        { h = MatMul(x, a) y = MatMul(LEFT, RIGHT) }"""
+    schedule = Schedule((), settings={"m": 64, "n": 64, "k": 64, "warps": 4, "stages": 3})
+    left, right = (
+        graph_from(text.replace("LEFT", one).replace("RIGHT", other))
+        for one, other in (("h", "b"), ("b", "h"))
+    )
+    priced(Group(left.ops, left.outputs), schedule, left, H200, GpuTarget())
+    with pytest.raises(NoGroupError, match="multiplies what another one of the kernel sums up"):
+        priced(Group(right.ops, right.outputs), schedule, right, H200, GpuTarget())
+
+
+def settings_of(text: str) -> list[dict[str, int]]:
+    """Return the settings that are tried for a model as one group."""
+    graph = graph_from(text)
+    return [dict(each) for each in candidates(Group(graph.ops, graph.outputs), GpuTarget())]
+
+
+def test_windows_walk_down_images_that_are_large_enough() -> None:
+    text = """(float16[8,32,64,64] x, float16[32,1,3,3] w) => (float16[8,32,64,64] y)
+        { y = Conv<pads=[1,1,1,1], group=32>(x, w) }"""
+    assert {each.get("turns", 1) for each in settings_of(text)} >= {1, 4}
+    small = settings_of(text.replace("64,64]", "8,8]"))
+    assert all("turns" not in each for each in small)
+
+
+def test_products_of_few_rows_are_offered_long_steps_and_uneven_ones_short_steps() -> None:
+    text = """(float16[ROWS,TERMS] x, float16[TERMS,256] w) => (float16[ROWS,256] y)
+        { y = MatMul(x, w) }"""
+
+    def steps(rows: int, terms: int) -> set[int]:
+        found = settings_of(text.replace("ROWS", str(rows)).replace("TERMS", str(terms)))
+        return {each["k"] for each in found}
+
+    assert steps(128, 768) == {64, 128}
+    assert steps(8192, 96) == {32, 64}
+    assert steps(8192, 768) == {64}
+
+
+def test_an_attention_of_few_rows_is_offered_blocks_for_many_programs() -> None:
+    text = """(float16[B,12,128,64] q, float16[B,12,64,128] k, float16[B,12,128,64] v)
+        => (float16[B,12,128,64] y) { s = MatMul(q, k) p = Softmax<axis=-1>(s) y = MatMul(p, v) }"""
+    whole = {
+        n: [e for e in settings_of(text.replace("B", str(n))) if e["k"] == 128] for n in (1, 64)
+    }
+    assert min(each["m"] for each in whole[1]) == 16
+    assert min(each["m"] for each in whole[64]) == 64
+
+
+def test_a_product_with_whole_rows_is_priced_as_its_parts_one_after_the_other() -> None:
+    text = """(float16[8192,512] x, float16[512,512] w, float16[512] g) => (float16[8192,512] y)
+        { h = MatMul(x, w) y = LayerNormalization(h, g) }"""
+    graph = graph_from(text)
+    (found,) = best(graph).prices
+    parts = found.product_s + found.lane_s + found.l2_s + found.memory_s
+    assert found.seconds >= 0.8 * parts

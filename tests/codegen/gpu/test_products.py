@@ -48,8 +48,9 @@ def source_of(graph: TileGraph, orders: Orders | None = None) -> str:
     return launch.source
 
 
-def test_an_average_by_softmax_reads_its_scores_once() -> None:
-    source = source_of(graph_of("attention"))
+@pytest.mark.parametrize("name", ["attention", "attention_of_images"])
+def test_an_average_by_softmax_reads_its_scores_once(name: str) -> None:
+    source = source_of(graph_of(name))
     assert source.count("for ") == 1
     assert source.count("tl.dot(") == 2
     assert "below_1 = below_1 * fade_1" in source

@@ -25,7 +25,7 @@ from burnish.codegen.gpu.products import (
 from burnish.codegen.gpu.writer import KernelWriter, Point, Value
 from burnish.tile.expr import Argument, Call, Expr
 from burnish.tile.graph import Read, TileOp, arguments_of
-from burnish.tile.index import Axis, Index, at, axes_of, substitute
+from burnish.tile.index import Axis, Index, at, substitute
 
 _LOWEST = 'float("-inf")'
 
@@ -44,9 +44,8 @@ class SoftmaxRow:
 def weighted(writer: KernelWriter, point: Point, sides: ProductOperands) -> SoftmaxRow | None:
     """Return the softmax that is a product's left side, if its rows are longer than a block."""
     op, left = point.op, narrow(sides.left)
-    if not isinstance(left, Argument) or len(op.reduced) != 1:
-        return None
-    if terms_of(writer, point, sides).block >= op.reduced[0].extent:
+    terms = terms_of(writer, point, sides)
+    if not isinstance(left, Argument) or terms.outer or terms.block >= terms.count:
         return None
     read = op.reads[left.position]
     weights = writer.ops.get(read.tensor)
@@ -57,15 +56,17 @@ def weighted(writer: KernelWriter, point: Point, sides: ProductOperands) -> Soft
         return None
     bind = dict(zip(weights.spatial, read.index, strict=True))
     index = tuple(substitute(part, bind) for part in row.index)
-    return replace(row, index=index) if _runs_along(row, index, op.reduced[0]) else None
+    return replace(row, index=index) if _runs_along(row, index, op.reduced) else None
 
 
-def _runs_along(row: SoftmaxRow, index: tuple[Index, ...], terms: Axis) -> bool:
+def _runs_along(row: SoftmaxRow, index: tuple[Index, ...], terms: tuple[Axis, ...]) -> bool:
     """Say whether the terms of a product are just the row of the softmax."""
-    (axis,) = _row_axes(row.exponential, _largest(row.exponential))
-    place = row.exponential.spatial.index(axis)
-    others = (part for number, part in enumerate(index) if number != place)
-    return index[place] == at(terms) and not any(terms in axes_of(part) for part in others)
+    axes = _row_axes(row.exponential, _largest(row.exponential))
+    along = [
+        part for axis, part in zip(row.exponential.spatial, index, strict=True) if axis in axes
+    ]
+    others = [p for axis, p in zip(row.exponential.spatial, index, strict=True) if axis not in axes]
+    return set(along) == {at(axis) for axis in terms} and not axes_in(others) & set(terms)
 
 
 def _softmax(writer: KernelWriter, weights: TileOp) -> SoftmaxRow | None:
@@ -111,10 +112,12 @@ def _folds(
 ) -> bool:
     """Say whether a nest folds along a row what an expression over another nest's axes is."""
     axes = _row_axes(over, highest)
-    if op.combine != combine or op.finish is not None or len(op.reduced) != 1 or len(axes) != 1:
+    if op.combine != combine or op.finish is not None or len(op.reduced) != len(axes):
         return False
-    bind = dict(zip(op.spatial, highest.index, strict=True)) | {op.reduced[0]: at(axes[0])}
-    return op.reduced[0].extent == axes[0].extent and _same(op.body, op.reads, body, reads, bind)
+    bind = dict(zip(op.spatial, highest.index, strict=True))
+    bind |= {own: at(axis) for own, axis in zip(op.reduced, axes, strict=True)}
+    same = [axis.extent for axis in op.reduced] == [axis.extent for axis in axes]
+    return same and _same(op.body, op.reads, body, reads, bind)
 
 
 def _same(
@@ -171,7 +174,7 @@ def averaged(writer: KernelWriter, point: Point, sides: ProductOperands, row: So
         top, below = writer.fresh("top"), writer.fresh("below")
         writer.line(f"{top} = tl.full({rows}, {_LOWEST}, tl.float32)")
         writer.line(f"{below} = tl.zeros({rows}, dtype=tl.float32)")
-        writer.tally.multiplied_sums += writer.multiplying
+        writer.tally.multiplied_sums += writer.multiplying or writer.beside
         with counted(writer, loop):
             _step(writer, loop, sides, row, (total, top, below))
         writer.line(f"{total} = {total} / {below}")
@@ -211,9 +214,8 @@ def _scores(
     frame = (sides.rows, loop.k)
     places = (substitute(part, loop.point.bind) for part in row.index)
     bind = dict(zip(row.exponential.spatial, places, strict=True))
-    outer, writer.multiplying = writer.multiplying, True
-    value = writer.expression(row.scores, Point(row.exponential, bind, frame))
-    writer.multiplying = outer
+    with writer.multiplied(beside=False):
+        value = writer.expression(row.scores, Point(row.exponential, bind, frame))
     text = spelling.casted(value.text, value.dtype, "f32")
     if not value.dims >= set(frame):
         text = f"tl.broadcast_to({text}, {writer.shape(frame, frame)})"

@@ -15,7 +15,7 @@ from burnish.codegen.gpu.operands import LEAST, ProductOperands, narrow
 from burnish.codegen.gpu.writer import KernelWriter, Point, Value
 from burnish.tile.expr import Expr, Guard, Inside, walk
 from burnish.tile.graph import TileOp, arguments_of
-from burnish.tile.index import Axis, Index, at, axes_of, substitute, unflatten
+from burnish.tile.index import Axis, Index, at, axes_of, flatten, substitute, unflatten
 
 MOST_SEGMENTS = 16
 """Tensors that lie side by side in what is multiplied, each with a loop of its own."""
@@ -55,6 +55,7 @@ class ProductLoop:
 def summed(writer: KernelWriter, point: Point, sides: ProductOperands) -> Value:
     """Write the loops over the terms of a sum of products; what is summed up comes back."""
     depends = axes_in(point.bind.values())
+    writer.tally.multiplied_sums += writer.beside
     with writer.at(depends):
         terms = terms_of(writer, point, sides)
         total = started(writer, sides)
@@ -172,9 +173,8 @@ def operand_text(
 ) -> str:
     """Return one side of a product in the type that is multiplied, zero behind the last term."""
     inner, point = narrow(side), replace(loop.point, frame=frame, done={})
-    outer, writer.multiplying = writer.multiplying, True
-    value = writer.expression(inner, point)
-    writer.multiplying = outer
+    with writer.multiplied(beside=frame[0] == loop.k):
+        value = writer.expression(inner, point)
     text = spelling.casted(value.text, value.dtype, dtype)
     if writer.blocks[loop.k].padded and not writer.loaded.get(value.text):
         kept = f"tl.where({writer.arithmetic(frame).inside(loop.k)}, {text}, 0.0)"
@@ -217,15 +217,30 @@ def terms_of(writer: KernelWriter, point: Point, sides: ProductOperands) -> Term
     an image, or outside. Too few of them, and all terms are counted as one.
     """
     order = sorted(point.op.reduced, key=lambda axis: -_stride(writer, point, sides, axis))
-    inner = order[-1]
-    if len(order) == 1:
+    inner, count = order[-1], math.prod(axis.extent for axis in order)
+    if len(order) == 1 or _side_by_side(writer, point, order):
         # a product inside of another's loop must not loop itself
-        whole = writer.multiplying and inner.extent <= WHOLE
-        block = power_of_two(inner.extent, LEAST) if whole else writer.depth(inner.extent)
-        return Terms((), (inner,), block)
+        whole = writer.multiplying and count <= WHOLE
+        block = power_of_two(count, LEAST) if whole else writer.depth(count)
+        return Terms((), tuple(order), block)
     if inner.extent >= LEAST and inner.extent % RUN == 0:
         return Terms(tuple(order[:-1]), (inner,), _block(inner.extent, writer.depth(inner.extent)))
-    return Terms((), tuple(order), writer.depth(math.prod(axis.extent for axis in order)))
+    return Terms((), tuple(order), writer.depth(count))
+
+
+def _side_by_side(writer: KernelWriter, point: Point, order: Sequence[Axis]) -> bool:
+    """Say whether all terms lie in memory as if they were counted by one axis."""
+    op, k = point.op, Axis("k", math.prod(axis.extent for axis in order))
+    bind = dict(zip(order, unflatten(at(k), tuple(axis.extent for axis in order)), strict=True))
+    for read in (op.reads[position] for position in arguments_of(op.body)):
+        kind = writer.types[read.tensor]
+        places = writer.orders.get(read.tensor) or range(len(kind.shape))
+        index = [substitute(read.index[place], bind) for place in places]
+        offset = flatten(index, [kind.shape[place] for place in places])
+        plain = all(atom == k or k not in axes_of(Index(((atom, 1),))) for atom, _ in offset.terms)
+        if read.guards or not plain:
+            return False
+    return True
 
 
 def _block(extent: int, most: int) -> int:

@@ -264,6 +264,13 @@ def number(value: Number, dtype: str) -> str:
     return text if dtype == "f32" else f"tl.full((), {text}, {TYPES[dtype]})"
 
 
+def otherwise(value: Number, dtype: str) -> str:
+    """Return what a load gives where it loads nothing."""
+    if value == 0 or dtype not in FLOATS:
+        return str(int(value))
+    return number(value, "f32")
+
+
 def tensor(text: str, dtype: str) -> str:
     """Return a number as a tensor of no dimension, which functions of tensors want."""
     if not re.match(r'-?\d|float\("', text):

@@ -41,7 +41,7 @@ class Tally:
     looped_bytes: float = 0.0
     """What one turn of the innermost loops loads: each step that runs ahead holds as much."""
     multiplied_sums: int = 0
-    """Loops over products whose sums another product multiplies."""
+    """Loops over products whose sums another product multiplies, and products at its right side."""
     turns: int = 0
     """Turns of all loops."""
 

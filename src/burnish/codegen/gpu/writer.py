@@ -105,7 +105,7 @@ class KernelWriter:
         self.approximate = approximate
         self.halves = False
         """Whether all that it writes are 16-bit floats, and need not be exact to the last bit."""
-        self.multiplying = False
+        self.multiplying = self.beside = False
         self._depth = depth
         self._names: dict[str, int] = {}
         self._lines = 0
@@ -166,6 +166,16 @@ class KernelWriter:
             self.scopes = self.scopes[:-1]
             outer.lines.append(head)
             outer.lines += [f"    {line}" for line in body.lines]
+
+    @contextmanager
+    def multiplied(self, *, beside: bool) -> Iterator[None]:
+        """Write a side of a product; `beside`: its right one."""
+        before = self.multiplying, self.beside
+        self.multiplying, self.beside = True, self.beside or beside
+        try:
+            yield
+        finally:
+            self.multiplying, self.beside = before
 
     def know(self, *axes: Axis) -> None:
         """Say that the innermost scope has given these axes a value."""
@@ -242,8 +252,7 @@ class KernelWriter:
             if mask and dims - axes_of(offset):
                 text = f"{text} + tl.full({self.shape(dims, frame)}, 0, tl.int32)"
             if mask:
-                other = spelling.number(read.otherwise, "f32" if kind.dtype != "bool" else "i8")
-                other = "0" if read.otherwise == 0 else _typed(other, read.otherwise, kind.dtype)
+                other = spelling.otherwise(read.otherwise, kind.dtype)
                 text = f"{text}, mask={mask}, other={other}"
             loaded = f"tl.load({text})" + (" != 0" if kind.dtype == "bool" else "")
             alone = bool(dims) and scattered(offset, guards, dims)
@@ -387,9 +396,3 @@ class KernelWriter:
 
 def _indices(guards: Iterable[Guard]) -> Iterator[Index]:
     return (guard.index for guard in guards)
-
-
-def _typed(text: str, value: object, dtype: str) -> str:
-    if dtype in spelling.FLOATS:
-        return text
-    return str(int(value)) if isinstance(value, int | float) else text
