@@ -138,12 +138,18 @@ def ran(folder: Path, feeds: dict[str, np.ndarray], limit: int | None) -> Row:
 
 def measured(built: Module, folders: dict[str, Path], rows: list[Row]) -> None:
     """Add to rows what both plans take inside of their limits, and how far results are apart."""
+    from burnish.core.errors import BurnishError
+
     feeds = {name: each.numpy() for name, each in built.inputs.items()}
     wanted = wanted_of(built)
     whole = {fusion: ran(folder, feeds, None) for fusion, folder in folders.items()}
     for row in rows:
         for fusion, folder in folders.items():
-            found = ran(folder, feeds, row["limit_bytes"])
+            try:
+                found = ran(folder, feeds, row["limit_bytes"])
+            except BurnishError as error:  # the other rows may run, and are told
+                row["failed"] = f"{fusion}: {error.problem}"
+                break
             far = np.linalg.norm(found["output"].astype(np.float64) - wanted)
             row[fusion] = {
                 "seconds": found["seconds"],
@@ -161,6 +167,8 @@ def told(row: Row) -> str:
         f"{row[name] / MIB:,.0f} MiB"
         for name in ("limit_bytes", "fused_bytes", "operators_bytes", "unfused_bytes")
     )
+    if "failed" in row:
+        return f"| {counts} | failed: {row['failed']} |"
     line = f"| {counts} | {row['fused_bytes'] / row['operators_bytes']:.2f} |"
     if "full" in row:
         full, none = row["full"], row["none"]
@@ -173,6 +181,8 @@ def told(row: Row) -> str:
 
 def holds(row: Row) -> bool:
     """Say whether transfers are halved, and results what they are with all memory."""
+    if "failed" in row:
+        return False
     right = all(row[each]["same_bits"] for each in ("full", "none") if each in row)
     near = "full" not in row or row["full"]["from_f32"] < 1e-2
     return right and near and bool(row["fused_bytes"] <= ALLOWED * row["operators_bytes"])
@@ -183,7 +193,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="nafnet")
     parser.add_argument("--edge", type=int, default=2048)
-    parser.add_argument("--shares", default="0.2,0.5,0.75,0.95")
+    parser.add_argument("--shares", default="0.95,0.75,0.5,0.2")
     parser.add_argument("--folder", type=Path, default=Path("build/larger"))
     parser.add_argument("--count", action="store_true", help="only count, without a card")
     parser.add_argument("-o", "--output", type=Path)
