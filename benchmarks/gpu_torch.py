@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-MODELS = "bert-base,vit-s32,mobilenet-v2,nafnet,swin-t"
+MODELS = "bert-base,vit-s32,mobilenet-v2,nafnet,gpt2"
 BACK_ENDS = ("inductor", "burnish")
 ALLOWED = 1.02
 """Of the default's time: what two equal ones differ by is within it."""
@@ -65,7 +65,7 @@ def measured(name: str, batch: int, device: str, *, small: bool) -> Row:
     """Return how far results are from f32's, and how long blocking calls take, in turns."""
     import torch
 
-    from burnish.integrations.torch_backend import graphs
+    from burnish.integrations.torch_backend import graph_breaks, graphs
     from burnish.timing.turns import Turns, take_turns
 
     module, inputs = built(name, batch, device, small=small)
@@ -92,6 +92,9 @@ def measured(name: str, batch: int, device: str, *, small: bool) -> Row:
         "ratio": statistics.median(ratios), "ratios": ratios,
         "kernels": [each.kernels for each in graphs()],
         "eager_graphs": [each.eager for each in graphs() if each.eager],
+        "graph_breaks": [[each.reason, each.times] for each in graph_breaks()],
+        "shared_bytes": sum(each.shared_bytes for each in graphs()),
+        "copied_bytes": sum(each.copied_bytes for each in graphs()),
     }  # fmt: skip
 
 
@@ -156,7 +159,9 @@ def told(row: Row) -> str:
     return (
         f"| {row['model']} b{row['batch']} | {micro['eager']} | {micro['inductor']} |"
         f" {micro['burnish']} | {row['ratio']:.2f} ({min(row['ratios']):.2f} –"
-        f" {max(row['ratios']):.2f}) | {errors['burnish']:.1e} ({errors['eager']:.1e}) |{eager}"
+        f" {max(row['ratios']):.2f}) | {errors['burnish']:.1e} ({errors['eager']:.1e}) |"
+        f" {row['shared_bytes'] / 2**20:.1f} of"
+        f" {(row['shared_bytes'] + row['copied_bytes']) / 2**20:.1f} MiB |{eager}"
     )
 
 
@@ -194,8 +199,8 @@ def main() -> int:
         print(json.dumps(first, indent=1))
         return 0
     rows = []
-    print("| model | eager | default | burnish | default / burnish | error (eager's) |")
-    print("|---|--:|--:|--:|--:|--:|", flush=True)
+    print("| model | eager | default | burnish | default / burnish | error (eager's) | shared |")
+    print("|---|--:|--:|--:|--:|--:|--:|", flush=True)
     for name in names:
         row = in_process(asked, name, "measure")
         row["compiling"] = [each for each in first if each["model"] == name]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from burnish.core.residency import Touched, Work
+from burnish.core.residency import SteppedWork, Touched
 
 
 @st.composite
-def works(draw: st.DrawFn) -> Work:
+def works(draw: st.DrawFn) -> SteppedWork:
     """Return a few steps; each writes something new and reads some of what there is."""
     given = [f"given {n}" for n in range(draw(st.integers(1, 4)))]
     known = list(given)
@@ -20,7 +20,7 @@ def works(draw: st.DrawFn) -> Work:
         known += writes
     made = [name for step in steps for name in step.writes]
     lasting = draw(st.sets(st.sampled_from(given)))
-    return Work(
+    return SteppedWork(
         steps=tuple(steps),
         sizes={name: draw(st.integers(0, 6)) * 64 for name in known},
         given=frozenset(given),

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from burnish.core.residency import (
     Residency,
+    SteppedWork,
     TooSmallError,
     Touched,
-    Work,
     residency,
 )
 from residencies import limits, works
 
 
-def found_or_none(work: Work, limit: int) -> Residency | None:
+def found_or_none(work: SteppedWork, limit: int) -> Residency | None:
     try:
         return residency(work, limit)
     except TooSmallError:
@@ -24,7 +24,7 @@ def found_or_none(work: Work, limit: int) -> Residency | None:
 
 
 @given(works(), limits)
-def test_only_what_cannot_be_touched_aside_is_too_large(work: Work, limit: int) -> None:
+def test_only_what_cannot_be_touched_aside_is_too_large(work: SteppedWork, limit: int) -> None:
     fixed = [work.bytes_of([n for n in s.names if n in work.fixed]) for s in work.steps]
     if found_or_none(work, limit) is None:
         assert max(fixed) > limit
@@ -33,7 +33,7 @@ def test_only_what_cannot_be_touched_aside_is_too_large(work: Work, limit: int) 
 
 
 @given(works(), limits)
-def test_everything_that_a_step_touches_is_in_one_place(work: Work, limit: int) -> None:
+def test_everything_that_a_step_touches_is_in_one_place(work: SteppedWork, limit: int) -> None:
     found = found_or_none(work, limit)
     if found is None:
         return
@@ -46,7 +46,7 @@ def test_everything_that_a_step_touches_is_in_one_place(work: Work, limit: int) 
 
 
 @given(works(), limits)
-def test_nothing_lies_on_anything_else_or_outside(work: Work, limit: int) -> None:
+def test_nothing_lies_on_anything_else_or_outside(work: SteppedWork, limit: int) -> None:
     found = found_or_none(work, limit)
     if found is None:
         return
@@ -61,7 +61,7 @@ def test_nothing_lies_on_anything_else_or_outside(work: Work, limit: int) -> Non
 
 
 @given(works(), limits)
-def test_what_is_moved_is_what_comes_and_what_is_put_aside(work: Work, limit: int) -> None:
+def test_what_is_moved_is_what_comes_and_what_is_put_aside(work: SteppedWork, limit: int) -> None:
     found = found_or_none(work, limit)
     if found is None:
         return
@@ -77,7 +77,7 @@ def test_what_is_moved_is_what_comes_and_what_is_put_aside(work: Work, limit: in
 
 
 @given(works())
-def test_with_enough_room_only_what_must_be_is_moved(work: Work) -> None:
+def test_with_enough_room_only_what_must_be_is_moved(work: SteppedWork) -> None:
     found = residency(work, sum(work.sizes.values()))
     read = {name for step in work.steps for name in step.reads} & work.given
     assert found.kept == work.lasting
@@ -86,7 +86,7 @@ def test_with_enough_room_only_what_must_be_is_moved(work: Work) -> None:
 
 
 @given(works(), limits)
-def test_no_less_is_moved_than_must_be(work: Work, limit: int) -> None:
+def test_no_less_is_moved_than_must_be(work: SteppedWork, limit: int) -> None:
     found = found_or_none(work, limit)
     if found is not None:
         assert found.moved_bytes >= residency(work, sum(work.sizes.values())).moved_bytes
@@ -98,7 +98,7 @@ def test_what_is_needed_last_is_put_aside(ways: int) -> None:
     chain += [Touched((f"b{n}",), (f"b{n + 1}",)) for n in range(ways)]
     chain += [Touched((f"b{ways}", "a"), ("y",))]
     names = {name for step in chain for name in step.names}
-    work = Work(tuple(chain), dict.fromkeys(names, 64), frozenset("x"), frozenset("y"))
+    work = SteppedWork(tuple(chain), dict.fromkeys(names, 64), frozenset("x"), frozenset("y"))
     found = residency(work, 3 * 64)
     assert found.moved_bytes == 2 * 64
     tight = residency(work, 2 * 64 + 63)
@@ -109,7 +109,9 @@ def test_what_is_needed_last_is_put_aside(ways: int) -> None:
 def test_a_step_that_is_too_large_touches_the_smallest_thing_that_suffices_aside() -> None:
     sizes = {"x": 640, "w": 64, "y": 256}
     step = Touched(("x", "w"), ("y",))
-    work = Work((step,), sizes, frozenset("xw"), frozenset("y"), frozenset("w"), frozenset("w"))
+    work = SteppedWork(
+        (step,), sizes, frozenset("xw"), frozenset("y"), frozenset("w"), frozenset("w")
+    )
     assert residency(work, 704).aside == {0: frozenset("y")}
     assert residency(work, 320).aside == {0: frozenset("x")}
     assert residency(work, 64).aside == {0: frozenset("xy")}

@@ -44,7 +44,8 @@ def compiled(factory: str, folder: Path, target: str) -> int:
 
 
 def fed(folder: Path, rows: int) -> list[str]:
-    np.savez(folder.parent / "x.npz", input=np.ones((rows, 64), np.float16))
+    # a module is exported in fp32 whatever its own type is, unless --precision says otherwise
+    np.savez(folder.parent / "x.npz", input=np.ones((rows, 64), np.float32))
     return ["exec", str(folder), "--data", str(folder.parent / "x.npz")]
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.core.residency import Residency, TooSmallError, Touched, Work, residency
+from burnish.core.residency import Residency, SteppedWork, TooSmallError, Touched, residency
 from burnish.cuda.timetable import Moved, Timetable, timetable
 from residencies import limits, works
 
@@ -30,7 +30,7 @@ ORDERS: dict[str, Order] = {
 class Card:
     """Memory whose lines are labelled with what they hold, and three queues of work."""
 
-    work: Work
+    work: SteppedWork
     found: Residency
     table: Timetable
     lines: dict[int, str] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Card:
 
 @given(works(), limits, st.randoms(use_true_random=False))
 def test_every_order_that_the_events_allow_computes_the_same(
-    work: Work, limit: int, order: random.Random
+    work: SteppedWork, limit: int, order: random.Random
 ) -> None:
     try:
         found = residency(work, limit)
@@ -102,7 +102,7 @@ def test_every_order_that_the_events_allow_computes_the_same(
         assert card.host >= work.wanted
 
 
-BACK_AND_FORTH = Work(
+BACK_AND_FORTH = SteppedWork(
     steps=(
         Touched(("x",), ("a",)),
         Touched(("x",), ("b",)),
@@ -126,7 +126,7 @@ def test_what_was_put_aside_has_arrived_there_before_it_is_used(lines: int, choo
 
 
 @given(works(), limits)
-def test_what_waits_stands_behind_what_it_waits_for(work: Work, limit: int) -> None:
+def test_what_waits_stands_behind_what_it_waits_for(work: SteppedWork, limit: int) -> None:
     try:
         found = residency(work, limit)
     except TooSmallError:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 import pytest
 import torch
 from torch import nn
+from torch._dynamo.utils import counters
 
 from burnish.codegen.cached import ModelSource, compiled_for
 from burnish.integrations import torch_backend, torch_graph, torch_opened
-from burnish.integrations.torch_backend import backend, graphs
+from burnish.integrations.torch_backend import backend, graph_breaks, graphs
 from burnish.runtime.cuda import runner
 from burnish.runtime.load import LoadedModel
 from codegen.gpu.interpreted_card import interpreted_card
@@ -68,3 +69,39 @@ def test_what_has_no_kernel_is_left_to_pytorch_with_the_operator() -> None:
     (report,) = graphs()
     assert report.eager.startswith("part of it has no kernel: ONNX Runtime runs ")
     assert "on the CPU: TopK ×1 (" in report.eager
+
+
+def test_weights_are_read_where_the_module_has_them() -> None:
+    module = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 16)).eval()
+    run = torch.compile(module, backend=backend)
+    x = torch.randn(16, 16)
+    torch.testing.assert_close(run(x), module(x), rtol=1e-2, atol=1e-3)
+    (report,) = graphs()
+    whole = sum(4 * each.numel() for each in module.parameters())
+    assert report.shared_bytes + report.copied_bytes == whole
+    assert report.shared_bytes >= 4 * (32 + 16)
+
+
+def test_weights_that_are_written_anew_are_not_read_as_they_were() -> None:
+    module = nn.Sequential(nn.Linear(16, 32), nn.ReLU()).eval()
+    run = torch.compile(module, backend=backend)
+    x = torch.randn(16, 16)
+    run(x)
+    module[0].weight.mul_(2)
+    module[0].bias.add_(1)
+    torch.testing.assert_close(run(x), module(x), rtol=1e-2, atol=1e-3)
+
+
+def test_graph_breaks_are_told_with_their_reasons() -> None:
+    counters["graph_break"].clear()
+
+    def broken(x: torch.Tensor) -> torch.Tensor:
+        y = x.relu()
+        torch._dynamo.graph_break()
+        return y + 1
+
+    x = torch.randn(4, 8)
+    torch.testing.assert_close(torch.compile(broken, backend=backend)(x), x.relu() + 1)
+    (found,) = graph_breaks()
+    assert found.times == 1
+    assert "graph_break" in found.reason

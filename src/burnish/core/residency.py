@@ -31,7 +31,7 @@ class Touched:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class SteppedWork:
     """Steps in order, and the things that they touch."""
 
     steps: tuple[Touched, ...]
@@ -46,7 +46,7 @@ class Work:
     lasting: frozenset[str] = frozenset()
     """What of the given may stay for good, from run to run, if there is room."""
 
-    def without(self, names: frozenset[str]) -> Work:
+    def without(self, names: frozenset[str]) -> SteppedWork:
         """Return the steps as if they did not touch some things."""
         return replace(
             self,
@@ -121,7 +121,7 @@ class TooSmallError(Exception):
         self.needed_bytes = needed_bytes
 
 
-def residency(work: Work, limit_bytes: int) -> Residency:
+def residency(work: SteppedWork, limit_bytes: int) -> Residency:
     """Return how steps run in so many bytes, with as little moved as was found.
 
     `TooSmallError` where they cannot, because one step needs more.
@@ -137,7 +137,7 @@ def residency(work: Work, limit_bytes: int) -> Residency:
     return min(found, key=lambda one: one.moved_bytes)
 
 
-def _without_kept(work: Work, limit_bytes: int) -> Residency:
+def _without_kept(work: SteppedWork, limit_bytes: int) -> Residency:
     """Return the best of all choices; one that moves more before it has places is not placed."""
     aside = {
         number: left
@@ -156,7 +156,7 @@ def _without_kept(work: Work, limit_bytes: int) -> Residency:
     return _residency(work, *best)
 
 
-def _left_aside(work: Work, number: int, limit_bytes: int) -> Iterator[str]:
+def _left_aside(work: SteppedWork, number: int, limit_bytes: int) -> Iterator[str]:
     """Yield what a step must touch aside: the smallest thing that suffices, else the largest."""
     there = list(work.steps[number].names)
     while (over := work.bytes_of(there) - limit_bytes) > 0:
@@ -172,7 +172,7 @@ def _left_aside(work: Work, number: int, limit_bytes: int) -> Iterator[str]:
 class _Room:
     """The small memory as steps go by."""
 
-    work: Work
+    work: SteppedWork
     uses: Mapping[str, Sequence[int]]
     """The steps that touch each thing, in order."""
     free_bytes: int
@@ -228,7 +228,7 @@ _CHOICES: tuple[_Choice, ...] = (_farthest, _cheapest, _weighed, _smallest)
 
 
 def _stays(
-    work: Work, limit_bytes: int, aside: Mapping[int, frozenset[str]], choice: _Choice
+    work: SteppedWork, limit_bytes: int, aside: Mapping[int, frozenset[str]], choice: _Choice
 ) -> Iterator[Stay]:
     """Yield when each thing is there; places are not looked at."""
     room = _Room(work, _uses(work, aside), limit_bytes, copied={*work.given, *work.wanted})
@@ -250,7 +250,7 @@ def _stays(
                 yield room.leaves(name)
 
 
-def _uses(work: Work, aside: Mapping[int, frozenset[str]]) -> dict[str, list[int]]:
+def _uses(work: SteppedWork, aside: Mapping[int, frozenset[str]]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {name: [] for step in work.steps for name in step.names}
     for number, step in enumerate(work.steps):
         for name in step.names:
@@ -273,7 +273,7 @@ class _Moves:
         return self.fetched_bytes + self.stored_bytes
 
 
-def _moves(work: Work, stays: Sequence[Stay], aside: Mapping[int, frozenset[str]]) -> _Moves:
+def _moves(work: SteppedWork, stays: Sequence[Stay], aside: Mapping[int, frozenset[str]]) -> _Moves:
     written = {name: number for number, step in enumerate(work.steps) for name in step.writes}
     needed = {*work.wanted, *(stay.name for stay in stays if stay.fetched)}
     needed |= {name for names in aside.values() for name in names}
@@ -290,7 +290,7 @@ def _moves(work: Work, stays: Sequence[Stay], aside: Mapping[int, frozenset[str]
     )
 
 
-def _residency(work: Work, moves: _Moves, offsets: Sequence[int]) -> Residency:
+def _residency(work: SteppedWork, moves: _Moves, offsets: Sequence[int]) -> Residency:
     placed = [replace(stay, offset=at) for stay, at in zip(moves.stays, offsets, strict=True)]
     written = {name: number for number, step in enumerate(work.steps) for name in step.writes}
     return Residency(
@@ -304,7 +304,7 @@ def _residency(work: Work, moves: _Moves, offsets: Sequence[int]) -> Residency:
 
 
 def _seated(
-    work: Work, stays: Sequence[Stay], limit_bytes: int
+    work: SteppedWork, stays: Sequence[Stay], limit_bytes: int
 ) -> tuple[Sequence[Stay], Sequence[int]]:
     """Return stays with their places; those that gaps keep from fitting are fetched once more.
 
@@ -317,7 +317,7 @@ def _seated(
         stays = _with_one_split(work, stays, stays[found.homeless])
 
 
-def _with_one_split(work: Work, stays: Sequence[Stay], homeless: Stay) -> Sequence[Stay]:
+def _with_one_split(work: SteppedWork, stays: Sequence[Stay], homeless: Stay) -> Sequence[Stay]:
     """Return stays of which one is two: the one without a place, or the smallest in its way."""
     in_the_way = [s for s in stays if s.first <= homeless.last and homeless.first <= s.last]
     longer = [stay for stay in in_the_way if len(stay.uses) > 1]

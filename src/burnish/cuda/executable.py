@@ -19,7 +19,7 @@ from burnish.cuda.device_array import DeviceArray
 from burnish.cuda.dlpack import LentMemory
 from burnish.cuda.driver import Driver, DriverError, Event, Stream
 from burnish.cuda.feeding import Feed, GivenInput
-from burnish.cuda.graphs import Line, Memory
+from burnish.cuda.graphs import Addresses, Line, Memory
 from burnish.cuda.kernel import CubinKernel
 from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.memory import Holder, Slot, SlotPool, aligned, enough_memory
@@ -43,7 +43,12 @@ class DeviceExecutable:
     """Runs a plan on a card; calls from several threads run one after the other."""
 
     def __init__(
-        self, driver: Driver, plan: DevicePlan, loaded: LoadedKernels, constants: int
+        self,
+        driver: Driver,
+        plan: DevicePlan,
+        loaded: LoadedKernels,
+        constants: int,
+        lent: Addresses | None = None,
     ) -> None:
         self.plan = plan
         self._driver = driver
@@ -57,7 +62,7 @@ class DeviceExecutable:
         self._staging = Staging(driver)
         self._inputs = _Block(driver, {name: plan.buffers[name] for name in plan.inputs})
         self._outputs = _Block(driver, {name: plan.buffers[name] for name in plan.outputs})
-        memory = Memory(self._arena, self._arena + shared, constants)
+        memory = Memory(self._arena, self._arena + shared, constants, lent or {})
         self._line = Line(driver, plan, loaded, memory)
 
     def run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from burnish.cuda.driver import Driver, DriverError, Event, Graph, Start, Stream
 from burnish.cuda.loaded import LoadedKernels
@@ -33,6 +33,8 @@ class Memory:
     programs: int
     """For what the programs of a step need for themselves."""
     constants: int
+    lent: Addresses = field(default_factory=dict)
+    """Constants that lie elsewhere: somebody has them on the card already."""
 
 
 class Line:
@@ -50,7 +52,7 @@ class Line:
             name: homes[buffer.home] + buffer.offset
             for name, buffer in plan.buffers.items()
             if buffer.home in homes
-        }
+        } | dict(memory.lent)
         self._border = (*plan.inputs, *plan.outputs)
         self._graphs: OrderedDict[tuple[int, ...], _Captured] = OrderedDict()
         self._seen: OrderedDict[tuple[int, ...], None] = OrderedDict()

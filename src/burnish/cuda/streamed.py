@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.errors import MissingCapabilityError
-from burnish.core.residency import Residency, TooSmallError, Touched, Work, residency
+from burnish.core.residency import Residency, SteppedWork, TooSmallError, Touched, residency
 from burnish.core.units import size as size_text
 from burnish.cuda import feeding
 from burnish.cuda.driver import Driver, Event, Stream
@@ -27,7 +27,7 @@ from burnish.cuda.timetable import Moved, TimedStep, timetable
 Bytes = NDArray[np.uint8]
 
 
-def work_of(plan: DevicePlan) -> Work:
+def work_of(plan: DevicePlan) -> SteppedWork:
     """Return what the steps of a plan touch; inputs and outputs are the host's."""
     steps = tuple(_touched(step) for step in plan.steps)
     names = dict.fromkeys(name for step in steps for name in step.names)
@@ -35,7 +35,7 @@ def work_of(plan: DevicePlan) -> Work:
     constants = frozenset(name for name in names if homes[name] == "constant")
     # programs of a kernel add to what must be zero before: they do not do so across the link
     zeroed = frozenset(name for step in plan.kernel_steps for name in step.zeroed)
-    return Work(
+    return SteppedWork(
         steps=steps,
         sizes={name: aligned(plan.buffers[name].bytes) for name in names},
         given=constants | {name for name in names if homes[name] == "input"},
@@ -238,14 +238,14 @@ class _Layout:
             self.end += sizes[name]
 
 
-def _on_host(work: Work, found: Residency) -> set[str]:
+def _on_host(work: SteppedWork, found: Residency) -> set[str]:
     """Return what lies aside at some time."""
     fetched = {stay.name for stay in found.stays if stay.fetched}
     touched = {name for names in found.aside.values() for name in names}
     return {*fetched, *touched, *found.stored, *work.wanted}
 
 
-def _fitting(work: Work, plan: DevicePlan, limit_bytes: int) -> Residency:
+def _fitting(work: SteppedWork, plan: DevicePlan, limit_bytes: int) -> Residency:
     """Return how the steps run in so much memory; one line where they cannot."""
     try:
         return residency(work, limit_bytes)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
-from burnish.core.residency import Residency, Stay, Work
+from burnish.core.residency import Residency, Stay, SteppedWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Timetable:
     """How many there are."""
 
 
-def timetable(work: Work, found: Residency) -> Timetable:
+def timetable(work: SteppedWork, found: Residency) -> Timetable:
     """Return in which order steps and copies are put in line, and what they wait for.
 
     What waits stands behind what it waits for: an event that was never put in line is taken for
@@ -58,7 +58,7 @@ def timetable(work: Work, found: Residency) -> Timetable:
 class _Draft:
     """A timetable in the making; steps wait for each other by standing in one stream."""
 
-    def __init__(self, work: Work, found: Residency) -> None:
+    def __init__(self, work: SteppedWork, found: Residency) -> None:
         self._work = work
         self._found = found
         self._numbers = count()

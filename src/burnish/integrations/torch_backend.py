@@ -17,7 +17,7 @@ from typing import Any
 
 from burnish.core.errors import BurnishError, UsageError
 from burnish.integrations.torch_graph import CompiledShape, compile_for, is_tensor
-from burnish.integrations.torch_opened import NotCompiledError
+from burnish.integrations.torch_opened import NotCompiledError, OpenedGraph
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +43,19 @@ class GraphOutcome:
     """What else runs, and why."""
     eager: str = ""
     """Why PyTorch runs it as it is; empty: it does not."""
+    shared_bytes: int = 0
+    """Of weights that kernels read where the module has them."""
+    copied_bytes: int = 0
+    """Of weights that they have of their own: folded, or laid out in another way."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphBreak:
+    """A place at which Dynamo ends a graph, and Python goes on by itself."""
+
+    reason: str
+    """As Dynamo tells it."""
+    times: int
 
 
 _REPORTS: deque[GraphOutcome] = deque(maxlen=_KEPT_REPORTS)
@@ -51,6 +64,18 @@ _REPORTS: deque[GraphOutcome] = deque(maxlen=_KEPT_REPORTS)
 def graphs() -> tuple[GraphOutcome, ...]:
     """Return what became of the graphs that were called so far, the last ones of them."""
     return tuple(_REPORTS)
+
+
+def graph_breaks() -> tuple[GraphBreak, ...]:
+    """Return why Dynamo ended graphs in this process, whatever their back end; the most first."""
+    from torch._dynamo.utils import counters
+
+    found = [GraphBreak(_first_line(why), n) for why, n in counters["graph_break"].items()]
+    return tuple(sorted(found, key=lambda each: -each.times))
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def backend(
@@ -128,7 +153,7 @@ class CompiledGraph:
         except BurnishError as error:
             self._tell(error.problem, values)
             return None
-        self._report(values, kernels=found.opened.kernels, notes=found.opened.notes)
+        self._report(values, opened=found.opened)
         return found
 
     def _tell(self, reason: str, values: Sequence[Any]) -> None:
@@ -142,14 +167,18 @@ class CompiledGraph:
         self,
         values: Sequence[Any],
         *,
-        kernels: int = 0,
-        notes: tuple[str, ...] = (),
+        opened: OpenedGraph | None = None,
         eager: str = "",
     ) -> None:
         nodes = sum(node.op.startswith("call") for node in self._graph.graph.nodes)
         inputs = (values[n] for n in self._inputs)
         shapes = tuple(tuple(int(s) for s in each.shape) for each in inputs if is_tensor(each))
-        _REPORTS.append(GraphOutcome(nodes, shapes, kernels, notes, eager))
+        if opened is None:
+            _REPORTS.append(GraphOutcome(nodes, shapes, 0, (), eager))
+        else:
+            bytes_of_weights = opened.shared_bytes, opened.copied_bytes
+            own = opened.kernels, opened.notes
+            _REPORTS.append(GraphOutcome(nodes, shapes, *own, eager, *bytes_of_weights))
 
 
 def _refusal(values: Sequence[Any]) -> str:

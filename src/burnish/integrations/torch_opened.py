@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from burnish.engines.burnish_engine import KERNELS, divided, ort_notes
 from burnish.engines.model_facts import arithmetic_type
 from burnish.engines.torch_values import short_name, torch_type
 from burnish.process.scratch import scratch
+from burnish.runtime.plan import Plan
 from burnish.store import onnx_files
 from burnish.store.element_types import numpy_type
 from burnish.store.history import History
@@ -27,6 +29,8 @@ from burnish.store.stored import StoredModel
 Tensor = Any
 """`torch.Tensor`: torch is imported only where it is used."""
 Tensors = Mapping[str, Tensor]
+ALIGNED = 16
+"""Bytes: kernels load so many at once, from addresses that are multiples of it."""
 
 
 class NotCompiledError(Exception):
@@ -43,10 +47,16 @@ class OpenedGraph:
     """Nodes that run as kernels of ours."""
     notes: tuple[str, ...]
     """What else runs, and why."""
+    shared_bytes: int = 0
+    """Of constants that are the module's own tensors."""
+    copied_bytes: int = 0
+    """Of those that are not: computed from them, or laid out or typed in another way."""
+    kept: tuple[Tensor, ...] = ()
+    """Whose memory kernels read as long as it runs."""
 
 
-Opening = Callable[[ir.Model, Tensors, int], OpenedGraph]
-"""Compiles a graph for such inputs, with so many threads of the host."""
+Opening = Callable[[ir.Model, Tensors, int, Sequence[Tensor]], OpenedGraph]
+"""Compiles a graph for such inputs, with so many threads of the host, from such weights."""
 
 
 def opening_for(devices: set[str]) -> Opening:
@@ -61,7 +71,9 @@ def opening_for(devices: set[str]) -> Opening:
     )
 
 
-def on_host(model: ir.Model, feeds: Tensors, threads: int) -> OpenedGraph:
+def on_host(
+    model: ir.Model, feeds: Tensors, threads: int, _weights: Sequence[Tensor] = ()
+) -> OpenedGraph:
     """Return a graph on the CPU; what kernels do not cover runs in ONNX Runtime."""
     with _stored(model) as stored:
         session = ENGINES["burnish"].open(stored, EngineOptions(threads=threads))
@@ -74,7 +86,9 @@ def on_host(model: ir.Model, feeds: Tensors, threads: int) -> OpenedGraph:
     return OpenedGraph(run, placement.nodes_by_provider.get(KERNELS, 0), placement.notes)
 
 
-def on_card(model: ir.Model, feeds: Tensors, threads: int) -> OpenedGraph:
+def on_card(
+    model: ir.Model, feeds: Tensors, threads: int, weights: Sequence[Tensor] = ()
+) -> OpenedGraph:
     """Return a graph on the first card, in PyTorch's stream, without copies; it is kernels only."""
     import torch
 
@@ -86,6 +100,9 @@ def on_card(model: ir.Model, feeds: Tensors, threads: int) -> OpenedGraph:
     if plan.ort_steps:
         raise NotCompiledError(f"part of it has no kernel: {' '.join(ort_notes(plan))}")
 
+    lent = shared(plan, loaded.constants, weights)
+    loaded.borrow({name: tensor.data_ptr() for name, tensor in lent.items()})
+
     def run(given: Tensors) -> Tensors:
         dense = {name: each.detach().contiguous() for name, each in given.items()}
         for name, size in plan.indices.items():
@@ -93,7 +110,37 @@ def on_card(model: ir.Model, feeds: Tensors, threads: int) -> OpenedGraph:
         found = loaded.run_on_card(dense, stream=torch.cuda.current_stream())
         return {name: torch.from_dlpack(each) for name, each in found.items()}
 
-    return OpenedGraph(run, divided(plan).get(KERNELS, 0), ())
+    sizes = {
+        name: each.bytes or 0 for name, each in plan.tensors.items() if each.home == "constant"
+    }
+    shared_bytes = sum(sizes[name] for name in lent)
+    kernels = divided(plan).get(KERNELS, 0)
+    copied_bytes = sum(sizes.values()) - shared_bytes
+    return OpenedGraph(run, kernels, (), shared_bytes, copied_bytes, tuple(lent.values()))
+
+
+def shared(plan: Plan, constants: Array, weights: Sequence[Tensor]) -> dict[str, Tensor]:
+    """Return the constants of a plan that are, byte by byte, tensors of a module.
+
+    What a rewrite has changed, folded or laid out anew is not among them.
+    """
+    known = {_digest(array_of(each)): each for each in weights if _lendable(each)}
+    found = {}
+    for name, tensor in plan.tensors.items():
+        if tensor.home == "constant" and tensor.bytes:
+            own = known.get(_digest(constants[tensor.offset : tensor.offset + tensor.bytes]))
+            if own is not None:
+                found[name] = own
+    return found
+
+
+def _lendable(tensor: Tensor) -> bool:
+    """Say whether kernels can read a tensor where it is: dense, and where vectors may begin."""
+    return bool(tensor.is_contiguous() and tensor.numel() and tensor.data_ptr() % ALIGNED == 0)
+
+
+def _digest(array: Array) -> bytes:
+    return hashlib.sha256(np.ascontiguousarray(array).view(np.uint8).data).digest()
 
 
 def array_of(tensor: Tensor) -> Array:

@@ -10,7 +10,7 @@ import copy
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Protocol, runtime_checkable
 
@@ -63,6 +63,15 @@ class OnCard(Protocol):
         """Return how long each of `runs` runs took on the card's own clock."""
 
 
+@runtime_checkable
+class Streamed(Protocol):
+    """An executable whose tensors do not all fit where its kernels run."""
+
+    @property
+    def moved_bytes(self) -> int:
+        """Return what is moved there and back in each run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """A plan and what it needs besides its kernels."""
@@ -75,6 +84,8 @@ class Program:
     threads: int
     device_memory_bytes: int | None = None
     """The most of a card's memory that it may take, whatever its plan says; None: as that says."""
+    lent: Mapping[str, int] = field(default_factory=dict)
+    """Where on a card constants lie already, which who lends them keeps there."""
 
 
 class NoRoomError(Exception):

@@ -115,6 +115,7 @@ class LoadedModel(Closing):
         self._table = table
         self._folder = folder
         self._constants: Bytes = np.memmap(folder / folders.CONSTANTS, np.uint8, mode="r")
+        self._lent: Mapping[str, int] = {}
         self._code: LoadedCode | None = None
         self._executables: dict[int, Executable] = {}
 
@@ -148,6 +149,18 @@ class LoadedModel(Closing):
             )
         return executable.run_on_card(feeds, stream=stream)
 
+    @property
+    def constants(self) -> Bytes:
+        """Return the constants of all plans, as one block."""
+        return self._constants
+
+    def borrow(self, addresses: Mapping[str, int]) -> None:
+        """Use constants, by name, where they lie on the card: they must stay there, as they are.
+
+        To be called before the first run; a plan that is larger than the card has its own.
+        """
+        self._lent = addresses
+
     def prepare(self, feeds: Arrays) -> Callable[[], None]:
         """Return one run on these inputs, with outputs whose memory stays."""
         return self.executable(feeds).prepare(feeds)
@@ -174,7 +187,9 @@ class LoadedModel(Closing):
             plan = self.compiled.plans[number]
             sessions = {step.file: self._session(step, plan) for step in plan.ort_steps}
             limit = self._device_memory_bytes
-            program = Program(plan, self._constants, sessions, self.threads, limit)
+            program = Program(
+                plan, self._constants, sessions, self.threads, limit, dict(self._lent)
+            )
             try:
                 self._executables[number] = self._opened(program)
             except NoRoomError as error:

@@ -45,6 +45,7 @@ from burnish.study.compile_report import (
     RaceRow,
 )
 from burnish.study.compiled_steps import plan_report, step_seconds
+from burnish.study.transfers import transfers, within
 from burnish.study.tuning import SchedulerFor, TuneTerms, tuned
 from burnish.study.whole_race import Field, raced
 from burnish.tile.partition import Fusion
@@ -65,6 +66,8 @@ class CompileRequest:
     """One plan for each; empty: the model's own sizes, which must all be fixed."""
     target: str = DEFAULT_TARGET
     """The back end and the device to compile for: `cpu`, `cuda: sm_90`."""
+    device_memory_bytes: int | None = None
+    """The most of a card's memory that a plan may take; None: what is free there."""
     fusion: Fusion = "full"
     skip_dot: bool = False
     tune: TuneTerms | None = None
@@ -187,7 +190,7 @@ class _Work:
         to_ort = without_products(prepared.model) if self._request.skip_dot else {}
         fusion = self._request.fusion
         options = PlanOptions(self.backend, scheduler(prepared.model), fusion, to_ort)
-        built = plan(prepared, options)
+        built = within(plan(prepared, options), self._request.device_memory_bytes)
         steps = f"{len(built.plan.kernel_steps)} kernels, {len(built.plan.ort_steps)} parts"
         self._progress.step("plan", 1, 1, steps)
         if self._terms is None:
@@ -246,7 +249,8 @@ class _Work:
             timed = None
             if not self.absent:
                 timed = step_seconds(each, draft, self._feeds(sizes)[0], self.threads)
-            found.append(plan_report(each, timed, self.backend, fusion))
+            row = plan_report(each, timed, self.backend, fusion)
+            found.append(dataclasses.replace(row, transfers=transfers(each, self.backend)))
         return tuple(found)
 
     def proof(self, parity: VerifyReport, plans: Sequence[PlanReport]) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from burnish.parity.report import VerifyReport
 
-SCHEMA = 3
+SCHEMA = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,28 @@ class MeasureRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TransferRow:
+    """What goes over the link to the host in one run, inside of a limit of a card's memory."""
+
+    limit_bytes: int
+    needed_bytes: int
+    """Where nothing would be moved but inputs and outputs."""
+    fetched_bytes: int
+    """To the card; inputs are part of it, and constants where they cannot stay there."""
+    stored_bytes: int
+    """From the card; outputs are part of it."""
+    aside_bytes: int
+    """Of both: what kernels read and write where it lies, in the host's memory, if only once."""
+    operators_bytes: int
+    """What running operator by operator would move both ways, by the same rules."""
+
+    @property
+    def moved_bytes(self) -> int:
+        """Return what is moved both ways."""
+        return self.fetched_bytes + self.stored_bytes
+
+
+@dataclass(frozen=True, slots=True)
 class PlanReport:
     """One plan of a compiled model."""
 
@@ -59,6 +81,8 @@ class PlanReport:
     constants_bytes: int
     kernel_nodes: int
     ort_nodes: int
+    transfers: TransferRow | None = None
+    """None: it may take as much of a card's memory as it needs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,11 +31,17 @@ from burnish.study.tuning import TuneTerms
 
 def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileReport:
     """Write a model as a folder of kernels, if that computes the same; return what was done."""
+    if asked.device_memory is not None and asked.target == "cpu":
+        raise UsageError(
+            "--device-memory is a card's, and kernels for CPUs use the host's",
+            hint="compile for a card: --target cuda, or for a kind of card: --target sm_90",
+        )
     model = _model(asked, progress)
     given = _given(model, asked)
     if not given:
         _require_sizes(model, asked)
     words = [] if asked.target == DEFAULT_TARGET else [f"--target {shlex.quote(asked.target)}"]
+    words += [f"--device-memory {asked.device_memory}"] if asked.device_memory else []
     words += [] if asked.fusion == "full" else [f"--fusion {asked.fusion}"]
     words += ["--skip-dot"] if asked.skip_dot else []
     words += [] if asked.tune else ["--no-tune"]
@@ -49,6 +55,7 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
         shapes=_sizes(given) or shapes(asked.shape),
         given=given,
         tolerances=Tolerances(asked.tolerance, asked.atol, asked.rtol),
+        device_memory_bytes=asked.device_memory,
         fusion=asked.fusion,
         skip_dot=asked.skip_dot,
         tune=TuneTerms(asked.topk, asked.budget or None) if asked.tune else None,

@@ -10,10 +10,12 @@ from pathlib import Path
 from burnish.core import units
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Arrays
+from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.load import load as load_feeds
 from burnish.feeds.write import write_npz
+from burnish.runtime.executable import Streamed
 from burnish.runtime.load import load
 from burnish.store.interface import Interface
 from burnish.study.requests.rewriting import ExecCommand
@@ -39,6 +41,8 @@ class ExecReport:
     seconds: float
     """The median of the timed runs, after one that is not."""
     runs: int
+    moved_bytes: int | None = None
+    """Between the host and the card in each run; None: the plan fits there, or needs no card."""
 
 
 def answer(asked: ExecCommand, *, progress: Progress = SILENT) -> ExecReport:
@@ -46,9 +50,18 @@ def answer(asked: ExecCommand, *, progress: Progress = SILENT) -> ExecReport:
     folder, target = Path(asked.folder), path(asked.output)
     signed_by = path(asked.require_signature)
     assert asked.data is not None
-    with load(folder, threads=asked.threads, signed_by=signed_by) as model:
+    limit = asked.device_memory
+    with load(
+        folder, threads=asked.threads, signed_by=signed_by, device_memory_bytes=limit
+    ) as model:
         feeds = load_feeds(Path(asked.data), Interface(model.inputs, model.outputs)).arrays
         executable = model.executable(feeds)
+        if limit is not None and executable.plan.target.startswith("cpu"):
+            raise UsageError(
+                f"{folder}: was compiled for {executable.plan.target}, which has no memory of its"
+                " own to limit",
+                hint="leave out --device-memory",
+            )
         outputs = executable.run(feeds)
         call = executable.prepare(feeds)
         progress.step("exec", 1, 1, f"{units.count(asked.runs, 'run')} to be timed")
@@ -65,6 +78,7 @@ def answer(asked: ExecCommand, *, progress: Progress = SILENT) -> ExecReport:
             target=target,
             seconds=statistics.median(times),
             runs=asked.runs,
+            moved_bytes=executable.moved_bytes if isinstance(executable, Streamed) else None,
         )
 
 

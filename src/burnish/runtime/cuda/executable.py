@@ -87,6 +87,15 @@ class CudaExecutable(_OnePlan):
 class CudaStreamed(_OnePlan):
     """A plan that does not fit: tensors come and go while kernels run."""
 
+    def __init__(self, program: Program, device: StreamedExecutable) -> None:
+        super().__init__(program, device)
+        self._device = device
+
+    @property
+    def moved_bytes(self) -> int:
+        """Return what goes over the link in each run."""
+        return self._device.residency.moved_bytes
+
 
 class CudaKernels:
     """The kernels of a plan that has ONNX Runtime parts between them: tensors go there and back."""
@@ -139,7 +148,7 @@ class CudaCall:
 def opened(program: Program, card: CardMemory) -> CudaExecutable | CudaStreamed:
     """Return a plan of kernels only, ready to run; streamed where it does not fit."""
     plan = stretch(program.plan, 0, len(program.plan.steps), card.kernels.kernels)
-    match card.opened(plan, limit_of(program)):
+    match card.opened(plan, limit_of(program), program.lent):
         case DeviceExecutable() as device:
             return CudaExecutable(program, device)
         case StreamedExecutable() as streamed:

@@ -159,6 +159,9 @@ class CompileCommand:
     module: v.Factory = None
     shape: Annotated[v.Shapes, Saying("Several give several plans in one folder.")] = ()
     target: Annotated[v.Target, Saying("Cards of a kind need not be here.")] = "cpu"
+    device_memory: Annotated[
+        v.DeviceMemory, Saying("What is moved is told, and what operator by operator would be.")
+    ] = None
     fusion: Annotated[
         Literal["none", "element-wise", "full"],
         Option("How much work one kernel may do.", kind=("none", "element-wise", "full")),
@@ -201,6 +204,7 @@ class ExecCommand:
     output: Annotated[v.OutputFile, Saying("The outputs, as an .npz file.")] = None
     runs: Annotated[v.Runs, Saying("The median is told.")] = 1
     threads: v.Threads = None
+    device_memory: Annotated[v.DeviceMemory, Saying("Instead of what it was compiled for.")] = None
     require_signature: Annotated[v.Place | None, Option(
         "Run it only if the owner of this key has signed it.", metavar="PUBLIC_KEY", kind=Path
     )] = None  # fmt: skip

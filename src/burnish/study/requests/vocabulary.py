@@ -116,6 +116,22 @@ def target(text: str) -> str:
     return text
 
 
+def memory(text: str) -> int:
+    """Return `2GiB`, `512 MiB` or `4096` in bytes; at least one."""
+    units = {"": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+    number = text.strip().rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    unit = text.strip()[len(number) :].lower()
+    try:
+        found = float(number) * units[unit]
+    except (ValueError, KeyError):
+        found = 0.0
+    if not 1 <= found < float("inf"):
+        raise UsageError(
+            f"{text!r} is no amount of memory", hint="write for instance --device-memory 2GiB"
+        )
+    return int(found)
+
+
 def family(target: str) -> Literal["cpu", "cuda"]:
     """Return where ONNX Runtime computes on such a target: on cards, else on the CPU."""
     return "cuda" if backend_name(target_named(target)) == "cuda" else "cpu"
@@ -244,6 +260,14 @@ Target = Annotated[
         "Where the model will run: on CPUs, on the NVIDIA card that is here, or on cards of a "
         "kind.",
         metavar="|".join(targets()), read=target,
+    ),
+]  # fmt: skip
+DeviceMemory = Annotated[
+    int | None,
+    Option(
+        "The most of a card's memory that the model may take, as 2GiB or 512MiB: what does not fit "
+        "waits in the host's and is fetched while kernels run (default: what is free).",
+        metavar="SIZE", read=memory,
     ),
 ]  # fmt: skip
 WITH_KERNELS = "Only operators with kernels there are used."

@@ -15,7 +15,7 @@ from burnish.report.table import Shown, Table, table
 from burnish.rewrite.precision.report import PrecisionReport
 from burnish.study.check import CheckReport
 from burnish.study.compile_dump import proved
-from burnish.study.compile_report import CompileReport, PlanReport, StepRow
+from burnish.study.compile_report import CompileReport, PlanReport, StepRow, TransferRow
 from burnish.study.conversion import ConversionReport
 from burnish.study.deviation import DeviationReport
 from burnish.study.distill import DistillReport
@@ -123,6 +123,8 @@ def exec_lines(report: ExecReport) -> Shown:
     yield table(str(report.folder), ("what", "tensor", "type", "shape"), rows)
     threads, runs = units.count(report.threads, "thread"), units.count(report.runs, "run")
     yield f"{units.seconds(report.seconds)} on {threads} (median of {runs})"
+    if report.moved_bytes is not None:
+        yield f"{units.size(report.moved_bytes)} went over the link to the card in each run"
     if report.target is not None:
         yield f"written: {report.target}"
 
@@ -252,6 +254,22 @@ def _plan(plan: PlanReport, where: str) -> Shown:
         rest = units.count(len(plan.steps) - len(shown), "faster step")
         yield f"and {rest}; --json has them all"
     yield from (one for one in (_left_to_runtime(plan, where), _measures(plan)) if one.rows)
+    if plan.transfers is not None:
+        yield _transfers(plan.transfers)
+
+
+def _transfers(row: TransferRow) -> str:
+    moved, alone = units.size(row.moved_bytes), units.size(row.operators_bytes)
+    ways = f"{units.size(row.fetched_bytes)} there, {units.size(row.stored_bytes)} back"
+    of = f", {units.share(row.moved_bytes / row.operators_bytes)}" if row.operators_bytes else ""
+    aside = (
+        f"; {units.size(row.aside_bytes)} of it by kernels themselves" if row.aside_bytes else ""
+    )
+    return (
+        f"in {units.size(row.limit_bytes)} of a card's memory (it needs"
+        f" {units.size(row.needed_bytes)}): {moved} go over the link in a run ({ways}{aside}){of}"
+        f" of the {alone} that operator by operator would"
+    )
 
 
 def _step(step: StepRow) -> tuple[str, ...]:
