@@ -57,7 +57,10 @@ def test_a_timeline_with_long_metadata_before_its_events_is_recognised(
     assert read_any(path).source == "torch profiler"
 
 
-def test_a_profile_that_another_program_wrote_again_is_recognised(tmp_path: Path) -> None:
-    path = tmp_path / "profile.json"
-    path.write_text(json.dumps(json.loads(PROFILE), indent=2))
+@pytest.mark.parametrize("is_wrapped", [False, True])
+def test_a_profile_that_another_program_wrote_again_is_recognised(
+    tmp_path: Path, is_wrapped: bool
+) -> None:
+    path, events = tmp_path / "profile.json", json.loads(PROFILE)
+    path.write_text(json.dumps({"traceEvents": events} if is_wrapped else events, indent=2))
     assert (read_any(path).source, read_any(path).runs) == ("onnxruntime profile", 1)

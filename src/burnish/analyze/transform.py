@@ -257,13 +257,13 @@ def _cuda_graph(graph: EventGraph, request: _Request) -> Changed:
         )
     first = next((p for p, event in enumerate(graph.events) if event.kind == "launch"), -1)
     waits = [p for p, event in enumerate(graph.events) if event.kind == "sync"]
-    # the host still launches once, and still waits for the end
-    kept = {first, *waits[-1:]}
     between_s = _between_kernels(graph)
     changes = {
-        place: event if place in kept else _unlaunched(event, graph, between_s)
-        for place, event in enumerate(graph.events)
+        place: _unlaunched(event, graph, between_s) for place, event in enumerate(graph.events)
     }
+    # the host still launches once, without what it did before that, and still waits for the end
+    changes |= {place: replace(graph.events[place], gap_s=0.0) for place in (first,) if place >= 0}
+    changes |= {place: graph.events[place] for place in waits[-1:]}
     return Changed(changed(graph, changes), graph.work)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from burnish.core.arrays import Arrays
 from burnish.engines.base import Session
 from burnish.timing.stopwatch import WALL, Clock, sampled
+from burnish.timing.waiting import waiting
 from burnish.trace.events import Trace
 
 
@@ -28,7 +29,8 @@ class Recording:
     trace: Trace | None
     """None: the engine records no timeline, and nothing was timed."""
     plain_s: tuple[float, ...] = ()
-    """The seconds of each run without recording, which itself costs time per node."""
+    """The seconds of each run without recording, which itself costs time per node, and without
+    what it waited for a processor."""
     load: float | None = None
     """How many programs wanted each processor before it began; None: the system does not tell."""
 
@@ -48,6 +50,7 @@ def record(
         for_s=repeats.plain_s,
         settle_calls=repeats.warmup,
         clock=clock,
+        waited=waiting(),
     )
     trace = session.trace(feeds, warmup=repeats.warmup, runs=repeats.runs)
     return Recording(None) if trace is None else Recording(trace, times, load)

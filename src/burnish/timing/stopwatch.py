@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from burnish.timing.waiting import never
+
 Call = Callable[[], object]
 Clock = Callable[[], int]
 
@@ -77,7 +79,7 @@ def settling_s(call_s: float) -> float:
     return SETTLE_S if call_s < LONG_CALL_S else 0.0
 
 
-def sampled(
+def sampled(  # noqa: PLR0913  (each is a choice of its own)
     call: Call,
     *,
     calls: int = 1,
@@ -85,10 +87,12 @@ def sampled(
     settle_calls: int = 0,
     settle_s: float = 0.0,
     clock: Clock = WALL,
+    waited: Clock = never,
 ) -> tuple[float, ...]:
     """Return the seconds of each call: at least `calls` of them, and for at least `for_s`.
 
-    Before these, calls are made that are not recorded: `settle_calls`, and for `settle_s`.
+    Before these, calls are made that are not recorded: `settle_calls`, and for `settle_s`. What a
+    call `waited` for is not counted; that is asked outside of it, because asking takes time.
     """
     for _ in range(settle_calls):
         call()
@@ -98,9 +102,11 @@ def sampled(
     marks: list[tuple[int, int]] = []
     until = clock() + int(for_s * 1e9)
     while len(marks) < calls or clock() < until:
+        before = waited()
         start = clock()
         call()
-        marks.append((start, clock()))
+        end = clock()
+        marks.append((start, max(start, end - (waited() - before))))
     return tuple((end - start) / 1e9 for start, end in marks)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from burnish.timing.stopwatch import WALL, Call, Clock, sampled
+from burnish.timing.waiting import never
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,12 @@ Rounds = tuple[tuple[float, ...], ...]
 """The seconds of one's calls in each round."""
 
 
-def take_turns(calls: Sequence[Call], turns: Turns, clock: Clock = WALL) -> tuple[Rounds, ...]:
+def take_turns(
+    calls: Sequence[Call], turns: Turns, clock: Clock = WALL, waited: Clock = never
+) -> tuple[Rounds, ...]:
     """Return the seconds of each one's calls, by round; who goes first alternates.
 
-    What runs second finds warmer cores and colder caches.
+    What runs second finds warmer cores and colder caches. What a call `waited` for is not counted.
     """
     samples: list[list[tuple[float, ...]]] = [[] for _ in calls]
     number, until = -turns.warmup, clock() + int(turns.for_s * 1e9)
@@ -42,7 +45,7 @@ def take_turns(calls: Sequence[Call], turns: Turns, clock: Clock = WALL) -> tupl
         for call, own in list(zip(calls, samples, strict=True))[:: -1 if number % 2 else 1]:
             times = sampled(
                 call, calls=turns.calls, for_s=turns.block_s, settle_calls=turns.settling,
-                clock=clock,
+                clock=clock, waited=waited,
             )  # fmt: skip
             own += [times] if number >= 0 else []
         number += 1

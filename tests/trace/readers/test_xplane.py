@@ -27,19 +27,27 @@ def inside(field: int, data: bytes) -> bytes:
     return varint(field << 3 | 2) + varint(len(data)) + data
 
 
-def plane(name: str, names: dict[int, str], *lines: bytes) -> bytes:
+def plane(
+    name: str, names: dict[int, str], *lines: bytes, statistics: dict[int, str] | None = None
+) -> bytes:
     told = [
-        inside(4, number(1, key) + inside(2, number(1, key) + inside(2, text.encode())))
-        for key, text in names.items()
+        inside(field, number(1, key) + inside(2, number(1, key) + inside(2, text.encode())))
+        for field, named in ((4, names), (5, statistics or {}))
+        for key, text in named.items()
     ]
     return inside(1, inside(2, name.encode()) + b"".join((*lines, *told)))
 
 
-def line(name: str, begin_ns: int, *events: tuple[int, int, int]) -> bytes:
+def line(name: str, begin_ns: int, *events: tuple[int, ...]) -> bytes:
+    """Return a thread or stream: of each event its name, begin, length, and its statistics."""
     made = [
-        inside(4, number(1, key) + number(2, at_ns * 1000) + number(3, long_ns * 1000))
-        for key, at_ns, long_ns in events
-    ]
+        inside(
+            4,
+            number(1, key) + number(2, at_ns * 1000) + number(3, long_ns * 1000)
+            + b"".join(inside(4, number(1, one) + number(4, 1)) for one in statistics),
+        )
+        for key, at_ns, long_ns, *statistics in events
+    ]  # fmt: skip
     return inside(3, inside(2, name.encode()) + number(3, begin_ns) + b"".join(made))
 
 
@@ -82,3 +90,36 @@ def test_a_damaged_profile_is_an_error_to_act_on(tmp_path: Path, cut: int) -> No
     with pytest.raises(ModelError, match="cannot be read as a profile of XLA") as caught:
         read_any(path)
     assert caught.value.hint == "copy it again from where jax.profiler wrote it"
+
+
+CPU = plane(
+    "/host:CPU",
+    {1: "train", 2: "PjitFunction(<lambda>)", 3: "dot_fusion.1", 4: "end: dot_fusion.1",
+     5: "ThreadPool::Await"},
+    line("python", 0, (1, 0, 100, 7), (2, 1, 20), (1, 200, 100, 7), (2, 201, 20)),
+    line("tf_XLAPjRtCpuClient/1", 0, (3, 10, 60, 8), (5, 30, 20), (4, 69, 1),
+         (3, 210, 80, 8)),
+    statistics={7: "step_num", 8: "hlo_op"},
+)  # fmt: skip
+
+
+def test_operators_of_a_cpu_are_told_from_what_its_threads_do_besides(tmp_path: Path) -> None:
+    path = tmp_path / "t.xplane.pb"
+    path.write_bytes(CPU)
+    trace = read_any(path)
+    work = [span for span in trace.spans if span.category == "node"]
+    assert [(span.name, span.op_type, span.run) for span in work] == [
+        ("dot_fusion.1", "dot_fusion", 0), ("dot_fusion.1", "dot_fusion", 1),
+    ]  # fmt: skip
+    assert [round(span.duration_s * 1e9) for span in work] == [60, 80]
+    assert (trace.source, trace.runs) == ("XLA profile", 2)
+
+
+def test_steps_that_the_program_marked_count_where_no_device_tells_any(tmp_path: Path) -> None:
+    gpu = plane(
+        "/device:GPU:0", {1: "gemm"}, line("Stream #14", 0, (1, 10, 30), (1, 210, 30))
+    )  # fmt: skip
+    path = tmp_path / "t.xplane.pb"
+    for data, runs in ((gpu + CPU, 2), (GPU + CPU, 1)):
+        path.write_bytes(data)
+        assert read_any(path).runs == runs

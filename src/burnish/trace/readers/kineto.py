@@ -19,6 +19,7 @@ from burnish.core import units
 from burnish.trace.events import DEVICE, Fact, Span, Trace
 from burnish.trace.formats import FORMATS, TraceFormat
 from burnish.trace.json_events import Arguments, EventStream, JsonEvent
+from burnish.trace.readers import onnxruntime_profile
 from burnish.trace.span_table import SpanRow, SpanTable
 
 RUN = "burnish.run"
@@ -55,7 +56,8 @@ def read(path: Path) -> Trace:
 
 def _recognises(head: bytes) -> bool:
     text = head.lstrip()
-    return text.startswith(b"{") and any(key in text for key in _KEYS)
+    is_object = text.startswith(b"{") and any(key in text for key in _KEYS)
+    return is_object and not onnxruntime_profile.is_wrapped(head)
 
 
 FORMATS.register("kineto")(TraceFormat(recognises=_recognises, read=read))

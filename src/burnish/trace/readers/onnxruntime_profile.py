@@ -20,6 +20,7 @@ from burnish.core.errors import ModelError
 from burnish.trace import fields, runs
 from burnish.trace.events import Span, Trace
 from burnish.trace.formats import FORMATS, TraceFormat, content
+from burnish.trace.json_events import LIST
 
 Event = Mapping[str, Any]
 
@@ -28,6 +29,8 @@ EVENT_LIMIT = 1_000_000
 
 _HINT = "record it again with burnish profile MODEL, and let it end by itself"
 _CATEGORY = re.compile(rb'"cat"\s*:\s*"(?:Session|Node|Kernel|Api)"')
+_OWN_CATEGORY = re.compile(rb'"cat"\s*:\s*"(?:Session|Node)"')
+"""What nobody else calls events: kernels are called so by PyTorch's profiler, too."""
 _BEGIN = re.compile(r'\{"cat" : "')
 _BETWEEN_EVENTS = re.compile(r',?\n(?=\{"cat" : "|\]\s*\Z)')
 _EVENT = re.compile(
@@ -63,8 +66,14 @@ def read(path: Path) -> Trace:
     return Trace(spans=spans, source=_source(found.events), runs=count, notes=notes)
 
 
+def is_wrapped(head: bytes) -> bool:
+    """Return whether a trace is an object around events of ONNX Runtime, as other tools write."""
+    return head.lstrip().startswith(b"{") and _OWN_CATEGORY.search(head) is not None
+
+
 def _recognises(head: bytes) -> bool:
-    return head.lstrip().startswith(b"[") and _CATEGORY.search(head) is not None
+    is_list = head.lstrip().startswith(b"[") and _CATEGORY.search(head) is not None
+    return is_list or is_wrapped(head)
 
 
 FORMATS.register("onnxruntime-profile")(TraceFormat(recognises=_recognises, read=read))
@@ -77,6 +86,8 @@ def _events(path: Path, text: str) -> _Events:
         return _mended(path, text, f"line {error.lineno}, column {error.colno} ({error.msg})")
     except (RecursionError, ValueError) as error:
         return _mended(path, text, f"a place that is not known ({documents.reason(error)})")
+    if isinstance(data, dict):
+        data = data.get(LIST)
     if not isinstance(data, list) or not all(isinstance(event, dict) for event in data):
         raise ModelError(f"{path}: is not an ONNX Runtime profile (no list of events)", hint=_HINT)
     return _Events(tuple(data), ())

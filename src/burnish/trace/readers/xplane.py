@@ -1,14 +1,16 @@
 """Read the profile that JAX and XLA write (`*.xplane.pb`), plain or gzipped.
 
 A file is planes (a device, the host), these are lines (a stream, a thread), these are events whose
-names stand apart. On a GPU every stream is a line; on a TPU the operators are one (`XLA Ops`).
-Lines that sum others up are left out, but for `Steps`, which are the inferences.
+names stand apart. On a GPU every stream is a line; on a TPU the operators are one (`XLA Ops`); on a
+CPU they are among the events of its threads, told by a statistic. Lines that sum others up are left
+out, but for `Steps`, which are the inferences; without these, what the program marked as steps is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.core.errors import ModelError
@@ -17,9 +19,9 @@ from burnish.trace.events import Trace
 from burnish.trace.formats import FORMATS, TraceFormat, content
 from burnish.trace.span_table import SpanRow, SpanTable
 
-_PLANES, _PLANE_NAME, _LINES, _EVENT_NAMES = 1, 2, 3, 4
+_PLANES, _PLANE_NAME, _LINES, _EVENT_NAMES, _STATISTIC_NAMES = 1, 2, 3, 4, 5
 _LINE_NAME, _LINE_BEGIN_NS, _EVENTS, _LINE_SHOWN = 2, 3, 4, 11
-_NAME_ID, _OFFSET_PS, _DURATION_PS = 1, 2, 3
+_NAME_ID, _OFFSET_PS, _DURATION_PS, _STATISTICS = 1, 2, 3, 4
 _KEY, _VALUE, _NAME, _SHOWN = 1, 2, 2, 4
 _DEVICE = re.compile(r"/device:(?:GPU|TPU)[^:]*:(?P<number>\d+)")
 _STREAM = re.compile(r"Stream #(?P<number>\d+)")
@@ -28,6 +30,36 @@ _COPY = re.compile("memcpy|memset|copy-start|copy-done", re.IGNORECASE)
 _HOST = "/host:CPU"
 _SYNC = re.compile("ynchronize|BlockHostUntil|Await", re.IGNORECASE)
 _RUN = re.compile(r"PjitFunction|ExecuteHelper|::Execute$|ExecuteSharded")
+_IS_OPERATOR, _IS_STEP = "hlo_op", "step_num"
+"""Statistics that only operators, and only steps, have."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plane:
+    """A device, or the host."""
+
+    message: wire.ProtobufMessage
+    name: str
+
+    @property
+    def device(self) -> int | None:
+        """Return the number of a device; None: it is none."""
+        found = _DEVICE.search(self.name)
+        return int(found["number"]) if found else None
+
+    @property
+    def lines(self) -> list[tuple[str, wire.ProtobufMessage]]:
+        """Return streams or threads with their titles, without those that sum others up."""
+        lines = list(self.message.messages(_LINES))
+        titled = [(line.text(_LINE_SHOWN) or line.text(_LINE_NAME), line) for line in lines]
+        if self.device is None:
+            return titled
+        has_streams = any(_STREAM.search(title) for title, _ in titled)
+        return [one for one in titled if _counts(one[0], has_streams=has_streams)]
+
+    def names(self, field: int) -> dict[int, str]:
+        """Return what numbers of events or statistics stand for."""
+        return {one.number(_KEY): _written_name(one) for one in self.message.messages(field)}
 
 
 def read(path: Path) -> Trace:
@@ -35,7 +67,8 @@ def read(path: Path) -> Trace:
     file, table = content(path), SpanTable()
     try:
         space = wire.read(memoryview(file.data))
-        names = [name for plane in space.messages(_PLANES) for name in _read_plane(plane, table)]
+        planes = [_Plane(one, one.text(_PLANE_NAME)) for one in space.messages(_PLANES)]
+        names = _read_planes(planes, table)
     except wire.DamagedError as error:
         raise ModelError(
             f"{path}: cannot be read as a profile of XLA ({error})",
@@ -55,26 +88,18 @@ def _recognises(head: bytes) -> bool:
 FORMATS.register("xplane")(TraceFormat(recognises=_recognises, read=read))
 
 
-def _read_plane(plane: wire.ProtobufMessage, table: SpanTable) -> Iterator[str]:
-    """Take the rows of a plane; yield its name if it is a device's."""
-    name = plane.text(_PLANE_NAME)
-    device = _DEVICE.search(name)
-    if device is None and not name.startswith(_HOST):
-        return
-    events = {entry.number(_KEY): _event_name(entry) for entry in plane.messages(_EVENT_NAMES)}
-    lines = list(plane.messages(_LINES))
-    titles = [line.text(_LINE_SHOWN) or line.text(_LINE_NAME) for line in lines]
-    has_streams = any(map(_STREAM.search, titles))
-    for line, title in zip(lines, titles, strict=True):
-        number = int(device["number"]) if device else None
-        if number is not None and _counts(title, has_streams=has_streams):
-            for row in _rows(line, events, title, number):
+def _read_planes(planes: Sequence[_Plane], table: SpanTable) -> list[str]:
+    """Take the rows of all planes; return the names of devices."""
+    devices = [plane for plane in planes if plane.device is not None]
+    has_steps = any(title == _STEPS for plane in devices for title, _ in plane.lines)
+    for plane in devices:
+        for row in _device_rows(plane):
+            table.add(row)
+    for plane in planes:
+        if plane.name.startswith(_HOST):
+            for row in _host_rows(plane, has_devices=bool(devices), has_steps=has_steps):
                 table.add(row)
-        elif number is None:
-            for row in _rows(line, events, title, None):
-                table.add(row)
-    if device is not None:
-        yield name.removeprefix("/device:")
+    return [plane.name.removeprefix("/device:") for plane in devices]
 
 
 def _counts(title: str, *, has_streams: bool) -> bool:
@@ -83,38 +108,61 @@ def _counts(title: str, *, has_streams: bool) -> bool:
     return _STREAM.search(title) is not None if has_streams else title == _OPERATORS
 
 
-def _event_name(entry: wire.ProtobufMessage) -> str:
+def _written_name(entry: wire.ProtobufMessage) -> str:
     told = entry.message(_VALUE)
     return told.text(_SHOWN) or told.text(_NAME)
 
 
-def _rows(
-    line: wire.ProtobufMessage, names: dict[int, str], title: str, device: int | None
-) -> Iterator[SpanRow]:
+def _device_rows(plane: _Plane) -> Iterator[SpanRow]:
+    names = plane.names(_EVENT_NAMES)
+    for title, line in plane.lines:
+        stream = _STREAM.search(title)
+        for event in line.messages(_EVENTS):
+            row = _row(line, event, names)._replace(track=f"GPU {plane.device} {title}")
+            if title == _STEPS:
+                yield row._replace(category="run")
+                continue
+            yield row._replace(
+                category="copy" if _COPY.search(row.name) else "kernel",
+                device=plane.device,
+                stream=int(stream["number"]) if stream else None,
+                op_type=_operator(row.name),
+            )
+
+
+def _host_rows(plane: _Plane, *, has_devices: bool, has_steps: bool) -> Iterator[SpanRow]:
+    """Yield what threads did; operators that ran on them, where there is no device."""
+    names, statistics = plane.names(_EVENT_NAMES), plane.names(_STATISTIC_NAMES)
+    for title, line in plane.lines:
+        for event in line.messages(_EVENTS):
+            row = _row(line, event, names)._replace(track=f"thread {title}")
+            told = {statistics.get(one.number(_KEY)) for one in event.messages(_STATISTICS)}
+            if _IS_STEP in told and not has_steps:
+                yield row._replace(category="run")
+            elif has_devices:
+                yield row._replace(category=_waiting_or_calling(row.name))
+            elif _IS_OPERATOR in told:
+                yield row._replace(category="node", node=row.name, op_type=_operator(row.name))
+            else:
+                yield row
+
+
+def _row(line: wire.ProtobufMessage, event: wire.ProtobufMessage, names: dict[int, str]) -> SpanRow:
     begin_ps = line.number(_LINE_BEGIN_NS) * 1000
-    stream = _STREAM.search(title)
-    track = f"thread {title}" if device is None else f"GPU {device} {title}"
-    for event in line.messages(_EVENTS):
-        name = names.get(event.number(_NAME_ID), "?")
-        category = _category(name, title, on_device=device is not None)
-        is_work = category in ("kernel", "copy")
-        yield SpanRow(
-            name=name,
-            category=category,
-            start_ns=(begin_ps + event.number(_OFFSET_PS)) // 1000,
-            length_ns=max(0, event.number(_DURATION_PS)) // 1000,
-            track=track,
-            device=device if is_work else None,
-            stream=int(stream["number"]) if stream and is_work else None,
-            op_type=name.split(".")[0].lstrip("%") if is_work else None,
-        )
+    return SpanRow(
+        name=names.get(event.number(_NAME_ID), "?"),
+        category="other",
+        start_ns=(begin_ps + event.number(_OFFSET_PS)) // 1000,
+        length_ns=max(0, event.number(_DURATION_PS)) // 1000,
+        track="",
+    )
 
 
-def _category(name: str, title: str, *, on_device: bool) -> str:
-    if on_device:
-        if title == _STEPS:
-            return "run"
-        return "copy" if _COPY.search(name) else "kernel"
+def _operator(name: str) -> str:
+    return name.split(".")[0].lstrip("%")
+
+
+def _waiting_or_calling(name: str) -> str:
     if _SYNC.search(name):
         return "sync"
     return "module" if _RUN.search(name) else "other"
