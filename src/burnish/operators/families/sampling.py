@@ -6,7 +6,7 @@ the result is the sum over all of them. Both are tensors of their own: channels 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.operators.loops.parameters import required
@@ -14,8 +14,8 @@ from burnish.operators.record import Operator, register
 from burnish.operators.rules import each_output
 from burnish.tile.expr import Argument, Coordinate, Expr, call, cast
 from burnish.tile.graph import Read
-from burnish.tile.index import Axis, Index, at, fetched, number
-from burnish.tile.pointwise import above, below, like, wide
+from burnish.tile.index import Axis, at, fetched, number
+from burnish.tile.pointwise import above, below, like, wide, wide_type
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, Reduction, axes_for
 
 _TAPS = {"nearest": 1, "linear": 2, "bilinear": 2, "cubic": 4, "bicubic": 4}
@@ -114,26 +114,42 @@ def grid_sample(builder: NestBuilder, node: Node) -> None:
     mode = str(node.attributes.get("mode", "linear"))
     padding = str(node.attributes.get("padding_mode", "zeros"))
     corners = bool(node.attributes.get("align_corners", 0))
-    axes = axes_for((batch, channels, *outer))
-    front = [at(axes[0]), *map(at, axes[2:])]
-    index: list[Index] = [at(axes[0]), at(axes[1])]
-    reads, taps = [], []
-    for dimension, size in enumerate(sizes):
-        how = Sampled(size, _TAPS[mode], corners, padding)
-        places, weights = _tapped(builder, node, how, dimension)
-        tap = Axis(f"t{dimension}", how.taps)
-        taps.append(tap)
-        index.append(fetched(places, (*front, at(tap)), size))
-        reads.append(Read(weights, (*front, at(tap))))
     kind = builder.type(image).dtype
-    body = wide(Argument(0, kind))
-    for position in range(len(sizes)):
-        weight = Argument(position + 1, builder.type(reads[position].tensor).dtype)
-        body = call("multiply", body, cast(weight, body.dtype))
-    over = Reduction(taps, "sum") if mode != "nearest" else None
-    if kind != body.dtype:
+    if kind != wide_type(kind):
         raise NotCoveredError(f"its image is {kind}")
-    builder.add(node.outputs[0], axes, [Read(image, tuple(index)), *reads], body, over)
+    how = [Sampled(size, _TAPS[mode], corners, padding) for size in sizes]
+    tables = [_tapped(builder, node, each, dimension) for dimension, each in enumerate(how)]
+    taps = [Axis(f"t{dimension}", each.taps) for dimension, each in enumerate(how)]
+    axes = axes_for((batch, channels, *outer))
+    front = (at(axes[0]), *map(at, axes[2:]))
+    places = [
+        fetched(place, (*front, at(tap)), each.size)
+        for (place, _), tap, each in zip(tables, taps, how, strict=True)
+    ]
+    weights = _together(builder, node, [weight for _, weight in tables])
+    reads = [
+        Read(image, (at(axes[0]), at(axes[1]), *places)),
+        Read(weights, (*front, *map(at, taps))),
+    ]
+    weight = cast(Argument(1, builder.type(weights).dtype), kind)
+    body = call("multiply", Argument(0, kind), weight)
+    over = Reduction(taps, "sum") if mode != "nearest" else None
+    builder.add(node.outputs[0], axes, reads, body, over)
+
+
+def _together(builder: NestBuilder, node: Node, weights: Sequence[str]) -> str:
+    """Add the weight of every choice of taps: channels need not multiply them again."""
+    *outer, taps = builder.type(weights[0]).shape
+    axes = axes_for((*outer, *(taps for _ in weights)))
+    front = tuple(map(at, axes[: len(outer)]))
+    reads = [
+        Read(name, (*front, at(axis)))
+        for name, axis in zip(weights, axes[len(outer) :], strict=True)
+    ]
+    body: Expr = Argument(0, builder.type(weights[0]).dtype)
+    for position in range(1, len(reads)):
+        body = call("multiply", body, Argument(position, body.dtype))
+    return builder.add(builder.fresh(f"{node.outputs[0]}.weights"), axes, reads, body)
 
 
 def _tapped(builder: NestBuilder, node: Node, how: Sampled, dimension: int) -> tuple[str, str]:
@@ -146,7 +162,7 @@ def _tapped(builder: NestBuilder, node: Node, how: Sampled, dimension: int) -> t
     read = Read(grid, (*map(at, axes[:-1]), component))
     given = wide(Argument(0, kind.dtype))
     place, weight = how.place(given, cast(Coordinate(at(axes[-1])), given.dtype))
-    made: Mapping[str, Expr] = {"places": cast(place, "i64"), "weights": weight}
+    made: Mapping[str, Expr] = {"places": cast(place, "i64"), "along": weight}
     places, weights = (
         builder.add(builder.fresh(f"{node.outputs[0]}.{name}"), axes, [read], body)
         for name, body in made.items()

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from burnish.operators.loops.parameters import integers, required
 from burnish.operators.record import Operands, Operator, Partial, register
 from burnish.operators.rules import each_input, then
-from burnish.tile.expr import Argument, Constant, Coordinate, call
+from burnish.tile.expr import Argument, Constant, Coordinate, Guard, Inside, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, fetched
 from burnish.tile.pointwise import positive_axis, wide
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, Reduction, axes_for
 
-LONGEST = 256
+LONGEST = 64
 """Elements of a row."""
 
 
@@ -36,7 +36,7 @@ def top(builder: NestBuilder, node: Node) -> None:
     axes = axes_for((*kind.shape[:axis], count, *kind.shape[axis + 1 :]))
     each = Axis("r", length)
     read = Read(ranks, _at(axes, axis, at(each)))
-    here = call("equal", Argument(0, "i64"), Coordinate(at(axes[axis])))
+    here = call("equal", Argument(0, "i32"), cast(Coordinate(at(axes[axis])), "i32"))
     body = call("where", here, Coordinate(at(each)), Constant(0, "i64"))
     places = node.output(1) or builder.fresh(f"{node.outputs[0]}.places")
     builder.add(places, axes, [read], body, Reduction((each,), "max"))
@@ -53,10 +53,10 @@ def _ranks(builder: NestBuilder, node: Node, axis: int) -> str:
     reads = [Read(source, tuple(map(at, axes))), Read(source, _at(axes, axis, at(other)))]
     own, rival = (wide(Argument(position, kind.dtype)) for position in (0, 1))
     pair = (own, rival) if node.attributes.get("largest", 1) else (rival, own)
-    earlier = call("less", Coordinate(at(other)), Coordinate(at(axes[axis])))
+    earlier = Inside((Guard(at(axes[axis]) - at(other), 1, other.extent),))
     ties = call("and", call("equal", own, rival), earlier)
     before = call("or", call("less", *pair), ties)
-    body = call("where", before, Constant(1, "i64"), Constant(0, "i64"))
+    body = call("where", before, Constant(1, "i32"), Constant(0, "i32"))
     name = builder.fresh(f"{node.name}.ranks")
     return builder.add(name, axes, reads, body, Reduction((other,), "sum"))
 
