@@ -163,6 +163,20 @@ def test_stored_statistics(shape: tuple[int, ...], opset: int) -> None:
     assert_as_runtime(one_node("BatchNormalization", inputs, opset=opset), inputs)
 
 
+@pytest.mark.parametrize("shape", [(4, 3), (2, 3, 5), (1, 3, 4, 2)])
+def test_a_batch_is_normalised_by_itself_where_its_statistics_are_not_kept(
+    shape: tuple[int, ...],
+) -> None:
+    names = ("scale", "bias", "mean", "variance")
+    held = {name: np.abs(numbers((3,), seed=seed)) for seed, name in enumerate(names)}
+    inputs = {"x": numbers(shape), **held}
+    model = one_node(
+        "BatchNormalization", inputs, outputs=("out", "a", "b"), opset=15, training_mode=1
+    )
+    del model.graph.output[1:]
+    assert_as_runtime(model, inputs)
+
+
 def test_statistics_of_the_batch_are_left() -> None:
     names = ("scale", "bias", "mean", "variance")
     held = {name: np.abs(numbers((3,), seed=seed)) for seed, name in enumerate(names)}

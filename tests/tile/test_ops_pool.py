@@ -68,6 +68,22 @@ def test_average_pool_is_as_in_onnx_runtime(
     assert_as_runtime(model, inputs)
 
 
+@pytest.mark.parametrize("operator", ["AveragePool", "MaxPool", "LpPool"])
+@pytest.mark.parametrize("pads", [[0, 0], [1, 2]])
+def test_taps_that_lie_behind_the_data_in_all_windows_are_no_loop(
+    operator: str, pads: list[int]
+) -> None:
+    inputs = {"x": numbers((1, 2, 7))}
+    zeros = {"count_include_pad": 1} if operator == "AveragePool" else {}
+    model = one_node(
+        operator, inputs, opset=19 if operator != "LpPool" else 18, kernel_shape=[50],
+        strides=[50], ceil_mode=1, pads=pads, **zeros,
+    )  # fmt: skip
+    assert_as_runtime(model, inputs)
+    reduced = [axis.extent for nest in lowered(model).ops for axis in nest.reduced]
+    assert reduced == [7 + pads[0]]
+
+
 def test_equal_windows_are_divided_by_a_number() -> None:
     inputs = {"x": numbers((1, 2, 6, 6))}
     graph = lowered(one_node("AveragePool", inputs, kernel_shape=[2, 2], strides=[2, 2]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from burnish.codegen.cpu.alias import insertions, padded_in_place
@@ -16,6 +17,7 @@ from burnish.codegen.cpu.target import TARGETS
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.index import Index
+from burnish.tile.parse import parse
 from burnish.tile.region import DimensionSpan, propagate
 from burnish.tile.schedule import Schedule
 from codegen.cpu.nests import blurred, joined, product, scores
@@ -170,3 +172,20 @@ def test_rows_that_tiles_share_are_kept() -> None:
     kernel = generate(group, schedule, graph, AVX512)
     assert kernel.tiles == 16 * 2
     assert "llvm.memmove" in kernel.ir_text
+
+
+def test_what_all_tiles_of_a_run_share_is_computed_once_with_weights_in_panels() -> None:
+    text = """
+        in x: f32[64, 32]
+        const w: f32[32, 96]
+        out y
+        h: f32[i=64, j=96] = sum(k=32) x[i, k] * w[k, j]
+        t: f32[n=1] = sum(a=64, b=96) h[a, b]
+        y: f32[i=64, j=96] = h[i, j] - t[0]
+    """
+    graph = parse(text, {"w": np.ones((32, 96), np.float32)})
+    schedule = Schedule((8, 96), carried=0, run=8)
+    group = whole(graph)
+    kept = carried(group, propagate(group, schedule.tile), schedule, {})
+    assert {name for name, part in kept.items() if part.stays} == set(group.scratch)
+    assert generate(group, schedule, graph, AVX512).packed

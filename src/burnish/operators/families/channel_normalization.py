@@ -88,7 +88,14 @@ def _add_scaled(
 
 
 def batch_normalization(builder: NestBuilder, node: Node) -> None:
-    """Add one factor and one summand per channel, and x · factor + summand."""
+    """Add one factor and one summand per channel, and x · factor + summand.
+
+    In training mode they are made of the data itself, as weights are standardised in some networks;
+    the statistics that would be kept of it are left to a library.
+    """
+    if node.attributes.get("training_mode", 0) and not any(node.outputs[1:]):
+        _add_batch_norm(builder, node)
+        return
     _refuse_training(node)
     source, scale, shift, mean, variance = node.inputs[:5]
     kind, output = builder.type(source), node.outputs[0]
@@ -115,6 +122,21 @@ def batch_normalization(builder: NestBuilder, node: Node) -> None:
     product = call("multiply", wide(Argument(0, kind.dtype)), Argument(1, computed))
     body = call("add", product, Argument(2, computed))
     builder.add(output, axes, reads, cast(body, kind.dtype))
+
+
+def _add_batch_norm(builder: NestBuilder, node: Node) -> None:
+    """Add mean and deviation of each channel over all samples, and the scaled difference."""
+    source = node.inputs[0]
+    shape = builder.type(source).shape
+    if len(shape) < 2:
+        raise NotCoveredError("an input without channels")
+    dims, epsilon = (0, *range(2, len(shape))), float(node.attributes.get("epsilon", 1e-5))
+    found = moments(builder, source, dims, epsilon, node.outputs[0])
+    axes = axes_for(shape)
+    kept = tuple(at(axis) if k == 1 else Index() for k, axis in enumerate(axes))
+    reads = [Read(name, kept) for name in (found.mean, found.inverse)]
+    reads += [Read(name, (at(axes[1]),)) for name in node.inputs[1:3]]
+    _add_scaled(builder, node.outputs[0], source, axes, reads)
 
 
 def _refuse_training(node: Node) -> None:

@@ -1,4 +1,4 @@
-"""Elements at places that another tensor holds: Gather, GatherElements and GatherND."""
+"""Elements at places that another tensor holds: Gather, and ReverseSequence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from burnish.operators.record import Elements, Movement, Operands, Operator, Par
 from burnish.operators.rules import always, defined, first, nothing
 from burnish.tile.index import Axis, Index, at, fetched, number
 from burnish.tile.pointwise import positive_axis
-from burnish.tile.semantics import NestBuilder, Node, axes_for
+from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
 
 
 def gather(builder: NestBuilder, node: Node) -> None:
@@ -50,6 +50,29 @@ def gather_nd(builder: NestBuilder, node: Node) -> None:
         for position in range(depth)
     ]
     index = (*front[:batch], *chosen, *map(at, axes[len(outer) :]))
+    builder.view(node.outputs[0], source, index, axes)
+
+
+def reverse_sequence(builder: NestBuilder, node: Node) -> None:
+    """Add the data with the first steps of each sample in reverse: as many as it has.
+
+    How many these are must be known: a library says when there are more than steps.
+    """
+    source = required(node, 0)
+    shape = builder.type(source).shape
+    time, batch = (int(node.attributes.get(name, default))
+                   for name, default in (("time_axis", 0), ("batch_axis", 1)))  # fmt: skip
+    lengths = builder.constant(required(node, 1), "how many steps it turns").astype(np.int64)
+    steps = np.arange(shape[time])[:, None]
+    if ((lengths < 0) | (lengths > shape[time])).any():
+        raise NotCoveredError(f"it turns {lengths.max()} of {shape[time]} steps")
+    axes = axes_for(shape)
+    index = [at(axis) for axis in axes]
+    if (lengths == shape[time]).all():
+        index[time] = index[time] * -1 + (shape[time] - 1)
+    else:
+        places = builder.add_constant(np.where(steps < lengths, lengths - 1 - steps, steps), "turn")
+        index[time] = fetched(places, (index[time], index[batch]), shape[time])
     builder.view(node.outputs[0], source, index, axes)
 
 
@@ -108,7 +131,8 @@ register({
                                folds=defined, loops=gather_elements),
     "GatherND": Operator(_gathered_slices, work=nothing, traffic=Movement.AS_GIVEN,
                          folds=defined, loops=gather_nd),
-    "Scatter ReverseSequence": _MOVES,
+    "Scatter": _MOVES,
+    "ReverseSequence": Operator(shape=first, work=nothing, loops=reverse_sequence),
     "NonZero": Operator(_found, always("i64"), work=nothing, folds=defined),
     "Compress": Operator(work=nothing),
 })  # fmt: skip

@@ -43,7 +43,8 @@ def average_pool(builder: NestBuilder, node: Node) -> None:
     padded = padded_for(builder, source, windows, 0)
     spatial, taps, read = _window_nest(builder, padded, windows)
     with_zeros = bool(node.attributes.get("count_include_pad", 0))
-    counts = [side.inside_padding if with_zeros else side.inside for side in windows]
+    whole = _whole_windows(builder, node)
+    counts = [side.inside_padding if with_zeros else side.inside for side in whole]
     table = np.asarray(reduce(np.multiply.outer, counts)).astype(np.float64)
     reads = [read]
     if table.size and np.all(table == table.flat[0]):
@@ -101,6 +102,11 @@ Nest = tuple[tuple[Axis, ...], tuple[Axis, ...], Read]
 
 
 def _windows(builder: NestBuilder, node: Node) -> tuple[Side, ...]:
+    """Return the windows, without what lies behind the data: it adds nothing to any of them."""
+    return tuple(side.within for side in _whole_windows(builder, node))
+
+
+def _whole_windows(builder: NestBuilder, node: Node) -> tuple[Side, ...]:
     _, _, *sizes = builder.type(required(node, 0)).shape
     kernel = node.attributes.get("kernel_shape")
     if kernel is None:

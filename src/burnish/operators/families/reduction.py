@@ -9,7 +9,7 @@ import numpy as np
 
 from burnish.core.array_types import array_type
 from burnish.operators.record import Operands, Operator, Partial, register
-from burnish.operators.rules import always, defined, each_input, first, then
+from burnish.operators.rules import always, defined, each_input, first
 from burnish.operators.size import total
 from burnish.tile.expr import Accumulated, Argument, Constant, Coordinate, Expr, Guard, call, cast
 from burnish.tile.graph import Combine, Read
@@ -253,14 +253,6 @@ def _product_of_all(at: Operands) -> Partial | None:
     return (total(item for item in items if item is not None),)
 
 
-def _top(at: Operands) -> Sequence[Partial | None]:
-    source, count = at.shape(0), at.elements(1) or (at.ints("k") or (None,))
-    if source is None:
-        return [None, None]
-    axis = positive_axis(at.number("axis", -1), len(source))
-    return [(*source[:axis], count[0], *source[axis + 1 :])] * 2
-
-
 _WORK = {"ReduceL2": 2, "ReduceSumSquare": 2, "ReduceLogSum": 2}
 """Operations for each element that is read; one where nothing is said."""
 _UNFOLDED = ("ReduceL1", "ReduceLogSum")
@@ -278,6 +270,5 @@ register(
         "ArgMin": Operator(_one_axis, always("i64"), work=each_input(1), loops=_position("min")),
         "CumSum": Operator(first, work=each_input(1), folds=defined, loops=_running("sum", 0)),
         "CumProd": Operator(first, loops=_running("prod", 1)),
-        "TopK": Operator(_top, then("i64"), work=each_input(4)),
     }
 )

@@ -264,6 +264,5 @@ register(
     {
         "Resize": Operator(shape=_shape, work=each_output(8), loops=resize),
         "Upsample": Operator(work=each_output(8), loops=upsample),
-        "GridSample": Operator(work=each_output(8)),
     }
 )

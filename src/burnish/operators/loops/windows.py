@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,15 @@ class Side:
     def unseen_after(self) -> int:
         """Return how many elements at the end of the data no window reaches."""
         return max(self.size - 1 - self._last, 0)
+
+    @property
+    def within(self) -> Side:
+        """Return the same windows without the taps at their ends that see data in none of them.
+
+        Some write a window that is larger than any data where they mean all of it.
+        """
+        reached = -(-(self.size + self.before) // self.dilation)
+        return replace(self, kernel=max(min(self.kernel, reached), 1))
 
     @property
     def _last(self) -> int:

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from burnish.core.errors import ModelError
+from tile.one_node import assert_as_runtime, lowered, numbers, one_node
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.integers(-1, 2), st.integers(1, 4), st.integers(0, 1), st.sampled_from(["f4", "i8", "i4"])
+)
+def test_top_k_is_as_in_onnx_runtime(axis: int, count: int, largest: int, dtype: str) -> None:
+    # few different numbers, so that many are equal
+    x = np.random.default_rng(count).integers(-3, 3, (4, 5, 6)).astype(dtype)
+    model = one_node(
+        "TopK", {"x": x}, {"k": np.array([count])}, outputs=("values", "places"),
+        results=(dtype, "i8"), axis=axis, largest=largest,
+    )  # fmt: skip
+    assert_as_runtime(model, {"x": x})
+
+
+@pytest.mark.parametrize("read", [0, 1])
+def test_what_nobody_reads_need_not_be_there(read: int) -> None:
+    inputs = {"x": numbers((3, 9))}
+    model = one_node("TopK", inputs, {"k": np.array([3])}, outputs=("v", "p"), results=("f4", "i8"))
+    del model.graph.output[1 - read]
+    assert_as_runtime(model, inputs)
+
+
+def test_long_rows_and_open_orders_are_left_to_the_runtime() -> None:
+    inputs = {"x": numbers((2, 300))}
+    with pytest.raises(ModelError, match="it orders the first 3 of 300 elements"):
+        lowered(one_node("TopK", inputs, {"k": np.array([3])}, outputs=("v", "p")))
+    few = {"x": numbers((2, 30))}
+    with pytest.raises(ModelError, match="the order in which it gives them is open"):
+        lowered(one_node("TopK", few, {"k": np.array([3])}, outputs=("v", "p"), sorted=0))
+
+
+@pytest.mark.parametrize("lengths", [[4, 4, 4], [4, 1, 0]])
+@pytest.mark.parametrize("time", [0, 1])
+def test_reverse_sequence_is_as_in_onnx_runtime(lengths: list[int], time: int) -> None:
+    inputs = {"x": numbers((4, 3, 2) if time == 0 else (3, 4, 2))}
+    held = {"lengths": np.array(lengths, np.int64)}
+    model = one_node("ReverseSequence", inputs, held, time_axis=time, batch_axis=1 - time)
+    assert_as_runtime(model, inputs)
+
+
+def test_more_steps_than_there_are_are_left_to_the_runtime() -> None:
+    held = {"lengths": np.array([5, 1], np.int64)}
+    with pytest.raises(ModelError, match="it turns 5 of 4 steps"):
+        lowered(one_node("ReverseSequence", {"x": numbers((4, 2))}, held))
