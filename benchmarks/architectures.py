@@ -22,6 +22,9 @@ Tool = Any
 
 BRANCHED = {"depths": [1, 1], "num_attention_heads": [1, 2], "hidden_sizes": [32, 64]}
 
+ONE_PRODUCT = {"experts_implementation": "batched_mm"}
+"""Experts as exporters can write them: the usual way groups tokens by what they are."""
+
 ENCODERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "mpnet": ("MPNet", {}),
     "camembert": ("Camembert", {}),
@@ -42,7 +45,6 @@ ENCODERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "nomic": ("NomicBert", {}),
     "siglip-text": ("SiglipText", {}),
     "big-bird": ("BigBird", {"attention_type": "original_full"}),
-    "nystromformer": ("Nystromformer", {"num_landmarks": 4, "segment_means_seq_len": 64}),
     "convbert": ("ConvBert", {"embedding_size": 64, "head_ratio": 2, "conv_kernel_size": 3}),
     "rembert": ("RemBert", {"input_embedding_size": 32, "output_embedding_size": 64}),
     "megatron-bert": ("MegatronBert", {}),
@@ -90,18 +92,18 @@ DECODERS: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
     "persimmon": ("Persimmon", 4, {}),
     "nemotron": ("Nemotron", 4, {}),
     "phi": ("Phi", 4, {"partial_rotary_factor": 0.5}),
-    "mixtral": ("Mixtral", 4, {"num_local_experts": 2}),
+    "mixtral": ("Mixtral", 4, {"num_local_experts": 2, **ONE_PRODUCT}),
     "olmo": ("Olmo", 4, {}),
     "olmo3": ("Olmo3", 4, {"sliding_window": 8}),
     "qwen3-moe": ("Qwen3Moe", 4, {"head_dim": 16, "num_experts": 2, "num_experts_per_tok": 1,
-                                  "moe_intermediate_size": 48}),
+                                  "moe_intermediate_size": 48, **ONE_PRODUCT}),
     "cohere2": ("Cohere2", 2, {"sliding_window": 8, "layer_types":
                                ["sliding_attention", "full_attention"]}),
     "glm4": ("Glm4", 4, {"head_dim": 16}),
     "helium": ("Helium", 4, {"head_dim": 16}),
     "gpt-bigcode": ("GPTBigCode", 0, {"n_embd": 64, "n_layer": 2, "n_head": 4}),
     "gpt-oss": ("GptOss", 4, {"head_dim": 16, "num_local_experts": 2, "num_experts_per_tok": 1,
-                              "sliding_window": 8}),
+                              "sliding_window": 8, **ONE_PRODUCT}),
     "xglm": ("XGLM", 0, {"d_model": 64, "num_layers": 2, "attention_heads": 4, "ffn_dim": 112}),
     "ctrl": ("CTRL", 0, {"n_embd": 64, "n_layer": 2, "n_head": 4, "dff": 112}),
     "openai-gpt": ("OpenAIGPT", 0, {"n_embd": 64, "n_layer": 2, "n_head": 4}),
@@ -125,7 +127,7 @@ DECODERS: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
     "bitnet": ("BitNet", 4, {}),
     "diffllama": ("DiffLlama", 4, {}),
     "vaultgemma": ("VaultGemma", 4, {"head_dim": 16, "sliding_window": 8}),
-    "granitemoe": ("GraniteMoe", 4, {"num_local_experts": 2}),
+    "granitemoe": ("GraniteMoe", 4, {"num_local_experts": 2, **ONE_PRODUCT}),
     "seed-oss": ("SeedOss", 4, {"head_dim": 16}),
     "jais2": ("Jais2", 4, {}),
 }  # fmt: skip
@@ -164,28 +166,17 @@ VISION: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
     "aimv2": ("Aimv2Vision", 2, {}),
     "mlcd": ("MLCDVision", 2, {"num_key_value_groups": 1}),
     "blip-vision": ("BlipVision", 2, {}),
-    "audio-spectrogram": ("ASTModel", 2, {}),
     "poolformer": ("PoolFormer", 0, {"depths": [1, 1], "hidden_sizes": [32, 64],
                                      "num_encoder_blocks": 2, "patch_sizes": [7, 3],
                                      "strides": [4, 2], "padding": [2, 1]}),
     "pvt-v2": ("PvtV2", 2, {**BRANCHED, "num_encoder_blocks": 2, "sr_ratios": [2, 1],
                             "patch_sizes": [7, 3], "strides": [4, 2], "mlp_ratios": [2, 2]}),
-    "cvt": ("Cvt", 2, {"embed_dim": [32, 64], "num_heads": [1, 2], "depth": [1, 1],
-                       "patch_sizes": [7, 3], "patch_stride": [4, 2], "patch_padding": [2, 1],
-                       "mlp_ratio": [2.0, 2.0], "attention_drop_rate": [0.0, 0.0],
-                       "drop_rate": [0.0, 0.0], "drop_path_rate": [0.0, 0.0],
-                       "qkv_bias": [True, True], "cls_token": [False, True],
-                       "qkv_projection_method": ["dw_bn", "dw_bn"], "kernel_qkv": [3, 3],
-                       "padding_kv": [1, 1], "stride_kv": [2, 2], "padding_q": [1, 1],
-                       "stride_q": [1, 1]}),
     "focalnet": ("FocalNet", 0, {"embed_dim": 32, "depths": [1, 1], "focal_levels": [2, 2],
                                  "focal_windows": [3, 3]}),
     "swin2sr": ("Swin2SR", 4, {"embed_dim": 32, "depths": [2, 2], "num_heads": [2, 4],
                                "window_size": 4}),
     "sam-vision": ("SamVision", 2, {"window_size": 2, "global_attn_indexes": [1],
                                     "output_channels": 32}),
-    "levit": ("Levit", 4, {"image_size": 64, "hidden_sizes": [32, 48, 64], "depths": [1, 1, 1],
-                           "num_attention_heads": [2, 3, 4], "key_dim": [16, 16, 16]}),
 }  # fmt: skip
 """Vision models: the stem of the names, the number of attentions, and what differs."""
 POOLED = ("Beit", "SiglipVision", "ConvNextV2", "Hiera", "Aimv2Vision", "MLCDVision")
@@ -204,6 +195,39 @@ TIMM: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
 """Models of timm: their names there, the size of the image, and what differs."""
 
 
+SPEECH: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    "wav2vec2": ("Wav2Vec2", {}),
+    "wav2vec2-conformer": ("Wav2Vec2Conformer", {"position_embeddings_type": "relative"}),
+    "hubert": ("Hubert", {}),
+    "wavlm": ("WavLM", {"num_buckets": 8, "max_bucket_distance": 20}),
+    "unispeech-sat": ("UniSpeechSat", {}),
+    "data2vec-audio": ("Data2VecAudio", {}),
+    "sew": ("SEW", {"squeeze_factor": 2}),
+}
+"""Models of sound: the stem of the names, and what differs."""
+
+STACKED = {"d_ff": 112, "d_kv": 16, "num_layers": 2, "num_heads": 4,
+           "relative_attention_num_buckets": 8, "relative_attention_max_distance": 20}  # fmt: skip
+PAIRS: Mapping[str, tuple[str, Mapping[str, object]]] = {
+    "pegasus": ("Pegasus", {}),
+    "marian": ("Marian", {}),
+    "mbart": ("MBart", {}),
+    "blenderbot": ("Blenderbot", {}),
+    "m2m-100": ("M2M100", {}),
+    "plbart": ("PLBart", {}),
+    "t5": ("T5", STACKED),
+    "umt5": ("UMT5", STACKED),
+    "prophetnet": ("ProphetNet", {"num_encoder_layers": 2, "num_decoder_layers": 2, "ngram": 2,
+                                  "num_encoder_attention_heads": 4, "num_buckets": 8,
+                                  "num_decoder_attention_heads": 4, "hidden_size": 64,
+                                  "relative_max_distance": 20}),
+    "led": ("LED", {"attention_window": 4, "max_encoder_position_embeddings": 64,
+                    "max_decoder_position_embeddings": 64}),
+    "pegasus-x": ("PegasusX", {"block_size": 4, "num_global_tokens": 4}),
+}  # fmt: skip
+"""Encoders with decoders: the stem of the names, and what differs."""
+
+
 def register(tool: Tool) -> list[str]:
     """File all architectures of this module with the tool; return their names."""
     for name, (stem, changes) in ENCODERS.items():
@@ -214,15 +238,11 @@ def register(tool: Tool) -> list[str]:
         tool.arch(name, group="vision")(_vision(tool, stem, attentions, changes))
     for name, (model, size, changes) in TIMM.items():
         tool._timm(name, model, size=size, attn=None, **changes)
-    tool.arch("wav2vec2", group="audio")(_speech(tool, "Wav2Vec2", {}))
-    tool.arch("wav2vec2-conformer", group="audio")(
-        _speech(tool, "Wav2Vec2Conformer", {"position_embeddings_type": "relative"})
-    )
-    tool.arch("hubert", group="audio")(_speech(tool, "Hubert", {}))
-    tool.arch("pegasus")(_pairs(tool, "Pegasus"))
-    tool.arch("marian")(_pairs(tool, "Marian"))
-    speech = ["wav2vec2", "wav2vec2-conformer", "hubert", "pegasus", "marian"]
-    return [*ENCODERS, *DECODERS, *VISION, *TIMM, *speech]
+    for name, (stem, changes) in SPEECH.items():
+        tool.arch(name, group="audio")(_speech(tool, stem, changes))
+    for name, (stem, changes) in PAIRS.items():
+        tool.arch(name)(_pairs(tool, stem, changes))
+    return [*ENCODERS, *DECODERS, *VISION, *TIMM, *SPEECH, *PAIRS]
 
 
 Build = Callable[..., Any]
@@ -291,14 +311,15 @@ def _speech(tool: Tool, stem: str, changes: Mapping[str, object]) -> Build:
     return build
 
 
-def _pairs(tool: Tool, stem: str) -> Build:
+def _pairs(tool: Tool, stem: str, changes: Mapping[str, object]) -> Build:
     fields = {"vocab_size": 131, "d_model": HIDDEN, "encoder_layers": LAYERS,
               "decoder_layers": LAYERS, "encoder_attention_heads": HEADS,
               "decoder_attention_heads": HEADS, "encoder_ffn_dim": 112, "decoder_ffn_dim": 112,
               "max_position_embeddings": 64, "pad_token_id": 0}  # fmt: skip
+    given = {**(fields if changes is not STACKED else {}), "vocab_size": 131, "d_model": HIDDEN}
 
     def build(impl: str | None = None) -> Any:  # noqa: ANN401
-        made = _made(tool, f"{stem}Config", f"{stem}Model", impl, fields)
+        made = _made(tool, f"{stem}Config", f"{stem}Model", impl, {**given, **changes})
         return tool._seq2seq(made, attn=3 * LAYERS)
 
     return build

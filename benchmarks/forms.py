@@ -18,6 +18,7 @@ import fnmatch
 import importlib
 import io
 import json
+import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -202,7 +203,7 @@ def _measure(
     if path is None:
         return
     result = optimize(onnx_files.read(path))
-    made = source.parents[1] / "result.onnx"
+    made = source.parents[1] / f"result.{os.getpid()}.onnx"
     ir.save(result.model, made)
     counts = count(onnx.load(made))["kinds"]
     row = table[form, f"{known['exporter']} {known['impl']}"]
@@ -220,6 +221,7 @@ def _measure(
         print(
             f"{source.stem} {form}: again {[fusion.rule for fusion in again.fusions]}", flush=True
         )
+    made.unlink()
 
 
 def _rows(table: Mapping[tuple[str, str], Mapping[str, list[int]]]) -> Iterable[str]:

@@ -52,6 +52,29 @@ def test_every_graph_level_gives_the_same_numbers(stored: Stored, level: str) ->
     np.testing.assert_array_equal(outputs["y"], [[0, 2]])
 
 
+def test_weights_that_are_used_as_they_lie_give_the_same_numbers(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import onnxruntime
+
+    asked: list[str] = []
+    add = onnxruntime.SessionOptions.add_session_config_entry
+
+    def seen(settings: onnxruntime.SessionOptions, key: str, value: str) -> None:
+        asked.append(f"{key}={value}")
+        add(settings, key, value)
+
+    monkeypatch.setattr(onnxruntime.SessionOptions, "add_session_config_entry", seen)
+    model = stored(
+        "(float[2,3] x) => (float[2,2] y) <float[3,2] w = {1,2,3,4,5,6}> { y = MatMul(x, w) }"
+    )
+    feeds = {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}
+    for frugal in (False, True):
+        with ENGINES["onnxruntime-cpu"].open(model, EngineOptions(frugal=frugal)) as session:
+            assert session.run(feeds)["y"].tolist() == [[13, 16], [40, 52]]
+        assert ("session.disable_prepacking=1" in asked) == frugal
+
+
 def test_a_tensor_that_is_given_twice_is_given_once(stored: Stored) -> None:
     twice = stored("(float[2] x) => (float[2] y, float[2] y) { y = Relu(x) }")
     with ENGINES["onnxruntime-cpu"].open(twice, EngineOptions()) as session:

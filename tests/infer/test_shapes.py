@@ -96,6 +96,15 @@ def test_the_last_of_an_axis_as_many_as_it_has_are_all_of_it() -> None:
     assert shapes.of(some) == (B, unknown(Least(named("total"), S)))
 
 
+def test_a_slice_that_ends_right_after_its_start_is_one_long() -> None:
+    graph, x = started()
+    end = size_of(graph, x, 1)
+    start = graph.op("Add", end, ints(-1))
+    row = graph.op("Slice", graph.constant(np.zeros((8, 8))), start, end, ints(0))
+    start.type = ir.TensorType(I64)
+    assert followed(graph, row).of(row) == (1, 8)
+
+
 def test_a_cache_is_longer_by_what_is_new() -> None:
     graph = Graph()
     past = graph.input("past", ["batch", 4, "past", 16])

@@ -108,6 +108,7 @@ FORMULAS: dict[str, tuple[Tree, str]] = {
     "SiLU": (silu(X), "QuickGelu"),
     "layer norm": (layer_norm(X), "LayerNormalization"),
     "RMS norm": (rms_norm(X), "SimplifiedLayerNormalization"),
+    "RMS norm without epsilon": (X / (mean(X**2) ** 0.5), "SimplifiedLayerNormalization"),
 }
 
 Step = Callable[[Tree, random.Random], Tree | None]
@@ -311,7 +312,6 @@ NEIGHBOURS: dict[str, Tree] = {
     "divided by the mean square": rms_norm(X, exponent=1.0),
     "multiplied by the root": X * ((mean(X**2) + 1e-6) ** 0.5),
     "third power averaged": rms_norm(X, square=3.0),
-    "RMS norm without epsilon": X / (mean(X**2) ** 0.5),
     "RMS epsilon outside of the root": X / (mean(X**2) ** 0.5 + 1e-6),
     "RMS norm of another value": Y / ((mean(X**2) + 1e-6) ** 0.5),
     "absolute values averaged": X / ((mean(call("Abs", X)) + 1e-6) ** 0.5),

@@ -49,6 +49,36 @@ def test_reading_does_not_read_the_data(tmp_path: Path) -> None:
     assert all(tensor.raw is None for tensor in external_data.external_tensors(model))
 
 
+def resident_kib() -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssFile"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="tells what is in memory")
+def test_memory_of_data_is_given_back_and_the_data_stays_readable(tmp_path: Path) -> None:
+    content = np.random.default_rng(0).random(1 << 23, np.float32)
+    (tmp_path / "w.data").write_bytes(b"\0" * 100 + content.tobytes())
+    tensor = ir.ExternalTensor(
+        "w.data", 100, content.nbytes, ir.DataType.FLOAT, shape=ir.Shape(content.shape), name="w",
+        base_dir=str(tmp_path),
+    )  # fmt: skip
+    array = tensor.numpy()
+    assert array.sum() == content.sum()
+    before = resident_kib()
+    external_data.let_go(tensor)
+    assert before - resident_kib() > content.nbytes // 1024 // 2
+    np.testing.assert_array_equal(array, content)
+
+
+def test_there_is_nothing_to_give_back_of_what_was_not_read_or_lies_in_the_model(
+    tmp_path: Path,
+) -> None:
+    unread = next(external_data.external_tensors(onnx_files.read(model_with_data(tmp_path))))
+    for tensor in (None, unread, ir.tensor([1.0, 2.0])):
+        external_data.let_go(tensor)
+    assert unread.raw is None
+
+
 def test_missing_data_file(tmp_path: Path) -> None:
     path = model_with_data(tmp_path)
     (tmp_path / "w.data").unlink()

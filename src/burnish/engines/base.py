@@ -35,6 +35,9 @@ class EngineOptions:
     device_index: int = 0
     mode: str = ""
     """What stands behind the colon of `torch-compile:max-autotune`; empty: the engine's usual."""
+    frugal: bool = False
+    """Weights are used as they lie in their file, not copied into another order first, and none
+    stay in memory between runs: for large models that are run a few times, and not timed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from burnish.engines.isolated import EngineCrashedError
 from burnish.store.stored import StoredModel
 
 _LARGE_BYTES = 1 << 30
-"""Models with more beside them than this are loaded at the highest level only: each takes long."""
+"""Models with more beside them than this are loaded at the highest level only, as each takes long;
+and without copies of their weights, which would take as much memory again."""
 
 
 def refusal(engine: str, model: StoredModel, original: StoredModel) -> str:
@@ -20,7 +21,7 @@ def refusal(engine: str, model: StoredModel, original: StoredModel) -> str:
     Empty: it loads it at each. What the engine does to a graph differs from level to level, and
     may fail at one alone.
     """
-    for level in LEVELS[:1] if _bytes(model) > _LARGE_BYTES else LEVELS:
+    for level in LEVELS[:1] if is_large(model) else LEVELS:
         problem = _problem(engine, model, level)
         if problem and not _problem(engine, original, level):
             return problem
@@ -44,7 +45,8 @@ def _problem(engine: str, model: StoredModel, level: GraphLevel) -> str:
 
 def _tried(engine: str, model: StoredModel, level: GraphLevel) -> str:
     try:
-        with isolated.open_session(engine, model, EngineOptions(graph_level=level)):
+        options = EngineOptions(graph_level=level, frugal=is_large(model))
+        with isolated.open_session(engine, model, options):
             return ""
     except EngineCrashedError as error:
         return error.problem
@@ -52,7 +54,9 @@ def _tried(engine: str, model: StoredModel, level: GraphLevel) -> str:
         return f"{engine} does not load it at level {level} ({error.problem})"
 
 
-def _bytes(model: StoredModel) -> int:
-    """Return the size of a model and of what lies beside it under its name."""
+def is_large(model: StoredModel) -> bool:
+    """Return whether a model, with what lies beside it under its name, is one of gigabytes."""
+    if not model.onnx.is_file():
+        return False
     beside = (file for file in model.onnx.parent.iterdir() if file.name.startswith(model.onnx.stem))
-    return sum(file.stat().st_size for file in beside)
+    return sum(file.stat().st_size for file in beside if file.is_file()) > _LARGE_BYTES

@@ -12,6 +12,7 @@ from typing import Any
 from burnish.core.arrays import Array, Arrays
 from burnish.core.closing import Closing
 from burnish.core.errors import MissingCapabilityError, ModelError
+from burnish.engines import mapped_files
 from burnish.engines import onnxruntime_values as values
 from burnish.engines.base import EngineOptions, GraphLevel, Placement
 from burnish.engines.generation import Continuation
@@ -88,6 +89,8 @@ def load(
     settings.intra_op_num_threads = options.threads or _own_threads()
     settings.inter_op_num_threads = 1
     settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    if options.frugal:
+        settings.add_session_config_entry("session.disable_prepacking", "1")
     if profile_folder is not None:
         _record(settings, profile_folder)
     onnxruntime.set_default_logger_severity(_QUIET)
@@ -168,6 +171,13 @@ class OnnxRuntimeSession(Closing):
 
     def run(self, feeds: Arrays) -> dict[str, Array]:
         """Run once with inputs from, and outputs to, host memory."""
+        try:
+            return self._outputs_for(feeds)
+        finally:
+            if self._options.frugal:
+                mapped_files.let_go(self._model.onnx.parent)
+
+    def _outputs_for(self, feeds: Arrays) -> dict[str, Array]:
         check_feeds(feeds, self._inputs)
         if all(values.is_native(spec.dtype) for spec in (*self._inputs, *self._outputs)):
             names = [spec.name for spec in self._outputs]

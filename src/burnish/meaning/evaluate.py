@@ -15,6 +15,7 @@ from burnish.core.budget import Budget
 from burnish.meaning.node import Nodes, NotEvaluatedError, Operand, TypedArray
 from burnish.meaning.numbers import Numbers
 from burnish.store.element_types import array_of, numpy_type
+from burnish.store.external_data import let_go
 from burnish.tile.lower import named, operator
 
 Body = Callable[[ir.Graph, Sequence[Operand]], list[Operand]]
@@ -188,9 +189,13 @@ class Evaluator:
                 result = scope[value] = self._as_stored(value, computed, numbers)
                 if watch is not None and result is not None:
                     watch(value, result)
+            del inputs, results
             for value in self._last_users.get(node, ()):
                 if value not in kept:
                     scope.pop(value, None)
+            for source in node.inputs:
+                if source is not None and source not in scope:
+                    let_go(source.const_value)
 
     def _read(
         self, value: ir.Value, scope: Mapping[ir.Value, Operand], numbers: Numbers

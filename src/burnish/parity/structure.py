@@ -19,6 +19,7 @@ import onnx_ir as ir
 from burnish.core.arrays import Array
 from burnish.meaning.evaluate import bodies
 from burnish.parity.settled import settled_numbers
+from burnish.store.external_data import let_go
 from burnish.tile.lower import operator
 
 _COMMUTATIVE = frozenset({"Add", "Mul", "Max", "Min", "And", "Or", "Xor", "Equal", "Sum"})
@@ -161,7 +162,9 @@ def content_key(tensor: ir.TensorProtocol) -> str:
     else:
         # A view: as bytes, a table that lies in a file would be copied into the memory.
         content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return f"{tensor.dtype} {tensor.shape} {hashlib.sha256(content).hexdigest()}"
+    digest = hashlib.sha256(content).hexdigest()
+    let_go(tensor)
+    return f"{tensor.dtype} {tensor.shape} {digest}"
 
 
 def _own(node: ir.Node) -> Iterator[ir.Attr]:

@@ -14,6 +14,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.closing import Closing
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions, Placement, Session
+from burnish.engines.loading import is_large
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
@@ -38,7 +39,8 @@ class JudgedSubject:
     def open(self) -> Session:
         """Return a session that runs the model, in a process of its own."""
         own = self.runs or self.model
-        session = isolated.open_session(self.engine, own, self.options)
+        options = dataclasses.replace(self.options, frugal=is_large(own))
+        session = isolated.open_session(self.engine, own, options)
         return session if self.runs is None else RecastSession(session, own, self.model)
 
 

@@ -39,6 +39,16 @@ def external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
             yield tensor
 
 
+def let_go(tensor: ir.TensorProtocol | None) -> None:
+    """Give back the memory in which a tensor that lies in a file was read; it stays readable."""
+    if not isinstance(tensor, ir.ExternalTensor) or tensor.raw is None:
+        return
+    if hasattr(mmap, "MADV_DONTNEED"):
+        offset = tensor.offset or 0
+        start = offset // mmap.PAGESIZE * mmap.PAGESIZE
+        tensor.raw.madvise(mmap.MADV_DONTNEED, start, offset + tensor.nbytes - start)
+
+
 def files(model: ir.Model) -> tuple[Path, ...]:
     """Return the data files of a model, each once, by name."""
     return tuple(sorted({Path(tensor.path) for tensor in external_tensors(model)}))

@@ -47,6 +47,21 @@ def test_sizes_are_read_from_inputs_however_they_are_taken_out(way: str) -> None
     assert op_types(result.model).count("Gather") == 1
 
 
+@pytest.mark.parametrize("at", [np.array(2), np.array([2])])
+@pytest.mark.parametrize("old", ["past", 3])
+def test_the_length_of_a_cache_and_what_is_new_is_added_up(
+    at: np.ndarray[tuple[int, ...], np.dtype[np.int64]], old: str | int
+) -> None:
+    g = Graph()
+    past, new = g.input("past", ["batch", 2, old, 4]), g.input("new", ["batch", 2, "length", 4])
+    joined = g.op("Relu", g.op("Concat", past, new, axis=2))
+    size = g.op("Gather", g.op("Shape", joined), at, axis=0)
+    model = g.model(g.op("Mul", new, g.op("Cast", size, to=1)))
+    result = checked(model, {"past": samples(1, 2, 3, 4), "new": samples(1, 2, 5, 4, seed=1)})
+    assert "Concat" not in op_types(result.model)
+    assert op_types(result.model).count("Add") == 1
+
+
 def test_a_size_that_no_input_states_is_left_alone() -> None:
     result = optimize(build(0, names=("one", "other")))
     assert "MatMul" in op_types(result.model)

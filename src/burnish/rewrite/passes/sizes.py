@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import onnx_ir as ir
@@ -47,14 +47,17 @@ class ReadSizes(InPlacePass):
             self.facts.memory[ReadSizes] = len(read)
             return counted(model, 0)
         shapes = infer(self.facts)
-        known = _AddedReads(shapes, {}, {})
+        known = _AddedReads(shapes, graph)
         count = 0
         for output in [value for node in read for value in node.outputs if value.uses()]:
             node = output.producer()
             found = _place(shapes.elements(output), inputs)
-            if node is None or found is None or found[0] is _measured(node):
+            if node is None or (found is not None and found[0] is _measured(node)):
                 continue
-            self._redirect(node, output, found, known)
+            if found is not None:
+                self._redirect(node, output, found, known)
+            elif not self._add_up(node, output, inputs, known):
+                continue
             count += 1
         self.facts.memory[ReadSizes] = len(read)
         return counted(model, count)
@@ -79,13 +82,7 @@ class ReadSizes(InPlacePass):
         made: _AddedReads,
     ) -> None:
         graph, (value, axes) = self.facts.model.graph, found
-        if value not in made.shapes:
-            made.shapes[value] = _shape_of(value, graph)
-        at = np.array(axes, np.int64).reshape(() if made.known.of(output) == () else (-1,))
-        if (axes, at.shape) not in made.axes:
-            name = f"{output.name}/axis"
-            made.axes[axes, at.shape] = edit.add_initializer(graph, name, at)
-        inputs = (made.shapes[value], made.axes[axes, at.shape])
+        inputs = (made.shape_of(value), made.constant(axes, output))
         if _reads_at_once(node):
             for position, given in enumerate(inputs):
                 node.replace_input_with(position, given)
@@ -95,16 +92,62 @@ class ReadSizes(InPlacePass):
         graph.insert_before(node, gather)
         edit.redirect(output, gather.outputs[0])
 
+    def _add_up(
+        self,
+        node: ir.Node,
+        output: ir.Value,
+        inputs: Mapping[str, tuple[ir.Value, int]],
+        made: _AddedReads,
+    ) -> bool:
+        """Put past + new, as keys and scores are long, in place of a size that is read there."""
+        names, rest = _addends(made.known.elements(output))
+        known = made.known.of(output) in ((), (1,)) and set(names) <= inputs.keys()
+        if len(names) + bool(rest) < 2 or not names or not known:
+            return False
+        places = [inputs[name] for name in names]
+        parts = [
+            ir.node("Gather", [made.shape_of(value), made.constant((axis,), output)],
+                    attributes={"axis": 0})
+            for value, axis in places
+        ]  # fmt: skip
+        addends = [part.outputs[0] for part in parts]
+        addends += [made.constant((rest,), output)] if rest else []
+        while len(addends) > 1:
+            parts.append(ir.node("Add", addends[:2]))
+            addends[:2] = [parts[-1].outputs[0]]
+        for index, part in enumerate(parts):
+            part.name = f"{output.name}/{part.op_type}_{index}"
+            part.outputs[0].name = f"{output.name}/sizes_{index}"
+            part.outputs[0].type, part.outputs[0].shape = output.type, output.shape
+        self.facts.model.graph.insert_before(node, parts)
+        return edit.redirect(output, addends[0])
+
 
 @dataclass(frozen=True)
 class _AddedReads:
     """What was added to the graph, to be read again."""
 
     known: Shapes
-    shapes: dict[ir.Value, ir.Value]
+    graph: ir.Graph
+    shapes: dict[ir.Value, ir.Value] = field(default_factory=dict)
     """By the input that they are the shapes of."""
-    axes: dict[tuple[tuple[int, ...], tuple[int, ...]], ir.Value]
-    """By axes and by the shape in which they are read."""
+    constants: dict[tuple[tuple[int, ...], tuple[int, ...]], ir.Value] = field(default_factory=dict)
+    """By numbers and by the shape in which they are read."""
+
+    def shape_of(self, value: ir.Value) -> ir.Value:
+        """Return the shape of an input."""
+        if value not in self.shapes:
+            self.shapes[value] = _shape_of(value, self.graph)
+        return self.shapes[value]
+
+    def constant(self, numbers: tuple[int, ...], like: ir.Value) -> ir.Value:
+        """Return numbers: one, or a row of them, as what they are read for has it."""
+        array = np.array(numbers, np.int64).reshape(() if self.known.of(like) == () else (-1,))
+        if (numbers, array.shape) not in self.constants:
+            name = f"{like.name}/{'_'.join(map(str, numbers))}"
+            added = edit.add_initializer(self.graph, name, array)
+            self.constants[numbers, array.shape] = added
+        return self.constants[numbers, array.shape]
 
 
 def _measured(node: ir.Node) -> ir.Value | None:
@@ -161,6 +204,20 @@ def _place(
     if any(name is None or name not in have for name in names):
         return None
     return first[0], tuple(have.index(name) for name in names)
+
+
+def _addends(elements: Elements | None) -> tuple[list[str], int]:
+    """Return the names whose sum a size is, and the number that is added to them."""
+    size = elements[0] if elements is not None and len(elements) == 1 else None
+    names: list[str] = []
+    rest = 0
+    for product, count in size.terms if isinstance(size, Sum) else ():
+        name = _name(Sum(frozenset({(product, count)}))) if product else None
+        if product and name is None:
+            return [], 0
+        names += [name] if name is not None else []
+        rest += 0 if product else count
+    return sorted(names), rest
 
 
 def _name(size: object) -> str | None:

@@ -526,6 +526,12 @@ NEAR_MISSES: dict[str, tuple[Body, str]] = {
         )(g.op("Softmax", scaled(g, q, k), axis=-1)),
         "are read by MatMul",
     ),
+    "weights of two values": (
+        lambda g, q, k, v, m: (
+            lambda w: g.op("Add", g.op("MatMul", w, v), g.op("MatMul", w, g.op("Relu", v)))
+        )(g.op("Softmax", scaled(g, q, k), axis=-1)),
+        "are used twice, by MatMul",
+    ),
     "scores are read elsewhere": (
         lambda g, q, k, v, m: (
             lambda s: g.op("Add", weigh(g, s, v), g.op("ReduceMax", s, axes=[-1]))

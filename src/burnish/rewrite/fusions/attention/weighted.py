@@ -90,6 +90,12 @@ def _read_elsewhere(softmax: ir.Node, weights: ir.Value, readers: list[ir.Node])
         who = "an output of the graph"
     elif len(readers) > 1:
         who = " and ".join(f"{node.op_type} {node.name!r}" for node in readers)
+        if all(_multiplies(node, weights) for node in readers):
+            return Refusal(
+                f"the attention weights {weights.name!r} are used twice, by {who}, expected one"
+                " product alone",
+                "join the values that have the same weights, and split the result",
+            )
     else:
         return None
     return Refusal(
