@@ -90,6 +90,11 @@ def test_where_no_size_differs_there_is_no_pivot(report: BenchReport) -> None:
     assert matrix.pivots(replace(report, measurements=report.measurements[:2])) == ()
 
 
+def test_an_interval_that_says_nothing_is_not_shown() -> None:
+    assert matrix.span(1e-3, 2e-3) == "1.00 ms – 2.00 ms"
+    assert matrix.span(1e-9, 2e3) == "no interval"
+
+
 def test_types_stand_side_by_side_without_a_verdict(report: BenchReport) -> None:
     first, *_ = report.measurements
     other = replace(first, subject="m@a int8", precision="i8")
@@ -175,6 +180,10 @@ def test_texts_of_a_decoder_have_lines_of_their_own_and_are_no_runs(report: Benc
     detail = list(csv.DictReader(studied.detail_csv(decoder, {}).splitlines()))
     assert [row["batch_size"] for row in detail] == ["2", "2", "2"]
     told = list(csv.DictReader(matrix.csv_lines(decoder)))
+    (pivot,) = matrix.pivots(decoder)
+    assert [column.title for column in pivot.columns] == [
+        "generate", "engine", "past_sequence=0", "past_sequence=8", "past_sequence=64",
+    ]  # fmt: skip
     rates = [float(row["items_per_s"]) for row in told[:2]]
     assert rates[1] == pytest.approx(32 * rates[0])
     assert [row["batch"] for row in told[:2]] == ["2", "2"]

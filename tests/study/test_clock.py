@@ -34,6 +34,14 @@ def test_what_a_kind_takes_is_learnt_and_holds_for_other_types_of_its_engine() -
     assert clock.least_s(("torch-compile", "i8")) == 1
 
 
+def test_cells_that_are_finished_need_the_processes_of_a_verdict() -> None:
+    clock = Clock(20.0, 30.0, 2, finishing=True, clock=lambda: 0.0)
+    clock.learn(ORT, 2.0)
+    clock.learn(COMPILED, 7.0)
+    assert clock.least_s(ORT) == 6
+    assert clock.fitting([{"a": ORT, "b": COMPILED}], {"a"}) == {"a"}
+
+
 def test_the_longest_cells_are_left_out_first_and_baselines_last() -> None:
     now = [0.0]
     clock = Clock(20.0, 30.0, 6, clock=lambda: now[0])

@@ -280,3 +280,33 @@ def test_without_any_time_only_what_is_known_is_told(
     report = benching.answer(asked(book, name, batch=(1, 2), budget=0.0))
     assert [one.status for one in report.measurements] == ["ok", "no time"]
     assert len(book.rows()) == 1
+
+
+def test_what_was_never_measured_comes_before_what_had_too_few_processes(
+    model: Callable[..., str], book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = asked(book, model("plain"), batch=(1, 2), rounds=3, budget=60.0)
+    monkeypatch.setattr(Rounds, "_in_time", lambda _, number, labels: [] if number else labels)
+    benching.answer(dataclasses.replace(request, batch=1))
+    second = benching.answer(request)
+    assert [dict(row.bindings) for row in book.rows()] == [{"batch": 1}, {"batch": 2}]
+    assert [len(one.launches) for one in second.measurements] == [1, 1]
+    monkeypatch.undo()
+    monkeypatch.setenv("BURNISH_CACHE", str(book.path.parent / "cache"))
+    third = benching.answer(dataclasses.replace(request, budget=0.0))
+    assert [len(one.launches) for one in third.measurements] == [1, 1], "they are told all the same"
+    assert len(book.rows()) == 2
+
+
+def test_what_groups_say_alike_is_said_once_with_the_largest_number() -> None:
+    said = [
+        "a share of 7.4 s ended; --budget 162 would do", "the load was 5.2 on 2 cores",
+        "m batch=1 is odd", "a share of 8.1 s ended; --budget 198 would do", "m batch=2 is odd",
+        "the load was 5.2 on 2 cores",
+    ]  # fmt: skip
+    assert benching.alike_once(said) == (
+        "a share of 8.1 s ended; --budget 198 would do (of 2 such)",
+        "the load was 5.2 on 2 cores",
+        "m batch=1 is odd",
+        "m batch=2 is odd",
+    )

@@ -81,7 +81,7 @@ def _chosen(mode: str) -> dict[str, str]:
     if mode not in known:
         raise UsageError(
             f"torch.compile has neither a mode nor a back end {mode!r}",
-            hint=suggestion(mode, [*MODES, *known]),
+            hint=suggestion(mode, [*MODES, *list_backends()]),  # without those for debugging
         )
     return {"backend": mode}
 

@@ -23,6 +23,9 @@ COLUMNS = (
 _COSTS = (
     "subject", "per second", "p90", "p95", "p99", "load", "first call", "peak memory", "on disk",
 )  # fmt: skip
+SAYS_NOTHING = 100.0
+"""An interval whose ends are so many times apart is not shown: a block or two say no more."""
+_LENGTHS = ("seq", "frame", "point", "sample")
 _CARD = ("on the card", "card memory")
 """Columns that there are where something ran on a card."""
 
@@ -54,7 +57,7 @@ def costs(bench: BenchReport) -> Table:
     known = any(one.card_s or one.card_memory_bytes for one in bench.measurements)
     columns = (*_COSTS, *(_CARD if known else ()))
     return table(
-        "",
+        "throughput, start and memory",
         columns,
         [_cost_row(bench, one)[: len(columns)] for one in bench.measurements],
         numeric=columns[1:],
@@ -105,6 +108,37 @@ def sizes_of(one: Measurement) -> str:
     return ",".join(f"{name}={size}" for name, size in one.bindings.items())
 
 
+def status_cell(one: Measurement) -> Cell:
+    """Return what became of a row without figures; what was not tried did not fail."""
+    untried = one.status in ("unsupported", "no time")
+    return Cell("failed" if one.status == "ok" else one.status,
+                tone=Tone.UNSURE if untried else Tone.BAD)  # fmt: skip
+
+
+def span(low_s: float, high_s: float) -> str:
+    """Return an interval in words; one that says nothing, of a block or two, is none."""
+    if high_s > SAYS_NOTHING * low_s:
+        return "no interval"
+    return f"{units.seconds(low_s)} – {units.seconds(high_s)}"
+
+
+def length_of(one: Measurement, *, past: bool) -> int | None:
+    """Return how many steps a decoder has behind it, or how long the inputs are."""
+    for name, size in one.bindings.items():
+        known = ("past",) if past else _LENGTHS
+        if ("past" in name.lower()) == past and any(word in name.lower() for word in known):
+            return size
+    return None
+
+
+def is_a_sum(one: Measurement, name: str) -> bool:
+    """Return whether a size says nothing new: a mask covers the past and the new tokens."""
+    past, new = length_of(one, past=True), length_of(one, past=False)
+    if past is None or new is None or "past" in name.lower() or "total" not in name.lower():
+        return False
+    return one.bindings.get(name) == past + new
+
+
 def _csv(values: Sequence[object]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(values)
@@ -141,7 +175,7 @@ def _cost_row(bench: BenchReport, one: Measurement) -> tuple[Cell, ...]:
     if not figures.samples:
         return (
             Cell(one.subject),
-            Cell(one.status, tone=Tone.BAD),
+            status_cell(one),
             *[NONE] * (len((*_COSTS, *_CARD)) - 2),
         )
     rate = figures.items_per_s
@@ -172,7 +206,8 @@ def _key(one: Measurement) -> _Key:
 def _varying(rows: Sequence[Measurement]) -> tuple[str, ...]:
     """Return the axes that have several sizes, lengths last; axes that go together count once."""
     columns: dict[tuple[int | None, ...], str] = {}
-    for name in dict.fromkeys(name for one in rows for name in one.bindings):
+    every = dict.fromkeys(name for one in rows for name in one.bindings)
+    for name in (name for name in every if not all(is_a_sum(one, name) for one in rows)):
         columns.setdefault(tuple(one.bindings.get(name) for one in rows), name)
     varying = [name for sizes, name in columns.items() if len(set(sizes)) > 1]
     return tuple(sorted(varying, key=lambda name: "seq" in name.lower()))
@@ -205,7 +240,7 @@ def _median(bench: BenchReport, one: Measurement | None) -> Cell:
         return NONE
     figures = figures_in(bench, one)
     if figures.median_s is None or figures.low_s is None or figures.high_s is None:
-        return Cell(one.status, tone=Tone.BAD)
-    span = f"{units.seconds(figures.low_s)} – {units.seconds(figures.high_s)}"
+        return status_cell(one)
     wrong: Mapping[bool, Tone] = {True: Tone.BAD, False: Tone.PLAIN}
-    return Cell(units.seconds(figures.median_s), span, wrong[one.status == "wrong"])
+    within = span(figures.low_s, figures.high_s)
+    return Cell(units.seconds(figures.median_s), within, wrong[one.status == "wrong"])

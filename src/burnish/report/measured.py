@@ -14,7 +14,7 @@ from burnish.core import units
 from burnish.core.precisions import precision_named
 from burnish.report.charts.bars import BarGroup
 from burnish.report.charts.intervals import LatencyBar
-from burnish.report.matrix import engine_of
+from burnish.report.matrix import engine_of, span, status_cell
 from burnish.report.record import RunReport
 from burnish.report.table import NONE, Cell, Shown, Table, Tone, table
 from burnish.report.verdict import interval
@@ -200,8 +200,7 @@ def _conditions(one: Measurement) -> list[str]:
 def _median_cell(found: stats.Interval | None) -> Cell:
     if found is None:
         return NONE
-    span = f"{units.seconds(found.low)} – {units.seconds(found.high)}"
-    return Cell(units.seconds(found.estimate), span)
+    return Cell(units.seconds(found.estimate), span(found.low, found.high))
 
 
 def _p90_cell(one: Measurement) -> Cell:
@@ -223,7 +222,7 @@ def _speed_up_cell(comparison: Comparison | None) -> Cell:
 
 def _verdict_cell(one: Measurement, comparison: Comparison | None) -> Cell:
     if one.failure is not None:
-        return Cell("failed", one.failure, Tone.BAD)
+        return Cell(status_cell(one).text, one.failure, status_cell(one).tone)
     return NONE if comparison is None else verdict_cell(comparison)
 
 

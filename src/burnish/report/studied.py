@@ -15,12 +15,11 @@ from burnish.bench.measure import GENERATE, BenchReport, Measurement, Verdict
 from burnish.core import units
 from burnish.core.precisions import precision_named
 from burnish.report.charts import curves, speed_ups
-from burnish.report.matrix import engine_of, sizes_of
+from burnish.report.matrix import SAYS_NOTHING, engine_of, is_a_sum, length_of, sizes_of
 from burnish.report.overall import model_of, models_of
 
 _ODD = re.compile(r"[^\w.-]+")
 """What a file's name should not have."""
-_LENGTHS = ("past", "seq", "frame", "point", "sample")
 DETAIL = (
     "engine", "version", "providers", "device", "precision", "optimizer", "io_binding",
     "model_name", "inputs", "threads", "batch_size", "sequence_length", "custom_layer_num",
@@ -168,13 +167,7 @@ def _length(one: Measurement) -> int | str:
 def _axis_size(one: Measurement, axis: str) -> int | None:
     if axis == "batch":
         return one.batch
-    words = ("past",) if axis == "past" else tuple(w for w in _LENGTHS if w != "past")
-    for name, size in one.bindings.items():
-        if any(word in name.lower() for word in words) and ("past" in name.lower()) == (
-            axis == "past"
-        ):
-            return size
-    return None
+    return length_of(one, past=axis == "past")
 
 
 def _against(
@@ -211,18 +204,10 @@ def _apart(one: Measurement, axis: str) -> str:
         f"{name}={size}"
         for name, size in one.bindings.items()
         if size != _axis_size(one, axis) or (axis == "batch") != ("batch" in name.lower())
-        if not _is_a_sum(one, name)
+        if not is_a_sum(one, name)
     ]
     facts = (one.model or one.subject, engine_of(one), precision_named(one.precision), *sizes)
     return " ".join(filter(None, facts))
-
-
-def _is_a_sum(one: Measurement, name: str) -> bool:
-    """Return whether a size says nothing new: a mask covers the past and the new tokens."""
-    past, new = _axis_size(one, "past"), _axis_size(one, "sequence")
-    if past is None or new is None or "past" in name.lower():
-        return False
-    return one.bindings[name] == past + new and one.bindings[name] != new
 
 
 def _latency(bench: BenchReport, one: Measurement) -> tuple[float, float, float]:
@@ -230,6 +215,8 @@ def _latency(bench: BenchReport, one: Measurement) -> tuple[float, float, float]
     assert found.median_s is not None
     assert found.low_s is not None
     assert found.high_s is not None
+    if found.high_s > SAYS_NOTHING * found.low_s:  # it would press everything else flat
+        return found.median_s, found.median_s, found.median_s
     return found.median_s, found.low_s, found.high_s
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Sequence
 
 from burnish.bench import choose
@@ -31,6 +32,8 @@ from burnish.study.requests.line import line
 from burnish.study.requests.vocabulary import names, path
 
 _SECONDS_PER_CELL = 30.0
+_NUMBER = re.compile(r"(?<![\w.=-])\d+(?:\.\d+)?(?![\w=])")
+"""A number that stands by itself: not part of a name, and no size."""
 
 
 def answer(asked: BenchCommand, *, progress: Progress = SILENT) -> BenchReport:
@@ -86,9 +89,11 @@ def _measured(
     state = here() if cluster is None else cluster.state
     plans = _planned(asked, matrix, state, progress)
     others = require_baseline(asked, plans)
-    known = sum(len(kept.known(plan.tasks)) for plan in plans)
     cells = sum(len(plan.tasks) for plan in plans)
-    clock = Clock(asked.budget, _SECONDS_PER_CELL, cells - known)
+    begun = sum(len(kept.known(plan.tasks)) for plan in plans)
+    finishing = begun == cells and cluster is None
+    known = sum(len(kept.finished(plan.tasks)) for plan in plans) if finishing else begun
+    clock = Clock(asked.budget, _SECONDS_PER_CELL, cells - known, finishing=finishing)
     if clock.cells:
         Overall(progress, clock, 1).step("bench", 0, 1, f"{units.count(len(plans), 'group')}")
     if short := _too_short(asked, plans, kept):
@@ -176,15 +181,34 @@ def _together(found: Sequence[BenchReport], told: tuple[str, ...], rerun: str) -
     """Return one report of all groups; each comparison is with the baseline of its own group."""
     first = found[0]
     notes = (*told, *(note for one in found for note in one.notes))
-    warnings = dict.fromkeys(text for one in found for text in one.machine.warnings)
+    warnings = alike_once([text for one in found for text in one.machine.warnings])
     keys = [one.inputs_key for one in found]
     return dataclasses.replace(
         first,
         measurements=tuple(row for one in found for row in one.measurements),
         comparisons=tuple(row for one in found for row in one.comparisons),
-        machine=dataclasses.replace(first.machine, warnings=tuple(warnings)),
+        machine=dataclasses.replace(first.machine, warnings=warnings),
         inputs_key=keys[0] if len(keys) == 1 else value_key(keys),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=alike_once(notes),
         rerun=rerun,
         parity={label: mark for one in found for label, mark in one.parity.items()},
     )
+
+
+def alike_once(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return texts each once; of those that differ in numbers only, the one with the largest.
+
+    Groups that follow each other say nearly the same.
+    """
+    alike: dict[str, dict[str, None]] = {}
+    for text in texts:
+        alike.setdefault(_NUMBER.sub("#", text), {})[text] = None
+    return tuple(
+        max(same, key=_largest) + (f" (of {len(same)} such)" if len(same) > 1 else "")
+        for same in alike.values()
+    )
+
+
+def _largest(text: str) -> float:
+    found = re.findall(r"\d+(?:\.\d+)?", text)
+    return max(map(float, found), default=0.0)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from burnish.bench.quiet import OPENING_S
+from burnish.bench.rounds import FEWEST_ROUNDS
 from burnish.core.progress import Progress
 
 SLACK = 1.1
@@ -26,6 +27,8 @@ class Clock:
     cells: int
     """How many are to be measured."""
     done: int = 0
+    finishing: bool = False
+    """Whether cells are measured that had too few processes: then each needs those of a verdict."""
     clock: Callable[[], float] = time.monotonic
     began: float = field(init=False)
     _taken_s: dict[Kind, float] = field(init=False, default_factory=dict)
@@ -53,9 +56,10 @@ class Clock:
         self._taken_s[kind] = max(seconds_s, self._taken_s.get(kind, 0.0))
 
     def least_s(self, kind: Kind) -> float:
-        """Return what such a cell takes at least: one process of it, or of its engine's others."""
+        """Return what such a cell takes at least: a process of it, or of its engine's others."""
         alike = [taken for (engine, _), taken in self._taken_s.items() if engine == kind[0]]
-        return self._taken_s.get(kind, max(alike, default=OPENING_S))
+        one_s = self._taken_s.get(kind, max(alike, default=OPENING_S))
+        return one_s * (FEWEST_ROUNDS if self.finishing else 1)
 
     def fitting(self, groups: Sequence[Mapping[str, Kind]], baselines: Collection[str]) -> set[str]:
         """Return the cells of these groups for which there is time: the longest are left out first.

@@ -17,7 +17,11 @@ from burnish.study.requests.judging import BenchCommand
 
 @dataclass(frozen=True, slots=True)
 class InTurn:
-    """Measures what is missing of groups; what there is no time for has rows that say so."""
+    """Measures what is missing of groups; what there is no time for has rows that say so.
+
+    When nothing is missing, cells that an earlier budget left with too few processes are measured
+    anew: as many as can have enough now.
+    """
 
     asked: BenchCommand
     kept: KnownCells
@@ -28,6 +32,7 @@ class InTurn:
         """Return the rows of every group, in order."""
         found: list[BenchReport] = []
         waiting = [self._needed(plan) for plan in plans]
+        self._look_back(plans)
         baselines = {plan.baseline for plan in plans}
         for number, plan in enumerate(plans):
             fits = self.clock.fitting(waiting[number:], baselines)
@@ -53,19 +58,33 @@ class InTurn:
 
     def _needed(self, plan: CellPlan) -> dict[str, Kind]:
         """Return the cells that take time."""
-        names = needed(plan, self.kept)
-        return {name: plan.kind(name) for name in names if not refusal(plan, name)}
+        return {name: plan.kind(name) for name in self._names(plan) if not refusal(plan, name)}
+
+    def _names(self, plan: CellPlan) -> tuple[str, ...]:
+        return needed(plan, self.kept, finishing=self.clock.finishing)
+
+    def _look_back(self, plans: Sequence[CellPlan]) -> None:
+        """Learn from cells that were measured before what a process of theirs takes."""
+        for plan in plans if self.clock.finishing else ():
+            for name, cell in self.kept.known(plan.tasks).items():
+                self.clock.learn(plan.kind(name), process_s(cell, 0.0))
 
     def _measure(self, plan: CellPlan, now: Mapping[str, Kind], later: Sequence[Kind]) -> None:
         """Measure cells of one group, keep them at once, and learn what such cells take."""
         clock, began_s = self.clock, self.clock.spent_s
-        missing = len(set(now) - set(self.kept.known(plan.tasks)))
+        missing = len(set(now) & self._missing(plan))
         budget_s = clock.share_s([*now.values()], later)
         overall = Overall(self.progress, clock, missing)
         cells = fresh(self.asked, plan, [*now], budget_s, overall)
         self.kept.add(cells)
         clock.done += missing
         self._learn(cells, now, clock.spent_s - began_s, budget_s)
+
+    def _missing(self, plan: CellPlan) -> set[str]:
+        """Return the cells that count as new when they are measured: the baseline may not."""
+        kept = self.kept
+        known = kept.finished(plan.tasks) if self.clock.finishing else kept.known(plan.tasks)
+        return set(plan.tasks) - set(known)
 
     def _learn(
         self, cells: Sequence[Finished], kinds: Mapping[str, Kind], took_s: float, budget_s: float

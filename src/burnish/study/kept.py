@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from burnish.bench.cells import CellTask, Finished, LedgerRow
+from burnish.bench.cells import CellTask, Finished
 from burnish.bench.ledger import Ledger
 from burnish.bench.rounds import FEWEST_ROUNDS
 from burnish.core import settings
@@ -14,10 +14,7 @@ from burnish.study.requests.vocabulary import Place
 
 
 class KnownCells:
-    """What is known of cells; what goes wrong with the file is said once, in `notes`.
-
-    A cell that an earlier budget ended before it had the processes of a verdict is not finished.
-    """
+    """What is known of cells; what goes wrong with the file is said once, in `notes`."""
 
     def __init__(self, path: Place | None, *, again: bool = False) -> None:
         self.path = settings.read().ledger if path is None else Path(path)
@@ -27,19 +24,27 @@ class KnownCells:
         self._now: dict[str, Finished] = {}
         """What was measured since this was made: there whatever becomes of the file."""
 
+    def finished(self, tasks: Mapping[str, CellTask]) -> dict[str, Finished]:
+        """Return the known cells that have the processes of a verdict, or cannot have any.
+
+        An earlier budget may have ended before: such cells are measured anew when there are no
+        others left. What was measured just now is not.
+        """
+        return {
+            name: cell
+            for name, cell in self.known(tasks).items()
+            if cell.task.key in self._now or _is_finished(cell)
+        }
+
     def known(self, tasks: Mapping[str, CellTask]) -> dict[str, Finished]:
-        """Return the cells that need not be measured, by the name of their task."""
+        """Return the cells that were measured, by the name of their task."""
         new = {name: self._now[t.key] for name, t in tasks.items() if t.key in self._now}
         if self._again:
             return new
         asked = {name: task.key for name, task in tasks.items() if name not in new}
         try:
             rows = self._ledger.newest([*asked.values()])
-            old = {
-                name: rows[key].id
-                for name, key in asked.items()
-                if key in rows and _is_finished(rows[key], tasks[name])
-            }
+            old = {name: rows[key].id for name, key in asked.items() if key in rows}
             return new | {name: self._ledger.finished(row) for name, row in old.items()}
         except ModelError as error:
             self._say(error)
@@ -67,5 +72,6 @@ class KnownCells:
         self.notes = (f"nothing was kept, and nothing is known: {error.problem} ({error.hint})",)
 
 
-def _is_finished(row: LedgerRow, task: CellTask) -> bool:
-    return row.status != "ok" or row.figures.processes >= min(task.rounds, FEWEST_ROUNDS)
+def _is_finished(cell: Finished) -> bool:
+    enough = min(cell.task.rounds, FEWEST_ROUNDS)
+    return cell.status != "ok" or cell.figures.processes >= enough

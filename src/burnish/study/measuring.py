@@ -145,13 +145,13 @@ def measured(
     )
 
 
-def needed(plan: CellPlan, kept: KnownCells) -> tuple[str, ...]:
+def needed(plan: CellPlan, kept: KnownCells, *, finishing: bool = False) -> tuple[str, ...]:
     """Return the cells to measure: those that are missing, and then always the baseline.
 
     It takes turns with them, again if need be: a cell is compared with a baseline of its own
-    session only.
+    session only. `finishing`: those that had too few processes are missing, too.
     """
-    known = kept.known(plan.tasks)
+    known = kept.finished(plan.tasks) if finishing else kept.known(plan.tasks)
     missing = [name for name in plan.subjects if name not in known]
     return tuple(
         name for name in plan.subjects if missing and (name in missing or name == plan.baseline)

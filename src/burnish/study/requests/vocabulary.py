@@ -41,7 +41,7 @@ Sizes = Mapping[str, int]
 
 
 def sizes(text: str) -> dict[str, int]:
-    """Return `batch=8,sequence=128` as a dictionary; a size is at least 1."""
+    """Return `batch=8,sequence=128` as a dictionary; a size is at least 1, that of a past 0."""
     result: dict[str, int] = {}
     for part in names(text):
         name, _, written = part.partition("=")
@@ -143,9 +143,9 @@ def path(given: Place | None) -> Path | None:
 
 
 def positive(shape: Sizes) -> dict[str, int]:
-    """Return a shape all of whose sizes are at least 1."""
+    """Return a shape all of whose sizes are at least 1; only a decoder's past may be empty."""
     for name, size in shape.items():
-        if size < 1:
+        if size < (0 if "past" in name.lower() else 1):
             raise UsageError(
                 f"--shape {name}={size}: a size is at least 1", hint=f"write --shape {name}=1"
             )
