@@ -41,6 +41,10 @@ _RELATIVE: Mapping[str, float] = {"f64": 1e-12, "f32": 1e-4, "f16": 1e-2, "bf16"
 exp, tanh and erf approximated: 1,000 roundings of f32 and f64, 20 of 16-bit results (as the parity
 of whole models allows). A kernel that is wrong is off by much more."""
 
+_BYTES = 2e-2
+"""The same where numbers become bytes on the way: one that is rounded the other way moves all sums
+that it is part of."""
+
 _TIES = 0.01
 """Of integers and truth values that come from numbers which were rounded, as many may differ."""
 
@@ -202,12 +206,18 @@ def _expected(group: Group, kind: TensorType, parts: tuple[ExpectedPart, ...]) -
     finite = numbers[np.isfinite(numbers)]
     scale = float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0
     weakest = max((_RELATIVE.get(t, 0.0) for t in _float_types(group)), default=0.0)
+    weakest = max(weakest, _BYTES if _to_bytes(group) else 0.0)
     return ExpectedOutput(parts, max(weakest, _RELATIVE.get(kind.dtype, 1.0)), scale)
 
 
 def _rounds(group: Group) -> bool:
     """Say whether integers or truth values may hang on the rounding of numbers."""
     return bool(_float_types(group))
+
+
+def _to_bytes(group: Group) -> bool:
+    parts = (part for op in group.ops for part in walk(op.finish or op.body))
+    return any(isinstance(part, Call) and part.dtype in _FULL_RANGE for part in parts)
 
 
 def _float_types(group: Group) -> set[str]:
