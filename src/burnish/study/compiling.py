@@ -19,6 +19,7 @@ from burnish.store.interface import ANY_RANK
 from burnish.store.stored import StoredModel
 from burnish.study import exporting
 from burnish.study.compile import CompileRequest, compile_model
+from burnish.study.compile_numbers import quantised, require_precision
 from burnish.study.compile_report import CompileReport
 from burnish.study.given import model_of
 from burnish.study.requests.line import line
@@ -29,10 +30,21 @@ from burnish.study.tuning import TuneTerms
 
 def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileReport:
     """Write a model as a folder of kernels, if that computes the same; return what was done."""
+    precision = require_precision(asked)
     model = _model(asked, progress)
     given = _given(model, asked)
     if not given:
         _require_sizes(model, asked)
+    rewritten = None
+    if precision is not None:
+        rewritten = quantised(model, asked, precision, progress)
+        model = layout.stored(rewritten.target)
+    request = _request(asked, model, given)
+    return replace(compile_model(request, progress=progress), rewritten=rewritten)
+
+
+def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]) -> CompileRequest:
+    """Return what is to be compiled, and how."""
     words = [] if asked.target == "cpu" else [f"--target {asked.target}"]
     words += [] if asked.fusion == "full" else [f"--fusion {asked.fusion}"]
     words += ["--skip-dot"] if asked.skip_dot else []
@@ -40,7 +52,7 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
     words += [f"--threads {asked.threads}"] if asked.threads else []
     allowed = {"atol": asked.atol, "rtol": asked.rtol, "tolerance": asked.tolerance}
     words += [f"--{name} {value}" for name, value in allowed.items() if value is not None]
-    request = CompileRequest(
+    return CompileRequest(
         model=model,
         folder=Path(asked.output),
         target=device(asked.target),
@@ -57,7 +69,6 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
         sign=path(asked.sign),
         words=tuple(words),
     )
-    return compile_model(request, progress=progress)
 
 
 def _model(asked: CompileCommand, progress: Progress) -> StoredModel:
