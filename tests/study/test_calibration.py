@@ -12,13 +12,15 @@ import pytest
 from burnish.cli.main import run
 from burnish.core.errors import ModelError, UsageError
 from burnish.feeds.feed import Feeds
-from burnish.rewrite.options import Method
+from burnish.rewrite.options import Method, PrecisionRequest
 from burnish.rewrite.passes.names import FixNames
 from burnish.rewrite.passes.shapes import InferShapes
 from burnish.rewrite.precision import calibrated_values, convert
 from burnish.store.stored import StoredModel
 from burnish.study.calibration import calibration_feeds, spans
 from burnish.study.ranges import ValueRange, ranges_of
+from burnish.study.requests.rewriting import OptimizeCommand
+from burnish.study.rewriting import options_of
 from rewriting import Graph, samples
 
 FEEDS = tuple(Feeds({"x": samples(1, 3, 8, 8, seed=seed)}, {}) for seed in range(3))
@@ -124,3 +126,20 @@ def test_of_many_inputs_one_is_in_memory_at_a_time(tmp_path: Path) -> None:
     assert feeds[0] is not feeds[0], "read anew each time"
     names = calibrated_values(network())
     assert spans(network(), names, feeds, "mse") == spans(network(), names, FEEDS, "mse")
+
+
+def test_made_inputs_have_the_sizes_that_are_asked_for(tmp_path: Path) -> None:
+    g = Graph()
+    x = g.input("x", ["batch", 16])
+    y = g.op("MatMul", x, samples(16, 8))
+    y.shape = ir.Shape(["batch", 8])
+    onnx.save(ir.to_proto(g.model(y)), tmp_path / "model.onnx")
+    stored = StoredModel(tmp_path / "model.onnx", "m")
+    feeds, _ = calibration_feeds(stored, "synthetic", [{"batch": 3}, {"batch": 5}])
+    assert {fed.arrays["x"].shape for fed in feeds} == {(3, 16), (5, 16)}
+    asked = OptimizeCommand(
+        stored.onnx, precision="int8", calibrate="synthetic", shape={"batch": 7}
+    )
+    assert options_of(asked).conversion.numbers == PrecisionRequest(
+        "int8", calibrate="synthetic", shapes=({"batch": 7},)
+    )
