@@ -11,12 +11,16 @@ import pytest
 
 from burnish.cli.main import run
 from burnish.core.errors import ModelError, UsageError
+from burnish.engines.base import EngineOptions
+from burnish.engines.isolated import open_session
 from burnish.feeds.feed import Feeds
 from burnish.rewrite.options import Method, PrecisionRequest
 from burnish.rewrite.passes.names import FixNames
 from burnish.rewrite.passes.shapes import InferShapes
 from burnish.rewrite.precision import calibrated_values, convert
+from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
+from burnish.study import ranges
 from burnish.study.calibration import calibration_feeds, spans
 from burnish.study.ranges import ValueRange, ranges_of
 from burnish.study.requests.rewriting import OptimizeCommand
@@ -143,3 +147,26 @@ def test_made_inputs_have_the_sizes_that_are_asked_for(tmp_path: Path) -> None:
     assert options_of(asked).conversion.numbers == PrecisionRequest(
         "int8", calibrate="synthetic", shapes=({"batch": 7},)
     )
+
+
+def test_weights_in_a_file_of_their_own_are_looked_at_where_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    proto = ir.to_proto(network())
+    onnx.save(proto, path, save_as_external_data=True, location="weights.bin", size_threshold=64)
+    kept = sorted(tmp_path.iterdir())
+    model = onnx_files.read(path)
+    InferShapes()(model)
+    seen: list[Path] = []
+
+    def watched(engine: str, stored: StoredModel, options: EngineOptions) -> object:
+        seen.append(stored.onnx)
+        assert options.spare_memory
+        assert stored.onnx.stat().st_size < 5000, "the weights are not in it"
+        return open_session(engine, stored, options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranges, "open_session", watched)
+        found = ranges_of(model, FEEDS)
+    assert found == ranges_of(network(), FEEDS)
+    assert [one.parent for one in seen] == [tmp_path]
+    assert sorted(tmp_path.iterdir()) == kept

@@ -34,6 +34,8 @@ class EngineOptions:
     allow_fallback: bool = False
     cuda_graph: bool = False
     device_index: int = 0
+    spare_memory: bool = False
+    """Whether weights stay as they lie in their file, rather than be laid out anew for speed."""
     mode: str = ""
     """What stands behind the colon of `torch-compile:max-autotune`; empty: the engine's usual."""
 

@@ -78,6 +78,8 @@ def load(
     settings.inter_op_num_threads = 1
     settings.log_severity_level = _QUIET
     settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    if options.spare_memory:
+        settings.add_session_config_entry("session.disable_prepacking", "1")
     if profile_folder is not None:
         _record(settings, profile_folder)
     onnxruntime.set_default_logger_severity(_QUIET)

@@ -62,13 +62,16 @@ def as_integers(
         array = source.numpy().astype(np.float32, copy=False)
         return array.T if transposed else array
 
-    top = np.abs(matrix()).max(axis=1 - axis)
+    own = matrix()
+    # without a copy of them all: of a large model, weights are what fills the memory
+    top = np.maximum(own.max(axis=1 - axis), -own.min(axis=1 - axis))
     scale = np.where(top > 0, top / largest, 1.0).astype(np.float32)
     along = np.expand_dims(scale, 1 - axis)
 
     def integers() -> ir.Tensor[Array]:
-        rounded = np.rint(matrix() / along)
-        return ir.Tensor(np.ascontiguousarray(np.clip(rounded, -largest, largest).astype(np.int8)))
+        steps = matrix() / along
+        np.clip(np.rint(steps, out=steps), -largest, largest, out=steps)
+        return ir.Tensor(np.ascontiguousarray(steps.astype(np.int8)))
 
     if source.nbytes <= _EAGER_BYTES:
         return IntegerWeights(integers(), scale)
