@@ -184,3 +184,16 @@ def test_a_model_that_integers_spoil_says_what_may_help(
     assert f"burnish optimize {stored} -p int8 -o {tmp_path / 'c_int8.onnx'}" in told
     assert "--keep-fp32" in told
     assert not (tmp_path / "c").exists()
+
+
+def test_a_model_without_products_says_how_its_convolutions_become_integers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "conv (float[1, 2, 6, 6] x) => (float[1, 3, 4, 4] y) { y = Conv(x, w) }"
+    weights = {"w": np.ones((3, 2, 3, 3), np.float32)}
+    stored = save(model(text, weights), tmp_path / "conv.onnx")
+    assert run(["compile", str(stored), "-o", str(tmp_path / "c"), "-p", "int8"]) == 3
+    told = " ".join(capsys.readouterr().err.split())
+    assert "nothing in the model can be quantised" in told
+    assert "(calibrate its convolutions: --calibrate DATA, or --calibrate synthetic)" in told
+    assert "compile what that writes" in told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from burnish.core import files
-from burnish.core.errors import CheckFailedError, UsageError
+from burnish.core.errors import CheckFailedError, ModelError, UsageError
 from burnish.core.precisions import precision_named
 from burnish.core.progress import Progress
 from burnish.store import onnx_files
@@ -55,12 +55,12 @@ def quantised(
     )  # fmt: skip
     try:
         return optimize.answer(request, progress=progress)
-    except RewriteRejectedError as error:
-        raise CheckFailedError(
-            error.problem,
-            hint=f"burnish optimize {model.onnx} -p {precision} -o {target} takes what may help "
-            f"({error.hint}); compile what that writes",
-        ) from error
+    except (RewriteRejectedError, ModelError) as error:
+        kind = ModelError if isinstance(error, ModelError) else CheckFailedError
+        by_itself = f"burnish optimize {model.onnx} -p {precision} -o {target}"
+        # the options that hints name are not those of compiling
+        hint = f"{by_itself} takes what may help ({error.hint}); compile what that writes"
+        raise kind(error.problem, hint=hint) from error
 
 
 def beside(folder: Path, precision: str) -> Path:
