@@ -39,6 +39,15 @@ def external_tensors(model: ir.Model) -> Iterator[ir.ExternalTensor]:
             yield tensor
 
 
+def let_go(tensor: ir.TensorProtocol) -> None:
+    """Have the system take back the memory that a tensor in a file was read into.
+
+    It is mapped as before, and read again when it is next looked at.
+    """
+    if isinstance(tensor, ir.ExternalTensor) and isinstance(tensor.raw, mmap.mmap):
+        tensor.raw.madvise(mmap.MADV_DONTNEED)
+
+
 def files(model: ir.Model) -> tuple[Path, ...]:
     """Return the data files of a model, each once, by name."""
     return tuple(sorted({Path(tensor.path) for tensor in external_tensors(model)}))

@@ -158,7 +158,9 @@ def values_of(
         for start in range(0, len(inner), _AT_ONCE):
             with (
                 exposed.giving(inner[start : start + _AT_ONCE]) as one,
-                open_session(JUDGE, one, EngineOptions(graph_level="off")) as session,
+                open_session(
+                    JUDGE, one, EngineOptions(graph_level="off", spare_memory=True)
+                ) as session,
             ):
                 for fed in feeds:
                     yield from session.run(fed.arrays).items()
