@@ -41,6 +41,7 @@ bench: bench-quick bench-compile bench-whatif zoo  ## the figures that docs quot
 	$(BIN)/python benchmarks/rewrite_speed.py --largest 50000 --peers --rounds 4
 	$(BIN)/python benchmarks/fusion_gain.py
 	$(BIN)/python benchmarks/precision_scale.py
+	$(BIN)/python benchmarks/int8_products.py
 	$(BIN)/python benchmarks/zoo_speed.py --prepare
 	$(BIN)/python benchmarks/zoo_speed.py
 	@echo "not run: benchmarks/gpu_bert.py, benchmarks/gpu_folder.py, benchmarks/gpu_folders.py,"
