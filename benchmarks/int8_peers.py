@@ -3,8 +3,9 @@
     python benchmarks/int8_peers.py MODEL [--folder MADE] [--calls 20] [--sequence 128]
 
 What is made lies in MADE, and is not made again by the next call.
-All run in ONNX Runtime with all its optimisations, on one thread, taking turns; what is compared is
-processor time, which another guest of the machine disturbs less than the clock on the wall.
+All run in ONNX Runtime with all its optimisations, and the first also as kernels of ours that were
+not tuned, on one thread, taking turns; what is compared is processor time, which another guest of
+the machine disturbs less than the clock on the wall.
 """
 
 from __future__ import annotations
@@ -88,6 +89,12 @@ def _made(
                 samples=1, max_error=10.0, **options,
             )  # fmt: skip
         yield name, target
+    compiled = folder / "compiled"
+    if not compiled.is_dir():
+        burnish.compile(
+            folder / "burnish0.onnx", output=compiled, shape=sizes, tune=False, threads=1, samples=1
+        )
+    yield "burnish, compiled", compiled
     yield from _by_onnxruntime(model, feeds, folder)
 
 
@@ -117,8 +124,22 @@ def _by_onnxruntime(
     yield "onnxruntime, per channel, static", target
 
 
+class Compiled:
+    """A folder of kernels, called as a session of onnxruntime is."""
+
+    def __init__(self, folder: Path) -> None:
+        self._loaded = burnish.load(folder, threads=1)
+
+    def run(self, _: None, arrays: dict[str, Array]) -> list[Array]:
+        """Return the outputs in their order."""
+        return list(self._loaded.run(arrays).values())
+
+
 def _session(path: Path) -> Runtime:
     import onnxruntime
+
+    if path.is_dir():
+        return Compiled(path)
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = 1, 3
@@ -158,6 +179,8 @@ def _error(
 
 def _files(path: Path) -> list[Path]:
     """Return a model's file and those of its weights, which are named after it."""
+    if path.is_dir():
+        return [one for one in path.rglob("*") if one.is_file() and one.suffix in (".bin", ".onnx")]
     return [path, *(one for one in path.parent.glob(f"{path.name}*") if one != path)]
 
 

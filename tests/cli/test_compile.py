@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from burnish.cli.main import run
-from codegen.models import MIXED, mlp, model, save
+from codegen.models import MIXED, MLP, mlp, model, save
 
 
 @pytest.fixture
@@ -118,3 +118,82 @@ def test_all_axes_without_a_size_are_named_at_once(
     assert "burnish: sequence, past: no size, and code is generated for fixed sizes" in error
     assert "hint: give each one, for instance: burnish compile " in error
     assert "--shape batch=2,sequence=128,past=16" in error
+
+
+def wide(path: Path) -> Path:
+    """Write two layers that are wide enough to be worth integers."""
+    rng = np.random.default_rng(0)
+    sizes = {"w": (64, 128), "b": (128,), "v": (128, 32)}
+    weights = {name: rng.standard_normal(size).astype("f4") / 8 for name, size in sizes.items()}
+    text = MLP.replace("batch, 8", "batch, 64").replace("batch, 4", "batch, 32")
+    return save(model(text, weights), path)
+
+
+def test_a_model_is_compiled_in_integers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored, folder = wide(tmp_path / "wide.onnx"), tmp_path / "c"
+    words = ["--shape", "batch=5", "--threads", "1", "--no-tune", "-p", "int8"]
+    assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
+    text = shown(capsys)
+    assert "2 nodes in int8 (dynamic, per channel" in text
+    assert "changed on purpose: against the original, 3 samples" in text
+    assert f"{tmp_path / 'c_int8.onnx'}, which the kernels are compiled from" in text
+    assert ", 0 with ONNX Runtime" in text
+    assert "c_int8 on burnish equals c_int8 on onnxruntime-cpu" in text
+    assert run(["verify", str(stored), str(folder), "--tolerance", "i8-dynamic"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "problem", "hint"),
+    [
+        (
+            ["-p", "bf16"],
+            "kernels for CPUs multiply in fp32 and in int8, not in bf16",
+            "write -p int8, or leave -p away",
+        ),
+        (
+            ["-p", "int8", "--target", "sm_90"],
+            "-p int8 is for --target cpu: kernels for cards compute in the types of the model",
+            "rewrite it first: burnish optimize MODEL -p fp16 --target cuda -o HALF.onnx",
+        ),
+    ],
+)
+def test_precisions_without_kernels_are_refused(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    words: list[str], problem: str, hint: str,
+) -> None:  # fmt: skip
+    asked = ["--shape", "batch=3", *words]
+    assert run(["compile", str(stored), "-o", str(tmp_path / "c"), *asked]) == 2
+    told = capsys.readouterr().err
+    assert problem in told
+    assert hint in told
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_model_that_integers_spoil_says_what_may_help(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from burnish.study import moved
+
+    monkeypatch.setattr(moved, "BOUNDS", {"int8": 1e-9})
+    stored = wide(tmp_path / "wide.onnx")
+    words = ["--shape", "batch=5", "--threads", "1", "--no-tune", "-p", "int8"]
+    assert run(["compile", str(stored), "-o", str(tmp_path / "c"), *words]) == 1
+    told = capsys.readouterr().err
+    assert f"burnish optimize {stored} -p int8 -o {tmp_path / 'c_int8.onnx'}" in told
+    assert "--keep-fp32" in told
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_model_without_products_says_how_its_convolutions_become_integers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "conv (float[1, 2, 6, 6] x) => (float[1, 3, 4, 4] y) { y = Conv(x, w) }"
+    weights = {"w": np.ones((3, 2, 3, 3), np.float32)}
+    stored = save(model(text, weights), tmp_path / "conv.onnx")
+    assert run(["compile", str(stored), "-o", str(tmp_path / "c"), "-p", "int8"]) == 3
+    told = " ".join(capsys.readouterr().err.split())
+    assert "nothing in the model can be quantised" in told
+    assert "(calibrate its convolutions: --calibrate DATA, or --calibrate synthetic)" in told
+    assert "compile what that writes" in told

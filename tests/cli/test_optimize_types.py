@@ -98,7 +98,7 @@ def test_a_variant_of_its_own_without_data_of_other_types(model: Path, tmp_path:
     [
         (["--keep-io"], "--keep-io says nothing without -p fp16 or bf16"),
         (["--keep-f32", "MatMul"], "--keep-fp32 says nothing without -p fp16 or bf16 or int8 or"),
-        (["-p", "fp16", "--max-error", "1"], "--max-error says nothing without -p int8 or int4"),
+        (["--max-error", "1"], "--max-error says nothing without -p fp16 or bf16 or int8 or int4"),
         (["-p", "int8", "--calibrate", "no.npz"], "--calibrate: there is no data at no.npz"),
         (["-p", "fp16", "--calibrate", "synthetic"], "--calibrate says nothing without -p int8"),
         (["--rename-axis", "batch"], "--rename-axis 'batch' is not OLD=NEW"),
@@ -194,3 +194,22 @@ def test_a_type_without_kernels_on_the_target_is_refused_before_work_starts(
     assert "CPUExecutionProvider of ONNX Runtime has no kernels for bf16" in told
     assert "for GPUs, add --target cuda; for CPUs, write -p fp16 or -p int8" in told
     assert "nodes" not in told
+
+
+@pytest.mark.parametrize("precision", ["fp16", "bf16"])
+def test_half_of_the_bits_may_be_held_to_a_bound_of_the_users(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], precision: str
+) -> None:
+    target = tmp_path / "out.onnx"
+    arguments = ["optimize", str(model), "-o", str(target), "-p", precision, "--budget", "0"]
+    arguments += ["--target", "cuda"] if precision == "bf16" else []
+    assert run([*arguments, "--max-error", "0.02"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "before its numbers were changed, out on onnxruntime-cpu equals" in shown
+    assert "error: of an output's root mean square; 2% are allowed" in shown
+    target.unlink()
+    assert run([*arguments, "--max-error", "1e-9"]) == 1
+    told = capsys.readouterr().err
+    assert f"was not written: in {precision}, " in told
+    assert "or allow more: --max-error" in told
+    assert not target.exists()

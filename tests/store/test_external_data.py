@@ -150,3 +150,14 @@ def test_text_has_no_size_in_bytes() -> None:
     graph = onnx.helper.make_graph([node], "g", [x], [y], [word])
     model = ir.serde.deserialize_model(onnx.helper.make_model(graph))
     assert not external_data.is_wanted(model)
+
+
+def test_memory_that_is_let_go_holds_the_same_when_it_is_looked_at_again(tmp_path: Path) -> None:
+    model = onnx_files.read(model_with_data(tmp_path))
+    (tensor,) = external_data.external_tensors(model)
+    external_data.let_go(tensor)  # nobody has looked yet
+    seen = tensor.numpy()
+    external_data.let_go(tensor)
+    assert seen.tolist() == [0, 1, 2, 3]
+    assert tensor.numpy() is seen
+    external_data.let_go(ir.tensor(np.zeros(2)))  # in no file: nothing to do

@@ -103,6 +103,7 @@ def test_labels_that_cannot_be_used_are_refused(
         burnish.optimize(model, output="small.onnx", budget=0.0, **asked)
     assert problem in caught.value.problem
     assert hint in caught.value.hint
+    assert not Path("small.onnx").exists(), "nothing was done before that was known"
 
 
 def test_inputs_of_several_sizes_are_not_scored_together(tmp_path: Path) -> None:

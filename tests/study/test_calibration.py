@@ -11,14 +11,20 @@ import pytest
 
 from burnish.cli.main import run
 from burnish.core.errors import ModelError, UsageError
+from burnish.engines.base import EngineOptions
+from burnish.engines.isolated import open_session
 from burnish.feeds.feed import Feeds
-from burnish.rewrite.options import Method
+from burnish.rewrite.options import Method, PrecisionRequest
 from burnish.rewrite.passes.names import FixNames
 from burnish.rewrite.passes.shapes import InferShapes
 from burnish.rewrite.precision import calibrated_values, convert
+from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
+from burnish.study import ranges
 from burnish.study.calibration import calibration_feeds, spans
 from burnish.study.ranges import ValueRange, ranges_of
+from burnish.study.requests.rewriting import OptimizeCommand
+from burnish.study.rewriting import options_of
 from rewriting import Graph, samples
 
 FEEDS = tuple(Feeds({"x": samples(1, 3, 8, 8, seed=seed)}, {}) for seed in range(3))
@@ -124,3 +130,43 @@ def test_of_many_inputs_one_is_in_memory_at_a_time(tmp_path: Path) -> None:
     assert feeds[0] is not feeds[0], "read anew each time"
     names = calibrated_values(network())
     assert spans(network(), names, feeds, "mse") == spans(network(), names, FEEDS, "mse")
+
+
+def test_made_inputs_have_the_sizes_that_are_asked_for(tmp_path: Path) -> None:
+    g = Graph()
+    x = g.input("x", ["batch", 16])
+    y = g.op("MatMul", x, samples(16, 8))
+    y.shape = ir.Shape(["batch", 8])
+    onnx.save(ir.to_proto(g.model(y)), tmp_path / "model.onnx")
+    stored = StoredModel(tmp_path / "model.onnx", "m")
+    feeds, _ = calibration_feeds(stored, "synthetic", [{"batch": 3}, {"batch": 5}])
+    assert {fed.arrays["x"].shape for fed in feeds} == {(3, 16), (5, 16)}
+    asked = OptimizeCommand(
+        stored.onnx, precision="int8", calibrate="synthetic", shape={"batch": 7}
+    )
+    assert options_of(asked).conversion.numbers == PrecisionRequest(
+        "int8", calibrate="synthetic", shapes=({"batch": 7},)
+    )
+
+
+def test_weights_in_a_file_of_their_own_are_looked_at_where_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    proto = ir.to_proto(network())
+    onnx.save(proto, path, save_as_external_data=True, location="weights.bin", size_threshold=64)
+    kept = sorted(tmp_path.iterdir())
+    model = onnx_files.read(path)
+    InferShapes()(model)
+    seen: list[Path] = []
+
+    def watched(engine: str, stored: StoredModel, options: EngineOptions) -> object:
+        seen.append(stored.onnx)
+        assert options.frugal
+        assert stored.onnx.stat().st_size < 5000, "the weights are not in it"
+        return open_session(engine, stored, options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranges, "open_session", watched)
+        found = ranges_of(model, FEEDS)
+    assert found == ranges_of(network(), FEEDS)
+    assert [one.parent for one in seen] == [tmp_path]
+    assert sorted(tmp_path.iterdir()) == kept

@@ -71,6 +71,8 @@ class EmittedKernel:
     """Of the group's predicted time and traffic that is this kernel's."""
     loops: tuple[str, ...] = ()
     """How each nest is walked, in words: for people only."""
+    requires: tuple[str, ...] = ()
+    """What it needs of a device besides what all kernels of the back end need."""
 
     def named(self, name: str) -> str:
         """Return the source of the kernel under a name."""
@@ -113,6 +115,8 @@ class Backend(Protocol):
     """Of files with its sources: `.ll`, `.py`."""
     comment: str
     """What begins a comment in them: `;`, `#`."""
+    multiplies_bytes: bool = False
+    """Whether products of 8-bit integers are faster than those of the numbers they stand for."""
 
     def adapted(self, graph: TileGraph) -> TileGraph:
         """Return a simplified graph as its kernels want it: other nests that compute the same."""

@@ -67,7 +67,8 @@ def compiled_for(source: ModelSource, shapes: Mapping[str, tuple[int, ...]]) -> 
     found = _found(place, source.threads)
     if found is not None:
         return found
-    prepared = prepare(with_shapes(source.loaded, shapes), {})
+    loaded = with_shapes(source.loaded, shapes)
+    prepared = prepare(loaded, {}, multiplies_bytes=backend.multiplies_bytes)
     built = plan(prepared, PlanOptions(backend, _scheduler(backend, prepared.model)))
     told = about(source.stored, source.loaded, source.precision, backend.device, ())
     with _kept_in(place):

@@ -20,6 +20,7 @@ from burnish.codegen.schedule import Scheduler
 from burnish.core.progress import SILENT, Progress
 from burnish.core.tensors import BITS
 from burnish.rewrite.pipeline import optimize
+from burnish.rewrite.precision.pairs import products_of_bytes
 from burnish.rewrite.static import static
 from burnish.store.correspondence import behind
 from burnish.store.element_types import SHORT_NAMES
@@ -28,7 +29,10 @@ from burnish.tile.lower import cover, lower, named, operator
 from burnish.tile.partition import Fusion
 from burnish.tile.simplify import simplify
 
-PRODUCTS = frozenset({"MatMul", "Gemm", "com.microsoft.FusedMatMul", "com.microsoft.GemmFloat8"})
+PRODUCTS = frozenset({
+    "MatMul", "Gemm", "com.microsoft.FusedMatMul", "com.microsoft.GemmFloat8", "MatMulInteger",
+    "com.microsoft.MatMulIntegerToFloat", "com.microsoft.DynamicQuantizeMatMul",
+})  # fmt: skip
 """The operators that `--skip-dot` leaves to ONNX Runtime."""
 
 WHOLE = "the whole model is left to ONNX Runtime"
@@ -46,13 +50,23 @@ class PlanOptions:
 
 
 def prepare(
-    model: ir.Model, sizes: Mapping[str, int], progress: Progress = SILENT
+    model: ir.Model,
+    sizes: Mapping[str, int],
+    progress: Progress = SILENT,
+    *,
+    multiplies_bytes: bool = False,
 ) -> PreparedModel:
-    """Return the model with fixed sizes and rewritten; the argument is left untouched."""
+    """Return the model with fixed sizes and rewritten; the argument is left untouched.
+
+    Where kernels multiply bytes, products of dequantised numbers become products of those.
+    """
     given = without_defaults(model)
     bound = static(given, sizes)
     progress.step("bind", 1, 1, f"{bound.graph.num_nodes():,} nodes")
-    rewritten = static(optimize(bound).model, {})
+    optimized = optimize(bound).model
+    if multiplies_bytes:
+        products_of_bytes(optimized)
+    rewritten = static(optimized, {})
     progress.step("rewrite", 1, 1, f"{rewritten.graph.num_nodes():,} nodes")
     return PreparedModel(rewritten, _origins(given, rewritten), dict(sizes), bound)
 

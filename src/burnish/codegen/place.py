@@ -94,6 +94,7 @@ class Draft:
         self._orders: dict[str, tuple[int, ...]] = {}
         self._kernels: dict[str, str] = {}
         self._headers: dict[str, str] = {}
+        self._requires: dict[str, None] = {}
         self._constants: dict[str, Array] = {}
         self._parts: dict[str, ir.Model] = {}
         self._regions: list[CompiledRegion] = []
@@ -128,6 +129,7 @@ class Draft:
             name = canonical_name(kernel, [self._operators[node] for node in kernel.nodes])
             self._headers.setdefault(name, header(choice, kernel, region.simple, self._backend))
             self._kernels[name] = kernel.named(name)
+            self._requires |= dict.fromkeys(kernel.requires)
             self._add_step(name, choice, kernel, names)
 
     def placed(self) -> BuiltPlan:
@@ -145,7 +147,7 @@ class Draft:
         }
         plan = Plan(
             target=self._backend.target,
-            requires=self._backend.requires if self._kernels else (),
+            requires=(*self._backend.requires, *self._requires) if self._kernels else (),
             tensors=placed,
             inputs=inputs,
             outputs=outputs,

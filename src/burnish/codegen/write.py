@@ -40,7 +40,7 @@ def write(
     replaced if it is what `replaces` says.
     """
     with folder_written_beside(target, replaces) as folder:
-        plans = [_named_apart(each, n, len(built)) for n, each in enumerate(built)]
+        plans = [_named_apart(each, n, len(built)) for n, each in enumerate(_alike(built))]
         code = _write_kernels(folder, plans, backend)
         _write_libraries(folder, plans, about)
         placed = _write_constants(folder / CONSTANTS, plans)
@@ -53,6 +53,14 @@ def write(
         if proof:
             (folder / PROOF).write_text(proof)
             write_sums(folder)
+
+
+def _alike(built: Sequence[BuiltPlan]) -> Iterator[BuiltPlan]:
+    """Yield the plans, each with all that the kernels of any of them need: they are one code."""
+    every = tuple(dict.fromkeys(need for each in built for need in each.plan.requires))
+    for each in built:
+        requires = every if each.plan.kernels else ()
+        yield dataclasses.replace(each, plan=dataclasses.replace(each.plan, requires=requires))
 
 
 def _named_apart(built: BuiltPlan, number: int, total: int) -> BuiltPlan:

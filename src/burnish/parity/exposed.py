@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +32,7 @@ class Exposed:
         self._values = {
             value.name: value for node in self._model.graph for value in node.outputs if value.name
         }
-        self._home = _home(self._model, model.onnx, folder)
+        self._home = home_of(self._model, folder)
 
     @contextmanager
     def giving(self, names: Sequence[str]) -> Iterator[StoredModel]:
@@ -53,21 +52,18 @@ class Exposed:
                 raise
 
 
-def _home(model: ir.Model, path: Path, folder: Path) -> Path:
-    """Return the folder that copies of `model` are written to, after its weights are there."""
-    files = external_data.files(model)
-    if not files:
-        ir.external_data.unload_from_model(
-            model, folder, "weights", size_threshold_bytes=_STAYS_INSIDE_BYTES
-        )
-        return folder
-    beside = path.absolute().parent
-    if _can_be_written(beside):
-        return beside
-    for file in files:
-        target = folder / file.relative_to(beside)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, target)
+def home_of(model: ir.Model, folder: Path) -> Path:
+    """Return the folder that copies of `model` are written to, after its weights are there.
+
+    That is where they lie already, if they lie in files of one folder that can be written; else it
+    is `folder`.
+    """
+    homes = {Path(tensor.base_dir).absolute() for tensor in external_data.external_tensors(model)}
+    if len(homes) == 1 and _can_be_written(home := homes.pop()):
+        return home
+    ir.external_data.unload_from_model(
+        model, folder, "weights", size_threshold_bytes=_STAYS_INSIDE_BYTES
+    )
     return folder
 
 

@@ -29,6 +29,8 @@ class PrecisionRequest:
     """Operators, nodes and patterns of nodes' names that stay in f32."""
     calibrate: str | None = None
     """Where inputs are to find scales with beforehand; None: scales are found as it runs."""
+    shapes: tuple[Mapping[str, int], ...] = ()
+    """The sizes of inputs that are made to find scales with; empty: those that are usual."""
     calibration: Method = "minmax"
     """How the span of a value is chosen from what it was seen to be."""
     smooth: float | None = None
@@ -57,6 +59,16 @@ class Conversion:
     def half(self) -> PrecisionRequest | None:
         """Return how everything becomes a narrower float; None: it does not."""
         return self.numbers if self.numbers is not None and self.numbers.is_half else None
+
+    @property
+    def bounded(self) -> PrecisionRequest | None:
+        """Return how numbers are changed whose error has a bound of its own; None: none are.
+
+        Integers always have one, narrower floats where it is asked for: else they must compute the
+        same within the tolerance of their type.
+        """
+        has_bound = self.half is not None and self.half.max_error is not None
+        return self.half if has_bound else self.integers
 
     @property
     def integers(self) -> PrecisionRequest | None:

@@ -48,7 +48,7 @@ class Acceptance:
         conversion = self.options.conversion
         if self.request is None:
             return
-        if conversion.integers is None:
+        if conversion.bounded is None:
             with runnable(candidate, conversion, self.request) as (found, seen_as, request):
                 self._require_equal(found, seen_as, request)
             return
@@ -59,7 +59,8 @@ class Acceptance:
             onnx_files.write(converted(self.rewritten, options)[0], path, history=History("", ()))
             before = dataclasses.replace(candidate, onnx=path)
             self._require_equal(before, plain, self.request)
-        self._require_near(candidate, conversion.integers, self.request)
+        with runnable(candidate, conversion, self.request) as (found, seen_as, request):
+            self._require_near(found, seen_as, conversion.bounded, request)
 
     def _require_equal(
         self, candidate: StoredModel, conversion: Conversion, request: VerifyRequest
@@ -73,9 +74,13 @@ class Acceptance:
         _require(self.report, found)
 
     def _require_near(
-        self, candidate: StoredModel, numbers: PrecisionRequest, request: VerifyRequest
+        self,
+        candidate: StoredModel,
+        conversion: Conversion,
+        numbers: PrecisionRequest,
+        request: VerifyRequest,
     ) -> None:
-        with comparable(self.model, candidate, self.options.conversion) as (original, changed):
+        with comparable(self.model, candidate, conversion) as (original, changed):
             found = moved(original, changed, request, numbers, progress=self.progress)
         self.report = dataclasses.replace(self.report, deviation=found)
         if not found.passed:

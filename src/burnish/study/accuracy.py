@@ -58,12 +58,26 @@ def task_of(labels: Path | None, metric: str, data: Path | None) -> Task | None:
     return Task(_read(labels), metric, METRICS.get(metric) or _loaded(metric))
 
 
-def task_accuracy(
-    original: StoredModel, changed: StoredModel, feeds: Sequence[Feeds], task: Task
-) -> TaskAccuracy:
-    """Return what both models score on inputs that are labelled, in the order of the inputs."""
-    before, after = (_score(model, feeds, task) for model in (original, changed))
-    return TaskAccuracy(task.metric, before, after, int(task.labels.size))
+@dataclass(frozen=True, slots=True)
+class ScoredTask:
+    """A task, and what the original scores on it.
+
+    That is found before anything is changed, so that labels which do not fit the data, or a metric
+    that fails, are told before work starts.
+    """
+
+    task: Task
+    before: float
+
+    def accuracy(self, changed: StoredModel, feeds: Sequence[Feeds]) -> TaskAccuracy:
+        """Return what the original and a changed model score on the same inputs."""
+        after = _score(changed, feeds, self.task)
+        return TaskAccuracy(self.task.metric, self.before, after, int(self.task.labels.size))
+
+
+def scored_task(original: StoredModel, feeds: Sequence[Feeds], task: Task) -> ScoredTask:
+    """Return a task with what a model scores on labelled inputs, in the order of the inputs."""
+    return ScoredTask(task, _score(original, feeds, task))
 
 
 def top1(outputs: Arrays, labels: Array) -> float:

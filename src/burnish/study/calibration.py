@@ -6,7 +6,7 @@ its elements in a histogram of fixed size, a few values at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import overload
 
@@ -66,11 +66,15 @@ class StoredFeeds(Sequence[Feeds]):
 
 
 def calibration_feeds(
-    model: StoredModel, asked: str, *, seed: int = 0
+    model: StoredModel, asked: str, shapes: Sequence[Mapping[str, int]] = (), *, seed: int = 0
 ) -> tuple[Sequence[Feeds], str]:
-    """Return the inputs to calibrate with, and where they are from."""
+    """Return the inputs to calibrate with, and where they are from; made ones have these sizes."""
     if asked == MADE:
-        return choose(model, samples=_MADE_SAMPLES, seed=seed), SYNTHETIC
+        made = (
+            choose(model, bindings=shape, samples=_MADE_SAMPLES, seed=seed)
+            for shape in shapes or ({},)
+        )
+        return tuple(fed for some in made for fed in some), SYNTHETIC
     require_data(asked)
     folder = Path(asked)
     sets = layout.data_sets(folder) if folder.is_dir() else ()
@@ -91,7 +95,7 @@ def calibrated(rewritten: ir.Model, model: StoredModel, numbers: PrecisionReques
     """Return the spans of all values that a rewritten model needs to be quantised with data."""
     if numbers.calibrate is None:
         return Seen()
-    feeds, source = calibration_feeds(model, numbers.calibrate)
+    feeds, source = calibration_feeds(model, numbers.calibrate, numbers.shapes)
     smoothing = None
     if numbers.smooth is not None:
         watched = smoothed_values(rewritten, numbers.keep)
@@ -154,7 +158,7 @@ def values_of(
         for start in range(0, len(inner), _AT_ONCE):
             with (
                 exposed.giving(inner[start : start + _AT_ONCE]) as one,
-                open_session(JUDGE, one, EngineOptions(graph_level="off")) as session,
+                open_session(JUDGE, one, EngineOptions(graph_level="off", frugal=True)) as session,
             ):
                 for fed in feeds:
                     yield from session.run(fed.arrays).items()

@@ -186,7 +186,9 @@ class _Work:
         return self._request.plans
 
     def _built(self, sizes: Sizes, scheduler: SchedulerFor) -> BuiltPlan:
-        prepared = prepare(self._loaded, sizes, self._progress)
+        prepared = prepare(
+            self._loaded, sizes, self._progress, multiplies_bytes=self.backend.multiplies_bytes
+        )
         to_ort = without_products(prepared.model) if self._request.skip_dot else {}
         fusion = self._request.fusion
         options = PlanOptions(self.backend, scheduler(prepared.model), fusion, to_ort)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from burnish.parity.report import VerifyReport
+from burnish.study.optimize_report import OptimizeReport
 
 SCHEMA = 4
 
@@ -142,6 +143,8 @@ class CompileReport:
     unproven: str = ""
     """Why nothing shows that it computes the same: it cannot be run here."""
     notes: tuple[str, ...] = ()
+    rewritten: OptimizeReport | None = None
+    """How the model's numbers were changed before it was compiled; None: they were not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from burnish.store.interface import ANY_RANK
 from burnish.store.stored import StoredModel
 from burnish.study import exporting
 from burnish.study.compile import CompileRequest, compile_model
+from burnish.study.compile_numbers import quantised, require_precision
 from burnish.study.compile_report import CompileReport
 from burnish.study.given import model_of
 from burnish.study.requests.line import line
@@ -36,10 +37,21 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
             "--device-memory is a card's, and kernels for CPUs use the host's",
             hint="compile for a card: --target cuda, or for a kind of card: --target sm_90",
         )
+    precision = require_precision(asked)
     model = _model(asked, progress)
     given = _given(model, asked)
     if not given:
         _require_sizes(model, asked)
+    rewritten = None
+    if precision is not None:
+        rewritten = quantised(model, asked, precision, progress)
+        model = layout.stored(rewritten.target)
+    request = _request(asked, model, given)
+    return replace(compile_model(request, progress=progress), rewritten=rewritten)
+
+
+def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]) -> CompileRequest:
+    """Return what is to be compiled, and how."""
     words = [] if asked.target == DEFAULT_TARGET else [f"--target {shlex.quote(asked.target)}"]
     words += [f"--device-memory {asked.device_memory}"] if asked.device_memory else []
     words += [] if asked.fusion == "full" else [f"--fusion {asked.fusion}"]
@@ -48,7 +60,7 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
     words += [f"--threads {asked.threads}"] if asked.threads else []
     allowed = {"atol": asked.atol, "rtol": asked.rtol, "tolerance": asked.tolerance}
     words += [f"--{name} {value}" for name, value in allowed.items() if value is not None]
-    request = CompileRequest(
+    return CompileRequest(
         model=model,
         folder=Path(asked.output),
         target=target_named(asked.target),
@@ -66,7 +78,6 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
         sign=path(asked.sign),
         words=tuple(words),
     )
-    return compile_model(request, progress=progress)
 
 
 def _model(asked: CompileCommand, progress: Progress) -> StoredModel:

@@ -57,8 +57,9 @@ def repair_of(
     Looked for with each value rounded, for this machine may compute in f32 what others do not.
     """
     numbers = options.conversion.half
-    if numbers is None or request is None or seen.note:
-        return None
+    bounded = numbers is not None and numbers.max_error is not None
+    if numbers is None or bounded or request is None or seen.note:
+        return None  # with a bound of its own it is first seen whether that is kept
     feeds = feeds_of(model, request)
     broken = Broken(rewritten, numbers, feeds, options.target, seen.magnitudes)
     found = repaired(broken)

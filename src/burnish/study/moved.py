@@ -30,7 +30,10 @@ def moved(
     source = SYNTHETIC if request.data is None else str(request.data)
 
     feeds = feeds_of(original, request)
-    return deviation(original, changed, feeds, bound=bound, source=source, progress=progress)
+    return deviation(
+        original, changed, feeds, bound=bound, source=source,
+        level=request.options.graph_level, progress=progress,
+    )  # fmt: skip
 
 
 def feeds_of(model: StoredModel, request: VerifyRequest) -> tuple[Feeds, ...]:

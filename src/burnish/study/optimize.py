@@ -12,7 +12,7 @@ from burnish.core import files
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.parity.request import VerifyRequest
-from burnish.rewrite.options import OptimizeOptions
+from burnish.rewrite.options import Conversion, OptimizeOptions
 from burnish.rewrite.passes import STEPS
 from burnish.rewrite.pipeline import RewriteResult
 from burnish.rewrite.result import Miss, RewriteReport
@@ -21,7 +21,7 @@ from burnish.store.history import History, HistoryStep
 from burnish.store.stored import StoredModel
 from burnish.study import rewriting
 from burnish.study.acceptance import Acceptance
-from burnish.study.accuracy import Task, TaskAccuracy, task_accuracy, task_of
+from burnish.study.accuracy import ScoredTask, Task, TaskAccuracy, scored_task, task_of
 from burnish.study.check import JUDGE, CheckReport
 from burnish.study.conversion import (
     ConversionReport,
@@ -66,17 +66,26 @@ def answer(asked: OptimizeCommand, *, progress: Progress = SILENT) -> OptimizeRe
         budget_s=asked.budget or 0.0,
     )
     task = task_of(path(asked.labels), asked.metric, request.data)
+    first = None if task is None else _scored_first(model, options, request, task)
     report = optimize_file(
         model, target, options, request=request if asked.verify else None,
         trial=rewriting.trial_of(asked), progress=progress,
     )  # fmt: skip
-    if task is not None:
-        report = dataclasses.replace(
-            report, accuracy=_scored(model, report, options, request, task)
-        )
+    if first is not None:
+        accuracy = _scored(model, report, options, request, first)
+        report = dataclasses.replace(report, accuracy=accuracy)
     if named is None and not options.conversion.changes_types:
         share_data_sets(model, target)
     return report
+
+
+def _scored_first(
+    model: StoredModel, options: OptimizeOptions, request: VerifyRequest, task: Task
+) -> ScoredTask:
+    """Return what the original scores on the user's labels."""
+    only_named = Conversion(axes=options.conversion.axes)
+    with comparable(model, model, only_named) as (original, _):
+        return scored_task(original, feeds_of(original, request), task)
 
 
 def _scored(
@@ -84,12 +93,12 @@ def _scored(
     report: OptimizeReport,
     options: OptimizeOptions,
     request: VerifyRequest,
-    task: Task,
+    first: ScoredTask,
 ) -> TaskAccuracy:
     """Return what the original and what was made of it score on the user's labels."""
     made = StoredModel(report.target, report.target.stem)
     with comparable(model, made, options.conversion) as (original, changed):
-        return task_accuracy(original, changed, feeds_of(original, request), task)
+        return first.accuracy(changed, feeds_of(original, request))
 
 
 def optimize_file(

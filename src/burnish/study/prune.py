@@ -11,7 +11,7 @@ from burnish.prune.choose import chosen
 from burnish.prune.cut import Kept, Weights, cut, reweighted
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
-from burnish.study.accuracy import task_accuracy, task_of
+from burnish.study.accuracy import scored_task, task_of
 from burnish.study.given import model_of
 from burnish.study.prune_cut import (
     Prunable,
@@ -46,12 +46,12 @@ def answer(asked: PruneCommand, *, progress: Progress = SILENT) -> PruneReport:
     labelled = task_of(path(asked.labels), asked.metric, path(asked.data))
     isolated.start(ENGINE)
     task = PruneTask(asked, model, target, inputs_of(model, asked), progress)
+    first = None if labelled is None else scored_task(model, task.inputs.every, labelled)
     report = _structured(task) if asked.method == "structured" else masked(task)
-    if labelled is None:
+    if first is None:
         return report
     made = StoredModel(target, target.stem)
-    scored_as = task_accuracy(model, made, task.inputs.every, labelled)
-    return dataclasses.replace(report, accuracy=scored_as)
+    return dataclasses.replace(report, accuracy=first.accuracy(made, task.inputs.every))
 
 
 def _structured(task: PruneTask) -> PruneReport:

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import onnx_ir as ir
 
 from burnish.engines.base import EngineOptions
 from burnish.engines.isolated import open_session
 from burnish.feeds.feed import Feeds
+from burnish.parity.exposed import home_of
 from burnish.parity.subject import JUDGE
-from burnish.process.scratch import scratch
-from burnish.store import onnx_files
-from burnish.store.history import History
+from burnish.process.scratch import file_beside, scratch
 from burnish.store.stored import StoredModel
 
 _LEAST, _LARGEST = "least", "largest"
@@ -53,23 +52,28 @@ def ranges_of(
     found: dict[str, ValueRange] = {}
     if not names:
         return found
-    with scratch("ranges") as folder:
-        stored = _written(watched, folder)
-        with open_session(JUDGE, stored, EngineOptions(graph_level="off")) as session:
-            for fed in feeds:
-                given = session.run(fed.arrays)
-                for number, name in enumerate(names):
-                    seen = ValueRange(
-                        float(given[f"{_LEAST}/{number}"]), float(given[f"{_LARGEST}/{number}"])
-                    )
-                    found[name] = seen.joined(found[name]) if name in found else seen
+    with (
+        _written(watched) as stored,
+        open_session(JUDGE, stored, EngineOptions(graph_level="off", frugal=True)) as session,
+    ):
+        for fed in feeds:
+            given = session.run(fed.arrays)
+            for number, name in enumerate(names):
+                seen = ValueRange(
+                    float(given[f"{_LEAST}/{number}"]), float(given[f"{_LARGEST}/{number}"])
+                )
+                found[name] = seen.joined(found[name]) if name in found else seen
     return {name: seen for name, seen in found.items() if math.isfinite(seen.magnitude)}
 
 
-def _written(model: ir.Model, folder: Path) -> StoredModel:
-    path = folder / "watched.onnx"
-    onnx_files.write(model, path, history=History("", ()))
-    return StoredModel(path, "watched")
+@contextmanager
+def _written(model: ir.Model) -> Iterator[StoredModel]:
+    """Yield the model as a file; weights that lie in files of their own stay where they are."""
+    with scratch("ranges") as folder:
+        home = home_of(model, folder)
+        with file_beside(home, prefix=".watched.", suffix=".exposed") as path:
+            path.write_bytes(ir.to_proto(model).SerializeToString())
+            yield StoredModel(path, "watched")
 
 
 def _watching(model: ir.Model, wanted: Collection[str] | None) -> tuple[ir.Model, list[str]]:

@@ -107,6 +107,7 @@ def _numbers(asked: OptimizeCommand) -> PrecisionRequest | None:
         edges="keep" if asked.keep_io else "convert",
         keep=names(asked.keep_fp32),
         calibrate=asked.calibrate,
+        shapes=shapes(asked.shape),
         calibration=asked.calibration,
         smooth=asked.smooth,
         max_error=asked.max_error,
@@ -131,13 +132,13 @@ def _require_smoothing(asked: OptimizeCommand) -> None:
 
 def _require_used(asked: OptimizeCommand, wanted: str | None) -> None:
     """Refuse options that say nothing about what was asked for."""
-    halves, integers, every = ("fp16", "bf16"), ("int8", "int4"), get_args(Precision)
+    halves, every = ("fp16", "bf16"), get_args(Precision)
     for option, given, told in (
         ("--keep-io", asked.keep_io, halves),
         ("--keep-fp32", asked.keep_fp32, every),
         ("--calibrate", asked.calibrate is not None, ("int8",)),
         ("--smooth", asked.smooth is not None, ("int8",)),
-        ("--max-error", asked.max_error is not None, integers),
+        ("--max-error", asked.max_error is not None, every),
     ):
         if given and wanted not in told:
             raise UsageError(

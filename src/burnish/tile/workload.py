@@ -223,7 +223,7 @@ def _facts(
     graph = memory.graph
     contracts = is_contraction(op)
     points = math.prod(axis.extent for axis in op.reduced)
-    per_point = operations(op.body) + bool(op.reduced)
+    per_point = _per_point(op, graph)
     after = operations(op.finish) if op.finish else 0
     reads = _used_reads(op)
     widths = {read.tensor: BITS[graph.tensors[read.tensor].dtype] / 8 for read, _ in reads}
@@ -255,6 +255,13 @@ def _facts(
     )
 
 
+def _per_point(op: TileOp, graph: TileGraph) -> int:
+    """Return the scalar operations of one step of a nest's innermost loop."""
+    if is_contraction(op) and _rate_dtype(op, graph) == "i8":
+        return 2  # what multiplies bytes widens them itself: a product and a sum are left
+    return operations(op.body) + bool(op.reduced)
+
+
 def _used_reads(op: TileOp) -> list[tuple[Read, bool]]:
     """Return the reads that expressions use, and those of fetched indices; whether in the body."""
     inside = set(arguments_of(op.body))
@@ -272,6 +279,8 @@ def _rate_dtype(op: TileOp, graph: TileGraph) -> str:
     if is_contraction(op):
         operands = [op.reads[part.position] for part in walk(op.body) if isinstance(part, Argument)]
         types = {graph.tensors[read.tensor].dtype for read in operands}
+        if types == {"u8", "i8"} and op.body.dtype == "i32":
+            return "i8"
         if len(types) == 1 and (only := types.pop()) in FLOATS:
             return only
     return op.body.dtype

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from burnish.codegen.cpu.backend import CpuBackend
@@ -36,6 +37,8 @@ KINDS: Mapping[str, str] = {
     "gather": "(int64[3] x) => (float[3, 16] y) { y = Gather(table, x) }",
     "quantised": "(float[4, 16] x) => (float[4, 16] y) <float scale = {0.1}, uint8 zero = {3}>"
     " { q = QuantizeLinear(x, scale, zero) y = DequantizeLinear(q, scale, zero) }",
+    "product of bytes": "(uint8[2, 8] x, uint8 zero) => (int32[2, 16] y)"
+    " { y = MatMulInteger(x, bytes, zero) }",
     "concat and pad": "(float[2, 8] x, float[2, 8] z) => (float[2, 20] y)"
     " <int64[4] by = {0, 2, 0, 2}> { c = Concat<axis = 1>(x, z) y = Pad(c, by) }",
 }
@@ -43,7 +46,7 @@ KINDS: Mapping[str, str] = {
 WEIGHTS = weights(
     ("weight", (3, 16)), ("bias", (16,)), ("gain", (16,)), ("filters", (2, 2, 2, 2)),
     ("depth", (2, 1, 2, 2)), ("table", (5, 16)),
-)  # fmt: skip
+) | {"bytes": np.arange(-64, 64, dtype=np.int8).reshape(8, 16)}  # fmt: skip
 
 
 def built(kind: str) -> BuiltPlan:

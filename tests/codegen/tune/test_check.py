@@ -194,3 +194,21 @@ def test_several_outputs_are_judged() -> None:
     second = sketch.pointwise("exp", first)
     graph = sketch.graph(first, second)
     assert set(case(whole(graph), graph).outputs) == {first, second}
+
+
+def test_numbers_that_become_bytes_may_be_rounded_either_way() -> None:
+    sketch = Sketch(x=(8, 16))
+    name = sketch.pointwise("multiply", "x", "x")
+    builder = sketch.builder
+    axes = tuple(Axis(f"i{place}", size) for place, size in enumerate((8, 16)))
+    index = tuple(at(axis) for axis in axes)
+    byte = Call("cast", (call("round", Argument(0, "f32")),), "u8")
+    builder.add("bytes", axes, [Read(name, index)], byte)
+    builder.add("y", axes, [Read("bytes", index)], Call("cast", (Argument(0, "u8"),), "f32"))
+    graph = sketch.graph("y")
+    found = case(whole(graph), graph).outputs["y"]
+    assert found.relative == 2e-2
+    without = Sketch(x=(8, 16))
+    squares = without.pointwise("multiply", "x", "x")
+    plain = without.graph(squares)
+    assert case(whole(plain), plain).outputs[squares].relative == 1e-4

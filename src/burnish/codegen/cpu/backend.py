@@ -10,14 +10,16 @@ from pathlib import Path
 from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
 from burnish.codegen.cpu import driver, image
 from burnish.codegen.cpu.compile import MachineCode, assembly, compile_module, load
+from burnish.codegen.cpu.intrinsics import needed
 from burnish.codegen.cpu.kernel import generate
+from burnish.codegen.cpu.quads import TERMS
 from burnish.codegen.cpu.target import InstructionSet, by_name, detect
 from burnish.core import records, settings
 from burnish.core.errors import MissingCapabilityError
 from burnish.hw import detect as hardware
 from burnish.hw.caches import as_told, caches
 from burnish.hw.choose import this_cpu
-from burnish.hw.spec import for_cores
+from burnish.hw.spec import HardwareSpec, for_cores
 from burnish.runtime.cpu.driver import LoopDriver
 from burnish.runtime.cpu.runner import CpuCode, CpuLaunch
 from burnish.runtime.folder import IMAGE
@@ -29,7 +31,10 @@ from burnish.tile.schedule import Schedule
 
 logger = logging.getLogger(__name__)
 
-_SYSTEM_FLAGS = {"sse4.1": "sse4_1", "sse4.2": "sse4_2", "bmi": "bmi1", "lzcnt": "abm"}
+_SYSTEM_FLAGS = {
+    "sse4.1": "sse4_1", "sse4.2": "sse4_2", "bmi": "bmi1", "lzcnt": "abm",
+    "avx512vnni": "avx512_vnni",
+}  # fmt: skip
 """Where Linux has another name for a feature than LLVM."""
 
 
@@ -43,7 +48,7 @@ def open_cpu(name: str, threads: int) -> CpuBackend:
             hint="measure them: burnish doctor --probe",
         )
     # a probed description does not say how long vectors are
-    told = as_told(for_cores(found, threads), caches())
+    told = _with_bytes(as_told(for_cores(found, threads), caches()), target)
     here = machine(told, vector_bytes=4 * target.lanes)
     cpu = hardware.cpu()
     return CpuBackend(target, here, cpu.model, tuple(sorted(cpu.flags)))
@@ -60,6 +65,7 @@ class CpuBackend(Backend):
     trials: str = "burnish.codegen.cpu.trials.served:CpuTrials"
     suffix: str = ".ll"
     comment: str = ";"
+    multiplies_bytes: bool = True
     target: str = field(init=False)
     requires: tuple[str, ...] = field(init=False)
     compiler: str = field(init=False)
@@ -68,9 +74,8 @@ class CpuBackend(Backend):
         import llvmlite
 
         found = self.instructions
-        flags = tuple(_SYSTEM_FLAGS.get(feature, feature) for feature in found.required)
         object.__setattr__(self, "target", found.text)
-        object.__setattr__(self, "requires", flags)
+        object.__setattr__(self, "requires", _flags(found.required))
         object.__setattr__(self, "compiler", f"llvmlite {llvmlite.__version__}")
 
     def emit(
@@ -89,6 +94,7 @@ class CpuBackend(Backend):
             indices=kernel.indices,
             tile=schedule.tile,
             loops=kernel.loops,
+            requires=_flags(needed(kernel.ir_text)),
         )
         return (emitted,)
 
@@ -111,6 +117,22 @@ class CpuBackend(Backend):
     def listing(self, source: str) -> tuple[str, str]:
         """Return a kernel's assembly."""
         return ".s", assembly(source, self.instructions)
+
+
+def _with_bytes(hw: HardwareSpec, target: InstructionSet) -> HardwareSpec:
+    """Return a description that tells how fast products of bytes are, where that differs.
+
+    One instruction of VNNI adds four products where another multiplies and adds one of f32; pairs
+    of 16 bits, which all other targets have, come to the rate of f32.
+    """
+    rates = hw.peak_flops_per_s
+    if target.dot != "dot4_vnni" or "i8" in rates or "f32" not in rates:
+        return hw
+    return replace(hw, peak_flops_per_s={**rates, "i8": TERMS * rates["f32"]})
+
+
+def _flags(features: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_SYSTEM_FLAGS.get(feature, feature) for feature in features)
 
 
 def load_objects(

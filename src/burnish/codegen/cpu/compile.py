@@ -46,14 +46,14 @@ class MachineCode:
 
 def compile_module(ir_text: str, target: InstructionSet) -> MachineCode:
     """Return the machine code of a module, optimised for the target and loaded."""
-    machine = _target_machine(target)
+    machine = _target_machine(target, intrinsics.needed(ir_text))
     module = _optimized(ir_text, target, machine)
     return load(machine.emit_object(module), target)
 
 
 def assembly(ir_text: str, target: InstructionSet) -> str:
     """Return what `compile_module` makes of a module, as assembly text to look at."""
-    machine = _target_machine(target)
+    machine = _target_machine(target, intrinsics.needed(ir_text))
     return str(machine.emit_assembly(_optimized(ir_text, target, machine)))
 
 
@@ -130,8 +130,9 @@ def _initialize() -> None:
         llvm.load_library_permanently("libm.so.6")
 
 
-def _target_machine(target: InstructionSet) -> Native:
+def _target_machine(target: InstructionSet, needed: Sequence[str]) -> Native:
     _initialize()
+    features = ",".join(filter(None, (target.features, *(f"+{name}" for name in needed))))
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="small", jit=True
+        cpu=target.cpu, features=features, opt=3, reloc="pic", codemodel="small", jit=True
     )

@@ -60,6 +60,17 @@ class Packing:
 
 
 @dataclass(frozen=True, slots=True)
+class Quads:
+    """Products of bytes that are summed four at a time: `burnish.codegen.cpu.quads`."""
+
+    dot: str
+    """The intrinsic that adds them."""
+    unsigned: int
+    """The read that gives four unsigned bytes."""
+    signed: int
+
+
+@dataclass(frozen=True, slots=True)
 class NestForm:
     """Loops and accesses of one nest over one box."""
 
@@ -70,6 +81,8 @@ class NestForm:
     output: Linear
     is_far: bool = False
     """Whether the output goes to memory, and is too large to be in a cache already."""
+    quads: Quads | None = None
+    """How each step along the sum adds four products of bytes; None: it adds one product."""
 
 
 @dataclass(frozen=True, slots=True)

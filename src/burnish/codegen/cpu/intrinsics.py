@@ -13,6 +13,14 @@ PREFIX = "burnish."
 RESULTS = {"widen": "f32", "narrow_f16": "f16", "narrow_bf16": "bf16"}
 """The element type that comes out, where it is not that of the arguments."""
 
+NEEDS = {"dot4_vnni": "avx512vnni"}
+"""What LLVM calls the instructions that an intrinsic needs besides those of its target."""
+
+
+def needed(ir_text: str) -> tuple[str, ...]:
+    """Return the instructions that a kernel needs besides those of its target."""
+    return tuple(name for function, name in NEEDS.items() if f"{PREFIX}{function}." in ir_text)
+
 
 def call(function: str, *arguments: Lanes) -> Lanes:
     """Return the result of an intrinsic."""

@@ -10,14 +10,14 @@ from llvmlite import ir
 
 from burnish.codegen.backend import argument_roles
 from burnish.codegen.cpu.alias import Insertion, border, insertions, padded_in_place
-from burnish.codegen.cpu.blocking import Blocking, choose, walked
+from burnish.codegen.cpu.blocked import blocked
+from burnish.codegen.cpu.blocking import Blocking, walked
 from burnish.codegen.cpu.carry import CarriedPart, Walk, carried
 from burnish.codegen.cpu.form import NestForm, Strided, form, uncollapsed
 from burnish.codegen.cpu.layout import places, scratch_elements
 from burnish.codegen.cpu.loops import Arithmetic, counted, greatest, least
 from burnish.codegen.cpu.memory import I8, I64, POINTER, move_bytes
 from burnish.codegen.cpu.nest import Limits, NestWriter
-from burnish.codegen.cpu.pack import pack
 from burnish.codegen.cpu.reading import SPARE
 from burnish.codegen.cpu.segments import segments
 from burnish.codegen.cpu.stage import staged
@@ -85,8 +85,7 @@ def generate(
     for op in group.ops:
         for found in _parts(op, tiles, where, inserted, kept):
             part = _loosened(found, kept.get(op.output))
-            blocking = choose(part.nest, target)
-            nest, more = pack(part.nest, blocking, graph.constants)
+            nest, blocking, more = blocked(part.nest, graph.constants, target)
             parts.append(replace(part, nest=nest, blocking=blocking))
             packed |= more
     arguments = _arguments(group, parts)

@@ -29,7 +29,7 @@ from types import MappingProxyType
 
 from llvmlite import ir
 
-from burnish.codegen.cpu import halves, math_exp, math_log, math_power, math_system, math_trig
+from burnish.codegen.cpu import dots, halves, math_exp, math_log, math_power, math_system, math_trig
 from burnish.codegen.cpu.intrinsics import PREFIX, RESULTS
 from burnish.codegen.cpu.lanes import Lanes
 from burnish.codegen.cpu.target import InstructionSet
@@ -69,13 +69,17 @@ _OWN_DOUBLE: Mapping[str, Body] = MappingProxyType(
     {"sigmoid": math_system.sigmoid, "modulo": math_system.modulo, "fmod": math_system.fmod}
 )
 
+_INTEGER: Mapping[str, Body] = MappingProxyType(
+    {"power": math_power.integer_power, "dot4": dots.by_pairs, "dot4_vnni": dots.by_fours}
+)
+
 
 def body(function: str, dtype: str) -> Body:
     """Return the code of a function for arguments of this element type."""
     if dtype == "f32":
         return SINGLE[function]
     if dtype in INTEGERS:
-        return {"power": math_power.integer_power}[function]
+        return _INTEGER[function]
     if dtype != "f64":
         return {"widen": halves.widen}[function]
     return _OWN_DOUBLE.get(function) or partial(_system, function)
@@ -85,7 +89,7 @@ def _system(function: str, target: InstructionSet, *arguments: Lanes) -> Lanes:
     return math_system.each_lane(function, *arguments)
 
 
-_ARGUMENTS = {"power": 2, "modulo": 2, "fmod": 2}
+_ARGUMENTS = {"power": 2, "modulo": 2, "fmod": 2, "dot4": 3, "dot4_vnni": 3}
 """How many, where it is not one."""
 
 

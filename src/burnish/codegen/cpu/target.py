@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
@@ -29,6 +29,9 @@ class InstructionSet:
     """LLVM's names of the features that a machine must have to run the code."""
     unit: UnitSpec = field(default=CORE, compare=False)
     """How a core runs code: the shape of kernels is chosen by it, not what they need."""
+    dot: Literal["dot4", "dot4_vnni"] = field(default="dot4", compare=False)
+    """How kernels add four products of bytes. What the second needs besides, those kernels require
+    that use it (`burnish.codegen.cpu.intrinsics.NEEDS`); all others run without."""
 
     @property
     def text(self) -> str:
@@ -86,7 +89,15 @@ def detect() -> InstructionSet:
             "which generated kernels need at least",
             hint="run the model on another engine: burnish bench --engine onnxruntime-cpu",
         )
-    return found[0]
+    return _with_dots(found[0])
+
+
+def _with_dots(target: InstructionSet) -> InstructionSet:
+    """Return a target with the best way to multiply bytes that this machine has."""
+    import llvmlite.binding as llvm
+
+    has_vnni = target.lanes == 16 and llvm.get_host_cpu_features().get("avx512vnni", False)
+    return replace(target, dot="dot4_vnni") if has_vnni else target
 
 
 def _is_x86() -> bool:

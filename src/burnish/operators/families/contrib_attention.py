@@ -25,7 +25,7 @@ _LOWEST = float(np.finfo(np.float32).min)
 
 def multi_head_attention(builder: NestBuilder, node: Node) -> None:
     """Add attention of a query, a key and a value, with joined or with split heads."""
-    _refuse(node, {8: "a past that is longer than what is valid", 9: "beams that share a past"})
+    refuse(node, {8: "a past that is longer than what is valid", 9: "beams that share a past"})
     ranks = [len(builder.type(name).shape) if name else 0 for name in node.inputs[:3]]
     if ranks[0] != 3 or ranks[1] != ranks[2] or ranks[1] not in (3, 4):
         raise NotCoveredError(f"query, key and value of {ranks} dimensions")
@@ -43,11 +43,17 @@ def multi_head_attention(builder: NestBuilder, node: Node) -> None:
 
 def attention_with_projection(builder: NestBuilder, node: Node) -> None:
     """Add the projection to query, key and value, and their attention."""
-    _refuse(node, {4: "a past", 6: "a past that is longer than what is valid"})
+    refuse(node, {4: "a past", 6: "a past that is longer than what is valid"})
     if node.output(1) is not None or node.attributes.get("do_rotary", 0):
         raise NotCoveredError("a past that it gives out, or positions that it turns")
+    attend(builder, node, _projection(builder, node), (node.input(3), node.input(5)))
+
+
+def attend(
+    builder: NestBuilder, node: Node, joined: str, masks: tuple[str | None, str | None]
+) -> None:
+    """Add the attention of query, key and value that lie side by side; masks as `_finish` has."""
     heads, hint = int(node.attributes["num_heads"]), node.outputs[0]
-    joined = _projection(builder, node)
     whole = builder.type(joined).shape[2]
     widths = node.attributes.get("qkv_hidden_sizes") or [whole // 3] * 3
     split, start = [], 0
@@ -55,7 +61,7 @@ def attention_with_projection(builder: NestBuilder, node: Node) -> None:
         part = _columns(builder, joined, start, width, f"{hint}.{what}")
         split.append(split_heads(builder, part, heads, f"{hint}.{what}"))
         start += width
-    _finish(builder, node, (split[0], split[1], split[2]), (node.input(3), node.input(5)), 0)
+    _finish(builder, node, (split[0], split[1], split[2]), masks, 0)
 
 
 def _finish(
@@ -163,7 +169,8 @@ def _projection(builder: NestBuilder, node: Node) -> str:
     return reduce_nest(builder, name, axes, reads, product, over)
 
 
-def _refuse(node: Node, unusual: dict[int, str]) -> None:
+def refuse(node: Node, unusual: dict[int, str]) -> None:
+    """Leave nodes with any of these inputs to ONNX Runtime."""
     for place, what in unusual.items():
         if node.input(place) is not None:
             raise NotCoveredError(what)
@@ -185,7 +192,8 @@ def _grouped_shape(at: Operands) -> Sequence[Partial | None]:
     return [query if query is None or at.given(1) else (*query[:-1], None)]
 
 
-def _projected_shape(at: Operands) -> Sequence[Partial | None]:
+def projected_shape(at: Operands) -> Sequence[Partial | None]:
+    """Return the shape of attention behind a projection: the width is that of the values."""
     source, weight = at.shape(0), at.shape(1)
     if source is None or weight is None:
         return [None]
@@ -199,7 +207,7 @@ def _multi_head_work(at: Operands) -> float:
     return core_work(at, at.sizes(0)[:3], keys, at.out[-1])
 
 
-def _projected_work(at: Operands) -> float:
+def projected_work(at: Operands) -> float:
     """Return the operations of the projections of one input, and of what follows."""
     batch, length, width = at.sizes(0)
     columns = at.sizes(1)[1]
@@ -214,7 +222,7 @@ register(
         ),
         "com.microsoft.GroupQueryAttention": Operator(shape=_grouped_shape, work=_multi_head_work),
         "com.microsoft.Attention": Operator(
-            shape=_projected_shape, work=_projected_work, loops=attention_with_projection
+            shape=projected_shape, work=projected_work, loops=attention_with_projection
         ),
     }
 )

@@ -11,7 +11,9 @@ import numpy as np
 from burnish.core.array_types import array_type
 from burnish.core.tensors import ONNX_NUMBERS
 from burnish.operators.families.contraction import gemm_work, product_work
+from burnish.operators.loops.integer_products import ByteOperand, integer_product, scaled_product
 from burnish.operators.loops.parameters import required
+from burnish.operators.loops.quantising import quantise_dynamically
 from burnish.operators.record import (
     OPERATORS,
     Operands,
@@ -35,7 +37,7 @@ from burnish.tile.expr import Argument, Constant, Expr, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, floor_divide
 from burnish.tile.pointwise import positive_axis, wide, wide_type
-from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, axes_for
+from burnish.tile.semantics import Meaning, NestBuilder, Node, NotCoveredError, axes_for
 
 _INTEGERS = ("i8", "u8", "i16", "u16")
 
@@ -70,6 +72,35 @@ def dequantize(builder: NestBuilder, node: Node) -> None:
         value = call("subtract", value, cast(Argument(2, source), "i32"))
     scaled = call("multiply", cast(value, wide_type(dtype)), wide(Argument(1, dtype)))
     builder.add(node.outputs[0], axes, reads, cast(scaled, _output_type(node) or dtype))
+
+
+def quantize_dynamically(builder: NestBuilder, node: Node) -> None:
+    """Add bytes, their step and their zero point, found from the span of the elements."""
+    outputs = (node.output(0), node.output(1), node.output(2))
+    quantise_dynamically(builder, required(node, 0), outputs)
+
+
+def matmul_integer(builder: NestBuilder, node: Node) -> None:
+    """Add the product of bytes less their zero points, in 32 bits."""
+    left = ByteOperand(required(node, 0), node.input(2))
+    right = ByteOperand(required(node, 1), node.input(3))
+    integer_product(builder, node.outputs[0], left, right, lambda total, _: total)
+
+
+def matmul_integer_to_float(builder: NestBuilder, node: Node) -> None:
+    """Add the product of bytes in the scale of both, and a bias."""
+    left = ByteOperand(required(node, 0), node.input(4))
+    right = ByteOperand(required(node, 1), node.input(5))
+    scales = required(node, 2), required(node, 3)
+    scaled_product(builder, node.outputs[0], (left, right), scales, node.input(6))
+
+
+def dynamic_quantize_matmul(builder: NestBuilder, node: Node) -> None:
+    """Add the product of a tensor that is quantised as it comes with quantised weights."""
+    source = required(node, 0)
+    data, step, zero = quantise_dynamically(builder, source, (None, None, None))
+    operands = ByteOperand(data, zero), ByteOperand(required(node, 1), node.input(3))
+    scaled_product(builder, node.outputs[0], operands, (step, required(node, 2)), node.input(4))
 
 
 def _reads(builder: NestBuilder, node: Node) -> tuple[tuple[Axis, ...], list[Read]]:
@@ -155,8 +186,10 @@ def _convolution_work(at: Operands) -> float:
     return 2.0 * math.prod(at.sizes(3)[1:]) * math.prod(at.out)
 
 
-def _product(shape: ShapeRule, types: TypeRule, work: WorkRule = product_work) -> Operator:
-    return Operator(shape, types, work=work, computes="i8")
+def _product(
+    shape: ShapeRule, types: TypeRule, work: WorkRule = product_work, loops: Meaning | None = None
+) -> Operator:
+    return Operator(shape, types, work=work, computes="i8", loops=loops)
 
 
 def _elementwise(shape: ShapeRule, operations: float) -> Operator:
@@ -168,13 +201,17 @@ _MATRICES, _PAIR = _shape_of("MatMul"), _as(broadcast, 0, 3)
 register({
     "QuantizeLinear": Operator(first, _stored_type, work=each_output(3), loops=quantize),
     "DequantizeLinear": Operator(first, _read_type, work=each_output(3), loops=dequantize),
-    "DynamicQuantizeLinear": Operator(_with_scale, always("u8", "f32", "u8"), work=each_input(2)),
-    "MatMulInteger": _product(_MATRICES, always("i32")),
+    "DynamicQuantizeLinear": Operator(
+        _with_scale, always("u8", "f32", "u8"), work=each_input(2), loops=quantize_dynamically
+    ),
+    "MatMulInteger": _product(_MATRICES, always("i32"), loops=matmul_integer),
     "QLinearMatMul": _product(_as(_MATRICES, 0, 3), type_of_input(7)),
     "QLinearConv": _product(_as(_shape_of("Conv"), 0, 3), type_of_input(7), _convolution_work),
-    "com.microsoft.DynamicQuantizeMatMul": _product(_MATRICES, type_of_input(0)),
+    "com.microsoft.DynamicQuantizeMatMul": _product(
+        _MATRICES, type_of_input(0), loops=dynamic_quantize_matmul
+    ),
     "com.microsoft.MatMulIntegerToFloat": replace(
-        _product(_MATRICES, type_of_input(2)), computes=None
+        _product(_MATRICES, type_of_input(2), loops=matmul_integer_to_float), computes=None
     ),
     "com.microsoft.MatMulNBits": Operator(shape=_by_blocks, work=product_work),
     "com.microsoft.QGemm": _product(_as(_shape_of("Gemm"), 0, 3), type_of_input(8), gemm_work),

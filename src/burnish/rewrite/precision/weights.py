@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from burnish.core.arrays import Array
 from burnish.infer.constants import constant_tensor
+from burnish.store.external_data import let_go
 
 Bits = Literal[7, 8]
 """How much of an 8-bit integer weights use: 7 where sums of two products must fit 16 bits."""
@@ -62,13 +63,18 @@ def as_integers(
         array = source.numpy().astype(np.float32, copy=False)
         return array.T if transposed else array
 
-    top = np.abs(matrix()).max(axis=1 - axis)
+    own = matrix()
+    # without a copy of them all: of a large model, weights are what fills the memory
+    top = np.maximum(own.max(axis=1 - axis), -own.min(axis=1 - axis))
+    let_go(source)
     scale = np.where(top > 0, top / largest, 1.0).astype(np.float32)
     along = np.expand_dims(scale, 1 - axis)
 
     def integers() -> ir.Tensor[Array]:
-        rounded = np.rint(matrix() / along)
-        return ir.Tensor(np.ascontiguousarray(np.clip(rounded, -largest, largest).astype(np.int8)))
+        steps = matrix() / along
+        np.clip(np.rint(steps, out=steps), -largest, largest, out=steps)
+        let_go(source)
+        return ir.Tensor(np.ascontiguousarray(steps.astype(np.int8)))
 
     if source.nbytes <= _EAGER_BYTES:
         return IntegerWeights(integers(), scale)
@@ -79,7 +85,9 @@ def as_integers(
 
 def _is_finite(tensor: ir.TensorProtocol) -> bool:
     flat = tensor.numpy().reshape(-1)
-    return all(
+    finite = all(
         bool(np.isfinite(flat[start : start + _PIECE]).all())
         for start in range(0, flat.size, _PIECE)
     )
+    let_go(tensor)
+    return finite

@@ -70,7 +70,9 @@ class OptimizeCommand:
         "With --calibrate: which part of the spread between channels of activations is moved into "
         "weights first (SmoothQuant); 0.5 is usual.", kind=float, metavar="SHARE", least=0,
     )] = None  # fmt: skip
-    max_error: Annotated[v.MaxError, Saying("With -p int8 or int4 (default: 0.15 and 0.3).")] = None
+    max_error: Annotated[v.MaxError, Saying(
+        "With -p (default: 0.15 in int8, 0.3 in int4; fp16 and bf16 must compute the same)."
+    )] = None  # fmt: skip
     int32_inputs: Annotated[
         bool, Option("Take int32 wherever the model takes int64.", kind=bool)
     ] = False
@@ -162,6 +164,10 @@ class CompileCommand:
     device_memory: Annotated[
         v.DeviceMemory, Saying("What is moved is told, and what operator by operator would be.")
     ] = None
+    precision: Annotated[v.Precision, Saying(
+        "int8 on CPUs: MODEL is rewritten first, as `burnish optimize -p int8` does, and written "
+        "beside FOLDER."
+    )] = None  # fmt: skip
     fusion: Annotated[
         Literal["none", "element-wise", "full"],
         Option("How much work one kernel may do.", kind=("none", "element-wise", "full")),

@@ -104,6 +104,8 @@ def distill_lines(report: DistillReport) -> Shown:
 
 def compile_lines(report: CompileReport) -> Shown:
     """Yield the steps of each plan, what ONNX Runtime runs and why, the measures, the proof."""
+    if report.rewritten is not None:
+        yield from _rewritten_first(report.rewritten)
     for plan in report.plans:
         yield from _plan(plan, "" if report.target.startswith("cpu") else ", on the CPU")
     yield from (f"note: {note}" for note in report.notes)
@@ -113,6 +115,15 @@ def compile_lines(report: CompileReport) -> Shown:
         yield f"show it where it runs: burnish verify {report.folder} --engine {engine}"
     yield f"written: {report.folder} ({report.target}, {units.count(report.threads, 'thread')})"
     yield f"run it: burnish exec {report.folder} --data INPUTS.npz"
+
+
+def _rewritten_first(report: OptimizeReport) -> Shown:
+    """Yield how a model's numbers were changed before it was compiled, and what that cost."""
+    if report.conversion is not None:
+        yield from _converted(report.conversion)
+    if report.deviation is not None:
+        yield from _moved(report.deviation)
+    yield f"{_sizes(report)}: {report.target}, which the kernels are compiled from"
 
 
 def exec_lines(report: ExecReport) -> Shown:

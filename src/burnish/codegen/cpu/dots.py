@@ -1,0 +1,61 @@
+"""What is added to a sum for four products of an unsigned and a signed byte, by instruction set.
+
+All give the same number: two products of bytes fit 17 bits, and nothing here adds them in 16.
+"""
+
+from __future__ import annotations
+
+from burnish.codegen.cpu.lanes import Lanes, declared
+from burnish.codegen.cpu.target import InstructionSet
+from burnish.codegen.cpu.types import register_type
+
+_PAIRS = {
+    4: "llvm.x86.sse2.pmadd.wd",
+    8: "llvm.x86.avx2.pmadd.wd",
+    16: "llvm.x86.avx512.pmaddw.d.512",
+}
+"""Sums of two products of 16-bit integers, by lanes of the result."""
+
+_LOW = 0x00FF00FF
+
+
+def by_fours(target: InstructionSet, total: Lanes, left: Lanes, right: Lanes) -> Lanes:
+    """Return the sum with one instruction (VNNI)."""
+    quads = [each.builder.bitcast(each.value, register_type("u8", 64)) for each in (left, right)]
+    kind, name = total.value.type, "llvm.x86.avx512.vpdpbusd.512"
+    function = declared(total.builder.module, name, kind, [kind, *(each.type for each in quads)])
+    return total.of(total.builder.call(function, [total.value, *quads]))
+
+
+def by_pairs(target: InstructionSet, total: Lanes, left: Lanes, right: Lanes) -> Lanes:
+    """Return the sum by products of 16 bits: bytes 0 and 2 of each four, then 1 and 3."""
+    if target.cpu == "generic" or total.width not in _PAIRS:
+        return _one_by_one(total, left, right)
+    even = _pair_sums(left & _LOW, _halves(right << 8))
+    odd = _pair_sums(left.of(left.value, "u32") >> 8 & _LOW, _halves(right))
+    return total + even + odd
+
+
+def _halves(right: Lanes) -> Lanes:
+    """Return the upper byte of each 16 bits with its sign, as 16 bits."""
+    builder, width = right.builder, 2 * right.width
+    halves = Lanes(builder, builder.bitcast(right.value, register_type("i16", width)), "i16")
+    shifted = halves >> 8
+    return right.of(builder.bitcast(shifted.value, right.value.type))
+
+
+def _pair_sums(left: Lanes, right: Lanes) -> Lanes:
+    builder, width = right.builder, right.width
+    pairs = [builder.bitcast(each.value, register_type("i16", 2 * width)) for each in (left, right)]
+    kinds = [each.type for each in pairs]
+    function = declared(builder.module, _PAIRS[width], right.value.type, kinds)
+    return right.of(builder.call(function, pairs))
+
+
+def _one_by_one(total: Lanes, left: Lanes, right: Lanes) -> Lanes:
+    unsigned = left.of(left.value, "u32")
+    for byte in range(4):
+        a = (unsigned >> 8 * byte) & 0xFF
+        b = (right << 24 - 8 * byte) >> 24
+        total = total + total.of(a.value) * b
+    return total

@@ -1,0 +1,78 @@
+"""Products between pairs of QuantizeLinear and DequantizeLinear become products of bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+import onnxruntime
+import pytest
+
+from burnish.rewrite.passes.shapes import InferShapes
+from burnish.rewrite.precision.pairs import products_of_bytes
+from rewriting import Graph, samples
+
+STEP, ZERO = np.float32(0.02), np.uint8(128)
+
+
+def paired(
+    op: str = "MatMul", *, axis: int = 1, scales: int = 6, step: object = STEP, **attributes: int
+) -> ir.Model:
+    """Return a product of a tensor and weights, both dequantised, and a bias."""
+    g = Graph(opset=17)
+    x = g.input("x", [4, 8])
+    shape = (6, 8) if attributes.get("transB") else (8, 6)
+    weights = (samples(*shape) * 40).clip(-127, 127).astype(np.int8)
+    scale = np.abs(samples(scales, seed=1)) / 40 if scales > 1 else np.float32(0.01)
+    zeros = np.zeros(np.shape(scale), np.int8)
+    q = g.op("QuantizeLinear", x, g.constant(np.asarray(step)), g.constant(np.asarray(ZERO)))
+    q.dtype = ir.DataType.UINT8
+    a = g.op("DequantizeLinear", q, g.constant(np.asarray(step)), g.constant(np.asarray(ZERO)))
+    operands = [g.constant(weights), g.constant(scale), g.constant(zeros)]
+    b = g.op("DequantizeLinear", *operands, axis=axis)
+    bias = [g.constant(samples(6, seed=2))] if op == "Gemm" else []
+    y = g.op(op, a, b, *bias, **attributes)
+    y.shape = ir.Shape([4, 6])
+    model = g.model(y)
+    InferShapes()(model)
+    return model
+
+
+def run(model: ir.Model) -> np.ndarray:
+    session = onnxruntime.InferenceSession(ir.to_proto(model).SerializeToString())
+    return np.asarray(session.run(None, {"x": samples(4, 8, seed=3)})[0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda: paired(),
+        lambda: paired(scales=1),
+        lambda: paired("Gemm"),
+        lambda: paired("Gemm", axis=0, transB=1),
+    ],
+    ids=["a scale for each column", "one scale", "with a bias", "turned weights"],
+)
+def test_products_between_pairs_are_products_of_bytes(model: object) -> None:
+    made = model()  # type: ignore[operator]
+    before = run(made)
+    assert products_of_bytes(made) == 1
+    kinds = [node.op_type for node in made.graph]
+    assert kinds == ["QuantizeLinear", "MatMulIntegerToFloat"]
+    np.testing.assert_allclose(run(made), before, rtol=1e-5, atol=1e-5)
+    assert products_of_bytes(made) == 0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda: paired(axis=0, scales=8),
+        lambda: paired("Gemm", axis=0, scales=8),
+        lambda: paired("Gemm", alpha=2.0),
+        lambda: paired("Gemm", scales=1, transA=0, beta=0.5),
+    ],
+    ids=["a scale for each row", "the same with a bias", "a factor", "a part of the bias"],
+)
+def test_what_is_no_product_of_bytes_stays(model: object) -> None:
+    made = model()  # type: ignore[operator]
+    assert products_of_bytes(made) == 0
+    assert [node.op_type for node in made.graph].count("DequantizeLinear") == 2
