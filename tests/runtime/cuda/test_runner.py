@@ -24,7 +24,7 @@ from burnish.cuda.device_array import DeviceArray
 from burnish.cuda.kernel import settings_line
 from burnish.runtime.buffers import padded
 from burnish.runtime.cuda import runner
-from burnish.runtime.cuda.executable import CudaExecutable
+from burnish.runtime.cuda.executable import CudaExecutable, CudaStreamed
 from burnish.runtime.cuda.launch import CudaLaunch
 from burnish.runtime.folder import TABLE, About
 from burnish.runtime.plan import Home, KernelStep, OrtStep, Plan, PlanTensor
@@ -160,6 +160,67 @@ def test_onnx_runtime_parts_run_between_kernels(tmp_path: Path) -> None:
             np.testing.assert_allclose(model.run({"x": X})["y"], -X, rtol=1e-5, atol=1e-6)
         with pytest.raises(UsageError, match="it takes no tensors on a card"):
             model.run_on_card({"x": X})
+
+
+@pytest.mark.parametrize("limit", [5 << 10, 9 << 10, 13 << 10])
+def test_a_plan_that_does_not_fit_runs_in_less_memory(
+    tmp_path: Path, card: FakeDriver, limit: int
+) -> None:
+    folder = written(tmp_path / "c", plan(device_memory_bytes=limit))
+    free = card.free_bytes()
+    with burnish.load(folder) as model:
+        np.testing.assert_allclose(model.run({"x": X})["y"], X + 3, rtol=1e-6)
+        found = model.executable({"x": X})
+        assert isinstance(found, CudaStreamed)
+        assert found.moved_bytes >= 2 * X.nbytes
+        assert free - card.free_bytes() <= limit
+        with pytest.raises(UsageError, match="is larger than the card: it takes no tensors on a"):
+            model.run_on_card({"x": X})
+        (times,) = found.step_times({"x": X}, warmup=0, runs=1)
+        assert len(times) == 3
+    with burnish.load(folder, device_memory_bytes=1 << 20) as model:
+        assert isinstance(model.executable({"x": X}), CudaExecutable)
+
+
+def test_without_a_limit_what_is_free_on_the_card_is_one(tmp_path: Path, card: FakeDriver) -> None:
+    folder = written(tmp_path / "c", plan())
+    with card.current():
+        taken = card.allocate(card.free_bytes() - (12 << 10))
+    with burnish.load(folder) as model:
+        assert isinstance(model.executable({"x": X}), CudaStreamed)
+        np.testing.assert_allclose(model.run({"x": X})["y"], X + 3, rtol=1e-6)
+    with card.current():
+        card.free(taken)
+
+
+def test_kernels_between_onnx_runtime_parts_keep_to_the_limit(
+    tmp_path: Path, card: FakeDriver
+) -> None:
+    import onnx
+
+    part = ir.from_proto(onnx.parser.parse_model(PART))
+    ort = OrtStep("part_0.onnx", ("t",), ("u",), ("neg",), {"neg": "a test"})
+    mixed = plan(steps=(step("x", "t"), ort, step("u", "y")), device_memory_bytes=5 << 10)
+    folder = written(tmp_path / "c", mixed, {"part_0.onnx": part})
+    with burnish.load(folder, threads=1) as model:
+        np.testing.assert_allclose(model.run({"x": X})["y"], -X, rtol=1e-5, atol=1e-6)
+
+
+def test_constants_that_lie_on_the_card_are_not_brought_there_again(
+    tmp_path: Path, card: FakeDriver
+) -> None:
+    folder = written(tmp_path / "c", plan())
+    own = np.arange(SIZE, dtype=np.float32) + 0.5
+    free = card.free_bytes()
+    with burnish.load(folder) as model:
+        model.borrow({"w": own.ctypes.data})
+        found = model.run({"x": X})
+        np.testing.assert_array_equal(found["w"], own)
+        np.testing.assert_allclose(found["y"], X + 3, rtol=1e-6)
+        lent = free - card.free_bytes()
+    with burnish.load(folder) as model:
+        model.run({"x": X})
+        assert free - card.free_bytes() >= lent + own.nbytes
 
 
 def test_a_shape_that_was_not_compiled_for_is_refused(tmp_path: Path) -> None:
