@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,23 +40,47 @@ def as_executed(trace: Trace) -> EventGraph:
     Its events and their order are those of the inference of median length; how long each takes,
     and the gap before it, is the median over all inferences that have it.
     """
-    inferences = [_inference(trace, inside) for inside in _by_run(trace)]
-    inferences = [one for one in inferences if one.spans]
-    if not inferences:
+    runs, graph = _by_run(trace), EventGraph(())
+    lengths = list[tuple[float, int]]()
+    times: dict[tuple[str, ...], _Times] = defaultdict(_Times)
+    # one after the other, and of each only its times: a trace may hold thousands
+    for number, inside in enumerate(runs):
+        one = _inference(trace, inside)
+        if not one.spans:
+            continue
+        lengths.append((one.end_s - one.begin_s, number))
+        graph = _graph(one)
+        for key, event in _keyed(graph):
+            times[key].add(event)
+    if not lengths:
         raise ModelError(
             "the trace holds no event inside an inference, so there is nothing to simulate",
             hint="record one with burnish profile MODEL --runs 10",
         )
-    lengths = sorted(inferences, key=lambda one: one.end_s - one.begin_s)
-    typical = lengths[(len(lengths) - 1) // 2]
-    graph = _graph(typical)
-    if len(inferences) == 1:
+    if len(lengths) == 1:
         return graph
-    times: dict[tuple[str, ...], list[Event]] = defaultdict(list)
-    for one in inferences:
-        for key, event in _keyed(_graph(one)):
-            times[key].append(event)
-    return EventGraph(tuple(_typical(event, times[key]) for key, event in _keyed(graph)))
+    _, typical = sorted(lengths)[(len(lengths) - 1) // 2]
+    graph = _graph(_inference(trace, runs[typical]))
+    return EventGraph(tuple(times[key].typical(event) for key, event in _keyed(graph)))
+
+
+class _Times:
+    """How long one thing took in all inferences, and what passed before it."""
+
+    def __init__(self) -> None:
+        self._durations_s, self._gaps_s = array("d"), array("d")
+
+    def add(self, event: Event) -> None:
+        self._durations_s.append(event.duration_s)
+        self._gaps_s.append(event.gap_s)
+
+    def typical(self, event: Event) -> Event:
+        """Return an event with the medians."""
+        return replace(
+            event,
+            duration_s=statistics.median(self._durations_s),
+            gap_s=statistics.median(self._gaps_s),
+        )
 
 
 def _by_run(trace: Trace) -> list[list[tuple[int, Span]]]:
@@ -76,14 +101,6 @@ def _keyed(graph: EventGraph) -> list[tuple[tuple[str, ...], Event]]:
         keyed.append(((*key, str(seen[key])), event))
         seen[key] += 1
     return keyed
-
-
-def _typical(event: Event, same: Sequence[Event]) -> Event:
-    return replace(
-        event,
-        duration_s=statistics.median(one.duration_s for one in same),
-        gap_s=statistics.median(one.gap_s for one in same),
-    )
 
 
 def _inference(trace: Trace, inside: Sequence[tuple[int, Span]]) -> _Inference:

@@ -6,7 +6,7 @@ launched it and which inference it is of are known.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,6 +18,8 @@ from burnish.trace.inferences import inferences
 from burnish.trace.nesting import Numbers
 
 _NONE: Mapping[str, Fact] = {}
+_PIECE = 1 << 16
+"""How many spans are made at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,12 @@ class SpanTable:
         self._devices.append(row.device)
         self._streams.append(row.stream)
         self._keys.append(row.key)
-        self._nodes.append(row.node)
-        self._op_types.append(row.op_type)
+        self._nodes.append(self._once(row.node))
+        self._op_types.append(self._once(row.op_type))
         self._attributes.append(row.attributes)
+
+    def _once(self, text: str | None) -> str | None:
+        return None if text is None else self._texts.setdefault(text, text)
 
     def timeline(self) -> Timeline:
         """Return the spans with parents, causes and inferences, the first at 0; the table empties.
@@ -152,17 +157,30 @@ class SpanTable:
         starts: Numbers,
         lengths: Numbers,
         runs: Numbers,
-        around: Iterable[int | None],
-        causes: Iterable[int | None],
+        around: list[int | None],
+        causes: list[int | None],
     ) -> list[Span]:
-        columns = zip(
-            self._names, self._categories, (starts * 1e-9).tolist(), (lengths * 1e-9).tolist(),
-            self._tracks, runs.tolist(), self._nodes, self._op_types, around, causes,
-            self._devices, self._streams, self._attributes, strict=True,
+        """Return all spans; columns are given up piece by piece, because both at once are large."""
+        columns: tuple[list[Any], ...] = (
+            self._names, self._categories, self._tracks, self._nodes, self._op_types, around,
+            causes, self._devices, self._streams, self._attributes,
         )  # fmt: skip
-        return [
-            Span(name, category, start_s, length_s, track, run, node, op_type, None, (), "none",
-                 parent, cause, device, stream, attributes)
-            for name, category, start_s, length_s, track, run, node, op_type, parent, cause,
-            device, stream, attributes in columns
-        ]  # fmt: skip
+        for column in columns:
+            column.reverse()  # of a list, only the end can be given up without moving the rest
+        spans = list[Span]()
+        for at in range(0, len(starts), _PIECE):
+            piece = slice(at, at + _PIECE)
+            cells = [column[: -_PIECE - 1 : -1] for column in columns]
+            for column in columns:
+                del column[-_PIECE:]
+            rows = zip(
+                (starts[piece] * 1e-9).tolist(), (lengths[piece] * 1e-9).tolist(),
+                runs[piece].tolist(), *cells, strict=True,
+            )  # fmt: skip
+            spans += [
+                Span(name, category, start_s, length_s, track, run, node, op_type, None, (), "none",
+                     parent, cause, device, stream, attributes)
+                for start_s, length_s, run, name, category, track, node, op_type, parent, cause,
+                device, stream, attributes in rows
+            ]  # fmt: skip
+        return spans

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from burnish.core.errors import ModelError
 from burnish.trace.events import Span, Trace
 from burnish.trace.formats import read_any
 from burnish.trace.own_time import busy_seconds
@@ -238,3 +239,13 @@ def test_devices_that_are_not_described(tmp_path: Path, devices: object) -> None
 def test_shapes_and_numbers_of_any_type_do_no_harm(tmp_path: Path) -> None:
     odd = op("aten::mm", 150, 5, **{"Input Dims": 7, "correlation": float("inf")})
     assert named(read(written(tmp_path, *ONE_CALL, odd)), "aten::mm").attributes == {}
+
+
+def test_a_timeline_of_another_program_is_told_from_an_empty_one(tmp_path: Path) -> None:
+    other = [{"ph": "X", "name": "PjitFunction(f)", "pid": 1, "tid": 2, "ts": 1.0, "dur": 2.0}]
+    path = written(tmp_path, *other)
+    with pytest.raises(
+        ModelError, match="none of its 1 event is of a kind that PyTorch's"
+    ) as caught:
+        read(path)
+    assert caught.value.hint == "of JAX, give the .xplane.pb that lies beside it"

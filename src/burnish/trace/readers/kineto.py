@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from burnish.core import units
+from burnish.core.errors import ModelError
 from burnish.trace.events import DEVICE, Fact, Span, Trace
 from burnish.trace.formats import FORMATS, TraceFormat
 from burnish.trace.json_events import Arguments, EventStream, JsonEvent
@@ -40,11 +41,20 @@ _KEYS = (b'"traceEvents"', b'"deviceProperties"', b'"schemaVersion"', b'"baseTim
 def read(path: Path) -> Trace:
     """Return the timeline in a file; `notes` say what is missing and what has no cause."""
     stream, table, rows = EventStream(path), SpanTable(), _Rows()
+    timed = known = 0
     for event in stream:
         if event.ph == "X" and event.ts is not msgspec.UNSET:
+            timed += 1
             row = rows.row(event, event.ts)
             if row is not None:
+                known += 1
                 table.add(row)
+    if timed and not known:
+        raise ModelError(
+            f"{path}: none of its {units.count(timed, 'event')} is of a kind that PyTorch's"
+            " profiler writes",
+            hint="of JAX, give the .xplane.pb that lies beside it",
+        )
     found = table.timeline()
     return Trace(
         spans=found.spans,
