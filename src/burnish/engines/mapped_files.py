@@ -20,9 +20,9 @@ def let_go(folder: Path) -> None:
     For data that another library has mapped: ONNX Runtime keeps what it read of a model's weights
     in memory for as long as the model is loaded.
     """
-    advise = getattr(ctypes.CDLL(None), "madvise", None)
-    if advise is None or not hasattr(mmap, "MADV_DONTNEED") or not _SMAPS.exists():
+    if not _SMAPS.exists():  # only Linux tells what is mapped where
         return
+    advise = ctypes.CDLL(None).madvise
     advise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     for start, end in _unchanged_areas(folder.resolve()):
         advise(start, end - start, mmap.MADV_DONTNEED)
