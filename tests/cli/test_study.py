@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import onnx
 import onnx.parser
 import pytest
@@ -93,3 +94,36 @@ def test_a_device_that_nothing_can_be_planned_for_is_told_on_the_page_and_loses_
     assert {row["device"] for row in plans} == {"cpu"}
     text = (tmp_path / "out" / "report.md").read_text()
     assert "- plans for nvidia-a100: no triton (pip install triton)" in text
+
+
+DENSE = """
+<ir_version: 8, opset_import: ["": 18]>
+g (float[batch, 8] x) => (float[batch, 8] y)
+{
+    h = MatMul(x, w)
+    r = Relu(h)
+    y = MatMul(r, v)
+}
+"""
+
+
+def test_what_is_left_of_a_pruned_model_has_rows_and_what_cannot_be_pruned_is_told(
+    tmp_path: Path,
+) -> None:
+    model, dice = onnx.parser.parse_model(DENSE), np.random.default_rng(0)
+    for name, shape in (("w", (8, 32)), ("v", (32, 8))):
+        array = dice.normal(size=shape).astype(np.float32)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    onnx.save(model, tmp_path / "dense.onnx")
+    plain = MODEL.replace(" x)", " a)").replace("(x)", "(a)").replace(" y", " b")
+    onnx.save(onnx.parser.parse_model(plain), tmp_path / "plain.onnx")
+    (tmp_path / "s.toml").write_text(
+        'title = "t"\nengines = ["onnxruntime-cpu"]\npruned = 0.5\nrounds = 1\n'
+        'models = [{ path = "dense.onnx" }, { path = "plain.onnx" }]\n'
+    )
+    out = tmp_path / "out"
+    words = ["study", str(tmp_path / "s.toml"), "-o", str(out)]
+    assert run(["-q", *words, "--ledger", str(tmp_path / "l.sqlite"), "--budget", "20s"]) == 0
+    rows = list(csv.DictReader((out / "rows.csv").read_text().splitlines()))
+    assert [row["model"] for row in rows] == ["dense", "dense_pruned", "plain"]
+    assert "- plain, pruned: " in (out / "report.md").read_text()

@@ -91,7 +91,9 @@ def _subject_notes(bench: BenchReport) -> Iterator[tuple[str, str]]:
         if one.launches and not one.converged:
             yield one.subject, "calls were not steady when the warm-up ended"
     for comparison in bench.comparisons:
-        if comparison.verdict is Verdict.NOT_ENOUGH and "failed: " not in comparison.reason:
+        reached = bench.measurement(comparison.candidate).status != "no time"
+        unsure = comparison.verdict is Verdict.NOT_ENOUGH and "failed: " not in comparison.reason
+        if unsure and reached:
             yield comparison.candidate, comparison.reason
 
 

@@ -35,13 +35,15 @@ class _Engine:
 
 
 def models_of(bench: BenchReport) -> tuple[str, ...]:
-    """Return the names of the models in a benchmark, variants together, in order."""
-    return tuple(dict.fromkeys(map(model_of, bench.measurements)))
+    """Return the names of the models in a benchmark, in order."""
+    return tuple(dict.fromkeys(model_of(bench, one) for one in bench.measurements))
 
 
-def model_of(one: Measurement) -> str:
-    """Return a model's name without its variant."""
-    return (one.model or one.subject).partition("/")[0].removesuffix("_optimized")
+def model_of(bench: BenchReport, one: Measurement) -> str:
+    """Return the name of what a row is compared with, without its variant: made of one model."""
+    comparison = bench.comparison(one.subject)
+    first = one if comparison is None else bench.measurement(comparison.baseline)
+    return (first.model or first.subject).partition("/")[0]
 
 
 def overall(bench: BenchReport) -> Table:
@@ -75,7 +77,12 @@ def _groups(bench: BenchReport) -> Iterator[Mapping[str, float]]:
     for one in bench.measurements:
         median_s = figures_in(bench, one).median_s if _counts(one) else None
         if median_s is not None:
-            place = (model_of(one), sizes_of(one), one.precision, str(one.options.get("threads")))
+            place = (
+                model_of(bench, one),
+                sizes_of(one),
+                one.precision,
+                str(one.options.get("threads")),
+            )
             groups.setdefault(place, {})[one.subject] = median_s
     yield from groups.values()
 

@@ -59,7 +59,7 @@ def _of_model(
     bench: BenchReport, axis: str, model: str, *, several: bool
 ) -> tuple[Plot | None, Plot | None]:
     """Return one model's drawings; models differ too much in size for one drawing of them all."""
-    rows = tuple(one for one in bench.measurements if model_of(one) == model)
+    rows = tuple(one for one in bench.measurements if model_of(bench, one) == model)
     own = dataclasses.replace(bench, measurements=rows)
     name = model if several else ""
     return (

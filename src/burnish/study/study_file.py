@@ -53,6 +53,8 @@ class StudyFile:
     budget_s: float | None = None
     optimized: bool = False
     """Whether what `burnish optimize` makes of each model has rows of its own."""
+    pruned: float | None = None
+    """The share of each model's operations that a pruned one with rows of its own keeps."""
     draw: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
     """Devices to plan every model for, fused to all degrees: `cpu`, or names of the catalog."""
@@ -71,7 +73,7 @@ def read(path: Path, *, small: bool) -> StudyFile:
         "title": str, "about": str, "engines": list, "precision": list, "batch": list,
         "sequence": list, "past-length": list, "threads": list, "rounds": int, "budget": str,
         "optimized": bool, "draw": list, "columns": list, "missing": dict, "models": list,
-        "plans": list, "generate": list,
+        "plans": list, "generate": list, "pruned": float,
     }  # fmt: skip
     for name, value in (*given.items(), *fewer.items()):
         if name not in known:
@@ -110,6 +112,7 @@ def _made(path: Path, given: Mapping[str, Any]) -> StudyFile:
         rounds=given.get("rounds", 5),
         budget_s=seconds(given["budget"]) if "budget" in given else None,
         optimized=given.get("optimized", False),
+        pruned=given.get("pruned"),
         draw=tuple(given.get("draw", ())),
         columns=tuple(given.get("columns", ())),
         plans=tuple(given.get("plans", ())),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from burnish.core import files, records
+from burnish.core.errors import ModelError
 from burnish.core.hashing import value_key
 from burnish.core.progress import SILENT, Progress
 from burnish.core.steps import StepLog
@@ -19,12 +20,15 @@ from burnish.store import layout, onnx_files
 from burnish.store.stored import StoredModel
 from burnish.study import bench as benching
 from burnish.study import exporting
+from burnish.study import prune as pruning
 from burnish.study.matrix import sizes_of
 from burnish.study.optimize import optimize_file
 from burnish.study.optimize_report import OptimizeReport
 from burnish.study.planning import plans
+from burnish.study.prune_report import PruneReport
 from burnish.study.requests.judging import BenchCommand
 from burnish.study.requests.line import line
+from burnish.study.requests.pruning import PruneCommand
 from burnish.study.requests.rewriting import ExportCommand
 from burnish.study.requests.several import element_types
 from burnish.study.requests.studying import StudyCommand
@@ -45,12 +49,12 @@ def answer(asked: StudyCommand, *, progress: Progress = SILENT) -> StudyReport:
     models = [
         one for model in study.models for one in _models(model, folder, asked.small, progress)
     ]
-    fusions: dict[str, Mapping[str, int]] = {}
-    if study.optimized:
-        models, fusions = _optimized(models, folder, progress)
-    bench = _bench(asked, study, models)
+    every, fusions = _optimized(models, folder, progress) if study.optimized else (models, {})
+    smaller, missing = _pruned(models, study.pruned, folder, progress)
+    bench = _bench(asked, study, [*every, *smaller])
     measured = benching.measured_matrix(bench, progress=progress)
     planned, refused = _planned(study, bench, models, folder, progress)
+    missing |= {f"plans for {name}": why for name, why in refused.items()}
     report = StudyReport(
         title=study.title,
         about=study.about,
@@ -58,7 +62,7 @@ def answer(asked: StudyCommand, *, progress: Progress = SILENT) -> StudyReport:
         draw=study.draw,
         fusions=fusions,
         plans=planned,
-        missing={**study.missing, **{f"plans for {name}": why for name, why in refused.items()}},
+        missing={**study.missing, **missing},
         files={},
         command=line(asked),
         burnish_version=__version__,
@@ -73,12 +77,13 @@ def _planned(
     folder: Path,
     progress: Progress,
 ) -> tuple[tuple[PlannedRow, ...], dict[str, str]]:
-    """Return the plans that a study asks for, of models as they were given; and what cannot be."""
+    """Return the plans that a study asks for, of models as they were given; and what cannot be.
+
+    The compiler rewrites by itself: what was rewritten before has the same plan.
+    """
     if not study.plans:
         return (), {}
-    # the compiler rewrites by itself: what was rewritten before has the same plan
-    given = [model for model in models if not study.optimized or model in models[::2]]
-    sized = [(model, sizes_of(bench, model)[0]) for model in given]
+    sized = [(model, sizes_of(bench, model)[0]) for model in models]
     return plans(sized, study.plans, StepLog(folder / _STEPS), progress)
 
 
@@ -131,6 +136,30 @@ def _optimized(
         every += [model, dataclasses.replace(layout.stored(done.target), torch=None)]
         fusions[model.label] = dict(done.rewrite.fusion_counts)
     return every, fusions
+
+
+def _pruned(
+    models: list[StoredModel], keep: float | None, folder: Path, progress: Progress
+) -> tuple[list[StoredModel], dict[str, str]]:
+    """Return what is left of each model where a share is kept; and of which that cannot be."""
+    log, found, missing = StepLog(folder / _STEPS), [], {}
+    for model in models if keep is not None else ():
+        target = folder / _MODELS / f"{model.onnx.stem}_{pruning.SUFFIX}.onnx"
+        asked = PruneCommand(model, output=target, keep=keep)
+        key = value_key([onnx_files.content_key(model.onnx), __version__, keep])
+        try:
+            done = log.once(
+                f"prune-{model.label.replace('/', '-')}",
+                lambda: pruning.answer(asked, progress=progress),  # noqa: B023
+                key=key,
+                kind=PruneReport,
+                holds=lambda report: report.target.is_file(),
+            )
+        except ModelError as error:
+            missing[f"{model.label}, pruned"] = f"{error.problem} ({error.hint})"
+        else:
+            found.append(dataclasses.replace(layout.stored(done.target), sizes=model.sizes))
+    return found, missing
 
 
 def _rewritten(
