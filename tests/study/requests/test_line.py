@@ -40,7 +40,9 @@ BY_METAVAR: dict[str, st.SearchStrategy[Any]] = {
     ).map(tuple),
     "SIZE,…": COUNTS,
     "NUMBER,…": COUNTS,
+    "TOKENS,…": COUNTS,
     "SHARE": st.floats(0.01, 0.5),
+    "SIZE": st.integers(1, 2**40),
     "OLD=NEW,…": st.just({"a": "b"}),
     "|".join(targets()): st.sampled_from(targets()),
 }
