@@ -216,3 +216,13 @@ def test_a_product_with_whole_rows_is_priced_as_its_parts_one_after_the_other() 
     (found,) = best(graph).prices
     parts = found.product_s + found.lane_s + found.l2_s + found.memory_s
     assert found.seconds >= 0.8 * parts
+
+
+NORM = """(float16[{rows},{terms}] x) => (float16[{rows},{terms}] y)
+    <int64[1] last = {{-1}}> {{ n = ReduceL2<keepdims = 1>(x, last) y = Div(x, n) }}"""
+
+
+@pytest.mark.parametrize(("rows", "terms", "kernels"), [(192, 4096, 1), (96, 65536, 2)])
+def test_rows_that_no_program_can_hold_are_read_again(rows: int, terms: int, kernels: int) -> None:
+    graph = graph_from(NORM.format(rows=rows, terms=terms))
+    assert len(GpuPredicted(H200)(graph)) == kernels
