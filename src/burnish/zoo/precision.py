@@ -18,6 +18,16 @@ def in_precision(built: BuiltModel, precision: Precision) -> BuiltModel:
     )
 
 
+def other_numbers(built: BuiltModel, precision: Precision) -> tuple[str, ...]:
+    """Return what to say of weights whose numbers are not those that are asked for."""
+    wanted = _dtype(precision)
+    kinds = {each.dtype for each in built.module.parameters() if each.is_floating_point()}
+    names = sorted(str(kind).removeprefix("torch.") for kind in kinds - {wanted})
+    if not names:
+        return ()
+    return (f"weights in {' and '.join(names)} were exported in {precision}; -p chooses another",)
+
+
 def cast(tensors: Tensors, precision: Precision) -> Tensors:
     """Return `tensors` with the floating-point ones in this precision."""
     dtype = _dtype(precision)

@@ -82,7 +82,7 @@ def _export(request: ExportRequest, target: Path, log: StageLog) -> ExportAnswer
         opset=model.opset_imports[""],
         dynamic_axes=tuple(dict.fromkeys(symbol for named in axes for symbol in named.values())),
         workarounds=success.workarounds,
-        notes=(*success.exported.notes, *lost),
+        notes=(*built.notes, *success.exported.notes, *lost),
         stages=log.times,
     )
     return ExportAnswer(outcome, generation)

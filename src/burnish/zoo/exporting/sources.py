@@ -20,7 +20,7 @@ from burnish.zoo.exporting.request import (
     ZooSource,
 )
 from burnish.zoo.exporting.user_factory import absolute, build_from_factory
-from burnish.zoo.precision import in_precision
+from burnish.zoo.precision import in_precision, other_numbers
 
 _FACTORY_FOLLOWS = ("precision", "seed")
 _FOLDER_FOLLOWS = ("precision", "attention", "batch", "sequence", "past", "seed")
@@ -32,6 +32,7 @@ class BuiltModule:
 
     model: BuiltModel
     torch: TorchSource
+    notes: tuple[str, ...] = ()
 
 
 def build(request: ExportRequest) -> BuiltModule:
@@ -90,8 +91,10 @@ def _build(source: Source, options: NetworkOptions) -> BuiltModule:
             return BuiltModule(zoo.build(name, options), zoo.source_of(name, options))
         case FactorySource(factory):
             given = _only(options, _FACTORY_FOLLOWS, "a factory decides that itself")
-            model = in_precision(build_from_factory(factory, seed=options.seed), options.precision)
-            return BuiltModule(model, TorchSource("module", absolute(factory), given))
+            made = build_from_factory(factory, seed=options.seed)
+            notes = other_numbers(made, options.precision)
+            model = in_precision(made, options.precision)
+            return BuiltModule(model, TorchSource("module", absolute(factory), given), notes)
         case FolderSource(folder, trust_pickle):
             from burnish.zoo.exporting.local_folder import build_from_folder
 
