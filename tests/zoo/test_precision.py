@@ -19,7 +19,9 @@ def built(dtype: torch.dtype) -> BuiltModel:
 
 def test_a_module_in_half_that_is_exported_in_full_is_told_of() -> None:
     (note,) = other_numbers(built(torch.float16), "fp32")
-    assert note == "weights in float16 were exported in fp32; -p chooses another"
+    assert note == "weights in float16 were exported in fp32; `burnish export -p fp16` keeps them"
+    (note,) = other_numbers(built(torch.float64), "fp32")
+    assert note == "weights in float64 were exported in fp32"
     assert other_numbers(built(torch.float16), "fp16") == ()
     assert other_numbers(built(torch.float32), "fp32") == ()
 

@@ -38,7 +38,7 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
             hint="compile for a card: --target cuda, or for a kind of card: --target sm_90",
         )
     precision = require_precision(asked)
-    model = _model(asked, progress)
+    model, told = _model(asked, progress)
     given = _given(model, asked)
     if not given:
         _require_sizes(model, asked)
@@ -47,7 +47,8 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
         rewritten = quantised(model, asked, precision, progress)
         model = layout.stored(rewritten.target)
     request = _request(asked, model, given)
-    return replace(compile_model(request, progress=progress), rewritten=rewritten)
+    report = compile_model(request, progress=progress)
+    return replace(report, rewritten=rewritten, notes=(*told, *report.notes))
 
 
 def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]) -> CompileRequest:
@@ -80,10 +81,10 @@ def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]
     )
 
 
-def _model(asked: CompileCommand, progress: Progress) -> StoredModel:
-    """Return the model that is meant; a module is exported into the store."""
+def _model(asked: CompileCommand, progress: Progress) -> tuple[StoredModel, tuple[str, ...]]:
+    """Return the model that is meant; a module is exported into the store, with what that says."""
     if asked.module is None and asked.model is not None:
-        return model_of(asked.model, asked.store)
+        return model_of(asked.model, asked.store), ()
     if asked.module is None or asked.model is not None:
         raise UsageError(
             "what to compile is one MODEL or one --module",
@@ -92,7 +93,7 @@ def _model(asked: CompileCommand, progress: Progress) -> StoredModel:
     exported = exporting.answer(
         ExportCommand(module=asked.module, store=asked.store), progress=progress
     )
-    return layout.stored(exported.onnx)
+    return layout.stored(exported.onnx), exported.notes
 
 
 def _given(model: StoredModel, asked: CompileCommand) -> tuple[Feeds, ...]:

@@ -25,7 +25,9 @@ def other_numbers(built: BuiltModel, precision: Precision) -> tuple[str, ...]:
     names = sorted(str(kind).removeprefix("torch.") for kind in kinds - {wanted})
     if not names:
         return ()
-    return (f"weights in {' and '.join(names)} were exported in {precision}; -p chooses another",)
+    kept = {"float16": "fp16", "bfloat16": "bf16"}.get(names[0])
+    way = f"; `burnish export -p {kept}` keeps them" if kept is not None else ""
+    return (f"weights in {' and '.join(names)} were exported in {precision}{way}",)
 
 
 def cast(tensors: Tensors, precision: Precision) -> Tensors:
