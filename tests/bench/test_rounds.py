@@ -105,6 +105,17 @@ def test_a_short_budget_means_fewer_blocks_then_fewer_rounds_and_a_note() -> Non
     assert rounds.notes == []
 
 
+def test_a_budget_that_nobody_would_wait_for_is_not_proposed() -> None:
+    wild = Noise(lambda dice: dice.choice((1.0, 9.0)), lambda _: 1.0)
+    rounds, _ = rounds_of(
+        {"a": 0.5, "b": 0.5}, BenchOptions(rounds=20, blocks=2, budget_s=40), noise=wild
+    )
+    (note,) = rounds.notes
+    assert note.endswith(
+        "; this machine is too busy to show differences of 5.0 %: use a quieter one"
+    )
+
+
 def test_a_budget_that_ends_too_early_says_how_long_it_would_have_to_be() -> None:
     uneven = Noise(lambda dice: dice.choice((1.0, 1.3)), lambda _: 1.0)
     rounds, _ = rounds_of(
@@ -112,7 +123,7 @@ def test_a_budget_that_ends_too_early_says_how_long_it_would_have_to_be() -> Non
     )
     (note,) = rounds.notes
     assert note.startswith("the budget of 40 s ended after ")
-    assert re.search(r"rounds; --budget \d+ would show differences of 5.0 %$", note)
+    assert re.search(r"rounds; --budget \d+s would show differences of 5.0 %$", note)
 
 
 def test_rounds_go_on_with_those_only_whose_difference_does_not_show_yet() -> None:
@@ -144,7 +155,7 @@ def test_a_noisy_machine_is_told_of_as_soon_as_three_rounds_are_over() -> None:
     )  # fmt: skip
     (told,) = [note for note in said if note.startswith("machine: ")]
     assert re.fullmatch(
-        r"machine: noisy: --budget \d+ would be needed to see differences of 5.0 %", told
+        r"machine: noisy: --budget \d+s would be needed to see differences of 5.0 %", told
     )
 
 

@@ -9,7 +9,7 @@ from burnish.bench.measure import ParityMark
 from burnish.parity.report import VerifyReport
 from burnish.report.record import RunReport
 from burnish.report.table import Tone
-from burnish.report.verdict import findings, headline, like_for_like, speed
+from burnish.report.verdict import findings, headline, interval, like_for_like, speed
 from burnish.rewrite.result import RewriteReport
 from sample_run import OPTIMIZED, ORIGINAL, bench, measurement, parity, sample_run
 
@@ -121,3 +121,19 @@ def test_nothing_rewritten_is_said() -> None:
     assert (last.tone, last.facts) == (
         Tone.UNSURE, "nothing was found to rewrite; 0 near misses",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (1.1, 1.3, "1.10× to 1.30×"),
+        (0.001, 6010.0, "no interval"),
+        (None, None, "no interval"),
+    ],
+)
+def test_an_interval_that_says_nothing_is_none(
+    low: float | None, high: float | None, said: str
+) -> None:
+    found = like_for_like(sample_run(ratio=1.43))
+    assert found is not None
+    assert interval(replace(found, low=low, high=high)) == said

@@ -31,6 +31,8 @@ FEWEST_ROUNDS = 3
 """Run whatever the budget says, if as many were asked for: fewer allow no verdict."""
 SETTLED_ROUNDS = 6
 """Run by every subject, before it is asked who needs more: the spread of fewer says too little."""
+LONGEST_BUDGET_S = 3600
+"""What nobody waits for is not proposed."""
 MOST_CALLS = 500
 """A block of very short calls ends here: more would fill the report with samples of one moment."""
 
@@ -135,7 +137,7 @@ class Rounds:
             return
         needed_s = self._needed_s(last_s)
         if needed_s is not None and needed_s > self._options.budget_s:
-            wanted = f"--budget {self._options.budget_for(needed_s)}"
+            wanted = f"--budget {self._options.budget_for(needed_s)}s"
             told = f"noisy: {wanted} would be needed to see differences of"
             self._progress.step("machine", 1, 1, f"{told} {units.share(self._options.visible)}")
 
@@ -148,11 +150,15 @@ class Rounds:
         needed_s = self._needed_s(last_s) if self._sound() else None
         if needed_s is None or finished >= self._options.rounds:
             return
-        self.notes.append(
-            f"{self._options.budget_named} ended after {units.count(finished, 'round')};"
-            f" --budget {self._options.budget_for(needed_s)} would show"
-            f" differences of {units.share(self._options.visible)}"
-        )
+        ended = f"{self._options.budget_named} ended after {units.count(finished, 'round')}"
+        seen = f"differences of {units.share(self._options.visible)}"
+        longer = self._options.budget_for(needed_s)
+        if longer > LONGEST_BUDGET_S:
+            self.notes.append(
+                f"{ended}; this machine is too busy to show {seen}: use a quieter one"
+            )
+        else:
+            self.notes.append(f"{ended}; --budget {longer}s would show {seen}")
 
     def _elapsed_s(self) -> float:
         return self._clock() - self._began

@@ -12,6 +12,7 @@ from burnish.bench.measure import BenchReport, Measurement
 from burnish.core import units
 from burnish.core.precisions import precision_named
 from burnish.report.table import NONE, Cell, Table, Tone, table
+from burnish.report.verdict import SAYS_NOTHING
 
 COLUMNS = (
     "model", "engine", "precision", "threads", "sizes", "batch", "status", "median_s", "low_s",
@@ -23,8 +24,6 @@ COLUMNS = (
 _COSTS = (
     "subject", "per second", "p90", "p95", "p99", "load", "first call", "peak memory", "on disk",
 )  # fmt: skip
-SAYS_NOTHING = 100.0
-"""An interval whose ends are so many times apart is not shown: a block or two say no more."""
 _LENGTHS = ("seq", "frame", "point", "sample")
 _CARD = ("on the card", "card memory")
 """Columns that there are where something ran on a card."""

@@ -15,8 +15,9 @@ from burnish.bench.measure import GENERATE, BenchReport, Measurement, Verdict
 from burnish.core import units
 from burnish.core.precisions import precision_named
 from burnish.report.charts import curves, speed_ups
-from burnish.report.matrix import SAYS_NOTHING, engine_of, is_a_sum, length_of, sizes_of
+from burnish.report.matrix import engine_of, is_a_sum, length_of, sizes_of
 from burnish.report.overall import model_of, models_of
+from burnish.report.verdict import SAYS_NOTHING
 
 _ODD = re.compile(r"[^\w.-]+")
 """What a file's name should not have."""

@@ -9,6 +9,9 @@ from burnish.core import units
 from burnish.report.record import RunReport
 from burnish.report.table import Tone
 
+SAYS_NOTHING = 100.0
+"""An interval whose ends are so many times apart is not shown: a block or two say no more."""
+
 
 @dataclass(frozen=True, slots=True)
 class FinalAnswer:
@@ -139,6 +142,7 @@ def like_for_like(report: RunReport) -> Comparison | None:
 
 def interval(comparison: Comparison) -> str:
     """Return the range of a speed-up: `1.38× to 1.49×`."""
-    if comparison.low is None or comparison.high is None:
+    low, high = comparison.low, comparison.high
+    if low is None or high is None or high > SAYS_NOTHING * low:
         return "no interval"
-    return f"{units.ratio(comparison.low)} to {units.ratio(comparison.high)}"
+    return f"{units.ratio(low)} to {units.ratio(high)}"
