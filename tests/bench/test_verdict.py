@@ -36,3 +36,14 @@ def test_a_subject_without_measurement_fails_with_the_reason() -> None:
     assert error.value.hint == (
         "see whether the engine works: burnish doctor --engine onnxruntime-cpu"
     )
+
+
+def test_an_engine_that_nobody_asked_for_may_fail_and_the_baselines_may_not() -> None:
+    first, second = report().measurements
+    other = replace(second, engine="openvino", failure="no such operator")
+    require_sound(replace(report(), measurements=(first, other), parity={}), chosen=False)
+    with pytest.raises(CheckFailedError, match="could not be measured: no such operator"):
+        require_sound(replace(report(), measurements=(first, other), parity={}))
+    same = replace(second, failure="no such operator")
+    with pytest.raises(CheckFailedError, match="could not be measured: no such operator"):
+        require_sound(replace(report(), measurements=(first, same), parity={}), chosen=False)

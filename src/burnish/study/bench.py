@@ -67,14 +67,16 @@ def measured_matrix(asked: BenchCommand, *, progress: Progress = SILENT) -> Benc
     return report
 
 
-def require(_asked: BenchCommand, report: BenchReport) -> None:
+def require(asked: BenchCommand, report: BenchReport) -> None:
     """Raise if a subject could not be measured, or is wrong.
 
     What cannot be had, as 8-bit integers of an engine that has none or what the budget did not
-    reach, is a row and no failure; unless there is nothing else.
+    reach, is a row and no failure; unless there is nothing else. So is what an engine that nobody
+    asked for cannot run.
     """
     had = tuple(one for one in report.measurements if one.status not in ("unsupported", "no time"))
-    require_sound(dataclasses.replace(report, measurements=had or report.measurements))
+    kept = dataclasses.replace(report, measurements=had or report.measurements)
+    require_sound(kept, chosen=bool(asked.engine) or not had)
 
 
 def _measured(

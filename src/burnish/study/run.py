@@ -126,7 +126,7 @@ def require(asked: RunCommand, report: RunReport) -> None:
             f"the rewritten model was rejected: {verdict(report.parity)}",
             hint=f"see {Path(asked.output) / report.files['report']} for the node and the rule",
         )
-    require_sound(report.bench)
+    require_sound(report.bench, chosen=bool(asked.engine))
 
 
 def _own(log: StepLog) -> files.Kind:
