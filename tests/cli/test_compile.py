@@ -59,7 +59,7 @@ def test_json_is_one_document(
     words += ["--json"]
     assert run(["-q", "compile", str(stored), "-o", str(tmp_path / "c"), *words]) == 0
     document = json.loads(shown(capsys))
-    assert (document["kind"], document["schema"]) == ("compile-report", 3)
+    assert (document["kind"], document["schema"]) == ("compile-report", 4)
     assert [len(plan["steps"]) for plan in document["plans"]] == [4, 4]
 
 

@@ -30,7 +30,7 @@ def cubins(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    np.savez(tmp_path / "x.npz", x=np.ones((6, 8), np.float32))
+    np.savez(tmp_path / "x.npz", x=np.ones((6, 96), np.float32))
     return tmp_path / "x.npz"
 
 

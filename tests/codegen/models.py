@@ -39,16 +39,17 @@ mlp (float[batch, 8] x) => (float[batch, 4] y)
 """All of it can be kernels."""
 
 MIXED = """
-mixed (float[batch, 6] x) => (float[batch, 6] y, int64[2, n] found)
-<int64[1] six = {6}>
+mixed (float[batch, 96] x) => (float[batch, 96] y, int64[2, n] found)
+<int64[1] all = {96}>
 {
     [double] d = Add(x, x)
-    [order] t, i = TopK <axis = -1> (d, six)
+    [order] t, i = TopK <axis = -1> (d, all)
     [search] found = NonZero(d)
     [back] y = Sub(t, x)
 }
 """
-"""Kernels before and behind what ONNX Runtime runs; one output has no size beforehand."""
+"""Kernels before and behind what ONNX Runtime runs: it orders rows that are too long for kernels;
+one output has no size beforehand."""
 
 
 def weights(*names_and_shapes: tuple[str, tuple[int, ...]]) -> dict[str, Array]:

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 from onnx import helper, numpy_helper
 
@@ -411,9 +411,14 @@ def test_external_weights_are_not_copied_where_the_folder_can_be_written(
     ]
     before = sorted(folder.iterdir())
     copies: list[Path] = []
-    copy = shutil.copyfile
+    unload = ir.external_data.unload_from_model
     monkeypatch.setattr(exposed, "_can_be_written", lambda _: writable)
-    monkeypatch.setattr(shutil, "copyfile", lambda a, b: copies.append(a) or copy(a, b))
+
+    def counted(model: ir.Model, base: Path, *rest: object, **named: object) -> object:
+        copies.append(base)
+        return unload(model, base, *rest, **named)
+
+    monkeypatch.setattr(ir.external_data, "unload_from_model", counted)
     culprit = found(bisect(subjects[0], subjects[1], Feeds({"x": normal(2)}, {})))
     assert len(copies) == (0 if writable else 2)
     assert culprit.node == "l2/wide"

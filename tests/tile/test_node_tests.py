@@ -42,9 +42,9 @@ LEFT: Mapping[str, str] = {
 
 OPERATORS_LEFT = frozenset({
     "AffineGrid", "Bernoulli", "BitCast", "BlackmanWindow", "CausalConvWithState", "CenterCropPad",
-    "Col2Im", "Compress", "ConvInteger", "DFT", "DeformConv", "Det", "DynamicQuantizeLinear", "GRU",
+    "Col2Im", "Compress", "ConvInteger", "DFT", "DeformConv", "Det", "GRU",
     "HammingWindow", "HannWindow", "If", "ImageDecoder", "LSTM", "LinearAttention",
-    "Loop", "MatMulInteger", "MaxUnpool", "MelWeightMatrix", "NegativeLogLikelihoodLoss",
+    "Loop", "MaxUnpool", "MelWeightMatrix", "NegativeLogLikelihoodLoss",
     "NonMaxSuppression", "NonZero", "OptionalGetElement", "OptionalHasElement", "QLinearConv",
     "QLinearMatMul", "RNN", "RegexFullMatch", "RoiAlign", "STFT", "Scan",
     "Scatter", "SoftmaxCrossEntropyLoss", "StringConcat",

@@ -25,7 +25,7 @@ FEW_ROWS = """few_rows (float16[32,4096] x) => (float16[32,64] y)
 { h = MatMul(x, long) y = Relu(h) }"""
 """A product whose sums are formed in parts: two kernels, and a tensor between them."""
 
-MIXED = """mixed (float[6,8] x) => (float[6,4] y)
+MIXED = """mixed (float[6,96] x) => (float[6,4] y)
 { a = Relu(x) t, i = TopK(a, four) y = Exp(t) }"""
 """Something between two kernels that has none."""
 
