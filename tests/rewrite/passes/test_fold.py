@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -12,6 +13,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from burnish.infer.evaluate import evaluate
+from burnish.rewrite.passes.fold import _counted_out
 from rewriting import Graph, checked, op_types, samples
 
 I64 = ir.DataType.INT64
@@ -184,3 +186,15 @@ def test_branches_are_folded_with_constants_from_outside() -> None:
     result = checked(model, {"x": samples(4), "flag": np.array(True)})
     body = result.model.graph.node(0).attributes["then_branch"].as_graph()
     assert [node.op_type for node in body] == ["Mul"]
+
+
+@pytest.mark.parametrize(("elements", "whole"), [((), None), ((7,), 7)])
+def test_a_number_that_has_no_element_is_left_alone(
+    elements: tuple[int, ...], whole: int | None
+) -> None:
+    graph = Graph()
+    number = graph.op("Cast", graph.input("x", (), I64), to=int(I64))
+    number.dtype = I64
+    claimed: Any = SimpleNamespace(elements=lambda _: elements, of=lambda _: ())
+    found = _counted_out(graph.nodes[0], claimed)
+    assert (None if found is None else int(found)) == whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,7 +98,10 @@ def _counted_out(node: ir.Node, shapes: Shapes) -> Array | None:
     whole = [element for element in elements or () if isinstance(element, int)]
     if elements is None or shape is None or len(whole) < len(elements):
         return None
-    return np.array(whole, output.dtype.numpy()).reshape([len(whole)] * len(shape))
+    sizes = [len(whole)] * len(shape)
+    if math.prod(sizes) != len(whole):  # a damaged model claims a shape that its elements have not
+        return None
+    return np.array(whole, output.dtype.numpy()).reshape(sizes)
 
 
 def _constants(node: ir.Node, constants: Constants) -> list[Array | None] | None:
