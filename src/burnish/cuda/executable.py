@@ -80,7 +80,7 @@ class DeviceExecutable:
         """
         with at_work(self._driver, self._lock), ExitStack() as until_done:
             line = self._stream(stream)
-            given = self._given(feeds, line, until_done)
+            given = feeding.checked(feeds, self.plan, self._driver, line, until_done)
             inputs, _kept = self._placed(given, line)
             slot, holder = self._outputs.pool.take(line)
             outputs = self._outputs.addresses(slot)
@@ -159,22 +159,6 @@ class DeviceExecutable:
     def _stream(self, stream: Any) -> Stream:  # noqa: ANN401
         return self._own if stream is None else self._driver.stream(feeding.stream_handle(stream))
 
-    def _given(self, feeds: Feeds, line: Stream, until_done: ExitStack) -> dict[str, GivenInput]:
-        """Return the inputs, checked; what others lend is given back when all is done."""
-        wrong = feeding.missing(feeds, self.plan.inputs)
-        if wrong is not None:
-            raise wrong
-        found = {}
-        for name in self.plan.inputs:
-            handle = self._driver.handle(line)
-            each = feeding.given(name, feeds[name], self._driver.device, handle)
-            until_done.callback(each.release)
-            buffer = self.plan.buffers[name]
-            for finding in feeding.findings(name, each, buffer.dtype, buffer.shape):
-                raise finding
-            found[name] = each
-        return found
-
     def _placed(
         self, given: Mapping[str, GivenInput], line: Stream
     ) -> tuple[dict[str, int], Holder]:
@@ -218,7 +202,7 @@ class DeviceExecutable:
     def _prepared(self, feeds: Feeds) -> _Prepared:
         """Return inputs and outputs that keep their places."""
         with at_work(self._driver, self._lock), ExitStack() as until_done:
-            given = self._given(feeds, self._own, until_done)
+            given = feeding.checked(feeds, self.plan, self._driver, self._own, until_done)
             inputs, holder = self._placed(given, self._own)
             slot, kept = self._outputs.pool.take(self._own)
             addresses = {**inputs, **self._outputs.addresses(slot)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,8 @@ from burnish.core.array_types import name_of
 from burnish.core.arrays import Array
 from burnish.core.errors import UsageError
 from burnish.cuda import dlpack
-from burnish.cuda.driver import LEGACY, Device
+from burnish.cuda.driver import LEGACY, Device, Driver, Stream
+from burnish.cuda.plan import DevicePlan
 
 Feed = Any
 """An array of NumPy, or whatever has `__dlpack__`: a tensor of PyTorch, CuPy, JAX …"""
@@ -59,6 +61,24 @@ def given(name: str, feed: Feed, device: Device, stream: int) -> GivenInput:
     return GivenInput(
         lent.address, on_card, lent.dtype, lent.shape, lent.contiguous, feed, lent.release
     )
+
+
+def checked(
+    feeds: Mapping[str, Feed], plan: DevicePlan, driver: Driver, line: Stream, until_done: ExitStack
+) -> dict[str, GivenInput]:
+    """Return the inputs of a plan, checked; what others lend is given back when all is done."""
+    wrong = missing(feeds, plan.inputs)
+    if wrong is not None:
+        raise wrong
+    found = {}
+    for name in plan.inputs:
+        each = given(name, feeds[name], driver.device, driver.handle(line))
+        until_done.callback(each.release)
+        buffer = plan.buffers[name]
+        for finding in findings(name, each, buffer.dtype, buffer.shape):
+            raise finding
+        found[name] = each
+    return found
 
 
 def described(name: str, feed: Feed) -> tuple[str, tuple[int, ...]]:

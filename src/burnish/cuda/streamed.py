@@ -197,18 +197,11 @@ class StreamedExecutable:
     def _take(self, feeds: Feeds) -> None:
         """Copy the inputs to where the card fetches them."""
         self._taken = feeds
-        wrong = feeding.missing(feeds, self.plan.inputs)
-        if wrong is not None:
-            raise wrong
         stream = self._streams[0]
         with ExitStack() as until_done:
-            for name in self.plan.inputs:
-                handle = self._driver.handle(stream)
-                each = feeding.given(name, feeds[name], self._driver.device, handle)
-                until_done.callback(each.release)
+            given = feeding.checked(feeds, self.plan, self._driver, stream, until_done)
+            for name, each in given.items():
                 buffer = self.plan.buffers[name]
-                for finding in feeding.findings(name, each, buffer.dtype, buffer.shape):
-                    raise finding
                 if name in self._host.offsets and buffer.bytes:
                     place = self._pinned + self._host.offsets[name]
                     if each.on_card:
