@@ -71,12 +71,14 @@ class Tally:
     runs: int
     seconds: float
     kinds: Counter[str] = field(default_factory=Counter)
+    left: int = 0
+    """Pieces of its work for which there was no time: so much of `runs` was not done."""
 
     def row(self) -> str:
         """Return its line of the table."""
         known = [self.kinds[kind] for kind in COUNTED]
         other = self.kinds.total() - sum(known)
-        numbers = "".join(f"{number:>11}" for number in (self.runs, *known, other))
+        numbers = "".join(f"{number:>11}" for number in (self.runs, self.left, *known, other))
         return f"{self.attack:<10}{numbers}{self.seconds:>9.0f} s"
 
 
@@ -151,16 +153,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"nothing is attacked, because burnish does not run here: {problem}")
         return 2
     with Hands(asked.jobs, limit_s=asked.limit) as hands, ThreadPoolExecutor(len(ATTACKS)) as pool:
-        attacks = Attacks(QUICK if asked.quick else Amounts(), asked.seed, hands)
-        begun = [pool.submit(_timed, name, attacks) for name in ATTACKS if name in asked.only]
+        amounts = QUICK if asked.quick else Amounts()
+        attacks = {
+            name: Attacks(amounts, asked.seed, hands.apart())
+            for name in ATTACKS
+            if name in asked.only
+        }
+        begun = [pool.submit(_timed, name, each) for name, each in attacks.items()]
         tallies = [each.result() for each in begun]
-    told = scoreboard.summary(attacks.score) if attacks.score.answers else []
+    score = attacks["verify"].score if "verify" in attacks else Score(())
+    told = scoreboard.summary(score) if score.answers else []
     for line in (*told, "", *_table(tallies)):
         print(line)
     print(f"{time.monotonic() - start:.0f} s in all, {asked.jobs} at a time")
-    if hands.left:
-        print(f"NOT DONE: {hands.left:,} pieces of work, for which there was no time")
-    return int(hands.left > 0 or _got_through(attacks.score, tallies))
+    left = sum(tally.left for tally in tallies)
+    if left:
+        print(f"NOT DONE: {left:,} pieces of work, for which there was no time")
+    return int(left > 0 or _got_through(score, tallies))
 
 
 def surroundings() -> list[str]:
@@ -193,11 +202,12 @@ def _version(package: str) -> str:
 def _timed(name: str, attacks: Attacks) -> Tally:
     start = time.monotonic()
     runs, found = ATTACKS[name](attacks)
-    return Tally(name, runs, time.monotonic() - start, Counter(each.kind for each in found))
+    kinds = Counter(each.kind for each in found)
+    return Tally(name, runs, time.monotonic() - start, kinds, attacks.hands.left)
 
 
 def _table(tallies: Sequence[Tally]) -> list[str]:
-    columns = "".join(f"{name:>11}" for name in ("runs", *COUNTED.values(), "other"))
+    columns = "".join(f"{name:>11}" for name in ("runs", "left", *COUNTED.values(), "other"))
     return [f"{'attack':<10}{columns}{'done at':>11}", *(tally.row() for tally in tallies)]
 
 

@@ -7,6 +7,7 @@ long, says so in its outcome and costs no other piece: the next one finds a new 
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import math
 import os
@@ -70,6 +71,12 @@ class Hands:
         for hand in self._every:
             hand.end()
         self._pool.shutdown()
+
+    def apart(self) -> Self:
+        """Return the same hands, which count for somebody else what is left."""
+        other = copy.copy(self)
+        other.left = 0
+        return other
 
     def spread(
         self,

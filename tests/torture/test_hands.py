@@ -90,6 +90,13 @@ def test_what_there_was_no_time_for_is_counted() -> None:
     assert hands.left == 2
 
 
+def test_what_is_left_is_counted_for_each_attack_apart() -> None:
+    with Hands(2, limit_s=0.0) as hands:
+        mine, yours = hands.apart(), hands.apart()
+        mine.spread(squared, [(3,), (4,)], limit_s=8.0)
+    assert (mine.left, yours.left) == (2, 0)
+
+
 def test_progress_is_told_in_twentieths(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress("kills", 100)
     for _ in range(100):
