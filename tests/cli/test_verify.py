@@ -145,6 +145,18 @@ def test_an_unknown_engine_is_a_usage_error(
     assert "did you mean 'onnxruntime-cpu'?" in capsys.readouterr().err
 
 
+def test_a_model_in_place_of_an_engine_is_told_how_two_models_are_compared(
+    same: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    reference, candidate = same
+    assert run(["verify", candidate, "--against", reference, "--samples", "1"]) == 2
+    told = capsys.readouterr().err
+    assert f"--against names an engine, and {reference} is a file" in told
+    hinted = f"burnish verify {reference} {candidate} --samples 1"
+    assert f"compare two models: {hinted}" in told
+    assert run(hinted.split()[1:]) == 0
+
+
 def test_inputs_from_a_file_are_used(
     different: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -69,6 +69,12 @@ def test_near_a_step_noise_shows_both_sides() -> None:
     assert set(np.unique(rounded)) == {0.0, 1.0}
 
 
+def test_steps_that_are_found_from_the_data_are_not_blurred() -> None:
+    near = np.full(1000, 0.5 - 1e-9)
+    rounded = Noisy(0).with_steps_of_the_data().call("round", (near,), "f32")
+    np.testing.assert_array_equal(rounded, np.zeros(1000))
+
+
 def test_reals_keep_what_narrow_types_would_lose() -> None:
     third = np.array([1 / 3])
     for dtype in ("f16", "bf16", "f32"):

@@ -28,6 +28,9 @@ _LARGEST_KNOWN_FLOATS = 64
 
 _MOST_REMEMBERED = 4096
 
+_STEPS_OF_THE_DATA = frozenset({"DynamicQuantizeLinear", "com.microsoft.DynamicQuantizeMatMul"})
+"""Operators that round to steps which they find from what they are given."""
+
 
 class NotEvaluatedError(Exception):
     """A node whose meaning is not known here; the text says which, and why."""
@@ -85,6 +88,8 @@ class Nodes:
             seen = self._node(node)
         except NotCoveredError as reason:
             return str(reason)
+        if name in _STEPS_OF_THE_DATA and isinstance(numbers, Noisy):
+            numbers = numbers.with_steps_of_the_data()
         obstacle = ""
         for with_floats in (False, True):
             nests = self._nests(seen, name, inputs, numbers, with_floats=with_floats)

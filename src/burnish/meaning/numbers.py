@@ -9,8 +9,9 @@ types of the model, in all of them.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,6 +182,17 @@ class Noisy(Reals):
         self._pool = random.uniform(-1.0, 1.0, _POOL)
         self._random = random
         self._constants_only, self._least, self._alike = constants_only, least, alike
+        self._step_blur = _STEP_BLUR
+
+    def with_steps_of_the_data(self) -> Self:
+        """Return the same numbers for operators whose steps nobody can have rounded anew.
+
+        A scale that is found from the data while running is no constant that a rewrite stores in
+        steps of its own: what is rounded to such steps is off by its own roundings only.
+        """
+        other = copy.copy(self)
+        other._step_blur = 0.0
+        return other
 
     def loose(self, array: Array, dtype: str) -> Value:
         """Return the elements, each off by at most one rounding; round numbers stay as they are.
@@ -228,7 +240,7 @@ class Noisy(Reals):
         what is near the border between two steps may fall on either side.
         """
         with np.errstate(invalid="ignore"):
-            moved = value + self._noise_of(value) * _STEP_BLUR
+            moved = value + self._noise_of(value) * self._step_blur
             return np.where(value - np.floor(value) == 0.5, value, moved)
 
     def _moved(self, value: Value, unit: float) -> Value:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from burnish.core.backends import BACKENDS, DEFAULT_TARGET, backend_of
-from burnish.core.errors import CheckFailedError
+from burnish.core.errors import CheckFailedError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
 from burnish.parity import request as parity
@@ -28,6 +29,7 @@ Sizes = Mapping[str, int]
 
 def answer(asked: VerifyCommand, *, progress: Progress = SILENT) -> VerifyReport:
     """Return how far the two are apart, tensor by tensor, and whether that is allowed."""
+    _refuse_a_model_as_engine(asked)
     reference, *others = models_of([asked.model, asked.candidate], asked.store, asked.trust_factory)
     engine, sizes = _runs(others[0] if others else reference, asked)
     request = VerifyRequest(
@@ -47,6 +49,16 @@ def answer(asked: VerifyCommand, *, progress: Progress = SILENT) -> VerifyReport
         budget_s=asked.budget or 0.0,
     )
     return parity.answer(request, progress=progress)
+
+
+def _refuse_a_model_as_engine(asked: VerifyCommand) -> None:
+    """Tell who gives a model where an engine is meant how two models are compared."""
+    if Path(asked.against).exists() and asked.candidate is None:
+        two = replace(asked, model=asked.against, candidate=asked.model, against=JUDGE)
+        raise UsageError(
+            f"--against names an engine, and {asked.against} is a file",
+            hint=f"compare two models: {line(two)}",
+        )
 
 
 def _runs(candidate: StoredModel, asked: VerifyCommand) -> tuple[str, tuple[Sizes, ...]]:
