@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 EXAMPLE := examples/bert-mini/torchscript
 OUT ?= out
 
-.PHONY: run test test-gpu test-ray check fast golden docs bench bench-aa bench-quick bench-gpu bench-compile kernels bench-whatif zoo torture clean
+.PHONY: run test test-gpu test-ray check lint fast golden docs bench bench-aa bench-quick bench-gpu bench-compile kernels bench-whatif zoo torture clean
 
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
@@ -21,14 +21,15 @@ test-ray: $(VENV)/.dev  ## a cluster of two nodes, one of them killed: 79 MB of 
 	$(PIP) --editable '.[ray]'
 	$(BIN)/python -m pytest tests/study/test_ray_workers.py
 
-check: $(VENV)/.dev  ## format, lint, types, layers, fast tests
+check: lint fast  ## before every commit
+
+lint: $(VENV)/.dev  ## format, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	$(MAKE) fast
 
-fast: $(VENV)/.dev
+fast: $(VENV)/.dev  ## the tests that take a second or so
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not gpu and not browser"
 
 golden: $(VENV)/.dev  ## accept changed golden files
