@@ -78,8 +78,7 @@ def exported(built: Module) -> Graph:
 def planned(model: Graph, fusion: str, told: Mapping[str, Any]) -> Plan:
     """Return the launches of a model; `fusion` says how far nests share kernels.
 
-    With `+late` behind it, each kernel begins when the one before it has ended. What is `told` of
-    groups is not searched again: blocks that a card found best, for example.
+    What is `told` of groups is not searched again: blocks that a card found best, for example.
     """
     from burnish.codegen.gpu.choose import GpuPredicted
     from burnish.codegen.gpu.layout import orders_of
@@ -87,11 +86,19 @@ def planned(model: Graph, fusion: str, told: Mapping[str, Any]) -> Plan:
     from burnish.codegen.gpu.sequence import sequenced, simplified
     from burnish.hw.spec import load
 
-    how, _, late = fusion.partition("+")
-    graph = simplified(model, "none" if how == "none" else "element-wise")
-    target = replace(target_of(orders_of(graph)), early=not late)
-    search = GpuPredicted(load(DEVICE), target, how, known=recalled(told))
+    graph = simplified(model, "none" if fusion == "none" else "element-wise")
+    target = target_of(orders_of(graph))
+    search = GpuPredicted(load(DEVICE), target, fusion, known=recalled(told))
     return sequenced(graph, search, target)
+
+
+def late(plan: Plan) -> Plan:
+    """Return a plan in which each kernel begins when the one before it has ended."""
+    from burnish.codegen.gpu.kernel import emit
+
+    target = replace(target_of(plan.orders), early=False)
+    launches = tuple(emit(c.group, c.schedule, plan.graph, target) for c in plan.choices)
+    return replace(plan, launches=launches)
 
 
 def target_of(orders: Any) -> Any:  # noqa: ANN401  (imported only when it is needed)
