@@ -9,27 +9,30 @@ preparing does not. The file is written after every stage, so that a fault costs
 from __future__ import annotations
 
 import argparse
-import dataclasses
+import copy
 import json
 import statistics
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from gpu_elsewhere import ELSEWHERE, FARTHEST, ORT, TENSORS, Elsewhere, Timer
+from gpu_ours import Ours
 from gpu_plan import (
     Case,
     Others,
     build,
     compile_all,
-    emitted,
     exported,
     floor_s,
+    late,
     learned,
     memory_of,
-    names_of,
     others_of,
     parse_case,
     planned,
@@ -42,105 +45,10 @@ from gpu_timing import baseline, captured, error_of, interval, memory_beside, ra
 Tensor = Module = Plan = Graph = Kernel = Any
 """Of torch, and of what is imported only when it is needed."""
 Prepared = tuple[Plan, Others, dict[str, Any]]
-TIMES = 10
-"""Launches of one kernel in a graph that times it."""
-
-
-class Ours:
-    """The launches of a plan over CUDA tensors."""
-
-    def __init__(
-        self, plan: Plan, inputs: dict[str, Tensor], folder: Path, compiled: dict[str, Any]
-    ) -> None:
-        from burnish.codegen.gpu.running import allocated
-
-        self._folder, self._compiled = folder, compiled
-        self.steps = [[self._fitted(launch) for launch in each] for each in plan.launches]
-        self.tensors = allocated(plan, "cuda")
-        for name, tensor in inputs.items():
-            if name in self.tensors:
-                self.tensors[name] = tensor.contiguous()
-        self.outputs = plan.graph.outputs
-
-    def _fitted(self, launch: Kernel) -> Kernel:
-        stages = self._compiled.get(launch.name, {}).get("stages", launch.stages)
-        return dataclasses.replace(launch, stages=stages)
-
-    def _start(self, launches: Sequence[Any]) -> None:
-        from burnish.codegen.gpu.running import start
-
-        for launch in launches:
-            start(launch, self.tensors, self._folder)
-
-    def __call__(self) -> tuple[Tensor, ...]:
-        """Start every launch; return the outputs."""
-        for launches in self.steps:
-            self._start(launches)
-        return tuple(self.tensors[name] for name in self.outputs)
-
-    def one_by_one(self) -> tuple[Tensor, ...]:
-        """Start every launch once all before it have ended, so that a fault has a name."""
-        import torch
-
-        for number, launches in enumerate(self.steps):
-            for launch in launches:
-                try:
-                    self._start([launch])
-                    torch.cuda.synchronize()
-                except Exception as error:
-                    raise RuntimeError(f"step {number}, {launch.name}: {error}") from error
-        return tuple(self.tensors[name] for name in self.outputs)
-
-    def microseconds(self, launches: Sequence[Any]) -> float:
-        """Return what launches take one after the other, many times in a graph."""
-
-        def repeat() -> None:
-            for _ in range(TIMES):
-                self._start(launches)
-
-        return timed(captured(repeat), 5) / TIMES * 1e3
-
-    def kernel_times(self) -> dict[str, float]:
-        """Return what each kernel takes by itself, in microseconds."""
-        unique = {launch.name: launch for launches in self.steps for launch in launches}
-        return {name: self.microseconds([launch]) for name, launch in unique.items()}
-
-    def tuned(self, plan: Plan, others: Others) -> list[dict[str, Any]]:
-        """Take the fastest blocks of each group; return what every candidate took."""
-        told, best = [], {}
-        for key, rest in others.items():
-            own = next((each for each in self.steps if names_of(each) == key), None)
-            if own is None:
-                continue
-            least = chosen = self.microseconds(own)
-            for price, settings, launches in rest:
-                if any("stages" not in self._compiled[each.name] for each in launches):
-                    continue
-                took = self.microseconds(self._placed(launches))
-                told.append({
-                    "of": key, "kernels": names_of(launches), "settings": dict(settings),
-                    "predicted_us": price * 1e6, "us": took, "chosen_us": chosen,
-                })  # fmt: skip
-                if took < least:
-                    least, best[key] = took, settings
-        for number, choice in enumerate(plan.choices):
-            found = best.get(names_of(self.steps[number]))
-            if found is not None:
-                launches = emitted(plan, choice.group, found)[1]
-                self.steps[number] = self._placed(launches)
-        return told
-
-    def _placed(self, launches: Sequence[Any]) -> list[Any]:
-        """Return launches as they were compiled, with memory for what they hand to each other."""
-        from burnish.codegen.gpu.running import scratch_of
-
-        fits = [self._fitted(each) for each in launches]
-        for launch in fits:
-            for name, tensor in scratch_of(launch, "cuda").items():
-                known = self.tensors.get(name)
-                if known is None or known.numel() < tensor.numel():
-                    self.tensors[name] = tensor
-        return fits
+ABLATION = ("element-wise", "none")
+"""Plans that are made beside those asked for where what fusion brings is to be seen."""
+CHECKED = 3
+"""Replays whose results are compared: kernels that do not wait long enough are wrong at times."""
 
 
 def study(case: Case, asked: argparse.Namespace, write: Callable[[dict[str, Any]], None]) -> None:
@@ -151,24 +59,40 @@ def study(case: Case, asked: argparse.Namespace, write: Callable[[dict[str, Any]
     model = exported(built)
     result["export_s"] = time.monotonic() - begun
     told = told_of(asked.known, case)
-    plans = {name: prepared(model, name, asked, result, told) for name in asked.fusions.split(",")}
-    write(result)
+
+    @cache
+    def plan_of(fusion: str) -> Plan:
+        return planned(model, fusion, told if fusion == "full" else {})
+
+    fusions = [*asked.fusions.split(","), *(ABLATION if asked.case in asked.ablate else ())]
     if asked.dry:
+        for name in fusions:
+            prepared(plan_of, name, asked, result, told)
+        write(result)
         return
     bench = Bench(built, case, asked, result)
-    for name, (plan, others, compiled) in plans.items():
-        bench.add(name, plan, others, compiled)
-    write(result)
-    bench.baselines(asked.modes.split(","))
-    write(result)
+    modes = asked.modes.split(",")
+    with bench.elsewhere([mode for mode in modes if mode in ELSEWHERE], model):
+        for name in fusions:
+            bench.add(name, *prepared(plan_of, name, asked, result, told))
+            write(result)
+        bench.baselines([mode for mode in modes if mode not in ELSEWHERE])
+        write(result)
+        wait_and_measure(bench, lambda: write(result))
+
+
+def wait_and_measure(bench: Bench, write: Callable[[], None]) -> None:
+    """Say that all is ready, and measure when told to."""
+    bench.wait_for_others()
+    write()
     print("ready", flush=True)
     sys.stdin.readline()
     for _ in bench.measured():
-        write(result)
+        write()
 
 
 def prepared(
-    model: Graph,
+    plan_of: Callable[[str], Plan],
     fusion: str,
     asked: argparse.Namespace,
     result: dict[str, Any],
@@ -178,7 +102,8 @@ def prepared(
     from burnish.codegen.gpu.bounds import plan_breaches
 
     begun = time.monotonic()
-    plan = planned(model, fusion, known if fusion == "full" else {})
+    how, _, waiting = fusion.partition("+")
+    plan = late(plan_of(how)) if waiting else plan_of(how)
     told = result[fusion] = {"plan_s": time.monotonic() - begun}
     told["kernels"] = sum(map(len, plan.launches))
     told["predicted_us"] = sum(each.predicted_s or 0 for each in plan.choices) * 1e6
@@ -214,28 +139,76 @@ class Bench:
         self.module = built.module.cuda()
         self.result, self.asked = result, asked
         self.folder = Path(asked.folder) / case.label
+        self.folder.mkdir(parents=True, exist_ok=True)
         with torch.no_grad():
-            half = tuple(self.module(*self.given))
+            self.half = tuple(self.module(*self.given))
             wide = tuple(t.float() if t.is_floating_point() else t for t in self.given)
-            self.exact = tuple(self.module.float()(*wide))
-            self.module.half()
-        result["eager_error"] = error_of(half, self.exact)
-        self.graphs: dict[str, Graph] = {}
+            self.exact = tuple(copy.deepcopy(self.module).float()(*wide))
+        result["eager_error"] = error_of(self.half, self.exact)
+        result["baseline_s"], result["baseline_bytes"], result["failing"] = {}, {}, {}
+        self.timers: dict[str, Timer] = {}
+        self.others: dict[str, Elsewhere] = {}
         self.theirs: dict[str, Callable[[], object]] = {}
         self.plans: dict[str, tuple[Plan, Others, Ours]] = {}
 
     def add(self, name: str, plan: Plan, others: Others, compiled: dict[str, Any]) -> None:
         """Run a plan once, compare it with f32, and keep a graph of it."""
         ours = Ours(plan, self.inputs, self.folder, compiled)
-        self.result[name]["error"] = error_of(ours.one_by_one(), self.exact)
+        error = error_of(ours.one_by_one(), self.exact)
         self.result[name]["memory_bytes"] = memory_of(plan)
-        self.graphs[name] = captured(ours)
+        self.timers[name] = self._replayed(name, ours, error)
         self.plans[name] = plan, others, ours
+
+    def _replayed(self, name: str, ours: Ours, error: float) -> Timer:
+        """Return what replays a graph; each replay must give what kernels one by one gave."""
+        graph = captured(ours)
+        for _ in range(CHECKED):
+            ours.forget()
+            graph.replay()
+            error = max(error, error_of(ours.found(), self.exact))
+        self.result[name]["error"] = error
+        return partial(timed, graph)
+
+    @contextmanager
+    def elsewhere(self, modes: Sequence[str], model: Graph) -> Iterator[None]:
+        """Let other processes prepare baselines meanwhile; they end with this."""
+        import torch
+
+        if any(mode in ORT for mode in modes):
+            written_for_onnxruntime(model, self.folder)
+            inputs = {name: tensor.cpu() for name, tensor in self.inputs.items()}
+            outputs, exact = (tuple(t.cpu() for t in each) for each in (self.half, self.exact))
+            known = {"inputs": inputs, "outputs": outputs, "exact": exact}
+            torch.save(known, self.folder / TENSORS)
+        place, small = self.asked.ort_site, self.asked.small
+        for mode in modes:
+            self.others[mode] = Elsewhere(self.asked.case, mode, self.folder, place, small=small)
+        try:
+            yield
+        finally:
+            for other in self.others.values():
+                other.stop()
+
+    def wait_for_others(self) -> None:
+        """Take the baselines of other processes in; one that fails or computes wrong is told."""
+        for mode, other in self.others.items():
+            try:
+                said = other.ready(self.asked.until or time.time() + 600)
+            except (RuntimeError, ValueError) as error:
+                self.result["failing"][mode] = str(error)[-300:]
+                continue
+            error = said.get("error", 0.0)
+            self.result.setdefault("baseline_error", {})[mode] = error
+            if not error < FARTHEST:
+                self.result["failing"][mode] = f"its results are {error:.1e} off"
+                continue
+            self.timers[mode] = other
+            self.result["baseline_s"][mode] = said["seconds"]
+            self.result["baseline_bytes"][mode] = said.get("memory_bytes")
 
     def baselines(self, modes: Sequence[str]) -> None:
         """Compile PyTorch in each mode; one that fails is told and left out."""
         images = any(each.dim() == 4 for each in self.given)
-        self.result["baseline_s"] = {}
         for mode in modes:
             if "+" in mode and not images:
                 continue
@@ -243,7 +216,7 @@ class Bench:
             try:
                 self.theirs[mode] = baseline(self.module, self.given, mode)
             except Exception as error:
-                self.result.setdefault("failing", {})[mode] = str(error)[-300:]
+                self.result["failing"][mode] = str(error)[-300:]
                 continue
             self.result["baseline_s"][mode] = time.monotonic() - begun
 
@@ -261,8 +234,9 @@ class Bench:
         if others:
             self.result["tried"] = ours.tuned(plan, others)
             self.result["known"] = learned(plan, self.result["kernel_us"], self.result["tried"])
-            self.result["tuned_error"] = error_of(ours.one_by_one(), self.exact)
-            self.graphs["tuned"] = captured(ours)
+            self.result["tuned"] = {}
+            error = error_of(ours.one_by_one(), self.exact)
+            self.timers["tuned"] = self._replayed("tuned", ours, error)
             self._race()
             yield
 
@@ -272,13 +246,12 @@ class Bench:
 
         torch.backends.cudnn.benchmark = True
         weights = sum(e.nbytes for e in (*self.module.parameters(), *self.module.buffers()))
-        self.result["baseline_bytes"] = {}
         for mode, run in self.theirs.items():
             self.result["baseline_bytes"][mode] = memory_beside(run) + weights
-            self.graphs[mode] = captured(run)
+            self.timers[mode] = partial(timed, captured(run))
 
     def _race(self) -> None:
-        rounds = races(self.graphs)
+        rounds = races(self.timers)
         self.result["rounds_ms"] = rounds
         middle = {name: statistics.median(each) for name, each in rounds.items()}
         theirs = {name: ms for name, ms in middle.items() if name in self.result["baseline_s"]}
@@ -288,6 +261,19 @@ class Bench:
             best, mine = min(theirs, key=theirs.__getitem__), min(ours, key=ours.__getitem__)
             self.result["best"], self.result["ours"] = best, mine
             self.result["speedup"] = interval(rounds[best], rounds[mine])
+
+
+def written_for_onnxruntime(model: Graph, folder: Path) -> None:
+    """Write a model as it was exported, and as burnish rewrites it for this runtime."""
+    import onnx_ir as ir
+
+    from burnish.rewrite.options import OptimizeOptions
+    from burnish.rewrite.pipeline import optimize
+    from burnish.rewrite.static import static
+
+    rewritten = optimize(static(model.clone(), {}), OptimizeOptions(target="cuda")).model
+    for mode, found in (("ort", model), ("ort-rewritten", rewritten)):
+        ir.save(found, folder / ORT[mode])
 
 
 def main() -> None:
@@ -302,6 +288,9 @@ def main() -> None:
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--dry", action="store_true", help="run nothing: no card is needed")
     parser.add_argument("--processes", type=int, default=4)
+    parser.add_argument("--ablate", default="", help="cases that are run less fused, too")
+    parser.add_argument("--ort-site", default="/tmp/ort_site", help="where onnxruntime-gpu is")
+    parser.add_argument("--until", type=float, default=0.0, help="when others must be ready")
     parser.add_argument("--folder", default="/tmp/burnish_gpu_kernels")
     asked = parser.parse_args()
     case = parse_case(asked.case)

@@ -1,6 +1,8 @@
 """Emitted Triton kernels for zoo models on a GPU, against PyTorch in CUDA graphs, interleaved.
 
     python benchmarks/gpu_kernels.py --cases nerf-mlp,vit-s32:1,vit-s32:64 [--out FOLDER]
+        [--modes eager,default,default+channels-last,max-autotune-no-cudagraphs,ort,ort-rewritten]
+        [--ablate vit-s32:1]
 
 Needs an NVIDIA GPU, torch and triton. Each case has a process of its own (`gpu_case.py`): it is
 exported, lowered, grouped and emitted, kernels are compiled, run, and compared with fp32 eager; all
@@ -20,6 +22,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +35,10 @@ ALL = (
 """The issue's table; what takes long to prepare is begun first."""
 OWN = ("cases", "prepare_s", "measure_s", "at_once", "out")
 """Options of this script that `gpu_case.py` does not have."""
+PLANS = ("none", "element-wise", "full+late", "full")
+"""Plans from many kernels to few; `full+late`: no kernel starts before the last has ended."""
+TO_SAY = 10.0
+"""Seconds that a case has left to say that it is ready when a baseline is not."""
 
 
 @dataclass
@@ -65,7 +72,7 @@ def started(case: str, asked: argparse.Namespace, said: queue.Queue[tuple[str, s
     file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
     options = [
-        f"--{name}" if value is True else f"--{name}={value}"
+        f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
         for name, value in vars(asked).items()
         if name not in OWN and value not in (False, "")
     ]
@@ -132,9 +139,9 @@ def row(told: dict[str, Any]) -> str:
         reason = str(told.get("failed", "not measured")).strip().splitlines()[-1][-160:]
         return f"| {told['case']} | {reason} |"
     ms, (ratio, low, high) = told["ms"], told["speedup"]
-    ablation = " / ".join(f"{ms[n]:.3f}" for n in ("none", "element-wise", "full") if n in ms)
-    error = told.get("tuned_error", full["error"])
-    memory = told["baseline_bytes"][told["best"]]
+    ablation = " / ".join(f"{ms[n]:.3f}" for n in PLANS if n in ms)
+    error = told.get("tuned", full)["error"]
+    memory = told["baseline_bytes"].get(told["best"]) or 0
     return " | ".join((
         f"| {told['case']}", f"{ms[told['ours']]:.3f}", f"{ms[told['best']]:.3f} {told['best']}",
         f"**{ratio:.2f}** ({low:.2f} – {high:.2f})", ablation,
@@ -145,8 +152,18 @@ def row(told: dict[str, Any]) -> str:
     ))  # fmt: skip
 
 
+def baselines(results: list[dict[str, Any]], modes: list[str]) -> Iterator[str]:
+    """Yield a table of what every baseline took, or why it did not."""
+    yield "| case | " + " | ".join(modes) + " |"
+    yield "|---|" + "--:|" * len(modes)
+    for told in results:
+        ms, failing = told.get("ms", {}), told.get("failing", {})
+        cells = (f"{ms[m]:.3f}" if m in ms else failing.get(m, "–")[-60:] for m in modes)
+        yield " | ".join((f"| {told['case']}", *cells)) + " |"
+
+
 HEAD = (
-    "| case | ours ms | best of PyTorch ms | times faster (95 %) | by fusion ms |"
+    "| case | ours ms | best baseline ms | times faster (95 %) | by fusion ms |"
     " predicted / floor ms | kernels | error (eager's) | MB ours / theirs | plan and compile s |\n"
     "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
 )
@@ -160,6 +177,8 @@ def main() -> None:
     parser.add_argument("--fusions", default="full", help="full, element-wise, none")
     parser.add_argument("--tune", type=int, default=2, help="other blocks to time for a group")
     parser.add_argument("--known", default="", help="what is known of groups, as JSON")
+    parser.add_argument("--ablate", default="", help="cases that are run less fused, too")
+    parser.add_argument("--ort-site", default="/tmp/ort_site", help="where onnxruntime-gpu is")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--dry", action="store_true")
     parser.add_argument("--processes", type=int, default=4, help="that compile, for each case")
@@ -169,6 +188,7 @@ def main() -> None:
     parser.add_argument("--folder", default="/tmp/burnish_gpu_kernels")
     parser.add_argument("--out", default=os.environ.get("OUT", "out"))
     asked = parser.parse_args()
+    asked.until = time.time() + asked.prepare_s - TO_SAY
     out = Path(asked.out)
     out.mkdir(parents=True, exist_ok=True)
     children, ready = prepared(asked)
@@ -183,7 +203,8 @@ def main() -> None:
         measured(children[case], asked.measure_s)
         write()
         print(row(children[case].told()), flush=True)
-    print(HEAD, *map(row, write()), sep="\n")
+    results = write()
+    print(HEAD, *map(row, results), "", *baselines(results, asked.modes.split(",")), sep="\n")
 
 
 if __name__ == "__main__":

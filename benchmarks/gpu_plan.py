@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,16 +81,31 @@ def planned(model: Graph, fusion: str, told: Mapping[str, Any]) -> Plan:
     What is `told` of groups is not searched again: blocks that a card found best, for example.
     """
     from burnish.codegen.gpu.choose import GpuPredicted
-    from burnish.codegen.gpu.kernel import GpuTarget
     from burnish.codegen.gpu.layout import orders_of
     from burnish.codegen.gpu.remembered import recalled
     from burnish.codegen.gpu.sequence import sequenced, simplified
     from burnish.hw.spec import load
 
     graph = simplified(model, "none" if fusion == "none" else "element-wise")
-    target = GpuTarget(orders=orders_of(graph), approximate=True)
+    target = target_of(orders_of(graph))
     search = GpuPredicted(load(DEVICE), target, fusion, known=recalled(told))
     return sequenced(graph, search, target)
+
+
+def late(plan: Plan) -> Plan:
+    """Return a plan in which each kernel begins when the one before it has ended."""
+    from burnish.codegen.gpu.kernel import emit
+
+    target = replace(target_of(plan.orders), early=False)
+    launches = tuple(emit(c.group, c.schedule, plan.graph, target) for c in plan.choices)
+    return replace(plan, launches=launches)
+
+
+def target_of(orders: Any) -> Any:  # noqa: ANN401  (imported only when it is needed)
+    """Return what kernels are written for."""
+    from burnish.codegen.gpu.kernel import GpuTarget
+
+    return GpuTarget(orders=orders, approximate=True, early=True)
 
 
 def told_of(file: str, case: Case) -> dict[str, Any]:
@@ -157,11 +172,10 @@ def others_of(plan: Plan, most: int, told: Mapping[str, Any]) -> Others:
 def ranked(plan: Plan, group: Group) -> list[tuple[float, Mapping[str, int], Any]]:
     """Return all blocks of a group that have a kernel, the cheapest first."""
     from burnish.codegen.gpu.choose import candidates
-    from burnish.codegen.gpu.kernel import GpuTarget
     from burnish.tile.connect import NoGroupError
 
     found = []
-    for settings in candidates(group, GpuTarget(orders=plan.orders, approximate=True)):
+    for settings in candidates(group, target_of(plan.orders)):
         try:
             seconds, launches = emitted(plan, group, settings)
         except NoGroupError:
@@ -173,11 +187,11 @@ def ranked(plan: Plan, group: Group) -> list[tuple[float, Mapping[str, int], Any
 def emitted(plan: Plan, group: Group, settings: Mapping[str, int]) -> tuple[float, Any]:
     """Return what a group is predicted to take with some blocks, and its launches."""
     from burnish.codegen.gpu.choose import priced
-    from burnish.codegen.gpu.kernel import GpuTarget, emit
+    from burnish.codegen.gpu.kernel import emit
     from burnish.hw.spec import load
     from burnish.tile.schedule import Schedule
 
-    target = GpuTarget(orders=plan.orders, approximate=True)
+    target = target_of(plan.orders)
     schedule = Schedule(group.anchor.shape, settings=settings)
     found = priced(group, schedule, plan.graph, load(DEVICE), target)
     return found.seconds, emit(group, schedule, plan.graph, target)
@@ -231,7 +245,6 @@ def floor_s(plan: Plan) -> float:
 
 def repaired(plan: Plan, compiled: dict[str, Any], folder: Path) -> Plan:
     """Return the plan with other blocks for groups whose kernels do not compile, or spill much."""
-    from dataclasses import replace
 
     def fits(launches: Sequence[Any]) -> bool:
         for launch in launches:

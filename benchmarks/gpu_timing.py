@@ -9,7 +9,7 @@ from typing import Any
 
 from burnish.bench import student
 
-Tensor = Module = Graph = Any
+Tensor = Module = Graph = Stream = Any
 """Of torch."""
 ROUNDS, CALLS = 12, 6
 LEVEL = 0.95
@@ -36,24 +36,31 @@ def timed(graph: Graph, calls: int) -> float:
     """Return the median milliseconds of single replays."""
     import torch
 
+    return timed_in(graph.replay, torch.cuda.current_stream(), calls)
+
+
+def timed_in(run: Callable[[], object], stream: Stream, calls: int) -> float:
+    """Return the median milliseconds of what is put into a stream, one after the other."""
+    import torch
+
     samples = []
     for _ in range(calls):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda.synchronize()
-        begin.record()
-        graph.replay()
-        end.record()
+        begin.record(stream)
+        run()
+        end.record(stream)
         torch.cuda.synchronize()
         samples.append(begin.elapsed_time(end))
     return statistics.median(samples)
 
 
-def races(graphs: Mapping[str, Graph]) -> dict[str, list[float]]:
-    """Return the milliseconds of each in every round; all are replayed in turns."""
-    rounds: dict[str, list[float]] = {name: [] for name in graphs}
+def races(timers: Mapping[str, Callable[[int], float]]) -> dict[str, list[float]]:
+    """Return the milliseconds of each in every round; all take turns."""
+    rounds: dict[str, list[float]] = {name: [] for name in timers}
     for _ in range(ROUNDS):
-        for name, graph in graphs.items():
-            rounds[name].append(timed(graph, CALLS))
+        for name, timer in timers.items():
+            rounds[name].append(timer(CALLS))
     return rounds
 
 
@@ -107,4 +114,6 @@ def memory_beside(run: Callable[[], object]) -> int:
 def error_of(found: Sequence[Tensor], wanted: Sequence[Tensor]) -> float:
     """Return the largest relative error of any output, by norm."""
     pairs = [(f.float(), w.float()) for f, w in zip(found, wanted, strict=True)]
-    return max(float((f - w).norm() / w.norm().clamp_min(1e-12)) for f, w in pairs)
+    errors = [float((f - w).norm() / w.norm().clamp_min(1e-12)) for f, w in pairs]
+    # of NaN nothing is the larger
+    return max(errors) if all(map(math.isfinite, errors)) else math.inf

@@ -49,6 +49,8 @@ class FakeDriver:
     def __init__(self, ordinal: int = 0, device: Device = H200) -> None:
         self.device = replace(device, dlpack=(device.dlpack[0], ordinal))
         self.calls: list[str] = []
+        self.early: list[bool] = []
+        """Of each launch, whether it may begin before the one ahead of it has ended."""
         self.refuses: dict[str, DriverError] = {}
         """What the next call of a name raises."""
         self._memory: dict[int, Array] = {}
@@ -121,6 +123,7 @@ class FakeDriver:
         assert start.shared_bytes == shared_bytes
         assert start.threads % 32 == 0
         assert all(size >= 1 for size in start.grid)
+        self.early.append(start.early)
         self._put(stream, f"launch {entry}", lambda: self._start(entry, start))
 
     def new_stream(self) -> FakeStream:

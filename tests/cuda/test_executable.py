@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 
 import numpy as np
@@ -45,6 +46,29 @@ def test_the_second_run_replays_a_graph() -> None:
     np.testing.assert_array_equal(model.run({"x": 3 * X})["z"], 6 * X + WEIGHT)
     assert "launch add" not in driver.calls
     assert driver.calls.count("replay") == 1
+
+
+def test_kernels_that_wait_start_early_behind_kernels_only() -> None:
+    driver = FakeDriver()
+    model = loaded(driver, TWO_STEPS, early=True)
+    for _ in range(2):  # one by one, and captured
+        model.run({"x": X})
+        assert driver.early == [False, True]
+        driver.early.clear()
+
+
+def test_kernels_that_do_not_wait_start_when_those_ahead_have_ended() -> None:
+    driver = FakeDriver()
+    loaded(driver, TWO_STEPS).run({"x": X})
+    assert driver.early == [False, False]
+
+
+def test_what_is_zeroed_first_does_not_start_early() -> None:
+    driver = FakeDriver()
+    (call,) = ZEROED.calls
+    twice = dataclasses.replace(ZEROED, calls=(call, call))
+    loaded(driver, twice, early=True).run({"x": X})
+    assert driver.early == [False, False]
 
 
 def test_what_must_be_zero_is_zeroed_in_every_run() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from burnish.core.errors import MissingCapabilityError
+from burnish.cuda.driver import Start
 from burnish.cuda.nvidia import NvidiaDriver
 
 
@@ -57,6 +59,36 @@ def test_without_a_card_the_error_says_why(
     with pytest.raises(MissingCapabilityError, match=problem) as caught:
         NvidiaDriver(ordinal)
     assert caught.value.hint == "look at what the driver sees: nvidia-smi"
+
+
+def test_a_kernel_that_starts_early_is_started_so() -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def start(*given: object) -> tuple[int]:
+        asked.append(given)
+        return (0,)
+
+    api = SimpleNamespace(
+        CUlaunchConfig=SimpleNamespace,
+        CUlaunchAttribute=lambda: SimpleNamespace(value=SimpleNamespace()),
+        CUlaunchAttributeID=SimpleNamespace(
+            CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION=6
+        ),
+        cuLaunchKernelEx=start,
+    )
+    driver = NvidiaDriver.__new__(NvidiaDriver)
+    driver._api = api
+    driver.launch("kernel", Start((5, 6, 7), 128, 1024, (16,), early=True), "stream")
+    ((config, function, parameters, extra),) = asked
+    (attribute,) = config.attrs
+    del config.attrs
+    assert vars(config) == {
+        "gridDimX": 5, "gridDimY": 6, "gridDimZ": 7, "blockDimX": 128, "blockDimY": 1,
+        "blockDimZ": 1, "sharedMemBytes": 1024, "hStream": "stream", "numAttrs": 1,
+    }  # fmt: skip
+    assert attribute.id == 6
+    assert vars(attribute.value) == {"programmaticStreamSerializationAllowed": 1}
+    assert (function, parameters[0], extra) == ("kernel", (16,), 0)
 
 
 @pytest.mark.gpu

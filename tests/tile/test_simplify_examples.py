@@ -250,6 +250,20 @@ def test_a_product_of_constants_is_one() -> None:
     assert constant.tolist() == [[4, 5], [10, 11]]
 
 
+def test_a_product_of_constants_in_half_precision_is_one_however_large() -> None:
+    graph = graph_of(
+        """g (float16[600,600] x, float16[600,512] a, float16[512,600] b) => (float16[600,600] y)
+        { c = MatMul(a, b)  y = Add(x, c) }"""
+    )
+    random = np.random.default_rng(0)
+    a, b = (random.standard_normal(graph.tensors[name].shape).astype(np.float16) for name in "ab")
+    given = dataclasses.replace(graph, inputs=("x",), constants={"a": a, "b": b})
+    (constant,) = simplify(given).constants.values()
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    assert constant.dtype == np.float16
+    np.testing.assert_array_equal(constant, exact.astype(np.float32).astype(np.float16))
+
+
 def test_a_product_of_a_part_of_a_constant_has_that_part_only() -> None:
     """A slice that is too large to be a constant of its own is read where it is."""
     graph = graph_of(

@@ -62,6 +62,8 @@ class Start:
     threads: int
     shared_bytes: int
     addresses: tuple[int, ...]
+    early: bool = False
+    """Whether it may begin while the kernel ahead of it in its stream still runs."""
 
 
 class Driver(Protocol):

@@ -88,8 +88,10 @@ class Line:
     def each(self, addresses: Addresses, stream: Stream) -> None:
         """Put the steps in line one by one."""
         every = {**self._fixed, **addresses}
+        ahead: CubinStep | Copy | None = None
         for step in self._plan.steps:
-            self.step(step, every, stream)
+            self.step(step, every, stream, ahead)
+            ahead = step
 
     def repeated(self, addresses: Addresses, own: Stream, times: int) -> Graph:
         """Return a graph of all steps, several times one after the other."""
@@ -112,14 +114,23 @@ class Line:
 
         return self._captured(put, own)
 
-    def step(self, step: CubinStep | Copy, addresses: Addresses, stream: Stream) -> None:
-        """Put one step in line."""
+    def step(
+        self,
+        step: CubinStep | Copy,
+        addresses: Addresses,
+        stream: Stream,
+        ahead: CubinStep | Copy | None = None,
+    ) -> None:
+        """Put one step in line; `ahead` is the one before it, if nothing else lies between.
+
+        Only behind kernels is a kernel started early: by waiting for one it has waited for all.
+        """
         match step:
             case Copy(source, target):
                 if size := self._plan.buffers[source].bytes:
                     self._driver.copy(addresses[target], addresses[source], size, stream)
             case CubinStep():
-                self._start(step, addresses, stream)
+                self._start(step, addresses, stream, behind_kernel=isinstance(ahead, CubinStep))
 
     def close(self) -> None:
         """Free the graphs."""
@@ -138,14 +149,17 @@ class Line:
             raise
         return self._driver.end_capture(own)
 
-    def _start(self, step: CubinStep, addresses: Addresses, stream: Stream) -> None:
+    def _start(
+        self, step: CubinStep, addresses: Addresses, stream: Stream, *, behind_kernel: bool
+    ) -> None:
         for name in step.zeroed:
             if size := self._plan.buffers[name].bytes:
                 self._driver.zero(addresses[name], size, stream)
         kernel, function = self._loaded.kernels[step.kernel], self._loaded.functions[step.kernel]
         behind = (self._programs if kernel.program_bytes else 0, 0, 0, 0)[: kernel.trailing]
         given = (*(addresses[name] for name in step.arguments), *behind)
-        start = Start(step.grid, kernel.threads, kernel.shared_bytes, given)
+        early = kernel.early and behind_kernel and not step.zeroed
+        start = Start(step.grid, kernel.threads, kernel.shared_bytes, given, early)
         self._driver.launch(function, start, stream)
 
     def _drop(self, captured: _Captured) -> None:

@@ -53,6 +53,8 @@ class CubinKernel:
     """The version of CUDA that wrote it."""
     ptx: str
     """The version of the instruction set that it came from."""
+    early: bool = False
+    """Whether it waits for kernels ahead of it, and may be started before they have ended."""
 
     @property
     def threads(self) -> int:

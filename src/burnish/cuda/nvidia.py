@@ -139,7 +139,24 @@ class NvidiaDriver:
         count = len(start.addresses)
         parameters = (start.addresses, (ctypes.c_void_p,) * count)
         size = (*start.grid, start.threads, 1, 1)
+        if start.early:
+            config = self._early(size, start.shared_bytes, stream)
+            self._call("cuLaunchKernelEx", config, function, parameters, 0)
+            return
         self._call("cuLaunchKernel", function, *size, start.shared_bytes, stream, parameters, 0)
+
+    def _early(self, size: tuple[int, ...], shared_bytes: int, stream: Stream) -> Any:  # noqa: ANN401
+        """Return how a kernel is started beside the end of the one ahead of it."""
+        config, attribute = self._api.CUlaunchConfig(), self._api.CUlaunchAttribute()
+        dimensions = [f"{kind}Dim{axis}" for kind in ("grid", "block") for axis in "XYZ"]
+        for dimension, count in zip(dimensions, size, strict=True):
+            setattr(config, dimension, count)
+        config.sharedMemBytes, config.hStream = shared_bytes, stream
+        kinds = self._api.CUlaunchAttributeID
+        attribute.id = kinds.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        attribute.value.programmaticStreamSerializationAllowed = 1
+        config.attrs, config.numAttrs = [attribute], 1
+        return config
 
     def new_stream(self) -> Stream:
         """Return a line of work that waits for no other."""

@@ -22,6 +22,9 @@ _TYPES = {
 _ALIGNMENT = 16
 """Of every pointer, in bytes: whole vectors can be loaded from it."""
 
+_WAITS = "griddepcontrol.wait"
+"""The instruction that waits until kernels ahead have ended, and what they wrote can be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompileTask:
@@ -112,6 +115,7 @@ def _kernel(source: TritonSource, compiled: Any) -> CubinKernel:  # noqa: ANN401
         frame_bytes=found.frame_bytes,
         toolkit=".".join(map(str, found.toolkit or ())),
         ptx=_first(r"^\.version (\S+)", ptx),
+        early=_WAITS in ptx,
     )
 
 

@@ -53,6 +53,13 @@ def evaluate_op(op: TileOp, values: Arrays, box: Sequence[tuple[int, int]] | Non
     return result
 
 
+def finished(op: TileOp, values: Arrays, total: Array) -> Array:
+    """Return the output of a nest whose loops have accumulated `total`."""
+    with np.errstate(all="ignore"):
+        whole = {axis: (0, axis.extent) for axis in op.spatial}
+        return np.array(_finished(op, whole, values, total), dtype=numpy_type(op.dtype))
+
+
 def identity(combine: str, dtype: str) -> bool | int | float:
     """Return what combining starts with."""
     kind: Any = np.dtype(numpy_type(dtype))
@@ -81,10 +88,14 @@ def _piece(op: TileOp, ranges: Ranges, values: Arrays) -> Array:
         over = tuple(range(len(shape), len(shape) + len(extents)))
         reduced = _REDUCE[op.combine](body, axis=over).astype(dtype)
         total = _COMBINE[op.combine](total, reduced)
+    return _finished(op, ranges, values, total)
+
+
+def _finished(op: TileOp, ranges: Ranges, values: Arrays, total: Array) -> Array:
     if op.finish is None:
         return total
     grid = _Grid(op, ranges, op.spatial, values, accumulated=total)
-    return np.broadcast_to(grid.value(op.finish), shape)
+    return np.broadcast_to(grid.value(op.finish), total.shape)
 
 
 class _Grid:

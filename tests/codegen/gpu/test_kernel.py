@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from burnish.codegen.gpu.kernel import emit
-from burnish.codegen.gpu.launch import Launch
+from burnish.codegen.gpu.kernel import GpuTarget, emit
+from burnish.codegen.gpu.launch import EARLY, Launch
 from burnish.codegen.gpu.layout import orders_of
 from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
@@ -51,6 +51,17 @@ def test_a_whole_model_as_one_kernel_gives_what_the_judge_gives(
     inputs = inputs_of(graph)
     found = run_groups(graph, [(whole(graph), blocks)], inputs)
     assert_alike(found, evaluate(graph, inputs), graph)
+
+
+@pytest.mark.parametrize("name", ["each", "product"])
+def test_a_kernel_that_starts_early_waits_before_it_touches_memory(name: str) -> None:
+    graph = graph_of(name)
+    (launch,) = emit(whole(graph), Schedule((), settings={}), graph, GpuTarget(early=True))
+    body = launch.source.partition(f"def {launch.name}")[2].splitlines()[1:]
+    assert [line.strip() for line in body[:2]] == list(EARLY)
+    (late,) = emit(whole(graph), Schedule((), settings={}), graph)
+    assert (launch.early, late.early) == (True, False)
+    assert launch.name != late.name
 
 
 @pytest.mark.parametrize("name", ["convolution", "depthwise", "inverted_residual", "attention"])

@@ -6,7 +6,7 @@ from burnish.codegen.gpu.layout import orders_of
 from codegen.gpu.models import parsed
 
 WEIGHTS = "float[8,4,3,3] w = {" + ", ".join(["0.5"] * 288) + "}"
-POINT = "float[6,8,1,1] p = {" + ", ".join(["0.25"] * 48) + "}"
+POINT = "float[16,8,1,1] p = {" + ", ".join(["0.25"] * 128) + "}"
 SCALE = "float[8] s = {" + ", ".join(["2"] * 8) + "}"
 
 
@@ -15,7 +15,7 @@ def orders(text: str) -> dict[str, tuple[int, ...]]:
 
 
 def test_what_lies_between_convolutions_has_channels_innermost() -> None:
-    found = orders(f"""(float[2,4,9,9] x) => (float[2,6,7,7] y)
+    found = orders(f"""(float[2,4,9,9] x) => (float[2,16,7,7] y)
         <{WEIGHTS}, {POINT}> {{
         a = Conv(x, w)
         b = Sigmoid(a)
@@ -33,7 +33,7 @@ def test_inputs_and_outputs_keep_their_order() -> None:
 
 
 def test_a_tensor_that_has_channels_last_already_stays() -> None:
-    found = orders(f"""(float[2,4,9,9] x) => (float[2,6,7,7] y)
+    found = orders(f"""(float[2,4,9,9] x) => (float[2,16,7,7] y)
         <{WEIGHTS}, {POINT}, {SCALE}> {{
         a = Conv(x, w)
         b = Transpose<perm=[0,2,3,1]>(a)
@@ -64,3 +64,30 @@ def test_what_is_not_read_dimension_by_dimension_says_nothing() -> None:
         z = Softmax<axis=1>(b)
     }}""")
     assert not any(len(order) == 2 for order in found.values())
+
+
+def test_a_batch_of_products_with_a_constant_is_no_convolution() -> None:
+    weights = "float[3,16,8] w = {" + ", ".join(["0.5"] * 384) + "}"
+    found = orders(f"""(float[3,4,16] x) => (float[3,4,8] y) <{weights}> {{
+        y = MatMul(x, w)
+    }}""")
+    assert not found
+
+
+def test_a_constant_whose_columns_make_no_runs_has_its_terms_innermost() -> None:
+    def order(terms: int, columns: int) -> tuple[int, ...] | None:
+        numbers = ", ".join(["0.5"] * (terms * columns))
+        return orders(f"""(float[4,{terms}] x) => (float[4,{columns}] y)
+            <float[{terms},{columns}] w = {{{numbers}}}> {{ y = MatMul(x, w) }}""").get("w")
+
+    assert order(16, 8) is None
+    assert order(16, 7) == (1, 0)
+    assert order(15, 7) is None
+
+
+def test_a_convolution_with_odd_outputs_has_its_input_channels_innermost() -> None:
+    weights = "float[7,8,3,3] w = {" + ", ".join(["0.5"] * 504) + "}"
+    found = orders(f"""(float[2,8,9,9] x) => (float[2,7,7,7] y) <{weights}> {{
+        y = Conv(x, w)
+    }}""")
+    assert found["w"] == (2, 3, 0, 1)

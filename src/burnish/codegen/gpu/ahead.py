@@ -71,7 +71,9 @@ def compile_for(launch: Launch, capability: int, folder: Path) -> CompiledKernel
         signature=dict(zip(kernel.arg_names, pointers, strict=True)),
         attrs={(place,): [["tt.divisibility", 16]] for place in range(len(pointers))},
     )
-    options = {"num_warps": launch.warps, "num_stages": launch.stages}
+    options: dict[str, Any] = {"num_warps": launch.warps, "num_stages": launch.stages}
+    if launch.early:
+        options["launch_pdl"] = True
     made: Any = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
     registers, stack = _usage(made.asm["cubin"])
     return CompiledKernel(launch.name, made.asm["cubin"], made.metadata.shared, registers, stack)

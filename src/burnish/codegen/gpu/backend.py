@@ -57,6 +57,9 @@ _CAPABLE: Mapping[str, str] = MappingProxyType(
 )
 """The architecture whose kernels a card of the catalog has; for Volta, the oldest stands in."""
 
+FIRST_EARLY = (9, 0)
+"""The capability from which on kernels can be started while those ahead of them still run."""
+
 _BLOCK = re.compile(r"blocks: (\d+) of \d+ rows x (\d+) of")
 """What one program computes, as the header of a text tells it."""
 _FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
@@ -186,7 +189,7 @@ class GpuBackend(Backend):
         self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
     ) -> tuple[EmittedKernel, ...]:
         """Return the launches of a group; what one hands to the next is a tensor of the plan."""
-        target = GpuTarget(approximate=self.approximate, orders=layouts)
+        target = self._kernels_for(layouts)
         launches = written(group, schedule, graph, target)
         types = {**graph.tensors, **scratch_types(launches)}
         seconds = [price(each, types, self.machine.hw).seconds for each in launches]
@@ -220,10 +223,14 @@ class GpuBackend(Backend):
         found = outcome.kernel if isinstance(outcome, BuiltCubin) else outcome
         return ".json", json.dumps(records.encode(found), indent=1) + "\n"
 
+    def _kernels_for(self, layouts: Layouts) -> GpuTarget:
+        early = capability_of(self.architecture) >= FIRST_EARLY
+        return GpuTarget(approximate=self.approximate, orders=layouts, early=early)
+
     def _choosing(self, graph: TileGraph) -> GpuPredicted:
         """Return what chooses for a graph; the one of the last graph is kept."""
         if self._chosen is None or self._graph is not graph:
-            target = GpuTarget(approximate=self.approximate, orders=orders_of(graph))
+            target = self._kernels_for(orders_of(graph))
             self._chosen, self._graph = GpuPredicted(self.machine.hw, target), graph
         return self._chosen
 

@@ -19,7 +19,7 @@ from burnish.codegen.gpu.form import (
     window_axes,
 )
 from burnish.codegen.gpu.guards import Bind, ranges
-from burnish.codegen.gpu.launch import Launch
+from burnish.codegen.gpu.launch import EARLY, Launch
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.patches import patch_of, turning
 from burnish.codegen.gpu.tally import Tally
@@ -82,6 +82,8 @@ class GpuTarget:
     """Whether the device's own tanh serves functions whose result becomes a 16-bit float, and
     values that are rounded to one for a moment stay as exact as they are."""
     orders: Orders = field(default_factory=dict)
+    early: bool = False
+    """Whether kernels are started while those ahead of them still run, and wait for them."""
 
 
 def emit(
@@ -226,6 +228,8 @@ def _written(
     )  # fmt: skip
     halves = all(types[name].dtype in spelling.HALVES for name in part.outputs)
     writer.halves = target.approximate and halves
+    for line in EARLY if target.early else ():
+        writer.line(line)
     rows, columns, batch = shape.counts
     tiles = -(-rows // sizes[0]), -(-columns // sizes[1])
     steps = _programs(writer, shape, sizes, tiles)

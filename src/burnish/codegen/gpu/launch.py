@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+EARLY = ("tl.extra.cuda.gdc_wait()", "tl.extra.cuda.gdc_launch_dependents()")
+"""What a kernel does first that is started while the one before it still runs: wait until that one
+has ended, and let the next one come as early. So only its start lies beside the end of another."""
+
 
 @dataclass(frozen=True, slots=True)
 class Launch:
@@ -27,6 +31,11 @@ class Launch:
     """Short-lived buffers on the device by name, in bytes; pointers behind the arguments."""
     zeroed: tuple[str, ...] = ()
     """Those of scratch and outputs that must be zero before the launch."""
+
+    @property
+    def early(self) -> bool:
+        """Say whether it may be started before those ahead of it have ended."""
+        return EARLY[0] in self.source
 
     def __post_init__(self) -> None:
         if len(self.dtypes) != len(self.arguments) + len(self.scratch):

@@ -6,7 +6,7 @@ is read side by side lies side by side, whatever the order of a tensor's own dim
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from burnish.tile.graph import Read, TileGraph, TileOp
 from burnish.tile.index import Axis, Index, axes_of
@@ -14,6 +14,9 @@ from burnish.tile.workload import is_contraction
 
 Order = tuple[int, ...]
 """Dimensions of a tensor, outermost in memory first."""
+
+RUN = 8
+"""Elements that one instruction loads, if each run of them begins at a multiple."""
 
 
 def orders_of(graph: TileGraph) -> dict[str, Order]:
@@ -24,6 +27,8 @@ def orders_of(graph: TileGraph) -> dict[str, Order]:
     outside = {*graph.inputs, *graph.outputs}
     found = _spread(graph, outside)
     found.update({name: _innermost_last(graph, name) for name in _weights(graph)})
+    for op, read in _only_reads(graph, outside):
+        found[read.tensor] = _in_runs(op, read, graph, found.get(read.tensor))
     return {name: order for name, order in found.items() if _moves(order, graph, name)}
 
 
@@ -128,16 +133,43 @@ def _innermost_last(graph: TileGraph, weight: str) -> Order:
     return (*range(2, rank), 1, 0)
 
 
+def _only_reads(graph: TileGraph, outside: set[str]) -> Iterator[tuple[TileOp, Read]]:
+    """Yield products with what they alone read of constants."""
+    readers = graph.consumers()
+    for op in graph.ops:
+        for read in op.reads if is_contraction(op) else ():
+            name = read.tensor
+            if name in graph.constants and name not in outside and len(readers[name]) == 1:
+                yield op, read
+
+
+def _in_runs(op: TileOp, read: Read, graph: TileGraph, order: Order | None) -> Order:
+    """Return a constant's order with terms innermost, where only they can be read in runs."""
+    shape = graph.tensors[read.tensor].shape
+    order = order or tuple(range(len(shape)))
+    inner = set(op.reduced)
+    terms = [d for d in order if (axes := axes_of(read.index[d])) and axes <= inner]
+    if not terms or shape[order[-1]] % RUN == 0 or shape[terms[-1]] % RUN:
+        return order
+    return (*(dim for dim in order if dim != terms[-1]), terms[-1])
+
+
 def _is_convolution(graph: TileGraph, op: TileOp) -> bool:
     return _has_taps(graph, op) and len(graph.tensors[op.reads[1].tensor].shape) == len(op.spatial)
 
 
 def _has_taps(graph: TileGraph, op: TileOp) -> bool:
-    """Say whether a nest multiplies with weights that have more than rows and columns."""
+    """Say whether a nest multiplies with weights that have taps: what is left of a sum.
+
+    Of a batch of products each has rows and columns of its own, which outputs have too.
+    """
     if not is_contraction(op) or len(op.reads) < 2:
         return False
-    weight = op.reads[1].tensor
-    return weight in graph.constants and len(graph.tensors[weight].shape) > 2
+    read, inner = op.reads[1], set(op.reduced)
+    taps = read.index[2:]
+    return read.tensor in graph.constants and bool(taps) and all(
+        not axes_of(each) or axes_of(each) & inner for each in taps
+    )  # fmt: skip
 
 
 def _weights(graph: TileGraph) -> set[str]:

@@ -46,15 +46,18 @@ def loaded(launch: Launch, folder: Path) -> Function:
     return getattr(sys.modules[unique], launch.name)
 
 
-def start(launch: Launch, tensors: Mapping[str, Tensor], folder: Path) -> None:
-    """Start a kernel over tensors by name, scratch included."""
+def start(
+    launch: Launch, tensors: Mapping[str, Tensor], folder: Path, *, early: bool = True
+) -> None:
+    """Start a kernel over tensors by name, scratch included; `early`: as soon as it may be."""
     names = (*launch.arguments, *launch.scratch)
     for name in launch.zeroed:
         tensors[name].zero_()
     kernel = loaded(launch, folder)
-    kernel[launch.grid](
-        *(tensors[name] for name in names), num_warps=launch.warps, num_stages=launch.stages
-    )
+    options = {"num_warps": launch.warps, "num_stages": launch.stages}
+    if early and launch.early:
+        options["launch_pdl"] = True
+    kernel[launch.grid](*(tensors[name] for name in names), **options)
 
 
 def allocated(plan: Sequenced, device: str) -> dict[str, Tensor]:

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
+from burnish.core.tensors import FLOATS
 from burnish.tile.graph import TileGraph, TileOp, arguments_of
 from burnish.tile.index import Axis, Index
-from burnish.tile.reference import evaluate_op
+from burnish.tile.reference import evaluate_op, finished
 from burnish.tile.steps.substitution import is_contraction, is_move
 from burnish.tile.steps.unused import regraph
 
@@ -52,16 +54,16 @@ def _pays(op: TileOp, graph: TileGraph) -> bool:
 
 
 def _product(subscripts: str, op: TileOp, known: Mapping[str, Array]) -> Array:
-    """Return a product of two constants, summed in f64."""
-    operands = [known[op.reads[position].tensor] for position in _factors(op)]
-    wide = (each.astype(np.float64) for each in operands)
+    """Return a product of two constants, summed in f64; what follows is computed as ever."""
+    wide = (known[op.reads[position].tensor].astype(np.float64) for position in _factors(op))
     product: Array = np.einsum(subscripts, *wide, optimize=True)
-    return product.astype(operands[0].dtype)
+    return finished(op, known, product.astype(array_type(op.body.dtype)))
 
 
 def _subscripts(op: TileOp, graph: TileGraph) -> str | None:
     """Return a product of whole tensors in the notation of `einsum`; None: it is not one."""
-    if not is_contraction(op) or op.finish is not None or op.dtype not in ("f32", "f64"):
+    types = {graph.tensors[op.reads[position].tensor].dtype for position in _factors(op)}
+    if not is_contraction(op) or op.body.dtype not in ("f32", "f64") or not types <= set(FLOATS):
         return None
     letters = {axis: chr(ord("a") + place) for place, axis in enumerate((*op.spatial, *op.reduced))}
     operands = []
