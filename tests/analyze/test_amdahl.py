@@ -114,3 +114,10 @@ def test_an_inference_cannot_take_longer_than_the_profiled_one_less_what_profili
 
 def test_a_graph_without_an_end_has_no_call_around_it() -> None:
     assert called(chain(1, 2), 7 * US) == chain(1, 2)
+
+
+def test_what_recording_has_after_the_last_node_is_no_second_call() -> None:
+    nodes, last = chain(1, 2), event("end", 0, 1, gap=5, kind="end", nodes=(), op_type=None)
+    recorded = EventGraph((*nodes.events, last))
+    assert called(recorded, 30 * US).events[-1].gap_s == 30 * US
+    assert called(recorded, 0.0) == recorded

@@ -186,11 +186,15 @@ def _net(times_s: Sequence[float], floor_s: float) -> float:
 
 
 def called(graph: EventGraph, call_s: float) -> EventGraph:
-    """Return the graph as who calls the engine sees it: the call itself costs `call_s` more."""
+    """Return the graph as who calls the engine sees it: the call itself costs `call_s`.
+
+    That was measured around a call that computes nothing, and so holds what a recording has after
+    its last node as well; there most of that is recording.
+    """
     *nodes, last = graph.events
-    if last.kind != "end":
+    if last.kind != "end" or not call_s:
         return graph
-    return EventGraph((*nodes, replace(last, gap_s=last.gap_s + call_s)))
+    return EventGraph((*nodes, replace(last, gap_s=call_s)))
 
 
 def _around_s(graph: EventGraph) -> float:
