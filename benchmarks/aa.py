@@ -4,12 +4,16 @@ Three questions, each with the default way to measure, in fresh processes, no sa
 how often is a difference claimed between a model and itself; how often is the slowdown found of
 a model with a layer more, about 10 % of the work; and, on a simulated machine, how often does the
 gate find 5 %, and how often does it fail a build for nothing.
+
+With `--keep FILE` every comparison is a line of a file, and those of earlier runs on this kind of
+machine count too: a machine that is lent for minutes adds up to hours.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
+import json
 import multiprocessing
 import os
 import random
@@ -30,9 +34,12 @@ import onnx.helper
 from burnish.bench.measure import Comparison, Verdict
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
-from burnish.core import units
+from burnish.core import records, units
+from burnish.engines.installed import version_of
 from burnish.feeds.feed import Feeds
+from burnish.hw import detect
 from burnish.store.stored import StoredModel
+from burnish.version import __version__
 
 WIDTH = 256
 ROWS = 64
@@ -40,6 +47,7 @@ LAYERS = 10
 """One more is 10 % more work, and a little less than that in time: the call itself costs too."""
 CORES = 2
 """How many each of several jobs has: as many as the machine on which the promise was made."""
+ITSELF, PLANTED = "A/A", "planted"
 ALLOWED = 0.05
 MOST_BLIND = 0.4
 FOUND = 0.8
@@ -54,6 +62,8 @@ def main() -> int:
     parser.add_argument("--budget", type=float, default=60.0, help="seconds for one comparison")
     parser.add_argument("--jobs", type=int, default=1,
                         help="comparisons at a time, each on two cores of its own")  # fmt: skip
+    parser.add_argument("--keep", type=Path, metavar="FILE",
+                        help="add comparisons to those in this file, and count all")  # fmt: skip
     parser.add_argument("--limit", type=float, default=1e6, metavar="SECONDS",
                         help="begin no comparison after so long")  # fmt: skip
     asked = parser.parse_args()
@@ -62,13 +72,17 @@ def main() -> int:
         parser.error(f"--jobs {asked.jobs}: there are cores for 1 to {most}")
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
     until = time.monotonic() + asked.limit
+    kept = Kept(asked.keep)
     with tempfile.TemporaryDirectory(prefix="burnish-aa-") as folder, _hands(asked.jobs) as pool:
         model = write_model(Path(folder) / "layers.onnx", LAYERS)
         deeper = write_model(Path(folder) / "one_more.onnx", LAYERS + 1)
         ask = functools.partial(pool.submit, compared, asked.budget, model)
-        slower = [ask(deeper, seed) for seed in range(asked.planted)]
-        alike = [ask(model, seed) for seed in range(asked.comparisons)]
-        planted, itself = _told("planted", slower, until), _told("A/A", alike, until)
+        slower = [ask(deeper, seed) for seed in kept.seeds(PLANTED, asked.planted)]
+        alike = [ask(model, seed) for seed in kept.seeds(ITSELF, asked.comparisons)]
+        planted, itself = (
+            [*kept.earlier(what), *_told(what, futures, until, kept)]
+            for what, futures in ((PLANTED, slower), (ITSELF, alike))
+        )
     return summary(itself, planted) | gate(asked.simulated)
 
 
@@ -134,7 +148,44 @@ def by_place(root: Path = Path("/sys/devices/system/cpu")) -> list[int]:
     return sorted(os.sched_getaffinity(0), key=place)
 
 
-def _told(what: str, asked: Sequence[Future[Comparison]], until: float) -> list[Comparison]:
+class Kept:
+    """Comparisons of earlier runs on this kind of machine, and the file that new ones go to."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._machine = f"{detect.cpu().model}, burnish {__version__}, ONNX Runtime {_runtime()}"
+        self._found: dict[str, list[Comparison]] = {ITSELF: [], PLANTED: []}
+        lines = path.read_text().splitlines() if path is not None and path.exists() else []
+        for line in map(json.loads, lines):
+            if line["machine"] == self._machine:
+                self._found[line["what"]].append(records.decode(Comparison, line["comparison"]))
+
+    def earlier(self, what: str) -> list[Comparison]:
+        """Return what was found before."""
+        found = self._found[what]
+        if found:
+            print(f"{what}: {units.count(len(found), 'comparison')} from earlier runs")
+        return found
+
+    def seeds(self, what: str, number: int) -> range:
+        """Return seeds that no earlier run had."""
+        return range(len(self._found[what]), len(self._found[what]) + number)
+
+    def add(self, what: str, one: Comparison) -> None:
+        """Write a comparison down, if there is a file."""
+        if self._path is not None:
+            line = {"what": what, "machine": self._machine, "comparison": records.encode(one)}
+            with self._path.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+
+
+def _runtime() -> str | None:
+    return version_of("onnxruntime", "onnxruntime-gpu")
+
+
+def _told(
+    what: str, asked: Sequence[Future[Comparison]], until: float, kept: Kept
+) -> list[Comparison]:
     """Return the comparisons in order, printing each; what is not begun in time is given up."""
     began, found = time.monotonic(), []
     limit = threading.Timer(max(0.0, until - began), lambda: [one.cancel() for one in asked])
@@ -146,6 +197,7 @@ def _told(what: str, asked: Sequence[Future[Comparison]], until: float) -> list[
         except CancelledError:
             continue
         found.append(one)
+        kept.add(what, one)
         interval = f"[{one.low or 0:.3f}, {one.high or 0:.3f}]"
         rounds = units.count(len(one.round_ratios), "round")
         print(f"{what} {seed:4d}  {interval}  {rounds}  {one.verdict.value}", flush=True)

@@ -55,9 +55,18 @@ def test_without_profiling_it_takes_what_was_measured(lengths: list[int], wall: 
     graph, correction = unprofiled(chain(*lengths, gap=3), wall_s=wall * US, dispatch_s=1 * US)
     assert simulate(graph).wall_s == pytest.approx(wall * US)
     assert correction is not None
-    assert correction.floor_s == pytest.approx(min(lengths) * US)
+    assert min(lengths) * US <= correction.floor_s <= 2 * min(lengths) * US
     assert 0 <= correction.factor <= 1
+    if correction.factor < 1:
+        assert correction.floor_s == pytest.approx(2 * min(lengths) * US)
     assert correction.gap_s >= 0
+
+
+def test_what_recording_adds_is_taken_off_every_node_before_long_ones_are_shortened() -> None:
+    graph, correction = unprofiled(chain(5, 9, 100), wall_s=(3 + 1 + 92) * US, dispatch_s=1 * US)
+    assert correction is not None
+    assert (correction.factor, correction.floor_s) == (1.0, pytest.approx(8 * US))
+    assert [one.duration_s for one in graph.events] == pytest.approx([0.0, 1 * US, 92 * US])
 
 
 @given(st.lists(st.integers(5, 500), min_size=2, max_size=20), st.integers(100, 2000))
@@ -105,3 +114,10 @@ def test_an_inference_cannot_take_longer_than_the_profiled_one_less_what_profili
 
 def test_a_graph_without_an_end_has_no_call_around_it() -> None:
     assert called(chain(1, 2), 7 * US) == chain(1, 2)
+
+
+def test_what_recording_has_after_the_last_node_is_no_second_call() -> None:
+    nodes, last = chain(1, 2), event("end", 0, 1, gap=5, kind="end", nodes=(), op_type=None)
+    recorded = EventGraph((*nodes.events, last))
+    assert called(recorded, 30 * US).events[-1].gap_s == 30 * US
+    assert called(recorded, 0.0) == recorded

@@ -51,14 +51,41 @@ def test_what_ncu_did_not_count_is_an_error(text: str) -> None:
 
 
 def test_counters_that_only_an_administrator_may_read_are_told_so() -> None:
-    with pytest.raises(MissingCapabilityError, match="only an administrator may read") as caught:
+    with pytest.raises(MissingCapabilityError, match="counters not permitted: only an") as caught:
         of_ncu("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", runs=1)
+    assert caught.value.hint.startswith("run it as root")
+    assert "sudo tee /etc/modprobe.d" in caught.value.hint
+
+
+H200 = """==PROF== Connected to process 1376 (/usr/bin/python3.12)
+==PROF== Disconnected from process 1376
+"ID","Process ID","Kernel Name","CC","dram__bytes_read.avg","dram__bytes_read.sum",\
+"dram__bytes_write.sum","gpu__time_duration.max","gpu__time_duration.sum","launch__uses_vgpu"
+"","","","","byte","byte","byte","ns","ns",""
+"0","1376","nvjet_sm90_hsh_256x128","9.0","175,216","8,410,368","9,371,648","33,504","33,504","0"
+"1","1376","void at::reduce_kernel<512, 1>(T3)","9.0","176,218.67","8,458,496","0","10,176",\
+"10,176","0"
+""".replace("\\\n", "")
+"""What an H200 gave on 16 November 2026, most columns left out."""
+
+
+def test_what_a_card_told_is_read_as_it_came() -> None:
+    product, total = of_ncu(H200, runs=1)
+    assert (product.read_bytes, product.written_bytes) == (8_410_368, 9_371_648)
+    assert product.seconds_s == pytest.approx(33.504e-6)
+    assert (total.read_bytes, total.written_bytes) == (8_458_496, 0)
+
+
+@pytest.mark.parametrize("untold", ["nan", "inf", "n/a", ""])
+def test_a_card_that_hides_its_counters_is_told_in_one_word(untold: str) -> None:
+    with pytest.raises(MissingCapabilityError, match="counters not permitted: ncu ran") as caught:
+        of_ncu(H200.replace('"8,410,368"', f'"{untold}"'), runs=1)
     assert caught.value.hint.startswith("run it as root")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "told"),
-    [('"Mbyte"', '"furlong"', "'1.5' in 'furlong'"), ('"1.5"', '"n/a"', "'n/a' in 'Mbyte'")],
+    [('"Mbyte"', '"furlong"', "'1.5' in 'furlong'"), ('"1.5"', '"many"', "'many' in 'Mbyte'")],
 )
 def test_what_is_no_number_of_bytes_is_not_taken_for_none(old: str, new: str, told: str) -> None:
     with pytest.raises(ModelError, match=f"what ncu wrote holds {told}"):

@@ -100,6 +100,16 @@ def test_what_ncu_counts_stands_beside_what_shapes_say(model: Path, tool: Path) 
     assert "--metrics" in called(tool)
 
 
+def test_an_ncu_that_fails_for_want_of_a_permission_says_how_to_get_it(
+    model: Path, tool: Path
+) -> None:
+    said = "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n"
+    put(tool, "ncu", f"after('--log-file').write_text({said!r})\nsys.exit(1)\n")
+    with pytest.raises(MissingCapabilityError, match="counters not permitted") as caught:
+        burnish.profile(model, ncu=True, runs=2)
+    assert "NVreg_RestrictProfilingToAdminUsers=0" in caught.value.hint
+
+
 def refused(_: object) -> NoReturn:
     raise NotCountedError("the kernel does not allow it")
 

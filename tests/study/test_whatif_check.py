@@ -80,6 +80,10 @@ def test_a_node_is_removed_and_the_rest_measured(
     assert outcome.notes == ()
     assert outcome.checked is not None
     assert outcome.checked.measured_s > 0
+    assert outcome.checked.between is not None
+    low, high = outcome.checked.between
+    assert low <= outcome.checked.ratio * (1 + 1e-9)
+    assert outcome.checked.ratio <= high * (1 + 1e-9)
     assert outcome.error is not None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from burnish.analyze.event_graph import EventGraph
@@ -12,6 +12,10 @@ from burnish.trace.events import DEVICE
 
 _MANY_DISPATCHES = 3
 """A dispatch between nodes that differ costs up to so many times one between equal nodes."""
+_DEAREST_RECORDING = 2.0
+"""Recording a node costs up to so many times what it costs for the shortest: it makes texts of the
+node's shapes, and is slower where the node has driven it out of the caches."""
+_HALVINGS = 40
 _KINDS = ("work", "copy", "launch", "sync")
 """Whose time it is where several go on at once, the first first; else nobody's: idle."""
 
@@ -118,7 +122,8 @@ class Correction:
     """How recorded times were turned into those of a run without profiling."""
 
     floor_s: float
-    """What recording adds to every node: no node took less."""
+    """What recording adds to every node that took as long: the shortest took no more, and where
+    that leaves too long a whole, up to twice as much."""
     factor: float
     """What was left of each node was multiplied by this."""
     gap_s: float
@@ -132,27 +137,29 @@ def unprofiled(
 ) -> tuple[EventGraph, Correction | None]:
     """Return the graph as it is without profiling, when it takes `wall_s`.
 
-    Each node's time contains what recording it costs, about the same for all, and the shortest
-    node is hardly more than that. What is left over of the wall time goes to the gaps between
-    nodes, at least `dispatch_s` each; where too little is left, nodes shrink together. What
-    passes before the end belongs to the call, however much is computed. Kernels are timed by the
-    device itself: for them only the host's part is made to fit.
+    Each node's time contains what recording it costs, and the shortest node is hardly more than
+    that; after one whose weights have filled the caches, recording costs more, so up to twice as
+    much is taken off where the whole would be too long. What is left over of the wall time goes to
+    the gaps between nodes, at least `dispatch_s` each; where too little is left, nodes shrink
+    together. What passes before the end belongs to the call, however much is computed. Kernels are
+    timed by the device itself: for them only the host's part is made to fit.
     """
     nodes = [place for place, event in enumerate(graph.events) if event.kind == "node"]
     if any(event.kind in DEVICE for event in graph.events):
         return _fitted_host(graph, wall_s), None
     if not nodes:
         return graph, None
-    floor_s = min(graph.events[place].duration_s for place in nodes)
-    net_s = sum(graph.events[place].duration_s - floor_s for place in nodes)
+    times_s = [graph.events[place].duration_s for place in nodes]
     around_s = min(_around_s(graph), 0.5 * wall_s)
     wall_s -= around_s
     least_s = min(dispatch_s, 0.5 * wall_s / len(nodes))
     room_s = wall_s - least_s * len(nodes)
+    floor_s = _floor(times_s, room_s)
+    net_s = _net(times_s, floor_s)
     factor = min(1.0, room_s / net_s) if net_s else 1.0
     gap_s = (wall_s - factor * net_s) / len(nodes)
     events = [
-        replace(event, duration_s=factor * (event.duration_s - floor_s), gap_s=gap_s)
+        replace(event, duration_s=factor * max(0.0, event.duration_s - floor_s), gap_s=gap_s)
         if event.kind == "node"
         else replace(event, gap_s=around_s if event.kind == "end" else 0.0)
         for event in graph.events
@@ -160,12 +167,34 @@ def unprofiled(
     return EventGraph(tuple(events)), Correction(floor_s, factor, gap_s, around_s)
 
 
+def _floor(times_s: Sequence[float], room_s: float) -> float:
+    """Return what recording added to each node, as much as lets all the rest have room."""
+    low = min(times_s)
+    high = _DEAREST_RECORDING * low
+    if _net(times_s, low) <= room_s:
+        return low
+    if _net(times_s, high) >= room_s:
+        return high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _net(times_s, middle) > room_s else (low, middle)
+    return high
+
+
+def _net(times_s: Sequence[float], floor_s: float) -> float:
+    return sum(max(0.0, seconds - floor_s) for seconds in times_s)
+
+
 def called(graph: EventGraph, call_s: float) -> EventGraph:
-    """Return the graph as who calls the engine sees it: the call itself costs `call_s` more."""
+    """Return the graph as who calls the engine sees it: the call itself costs `call_s`.
+
+    That was measured around a call that computes nothing, and so holds what a recording has after
+    its last node as well; there most of that is recording.
+    """
     *nodes, last = graph.events
-    if last.kind != "end":
+    if last.kind != "end" or not call_s:
         return graph
-    return EventGraph((*nodes, replace(last, gap_s=last.gap_s + call_s)))
+    return EventGraph((*nodes, replace(last, gap_s=call_s)))
 
 
 def _around_s(graph: EventGraph) -> float:
@@ -194,7 +223,7 @@ def _fitted_host(graph: EventGraph, wall_s: float) -> EventGraph:
     low, high = 0.0, 1.0
     if simulate(graph).wall_s <= wall_s:
         return graph
-    for _ in range(40):
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (
             (low, middle) if simulate(_host(graph, middle)).wall_s > wall_s else (middle, high)

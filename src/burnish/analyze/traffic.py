@@ -22,8 +22,15 @@ _FACTORS = {
     "nsecond": 1e-9, "ns": 1e-9, "usecond": 1e-6, "us": 1e-6, "msecond": 1e-3, "ms": 1e-3,
     "second": 1.0, "s": 1.0,
 }  # fmt: skip
-_FORBIDDEN = "ERR_NVGPUCTRPERM"
+FORBIDDEN = "ERR_NVGPUCTRPERM"
 """How ncu says that only an administrator may read a card's counters."""
+_UNTOLD = frozenset({"", "n/a", "nan", "-nan", "inf", "-inf"})
+"""What stands in place of a count where there was none."""
+_ALLOW = (
+    "run it as root (sudo -E), or allow everybody: echo 'options nvidia"
+    " NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-counters.conf,"
+    " and restart"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +74,9 @@ def predicted(graph: GraphRecord | None) -> tuple[float | None, int]:
 
 def of_ncu(text: str, *, runs: int) -> tuple[KernelTraffic, ...]:
     """Return the kernels of an inference from what `ncu --csv --page raw` wrote."""
-    if _FORBIDDEN in text:
+    if FORBIDDEN in text:
         raise MissingCapabilityError(
-            "only an administrator may read the counters of this card",
-            hint="run it as root, or allow all: https://developer.nvidia.com/ERR_NVGPUCTRPERM",
+            "counters not permitted: only an administrator may read those of this card", hint=_ALLOW
         )
     start = text.find('"ID"')
     rows = list(csv.DictReader(io.StringIO(text[start:]))) if start >= 0 else []
@@ -101,6 +107,12 @@ def of_misses(misses: Mapping[str, float], *, runs: int) -> dict[str, float]:
 
 def _value(text: str, unit: str) -> float:
     """Return a number in seconds or bytes; a counter that told nothing is not one that told 0."""
+    if text.strip().lower() in _UNTOLD:
+        raise MissingCapabilityError(
+            f"counters not permitted: ncu ran, and was told {text!r} by the card, as where a"
+            " virtual machine hides them",
+            hint=_ALLOW,
+        )
     try:
         return float(text.replace(",", "")) * _FACTORS[unit.lower()]
     except (ValueError, KeyError) as error:

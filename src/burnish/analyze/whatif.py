@@ -35,6 +35,8 @@ class Checked:
     verdict: str
     """Of a comparison in fresh processes; empty: there was none."""
     note: str = ""
+    between: tuple[float, float] | None = None
+    """In which ratios the true one lies 19 of 20 times; None: the verdict tells."""
 
     @property
     def ratio(self) -> float:

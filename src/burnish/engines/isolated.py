@@ -31,7 +31,7 @@ from burnish.engines.onnxruntime_errors import is_about_memory
 from burnish.engines.recording import Recording, Repeats
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError, ProcessLimits
 from burnish.store.stored import StoredModel
-from burnish.timing.turns import Turns, flat
+from burnish.timing.turns import Rounds, Turns, flat
 from burnish.trace.events import Trace
 
 A = TypeVar("A")
@@ -127,10 +127,17 @@ def take_turns(
     sessions: Sequence[IsolatedSession], feeds: Sequence[Arrays], turns: Turns
 ) -> tuple[tuple[float, ...], ...]:
     """Return the seconds of the calls of sessions of one engine, which take turns there."""
+    return tuple(map(flat, take_rounds(sessions, feeds, turns)))
+
+
+def take_rounds(
+    sessions: Sequence[IsolatedSession], feeds: Sequence[Arrays], turns: Turns
+) -> tuple[Rounds, ...]:
+    """Return the same by round: what ran side by side was disturbed alike."""
     fed = [FedInputs(one.number, own) for one, own in zip(sessions, feeds, strict=True)]
     last, request = sessions[-1], TurnsRequest(tuple(fed), turns)
     found = last.asked("take_turns", request, RoundSamples, feeds[-1])
-    return tuple(map(flat, found.samples_s))
+    return tuple(found.samples_s)
 
 
 class IsolatedSession(Closing):

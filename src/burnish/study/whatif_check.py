@@ -6,11 +6,13 @@ import contextlib
 import dataclasses
 import datetime as dt
 import json
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from burnish.analyze.breakdown import median_interval
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.selector import Selector, select
 from burnish.analyze.whatif import Checked, Outcome
@@ -34,11 +36,13 @@ from burnish.store.history import History
 from burnish.store.stored import StoredModel
 from burnish.study.observed import completed
 from burnish.study.timeline import Recorded, TimelineRequest, undisturbed
-from burnish.timing.turns import Turns
+from burnish.timing.turns import Turns, flat
 from burnish.version import __version__
 
 HISTORY = "whatif-history.jsonl"
 ENGINE = "onnxruntime-cpu"
+_PATIENCE = 4
+"""How many times as long as asked to go on where others disturb."""
 _QUANTIZABLE = ("MatMul", "Gemm", "FusedMatMul", "Conv")
 
 
@@ -49,7 +53,9 @@ class CheckOptions:
     bench: BenchOptions = field(default_factory=lambda: BenchOptions(rounds=3, budget_s=20.0))
     """In fresh processes, with a verdict."""
     alternating_s: float | None = None
-    """Not so: a few calls in turn in this process, for so long, and without a verdict."""
+    """Not so: a few calls in turn in one process, for so long, and without a verdict."""
+    exact_within: float = 0.05
+    """How wide the interval of what is so measured may be, if that can be had."""
     history: Path | None = None
     """Where predicted and measured go, a line each; None: nowhere."""
 
@@ -182,8 +188,11 @@ class Checks:
         assert feeds is not None
         action = "; ".join(map(str, scenario.actions))
         if self._options.alternating_s is not None:
-            before, after = _in_turns(subjects, feeds, self._options.alternating_s)
-            return Checked(action, undisturbed(before), undisturbed(after), verdict="")
+            before_s, ratios = _in_turns(subjects, feeds, self._options)
+            ratio = statistics.median(ratios)
+            return Checked(
+                action, before_s, before_s / ratio, verdict="", between=median_interval(ratios)
+            )
         measured = bench(subjects, feeds, self._options.bench)
         failure = next((one.failure for one in measured.measurements if one.failure), None)
         comparison = measured.comparisons[0]
@@ -201,14 +210,28 @@ _MAKERS: Mapping[str, Callable[[Checks, Sequence[Action]], _Made]] = {
 
 
 def _in_turns(
-    subjects: Sequence[BenchSubject], feeds: Feeds, for_s: float
-) -> tuple[tuple[float, ...], ...]:
-    """Return the seconds of calls, a few of each subject in turn: enough for a figure."""
+    subjects: Sequence[BenchSubject], feeds: Feeds, options: CheckOptions
+) -> tuple[float, list[float]]:
+    """Return an undisturbed call of the first, and by round how many times faster the second is.
+
+    A few calls of each in turn, until the median of these is known as exactly as asked, or for
+    several times as long as asked; the least disturbed call of each round counts.
+    """
+    assert options.alternating_s is not None
+    ratios, firsts = list[float](), list[float]()
     with contextlib.ExitStack() as stack:
         opened = [isolated.open_session(one.engine, one.model, one.options) for one in subjects]
         sessions = [stack.enter_context(session) for session in opened]
-        turns = Turns(rounds=5, calls=6, settling=2, for_s=for_s)
-        return isolated.take_turns(sessions, [feeds.arrays] * len(sessions), turns)
+        turns = Turns(rounds=10, calls=6, settling=2, for_s=options.alternating_s)
+        for _ in range(_PATIENCE):
+            arrays = [feeds.arrays] * len(sessions)
+            before, after = isolated.take_rounds(sessions, arrays, turns)
+            firsts += flat(before)
+            ratios += [min(one) / min(other) for one, other in zip(before, after, strict=True)]
+            low, high = median_interval(ratios)
+            if high / low - 1 <= options.exact_within:
+                break
+    return undisturbed(firsts), ratios
 
 
 def _subject(label: str, path: Path, options: EngineOptions) -> BenchSubject:

@@ -95,7 +95,13 @@ def _why(error: int) -> str:
             level = _PARANOID.read_text().strip()
         except OSError:
             level = "unknown"
-        return f"the kernel does not allow it (kernel.perf_event_paranoid is {level}, 2 allows it)"
-    if error in (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP, errno.EINVAL):
-        return "the processor, or the virtual machine around it, does not show misses of its caches"
+        return (
+            f"counters not permitted: kernel.perf_event_paranoid is {level}; allow them with"
+            " sudo sysctl kernel.perf_event_paranoid=2"
+        )
+    if error in (errno.ENOENT, errno.ENODEV, errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+        return (
+            "counters not there: the processor, or the virtual machine around it, does not show"
+            " misses of its caches"
+        )
     return os.strerror(error)
