@@ -91,6 +91,17 @@ def test_missing_weights_are_named(tmp_path: Path, damage: str) -> None:
     assert "beside the model" in error.hint
 
 
+def test_a_copy_that_finds_no_room_is_told_from_weights_that_are_not_there(stored: Stored) -> None:
+    said = RuntimeError(
+        "[ONNXRuntimeError] : 1 : FAIL : graph.cc:5436 AddExternalInitializersToGraphProtoImpl "
+        'Failed to write external initializers to file: "/tmp/x/m.data"'
+    )
+    error = explain(said, stored("(float[n] x) => (float[n] y) { y = Neg(x) }"))
+    assert isinstance(error, MissingCapabilityError)
+    assert "ONNX Runtime cannot write what it made of it (" in error.problem
+    assert error.hint == "free some space, or choose another place with TMPDIR"
+
+
 def test_a_node_that_fails_while_running_is_named(stored: Stored) -> None:
     model = stored("(float[n] x, float[m] z) => (float[k] y) { [sum] y = Add(x, z) }")
     with (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import subprocess
@@ -78,6 +79,7 @@ def refuse(how: str) -> None:
         "usage": UsageError("no such engine", hint="name another"),
         "own": OwnError("no such thing", hint="name another"),
         "bug": KeyError("missing"),
+        "full": OSError(errno.ENOSPC, "No space left on device", "/tmp/x"),
     }
     raise kinds[how]
 

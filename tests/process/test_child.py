@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burnish.core.errors import BurnishError, UsageError
+from burnish.core.errors import MissingCapabilityError, UsageError
 from burnish.process import child as module
 from burnish.process.child import (
     Child,
@@ -75,6 +75,7 @@ def test_more_than_a_socket_holds_goes_both_ways() -> None:
         ("usage", UsageError, "no such engine"),
         ("own", UsageError, "no such thing"),
         ("bug", ChildRefusedError, "KeyError: 'missing'"),
+        ("full", MissingCapabilityError, "/tmp/x: the disk is full (No space left on device)"),
     ],
 )
 def test_an_error_is_raised_here_and_the_child_goes_on(
@@ -84,7 +85,7 @@ def test_an_error_is_raised_here_and_the_child_goes_on(
         with pytest.raises(kind) as raised:
             one.ask("refuse", how, type(None))
         assert str(raised.value) == text
-        if isinstance(raised.value, BurnishError):
+        if isinstance(raised.value, UsageError):
             assert raised.value.hint == "name another"
         assert one.ask("cores", None, int) >= 1
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from burnish.cli import commands, mishaps, output, signals
+from burnish.cli import bugs, commands, output, signals
 from burnish.cli.misuse import usage_error
-from burnish.core import settings
+from burnish.core import mishaps, settings
 from burnish.core.errors import INTERRUPTED, BurnishError, UsageError
 from burnish.version import __version__
 
@@ -121,7 +121,7 @@ def _unforeseen(error: Exception) -> int:
     """Say that the machine failed, or that burnish did; return the exit code."""
     problem = mishaps.explained(error)
     if problem is None:
-        problem = mishaps.reported(error)
+        problem = bugs.reported(error)
         if output.is_verbose():
             logger.error("the error came from here", exc_info=error)
     output.failure(problem)

@@ -33,6 +33,7 @@ _OUT_OF_MEMORY = re.compile(
     r"failed to allocate|bad_alloc|bad allocation|out of memory|CUDA_ERROR_OUT_OF_MEMORY",
     re.IGNORECASE,
 )
+_NOT_WRITTEN = re.compile(r"Failed to write")
 _EXTERNAL_DATA = re.compile(r"external (?:data|initializer)", re.IGNORECASE)
 _NODE_FAILED = re.compile(
     r"while running (?P<op>\S+) node\. Name:'(?P<node>.*?)' Status Message: (?P<reason>.*)",
@@ -107,6 +108,11 @@ def _explain_file(text: str, model: StoredModel) -> BurnishError:
         return MissingCapabilityError(
             f"{path}: not enough memory to load or run it ({shortened(text)})",
             hint="bind smaller sizes with --shape, or use a machine with more memory",
+        )
+    if _NOT_WRITTEN.search(text):
+        return MissingCapabilityError(
+            f"{path}: ONNX Runtime cannot write what it made of it ({shortened(text)})",
+            hint="free some space, or choose another place with TMPDIR",
         )
     if _EXTERNAL_DATA.search(text):
         return ModelError(

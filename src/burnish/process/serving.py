@@ -25,6 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from burnish.core import mishaps
 from burnish.core.errors import BurnishError
 from burnish.process import scratch
 from burnish.process.wire import Incoming, Message, packed
@@ -141,12 +142,18 @@ def _answer(server: Any, message: Message) -> None:  # noqa: ANN401
         method = getattr(server, message.kind)
         answer = method(*(message.value(kind) for kind in _taken(method)))
     except BurnishError as error:
-        kinds = tuple(kind.__name__ for kind in type(error).__mro__)
-        _send(ERROR, Explained(kinds, error.problem, error.hint, error.more))
+        _send(ERROR, _explained(error))
     except Exception as error:
-        _send(REFUSAL, Refused(f"{type(error).__name__}: {error}", traceback.format_exc()))
+        told = mishaps.explained(error) if isinstance(error, OSError) else None
+        refused = Refused(f"{type(error).__name__}: {error}", traceback.format_exc())
+        _send(*(REFUSAL, refused) if told is None else (ERROR, _explained(told)))
     else:
         _send(ANSWER, answer)
+
+
+def _explained(error: BurnishError) -> Explained:
+    kinds = tuple(kind.__name__ for kind in type(error).__mro__)
+    return Explained(kinds, error.problem, error.hint, error.more)
 
 
 @cache

@@ -1,51 +1,13 @@
-"""The machine's failures and burnish's own are each told in two lines."""
+"""Burnish's own failures are told in two lines and a file."""
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
 
 import pytest
 
-from burnish.cli import main, mishaps
-from burnish.core.errors import BUG, MissingCapabilityError
-
-
-def _os_error(number: int, path: str | None = "/tmp/x") -> OSError:
-    return OSError(number, os.strerror(number), path)
-
-
-@pytest.mark.parametrize(
-    ("error", "problem"),
-    [
-        (MemoryError(), "there is not enough memory"),
-        (MemoryError("Unable to allocate 8.00 TiB"), "there is not enough memory (Unable to"),
-        (_os_error(errno.ENOMEM), "there is not enough memory"),
-        (ImportError("libx.so: failed to map segment from shared object"), "there is not enough"),
-        (RuntimeError("can't start new thread"), "there is not enough memory"),
-        (_os_error(errno.ENOSPC), "/tmp/x: the disk is full (No space left on device)"),
-        (_os_error(errno.EDQUOT, None), "the disk is full (Disk quota exceeded)"),
-        (_os_error(errno.EROFS), "/tmp/x: Read-only file system"),
-        (_os_error(errno.EACCES), "/tmp/x: Permission denied"),
-        (_os_error(errno.EMFILE), "/tmp/x: Too many open files"),
-        (FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/a']"),
-         "no folder for temporary files can be written"),
-    ],
-)  # fmt: skip
-def test_what_the_machine_lacks_is_not_a_bug(error: Exception, problem: str) -> None:
-    found = mishaps.explained(error)
-    assert isinstance(found, MissingCapabilityError)
-    assert found.problem.startswith(problem)
-    assert found.hint
-
-
-@pytest.mark.parametrize(
-    "error",
-    [IndexError(), RuntimeError("oh"), ImportError("no module named x"), _os_error(errno.ENOENT)],
-)
-def test_anything_else_is(error: Exception) -> None:
-    assert mishaps.explained(error) is None
+from burnish.cli import bugs, main
+from burnish.core.errors import BUG
 
 
 def _raised() -> Exception:
@@ -57,7 +19,7 @@ def _raised() -> Exception:
 
 def test_a_bug_is_two_lines_and_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BURNISH_CACHE", str(tmp_path))
-    found = mishaps.reported(_raised())
+    found = bugs.reported(_raised())
     (path,) = (tmp_path / "bugs").iterdir()
     assert found.exit_code == BUG
     assert found.problem.startswith(
@@ -73,7 +35,7 @@ def test_a_bug_without_a_place_for_its_file(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "file"))
-    assert mishaps.reported(_raised()).hint == (
+    assert bugs.reported(_raised()).hint == (
         "report it with what burnish -v shows for the same command"
     )
 

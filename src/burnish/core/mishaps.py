@@ -1,17 +1,10 @@
-"""What is said when the machine fails burnish, and when burnish fails."""
+"""What is said when the machine fails burnish: memory, disk, permissions."""
 
 from __future__ import annotations
 
 import errno
-import os
-import sys
-import time
-import traceback
-from pathlib import Path
 
-from burnish.core import settings
 from burnish.core.errors import BurnishError, MissingCapabilityError
-from burnish.version import __version__
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -54,27 +47,6 @@ def explained(error: Exception) -> BurnishError | None:
             hint="set TMPDIR to a folder that can be written, with some space",
         )
     return None
-
-
-def reported(error: Exception) -> BurnishError:
-    """Return what a user should read when burnish itself is wrong; the details go to a file."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if f"{os.sep}burnish{os.sep}" in frame.filename]
-    place = f" in {Path((own or frames)[-1].filename).name}:{(own or frames)[-1].lineno}"
-    lines = (
-        f"burnish {__version__}, Python {sys.version.split()[0]}, {sys.platform}\n"
-        f"{' '.join(sys.argv)}\n{''.join(traceback.format_exception(error))}"
-    )
-    path = settings.read().cache / "bugs" / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(lines, encoding="utf-8", errors="backslashreplace")
-        hint = f"report it with {path}; -v shows the same here"
-    except OSError:
-        hint = "report it with what burnish -v shows for the same command"
-    first = str(error).strip().partition("\n")[0][:200]
-    what = f"{type(error).__name__}: {first}" if first else type(error).__name__
-    return BurnishError(f"this is a bug in burnish, not in your model ({what}{place})", hint=hint)
 
 
 def _is_out_of_memory(error: Exception) -> bool:
