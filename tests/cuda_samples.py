@@ -1,15 +1,18 @@
-"""Small works for a fake card, and their kernels."""
+"""Small plans for a fake card, and their kernels."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from burnish.core.arrays import Array
-from burnish.core.tensors import TensorSpec
-from burnish.cuda.assemble import Assembled, BoundWork, CubinCall, assemble, sources
 from burnish.cuda.driver import Driver
-from burnish.cuda.kernel import BuiltCubin, CubinKernel, TritonSource
-from burnish.cuda.model import DeviceModel
+from burnish.cuda.executable import DeviceExecutable
+from burnish.cuda.kernel import CubinKernel
+from burnish.cuda.loaded import Bytes, LoadedKernels, uploaded
+from burnish.cuda.memory import aligned
+from burnish.cuda.plan import Buffer, CubinStep, DevicePlan, Home
 from fake_driver import kernel
 
 N = 8
@@ -39,67 +42,71 @@ def with_scratch(
     f32(z)[:] = f32(part)
 
 
-def source(name: str, pointers: int, text: str = "") -> TritonSource:
-    return TritonSource(name, text, ("f32",) * pointers, warps=4, stages=2)
+@dataclass(frozen=True)
+class Sample:
+    """A plan, and the constants that it reads."""
+
+    plan: DevicePlan
+    constants: Bytes = field(default_factory=lambda: np.zeros(0, np.uint8))
+
+    def kernels(self, driver: Driver, **changes: object) -> LoadedKernels:
+        """Return the kernels of the plan on a card, of which other things may be told."""
+        steps = self.plan.kernel_steps
+        told = {s.kernel: cubin(s.kernel, len(s.arguments), **changes) for s in steps}
+        code = {name: b"code of " + name.encode() for name in told}
+        return LoadedKernels(driver, told, code, where="folder")
 
 
-def built(one: TritonSource, **changes: object) -> BuiltCubin:
+def cubin(name: str, pointers: int, **changes: object) -> CubinKernel:
     facts: dict[str, object] = {
-        "entry": one.name, "architecture": "sm_90a", "pointers": one.pointers, "trailing": 2,
-        "warps": one.warps, "shared_bytes": 0, "program_bytes": 0, "registers": 32,
+        "entry": name, "architecture": "sm_90a", "pointers": ("f32",) * pointers,
+        "trailing": 2, "warps": 4, "shared_bytes": 0, "program_bytes": 0, "registers": 32,
         "frame_bytes": 0, "toolkit": "12.8", "ptx": "8.7",
     }  # fmt: skip
-    return BuiltCubin(CubinKernel(**{**facts, **changes}), b"code of " + one.name.encode())  # type: ignore[arg-type]
+    return CubinKernel(**{**facts, **changes})  # type: ignore[arg-type]
 
 
-def spec(name: str, size: int = N) -> TensorSpec:
-    return TensorSpec(name, "f32", (size,))
+def plan(homes: dict[str, Home], *steps: CubinStep) -> DevicePlan:
+    """Return a plan of steps over as many tensors; each of them has room of its own."""
+    named = {home: tuple(n for n, each in homes.items() if each == home) for home in homes.values()}
+    offsets = {name: n * aligned(4 * N) for n, name in enumerate(named.get("arena", ()))}
+    buffers = {n: Buffer("f32", (N,), home, offsets.get(n, 0)) for n, home in homes.items()}
+    arena_bytes = len(offsets) * aligned(4 * N)
+    return DevicePlan(buffers, named["input"], named["output"], steps, arena_bytes)
 
 
 WEIGHT = np.arange(N, dtype=np.float32)
 
-TWO_STEPS = BoundWork(
-    calls=(
-        CubinCall(
-            source("add", 3), ("x", "weight", "middle"), ("middle",), (2, 1, 1), nodes=("first",)
-        ),
-        CubinCall(
-            source("add", 3), ("middle", "x", "z"), ("z",), (3, 1, 1), nodes=("second", "third")
-        ),
+TWO_STEPS = Sample(
+    plan(
+        {"x": "input", "weight": "constant", "middle": "arena", "z": "output"},
+        CubinStep("add", ("x", "weight", "middle"), ("middle",), (2, 1, 1), nodes=("first",)),
+        CubinStep("add", ("middle", "x", "z"), ("z",), (3, 1, 1), nodes=("second", "third")),
     ),
-    tensors={name: spec(name) for name in ("x", "weight", "middle", "z")},
-    inputs=("x",),
-    outputs=("z",),
-    constants={"weight": WEIGHT},
+    np.resize(WEIGHT, aligned(4 * N) // 4).view(np.uint8),
 )
 """z = 2x + weight."""
 
-ZEROED = BoundWork(
-    calls=(CubinCall(source("accumulate", 2), ("x", "z"), ("z",), (1, 1, 1), zeroed=("z",)),),
-    tensors={name: spec(name) for name in ("x", "z")},
-    inputs=("x",),
-    outputs=("z",),
+ZEROED = Sample(
+    plan(
+        {"x": "input", "z": "output"},
+        CubinStep("accumulate", ("x", "z"), ("z",), (1, 1, 1), zeroed=("z",)),
+    )
 )
 """z = x, added to what must be zero."""
 
-SCRATCH = BoundWork(
-    calls=(
-        CubinCall(
-            source("with_scratch", 3), ("x", "z"), ("z",), (5, 1, 1),
-            scratch={"part": 4 * N}, zeroed=("part",),
-        ),
-    ),
-    tensors={name: spec(name) for name in ("x", "z")},
-    inputs=("x",),
-    outputs=("z",),
-)  # fmt: skip
+SCRATCH = Sample(
+    plan(
+        {"x": "input", "z": "output", "part": "arena"},
+        CubinStep("with_scratch", ("x", "z", "part"), ("z", "part"), (5, 1, 1), zeroed=("part",)),
+    )
+)
 """z = 2x, through memory of the call's own, and with memory for each program."""
 
 
-def assembled(*works: BoundWork, **changes: object) -> Assembled:
-    return assemble(works, {one: built(one, **changes) for one in sources(works)})
-
-
-def loaded(driver: Driver, *works: BoundWork, **changes: object) -> DeviceModel:
-    done = assembled(*works, **changes)
-    return DeviceModel(driver, done.table, done.code, done.constants, where="folder")
+def loaded(driver: Driver, sample: Sample, **changes: object) -> DeviceExecutable:
+    """Return a sample that is ready to run."""
+    kernels = sample.kernels(driver, **changes)
+    constants = uploaded(driver, sample.constants, "folder")
+    with driver.current():
+        return DeviceExecutable(driver, sample.plan, kernels, constants)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from burnish.core import drafts, files
+from burnish.core import drafts, files, held
 from burnish.core.errors import UsageError
 from burnish.core.files import Kind, folder_written_beside, foreign_entry
 
@@ -230,7 +230,7 @@ def test_a_draft_that_somebody_holds_is_not_litter(tmp_path: Path) -> None:
 def test_a_draft_that_is_taken_for_litter_too_soon_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    module = {"open": os, "flock": drafts.fcntl}[moment]
+    module = {"open": os, "flock": held.fcntl}[moment]
     real, calls = getattr(module, moment), []
 
     def late(*arguments: object) -> object:

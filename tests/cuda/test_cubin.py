@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from burnish.cuda.cubin import NotACubinError, facts
+from burnish.cuda.cubin import NotACubinError, code_findings, facts
 from burnish.cuda.kernel import ARCHITECTURES, BuiltCubin, capability_of
 from triton_kernels import built
 
@@ -61,3 +63,22 @@ def test_a_damaged_cubin_never_crashes(data: st.DataObject) -> None:
     cut = bytes(code[: data.draw(st.integers(0, len(code)))])
     with suppress(NotACubinError):
         facts(cut)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"entry": "triple"}, "its kernel: double, and its table says triple"),
+        ({"trailing": 1}, "its parameters: (8, 8, 8, 8), and its table says (8, 8, 8)"),
+        ({"warps": 8}, "its threads: 128, and its table says 256"),
+    ],
+)
+def test_a_cubin_that_is_another_one_is_found(change: dict[str, Any], problem: str) -> None:
+    found = built("double", "sm_90")
+    assert not list(code_findings(found.kernel, found.code))
+    other = dataclasses.replace(found.kernel, **change)
+    assert problem in list(code_findings(other, found.code))
+
+
+def test_what_is_no_cubin_is_found() -> None:
+    assert list(code_findings(built("double", "sm_90").kernel, b"nothing"))

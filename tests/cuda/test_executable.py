@@ -12,6 +12,8 @@ import torch
 from burnish.core.errors import ModelError, UsageError
 from burnish.cuda.device_array import DeviceArray
 from burnish.cuda.driver import DriverError
+from burnish.cuda.executable import DeviceExecutable
+from burnish.runtime.cuda.card_memory import CardMemory
 from cuda_samples import SCRATCH, TWO_STEPS, WEIGHT, ZEROED, N, loaded
 from fake_driver import FakeDriver
 
@@ -198,12 +200,15 @@ def test_times_are_the_cards_own() -> None:
 
 def test_everything_is_freed() -> None:
     driver = FakeDriver()
-    model = loaded(driver, TWO_STEPS, SCRATCH)
+    card = CardMemory(driver, TWO_STEPS.kernels(driver), TWO_STEPS.constants, "folder")
+    model = card.opened(TWO_STEPS.plan, None)
+    assert isinstance(model, DeviceExecutable)
     kept = model.run({"x": X}, on_card=True)["z"]
     model.run({"x": X})
     prepared = model.prepare({"x": X})
     prepared()
     model.close()
+    card.close()
     del prepared
     gc.collect()
     assert driver.allocations == 1

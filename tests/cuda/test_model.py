@@ -7,10 +7,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError, UsageError
-from burnish.cuda.assemble import BoundWork, CubinCall
+from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
 from burnish.cuda.driver import DriverError
-from cuda_samples import TWO_STEPS, WEIGHT, N, loaded, source, spec
+from cuda_samples import TWO_STEPS, N, loaded
 from fake_driver import H200, FakeDriver
 
 X = np.arange(N, dtype=np.float32)
@@ -86,28 +85,6 @@ def test_no_memory_says_how_much_is_needed(size: int, what: str) -> None:
     assert caught.value.hint == (
         "end what else uses the card (nvidia-smi lists it), or compile for smaller sizes:"
         " burnish compile --shape"
-    )
-
-
-def sized(size: int) -> BoundWork:
-    """Return a work whose tensors have another size."""
-    call = CubinCall(source("add", 3, text=str(size)), ("x", "x", "z"), ("z",), (1, 1, 1))
-    tensors = {name: spec(name, size) for name in ("x", "z")}
-    return BoundWork((call,), tensors, ("x",), ("z",), sizes={"batch": size})
-
-
-def test_the_plan_is_chosen_by_the_shapes_that_are_fed() -> None:
-    model = loaded(FakeDriver(), TWO_STEPS, sized(2 * N))
-    np.testing.assert_array_equal(model.run({"x": X})["z"], 2 * X + WEIGHT)
-    assert model.run({"x": np.zeros(2 * N, np.float32)})["z"].shape == (2 * N,)
-
-
-def test_a_shape_that_was_not_compiled_for_is_refused() -> None:
-    with pytest.raises(UsageError) as caught:
-        loaded(FakeDriver(), TWO_STEPS, sized(2 * N)).run({"x": np.zeros(3, np.float32)})
-    assert lines(caught.value) == (
-        "folder: was compiled for x: [8]; or x: [16], and is fed x: [3]\n"
-        "compile it for these shapes, too: burnish compile --shape"
     )
 
 

@@ -8,42 +8,52 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from burnish.core.tensors import TensorSpec
-from burnish.cuda.assemble import BoundWork, CubinCall, assemble
-from burnish.cuda.model import DeviceModel
+from burnish.cli.main import run
+from burnish.codegen.bundle_times import time_bundle
+from burnish.cuda.executable import DeviceExecutable
+from burnish.cuda.loaded import LoadedKernels
+from burnish.cuda.memory import aligned
 from burnish.cuda.nvidia import NvidiaDriver
-from burnish.cuda.time_bundle import TimingRequest, time_bundle
-from triton_kernels import SOURCES, built
+from burnish.cuda.plan import Buffer, CubinStep, DevicePlan
+from codegen.gpu.compiled import FEW_ROWS, NETWORK, written
+from triton_kernels import built
 
 pytestmark = pytest.mark.gpu
 
 SIZE = 1 << 16
-CALLS = ("x", "t", "u", "y")
-WORK = BoundWork(
-    calls=tuple(
-        CubinCall(SOURCES["double"], (a, b), (b,), (SIZE // 128, 1, 1), nodes=(f"double_{a}",))
-        for a, b in pairwise(CALLS)
-    ),
-    tensors={name: TensorSpec(name, "f32", (SIZE,)) for name in CALLS},
+PLAN = DevicePlan(
+    buffers={
+        "x": Buffer("f32", (SIZE,), "input"),
+        "t": Buffer("f32", (SIZE,), "arena"),
+        "u": Buffer("f32", (SIZE,), "arena", aligned(4 * SIZE)),
+        "y": Buffer("f32", (SIZE,), "output"),
+    },
     inputs=("x",),
     outputs=("y",),
+    steps=tuple(
+        CubinStep("double", (a, b), (b,), (SIZE // 128, 1, 1), nodes=(f"double_{a}",))
+        for a, b in pairwise("xtuy")
+    ),
+    arena_bytes=2 * aligned(4 * SIZE),
 )
 
 
 @pytest.fixture
-def model(card: NvidiaDriver) -> DeviceModel:
-    done = assemble([WORK], {SOURCES["double"]: built("double", card.device.architecture)})
-    return DeviceModel(card, done.table, done.code, done.constants, where="test")
+def model(card: NvidiaDriver) -> DeviceExecutable:
+    found = built("double", card.device.architecture)
+    kernels = LoadedKernels(card, {"double": found.kernel}, {"double": found.code}, where="test")
+    with card.current():
+        return DeviceExecutable(card, PLAN, kernels, 0)
 
 
-def test_arrays_go_there_and_come_back(model: DeviceModel) -> None:
+def test_arrays_go_there_and_come_back(model: DeviceExecutable) -> None:
     for seed in range(4):
         x = np.random.default_rng(seed).normal(size=SIZE).astype(np.float32)
         np.testing.assert_array_equal(model.run({"x": x})["y"], 8 * x)
     model.close()
 
 
-def test_tensors_are_shared_in_any_stream(model: DeviceModel) -> None:
+def test_tensors_are_shared_in_any_stream(model: DeviceExecutable) -> None:
     torch = pytest.importorskip("torch")
     x = torch.randn(SIZE, device="cuda")
     for stream in (torch.cuda.current_stream(), torch.cuda.Stream()):
@@ -54,7 +64,7 @@ def test_tensors_are_shared_in_any_stream(model: DeviceModel) -> None:
                 x = x + 1
 
 
-def test_times_are_plausible(model: DeviceModel) -> None:
+def test_times_are_plausible(model: DeviceExecutable) -> None:
     x = np.zeros(SIZE, np.float32)
     times = model.times_s({"x": x}, warmup=3, runs=5, repeats=10)
     assert all(0 < each < 1 for each in times)
@@ -63,19 +73,15 @@ def test_times_are_plausible(model: DeviceModel) -> None:
     assert all(step.duration_s > 0 for step in steps)
 
 
-def test_a_bundle_is_timed(card: NvidiaDriver, tmp_path: Path) -> None:
-    from burnish.cuda import bundle as bundles
-    from burnish.cuda.bundle import BundledCandidate, BundledGroup
-    from burnish.cuda.expected import Expected
-    from burnish.cuda.recipe import Recipe, made
-
-    recipe = Recipe("f32", (SIZE,), seed=1)
-    expected = Expected((((0, SIZE),),), ("right",), relative=1e-6, scale=1.0)
-    group = BundledGroup("s", {"x": recipe}, {"y": expected}, (BundledCandidate("one", WORK),))
-    values = {"right": 8 * made(recipe)}
-    path = tmp_path / "b"
-    bundles.write(
-        path, bundles.prepare([group], values, card.device.architecture, generator="test")
-    )
-    (found,) = time_bundle(TimingRequest(path)).groups
-    assert found.best is not None, found.timings
+@pytest.mark.usefixtures("card")
+@pytest.mark.parametrize("text", [NETWORK, FEW_ROWS])
+def test_a_bundle_is_timed_and_a_plan_made_of_the_fastest(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
+    bundle, times, folder = (str(tmp_path / name) for name in ("b", "t.json", "c"))
+    words = ["compile", str(written(text, tmp_path)), "--target", "cuda", "-o", folder]
+    assert run([*words, "--bundle", bundle]) == 0
+    assert all(tuned.best is not None for tuned in time_bundle(tmp_path / "b").groups.values())
+    assert run(["time", bundle, "-o", times]) == 0
+    assert run([*words, "--timings", times]) == 0

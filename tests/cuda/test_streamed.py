@@ -6,22 +6,20 @@ import numpy as np
 import pytest
 
 from burnish.core.errors import MissingCapabilityError, UsageError
-from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.memory import aligned
 from burnish.cuda.streamed import StreamedExecutable, work_of
-from cuda_samples import SCRATCH, TWO_STEPS, WEIGHT, ZEROED, N, assembled
+from cuda_samples import SCRATCH, TWO_STEPS, WEIGHT, ZEROED, N, Sample
 from fake_driver import FakeDriver
 
 LINE = aligned(4 * N)
 
 
-def streamed(driver: FakeDriver, work: object, limit: int, **changes: object) -> StreamedExecutable:
-    done = assembled(work, **changes)  # type: ignore[arg-type]
-    kernels = {name: each.kernel for name, each in done.table.kernels.items()}
-    loaded = LoadedKernels(driver, kernels, done.code, where="folder")
+def streamed(
+    driver: FakeDriver, sample: Sample, limit: int, **changes: object
+) -> StreamedExecutable:
+    kernels = sample.kernels(driver, **changes)
     with driver.current():
-        (plan,) = done.table.plans
-        return StreamedExecutable(driver, plan, loaded, done.constants, limit)
+        return StreamedExecutable(driver, sample.plan, kernels, sample.constants, limit)
 
 
 @pytest.fixture
@@ -95,8 +93,7 @@ def test_wrong_inputs_are_refused_as_ever(driver: FakeDriver) -> None:
 
 
 def test_constants_may_stay_and_are_never_touched_aside() -> None:
-    done = assembled(TWO_STEPS)
-    work = work_of(done.table.plans[0])
+    work = work_of(TWO_STEPS.plan)
     assert work.lasting == frozenset({"weight"}) == work.fixed
     assert work.given == frozenset({"x", "weight"})
     assert work.wanted == frozenset("z")

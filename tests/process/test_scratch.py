@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 
+from burnish.core import held as held_folders
 from burnish.process import scratch as module
 from burnish.process.scratch import file_beside, inside, scratch, sweep
 
@@ -85,19 +84,9 @@ def test_what_a_living_process_holds_is_left_alone(
         assert file.exists()
 
 
-def test_a_folder_that_is_just_being_made_is_left_alone_and_an_old_one_is_not(home: Path) -> None:
-    young, old = home / "burnish-young-1", home / "burnish-old-2"
-    for folder in (young, old):
-        folder.mkdir()
-    os.utime(old, (time.time() - 7200,) * 2)
-    sweep(home)
-    assert (young.exists(), old.exists()) == (True, False)
-
-
 def test_foreign_files_and_links_are_left_alone(home: Path, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()
-    (target / ".owner").touch()
     (target / "precious").touch()
     (home / "burnish-link").symlink_to(target)
     (home / "burnish-file").touch()
@@ -110,7 +99,6 @@ def test_foreign_files_and_links_are_left_alone(home: Path, tmp_path: Path) -> N
 def test_a_note_can_only_name_what_we_may_have_made(home: Path, tmp_path: Path) -> None:
     stale = home / "burnish-beside-x"
     stale.mkdir()
-    (stale / ".owner").touch()
     model = tmp_path / "model.onnx"
     model.touch()
     (stale / ".beside").write_text(f'"{model}"')
@@ -137,11 +125,11 @@ def test_a_file_beside_a_model_is_gone_afterwards(home: Path, tmp_path: Path) ->
     assert list(home.iterdir()) == []
 
 
-@pytest.mark.parametrize("moment", ["mkdir", "_owned"])
+@pytest.mark.parametrize("moment", ["mkdir", "_locked"])
 def test_a_signal_while_it_is_made_leaves_nothing(
     home: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    owner = Path if moment == "mkdir" else module
+    owner = Path if moment == "mkdir" else held_folders
     done = getattr(owner, moment)
 
     def interrupted(*args: object, **named: object) -> None:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from burnish.core.held import free
 from torture import commands, mutate_models, mutate_traces
 from torture.commands import Command
 from torture.finding import Finding, Progress
@@ -199,15 +200,6 @@ def _content(folder: Path) -> frozenset[str]:
     return frozenset(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
-def _is_owned(folder: Path) -> bool:
-    """Return whether a folder says whose it is, and that process still lives."""
-    try:
-        os.kill(int((folder / ".owner").read_text()), 0)
-    except (OSError, ValueError):
-        return False
-    return True
-
-
 def _told(said: str) -> str:
     """Return what burnish says of its own bug: the error, and the place in its source."""
     problem = next((line for line in said.splitlines() if "this is a bug" in line), said[-200:])
@@ -231,7 +223,10 @@ class _Child:
 
     def scratch(self) -> frozenset[str]:
         """Return what a command left in the folder for scratch files, and empty it."""
-        left = [path for path in (self._place / "tmp").iterdir() if not _is_owned(path)]
+        left = []
+        for path in (self._place / "tmp").iterdir():
+            with free(path) as is_free:
+                left += [path] if is_free or not path.is_dir() else []
         for path in left:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         return frozenset(f"TMPDIR/{path.name}" for path in left)

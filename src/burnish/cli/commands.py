@@ -66,6 +66,10 @@ COMMANDS: Mapping[str, Entry] = {
         "turn a model into kernels of its own, in a folder that runs by itself",
         "rewriting:CompileCommand", "compiling:answer", "rewriting:compile_lines",
     ),
+    "time": Entry(
+        "time candidates of kernels on a card, for models that were compiled elsewhere",
+        "rewriting:TimeCommand", "timing:answer", "rewriting:time_lines",
+    ),
     "exec": Entry(
         "run a compiled folder on inputs from a file",
         "rewriting:ExecCommand", "execute:answer", "rewriting:exec_lines",

@@ -155,6 +155,10 @@ class Backend(Protocol):
         Groups that differ in names only have equal code.
         """
 
+    def unfit(self, sources: Mapping[str, str]) -> Mapping[str, str]:
+        """Return which kernels, given by name, cannot be built or are not worth timing, and why."""
+        return {}
+
     def build(self, sources: Mapping[str, str]) -> BuiltCode:
         """Return what a folder stores of kernels, given by name."""
 

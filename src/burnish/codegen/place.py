@@ -139,12 +139,7 @@ class Draft:
         outputs = tuple(dict.fromkeys(value.name or "" for value in graph.outputs))
         self._add_given(inputs, outputs)
         tensors = self._tensors(inputs, outputs)
-        shared = {n: t.bytes or 0 for n, t in tensors.items() if t.home == "arena"}
-        found = arena([_uses(step, shared) for step in self._steps], shared)
-        placed = {
-            name: dataclasses.replace(tensor, offset=found.offsets.get(name, 0))
-            for name, tensor in tensors.items()
-        }
+        placed, arena_bytes = with_places(tensors, self._steps)
         plan = Plan(
             target=self._backend.target,
             requires=(*self._backend.requires, *self._requires) if self._kernels else (),
@@ -152,7 +147,7 @@ class Draft:
             inputs=inputs,
             outputs=outputs,
             steps=tuple(self._steps),
-            arena_bytes=found.bytes,
+            arena_bytes=arena_bytes,
             sizes=dict(self._prepared.sizes),
             operators=self._operators,
             origins=self._prepared.origins,
@@ -224,6 +219,19 @@ class Draft:
             else PlanTensor(_dtype(self._model, name), None, "value")
             for name, home in homes.items()
         }
+
+
+def with_places(
+    tensors: Mapping[str, PlanTensor], steps: Sequence[Step]
+) -> tuple[dict[str, PlanTensor], int]:
+    """Return tensors with their places in the memory that steps share, and how much that is."""
+    shared = {n: t.bytes or 0 for n, t in tensors.items() if t.home == "arena"}
+    found = arena([_uses(step, shared) for step in steps], shared)
+    placed = {
+        name: dataclasses.replace(tensor, offset=found.offsets.get(name, 0))
+        for name, tensor in tensors.items()
+    }
+    return placed, found.bytes
 
 
 def _part(total: float | None, share: float) -> float | None:

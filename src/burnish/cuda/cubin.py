@@ -11,6 +11,8 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from burnish.cuda.kernel import CubinKernel, capability_of
+
 MACHINE = 190
 """The number of NVIDIA's machines in ELF."""
 
@@ -51,6 +53,25 @@ def facts(code: bytes) -> CubinFacts:
         return _facts(code)
     except (struct.error, IndexError, KeyError, UnicodeDecodeError) as error:
         raise NotACubinError(f"is no readable cubin ({error})") from error
+
+
+def code_findings(told: CubinKernel, code: bytes) -> Iterator[str]:
+    """Yield where a cubin is another one than is told."""
+    try:
+        found = facts(code)
+    except NotACubinError as error:
+        yield str(error)
+        return
+    pointers = len(told.pointers) + told.trailing
+    pairs = {
+        "kernel": (found.entry, told.entry),
+        "capability": (found.capability, capability_of(told.architecture)),
+        "parameters": (found.parameter_bytes, (8,) * pointers),
+        "threads": (found.threads or told.threads, told.threads),
+    }
+    for what, (here, there) in pairs.items():
+        if here != there:
+            yield f"its {what}: {here}, and its table says {there}"
 
 
 def _facts(code: bytes) -> CubinFacts:

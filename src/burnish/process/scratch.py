@@ -1,29 +1,24 @@
 """The one place for short-lived files: gone when they are done with, and after a kill as well.
 
-A folder is locked by the process that made it for as long as that lives, however it ends; the next
-one that makes a folder removes those whose locks are free. A process that was started by another of
-ours makes its folders inside a folder of its parent, and leaves nothing either.
+A process that was started by another of ours makes its folders inside a folder of its parent, and
+leaves nothing either.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from burnish.core.held import free, held_folder
+
 PREFIX = "burnish-"
-_OWNER = ".owner"
-"""Locked by the process that made the folder; holds its number, for people."""
 _BESIDE = ".beside"
 """Names a file elsewhere that goes with the folder."""
-_HALF_MADE_S = 3600.0
-"""A folder that nobody owns is being made; after this long its maker was killed meanwhile."""
 
 
 class _State:
@@ -45,17 +40,8 @@ def scratch(purpose: str) -> Iterator[Path]:
         _State.swept = True
         sweep(Path(tempfile.gettempdir()))
     where = _State.parents or Path(tempfile.gettempdir())
-    # named before it is made: a signal may come between any two steps
-    folder = where / f"{PREFIX}{purpose}-{os.urandom(8).hex()}"
-    lock = None
-    try:
-        folder.mkdir(mode=0o700)
-        lock = _owned(folder)
+    with held_folder(where, f"{PREFIX}{purpose}-") as folder:
         yield folder
-    finally:
-        _emptied(folder)
-        if lock is not None:
-            os.close(lock)
 
 
 @contextmanager
@@ -78,47 +64,9 @@ def sweep(where: Path) -> None:
     """Remove what processes of this user left that are no more; never raises."""
     with suppress(OSError):
         for folder in where.glob(f"{PREFIX}*"):
-            with suppress(OSError, ValueError):
-                if _is_stale(folder):
+            with suppress(OSError, ValueError), free(folder) as is_free:
+                if is_free:
                     _remove(folder)
-
-
-def _emptied(folder: Path) -> None:
-    """Remove a folder, also when a signal asks for the end while it goes."""
-    try:
-        shutil.rmtree(folder, ignore_errors=True)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-
-
-def _owned(folder: Path) -> int:
-    """Lock a folder; return what keeps the lock while it is open."""
-    draft = folder / f"{_OWNER}.new"
-    lock = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    with suppress(OSError):  # a file system without locks: then nobody finds the folder stale
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    os.write(lock, f"{os.getpid()}\n".encode())
-    # under its name only now: whoever finds it finds it locked
-    draft.rename(folder / _OWNER)
-    return lock
-
-
-def _is_stale(folder: Path) -> bool:
-    found = folder.lstat()
-    if found.st_uid != os.geteuid() or not folder.is_dir() or folder.is_symlink():
-        return False
-    try:
-        lock = os.open(folder / _OWNER, os.O_RDWR | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return time.time() - found.st_mtime > _HALF_MADE_S
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(lock)
-    return True
 
 
 def _remove(folder: Path) -> None:

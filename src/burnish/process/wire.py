@@ -10,12 +10,14 @@ import json
 import struct
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from burnish.core import records
 
 if TYPE_CHECKING:
     from burnish.core.arrays import Array
+
+R = TypeVar("R")
 
 _LENGTH = struct.Struct("<Q")
 _LONGEST_HEAD = 1 << 30
@@ -56,6 +58,25 @@ def packed(kind: str, value: Any) -> list[memoryview]:  # noqa: ANN401  (any rec
     head = {"kind": kind, "body": body, "sizes": [piece.nbytes for piece in pieces]}
     text = json.dumps(head, separators=(",", ":")).encode()
     return [memoryview(_LENGTH.pack(len(text)) + text), *pieces]
+
+
+def written(value: Any) -> bytes:  # noqa: ANN401  (any record)
+    """Return a record as the content of a file."""
+    return b"".join(packed("file", value))
+
+
+def read(kind: type[R], content: bytes) -> R:
+    """Return the record of this type that a file holds; `ValueError`: it holds none."""
+    incoming, rest = Incoming(), memoryview(content)
+    message = None
+    while rest.nbytes and message is None:
+        count = min(rest.nbytes, incoming.room.nbytes)
+        incoming.room[:count] = rest[:count]
+        message, rest = incoming.advance(count), rest[count:]
+    if message is None or rest.nbytes:
+        raise ValueError(f"{len(content):,} bytes that are no message")
+    found: R = message.value(kind)
+    return found
 
 
 class Incoming:

@@ -170,19 +170,8 @@ class LoadedModel(Closing):
         check_feeds(feeds, self.inputs)
         return self._for_shapes({name: feed.shape for name, feed in feeds.items()})
 
-    def close(self) -> None:
-        """End all threads."""
-        for executable in self._executables.values():
-            executable.close()
-
-    def _for_shapes(self, given: Mapping[str, tuple[int, ...]]) -> Executable:
-        for number, plan in enumerate(self.compiled.plans):
-            shapes = {name: plan.tensors[name].shape for name in plan.inputs}
-            if all(shape in (None, given.get(name)) for name, shape in shapes.items()):
-                return self._executable(number)
-        raise self._no_plan(given)
-
-    def _executable(self, number: int) -> Executable:
+    def open_plan(self, number: int) -> Executable:
+        """Return what runs the plan with this number."""
         if number not in self._executables:
             plan = self.compiled.plans[number]
             sessions = {step.file: self._session(step, plan) for step in plan.ort_steps}
@@ -195,6 +184,20 @@ class LoadedModel(Closing):
             except NoRoomError as error:
                 raise self._no_room(error.needed_bytes) from error
         return self._executables[number]
+
+    def close(self) -> None:
+        """End all threads, and free what lies on a device."""
+        for executable in self._executables.values():
+            executable.close()
+        if self._code is not None:
+            self._code.close()
+
+    def _for_shapes(self, given: Mapping[str, tuple[int, ...]]) -> Executable:
+        for number, plan in enumerate(self.compiled.plans):
+            shapes = {name: plan.tensors[name].shape for name in plan.inputs}
+            if all(shape in (None, given.get(name)) for name, shape in shapes.items()):
+                return self.open_plan(number)
+        raise self._no_plan(given)
 
     def _opened(self, program: Program) -> Executable:
         if not program.plan.kernels:

@@ -22,6 +22,9 @@ class LoadedCode(Protocol):
     def open(self, program: Program) -> Executable:
         """Return a plan of the folder, ready to run; `NoRoomError` where memory is short."""
 
+    def close(self) -> None:
+        """Free what lies on a device; plans are closed before."""
+
 
 class Runner(Protocol):
     """What a back end answers when a compiled folder is run."""

@@ -11,15 +11,18 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from burnish.codegen import bundle_times
 from burnish.codegen.backend import Backend, open_backend
+from burnish.codegen.bundle import bundle
+from burnish.codegen.bundle_times import TimedElsewhere
 from burnish.codegen.environment import about, default_threads
 from burnish.codegen.pipeline import PlanOptions, plan, prepare, without_products
 from burnish.codegen.place import BuiltPlan
-from burnish.codegen.schedule import Predicted
+from burnish.codegen.schedule import Predicted, Scheduler
 from burnish.codegen.write import write
-from burnish.core import files, records
+from burnish.core import files, records, units
 from burnish.core.backends import DEFAULT_TARGET
-from burnish.core.errors import CheckFailedError, MissingCapabilityError
+from burnish.core.errors import CheckFailedError, MissingCapabilityError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
 from burnish.engines.model_facts import arithmetic_type
@@ -70,6 +73,8 @@ class CompileRequest:
     """The most of a card's memory that a plan may take; None: what is free there."""
     fusion: Fusion = "full"
     skip_dot: bool = False
+    candidates: int = 20
+    """Of each kernel, to be timed here or in a bundle."""
     tune: TuneTerms | None = None
     """None, or a back end that times nothing: schedules are those that are predicted."""
     threads: int | None = None
@@ -81,6 +86,10 @@ class CompileRequest:
     """How far from the model the result may be."""
     dump: Path | None = None
     """Where to write each kernel for people to read."""
+    bundle: Path | None = None
+    """The bundle to which candidates of its kernels are added."""
+    timings: Path | None = None
+    """What was timed of such a bundle; None: kernels are chosen here."""
     sign: Path | None = None
     """The private key to sign the folder with."""
     words: tuple[str, ...] = ()
@@ -106,6 +115,8 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
     _check_places(request)
     work = _Work(request, onnx_files.read(request.model.onnx), progress)
     built = work.all_built()
+    if request.bundle is not None:
+        work.bundled(built, request.bundle)
     proofs: list[VerifyReport] = []
     plans: list[PlanReport] = []
 
@@ -161,7 +172,7 @@ class _Work:
         self.race: tuple[RaceRow, ...] = ()
         self.warnings: tuple[str, ...] = ()
         self._terms = request.tune if self.backend.trials else None
-        if request.tune is not None and self._terms is None:
+        if request.tune is not None and self._terms is None and request.timings is None:
             self.notes.append(f"nothing is timed for {self.backend.target}: the plan is predicted")
         self._loaded = loaded
         self._made: dict[tuple[tuple[str, int], ...], tuple[Feeds, ...]] = {}
@@ -173,13 +184,38 @@ class _Work:
         terms = self._terms
         fusion = self._request.fusion
         if terms is None:
-            predicted = Predicted(self.backend, fusion)
-            return tuple(self._built(sizes, lambda _model: predicted) for sizes in self._plans)
+            scheduler = self._untimed(Predicted(self.backend, fusion))
+            found = tuple(self._built(sizes, lambda _model: scheduler) for sizes in self._plans)
+            if isinstance(scheduler, TimedElsewhere):
+                groups = units.count(scheduler.taken, "group")
+                self.notes.append(f"{groups} as timed on {scheduler.timings.device}")
+            return found
         with ExitStack() as stack:
             session = stack.enter_context(tuned(terms, self.backend, fusion, self._progress))
             found = tuple(self._built(sizes, session.scheduler) for sizes in self._plans)
             self.notes += session.notes
         return found
+
+    def _untimed(self, predicted: Predicted) -> Scheduler:
+        """Return what chooses where nothing is timed: as predicted, or as timed elsewhere."""
+        path = self._request.timings
+        if path is None:
+            return predicted
+        timings = bundle_times.read(path)
+        if timings.target != self.backend.target:
+            raise UsageError(
+                f"{path}: was timed for {timings.target}, and this is for {self.backend.target}",
+                hint=f"time a bundle of it: burnish compile --bundle DIR, burnish time -o {path}",
+            )
+        return TimedElsewhere(predicted, timings)
+
+    def bundled(self, built: tuple[BuiltPlan, ...], folder: Path) -> None:
+        """Add candidates of the plans to a bundle."""
+        added = bundle(built, self.backend, folder, self.about, most=self._request.candidates)
+        self.notes.append(
+            f"{folder}: {units.count(added, 'group')} more; where such a card is:"
+            f" burnish time {folder} -o TIMES.json"
+        )
 
     @property
     def _plans(self) -> tuple[Sizes, ...]:

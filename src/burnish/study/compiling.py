@@ -32,11 +32,7 @@ from burnish.study.tuning import TuneTerms
 
 def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileReport:
     """Write a model as a folder of kernels, if that computes the same; return what was done."""
-    if asked.device_memory is not None and asked.target == "cpu":
-        raise UsageError(
-            "--device-memory is a card's, and kernels for CPUs use the host's",
-            hint="compile for a card: --target cuda, or for a kind of card: --target sm_90",
-        )
+    _require_card(asked)
     precision = require_precision(asked)
     model, told = _model(asked, progress)
     given = _given(model, asked)
@@ -51,6 +47,26 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
     return replace(report, rewritten=rewritten, notes=(*told, *report.notes))
 
 
+def _require_card(asked: CompileCommand) -> None:
+    """Raise if something is asked for that only cards have, and the target is a CPU."""
+    if asked.target != DEFAULT_TARGET:
+        return
+    reasons = {
+        "--device-memory": (
+            asked.device_memory,
+            "is a card's, and kernels for CPUs use the host's",
+        ),
+        "--bundle": (asked.bundle, "is for cards, and kernels for CPUs are timed here"),
+        "--timings": (asked.timings, "are a card's, and kernels for CPUs are timed here"),
+    }
+    for option, (given, reason) in reasons.items():
+        if given is not None:
+            raise UsageError(
+                f"{option} {reason}",
+                hint="compile for a card: --target cuda, or for a kind of card: --target sm_90",
+            )
+
+
 def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]) -> CompileRequest:
     """Return what is to be compiled, and how."""
     words = [] if asked.target == DEFAULT_TARGET else [f"--target {shlex.quote(asked.target)}"]
@@ -58,6 +74,7 @@ def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]
     words += [] if asked.fusion == "full" else [f"--fusion {asked.fusion}"]
     words += ["--skip-dot"] if asked.skip_dot else []
     words += [] if asked.tune else ["--no-tune"]
+    words += [f"--timings {shlex.quote(str(asked.timings))}"] if asked.timings else []
     words += [f"--threads {asked.threads}"] if asked.threads else []
     allowed = {"atol": asked.atol, "rtol": asked.rtol, "tolerance": asked.tolerance}
     words += [f"--{name} {value}" for name, value in allowed.items() if value is not None]
@@ -71,6 +88,9 @@ def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]
         device_memory_bytes=asked.device_memory,
         fusion=asked.fusion,
         skip_dot=asked.skip_dot,
+        candidates=asked.topk,
+        bundle=path(asked.bundle),
+        timings=path(asked.timings),
         tune=TuneTerms(asked.topk, asked.budget or None) if asked.tune else None,
         threads=asked.threads,
         samples=asked.samples,

@@ -17,7 +17,7 @@ from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, 
 from burnish.codegen.gpu.bounds import breaches
 from burnish.codegen.gpu.choose import GpuPredicted, priced, scratch_types
 from burnish.codegen.gpu.choose import candidates as settings_of
-from burnish.codegen.gpu.code import built_code, fitted
+from burnish.codegen.gpu.code import built_code, fitted, unfit
 from burnish.codegen.gpu.handover import handed_over
 from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, written
 from burnish.codegen.gpu.layout import orders_of
@@ -211,6 +211,10 @@ class GpuBackend(Backend):
                     hint="leave its nodes to ONNX Runtime: burnish compile --library NODE",
                 )
             self._inside.add(launch.name)
+
+    def unfit(self, sources: Mapping[str, str]) -> Mapping[str, str]:
+        """Return which kernels cannot be compiled, or keep too much of what they need in memory."""
+        return dict(unfit(sources, self.architecture))
 
     def build(self, sources: Mapping[str, str]) -> BuiltCode:
         """Return each kernel as a Triton text and as a cubin."""

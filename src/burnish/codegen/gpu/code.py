@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from burnish.codegen.backend import BuiltCode
@@ -20,6 +20,9 @@ from burnish.cuda.kernel import (
     source_of,
 )
 from burnish.runtime.cuda.runner import CudaCode, cubin_path
+
+MOST_SPILLED_WORDS = 100
+"""Kernels that keep more than this many values of a thread in memory were never the fastest."""
 
 
 def built_code(sources: Mapping[str, str], architecture: str) -> BuiltCode:
@@ -39,6 +42,17 @@ def built_code(sources: Mapping[str, str], architecture: str) -> BuiltCode:
         files[path.removesuffix(".cubin") + ".py"] = source.text.encode()
         kernels[source.name] = outcome.kernel
     return BuiltCode(files, records.encode(CudaCode(kernels)))
+
+
+def unfit(sources: Mapping[str, str], architecture: str) -> Iterator[tuple[str, str]]:
+    """Yield the kernels, given by name, that are not worth timing, and why."""
+    wanted = [source_of(name, text) for name, text in sources.items()]
+    for source, outcome in fitted(wanted, architecture):
+        if isinstance(outcome, Failed):
+            yield source.name, outcome.reason
+        elif outcome.kernel.spilled_words > MOST_SPILLED_WORDS:
+            spilled = outcome.kernel.spilled_words
+            yield source.name, f"{spilled} values of each thread are in memory"
 
 
 def fitted(sources: list[TritonSource], architecture: str) -> list[tuple[TritonSource, Outcome]]:

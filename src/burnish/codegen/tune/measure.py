@@ -27,11 +27,12 @@ from burnish.codegen.tune.messages import (
 from burnish.codegen.tune.trial import Trial
 from burnish.core.closing import Closing
 from burnish.core.errors import BurnishError
+from burnish.core.hashing import value_key
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
-from burnish.tile.signature import signature
+from burnish.tile.signature import signature, tensor_order
 from burnish.timing.race import RaceRules
 from burnish.timing.race import race as rounds_of
 
@@ -99,6 +100,17 @@ class TrialTask:
     def signature(self) -> str:
         """Return what equal groups share."""
         return signature(self.group, self.graph)
+
+    @property
+    def places(self) -> dict[str, tuple[int, ...]]:
+        """Return the layouts by the position of their tensors in the group."""
+        order = enumerate(tensor_order(self.group))
+        return {str(n): self.layouts[name] for n, name in order if name in self.layouts}
+
+    @cached_property
+    def key(self) -> str:
+        """Return what equal groups whose tensors lie alike in memory share."""
+        return value_key([self.signature, self.places])[:32]
 
 
 @dataclass(frozen=True, slots=True)

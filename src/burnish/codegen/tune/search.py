@@ -14,7 +14,6 @@ from burnish.codegen.tune.measure import OrtCandidate, TrialTask
 from burnish.codegen.tune.trial import Trial, Tuned, identity
 from burnish.tile.candidates import Ranking, Space
 from burnish.tile.schedule import Schedule
-from burnish.tile.signature import tensor_order
 
 VISITS = 80
 """Tiles whose cost is predicted; measuring then corrects the order of the best."""
@@ -93,12 +92,7 @@ class Tuner:
         return KnownGroup(tuned, known.ort)
 
     def _key(self, task: TrialTask) -> Key:
-        places = {
-            str(position): task.layouts[name]
-            for position, name in enumerate(tensor_order(task.group))
-            if name in task.layouts
-        }
-        return Key(task.signature, conditions(self.backend), places)
+        return Key(task.signature, conditions(self.backend), task.places)
 
     def _ort_key(self, task: TrialTask, part: OrtCandidate) -> Key:
         own = self._key(task)

@@ -122,6 +122,9 @@ class CpuLoaded:
         """Return a plan with threads that run it."""
         return HostExecutable(program, CpuKernels(program.plan, self, program.threads))
 
+    def close(self) -> None:
+        """Do nothing: the code goes when nobody has it any more."""
+
 
 class CpuKernels:
     """The kernels of a plan, and a pool of threads for them."""

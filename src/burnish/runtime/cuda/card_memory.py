@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -30,6 +30,8 @@ class CardMemory:
     """Names the folder in errors."""
     address: int | None = None
     """Where the constants are on the card; None: they are not."""
+    others: list[int] = field(default_factory=list)
+    """Where constants of plans are that borrow some of them."""
 
     def opened(
         self,
@@ -49,10 +51,19 @@ class CardMemory:
             if lent:
                 rest, packed = _packed(plan, self.constants, lent)
                 address = uploaded(self.driver, packed, self.where)
+                self.others.append(address)
                 return DeviceExecutable(self.driver, rest, self.kernels, address, lent)
             if self.address is None:
                 self.address = uploaded(self.driver, self.constants, self.where)
             return DeviceExecutable(self.driver, plan, self.kernels, self.address)
+
+    def close(self) -> None:
+        """Free the constants."""
+        with self.driver.current():
+            for address in (self.address, *self.others):
+                if address:
+                    self.driver.free(address)
+        self.address, self.others = None, []
 
     def _room_bytes(self, limit_bytes: int | None) -> int:
         """Return what a plan may have; constants that are on the card already are part of it."""

@@ -8,11 +8,11 @@ from pathlib import Path, PurePosixPath
 
 from burnish.core import records
 from burnish.core.backends import device_name
+from burnish.cuda.cubin import code_findings
 from burnish.cuda.driver import Driver
 from burnish.cuda.kernel import CubinKernel, runs_on
 from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.nvidia import NvidiaDriver
-from burnish.cuda.table import code_findings
 from burnish.runtime.cuda.card_memory import CardMemory
 from burnish.runtime.cuda.executable import CudaKernels, opened
 from burnish.runtime.cuda.launch import launch_findings, launch_from
@@ -100,6 +100,12 @@ class CudaLoaded:
         if program.plan.ort_steps:
             return HostExecutable(program, CudaKernels(program, self.card))
         return opened(program, self.card)
+
+    def close(self) -> None:
+        """Let the card forget the cubins, and free the constants."""
+        if self.card is not None:
+            self.card.close()
+        self.kernels.close()
 
 
 def open_driver() -> Driver:

@@ -191,6 +191,14 @@ class CompileCommand:
     dump: Annotated[
         v.Dump, Saying("What each step gave; each kernel with its source and assembly.")
     ] = None
+    bundle: Annotated[v.Place | None, Option(
+        "With a card for a target: add candidates of each kernel to a folder that `burnish time` "
+        "times on such a card; --topk says how many.", metavar="DIR", writes="folder",
+    )] = None  # fmt: skip
+    timings: Annotated[v.Place | None, Option(
+        "What `burnish time` found: kernels are those that were fastest.", metavar="FILE",
+        kind=Path,
+    )] = None  # fmt: skip
     sign: Annotated[v.Place | None, Option(
         "Sign the folder with an Ed25519 key in PEM form.", metavar="KEY", kind=Path
     )] = None  # fmt: skip
@@ -214,6 +222,19 @@ class ExecCommand:
     require_signature: Annotated[v.Place | None, Option(
         "Run it only if the owner of this key has signed it.", metavar="PUBLIC_KEY", kind=Path
     )] = None  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TimeCommand:
+    """Time the candidates in BUNDLE on the card here.
+
+    `burnish compile --bundle` makes such a folder, and `--timings` takes what is found. A bundle is
+    code: time those that you trust.
+    """
+
+    bundle: Annotated[v.Place, Positional("BUNDLE")]
+    _: KW_ONLY
+    output: Annotated[v.TargetFile, Saying("The times, as JSON.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,9 @@ _NEXT: Mapping[type, Next] = {
     rewriting.OptimizeCommand: lambda a, found: joined("bench", a.model, found.target),
     pruning.PruneCommand: lambda a, found: joined("bench", a.model, found.target),
     pruning.SensitivityCommand: lambda a, _: joined("prune", a.model, "--max-error", "0.1"),
+    rewriting.TimeCommand: lambda a, _: joined(
+        "compile", "MODEL", "--timings", a.output, "-o", "FOLDER"
+    ),
     rewriting.ExecCommand: lambda a, _: joined(
         "bench", a.folder, "--engine", "burnish,onnxruntime-cpu"
     ),

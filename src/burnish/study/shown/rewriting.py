@@ -1,4 +1,4 @@
-"""What people are shown of export, optimize, explain, distill, compile and exec."""
+"""What people are shown of export, optimize, explain, distill, compile, time and exec."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from burnish.codegen.bundle_times import CandidateTimings
+from burnish.codegen.tune.trial import Tuned
 from burnish.core import units
 from burnish.core.backends import backend_of
 from burnish.parity.report import JudgedSample
@@ -138,6 +140,24 @@ def exec_lines(report: ExecReport) -> Shown:
         yield f"{units.size(report.moved_bytes)} went over the link to the card in each run"
     if report.target is not None:
         yield f"written: {report.target}"
+
+
+def time_lines(found: CandidateTimings) -> Shown:
+    """Yield the fastest candidate of each group, and how it stands to the one predicted."""
+    rows = [_group_row(key, tuned) for key, tuned in found.groups.items()]
+    columns = ("group", "candidates", "failed", "as predicted", "fastest", "predicted to take")
+    yield table(f"timed on {found.device}", columns, rows, numeric=columns[1:])
+    failures = Counter(t.failure for tuned in found.groups.values() for t in tuned.trials)
+    yield from (f"note: {units.count(n, 'candidate')}: {why}" for why, n in failures.items() if why)
+
+
+def _group_row(key: str, tuned: Tuned) -> tuple[str, ...]:
+    failed = sum(bool(trial.failure) for trial in tuned.trials)
+    first = tuned.trials[0].seconds if tuned.trials else None
+    foreseen = tuned.best.predicted_s if tuned.best else None
+    taken = (first, tuned.seconds, foreseen)
+    times = ("–" if each is None else units.seconds(each) for each in taken)
+    return key[:12], str(len(tuned.trials)), str(failed), *times
 
 
 def export_lines(report: ExportReport) -> Shown:

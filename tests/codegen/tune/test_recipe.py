@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from burnish.codegen.tune import recipe as recipes
+from burnish.codegen.tune.recipe import Recipe, made
 from burnish.core.array_types import name_of
-from burnish.cuda import recipe as recipes
-from burnish.cuda.recipe import Recipe, made
 
 
 def test_the_first_elements_are_known() -> None:
