@@ -60,13 +60,13 @@ def main() -> None:
         folder = asked.folder or Path(own)
         folder.mkdir(parents=True, exist_ok=True)
         made = {"fp32": asked.model, **dict(_made(asked.model, feeds, folder, sizes))}
-        sessions = {name: _session(path) for name, path in made.items()}
-        ratios = _ratios(sessions, feeds[0], asked.calls)
+        sessions = {name: session_of(path) for name, path in made.items()}
+        ratios = ratios_of(sessions, feeds[0], asked.calls)
         print(f"{'':34} {'size':>9} {'error':>8} {'cosine':>9} {'speed':>7}  quartiles")
         for name, session in sessions.items():
-            error, cosine = _error(sessions["fp32"], session, feeds)
+            error, cosine = worst_error(sessions["fp32"], session, feeds)
             low, middle, high = statistics.quantiles(ratios[name], n=4)
-            size = sum(file.stat().st_size for file in _files(made[name])) / 2**20
+            size = sum(file.stat().st_size for file in files_of(made[name])) / 2**20
             print(
                 f"{name:34} {size:6.1f} MB {error:8.2%} {cosine:9.6f} {middle:6.2f}×"
                 f"  {low:.2f} {high:.2f}"
@@ -135,7 +135,8 @@ class Compiled:
         return list(self._loaded.run(arrays).values())
 
 
-def _session(path: Path) -> Runtime:
+def session_of(path: Path) -> Runtime:
+    """Return a model or a folder of kernels, on one thread."""
     import onnxruntime
 
     if path.is_dir():
@@ -146,7 +147,7 @@ def _session(path: Path) -> Runtime:
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
-def _ratios(sessions: dict[str, Runtime], fed: Feeds, calls: int) -> dict[str, list[float]]:
+def ratios_of(sessions: dict[str, Runtime], fed: Feeds, calls: int) -> dict[str, list[float]]:
     """Return how many times as fast as the first each is, in processor time, call by call."""
     found: dict[str, list[float]] = {name: [] for name in sessions}
     for call in range(calls + 2):
@@ -161,7 +162,7 @@ def _ratios(sessions: dict[str, Runtime], fed: Feeds, calls: int) -> dict[str, l
     return found
 
 
-def _error(
+def worst_error(
     plain: Runtime, other: Runtime,
     feeds: tuple[Feeds, ...],
 ) -> tuple[float, float]:  # fmt: skip
@@ -177,7 +178,7 @@ def _error(
     return max(errors), min(cosines)
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
     """Return a model's file and those of its weights, which are named after it."""
     if path.is_dir():
         return [one for one in path.rglob("*") if one.is_file() and one.suffix in (".bin", ".onnx")]

@@ -8,6 +8,7 @@ import onnx
 import pytest
 
 from burnish.cli.main import run
+from burnish.store.element_types import numpy_type
 from codegen.models import MIXED, MLP, mlp, model, save
 
 
@@ -144,13 +145,51 @@ def test_a_model_is_compiled_in_integers(
     assert run(["verify", str(stored), str(folder), "--tolerance", "i8-dynamic"]) == 0
 
 
+def test_a_model_is_compiled_in_bf16(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    sizes = {"w": (128, 256), "b": (256,), "v": (256, 96)}
+    weights = {name: rng.standard_normal(size).astype("f4") / 8 for name, size in sizes.items()}
+    text = MLP.replace("batch, 8", "batch, 128").replace("batch, 4", "batch, 96")
+    stored, folder = save(model(text, weights), tmp_path / "wide.onnx"), tmp_path / "c"
+    words = ["--shape", "batch=5", "--threads", "1", "--no-tune", "-p", "bf16"]
+    assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
+    text = shown(capsys)
+    assert "computes in bf16: 2 nodes, and none that could stays in fp32" in text
+    assert "c_bf16 on onnxruntime-cpu equals wide on onnxruntime-cpu" in text
+    assert f"{tmp_path / 'c_bf16.onnx'}, which the kernels are compiled from" in text
+    assert ", 0 with ONNX Runtime" in text
+    assert "c_bf16 on burnish equals c_bf16 on onnxruntime-cpu" in text
+    kernels = "".join(path.read_text() for path in (folder / "kernels").glob("*.ll"))
+    assert "burnish.dot2" in kernels
+    assert run(["verify", str(stored), str(folder), "--tolerance", "bf16"]) == 0
+
+
+def test_a_model_of_bf16_is_compiled_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    sizes = {"w": (64, 128), "b": (128,), "v": (128, 96)}
+    kind = numpy_type("bf16")
+    weights = {name: (rng.standard_normal(size) / 8).astype(kind) for name, size in sizes.items()}
+    text = MLP.replace("float[batch, 8]", "bfloat16[3, 64]").replace(
+        "float[batch, 4]", "bfloat16[3, 96]"
+    )
+    stored, folder = save(model(text, weights), tmp_path / "half.onnx"), tmp_path / "c"
+    words = ["--threads", "1", "--no-tune"]
+    assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
+    told = shown(capsys)
+    assert "half on burnish equals half on onnxruntime-cpu" in told
+    assert "ONNX Runtime's CPU provider has no bf16: what is compared computes in f32" in told
+    assert "burnish.dot2" in "".join(one.read_text() for one in (folder / "kernels").glob("*.ll"))
+
+
 @pytest.mark.parametrize(
     ("words", "problem", "hint"),
     [
         (
-            ["-p", "bf16"],
-            "kernels for CPUs multiply in fp32 and in int8, not in bf16",
-            "write -p int8, or leave -p away",
+            ["-p", "fp16"],
+            "kernels for CPUs multiply in fp32, bf16 and int8, not in fp16",
+            "write -p bf16 or -p int8, or leave -p away",
         ),
         (
             ["-p", "int8", "--target", "sm_90"],

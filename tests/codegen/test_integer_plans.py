@@ -89,11 +89,13 @@ def test_plans_of_one_folder_need_what_any_of_them_needs(tmp_path: Path) -> None
     assert [each["requires"] for each in stored["plans"]] == [wanted, wanted]
 
 
-def test_products_of_bytes_are_priced_by_their_own_rate() -> None:
+def test_products_of_short_numbers_are_priced_by_their_own_rate() -> None:
     from burnish.codegen.cpu.backend import open_cpu
 
     here = open_cpu("", 1)
     rates = here.machine.hw.peak_flops_per_s
     assert ("i8" in rates) == (here.instructions.dot == "dot4_vnni")
+    assert ("bf16" in rates) == (here.instructions.dot_bf16 == "dot2_bf16")
     named = open_cpu(available()[0].name, 1)
-    assert named.machine.peak_flops_per_s("i8") == named.machine.peak_flops_per_s("f32")
+    for kind in ("i8", "bf16"):
+        assert named.machine.peak_flops_per_s(kind) == named.machine.peak_flops_per_s("f32")

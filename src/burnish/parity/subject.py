@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +16,10 @@ from burnish.core.closing import Closing
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions, Placement, Session
 from burnish.engines.loading import is_large
+from burnish.process.scratch import scratch
+from burnish.rewrite.precision.widen import ROUNDED, computes_in_bf16, rounding
 from burnish.store import onnx_files
+from burnish.store.history import History
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
 
@@ -38,10 +42,34 @@ class JudgedSubject:
 
     def open(self) -> Session:
         """Return a session that runs the model, in a process of its own."""
+        if self._is_rounded:
+            return _rounded(self)
         own = self.runs or self.model
         options = dataclasses.replace(self.options, frugal=is_large(own))
         session = isolated.open_session(self.engine, own, options)
         return session if self.runs is None else RecastSession(session, own, self.model)
+
+    @property
+    def _is_rounded(self) -> bool:
+        """Return whether it is a reference in bf16, for which the judge has no kernels."""
+        judges = self.engine == JUDGE and self.options.graph_level == "off" and self.runs is None
+        return judges and computes_in_bf16(onnx_files.look(self.model.onnx))
+
+
+def _rounded(subject: JudgedSubject) -> Session:
+    """Return a session that computes in f32, and rounds each value to the model's type."""
+    owned = ExitStack()
+    try:
+        twin = owned.enter_context(scratch("rounded")) / "rounded.onnx"
+        written = rounding(onnx_files.read(subject.model.onnx))
+        onnx_files.write(written, twin, history=History("", ()))
+        runs = dataclasses.replace(subject.model, onnx=twin)
+        return RoundedSession(
+            owned.enter_context(dataclasses.replace(subject, runs=runs).open()), owned
+        )
+    except BaseException:
+        owned.close()
+        raise
 
 
 def judge(
@@ -92,6 +120,24 @@ class RecastSession(Closing):
     def close(self) -> None:
         """Close the session that it runs."""
         self._session.__exit__(None, None, None)
+
+
+class RoundedSession(Closing):
+    """A session of a model's twin, whose files go with it."""
+
+    def __init__(self, session: Session, owned: ExitStack) -> None:
+        self._session, self._owned = session, owned
+        self.run, self.prepare, self.trace = session.run, session.prepare, session.trace
+
+    @property
+    def placement(self) -> Placement:
+        """Return what was obtained, and that it is the twin's."""
+        found = self._session.placement
+        return dataclasses.replace(found, notes=(*found.notes, ROUNDED))
+
+    def close(self) -> None:
+        """Close the session, and remove what it ran."""
+        self._owned.close()
 
 
 def _types(values: Iterable[ir.Value]) -> dict[str, np.dtype[Any]]:

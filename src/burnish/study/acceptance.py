@@ -49,7 +49,7 @@ class Acceptance:
         if self.request is None:
             return
         if conversion.bounded is None:
-            with runnable(candidate, conversion, self.request) as (found, seen_as, request):
+            with runnable(candidate, self.options, self.request) as (found, seen_as, request):
                 self._require_equal(found, seen_as, request)
             return
         with scratch("optimize") as folder:
@@ -59,7 +59,7 @@ class Acceptance:
             onnx_files.write(converted(self.rewritten, options)[0], path, history=History("", ()))
             before = dataclasses.replace(candidate, onnx=path)
             self._require_equal(before, plain, self.request)
-        with runnable(candidate, conversion, self.request) as (found, seen_as, request):
+        with runnable(candidate, self.options, self.request) as (found, seen_as, request):
             self._require_near(found, seen_as, conversion.bounded, request)
 
     def _require_equal(

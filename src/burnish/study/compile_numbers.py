@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from burnish.core import files
 from burnish.core.errors import CheckFailedError, ModelError, UsageError
 from burnish.core.precisions import precision_named
 from burnish.core.progress import Progress
+from burnish.rewrite.options import Operators
 from burnish.store import onnx_files
 from burnish.store.compiled import FOLDER
 from burnish.store.stored import StoredModel
@@ -15,6 +17,10 @@ from burnish.study import optimize
 from burnish.study.optimize_report import OptimizeReport, RewriteRejectedError
 from burnish.study.requests.rewriting import CompileCommand, OptimizeCommand
 from burnish.study.requests.vocabulary import family
+
+_MULTIPLIED: Mapping[str, Operators] = {"bf16": "standard", "int8": "auto"}
+"""What kernels for CPUs multiply, and as which operators that is written: in bf16 products alone,
+which ONNX Runtime's own operators have inside."""
 
 
 def require_precision(asked: CompileCommand) -> str | None:
@@ -31,10 +37,10 @@ def require_precision(asked: CompileCommand) -> str | None:
             hint="rewrite it first: burnish optimize MODEL -p fp16 --target cuda -o HALF.onnx,"
             " then burnish compile HALF.onnx",
         )
-    if wanted != "int8":
+    if wanted not in _MULTIPLIED:
         raise UsageError(
-            f"kernels for CPUs multiply in fp32 and in int8, not in {wanted}",
-            hint="write -p int8, or leave -p away",
+            f"kernels for CPUs multiply in fp32, {' and '.join(_MULTIPLIED)}, not in {wanted}",
+            hint=f"write {' or '.join(f'-p {one}' for one in _MULTIPLIED)}, or leave -p away",
         )
     return wanted
 
@@ -51,7 +57,7 @@ def quantised(
     files.check_file(target, onnx_files.OWN)
     request = OptimizeCommand(
         model.onnx, output=target, precision=precision, shape=asked.shape, data=asked.data,
-        samples=asked.samples, seed=asked.seed,
+        samples=asked.samples, seed=asked.seed, ops=_MULTIPLIED[precision],
     )  # fmt: skip
     try:
         return optimize.answer(request, progress=progress)

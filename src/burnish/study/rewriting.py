@@ -10,7 +10,6 @@ from burnish.core.errors import UsageError
 from burnish.core.precisions import precision_named
 from burnish.rewrite.dump import Dump
 from burnish.rewrite.options import Conversion, OptimizeOptions, Precision, PrecisionRequest
-from burnish.rewrite.precision import require_kernels
 from burnish.rewrite.rule import Rule
 from burnish.rewrite.user_rules import load
 from burnish.study.calibration import require_data
@@ -99,7 +98,6 @@ def _numbers(asked: OptimizeCommand) -> PrecisionRequest | None:
     _require_used(asked, wanted)
     if wanted is None:
         return None
-    require_kernels(wanted, family(asked.target))
     require_data(asked.calibrate)
     _require_smoothing(asked)
     return PrecisionRequest(

@@ -9,6 +9,7 @@ from burnish.tile.graph import TileGraph
 from burnish.tile.steps.elementwise import inline_elementwise
 from burnish.tile.steps.finish import inline_finish
 from burnish.tile.steps.fold import fold
+from burnish.tile.steps.halves import multiply_halves
 from burnish.tile.steps.moves import inline_moves
 from burnish.tile.steps.parts import sum_in_parts
 from burnish.tile.steps.refine import refine
@@ -20,6 +21,7 @@ Step = Callable[[TileGraph], TileGraph]
 _PLAIN: tuple[Step, ...] = (
     drop_unused,
     share,
+    multiply_halves,
     fold,
     refine,
     inline_moves,

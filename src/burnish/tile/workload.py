@@ -255,10 +255,14 @@ def _facts(
     )
 
 
+_WIDENED = ("i8", "bf16")
+"""Short numbers that are multiplied as they are, whatever they are summed in."""
+
+
 def _per_point(op: TileOp, graph: TileGraph) -> int:
     """Return the scalar operations of one step of a nest's innermost loop."""
-    if is_contraction(op) and _rate_dtype(op, graph) == "i8":
-        return 2  # what multiplies bytes widens them itself: a product and a sum are left
+    if is_contraction(op) and _rate_dtype(op, graph) in _WIDENED:
+        return 2  # what multiplies them widens them itself: a product and a sum are left
     return operations(op.body) + bool(op.reduced)
 
 

@@ -13,6 +13,7 @@ from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.place import BuiltPlan
 from burnish.codegen.schedule import Predicted
+from burnish.store.element_types import numpy_type
 from codegen.models import MACHINE, model, weights
 
 AVX2 = CpuBackend(TARGETS["avx2"], MACHINE, "a CPU")
@@ -39,6 +40,8 @@ KINDS: Mapping[str, str] = {
     " { q = QuantizeLinear(x, scale, zero) y = DequantizeLinear(q, scale, zero) }",
     "product of bytes": "(uint8[2, 8] x, uint8 zero) => (int32[2, 16] y)"
     " { y = MatMulInteger(x, bytes, zero) }",
+    "product of bf16": "(float[2, 8] x) => (float[2, 16] y)"
+    " { h = Cast<to = 16>(x) p = MatMul(h, halves) y = Cast<to = 1>(p) }",
     "concat and pad": "(float[2, 8] x, float[2, 8] z) => (float[2, 20] y)"
     " <int64[4] by = {0, 2, 0, 2}> { c = Concat<axis = 1>(x, z) y = Pad(c, by) }",
 }
@@ -46,7 +49,10 @@ KINDS: Mapping[str, str] = {
 WEIGHTS = weights(
     ("weight", (3, 16)), ("bias", (16,)), ("gain", (16,)), ("filters", (2, 2, 2, 2)),
     ("depth", (2, 1, 2, 2)), ("table", (5, 16)),
-) | {"bytes": np.arange(-64, 64, dtype=np.int8).reshape(8, 16)}  # fmt: skip
+) | {
+    "bytes": np.arange(-64, 64, dtype=np.int8).reshape(8, 16),
+    "halves": np.arange(-64, 64).reshape(8, 16).astype(numpy_type("bf16")),
+}  # fmt: skip
 
 
 def built(kind: str) -> BuiltPlan:

@@ -155,6 +155,17 @@ def test_weights_are_not_read() -> None:
     assert op_types(result.model) == ["Transpose", "MatMul"]
 
 
+@pytest.mark.parametrize(("rows", "left"), [(64, ["Cast", "MatMul"]), (4, ["MatMul"])])
+def test_weights_in_bf16_stay_half_as_large(rows: int, left: list[str]) -> None:
+    g = Graph()
+    x = g.input("x", [2, rows])
+    stored = g.constant(samples(rows, 64).astype(ml_dtypes.bfloat16))
+    wide = g.op("Cast", stored, to=int(ir.DataType.FLOAT))
+    wide.dtype = ir.DataType.FLOAT
+    result = checked(g.model(g.op("MatMul", x, wide)), {"x": samples(2, rows)})
+    assert op_types(result.model) == left
+
+
 def test_what_is_an_output_stays_computed() -> None:
     graph = Graph()
     graph.input("x", [2])

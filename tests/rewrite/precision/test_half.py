@@ -230,13 +230,6 @@ def test_bf16_has_the_range_of_f32_and_its_own_constants() -> None:
     assert {value.dtype for value in values} == {ir.DataType.BFLOAT16}
 
 
-def test_a_type_without_kernels_is_refused_before_anything_is_done() -> None:
-    with pytest.raises(ModelError) as caught:
-        convert(plain(), "bf16")
-    assert caught.value.problem == "CPUExecutionProvider of ONNX Runtime has no kernels for bf16"
-    assert caught.value.hint == "for GPUs, add --target cuda; for CPUs, write -p fp16 or -p int8"
-
-
 def test_what_functions_stand_for_computes_in_fewer_bits() -> None:
     text = """<ir_version: 10, opset_import: ["" : 20, "a" : 1]>
     g (float[2] x) => (float[2] y) {z = a.f(x) y = a.f(z)}

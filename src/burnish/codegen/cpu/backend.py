@@ -12,8 +12,8 @@ from burnish.codegen.cpu import driver, image
 from burnish.codegen.cpu.compile import MachineCode, assembly, compile_module, load
 from burnish.codegen.cpu.intrinsics import needed
 from burnish.codegen.cpu.kernel import generate
-from burnish.codegen.cpu.quads import TERMS
 from burnish.codegen.cpu.target import InstructionSet, by_name, detect
+from burnish.codegen.cpu.words import BYTES, HALVES
 from burnish.core import records, settings
 from burnish.core.errors import MissingCapabilityError
 from burnish.hw import detect as hardware
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 _SYSTEM_FLAGS = {
     "sse4.1": "sse4_1", "sse4.2": "sse4_2", "bmi": "bmi1", "lzcnt": "abm",
-    "avx512vnni": "avx512_vnni",
+    "avx512vnni": "avx512_vnni", "avx512bf16": "avx512_bf16",
 }  # fmt: skip
 """Where Linux has another name for a feature than LLVM."""
 
@@ -48,7 +48,7 @@ def open_cpu(name: str, threads: int) -> CpuBackend:
             hint="measure them: burnish doctor --probe",
         )
     # a probed description does not say how long vectors are
-    told = _with_bytes(as_told(for_cores(found, threads), caches()), target)
+    told = _with_short_numbers(as_told(for_cores(found, threads), caches()), target)
     here = machine(told, vector_bytes=4 * target.lanes)
     cpu = hardware.cpu()
     return CpuBackend(target, here, cpu.model, tuple(sorted(cpu.flags)))
@@ -119,16 +119,19 @@ class CpuBackend(Backend):
         return ".s", assembly(source, self.instructions)
 
 
-def _with_bytes(hw: HardwareSpec, target: InstructionSet) -> HardwareSpec:
-    """Return a description that tells how fast products of bytes are, where that differs.
+def _with_short_numbers(hw: HardwareSpec, target: InstructionSet) -> HardwareSpec:
+    """Return a description that tells how fast products of short numbers are, where that differs.
 
-    One instruction of VNNI adds four products where another multiplies and adds one of f32; pairs
-    of 16 bits, which all other targets have, come to the rate of f32.
+    One instruction adds the products of a word where another multiplies and adds one of f32; what
+    targets without it do instead comes to the rate of f32.
     """
     rates = hw.peak_flops_per_s
-    if target.dot != "dot4_vnni" or "i8" in rates or "f32" not in rates:
+    if "f32" not in rates:
         return hw
-    return replace(hw, peak_flops_per_s={**rates, "i8": TERMS * rates["f32"]})
+    short = {"i8": BYTES if target.dot == "dot4_vnni" else 1}
+    short["bf16"] = HALVES if target.dot_bf16 == "dot2_bf16" else 1
+    faster = {kind: terms * rates["f32"] for kind, terms in short.items() if terms > 1}
+    return replace(hw, peak_flops_per_s={**faster, **rates})
 
 
 def _flags(features: Sequence[str]) -> tuple[str, ...]:

@@ -1,13 +1,18 @@
-"""What is added to a sum for four products of an unsigned and a signed byte, by instruction set.
+"""What is added to a sum for a word of products, by instruction set.
 
-All give the same number: two products of bytes fit 17 bits, and nothing here adds them in 16.
+Four products of an unsigned and a signed byte give the same number everywhere: two of them fit 17
+bits, and nothing here adds them in 16. Two products of bf16 are added one after the other, the
+upper one first, as the instruction does; that takes numbers below 2⁻¹²⁶ for zeros, and rounds no
+product, where targets without FMA round each.
 """
 
 from __future__ import annotations
 
+from llvmlite import ir
+
 from burnish.codegen.cpu.lanes import Lanes, declared
 from burnish.codegen.cpu.target import InstructionSet
-from burnish.codegen.cpu.types import register_type
+from burnish.codegen.cpu.types import BFLOAT, register_type
 
 _PAIRS = {
     4: "llvm.x86.sse2.pmadd.wd",
@@ -16,15 +21,41 @@ _PAIRS = {
 }
 """Sums of two products of 16-bit integers, by lanes of the result."""
 
+_BITS = {4: 128, 8: 256, 16: 512}
+"""Of the registers that instructions for words have, by lanes."""
+
 _LOW = 0x00FF00FF
+_UPPER = 0xFFFF0000
+"""The upper one of two bf16 in a word, which are the upper bits of an f32."""
 
 
 def by_fours(target: InstructionSet, total: Lanes, left: Lanes, right: Lanes) -> Lanes:
     """Return the sum with one instruction (VNNI)."""
-    quads = [each.builder.bitcast(each.value, register_type("u8", 64)) for each in (left, right)]
-    kind, name = total.value.type, "llvm.x86.avx512.vpdpbusd.512"
+    if total.width not in _BITS:
+        return by_pairs(target, total, left, right)
+    bytes_ = register_type("u8", 4 * total.width)
+    quads = [each.builder.bitcast(each.value, bytes_) for each in (left, right)]
+    kind, name = total.value.type, f"llvm.x86.avx512.vpdpbusd.{_BITS[total.width]}"
     function = declared(total.builder.module, name, kind, [kind, *(each.type for each in quads)])
     return total.of(total.builder.call(function, [total.value, *quads]))
+
+
+def by_twos(target: InstructionSet, total: Lanes, left: Lanes, right: Lanes) -> Lanes:
+    """Return the sum of f32 with one instruction (AVX-512 BF16)."""
+    if total.width not in _BITS:
+        return by_parts(target, total, left, right)
+    pairs = ir.VectorType(BFLOAT, 2 * total.width)
+    halves = [each.builder.bitcast(each.value, pairs) for each in (left, right)]
+    kind, name = total.value.type, f"llvm.x86.avx512bf16.dpbf16ps.{_BITS[total.width]}"
+    function = declared(total.builder.module, name, kind, [kind, pairs, pairs])
+    return total.of(total.builder.call(function, [total.value, *halves]))
+
+
+def by_parts(target: InstructionSet, total: Lanes, left: Lanes, right: Lanes) -> Lanes:
+    """Return the sum of f32 by products of f32, each half of the words in turn."""
+    upper = [(each.bits("u32") & _UPPER).bits("f32") for each in (left, right)]
+    lower = [(each.bits("u32") << 16).bits("f32") for each in (left, right)]
+    return total + upper[0] * upper[1] + lower[0] * lower[1]
 
 
 def by_pairs(target: InstructionSet, total: Lanes, left: Lanes, right: Lanes) -> Lanes:

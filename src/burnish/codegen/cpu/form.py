@@ -60,14 +60,15 @@ class Packing:
 
 
 @dataclass(frozen=True, slots=True)
-class Quads:
-    """Products of bytes that are summed four at a time: `burnish.codegen.cpu.quads`."""
+class Words:
+    """Products of short numbers that are summed a word at a time: `burnish.codegen.cpu.words`."""
 
     dot: str
     """The intrinsic that adds them."""
-    unsigned: int
-    """The read that gives four unsigned bytes."""
-    signed: int
+    left: int
+    """The read that gives words as they lie; of bytes, the unsigned ones."""
+    right: int
+    """The read of the constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,8 @@ class NestForm:
     output: Linear
     is_far: bool = False
     """Whether the output goes to memory, and is too large to be in a cache already."""
-    quads: Quads | None = None
-    """How each step along the sum adds four products of bytes; None: it adds one product."""
+    words: Words | None = None
+    """How each step along the sum adds the products of a word; None: it adds one product."""
 
 
 @dataclass(frozen=True, slots=True)

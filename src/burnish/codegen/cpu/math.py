@@ -61,6 +61,8 @@ SINGLE: Mapping[str, Body] = MappingProxyType(
         "fmod": math_system.fmod,
         "narrow_f16": halves.narrow_f16,
         "narrow_bf16": halves.narrow_bf16,
+        "dot2": dots.by_parts,
+        "dot2_bf16": dots.by_twos,
     }
 )
 """For f32."""
@@ -89,7 +91,10 @@ def _system(function: str, target: InstructionSet, *arguments: Lanes) -> Lanes:
     return math_system.each_lane(function, *arguments)
 
 
-_ARGUMENTS = {"power": 2, "modulo": 2, "fmod": 2, "dot4": 3, "dot4_vnni": 3}
+_ARGUMENTS = {
+    "power": 2, "modulo": 2, "fmod": 2, "dot4": 3, "dot4_vnni": 3,
+    "dot2": 3, "dot2_bf16": 3,
+}  # fmt: skip
 """How many, where it is not one."""
 
 

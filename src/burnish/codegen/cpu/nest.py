@@ -12,7 +12,7 @@ from llvmlite import ir
 from burnish.codegen.cpu import intrinsics
 from burnish.codegen.cpu.blocking import Blocking
 from burnish.codegen.cpu.expression import emit
-from burnish.codegen.cpu.form import NestForm, Quads, Range, axis_names
+from burnish.codegen.cpu.form import NestForm, Range, Words, axis_names
 from burnish.codegen.cpu.lanes import Lanes
 from burnish.codegen.cpu.loops import Arithmetic, along_axis, counted, once
 from burnish.codegen.cpu.memory import (
@@ -315,8 +315,8 @@ class NestWriter:
     def _accumulate(self, slot: LlvmValue, spot: Spot) -> None:
         builder, op = self._builder, self._nest.op
         assert op.combine is not None
-        if self._nest.quads is not None:
-            builder.store(self._dotted(self._nest.quads, builder.load(slot), spot), slot)
+        if self._nest.words is not None:
+            builder.store(self._dotted(self._nest.words, builder.load(slot), spot), slot)
             return
         value = self._value(op.body, spot)
         if self._blocking.horizontal and spot.mask is not None:
@@ -325,13 +325,14 @@ class NestWriter:
         total = self._combined(builder.load(slot), value, self._blocking.width)
         builder.store(total, slot)
 
-    def _dotted(self, quads: Quads, total: LlvmValue, spot: Spot) -> LlvmValue:
-        """Return a sum with four products of bytes added to each lane."""
-        left, right = (self._reader.read(at, spot) for at in (quads.unsigned, quads.signed))
+    def _dotted(self, words: Words, total: LlvmValue, spot: Spot) -> LlvmValue:
+        """Return a sum with the products of a word added to each lane."""
+        left, right = (self._reader.read(at, spot) for at in (words.left, words.right))
         if self._blocking.horizontal and spot.mask is not None:
             left = self._builder.select(spot.mask, left, ir.Constant(left.type, None))
-        lanes = [Lanes(self._builder, value, "i32") for value in (total, left, right)]
-        return intrinsics.call(quads.dot, *lanes).value
+        dtype = self._nest.op.body.dtype
+        factors = [Lanes(self._builder, value, "i32").bits(dtype) for value in (left, right)]
+        return intrinsics.call(words.dot, Lanes(self._builder, total, dtype), *factors).value
 
     def _combined(self, total: LlvmValue, value: LlvmValue, width: int) -> LlvmValue:
         op = self._nest.op

@@ -32,6 +32,8 @@ class InstructionSet:
     dot: Literal["dot4", "dot4_vnni"] = field(default="dot4", compare=False)
     """How kernels add four products of bytes. What the second needs besides, those kernels require
     that use it (`burnish.codegen.cpu.intrinsics.NEEDS`); all others run without."""
+    dot_bf16: Literal["dot2", "dot2_bf16"] = field(default="dot2", compare=False)
+    """How kernels add two products of bf16; as above."""
 
     @property
     def text(self) -> str:
@@ -93,11 +95,15 @@ def detect() -> InstructionSet:
 
 
 def _with_dots(target: InstructionSet) -> InstructionSet:
-    """Return a target with the best way to multiply bytes that this machine has."""
+    """Return a target with the best ways to multiply short numbers that this machine has."""
     import llvmlite.binding as llvm
 
-    has_vnni = target.lanes == 16 and llvm.get_host_cpu_features().get("avx512vnni", False)
-    return replace(target, dot="dot4_vnni") if has_vnni else target
+    present = llvm.get_host_cpu_features() if target.lanes == 16 else {}
+    if present.get("avx512vnni", False):
+        target = replace(target, dot="dot4_vnni")
+    if present.get("avx512bf16", False):
+        target = replace(target, dot_bf16="dot2_bf16")
+    return target
 
 
 def _is_x86() -> bool:

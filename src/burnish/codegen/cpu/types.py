@@ -39,6 +39,23 @@ Builder = Any
 Native = Any
 """A module, a function or a machine, as llvmlite has them."""
 
+
+class _BFloatType(ir.Type):  # type: ignore[misc]
+    """The type `bfloat` of LLVM, which llvmlite has no class for."""
+
+    def _to_string(self) -> str:
+        return "bfloat"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self))
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+
+BFLOAT = _BFloatType()
+"""For instructions that take bf16; in registers of ours they are 16 bits of an integer."""
+
 FLOATS = ("f32", "f64")
 HALVES = ("f16", "bf16")
 SIGNED = ("i8", "i16", "i32", "i64")

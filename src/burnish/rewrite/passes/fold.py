@@ -17,6 +17,9 @@ from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.passes.counted import Counted, InPlacePass, counted
 
+FEWEST_WEIGHTS = 1 << 10
+"""Constants of bf16 with no more elements are made f32 without a second thought."""
+
 _WHOLE = (ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL)
 
 
@@ -78,7 +81,7 @@ def folded(node: ir.Node, shapes: Shapes, limits: FoldLimits) -> tuple[Array, ..
     if counted_out is not None:
         return (counted_out,)
     inputs = _constants(node, shapes.constants)
-    if inputs is None:
+    if inputs is None or _widens_weights(node):
         return None
     opset = shapes.constants.opset
     results = evaluate(node, inputs, opset=opset, limit_bytes=limits.input_bytes)
@@ -87,6 +90,18 @@ def folded(node: ir.Node, shapes: Shapes, limits: FoldLimits) -> tuple[Array, ..
     before = sum(array.nbytes for array in inputs if array is not None)
     grows = sum(array.nbytes for array in results) > max(limits.growth_bytes, before)
     return None if grows else tuple(result.copy() for result in results)
+
+
+def _widens_weights(node: ir.Node) -> bool:
+    """Return whether a node makes f32 of weights that somebody has stored in half of the bytes.
+
+    Who multiplies them may read them as they are (`burnish.tile.steps.halves`).
+    """
+    value = node.inputs[0]
+    tensor = None if value is None else constant_tensor(value)
+    if node.op_type != "Cast" or tensor is None or tensor.dtype != ir.DataType.BFLOAT16:
+        return False
+    return node.outputs[0].dtype == ir.DataType.FLOAT and tensor.size > FEWEST_WEIGHTS
 
 
 def _counted_out(node: ir.Node, shapes: Shapes) -> Array | None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from burnish.core.errors import ModelError
-from burnish.rewrite import kernels
 from burnish.rewrite.options import Edges, Operators, OptimizeOptions, Precision, Target
 from burnish.rewrite.passes import preparing
 from burnish.rewrite.pipeline import collector_paused
+from burnish.rewrite.precision.bf16_products import products_in_bf16
 from burnish.rewrite.precision.half import Halved, in_half
 from burnish.rewrite.precision.half_plan import NOTHING_SEEN
 from burnish.rewrite.precision.half_types import HALVES
@@ -25,15 +25,11 @@ from burnish.rewrite.precision.weights import Bits
 
 __all__ = [
     "ChangedNode", "Converted", "KeptNode", "Precision", "PrecisionReport", "bits_for",
-    "calibrated_values", "convert", "require_kernels",
+    "calibrated_values", "convert",
 ]  # fmt: skip
 
 _FULL_RANGE = frozenset({"avx512_vnni", "avx_vnni", "amx_int8", "asimddp"})
 """Processor flags of instructions that add 8-bit products without running out of 16 bits."""
-
-
-_MULTIPLIES: Mapping[Target, tuple[str, ...]] = {"cpu": ("fp16",), "cuda": ("fp16", "bf16")}
-"""In which narrow floats products run on a target: as they are, or between casts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +76,8 @@ def convert(  # noqa: PLR0913  (each is a choice of its own)
     if precision == "int8":
         how = f"dynamic, per channel, {bits} bits"
         return _in_integers(precision, how, in_int8(model, bits=bits, ops=ops, keep=keep))
-    require_kernels(precision, target)
+    if precision == "bf16" and target == "cpu":
+        return _products(precision, products_in_bf16(model, keep=keep))
     half = HALVES[precision]
     halved = in_half(model, half, target=target, edges=edges, keep=keep, magnitudes=magnitudes)
     return _in_floats(precision, halved)
@@ -91,6 +88,11 @@ def _in_floats(precision: Precision, found: Halved) -> Converted:
     return Converted(
         found.model, PrecisionReport(precision, how, found.changed, found.kept, found.notes)
     )
+
+
+def _products(precision: Precision, found: Halved) -> Converted:
+    how = f"{len(found.changed)} products, summed in fp32"
+    return Converted(found.model, PrecisionReport(precision, how, found.changed, found.kept))
 
 
 def bits_for(flags: Sequence[str]) -> Bits:
@@ -111,15 +113,6 @@ def _in_integers(precision: Precision, how: str, found: Quantised) -> Converted:
         if convolutions and precision == "int8"
         else f"leave -p {precision} away",
     )
-
-
-def require_kernels(precision: str, target: Target) -> None:
-    """Raise where products cannot run in a narrow float on a target; integers run everywhere."""
-    if precision in HALVES and precision not in _MULTIPLIES[target]:
-        raise ModelError(
-            f"{kernels.table(target).provider} of ONNX Runtime has no kernels for {precision}",
-            hint="for GPUs, add --target cuda; for CPUs, write -p fp16 or -p int8",
-        )
 
 
 def _flat(model: ir.Model) -> ir.Model:

@@ -15,6 +15,22 @@ NARROW, WIDE = ir.DataType.BFLOAT16, ir.DataType.FLOAT
 HALVES = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
 _TYPED = ("to", "dtype", "output_datatype")
 
+ROUNDED = (
+    "ONNX Runtime's CPU provider has no bf16: what is compared computes in f32, and rounds each "
+    "value to bf16"
+)
+"""What people are told where `rounding` runs in place of a model."""
+
+
+def computes_in_bf16(model: ir.Model) -> bool:
+    """Return whether any node but a cast reads or gives bf16."""
+    return any(
+        value is not None and value.dtype == NARROW
+        for node in model.graph.all_nodes()
+        if node.op_type != "Cast"
+        for value in (*node.inputs, *node.outputs)
+    )
+
 
 def in_f32(model: ir.Model, kinds: Collection[ir.DataType] = (NARROW,)) -> ir.Model:
     """Return a copy in which every tensor of these kinds, and every cast to one, is of f32.

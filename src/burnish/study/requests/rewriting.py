@@ -165,8 +165,8 @@ class CompileCommand:
         v.DeviceMemory, Saying("What is moved is told, and what operator by operator would be.")
     ] = None
     precision: Annotated[v.Precision, Saying(
-        "int8 on CPUs: MODEL is rewritten first, as `burnish optimize -p int8` does, and written "
-        "beside FOLDER."
+        "int8 or bf16, on CPUs: MODEL is rewritten first, as `burnish optimize -p` does, and "
+        "written beside FOLDER."
     )] = None  # fmt: skip
     fusion: Annotated[
         Literal["none", "element-wise", "full"],

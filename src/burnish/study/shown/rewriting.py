@@ -110,7 +110,8 @@ def compile_lines(report: CompileReport) -> Shown:
         yield from _rewritten_first(report.rewritten)
     for plan in report.plans:
         yield from _plan(plan, "" if report.target.startswith("cpu") else ", on the CPU")
-    yield from (f"note: {note}" for note in report.notes)
+    notes = (*report.notes, *(report.parity.notes if report.parity is not None else ()))
+    yield from (f"note: {note}" for note in notes)
     yield proved(report)
     if report.parity is None:
         engine = backend_of(report.target).engine
@@ -125,6 +126,8 @@ def _rewritten_first(report: OptimizeReport) -> Shown:
         yield from _converted(report.conversion)
     if report.deviation is not None:
         yield from _moved(report.deviation)
+    elif report.parity is not None:
+        yield verdict(report.parity)
     yield f"{_sizes(report)}: {report.target}, which the kernels are compiled from"
 
 
