@@ -29,12 +29,14 @@ class Predictions:
     space: Space = Space(top=4, visits=24)  # noqa: RUF009  # frozen
     again: Space = Space(top=4, visits=10)  # noqa: RUF009  # frozen
     """How far to look from the tile of a smaller group with the same anchor."""
+    orders: Layouts | None = None
+    """How tensors lie in memory; None: as the machine's kernels lay them out."""
     _answers: dict[str, Candidate | str] = field(default_factory=dict)
     _tiles: dict[str, Tile] = field(default_factory=dict)
-    _orders: Layouts = field(init=False)
 
     def __post_init__(self) -> None:
-        self._orders = orders_on(self.graph, self.machine)
+        if self.orders is None:
+            self.orders = orders_on(self.graph, self.machine)
 
     def __call__(self, group: Group) -> float:
         """Return the seconds of the best candidate schedule."""
@@ -55,7 +57,7 @@ class Predictions:
         # a larger group with the same anchor mostly wants a tile like the smaller one's
         known = self._tiles.get(group.anchor.output)
         space, seeds = (self.space, []) if known is None else (self.again, [known])
-        ranking = candidates(group, self.graph, self.machine, space, seeds, self._orders)
+        ranking = candidates(group, self.graph, self.machine, space, seeds, self.orders)
         if not ranking.candidates:
             return ranking.reason
         work = sum(op.work for op in group.ops)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
@@ -13,6 +14,7 @@ from burnish.codegen.cpu.compile import MachineCode, assembly, compile_module, l
 from burnish.codegen.cpu.intrinsics import needed
 from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.target import InstructionSet, by_name, detect
+from burnish.codegen.cpu.winograd import in_blocks
 from burnish.codegen.cpu.words import BYTES, HALVES
 from burnish.core import records, settings
 from burnish.core.errors import MissingCapabilityError
@@ -24,12 +26,19 @@ from burnish.runtime.cpu.driver import LoopDriver
 from burnish.runtime.cpu.runner import CpuCode, CpuLaunch
 from burnish.runtime.folder import IMAGE
 from burnish.store.compiled import KERNELS
+from burnish.tile.channels_last import image_orders
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine, machine
+from burnish.tile.partition import partition
+from burnish.tile.predict import Predictions
 from burnish.tile.schedule import Schedule
 
 logger = logging.getLogger(__name__)
+
+LEAST_GAIN = 0.1
+"""Of a convolution's predicted time that another way to compute it must save: its neighbours may
+lose something, as less of it shares a kernel with them."""
 
 _SYSTEM_FLAGS = {
     "sse4.1": "sse4_1", "sse4.2": "sse4_2", "bmi": "bmi1", "lzcnt": "abm",
@@ -77,6 +86,20 @@ class CpuBackend(Backend):
         object.__setattr__(self, "target", found.text)
         object.__setattr__(self, "requires", _flags(found.required))
         object.__setattr__(self, "compiler", f"llvmlite {llvmlite.__version__}")
+
+    def adapted(self, graph: TileGraph) -> TileGraph:
+        """Return the graph with convolutions by Winograd's method where that should be faster."""
+        return in_blocks(graph, self._fastest)
+
+    def _fastest(self, ways: Sequence[TileGraph]) -> int:
+        """Return the way that is predicted to take least: the first, unless another gains."""
+        seconds = [min(map(partial(self._seconds, way), image_orders(way))) for way in ways]
+        best = min(range(len(ways)), key=lambda place: seconds[place])
+        return best if seconds[best] <= (1 - LEAST_GAIN) * seconds[0] else 0
+
+    def _seconds(self, graph: TileGraph, orders: Layouts) -> float:
+        predicted = Predictions(graph, self.machine, orders=orders)
+        return sum(map(predicted, partition(graph, self.machine, predictor=predicted).groups))
 
     def emit(
         self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
