@@ -24,6 +24,9 @@ with scratch("held") as folder, file_beside(Path(sys.argv[1]), prefix=".m.", suf
 """  # noqa: E501
 
 
+NUMBER = "0123456789abcdef"
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an empty folder in which scratch folders are made."""
@@ -91,13 +94,24 @@ def test_foreign_files_and_links_are_left_alone(home: Path, tmp_path: Path) -> N
     (home / "burnish-link").symlink_to(target)
     (home / "burnish-file").touch()
     (home / "other").mkdir()
+    (home / f"burnish-check-{NUMBER}").symlink_to(target)
     sweep(home)
-    assert len(list(home.iterdir())) == 3
+    assert len(list(home.iterdir())) == 4
     assert (target / "precious").exists()
 
 
+@pytest.mark.parametrize(
+    "name", ["burnish-results", "burnish-check-1", "burnish-deadbeef", f"burnish-x-{NUMBER}00"]
+)
+def test_a_users_folder_that_begins_with_our_name_is_left_alone(home: Path, name: str) -> None:
+    (home / name).mkdir()
+    (home / name / "precious").touch()
+    sweep(home)
+    assert (home / name / "precious").exists()
+
+
 def test_a_note_can_only_name_what_we_may_have_made(home: Path, tmp_path: Path) -> None:
-    stale = home / "burnish-beside-x"
+    stale = home / f"burnish-beside-{NUMBER}"
     stale.mkdir()
     model = tmp_path / "model.onnx"
     model.touch()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from burnish.core.held import free, held_folder
+from burnish.core.held import free, held_folder, is_numbered
 
 SUFFIX = ".burnish-draft"
 OLD = "old"
@@ -32,10 +32,11 @@ def draft_beside(target: Path) -> Iterator[Path]:
 def sweep(parent: Path) -> None:
     """Remove the drafts that nobody holds any more; put back what one of them had moved away."""
     for folder in parent.glob(f".*{SUFFIX}"):
-        with free(folder) as is_free:
-            if is_free:
-                put_back(folder)
-                shutil.rmtree(folder, ignore_errors=True)
+        if is_numbered(folder.name):
+            with free(folder) as is_free:
+                if is_free:
+                    put_back(folder)
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def put_back(folder: Path) -> None:

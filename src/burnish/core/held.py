@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_NUMBER_BYTES = 8
+_NUMBERED = re.compile(rf".*[-.][0-9a-f]{{{2 * _NUMBER_BYTES}}}(?:\..*)?", re.DOTALL)
 
 
 @contextmanager
@@ -20,7 +24,7 @@ def held_folder(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
     lock = None
     while lock is None:
         # named before it is made: a signal may come between any two steps
-        folder = parent / f"{prefix}{os.urandom(8).hex()}{suffix}"
+        folder = parent / f"{prefix}{os.urandom(_NUMBER_BYTES).hex()}{suffix}"
         try:
             folder.mkdir(mode=0o700)
             lock = _locked(folder)
@@ -30,6 +34,11 @@ def held_folder(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
             _removed(folder)
             if lock is not None:
                 os.close(lock)
+
+
+def is_numbered(name: str) -> bool:
+    """Return whether a name has the form that `held_folder` gives; nobody else's has it."""
+    return _NUMBERED.fullmatch(name) is not None
 
 
 @contextmanager

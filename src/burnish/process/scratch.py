@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from burnish.core.held import free, held_folder
+from burnish.core.held import free, held_folder, is_numbered
 
 PREFIX = "burnish-"
 _BESIDE = ".beside"
@@ -61,12 +61,16 @@ def file_beside(home: Path, *, prefix: str, suffix: str) -> Iterator[Path]:
 
 
 def sweep(where: Path) -> None:
-    """Remove what processes of this user left that are no more; never raises."""
+    """Remove what processes of this user left that are no more; never raises.
+
+    A user's own folder may begin with our name: only what has the whole form of ours is looked at.
+    """
     with suppress(OSError):
         for folder in where.glob(f"{PREFIX}*"):
-            with suppress(OSError, ValueError), free(folder) as is_free:
-                if is_free:
-                    _remove(folder)
+            if is_numbered(folder.name):
+                with suppress(OSError, ValueError), free(folder) as is_free:
+                    if is_free:
+                        _remove(folder)
 
 
 def _remove(folder: Path) -> None:
