@@ -99,7 +99,7 @@ def _begin(interpret: str) -> None:
 
 @lru_cache(maxsize=1)
 def _folder() -> Path:
-    made = tempfile.TemporaryDirectory(prefix="burnish-kernels-")
+    made = tempfile.TemporaryDirectory(prefix="kernels-")
     atexit.register(made.cleanup)
     return Path(made.name)
 
