@@ -19,20 +19,28 @@ pytestmark = pytest.mark.gpu
 
 SIZE = 1 << 16
 CALLS = ("x", "t", "u", "y")
-WORK = BoundWork(
-    calls=tuple(
-        CubinCall(SOURCES["double"], (a, b), (b,), (SIZE // 128, 1, 1), nodes=(f"double_{a}",))
-        for a, b in pairwise(CALLS)
-    ),
-    tensors={name: TensorSpec(name, "f32", (SIZE,)) for name in CALLS},
-    inputs=("x",),
-    outputs=("y",),
-)
 
 
-@pytest.fixture
-def model(card: NvidiaDriver) -> DeviceModel:
-    done = assemble([WORK], {SOURCES["double"]: built("double", card.device.architecture)})
+def work(kernel: str) -> BoundWork:
+    """Return y = 8x, by three kernels each of which reads what the one before it wrote."""
+    return BoundWork(
+        calls=tuple(
+            CubinCall(SOURCES[kernel], (a, b), (b,), (SIZE // 128, 1, 1), nodes=(f"double_{a}",))
+            for a, b in pairwise(CALLS)
+        ),
+        tensors={name: TensorSpec(name, "f32", (SIZE,)) for name in CALLS},
+        inputs=("x",),
+        outputs=("y",),
+    )
+
+
+@pytest.fixture(params=["double", "waiting"])
+def model(card: NvidiaDriver, request: pytest.FixtureRequest) -> DeviceModel:
+    """Return a model whose kernels start one after the other, or early."""
+    kernel = request.param
+    if kernel == "waiting" and card.device.capability < (9, 0):
+        pytest.skip("only from Hopper on kernels start early")
+    done = assemble([work(kernel)], {SOURCES[kernel]: built(kernel, card.device.architecture)})
     return DeviceModel(card, done.table, done.code, done.constants, where="test")
 
 
@@ -71,7 +79,9 @@ def test_a_bundle_is_timed(card: NvidiaDriver, tmp_path: Path) -> None:
 
     recipe = Recipe("f32", (SIZE,), seed=1)
     expected = Expected((((0, SIZE),),), ("right",), relative=1e-6, scale=1.0)
-    group = BundledGroup("s", {"x": recipe}, {"y": expected}, (BundledCandidate("one", WORK),))
+    group = BundledGroup(
+        "s", {"x": recipe}, {"y": expected}, (BundledCandidate("one", work("double")),)
+    )
     values = {"right": 8 * made(recipe)}
     path = tmp_path / "b"
     bundles.write(
