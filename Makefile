@@ -46,7 +46,7 @@ bench: bench-quick bench-compile bench-whatif zoo  ## the figures that docs quot
 	$(BIN)/python benchmarks/zoo_speed.py --prepare
 	$(BIN)/python benchmarks/zoo_speed.py
 	@echo "not run: benchmarks/gpu_bert.py, benchmarks/gpu_folders.py,"
-	@echo "         benchmarks/gpu_kernels.py, benchmarks/gpu_case.py (one of its cases),"
+	@echo "         benchmarks/gpu_kernels.py, benchmarks/gpu_case.py, benchmarks/gpu_elsewhere.py (parts of it),"
 	@echo "         benchmarks/gpu_torch.py, benchmarks/gpu_larger.py, benchmarks/cuda_graph.py (an NVIDIA GPU),"
 	@echo "         benchmarks/tf_bert.py (TensorFlow), benchmarks/coverage.py (the coverage tool in ../shared),"
 	@echo "         benchmarks/architectures.py, benchmarks/forms.py (the same), benchmarks/zoo_precision.py,"

@@ -21,7 +21,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from gpu_elsewhere import ELSEWHERE, FARTHEST, ORT, TENSORS, Elsewhere, Timer
+from gpu_elsewhere import AUTOTUNED, ELSEWHERE, FARTHEST, FLASH, ORT, TENSORS, Elsewhere, Timer
 from gpu_ours import Ours
 from gpu_plan import (
     Case,
@@ -64,7 +64,9 @@ def study(case: Case, asked: argparse.Namespace, write: Callable[[dict[str, Any]
     def plan_of(fusion: str) -> Plan:
         return planned(model, fusion, told if fusion == "full" else {})
 
-    fusions = [*asked.fusions.split(","), *(ABLATION if asked.case in asked.ablate else ())]
+    fusions = asked.fusions.split(",")
+    fusions += ABLATION if asked.case in asked.ablate.split(",") else ()
+    fusions += ("full+late",) if asked.case in asked.late.split(",") else ()
     if asked.dry:
         for name in fusions:
             prepared(plan_of, name, asked, result, told)
@@ -72,6 +74,8 @@ def study(case: Case, asked: argparse.Namespace, write: Callable[[dict[str, Any]
         return
     bench = Bench(built, case, asked, result)
     modes = asked.modes.split(",")
+    modes += [FLASH] if asked.case in asked.flash.split(",") else []
+    modes += [AUTOTUNED] if asked.case in asked.autotune.split(",") else []
     with bench.elsewhere([mode for mode in modes if mode in ELSEWHERE], model):
         for name in fusions:
             bench.add(name, *prepared(plan_of, name, asked, result, told))
@@ -147,7 +151,7 @@ class Bench:
         result["eager_error"] = error_of(self.half, self.exact)
         result["baseline_s"], result["baseline_bytes"], result["failing"] = {}, {}, {}
         self.timers: dict[str, Timer] = {}
-        self.others: dict[str, Elsewhere] = {}
+        self.others: list[Elsewhere] = []
         self.theirs: dict[str, Callable[[], object]] = {}
         self.plans: dict[str, tuple[Plan, Others, Ours]] = {}
 
@@ -172,45 +176,58 @@ class Bench:
     @contextmanager
     def elsewhere(self, modes: Sequence[str], model: Graph) -> Iterator[None]:
         """Let other processes prepare baselines meanwhile; they end with this."""
-        import torch
-
-        if any(mode in ORT for mode in modes):
-            written_for_onnxruntime(model, self.folder)
-            inputs = {name: tensor.cpu() for name, tensor in self.inputs.items()}
-            outputs, exact = (tuple(t.cpu() for t in each) for each in (self.half, self.exact))
-            known = {"inputs": inputs, "outputs": outputs, "exact": exact}
-            torch.save(known, self.folder / TENSORS)
         place, small = self.asked.ort_site, self.asked.small
-        for mode in modes:
-            self.others[mode] = Elsewhere(self.asked.case, mode, self.folder, place, small=small)
+        lots = [[mode] for mode in modes if mode not in ORT]
+        if together := [mode for mode in modes if mode in ORT]:
+            try:
+                self._write_for_onnxruntime(model)
+                lots.append(together)
+            except Exception as error:
+                self.result["failing"] |= dict.fromkeys(together, str(error)[-300:])
+        for lot in lots:
+            self.others.append(Elsewhere(self.asked.case, lot, self.folder, place, small=small))
         try:
             yield
         finally:
-            for other in self.others.values():
+            for other in self.others:
                 other.stop()
+
+    def _write_for_onnxruntime(self, model: Graph) -> None:
+        """Write a model as it was exported and as burnish rewrites it, inputs and results."""
+        import onnx_ir as ir
+        import torch
+
+        from burnish.rewrite.options import OptimizeOptions
+        from burnish.rewrite.pipeline import optimize
+        from burnish.rewrite.static import static
+
+        rewritten = optimize(static(model.clone(), {}), OptimizeOptions(target="cuda")).model
+        for mode, found in (("ort", model), ("ort-rewritten", rewritten)):
+            ir.save(found, self.folder / ORT[mode])
+        inputs = {name: tensor.cpu() for name, tensor in self.inputs.items()}
+        outputs, exact = (tuple(t.cpu() for t in each) for each in (self.half, self.exact))
+        known = {"inputs": inputs, "outputs": outputs, "exact": exact}
+        torch.save(known, self.folder / TENSORS)
 
     def wait_for_others(self) -> None:
         """Take the baselines of other processes in; one that fails or computes wrong is told."""
-        for mode, other in self.others.items():
-            try:
-                said = other.ready(self.asked.until or time.time() + 600)
-            except (RuntimeError, ValueError) as error:
-                self.result["failing"][mode] = str(error)[-300:]
-                continue
-            error = said.get("error", 0.0)
-            self.result.setdefault("baseline_error", {})[mode] = error
-            if not error < FARTHEST:
-                self.result["failing"][mode] = f"its results are {error:.1e} off"
-                continue
-            self.timers[mode] = other
-            self.result["baseline_s"][mode] = said["seconds"]
-            self.result["baseline_bytes"][mode] = said.get("memory_bytes")
+        for other in self.others:
+            for mode, said in other.ready(self.asked.until or time.time() + 600).items():
+                error = said.get("error", 0.0)
+                self.result.setdefault("baseline_error", {})[mode] = error
+                if "failed" in said or not error < FARTHEST:
+                    why = said.get("failed", f"its results are {error:.1e} off")
+                    self.result["failing"][mode] = why
+                    continue
+                self.timers[mode] = partial(other.timed, mode)
+                self.result["baseline_s"][mode] = said["seconds"]
+                self.result["baseline_bytes"][mode] = said.get("memory_bytes")
 
     def baselines(self, modes: Sequence[str]) -> None:
         """Compile PyTorch in each mode; one that fails is told and left out."""
         images = any(each.dim() == 4 for each in self.given)
         for mode in modes:
-            if "+" in mode and not images:
+            if mode.endswith("+channels-last") and not images:
                 continue
             begun = time.monotonic()
             try:
@@ -263,19 +280,6 @@ class Bench:
             self.result["speedup"] = interval(rounds[best], rounds[mine])
 
 
-def written_for_onnxruntime(model: Graph, folder: Path) -> None:
-    """Write a model as it was exported, and as burnish rewrites it for this runtime."""
-    import onnx_ir as ir
-
-    from burnish.rewrite.options import OptimizeOptions
-    from burnish.rewrite.pipeline import optimize
-    from burnish.rewrite.static import static
-
-    rewritten = optimize(static(model.clone(), {}), OptimizeOptions(target="cuda")).model
-    for mode, found in (("ort", model), ("ort-rewritten", rewritten)):
-        ir.save(found, folder / ORT[mode])
-
-
 def main() -> None:
     """Study the case; what fails is written too."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -289,6 +293,9 @@ def main() -> None:
     parser.add_argument("--dry", action="store_true", help="run nothing: no card is needed")
     parser.add_argument("--processes", type=int, default=4)
     parser.add_argument("--ablate", default="", help="cases that are run less fused, too")
+    parser.add_argument("--late", default="", help="cases whose kernels also wait for each other")
+    parser.add_argument("--autotune", default="", help="cases that PyTorch tunes for minutes, too")
+    parser.add_argument("--flash", default="", help="cases whose attention is PyTorch's own, too")
     parser.add_argument("--ort-site", default="/tmp/ort_site", help="where onnxruntime-gpu is")
     parser.add_argument("--until", type=float, default=0.0, help="when others must be ready")
     parser.add_argument("--folder", default="/tmp/burnish_gpu_kernels")

@@ -1,12 +1,13 @@
-"""A baseline of `gpu_case.py` in a process of its own, timed when asked to.
+"""Baselines of `gpu_case.py` in a process of their own, timed when asked to.
 
-    python benchmarks/gpu_elsewhere.py bert-base:1 max-autotune --folder FOLDER
-    python benchmarks/gpu_elsewhere.py bert-base:1 ort-rewritten --folder FOLDER
+    python benchmarks/gpu_elsewhere.py bert-base:1 max-autotune-no-cudagraphs --folder FOLDER
+    python benchmarks/gpu_elsewhere.py bert-base:1 ort,ort-rewritten --folder FOLDER
 
 What compiles for minutes, or brings libraries that do not go with others, harms nobody here. Says
-in one line of JSON that it is ready and how near its results are, then answers each number of calls
-with the median milliseconds of so many replays. ONNX Runtime runs the export (`ort`), or what
-burnish makes of it (`ort-rewritten`): `gpu_case.py` has written both, with inputs and results.
+in one line of JSON of each baseline how near its results are, or why there is none; then answers
+each name and number of calls with the median milliseconds of so many replays. ONNX Runtime runs the
+export (`ort`), or what burnish makes of it (`ort-rewritten`): `gpu_case.py` has written both, with
+inputs and results.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import selectors
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -34,42 +36,47 @@ Timer = Callable[[int], float]
 ORT = {"ort": "model.onnx", "ort-rewritten": "rewritten.onnx"}
 """How ONNX Runtime's rows are called, and which file each runs."""
 TENSORS = "tensors.pt"
-ELSEWHERE = (*ORT, "max-autotune-no-cudagraphs")
+AUTOTUNED = "max-autotune-no-cudagraphs"
+"""Captured by hand, as all others are."""
+FLASH = "default+flash"
+"""What is compiled once is not compiled anew for another attention in the same process."""
+ELSEWHERE = (*ORT, AUTOTUNED, FLASH)
 FARTHEST = 0.05
 """Relative error beyond which a baseline computes something else."""
 
 
 class Elsewhere:
-    """A baseline that another process runs."""
+    """Baselines that another process runs."""
 
-    def __init__(self, case: str, mode: str, folder: Path, ort_site: str, *, small: bool) -> None:
-        words = [sys.executable, __file__, case, mode, f"--folder={folder}"]
+    def __init__(
+        self, case: str, modes: Sequence[str], folder: Path, ort_site: str, *, small: bool
+    ) -> None:
+        words = [sys.executable, __file__, case, ",".join(modes), f"--folder={folder}"]
         words += ["--small"] if small else []
-        paths = [ort_site] if mode in ORT else []
+        paths = [ort_site] if ORT.keys() & set(modes) else []
         paths += [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-        with (folder / f"{mode}.log").open("w") as log:
+        self.modes, self._log = modes, folder / f"{modes[0]}.log"
+        with self._log.open("w") as log:
             self._process = subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             )  # fmt: skip
-        self._log = folder / f"{mode}.log"
 
-    def ready(self, until: float) -> dict[str, Any]:
-        """Return what it says when it is ready; `RuntimeError`: it is not, and is ended."""
-        said = self._line(until)
-        if not said:
-            self.stop()
-            last = self._log.read_text().strip().splitlines()[-1:] or ["it is not ready in time"]
-            raise RuntimeError(last[0])
-        found: dict[str, Any] = json.loads(said)
-        return found
+    def ready(self, until: float) -> dict[str, dict[str, Any]]:
+        """Return what it says of each baseline; one that is not ready in time is ended."""
+        if said := self._line(until):
+            found: dict[str, dict[str, Any]] = json.loads(said)
+            return found
+        self.stop()
+        last = self._log.read_text().strip().splitlines()[-1:] or ["nothing was said"]
+        return {mode: {"failed": f"not ready in time: {last[0]}"} for mode in self.modes}
 
-    def __call__(self, calls: int) -> float:
-        """Return the median milliseconds of so many replays."""
+    def timed(self, mode: str, calls: int) -> float:
+        """Return the median milliseconds of so many replays; without an answer, too many."""
         assert self._process.stdin is not None
-        self._process.stdin.write(f"{calls}\n")
+        self._process.stdin.write(f"{mode} {calls}\n")
         self._process.stdin.flush()
-        return float(self._line(time.time() + 60))
+        return float(self._line(time.time() + 60) or "inf")
 
     def stop(self) -> None:
         """End the process."""
@@ -77,7 +84,7 @@ class Elsewhere:
         self._process.wait()
 
     def _line(self, until: float) -> str:
-        """Return the next line; empty: none came in time."""
+        """Return the next line; empty: none came in time, or none will."""
         assert self._process.stdout is not None
         with selectors.DefaultSelector() as waiting:
             waiting.register(self._process.stdout, selectors.EVENT_READ)
@@ -155,22 +162,35 @@ def pytorch_of(mode: str, case: Case, *, small: bool) -> tuple[Timer, dict[str, 
     return timer, {"memory_bytes": memory_beside(run) + weights}
 
 
+def prepared(mode: str, asked: argparse.Namespace) -> tuple[Timer | None, dict[str, Any]]:
+    """Return a baseline's timer and what is to be said of it; a failure is said, too."""
+    begun = time.monotonic()
+    try:
+        if mode in ORT:
+            timer, told = onnxruntime_of(mode, asked.folder)
+        else:
+            timer, told = pytorch_of(mode, parse_case(asked.case), small=asked.small)
+    except Exception as error:
+        traceback.print_exc()
+        return None, {"failed": f"{type(error).__name__}: {error}"[-300:]}
+    return timer, {"seconds": time.monotonic() - begun, **told}
+
+
 def main() -> None:
     """Prepare, say so, and answer."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("case")
-    parser.add_argument("mode")
+    parser.add_argument("modes")
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--small", action="store_true")
     asked = parser.parse_args()
-    begun = time.monotonic()
-    if asked.mode in ORT:
-        timer, told = onnxruntime_of(asked.mode, asked.folder)
-    else:
-        timer, told = pytorch_of(asked.mode, parse_case(asked.case), small=asked.small)
-    print(json.dumps({"seconds": time.monotonic() - begun, **told}), flush=True)
+    found = {mode: prepared(mode, asked) for mode in asked.modes.split(",")}
+    print(json.dumps({mode: told for mode, (_, told) in found.items()}), flush=True)
     for line in sys.stdin:
-        print(timer(int(line)), flush=True)
+        mode, calls = line.split()
+        timer = found[mode][0]
+        assert timer is not None
+        print(timer(int(calls)), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from burnish.bench import student
@@ -76,25 +77,33 @@ def interval(slower: Sequence[float], faster: Sequence[float]) -> tuple[float, f
 def baseline(module: Module, inputs: tuple[Tensor, ...], mode: str) -> Callable[[], object]:
     """Return PyTorch's way of running a module, compiled; it is captured when the card is quiet.
 
-    A mode is `eager` or one of `torch.compile`; with `+channels-last`, images lie that way.
+    A mode is `eager` or one of `torch.compile`; with `+channels-last`, images lie that way; with
+    `+flash`, attention is PyTorch's own, where it would take cuDNN's.
     """
     import copy
 
     import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    plain, _, layout = mode.partition("+")
-    if layout:
+    plain, _, way = mode.partition("+")
+    if way == "channels-last":
         module = copy.deepcopy(module).to(memory_format=torch.channels_last)
         inputs = tuple(
             each.to(memory_format=torch.channels_last) if each.dim() == 4 else each
             for each in inputs
         )
-    run = module
+    kinds = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+    compiled = module
     if plain != "eager":
-        run = torch.compile(module, mode=None if plain == "default" else plain)
+        compiled = torch.compile(module, mode=None if plain == "default" else plain)
+
+    def run() -> object:
+        with sdpa_kernel(kinds) if way == "flash" else nullcontext():
+            return compiled(*inputs)
+
     with torch.no_grad():
-        run(*inputs)
-    return lambda: run(*inputs)
+        run()
+    return run
 
 
 def memory_beside(run: Callable[[], object]) -> int:

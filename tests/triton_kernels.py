@@ -16,6 +16,13 @@ DOUBLE = f"""{_HEAD}def double(x, y):
     tl.store(y + place, 2 * tl.load(x + place))
 """
 
+WAITING = f"""{_HEAD}def waiting(x, y):
+    tl.extra.cuda.gdc_wait()
+    tl.extra.cuda.gdc_launch_dependents()
+    place = tl.program_id(0) * 128 + tl.arange(0, 128)
+    tl.store(y + place, 2 * tl.load(x + place))
+"""
+
 SPILLING = f"""{_HEAD}def spilling(x, y):
     place = tl.arange(0, 64)[:, None] * 256 + tl.arange(0, 256)[None, :]
     values = tl.load(x + place)
@@ -24,6 +31,7 @@ SPILLING = f"""{_HEAD}def spilling(x, y):
 
 SOURCES = {
     "double": TritonSource("double", DOUBLE, ("f32", "f32"), warps=4, stages=1),
+    "waiting": TritonSource("waiting", WAITING, ("f32", "f32"), warps=4, stages=1),
     "spilling": TritonSource("spilling", SPILLING, ("f32", "f32"), warps=1, stages=1),
 }
 

@@ -45,9 +45,7 @@ def test_a_kernel_is_compiled_for_a_card_that_is_not_here(architecture: str) -> 
 
 
 def test_a_kernel_that_waits_for_those_ahead_is_known_as_such() -> None:
-    waiting = DOUBLE.text.replace("):\n", "):\n    tl.extra.cuda.gdc_wait()\n", 1)
-    assert waiting != DOUBLE.text
-    found = build([DOUBLE, with_text(waiting)], "sm_90")
+    found = build([DOUBLE, SOURCES["waiting"]], "sm_90")
     assert [isinstance(each, BuiltCubin) and each.kernel.early for each in found] == [False, True]
 
 

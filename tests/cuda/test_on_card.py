@@ -21,29 +21,37 @@ from triton_kernels import built
 pytestmark = pytest.mark.gpu
 
 SIZE = 1 << 16
-PLAN = DevicePlan(
-    buffers={
-        "x": Buffer("f32", (SIZE,), "input"),
-        "t": Buffer("f32", (SIZE,), "arena"),
-        "u": Buffer("f32", (SIZE,), "arena", aligned(4 * SIZE)),
-        "y": Buffer("f32", (SIZE,), "output"),
-    },
-    inputs=("x",),
-    outputs=("y",),
-    steps=tuple(
-        CubinStep("double", (a, b), (b,), (SIZE // 128, 1, 1), nodes=(f"double_{a}",))
-        for a, b in pairwise("xtuy")
-    ),
-    arena_bytes=2 * aligned(4 * SIZE),
-)
 
 
-@pytest.fixture
-def model(card: NvidiaDriver) -> DeviceExecutable:
-    found = built("double", card.device.architecture)
-    kernels = LoadedKernels(card, {"double": found.kernel}, {"double": found.code}, where="test")
+def plan(kernel: str) -> DevicePlan:
+    """Return y = 8x, by three kernels each of which reads what the one before it wrote."""
+    return DevicePlan(
+        buffers={
+            "x": Buffer("f32", (SIZE,), "input"),
+            "t": Buffer("f32", (SIZE,), "arena"),
+            "u": Buffer("f32", (SIZE,), "arena", aligned(4 * SIZE)),
+            "y": Buffer("f32", (SIZE,), "output"),
+        },
+        inputs=("x",),
+        outputs=("y",),
+        steps=tuple(
+            CubinStep(kernel, (a, b), (b,), (SIZE // 128, 1, 1), nodes=(f"double_{a}",))
+            for a, b in pairwise("xtuy")
+        ),
+        arena_bytes=2 * aligned(4 * SIZE),
+    )
+
+
+@pytest.fixture(params=["double", "waiting"])
+def model(card: NvidiaDriver, request: pytest.FixtureRequest) -> DeviceExecutable:
+    """Return a model whose kernels start one after the other, or early."""
+    name = request.param
+    if name == "waiting" and card.device.capability < (9, 0):
+        pytest.skip("only from Hopper on kernels start early")
+    found = built(name, card.device.architecture)
+    kernels = LoadedKernels(card, {name: found.kernel}, {name: found.code}, where="test")
     with card.current():
-        return DeviceExecutable(card, PLAN, kernels, 0)
+        return DeviceExecutable(card, plan(name), kernels, 0)
 
 
 def test_arrays_go_there_and_come_back(model: DeviceExecutable) -> None:

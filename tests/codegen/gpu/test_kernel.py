@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from burnish.codegen.gpu.kernel import GpuTarget, emit
-from burnish.codegen.gpu.launch import EARLY, Launch
+from burnish.codegen.gpu.launch import LEADS, WAITS, Launch, first_lines
 from burnish.codegen.gpu.layout import orders_of
 from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
@@ -58,10 +58,15 @@ def test_a_kernel_that_starts_early_waits_before_it_touches_memory(name: str) ->
     graph = graph_of(name)
     (launch,) = emit(whole(graph), Schedule((), settings={}), graph, GpuTarget(early=True))
     body = launch.source.partition(f"def {launch.name}")[2].splitlines()[1:]
-    assert [line.strip() for line in body[:2]] == list(EARLY)
+    assert [line.strip() for line in body[:2]] == [WAITS, LEADS]
     (late,) = emit(whole(graph), Schedule((), settings={}), graph)
     assert (launch.early, late.early) == (True, False)
     assert launch.name != late.name
+
+
+def test_only_few_programs_start_early_and_fewer_let_others() -> None:
+    found = [first_lines(programs) for programs in (1, 256, 257, 768, 769)]
+    assert found == [(WAITS, LEADS), (WAITS, LEADS), (WAITS,), (WAITS,), ()]
 
 
 @pytest.mark.parametrize("name", ["convolution", "depthwise", "inverted_residual", "attention"])

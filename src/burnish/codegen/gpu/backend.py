@@ -23,6 +23,7 @@ from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, written
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.merge import merged
 from burnish.codegen.gpu.price import Price, price
+from burnish.codegen.gpu.runs import in_runs
 from burnish.core import records, settings
 from burnish.core.arrays import Array
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
@@ -134,8 +135,8 @@ class GpuBackend(Backend):
         self.device = self.device or f"no card, priced as {self.machine.hw.name}"
 
     def adapted(self, graph: TileGraph) -> TileGraph:
-        """Return a graph in which products of one tensor are one product, with large blocks."""
-        return simplify(handed_over(merged(graph)), fusion="element-wise")
+        """Return a graph in which products of one tensor are one, and rows end where runs do."""
+        return in_runs(simplify(handed_over(merged(graph)), fusion="element-wise"))
 
     def refusal(self, group: Group, graph: TileGraph) -> str | None:
         """Return what in a group has no Triton, or no block that fits."""

@@ -19,7 +19,7 @@ from burnish.codegen.gpu.form import (
     window_axes,
 )
 from burnish.codegen.gpu.guards import Bind, ranges
-from burnish.codegen.gpu.launch import EARLY, Launch
+from burnish.codegen.gpu.launch import Launch, first_lines
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.patches import patch_of, turning
 from burnish.codegen.gpu.tally import Tally
@@ -83,7 +83,7 @@ class GpuTarget:
     values that are rounded to one for a moment stay as exact as they are."""
     orders: Orders = field(default_factory=dict)
     early: bool = False
-    """Whether kernels are started while those ahead of them still run, and wait for them."""
+    """Whether small kernels are started while those ahead of them still run, and wait for them."""
 
 
 def emit(
@@ -228,10 +228,11 @@ def _written(
     )  # fmt: skip
     halves = all(types[name].dtype in spelling.HALVES for name in part.outputs)
     writer.halves = target.approximate and halves
-    for line in EARLY if target.early else ():
-        writer.line(line)
     rows, columns, batch = shape.counts
     tiles = -(-rows // sizes[0]), -(-columns // sizes[1])
+    programs = tiles[0] * tiles[1] * batch
+    for line in first_lines(programs) if target.early else ():
+        writer.line(line)
     steps = _programs(writer, shape, sizes, tiles)
     frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
     with turning(writer, patch.turns) as turn:
@@ -244,7 +245,6 @@ def _written(
         # no load waits behind a store that might change what it reads
         for name, value, bound in found:
             _store(writer, name, value, bound, frame)
-    programs = tiles[0] * tiles[1] * batch
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape)
 

@@ -155,7 +155,11 @@ def _in_runs(op: TileOp, read: Read, graph: TileGraph, order: Order | None) -> O
 
 
 def _is_convolution(graph: TileGraph, op: TileOp) -> bool:
-    return _has_taps(graph, op) and len(graph.tensors[op.reads[1].tensor].shape) == len(op.spatial)
+    if not _has_taps(graph, op):
+        return False
+    weight = op.reads[1]
+    channels = max(len(axes_of(weight.index[0]) & set(op.spatial)), 1)
+    return len(graph.tensors[weight.tensor].shape) + channels - 1 == len(op.spatial)
 
 
 def _has_taps(graph: TileGraph, op: TileOp) -> bool:

@@ -94,13 +94,13 @@ class _Trial:
     def split(self, name: str, axis: Axis, by: int) -> None:
         """Split an axis of a nest, and what its readers see of it."""
         op = self._now(name)
-        self.changed[name] = _split(op, axis, by)
+        self.changed[name] = split_axis(op, axis, by)
         if axis not in op.spatial:
             return
         place = op.spatial.index(axis)
         self.types[name] = TensorType(op.dtype, self.changed[name].shape)
         for reader in self._readers[name]:
-            self.changed[reader] = _rereading(self._now(reader), name, place, by)
+            self.changed[reader] = rereading(self._now(reader), name, place, by)
         for reader in self._readers[name]:
             self._follow(reader, name, place, by)
 
@@ -130,7 +130,8 @@ def _splits(op: TileOp, tensors: Mapping[str, TensorType]) -> Iterator[tuple[Axi
     yield from found
 
 
-def _split(op: TileOp, axis: Axis, by: int) -> TileOp:
+def split_axis(op: TileOp, axis: Axis, by: int) -> TileOp:
+    """Return the nest with an axis as two, of which the inner one has `by` steps."""
     outer, inner = Axis(f"{axis.name}/", axis.extent // by), Axis(f"{axis.name}%", by)
 
     def parted(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
@@ -141,24 +142,25 @@ def _split(op: TileOp, axis: Axis, by: int) -> TileOp:
     return renamed(op, parted(op.spatial), parted(op.reduced), {axis: at(outer) * by + at(inner)})
 
 
-def _rereading(op: TileOp, name: str, place: int, by: int) -> TileOp:
+def rereading(op: TileOp, name: str, place: int, by: int) -> TileOp:
     """Return a nest that reads a tensor one dimension of which is now two."""
 
     def of_fetch(fetch: Fetch) -> Index:
-        index = _parted(fetch.index, place, by) if fetch.tensor == name else fetch.index
+        index = parted_index(fetch.index, place, by) if fetch.tensor == name else fetch.index
         return fetched(fetch.tensor, index, fetch.extent)
 
     mapped = op
     if name in op_fetches(op):
         mapped = op_mapped(op, lambda index: index_mapped(index, of_fetch))
     reads = tuple(
-        replace(read, index=_parted(read.index, place, by)) if read.tensor == name else read
+        replace(read, index=parted_index(read.index, place, by)) if read.tensor == name else read
         for read in mapped.reads
     )
     return replace(mapped, reads=reads)
 
 
-def _parted(index: tuple[Index, ...], place: int, by: int) -> tuple[Index, ...]:
+def parted_index(index: tuple[Index, ...], place: int, by: int) -> tuple[Index, ...]:
+    """Return where an element is after a dimension became two."""
     part = index[place]
     return (*index[:place], floor_divide(part, by), remainder(part, by), *index[place + 1 :])
 
