@@ -256,8 +256,9 @@ def _latency(bench: BenchReport, one: Measurement) -> LatencyBar:
     if found is None:
         return LatencyBar(_name(one), one.engine, series, None, remark="failed")
     rounds = tuple(math.exp(level) for level in stats.round_levels(one.blocks).values())
-    told = (found.low, found.high) if says_something(found.low, found.high) else (None, None)
-    return LatencyBar(_name(one), one.engine, series, found.estimate, *told, rounds)
+    told = says_something(found.low, found.high)
+    low_s, high_s = (found.low, found.high) if told else (None, None)
+    return LatencyBar(_name(one), one.engine, series, found.estimate, low_s, high_s, rounds)
 
 
 def _before_and_after(report: RunReport) -> tuple[Breakdown, ...]:
