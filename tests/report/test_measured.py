@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from burnish.bench import stats
 from burnish.bench.measure import ParityMark
 from burnish.report import measured
 from burnish.report.table import Table, Tone
@@ -40,6 +41,12 @@ def test_the_baselines_model_looks_the_same_on_every_engine() -> None:
     moved = tuple(replace(one, model_key=key) for one in found.measurements)
     series = {one.series for one in measured.latencies(replace(found, measurements=moved))}
     assert series == {"baseline"}
+
+
+def test_an_interval_that_says_nothing_is_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = stats.Interval(1e-3, 1e-5, 1e-1)
+    monkeypatch.setattr(stats, "shown_time", lambda *_: wide)
+    assert {(one.low_s, one.high_s) for one in measured.latencies(bench())} == {(None, None)}
 
 
 def test_what_a_reader_of_the_times_must_know_is_told() -> None:

@@ -25,10 +25,12 @@ from burnish.hw.spec import HardwareSpec, MemoryLevel
 from burnish.process.scratch import scratch
 from burnish.store.stored import StoredModel
 from burnish.timing.stopwatch import sampled
+from burnish.timing.turns import Turns, flat, take_turns
 
 SCHEMA = 1
 _FEWEST, _LEAST_S = 7, 0.5
 """How often, and for how long at least, each thing is tried."""
+_IN_TURN = Turns(rounds=_FEWEST, calls=4, settling=2, for_s=3 * _LEAST_S)
 _TICK_S = 1e-7
 """A product takes no less: what is smaller is noise of the call around it."""
 _DRAM_BYTES = 256 * 2**20
@@ -91,15 +93,16 @@ def _rates(folder: Path, cores: int, progress: Progress) -> dict[str, float]:
 def product_factor(dtype: str, shape: tuple[int, int, int], *, threads: int) -> float:
     """Return how many times faster one product of f32 is in another type, measured here.
 
-    What the call costs is in both, and is no part of a product inside a model.
+    What the call costs is in both, and is no part of a product inside a model. All take turns: a
+    processor that is now faster and now slower is so for each of them.
     """
+    products = (probe_models.product(kind, shape) for kind in ("f32", dtype))
     with scratch("probe") as folder:
-        nothing, plain, other = (
-            _best(_prepared(folder / f"{number}.onnx", model, threads))
-            for number, model in enumerate(
-                (probe_models.chain(1), *(probe_models.product(k, shape) for k in ("f32", dtype)))
-            )
-        )
+        calls = [
+            _prepared(folder / f"{number}.onnx", model, threads)
+            for number, model in enumerate((probe_models.chain(1), *products))
+        ]
+        nothing, plain, other = (min(flat(one)) for one in take_turns(calls, _IN_TURN))
     return max(plain - nothing, _TICK_S) / max(other - nothing, _TICK_S)
 
 

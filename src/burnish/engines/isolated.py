@@ -160,6 +160,16 @@ class IsolatedSession(Closing):
         self._open()
 
     @property
+    def engine(self) -> str:
+        """Return whose process it is in."""
+        return self._process.engine
+
+    @property
+    def threads(self) -> int | None:
+        """Return how many threads it was asked to use; None: as many as the engine likes."""
+        return self._options.threads
+
+    @property
     def placement(self) -> Placement:
         """Return what was obtained."""
         return self._placement

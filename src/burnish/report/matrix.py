@@ -116,9 +116,14 @@ def status_cell(one: Measurement) -> Cell:
 
 def span(low_s: float, high_s: float) -> str:
     """Return an interval in words; one that says nothing, of a block or two, is none."""
-    if high_s > SAYS_NOTHING * low_s:
+    if not says_something(low_s, high_s):
         return "no interval"
     return f"{units.seconds(low_s)} – {units.seconds(high_s)}"
+
+
+def says_something(low_s: float, high_s: float) -> bool:
+    """Return whether an interval is worth a word or a line."""
+    return high_s <= SAYS_NOTHING * low_s
 
 
 def length_of(one: Measurement, *, past: bool) -> int | None:

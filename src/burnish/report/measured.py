@@ -14,7 +14,7 @@ from burnish.core import units
 from burnish.core.precisions import precision_named
 from burnish.report.charts.bars import BarGroup
 from burnish.report.charts.intervals import LatencyBar
-from burnish.report.matrix import engine_of, span, status_cell
+from burnish.report.matrix import engine_of, says_something, span, status_cell
 from burnish.report.record import RunReport
 from burnish.report.table import NONE, Cell, Shown, Table, Tone, table
 from burnish.report.verdict import interval
@@ -256,7 +256,9 @@ def _latency(bench: BenchReport, one: Measurement) -> LatencyBar:
     if found is None:
         return LatencyBar(_name(one), one.engine, series, None, remark="failed")
     rounds = tuple(math.exp(level) for level in stats.round_levels(one.blocks).values())
-    return LatencyBar(_name(one), one.engine, series, found.estimate, found.low, found.high, rounds)
+    told = says_something(found.low, found.high)
+    low_s, high_s = (found.low, found.high) if told else (None, None)
+    return LatencyBar(_name(one), one.engine, series, found.estimate, low_s, high_s, rounds)
 
 
 def _before_and_after(report: RunReport) -> tuple[Breakdown, ...]:

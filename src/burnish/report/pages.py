@@ -73,8 +73,8 @@ def environment() -> jinja2.Environment:
 
 
 def _with_places_to_break(text: str) -> Markup:
-    """Return text that may go on in a new line after a slash or an underscore, as names do."""
-    return Markup(re.sub(r"(?<=[/_])(?=\w)", "<wbr>", escape(text)))
+    """Return text that may go on in a new line after a slash, underscore or colon, as names do."""
+    return Markup(re.sub(r"(?<=[/_:])(?=\w)", "<wbr>", escape(text)))
 
 
 def _sentence(text: str) -> str:

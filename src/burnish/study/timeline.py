@@ -22,7 +22,7 @@ from burnish.analyze.event_graph import EventGraph
 from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
 from burnish.analyze.twins import steadied
-from burnish.bench.call_cost import call_cost
+from burnish.bench.call_cost import call_cost, call_cost_beside
 from burnish.core import settings, units
 from burnish.core.errors import MissingCapabilityError
 from burnish.engines import isolated
@@ -126,13 +126,22 @@ def recorded(request: TimelineRequest) -> Recorded:
     if request.trace is not None:
         return typical(_read(request.trace), None, request, subject)
     assert subject is not None
-    return typical(*_run(request, subject), request, subject)
+    trace, plain_s, call_s = _run(request, subject)
+    return typical(trace, plain_s, request, subject, call_s=call_s)
 
 
 def typical(
-    trace: Trace, unprofiled_s: float | None, request: TimelineRequest, subject: FedModel | None
+    trace: Trace,
+    unprofiled_s: float | None,
+    request: TimelineRequest,
+    subject: FedModel | None,
+    *,
+    call_s: float | None = None,
 ) -> Recorded:
-    """Return the typical inference of a timeline, as long as one without profiling took."""
+    """Return the typical inference of a timeline, as long as one without profiling took.
+
+    `call_s` is what a call costs that computes nothing; None: it is measured now.
+    """
     feeds = subject.feeds if subject else None
     record = completed(subject.graph, subject.model, subject.feeds) if subject else None
     known = library(request.groups)
@@ -142,7 +151,9 @@ def typical(
     if record is not None:
         raw, disturbed = steadied(raw, record, runs=trace.runs)
     if unprofiled_s is not None:
-        raw = called(raw, call_cost(request.engine, request.options.threads))
+        if call_s is None:
+            call_s = call_cost(request.engine, request.options.threads)
+        raw = called(raw, call_s)
     on_device = any(event.kind in DEVICE for event in raw.events)
     device = _device(request, on_device=on_device)
     found = denominators(raw, unprofiled_s=unprofiled_s)
@@ -200,16 +211,19 @@ def _read(path: Path) -> Trace:
     return warm(read_any(path))
 
 
-def _run(request: TimelineRequest, subject: FedModel) -> tuple[Trace, float]:
+def _run(request: TimelineRequest, subject: FedModel) -> tuple[Trace, float, float]:
+    """Return a timeline, how long an inference takes without it, and what of that is the call."""
     repeats = Repeats(request.warmup, request.runs, request.plain_s)
     with isolated.open_session(request.engine, subject.model, request.options) as session:
         found = session.record(subject.feeds.arrays, repeats)
-    if found.trace is None:
-        raise MissingCapabilityError(
-            f"{subject.model.label}: the engine {request.engine} records no timeline",
-            hint="use one that does: --engine onnxruntime-cpu",
-        )
-    return found.trace, unprofiled_s(found.trace, found.plain_s)
+        if found.trace is None:
+            raise MissingCapabilityError(
+                f"{subject.model.label}: the engine {request.engine} records no timeline",
+                hint="use one that does: --engine onnxruntime-cpu",
+            )
+        plain_s = unprofiled_s(found.trace, found.plain_s)
+        call_s = call_cost_beside(session, subject.feeds.arrays, plain_s)
+    return found.trace, plain_s, call_s
 
 
 def is_blind(trace: Trace) -> bool:

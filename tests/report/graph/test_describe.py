@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from burnish.report.graph import groups
@@ -21,6 +23,17 @@ def test_a_box_says_its_operator_and_its_time() -> None:
     view = groups.full(diamond())
     assert described(view).lines(box(view, "query")) == ["MatMul", "10.0 µs · 13.3 %"]
     assert described(view).lines(box(view, "input x")) == ["x"]
+
+
+def test_what_took_no_longer_than_recording_it_is_not_said_to_take_nothing() -> None:
+    picture = sample_picture()
+    seen = overlay(picture)
+    assert seen is not None
+    costs = tuple(dataclasses.replace(one, seconds_s=0.0, after_s=0.0) for one in seen.costs)
+    view = groups.full(diamond())
+    found = describer(picture.graph, dataclasses.replace(seen, costs=costs), view)
+    assert found.lines(box(view, "query")) == ["MatMul", "too short to tell"]
+    assert "too short to tell\nattributed" in found.details(box(view, "query"))
 
 
 def test_without_times_a_box_says_what_it_gives() -> None:

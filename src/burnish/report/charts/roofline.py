@@ -12,6 +12,8 @@ from burnish.report.charts.room import ASIDE, Room
 
 HEIGHT = 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 28, 44
+_NAME_STEP = 34
+"""So far apart do the names of memories stand."""
 _POWERS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
@@ -128,11 +130,25 @@ def _roof(roof: DeviceRoof, across: _Axis, up: _Axis) -> list[str]:
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
         look = "roof" if name == last else "roof cache"
         parts.append(svg.element("polyline", points=points, class_=look))
-        # side by side, for memories of nearly the same speed lie close to one another
-        parts.append(svg.text(name, x=foot[0] + 6 + 30 * number, y=foot[1] - 8, class_="small"))
+        parts.append(_slope_name(name, corners[:2], number, below=name == last))
     label = f"{roof.name}: {_rate(roof.peak_flops_per_s)}FLOP/s"
     parts.append(svg.text(label, x=across.end - 4, y=peak - 6, class_="small", anchor="end"))
     return parts
+
+
+def _slope_name(
+    name: str, slope: Sequence[tuple[float, float]], number: int, *, below: bool
+) -> str:
+    """Return a memory's name at its slope: left above it, and of the lowest one right below.
+
+    Side by side, for memories of nearly the same speed lie close to one another.
+    """
+    (x0, y0), (x1, y1) = slope
+    x = min(x0 + _NAME_STEP * (number + 1), (x0 + x1) / 2)
+    y = y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+    if below:
+        return svg.text(name, x=x + 4, y=y + 11, class_="small")
+    return svg.text(name, x=x, y=y - 4, class_="small", anchor="end")
 
 
 def _mark(mark: Mark, across: _Axis, up: _Axis, longest: float, roof: DeviceRoof) -> str:

@@ -15,6 +15,8 @@ from burnish.report.graph.overlay import DrawnCost, Overlay, followers, leads, t
 from burnish.store.graph import GraphNode, GraphRecord
 
 _MOST_MEMBERS = 8
+TOO_SHORT = "too short to tell"
+"""Of what ran and took no longer than recording it does; the page's script says the same."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,8 @@ class Describer:
         if before != after:
             return f"{units.seconds(before)} → {units.seconds(after)}"
         wall = self.overlay.after_wall_s or self.overlay.wall_s
+        if not before:
+            return TOO_SHORT
         return f"{units.seconds(before)} · {units.share(before / wall)}" if wall else ""
 
     def _size(self, box: Box) -> str:
@@ -161,7 +165,8 @@ class Describer:
             seconds = total_s(costs)
             share = f", {units.share(seconds / overlay.wall_s)} of the time" * bool(overlay.wall_s)
             doubts = sorted({cost.confidence for cost in costs})
-            return [f"{units.seconds(seconds)}{share}", f"attributed: {', '.join(doubts)}"]
+            told = f"{units.seconds(seconds)}{share}" if seconds else TOO_SHORT
+            return [told, f"attributed: {', '.join(doubts)}"]
         included = [self._followers[name] for name in box.members if name in self._followers]
         if included:
             return [f"its time is in {included[0].name}, shown on {included[0].nodes[0]}"]

@@ -2,6 +2,7 @@
 // The page: what is chosen, what is open, and what the sliders say.
 const FACTORS = [1, 1.25, 1.5, 2, 3, 4, 8, 16, Infinity];
 const BOUNDS = [0.02, 0.08, 0.2, 0.4, 0.7];
+const TOO_SHORT = "too short to tell";
 
 function seconds(value) {
   if (!Number.isFinite(value)) return "–";
@@ -47,6 +48,7 @@ class App {
     const label = box.kind === 3 ? box.label.split("/").slice(-2).join("/") : box.label;
     if (!this.eventsOf(box).length) return box.kind === 3 ? [label, `${box.members.length} nodes`] : [label];
     const before = this.time(box, this.before.durations), after = this.time(box, this.result.durations);
+    if (before === 0 && after === 0) return [label, TOO_SHORT];
     return [label, before === after ? `${seconds(before)} · ${share(before / this.before.executed.wall)}` : `${seconds(before)} → ${seconds(after)}`];
   }
 
