@@ -67,9 +67,8 @@ def test_kernels_that_do_not_wait_start_when_those_ahead_have_ended() -> None:
 
 def test_what_is_zeroed_first_does_not_start_early() -> None:
     driver = FakeDriver()
-    (call,) = ZEROED.calls
-    twice = dataclasses.replace(ZEROED, calls=(call, call))
-    loaded(driver, twice, early=True).run({"x": X})
+    twice = dataclasses.replace(ZEROED.plan, steps=ZEROED.plan.steps * 2)
+    loaded(driver, dataclasses.replace(ZEROED, plan=twice), early=True).run({"x": X})
     assert driver.early == [False, False]
 
 
