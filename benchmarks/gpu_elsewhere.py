@@ -184,13 +184,17 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--small", action="store_true")
     asked = parser.parse_args()
-    found = {mode: prepared(mode, asked) for mode in asked.modes.split(",")}
-    print(json.dumps({mode: told for mode, (_, told) in found.items()}), flush=True)
-    for line in sys.stdin:
-        mode, calls = line.split()
-        timer = found[mode][0]
-        assert timer is not None
-        print(timer(int(calls)), flush=True)
+    # what libraries print must not be taken for an answer
+    with os.fdopen(os.dup(1), "w") as answers:
+        os.dup2(2, 1)
+        found = {mode: prepared(mode, asked) for mode in asked.modes.split(",")}
+        said = {mode: told for mode, (_, told) in found.items()}
+        print(json.dumps(said), file=answers, flush=True)
+        for line in sys.stdin:
+            mode, calls = line.split()
+            timer = found[mode][0]
+            assert timer is not None
+            print(timer(int(calls)), file=answers, flush=True)
 
 
 if __name__ == "__main__":
