@@ -20,6 +20,8 @@ from burnish.trace.nesting import Numbers
 _NONE: Mapping[str, Fact] = {}
 _PIECE = 1 << 16
 """How many spans are made at once."""
+UNMARKED = "all that was recorded"
+"""The one inference of a recording that marks none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +102,8 @@ class SpanTable:
         spans = self._spans(starts - earliest, found.ends - starts, found.run, around, causes)
         if found.whole is not None:
             begin, end = found.whole
-            name, length_s = "all that was recorded", (end - begin) * 1e-9
-            spans.append(Span(name, "run", (begin - earliest) * 1e-9, length_s, "inference", 0))
+            length_s = (end - begin) * 1e-9
+            spans.append(Span(UNMARKED, "run", (begin - earliest) * 1e-9, length_s, "inference", 0))
         runs = 1 + max(found.run.tolist(), default=-1)
         return Timeline(tuple(spans), runs, found.notes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -249,3 +250,20 @@ def test_a_timeline_of_another_program_is_told_from_an_empty_one(tmp_path: Path)
     ) as caught:
         read(path)
     assert caught.value.hint == "of JAX, give the .xplane.pb that lies beside it"
+
+
+def test_a_list_of_events_alone_is_read_as_well(tmp_path: Path) -> None:
+    whole = written(tmp_path, *ONE_CALL)
+    alone = tmp_path / "list.json"
+    alone.write_text(json.dumps(json.loads(whole.read_text())["traceEvents"]))
+    assert read_any(alone).spans == read_any(whole).spans
+
+
+def test_a_recording_that_does_the_same_several_times_asks_for_marks(tmp_path: Path) -> None:
+    calls = [op("aten::addmm", 0, 10), op("aten::gelu", 20, 10)]
+    later = [op("aten::addmm", 40, 10), op("aten::gelu", 60, 10)]
+    (note,) = read(written(tmp_path, *calls, *later)).notes
+    assert note.startswith("no inference is marked and all of it counts as one")
+    assert "the same 2 times over" in note
+    assert read(written(tmp_path, *calls)).notes == ()
+    assert read(written(tmp_path, *calls, later[0])).notes == ()

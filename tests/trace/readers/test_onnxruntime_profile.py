@@ -271,3 +271,12 @@ def test_a_file_of_lists_only_is_no_profile(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
         onnxruntime_profile.read(path)
     assert "a place that is not known (it is nested too deeply)" in caught.value.problem
+
+
+def test_of_several_sessions_in_one_file_the_last_is_read(tmp_path: Path) -> None:
+    first = [event("Session", "session_initialization", 0, 5), node("a", 10, 2), run(10, 5)]
+    second = [event("Session", "session_initialization", 20, 5), node("b", 30, 3), run(30, 5)]
+    trace = onnxruntime_profile.read(profile(tmp_path, *first, *second))
+    assert [span.node for span in nodes(trace)] == ["b"]
+    assert trace.runs == 1
+    assert "the file holds 2 sessions, one after the other: the last is read" in trace.notes

@@ -7,7 +7,8 @@ Python functions too may have process 0. Times are microseconds, whole up to tor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,7 @@ from burnish.trace.events import DEVICE, Fact, Span, Trace
 from burnish.trace.formats import FORMATS, TraceFormat
 from burnish.trace.json_events import Arguments, EventStream, JsonEvent
 from burnish.trace.readers import onnxruntime_profile
-from burnish.trace.span_table import SpanRow, SpanTable
+from burnish.trace.span_table import UNMARKED, SpanRow, SpanTable
 
 RUN = "burnish.run"
 MODULE = "burnish.module:"
@@ -35,6 +36,10 @@ _KERNELS = ("kernel", "Kernel")
 _COPIES = ("gpu_memcpy", "gpu_memset", "Memcpy", "Memset")
 _DEVICE_KINDS = frozenset((*_KERNELS, *_COPIES, "cuda_sync", "gpu_user_annotation"))
 _NO_ARGUMENTS = Arguments()
+_OWN_CATEGORY = re.compile(
+    rb'"cat"\s*:\s*"(?:cpu_op|user_annotation|python_function|cuda_runtime|cuda_driver|gpu_memcpy)"'
+)
+"""What nobody else calls events."""
 _KEYS = (b'"traceEvents"', b'"deviceProperties"', b'"schemaVersion"', b'"baseTimeNanoseconds"')
 
 
@@ -67,7 +72,9 @@ def read(path: Path) -> Trace:
 def _recognises(head: bytes) -> bool:
     text = head.lstrip()
     is_object = text.startswith(b"{") and any(key in text for key in _KEYS)
-    return is_object and not onnxruntime_profile.is_wrapped(head)
+    # other programs keep the list alone
+    is_list = text.startswith(b"[") and _OWN_CATEGORY.search(text) is not None
+    return (is_object and not onnxruntime_profile.is_wrapped(head)) or is_list
 
 
 FORMATS.register("kineto")(TraceFormat(recognises=_recognises, read=read))
@@ -199,7 +206,24 @@ def _notes(spans: tuple[Span, ...]) -> tuple[str, ...]:
             f"{units.count(len(in_graphs), 'kernel')} ran in {units.count(launches, 'CUDA graph')},"
             " where nothing says which operator a kernel is of"
         )
+    calls = [span for span in spans if span.category == "node" and span.parent is None]
+    times = _times(calls) if any(span.name == UNMARKED for span in spans) else 1
+    if times > 1:
+        notes.append(
+            f"no inference is marked and all of it counts as one, but it does the same {times:,}"
+            " times over: of several inferences, end each with profiler.step()"
+        )
     return tuple(notes)
+
+
+def _times(calls: Sequence[Span]) -> int:
+    """Return how many times over the same operators were called, one after the other."""
+    names = [span.name for span in sorted(calls, key=lambda span: span.start_s)]
+    lengths = (length for length in range(1, len(names) // 2 + 1) if len(names) % length == 0)
+    for length in lengths:
+        if names[length:] == names[:-length]:
+            return len(names) // length
+    return 1
 
 
 def _source(facts: Mapping[str, Any]) -> str:

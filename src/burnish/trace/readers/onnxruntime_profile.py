@@ -39,6 +39,7 @@ _EVENT = re.compile(
 _TEXT_ARGUMENT = re.compile(
     r'"(op_name|provider|parent_name)" : "(.*?)"(?=,"\w+" : |\})', re.DOTALL
 )
+_SESSION_BEGINS = "session_initialization"
 _WORK = ("node", "kernel", "copy")
 _DEVICE_PROVIDERS = re.compile(r"CUDA|Tensorrt|ROCM|MIGraphX|Dml|WebGpu|CoreML|QNN", re.IGNORECASE)
 
@@ -52,7 +53,7 @@ class _Events:
 def read(path: Path) -> Trace:
     """Return the timeline in a profile; `notes` say what was mended and what is missing."""
     file = content(path)
-    found = _events(path, file.data.decode(errors="replace"))
+    found = _last_session(_events(path, file.data.decode(errors="replace")))
     read_spans, lost = _spans(found.events)
     spans = runs.with_runs(read_spans)
     count = sum(span.category == "run" for span in spans)
@@ -91,6 +92,17 @@ def _events(path: Path, text: str) -> _Events:
     if not isinstance(data, list) or not all(isinstance(event, dict) for event in data):
         raise ModelError(f"{path}: is not an ONNX Runtime profile (no list of events)", hint=_HINT)
     return _Events(tuple(data), ())
+
+
+def _last_session(found: _Events) -> _Events:
+    """Return the events of one session: medians over runs of unlike graphs would be of neither."""
+    named = (event.get("name") for event in found.events)
+    begins = [place for place, name in enumerate(named) if name == _SESSION_BEGINS]
+    if len(begins) < 2:
+        return found
+    sessions = units.count(len(begins), "session")
+    note = f"the file holds {sessions}, one after the other: the last is read"
+    return _Events(found.events[begins[-1] :], (*found.notes, note))
 
 
 def _mended(path: Path, text: str, where: str) -> _Events:
