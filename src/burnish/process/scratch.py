@@ -16,8 +16,7 @@ from pathlib import Path
 
 from burnish.core.held import free, held_folder
 
-PREFIX, SUFFIX = "burnish-", ".held"
-"""Only folders that are named so may be litter: older versions hold theirs in another way."""
+PREFIX = "burnish-"
 _BESIDE = ".beside"
 """Names a file elsewhere that goes with the folder."""
 
@@ -41,7 +40,7 @@ def scratch(purpose: str) -> Iterator[Path]:
         _State.swept = True
         sweep(Path(tempfile.gettempdir()))
     where = _State.parents or Path(tempfile.gettempdir())
-    with held_folder(where, f"{PREFIX}{purpose}-", SUFFIX) as folder:
+    with held_folder(where, f"{PREFIX}{purpose}-") as folder:
         yield folder
 
 
@@ -64,7 +63,7 @@ def file_beside(home: Path, *, prefix: str, suffix: str) -> Iterator[Path]:
 def sweep(where: Path) -> None:
     """Remove what processes of this user left that are no more; never raises."""
     with suppress(OSError):
-        for folder in where.glob(f"{PREFIX}*{SUFFIX}"):
+        for folder in where.glob(f"{PREFIX}*"):
             with suppress(OSError, ValueError), free(folder) as is_free:
                 if is_free:
                     _remove(folder)
