@@ -12,14 +12,14 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Array, Arrays
 from burnish.core.closing import Closing
-from burnish.engines import isolated
+from burnish.engines import isolated, sizes
 from burnish.engines.base import EngineOptions, Placement, Session
 from burnish.engines.loading import is_large
-from burnish.engines.sizes import JUDGE as JUDGE
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
 
+JUDGE = sizes.JUDGE
 """The engine that every installation has; it runs references with nothing optimised."""
 
 _WITH_GRAPH_LEVELS = "onnxruntime-"
