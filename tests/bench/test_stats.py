@@ -149,6 +149,5 @@ def test_spread_is_the_median_distance_from_the_median_as_a_share_of_it() -> Non
     assert stats.spread([1.0, 2.0, 3.0, 100.0]) == pytest.approx(1.0 / 2.5)
 
 
-def test_minimum_and_throughput_come_from_the_samples() -> None:
+def test_the_minimum_comes_from_the_samples() -> None:
     assert stats.minimum(measurement(0.5, 0.25, 1.0)) == 0.25
-    assert stats.throughput(measurement(0.5, 0.25, 1.0), items_per_call=8) == 16

@@ -198,8 +198,9 @@ def test_what_computes_something_else_is_not_timed(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("interpreted")
 def test_a_plan_is_made_of_what_was_fastest(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
     predicted = compiled(FEW_ROWS, tmp_path, bundle=tmp_path / "b")
     times = tmp_path / "t.json"
     assert run(["time", str(tmp_path / "b"), "-o", str(times)]) == 0
@@ -213,10 +214,13 @@ def test_a_plan_is_made_of_what_was_fastest(
     times.write_text(json.dumps(told))
     fastest = compiled(FEW_ROWS, tmp_path, timings=times)
     assert kernels(fastest) != kernels(predicted)
-    assert any(note.startswith("1 group as timed on ") for note in fastest.notes)
-    # a second model adds nothing that is there
+    told_so = "nothing is timed for cuda: sm_90: 1 group as timed elsewhere, the rest is predicted"
+    assert told_so in fastest.notes
+    # it is kept, and a second model adds nothing that is there
     again = compiled(FEW_ROWS, tmp_path, bundle=tmp_path / "b")
+    assert kernels(again) == kernels(fastest)
     assert any(f"{tmp_path / 'b'}: 0 groups more" in note for note in again.notes)
+    assert kernels(compiled(FEW_ROWS, tmp_path, tune=False)) == kernels(predicted)
 
 
 def kernels(report: CompileReport) -> list[str]:

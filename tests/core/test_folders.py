@@ -245,6 +245,15 @@ def test_a_draft_that_is_taken_for_litter_too_soon_is_made_again(
     assert len(calls) == 2
 
 
+def test_a_folder_that_an_older_version_may_hold_is_not_litter(tmp_path: Path) -> None:
+    (tmp_path / ".owner").touch()
+    with held.free(tmp_path) as is_free:
+        assert not is_free
+    (tmp_path / ".owner").unlink()
+    with held.free(tmp_path) as is_free:
+        assert is_free
+
+
 def test_what_only_looks_like_a_draft_stays(tmp_path: Path) -> None:
     (tmp_path / ".x.burnish-draft").write_text("a file")
     (tmp_path / ".y.burnish-draft").symlink_to(tmp_path)

@@ -5,7 +5,8 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from burnish.parity.structure import Clues, Structure, compare_structure
+from burnish.feeds.distinguish import Suspicions
+from burnish.parity.structure import Structure, compare_structure
 
 HEAD = '<ir_version: 10, opset_import: ["" : 20]>'
 PLAIN = (
@@ -69,7 +70,7 @@ def test_outputs_that_depend_on_no_input_are_known() -> None:
 
 
 def test_equal_graphs_give_no_clues() -> None:
-    assert compared(PLAIN, PLAIN).clues == Clues()
+    assert compared(PLAIN, PLAIN).clues == Suspicions()
 
 
 def test_numbers_in_what_differs_come_first_then_those_on_the_way() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.hw.spec import for_cores, load
-from burnish.tile.connect import NoGroupError, extensions, grouped, in_order, singles, wiring
+from burnish.tile.connect import NoGroupError, grouped, in_order, singles, wiring
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.machine import machine
@@ -132,19 +132,6 @@ def test_wide_layers_stay_apart() -> None:
     assert all(" apart and " in rejection.reason for rejection in found.rejections)
 
 
-def test_nests_that_a_library_runs_stay_alone() -> None:
-    graph = attention(12, 512, 64)
-    limits = SearchLimits(alone={"product$0", "product$1"})
-    found = partition(graph, AVX2, limits=limits)
-    assert [names(group) for group in found.groups] == [
-        ["product"], ["max", "exp", "sum", "divide"], ["product"],
-    ]  # fmt: skip
-    assert {rejection.reason for rejection in found.rejections} == {
-        "'product$0' is to stay alone",
-        "'product$1' is to stay alone",
-    }
-
-
 def test_groups_beyond_the_limit_say_so() -> None:
     graph = chain_of_layers(16384, 64, 2)
     found = partition(graph, AVX512, limits=SearchLimits(nests=2))
@@ -195,24 +182,6 @@ def test_what_others_read_is_written_to_memory() -> None:
     group = grouped(wiring(diamond()), [0, 1])
     assert group.outputs == ("relu$0", "relu$1")
     assert grouped(wiring(diamond()), [0, 1, 2, 3]).outputs == ("add$0",)
-
-
-def test_extensions_add_one_neighbour() -> None:
-    graph = diamond()
-    middle = Group((graph.ops[1],), ("relu$1",))
-    assert [names(each) for each in extensions(middle, graph)] == [
-        ["relu", "add"],
-        ["relu", "relu"],
-    ]
-    whole_chain = grouped(wiring(graph), [0, 1, 2, 3])
-    assert list(extensions(whole_chain, graph)) == []
-
-
-def test_extensions_leave_out_what_cannot_be_one_kernel() -> None:
-    graph = diamond()
-    first_two = grouped(wiring(graph), [0, 1])
-    # neither the sum (the other branch lies between) nor that branch (nobody inside needs it)
-    assert list(extensions(first_two, graph)) == []
 
 
 def test_groups_are_put_in_an_order_to_run_in() -> None:

@@ -9,8 +9,9 @@ from hypothesis import given
 from burnish.tile.expr import Constant, Coordinate, Inside, call
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, at, fetched, floor_divide, rename_fetched, substitute
+from burnish.tile.index import Axis, Fetch, Index, at, fetched, floor_divide, substitute
 from burnish.tile.signature import canonical, signature, tensor_order
+from burnish.tile.steps.substitution import index_mapped
 from tile_samples import Sketch, attention, chain_of_layers, feed_forward, first, whole
 from tile_strategies import UNHURRIED, chains
 
@@ -19,6 +20,9 @@ def renamed(graph: TileGraph) -> TileGraph:
     """Return the same graph with other names of tensors, axes and nodes."""
     names = {name: f"other/{name}" for name in graph.tensors}
 
+    def other(fetch: Fetch) -> Index:
+        return fetched(names[fetch.tensor], fetch.index, fetch.extent)
+
     def nest(op: TileOp) -> TileOp:
         axes = {
             axis: Axis(f"z{axis.name}"[::-1], axis.extent) for axis in (*op.spatial, *op.reduced)
@@ -26,7 +30,7 @@ def renamed(graph: TileGraph) -> TileGraph:
         values = {axis: at(other) for axis, other in axes.items()}
 
         def read(each: Read) -> Read:
-            index = [substitute(rename_fetched(part, names), values) for part in each.index]
+            index = [substitute(index_mapped(part, other), values) for part in each.index]
             guards = [
                 dataclasses.replace(guard, index=substitute(guard.index, values))
                 for guard in each.guards

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import math
 from dataclasses import dataclass
 
 from burnish.analyze.work import Work
@@ -43,16 +42,6 @@ class RooflinePoint:
         if self.launch_s > self.limit_s:
             return Bound.LAUNCH
         return Bound.COMPUTE if self.compute_s >= self.memory_s else Bound.MEMORY
-
-    @property
-    def achieved(self) -> float:
-        """Return the part of the limit that was reached, 1 being all of it."""
-        return self.limit_s / self.seconds_s if self.seconds_s else math.nan
-
-    @property
-    def flops_per_s(self) -> float:
-        """Return the rate that was reached."""
-        return self.work.flops / self.seconds_s if self.seconds_s else math.nan
 
     def at(self, fraction: float) -> float:
         """Return its time at a fraction of the limit; never more than it took."""

@@ -30,6 +30,7 @@ in each direction. At the usual 5 %, every second run of 200 comparisons of a mo
 would find more than 5 % of them different."""
 
 FEWEST_ROUNDS = 3
+"""Run whatever the budget says, if as many were asked for: fewer allow no verdict."""
 LARGEST_BLIND_SPOT = 0.25
 """A run that would miss a difference of this size may not say that there is none."""
 

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from burnish.bench.aim import until_visible
+from burnish.bench.compare import FEWEST_ROUNDS
 from burnish.bench.measure import ParityMark, Placed, ProcessStart, TimedBlock
 from burnish.bench.subject import BenchOptions, WarmedUp, Worker, WorkerFailedError
 from burnish.bench.tally import SubjectTally
@@ -27,8 +28,6 @@ from burnish.core.arrays import Arrays
 from burnish.core.progress import SILENT, Progress
 from burnish.timing.stopwatch import settling_s
 
-FEWEST_ROUNDS = 3
-"""Run whatever the budget says, if as many were asked for: fewer allow no verdict."""
 SETTLED_ROUNDS = 6
 """Run by every subject, before it is asked who needs more: the spread of fewer says too little."""
 LONGEST_BUDGET_S = 3600

@@ -125,8 +125,3 @@ def spread(samples_s: Sequence[float]) -> float:
 def minimum(measurement: Measurement) -> float:
     """Return the fastest call: what the machine can do when nothing interferes."""
     return min(measurement.samples_s)
-
-
-def throughput(measurement: Measurement, *, items_per_call: int = 1) -> float:
-    """Return items per second of one caller that waits for each answer (service rate)."""
-    return items_per_call / median_interval(measurement.blocks).estimate

@@ -21,7 +21,7 @@ from burnish.codegen.tune.check import (
     ExpectedPart,
     case_of,
     group_inputs,
-    share_finite,
+    mostly_numbers,
 )
 from burnish.codegen.tune.measure import TrialTask
 from burnish.codegen.tune.recipe import Recipe, made
@@ -186,26 +186,25 @@ def _plan(kernels: Sequence[EmittedKernel], task: TrialTask, backend: Backend) -
 
 def _case(task: TrialTask) -> tuple[dict[str, Recipe], dict[str, Array], Case]:
     """Return inputs as they lie in memory, and what must come of them."""
-    shown = group_inputs(task.group, task.graph)
-    tries = []
-    for low, high in _RANGES:
-        drawn: dict[str, Recipe] = {}
-        stored: dict[str, Array] = {}
-        arrays: dict[str, Array] = {}
-        for number, (name, array) in enumerate(shown.items()):
-            order = task.layouts.get(name) or tuple(range(array.ndim))
-            if name_of(array) in FLOATS and not _matters(name, array, task.graph):
-                drawn[name] = Recipe(
-                    name_of(array), _lying(array.shape, order), number + 1, low, high
-                )
-                arrays[name] = made(drawn[name]).transpose(np.argsort(order))
-            else:
-                stored[name] = np.ascontiguousarray(array.transpose(order))
-                arrays[name] = array
-        tries.append((drawn, stored, case_of(task.group, task.graph, arrays)))
-        if share_finite(tries[-1][2]) > 0.9:
-            break
-    return max(tries, key=lambda each: share_finite(each[2]))
+    tries = (_fed(task, low, high) for low, high in _RANGES)
+    return mostly_numbers(tries, lambda each: each[2])
+
+
+def _fed(
+    task: TrialTask, low: float, high: float
+) -> tuple[dict[str, Recipe], dict[str, Array], Case]:
+    drawn: dict[str, Recipe] = {}
+    stored: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
+    for number, (name, array) in enumerate(group_inputs(task.group, task.graph).items(), 1):
+        order = task.layouts.get(name) or tuple(range(array.ndim))
+        if name_of(array) in FLOATS and not _matters(name, array, task.graph):
+            drawn[name] = Recipe(name_of(array), _lying(array.shape, order), number, low, high)
+            arrays[name] = made(drawn[name]).transpose(np.argsort(order))
+        else:
+            stored[name] = np.ascontiguousarray(array.transpose(order))
+            arrays[name] = array
+    return drawn, stored, case_of(task.group, task.graph, arrays)
 
 
 def _matters(name: str, array: Array, graph: TileGraph) -> bool:

@@ -1,19 +1,17 @@
-"""How long the candidates of a bundle take on the device here, and plans that are made of that."""
+"""How long the candidates of a bundle take on the device here."""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from burnish.codegen import bundle as bundles
 from burnish.codegen.bundle import SUFFIX, BundledGroup
-from burnish.codegen.schedule import Choice, Predicted
 from burnish.codegen.tune.check import finding
-from burnish.codegen.tune.measure import TrialTask
 from burnish.codegen.tune.trial import Tuned
 from burnish.core import records, units
 from burnish.core.arrays import Arrays
@@ -25,10 +23,6 @@ from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Pro
 from burnish.runtime.executable import Executable, OnCard
 from burnish.runtime.load import LoadedModel, load
 from burnish.runtime.runner import runner_for
-from burnish.tile.connect import NoGroupError
-from burnish.tile.graph import TileGraph
-from burnish.tile.group import Group
-from burnish.tile.measures import traffic_bytes
 from burnish.timing.race import RaceRules, race
 
 SCHEMA = 1
@@ -82,39 +76,6 @@ def time_bundle(
     name = ", ".join(gpu.name for gpu in detect.gpus()) or detect.cpu().model
     date = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
     return CandidateTimings(target, name, date, groups)
-
-
-@dataclass(slots=True)
-class TimedElsewhere:
-    """Chooses groups as predicted, and of each what was fastest where it was timed."""
-
-    predicted: Predicted
-    timings: CandidateTimings
-    taken: int = 0
-    """How many groups were found among the timings."""
-
-    def partition(self, graph: TileGraph) -> tuple[Group, ...]:
-        """Return the groups that should be fastest."""
-        return self.predicted.partition(graph)
-
-    def schedule(self, groups: Sequence[Group], graph: TileGraph) -> tuple[Choice, ...]:
-        """Return what was fastest of each group; one that nobody timed is as predicted."""
-        layouts = self.predicted.backend.layouts(graph)
-        return tuple(self._choice(TrialTask(group, graph, layouts)) for group in groups)
-
-    def _choice(self, task: TrialTask) -> Choice:
-        choice = self.predicted.choice(task.group, task.graph)
-        tuned = self.timings.groups.get(task.key, Tuned())
-        if choice.schedule is None or tuned.schedule is None:
-            return choice
-        backend = self.predicted.backend
-        try:
-            cost = backend.price(task.group, task.graph, tuned.schedule)
-        except NoGroupError:
-            return choice  # kernels are written in other ways than when it was timed
-        self.taken += 1
-        moved = traffic_bytes(cost, backend.machine)
-        return Choice(task.group, tuned.schedule, cost.seconds, moved, tuned.seconds)
 
 
 def _checked(group: BundledGroup, folder: Path) -> str:

@@ -18,6 +18,7 @@ from burnish.codegen.tune.budget import TuningTime
 from burnish.codegen.tune.cache import TuningCache
 from burnish.codegen.tune.measure import OrtCandidate, TrialTask
 from burnish.codegen.tune.measured import Measured, TuneOptions
+from burnish.codegen.tune.recalled import Recalled
 from burnish.codegen.tune.search import Tuner
 from burnish.codegen.tune.trial import Trial
 from burnish.codegen.write import write
@@ -92,9 +93,10 @@ def _kept_in(place: Path) -> Iterator[None]:
 
 def _scheduler(backend: Backend, model: ir.Model) -> Scheduler:
     """Return what chooses by what was measured before, else by what the cost model predicts."""
+    cache = TuningCache(tuning_cache())
     if not backend.trials:
-        return Predicted(backend)
-    tuner = Tuner(_Closed(), TuningCache(tuning_cache()), backend)
+        return Recalled(Predicted(backend), cache)
+    tuner = Tuner(_Closed(), cache, backend)
     return Measured(tuner, TuneOptions(), TuningTime(0.0), model)
 
 

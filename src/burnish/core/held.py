@@ -50,7 +50,9 @@ def free(folder: Path) -> Iterator[bool]:
         yield False  # it is gone, somebody else's, or no folder at all
         return
     try:
-        yield os.fstat(lock).st_uid == os.geteuid() and _could_take(lock)
+        # older versions lock this file in it instead, and their folders have the form of ours
+        is_older = (folder / ".owner").exists()
+        yield os.fstat(lock).st_uid == os.geteuid() and not is_older and _could_take(lock)
     finally:
         os.close(lock)
 

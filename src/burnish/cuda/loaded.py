@@ -20,7 +20,7 @@ Bytes = NDArray[np.uint8]
 class LoadedKernels:
     """Cubins that a card has taken; to be closed.
 
-    `where` names them in errors; `command` compiles them again, as a hint.
+    `where` names them in errors.
     """
 
     def __init__(
@@ -30,12 +30,10 @@ class LoadedKernels:
         code: Mapping[str, bytes],
         *,
         where: str,
-        command: str = "burnish compile",
     ) -> None:
         self.kernels = kernels
         self._driver = driver
         self._where = where
-        self._command = command
         self._modules: list[Module] = []
         for kernel in kernels.values():
             self._check(kernel)
@@ -51,7 +49,7 @@ class LoadedKernels:
     def _check(self, kernel: CubinKernel) -> None:
         """Raise if the card here cannot run a kernel."""
         device = self._driver.device
-        again = f"compile it for this card: {self._command} --target {device.architecture}"
+        again = f"compile it for this card: burnish compile --target {device.architecture}"
         if not runs_on(kernel.architecture, device.capability):
             raise MissingCapabilityError(
                 f"{self._where}: its kernels are for {kernel.architecture}, and this card is"
@@ -88,7 +86,7 @@ class LoadedKernels:
             raise ModelError(
                 f"{self._where}: the kernel {name!r} ({kernel.architecture}, CUDA"
                 f" {kernel.toolkit}) cannot be loaded: {error}",
-                hint=f"compile it again: {self._command}, or update NVIDIA's driver, which knows"
+                hint=f"compile it again: burnish compile, or update NVIDIA's driver, which knows"
                 f" CUDA {_dotted(self._driver.device.driver)}",
             ) from error
 

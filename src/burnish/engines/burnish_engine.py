@@ -22,6 +22,7 @@ from burnish.engines.installed import version_of
 from burnish.engines.model_facts import arithmetic_type
 from burnish.engines.onnxruntime_values import gathered
 from burnish.feeds.check import check_feeds
+from burnish.runtime.tracing import KERNELS, ORT
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from burnish.runtime.load import LoadedModel
     from burnish.runtime.plan import Plan
 
-KERNELS = "burnish"
-ORT = "ONNX Runtime"
 
 _NAMED = 6
 """Operators that a note names; the plan names all."""

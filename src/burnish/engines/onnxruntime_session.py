@@ -20,14 +20,11 @@ from burnish.engines.onnxruntime_errors import explain, explained, is_its_own
 from burnish.engines.onnxruntime_generation import OrtWriter
 from burnish.feeds.check import check_feeds
 from burnish.process.scratch import scratch
+from burnish.runtime.ort import QUIET, OrtBinding, OrtSession
 from burnish.store import onnx_files
 from burnish.store.interface import ANY_RANK
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
-
-OrtSession = Any
-OrtBinding = Any
-"""`onnxruntime.InferenceSession` and `IOBinding`: the package has no types."""
 
 CAPTURE = "enable_cuda_graph"
 NO_CAPTURE = -1
@@ -36,8 +33,6 @@ CAPTURE_RUNS = 3
 """ONNX Runtime captures after its regular runs have settled; later runs replay."""
 
 OPTIMIZED = "optimized.onnx"
-_QUIET = 4
-"""Fatal messages only: whatever else matters comes back as an exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +59,7 @@ def quiet_settings(level: GraphLevel) -> Any:  # noqa: ANN401  (its SessionOptio
         "extended": levels.ORT_ENABLE_EXTENDED,
         "all": levels.ORT_ENABLE_ALL,
     }[level]
-    settings.log_severity_level = _QUIET
+    settings.log_severity_level = QUIET
     return settings
 
 
@@ -93,7 +88,7 @@ def load(
         settings.add_session_config_entry("session.disable_prepacking", "1")
     if profile_folder is not None:
         _record(settings, profile_folder)
-    onnxruntime.set_default_logger_severity(_QUIET)
+    onnxruntime.set_default_logger_severity(QUIET)
     with explained(model):
         session = onnxruntime.InferenceSession(
             str(model.onnx), settings, providers=[(provider.name, dict(provider.options))]
@@ -262,7 +257,7 @@ class OnnxRuntimeSession(Closing):
         import onnxruntime
 
         options = onnxruntime.RunOptions()
-        options.log_severity_level = _QUIET
+        options.log_severity_level = QUIET
         if self._options.cuda_graph:
             options.add_run_config_entry("gpu_graph_id", str(graph_id))
         return options

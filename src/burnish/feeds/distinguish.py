@@ -64,8 +64,10 @@ class Suspicions:
     """Numbers that may matter, for instance because they stand where two graphs differ."""
 
     integers: tuple[int, ...] = ()
+    """From constants and attributes: sizes, limits, divisors; the most telling first."""
     reals: tuple[float, ...] = ()
     rows: tuple[int, ...] = ()
+    """Rows in which tables of the same name and shape differ."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from burnish.core import units
 from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.core.memory import usable_bytes
+from burnish.store.tensor_data import MOST_DIMENSIONS
 
-_MOST_DIMENSIONS = 64
-"""What an array of NumPy can have."""
 _ELEMENT_BYTES = 8
 """Of the widest type that values are made in, before they become what the model takes."""
 
@@ -20,10 +19,10 @@ def require_room(
 ) -> None:
     """Raise unless arrays of these shapes, by the names of inputs, can be made here."""
     for name, shape in shapes.items():
-        if len(shape) > _MOST_DIMENSIONS:
+        if len(shape) > MOST_DIMENSIONS:
             raise ModelError(
                 f"input {name!r} has {len(shape)} dimensions, and arrays have"
-                f" {_MOST_DIMENSIONS} at most",
+                f" {MOST_DIMENSIONS} at most",
                 hint="export the model with inputs of fewer dimensions",
             )
     needed = {name: _ELEMENT_BYTES * math.prod(shape) for name, shape in shapes.items()}

@@ -16,11 +16,12 @@ from burnish.codegen.cached import ModelSource, compiled_for
 from burnish.core.array_types import name_of
 from burnish.core.arrays import Array
 from burnish.engines.base import ENGINES, EngineOptions
-from burnish.engines.burnish_engine import KERNELS, divided, ort_notes
+from burnish.engines.burnish_engine import divided, ort_notes
 from burnish.engines.model_facts import arithmetic_type
 from burnish.engines.torch_values import short_name, torch_type
 from burnish.process.scratch import scratch
 from burnish.runtime.plan import Plan
+from burnish.runtime.tracing import KERNELS
 from burnish.store import onnx_files
 from burnish.store.element_types import numpy_type
 from burnish.store.history import History

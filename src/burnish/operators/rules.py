@@ -72,12 +72,12 @@ def then(*types: str) -> TypeRule:
     return lambda at: (at.type(0), *types)
 
 
-def named_type(attribute: str, default: str | None = None) -> TypeRule:
-    """Return the rule that an attribute names the result's type; None: else that of the input."""
+def named_type(attribute: str) -> TypeRule:
+    """Return the rule that an attribute names the result's type; without: that of the input."""
 
     def rule(at: Operands) -> Sequence[str | None]:
         number = at.number(attribute, 0)
-        return [ONNX_NUMBERS.get(number) if number else default or at.type(0)]
+        return [ONNX_NUMBERS.get(number) if number else at.type(0)]
 
     return rule
 

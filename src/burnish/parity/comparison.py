@@ -21,7 +21,7 @@ from burnish.core.progress import Progress
 from burnish.core.units import count
 from burnish.engines.base import Session
 from burnish.engines.isolated import EngineCrashedError
-from burnish.feeds.distinguish import Suspicions, Variant, Varied
+from burnish.feeds.distinguish import Variant, Varied
 from burnish.feeds.feed import Feeds
 from burnish.feeds.make import Maker
 from burnish.parity.arithmetic import arithmetic_by_output, quantised_values, weakest
@@ -103,9 +103,7 @@ def variants_of(
     reference: ir.Model, structure: Structure, effort: Effort, works: Callable[[Feeds], bool]
 ) -> tuple[Varied, Iterator[Variant]]:
     """Return inputs that may tell two models apart, always the same for the same arguments."""
-    clues = structure.clues
-    suspicions = Suspicions(clues.integers, clues.reals, clues.rows)
-    varied = Varied(Maker(reference), suspicions, effort.fixed, works, effort.usual)
+    varied = Varied(Maker(reference), structure.clues, effort.fixed, works, effort.usual)
     return varied, varied.variants(seed=effort.seed + 1000, random=_MIXTURES)
 
 

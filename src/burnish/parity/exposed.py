@@ -15,8 +15,6 @@ from burnish.process.scratch import file_beside
 from burnish.store import external_data, onnx_files
 from burnish.store.stored import StoredModel
 
-_STAYS_INSIDE_BYTES = 1024
-
 
 class Exposed:
     """A model that can be asked for any of its values; makes small files, never larger weights.
@@ -62,7 +60,7 @@ def home_of(model: ir.Model, folder: Path) -> Path:
     if len(homes) == 1 and _can_be_written(home := homes.pop()):
         return home
     ir.external_data.unload_from_model(
-        model, folder, "weights", size_threshold_bytes=_STAYS_INSIDE_BYTES
+        model, folder, "weights", size_threshold_bytes=external_data.STAYS_INSIDE_BYTES
     )
     return folder
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from burnish.core.arrays import Arrays
 from burnish.core.budget import Budget
+from burnish.feeds.distinguish import Suspicions
 from burnish.feeds.feed import Feeds
 from burnish.parity.arithmetic import weakest
 from burnish.parity.compare import compare
@@ -19,7 +20,7 @@ from burnish.parity.examine import ExaminedInputs, Examiner, JudgingTerms
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.pairing import differing_inputs, pair_outputs
 from burnish.parity.report import JudgedSample
-from burnish.parity.structure import Clues, Structure
+from burnish.parity.structure import Structure
 from burnish.parity.subject import JudgedSubject, judge
 from burnish.parity.truth import Truth
 from burnish.store import onnx_files
@@ -78,7 +79,7 @@ class Reference:
         if all(diff.passed for diff in near):
             # what it means in real numbers takes long to find out, and is asked in doubt only
             return JudgedSample(label, self.feeds.bindings, near)
-        nothing = Structure(frozenset(self.outputs), frozenset(), Clues())
+        nothing = Structure(frozenset(self.outputs), frozenset(), Suspicions())
         examiner = Examiner(
             JudgingTerms(pairing, tolerances, nothing),
             self.truth,

@@ -17,6 +17,7 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
+from burnish.feeds.distinguish import Suspicions
 from burnish.meaning.evaluate import bodies
 from burnish.parity.settled import settled_numbers
 from burnish.store.external_data import let_go
@@ -30,17 +31,6 @@ _MOST_CLUES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Clues:
-    """Numbers that stand where two graphs differ."""
-
-    integers: tuple[int, ...] = ()
-    """From constants and attributes: sizes, limits, divisors; the most telling first."""
-    reals: tuple[float, ...] = ()
-    rows: tuple[int, ...] = ()
-    """Rows in which tables of the same name and shape differ."""
-
-
-@dataclass(frozen=True, slots=True)
 class Structure:
     """How two graphs compare to the letter."""
 
@@ -48,7 +38,7 @@ class Structure:
     """Outputs of the reference that the candidate computes in the very same way."""
     constant: frozenset[str]
     """Outputs of the reference that depend on no input."""
-    clues: Clues
+    clues: Suspicions
     lost: frozenset[str] = frozenset()
     """Constants of the reference, numbers all, stored or computed, that the candidate has not."""
     new: frozenset[str] = frozenset()
@@ -190,7 +180,7 @@ def _depends(value: ir.Value, graph: ir.Graph) -> bool:
     return False
 
 
-def _clues(reference: ir.Graph, candidate: ir.Graph, left: Keys, right: Keys) -> Clues:
+def _clues(reference: ir.Graph, candidate: ir.Graph, left: Keys, right: Keys) -> Suspicions:
     """Return the numbers in what differs, then those on the way to it, then all others."""
     integers: dict[int, None] = {}
     reals: dict[float, None] = {}
@@ -199,12 +189,12 @@ def _clues(reference: ir.Graph, candidate: ir.Graph, left: Keys, right: Keys) ->
         for graph, own, others in ((candidate, right, left.all), (reference, left, right.all))
     ]
     if not any(changed):
-        return Clues()
+        return Suspicions()
     for node in (*_nearest_first(changed[0]), *_nearest_first(changed[1])):
         for number in _numbers(node):
             (integers if isinstance(number, int) else reals)[number] = None  # type: ignore[index]
     rows = tuple(_changed_rows((reference, left), (candidate, right)))
-    return Clues(tuple(integers)[:_MOST_CLUES], tuple(reals)[:_MOST_CLUES], rows)
+    return Suspicions(tuple(integers)[:_MOST_CLUES], tuple(reals)[:_MOST_CLUES], rows)
 
 
 def _nearest_first(nodes: list[ir.Node]) -> Iterator[ir.Node]:

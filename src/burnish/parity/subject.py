@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from burnish.core.arrays import Array, Arrays
 from burnish.core.closing import Closing
-from burnish.engines import isolated
+from burnish.engines import isolated, sizes
 from burnish.engines.base import EngineOptions, Placement, Session
 from burnish.engines.loading import is_large
 from burnish.process.scratch import scratch
@@ -23,7 +23,7 @@ from burnish.store.history import History
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
 
-JUDGE = "onnxruntime-cpu"
+JUDGE = sizes.JUDGE
 """The engine that every installation has; it runs references with nothing optimised."""
 
 _WITH_GRAPH_LEVELS = "onnxruntime-"

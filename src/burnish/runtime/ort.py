@@ -20,7 +20,7 @@ OrtSession = Any
 OrtBinding = Any
 """`onnxruntime.InferenceSession` and `IOBinding`: the package has no types."""
 
-_QUIET = 4
+QUIET = 4
 """Fatal messages only: whatever else matters comes back as an exception."""
 
 
@@ -38,10 +38,10 @@ def load(path: Path, threads: int) -> OrtSession:
     settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     settings.intra_op_num_threads = threads
     settings.inter_op_num_threads = 1
-    settings.log_severity_level = _QUIET
+    settings.log_severity_level = QUIET
     # its threads would otherwise go on spinning for some time on the cores that kernels need
     settings.add_session_config_entry("session.force_spinning_stop", "1")
-    onnxruntime.set_default_logger_severity(_QUIET)
+    onnxruntime.set_default_logger_severity(QUIET)
     try:
         return onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
     except Exception as error:

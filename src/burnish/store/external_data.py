@@ -14,7 +14,7 @@ import onnx_ir as ir
 from burnish.core.errors import ModelError
 from burnish.core.hashing import file_key
 
-_STAYS_INSIDE_BYTES = 1024
+STAYS_INSIDE_BYTES = 1024
 """Smaller tensors stay in the model, where shape inference can see them."""
 _SINGLE_FILE_LIMIT_BYTES = 2**30
 """A protobuf ends at 2 GiB, and writing one needs its size in memory twice."""
@@ -212,7 +212,7 @@ def _bytes(tensor: ir.TensorProtocol | None) -> int:
 
 
 def _moves(tensor: ir.TensorProtocol | None) -> bool:
-    return _bytes(tensor) > _STAYS_INSIDE_BYTES
+    return _bytes(tensor) > STAYS_INSIDE_BYTES
 
 
 def _write_each_once(values: list[ir.Value], stream: BinaryIO) -> dict[Hashable, int]:

@@ -12,6 +12,7 @@ from burnish.core.precisions import element_type
 from burnish.core.progress import Progress
 from burnish.engines.base import LEVELS
 from burnish.engines.loading import highest_level, refusal
+from burnish.engines.sizes import JUDGE
 from burnish.parity import request as parity_of
 from burnish.parity.report import VerifyReport
 from burnish.parity.request import VerifyRequest
@@ -21,7 +22,6 @@ from burnish.rewrite.options import Conversion, OptimizeOptions, PrecisionReques
 from burnish.store import onnx_files
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
-from burnish.study.check import JUDGE
 from burnish.study.conversion import comparable, converted, runnable
 from burnish.study.deviation import DeviationReport, deviation
 from burnish.study.deviation import refusal as too_far

@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 
 from burnish.bench import choose
+from burnish.bench.compare import FEWEST_ROUNDS
 from burnish.bench.measure import SCHEMA, BenchReport, MachineState
 from burnish.bench.quiet import OPENING_S
-from burnish.bench.rounds import FEWEST_ROUNDS
 from burnish.bench.verdict import require_sound
 from burnish.core import files, records, units
 from burnish.core.errors import UsageError

@@ -14,6 +14,7 @@ import onnx_ir as ir
 from burnish.core.errors import BurnishError
 from burnish.engines.base import EngineOptions, Session
 from burnish.engines.isolated import EngineCrashedError, EngineHungError, open_session
+from burnish.engines.sizes import JUDGE
 from burnish.infer.constants import constant_tensor
 from burnish.process.child import ChildRefusedError
 from burnish.process.scratch import scratch
@@ -27,7 +28,6 @@ from burnish.study.check_feeds import CheckSample, samples, whole_samples
 from burnish.study.check_meaning import PartMeaning
 from burnish.study.check_part import lighter, shrink, shrinking, size_names, tight, wide
 
-JUDGE = "onnxruntime-cpu"
 Sampler = Callable[[Part, ir.Model], Iterator[CheckSample]]
 _AS_WRITTEN = EngineOptions(threads=1, graph_level="off")
 _MOST_BYTES = 1 << 28

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from burnish.bench.compare import FEWEST_ROUNDS
 from burnish.bench.quiet import OPENING_S
-from burnish.bench.rounds import FEWEST_ROUNDS
 from burnish.core.progress import Progress
 
 SLACK = 1.1

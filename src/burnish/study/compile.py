@@ -14,11 +14,13 @@ import onnx_ir as ir
 from burnish.codegen import bundle_times
 from burnish.codegen.backend import Backend, open_backend
 from burnish.codegen.bundle import bundle
-from burnish.codegen.bundle_times import TimedElsewhere
-from burnish.codegen.environment import about, default_threads
+from burnish.codegen.environment import about, default_threads, tuning_cache
 from burnish.codegen.pipeline import PlanOptions, plan, prepare, without_products
 from burnish.codegen.place import BuiltPlan
 from burnish.codegen.schedule import Predicted, Scheduler
+from burnish.codegen.tune.cache import TuningCache
+from burnish.codegen.tune.recalled import Recalled, keep
+from burnish.codegen.tune.trial import Tuned
 from burnish.codegen.write import write
 from burnish.core import files, records, units
 from burnish.core.backends import DEFAULT_TARGET
@@ -115,6 +117,7 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
     _check_places(request)
     work = _Work(request, onnx_files.read(request.model.onnx), progress)
     built = work.all_built()
+    work.tell_choices()
     if request.bundle is not None:
         work.bundled(built, request.bundle)
     proofs: list[VerifyReport] = []
@@ -172,8 +175,7 @@ class _Work:
         self.race: tuple[RaceRow, ...] = ()
         self.warnings: tuple[str, ...] = ()
         self._terms = request.tune if self.backend.trials else None
-        if request.tune is not None and self._terms is None and request.timings is None:
-            self.notes.append(f"nothing is timed for {self.backend.target}: the plan is predicted")
+        self._recalled: Recalled | None = None
         self._loaded = loaded
         self._made: dict[tuple[tuple[str, int], ...], tuple[Feeds, ...]] = {}
         self._request = request
@@ -184,30 +186,42 @@ class _Work:
         terms = self._terms
         fusion = self._request.fusion
         if terms is None:
-            scheduler = self._untimed(Predicted(self.backend, fusion))
-            found = tuple(self._built(sizes, lambda _model: scheduler) for sizes in self._plans)
-            if isinstance(scheduler, TimedElsewhere):
-                groups = units.count(scheduler.taken, "group")
-                self.notes.append(f"{groups} as timed on {scheduler.timings.device}")
-            return found
+            scheduler = self._untimed()
+            return tuple(self._built(sizes, lambda _model: scheduler) for sizes in self._plans)
         with ExitStack() as stack:
             session = stack.enter_context(tuned(terms, self.backend, fusion, self._progress))
             found = tuple(self._built(sizes, session.scheduler) for sizes in self._plans)
             self.notes += session.notes
         return found
 
-    def _untimed(self, predicted: Predicted) -> Scheduler:
-        """Return what chooses where nothing is timed: as predicted, or as timed elsewhere."""
-        path = self._request.timings
-        if path is None:
+    def _untimed(self) -> Scheduler:
+        """Return what chooses where nothing is timed: by what was timed elsewhere, if asked to."""
+        predicted = Predicted(self.backend, self._request.fusion)
+        if self._request.tune is None:
             return predicted
+        cache = TuningCache(tuning_cache())
+        if self._request.timings is not None:
+            keep(self._timings(self._request.timings), cache, self.backend)
+        self._recalled = Recalled(predicted, cache)
+        return self._recalled
+
+    def _timings(self, path: Path) -> Mapping[str, Tuned]:
         timings = bundle_times.read(path)
         if timings.target != self.backend.target:
             raise UsageError(
                 f"{path}: was timed for {timings.target}, and this is for {self.backend.target}",
                 hint=f"time a bundle of it: burnish compile --bundle DIR, burnish time -o {path}",
             )
-        return TimedElsewhere(predicted, timings)
+        return timings.groups
+
+    def tell_choices(self) -> None:
+        """Note where choices come from that nothing was timed for here."""
+        if self._recalled is None:
+            return
+        taken = units.count(self._recalled.taken, "group")
+        how = f"{taken} as timed elsewhere, the rest" if self._recalled.taken else "the plan"
+        self.notes.append(f"nothing is timed for {self.backend.target}: {how} is predicted")
+        self.notes += self._recalled.cache.notes
 
     def bundled(self, built: tuple[BuiltPlan, ...], folder: Path) -> None:
         """Add candidates of the plans to a bundle."""

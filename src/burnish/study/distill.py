@@ -15,7 +15,7 @@ from burnish.core.files import check_file, marked, write_text
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
 from burnish.engines.isolated import open_session
-from burnish.engines.sizes import fitting
+from burnish.engines.sizes import JUDGE, fitting
 from burnish.parity.exposed import Exposed
 from burnish.process.scratch import scratch
 from burnish.rewrite import extract
@@ -35,7 +35,6 @@ from burnish.study.seen_types import tell_types
 SCHEMA = 1
 VARIANT = "distilled"
 TEST_FILE = "test_distilled.py"
-_JUDGE = "onnxruntime-cpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,7 @@ def _recorded(model: ir.Model, sites: Sequence[Site], request: DistillCommand) -
         home.mkdir()
         with Exposed(whole, home).giving(sorted(names)) as giving:
             options = EngineOptions(graph_level="off")
-            with open_session(_JUDGE, giving, options) as session:
+            with open_session(JUDGE, giving, options) as session:
                 return {**feeds.arrays, **session.run(feeds.arrays)}
 
 

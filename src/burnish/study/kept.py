@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from burnish.bench.cells import CellTask, Finished
+from burnish.bench.compare import FEWEST_ROUNDS
 from burnish.bench.ledger import Ledger
-from burnish.bench.rounds import FEWEST_ROUNDS
 from burnish.core import settings
 from burnish.core.errors import ModelError
 from burnish.study.requests.vocabulary import Place

@@ -11,6 +11,7 @@ from pathlib import Path
 from burnish.core import files
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
+from burnish.engines.sizes import JUDGE
 from burnish.parity.request import VerifyRequest
 from burnish.rewrite.options import Conversion, OptimizeOptions
 from burnish.rewrite.passes import STEPS
@@ -22,7 +23,7 @@ from burnish.store.stored import StoredModel
 from burnish.study import rewriting
 from burnish.study.acceptance import Acceptance
 from burnish.study.accuracy import ScoredTask, Task, TaskAccuracy, scored_task, task_of
-from burnish.study.check import JUDGE, CheckReport
+from burnish.study.check import CheckReport
 from burnish.study.conversion import (
     ConversionReport,
     Seen,

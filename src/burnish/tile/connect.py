@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from burnish.tile.graph import TileGraph
@@ -62,24 +62,6 @@ def grouped(wires: Wiring, members: Iterable[int]) -> Group:
         if ops[position].output in wires.outputs or not set(wires.successors(position)) <= inside
     ]
     return Group(tuple(ops[k] for k in chosen), (*outputs, ops[chosen[-1]].output))
-
-
-def extensions(group: Group, graph: TileGraph) -> Iterator[Group]:
-    """Yield the groups with one neighbour more; those that cannot be one kernel are left out.
-
-    A neighbour is a nest that reads what the group writes, or writes what it reads.
-    """
-    wires = wiring(graph)
-    members = {wires.writer[op.output] for op in group.ops}
-    after = (reader for name in group.outputs for reader in wires.readers[name])
-    before = (wires.writer[name] for name in group.inputs if name in wires.writer)
-    for position in dict.fromkeys((*after, *before)):
-        if position in members:
-            continue
-        try:
-            yield grouped(wires, {*members, position})
-        except NoGroupError:
-            continue
 
 
 def singles(graph: TileGraph) -> tuple[Group, ...]:

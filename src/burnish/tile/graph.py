@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -99,12 +100,22 @@ class TileOp:
         return tuple(dict.fromkeys([*names, *(fetch.tensor for fetch in self.fetches)]))
 
     @property
+    def coordinates(self) -> tuple[Index, ...]:
+        """Return the indices that its expressions evaluate themselves."""
+        finish = expression_indices(self.finish) if self.finish else []
+        return (*expression_indices(self.body), *finish)
+
+    @property
     def fetches(self) -> tuple[Fetch, ...]:
         """Return every index that is read from a tensor."""
-        indices = [index for read in self.reads for index in read.indices]
-        indices += expression_indices(self.body)
-        indices += expression_indices(self.finish) if self.finish else []
-        return tuple(fetch for index in indices for fetch in fetches_of(index))
+        read = (index for read in self.reads for index in read.indices)
+        return tuple(fetch for each in (*read, *self.coordinates) for fetch in fetches_of(each))
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        """Return the conditions of its reads and of its body."""
+        inside = (part.guards for part in walk(self.body) if isinstance(part, Inside))
+        return tuple(chain(*(read.guards for read in self.reads), *inside))
 
     @property
     def points(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from burnish.tile.graph import TileOp
@@ -41,6 +42,14 @@ class Group:
         """Return the tensors that come from outside, each once, in order of first use."""
         names = (name for op in self.ops for name in op.inputs)
         return tuple(dict.fromkeys(name for name in names if name not in self.written))
+
+    def indices_among(self, names: Container[str]) -> dict[str, int]:
+        """Return those of some tensors that hold indices, and how many there are of what."""
+        found: dict[str, int] = {}
+        for fetch in (fetch for op in self.ops for fetch in op.fetches):
+            if fetch.tensor in names:
+                found[fetch.tensor] = max(fetch.extent, found.get(fetch.tensor, 0))
+        return found
 
     @property
     def scratch(self) -> tuple[str, ...]:

@@ -187,24 +187,6 @@ def substitute(index: Index, values: Mapping[Axis, Index]) -> Index:
     return result
 
 
-def rename_fetched(index: Index, names: Mapping[str, str]) -> Index:
-    """Return the index with the tensors of fetched indices renamed."""
-    result = number(index.constant)
-    for atom, factor in index.terms:
-        match atom:
-            case Div(of, by):
-                part = floor_divide(rename_fetched(of, names), by)
-            case Mod(of, by):
-                part = remainder(rename_fetched(of, names), by)
-            case Fetch(tensor, inner, extent):
-                renamed = tuple(rename_fetched(each, names) for each in inner)
-                part = fetched(names.get(tensor, tensor), renamed, extent)
-            case _:
-                part = Index(((atom, 1),))
-        result = result + part * factor
-    return result
-
-
 def flatten(index: Iterable[Index], shape: Iterable[int]) -> Index:
     """Return the row-major position of an index in a tensor of this shape."""
     result = Index()

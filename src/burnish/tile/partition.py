@@ -9,7 +9,7 @@ joins whatever still gains, neighbours in the graph that are none in the order i
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,8 +34,6 @@ class SearchLimits:
     """The least share of both groups' time that joining them must save."""
     patience: int = 3
     """How many longer runs may get worse before the search stops making a run longer."""
-    alone: Collection[str] = ()
-    """Outputs of nests that stay alone, because a library runs them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +139,6 @@ def _runs(
             group = grouped(wires, members)
         except NoGroupError:
             # an earlier nest does not help: nobody in the run reads the one added here
-            return
-        if {op.output for op in group.ops} & set(limits.alone):
             return
         yield begin, (1 + limits.gain) * _price(group, predict)
 
@@ -256,9 +252,6 @@ class _Merging:
             raise NoGroupError(
                 f"together they are {len(members)} nests, and {self._limits.nests} is the limit"
             )
-        for name in (self._wires.graph.ops[k].output for k in members):
-            if name in self._limits.alone:
-                raise NoGroupError(f"{name!r} is to stay alone")
         if reason := self._between(first, second):
             raise NoGroupError(reason)
         apart = self._price[first] + self._price[second]

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from burnish.tile.graph import TileOp, expression_indices
+from burnish.tile.graph import TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import (
     Axis,
@@ -192,13 +192,8 @@ def _push(
 
 
 def _accesses(op: TileOp) -> Iterable[tuple[str, tuple[Index, ...]]]:
-    indices = expression_indices(op.body) + (expression_indices(op.finish) if op.finish else [])
-    for read in op.reads:
-        yield read.tensor, read.index
-        indices += read.indices
-    for index in indices:
-        for fetch in fetches_of(index):
-            yield fetch.tensor, fetch.index
+    yield from ((read.tensor, read.index) for read in op.reads)
+    yield from ((fetch.tensor, fetch.index) for fetch in op.fetches)
 
 
 def _merged(a: DimensionSpan, b: DimensionSpan) -> DimensionSpan:

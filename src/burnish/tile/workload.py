@@ -14,9 +14,9 @@ from burnish.hw.unit import CORE, UnitSpec
 from burnish.tile.collisions import Layouts, colliding, stride
 from burnish.tile.expr import Argument, Call, operations, walk
 from burnish.tile.footprint import lifetimes
-from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of, expression_indices
+from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, axes_of, coefficient, fetches_of
+from burnish.tile.index import Axis, axes_of, coefficient
 from burnish.tile.region import Accesses, accesses
 
 FLOPS_PER_OPERATION = 2
@@ -271,11 +271,7 @@ def _used_reads(op: TileOp) -> list[tuple[Read, bool]]:
     inside = set(arguments_of(op.body))
     after = set(arguments_of(op.finish)) if op.finish else set()
     used = [(op.reads[k], k in inside) for k in sorted(inside | after)]
-    indices = [index for read in op.reads for index in read.indices]
-    indices += expression_indices(op.body)
-    indices += expression_indices(op.finish) if op.finish else []
-    found = dict.fromkeys(fetch for index in indices for fetch in fetches_of(index))
-    return used + [(Read(fetch.tensor, fetch.index), True) for fetch in found]
+    return used + [(Read(each.tensor, each.index), True) for each in dict.fromkeys(op.fetches)]
 
 
 def _rate_dtype(op: TileOp, graph: TileGraph) -> str:

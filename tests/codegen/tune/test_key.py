@@ -11,5 +11,9 @@ def test_conditions_are_those_of_this_process() -> None:
     found = conditions(PORTABLE)
     assert (found.device, found.target) == ("a CPU", "cpu: portable")
     assert (found.threads, found.burnish) == (1, __version__)
-    assert found.generator == generator_version()
+    assert found.generator == generator_version("cpu")
     assert found.compiler.startswith("llvmlite ")
+
+
+def test_what_writes_kernels_for_cards_says_nothing_of_kernels_for_cpus() -> None:
+    assert generator_version("cuda: sm_90") != generator_version("cpu: avx512")

@@ -7,23 +7,13 @@ import pytest
 
 from burnish.report import theme
 from burnish.report.graph import heat
+from contrast import contrast
 
 THEMES = pytest.mark.parametrize(
     ("heats", "colours"),
     [(heat.LIGHT, theme.LIGHT), (heat.DARK, theme.DARK)],
     ids=["light", "dark"],
 )
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
 
 
 @THEMES

@@ -9,7 +9,7 @@ from math import gcd, prod
 
 from burnish.codegen.cpu.linear import Linear, linear, merged, substituted
 from burnish.tile.expr import Guard, Number
-from burnish.tile.graph import TileOp, expression_indices
+from burnish.tile.graph import TileOp
 from burnish.tile.index import Axis, Div, Mod, at, axes_of, bounds
 from burnish.tile.region import Box, DimensionSpan
 
@@ -138,10 +138,8 @@ def _reach(axis: Axis, reads: tuple[Access, ...]) -> int:
 
 def named_axes(op: TileOp) -> frozenset[Axis]:
     """Return the axes whose coordinates the nest itself needs: in conditions and as values."""
-    indices = [guard.index for read in op.reads for guard in read.guards]
-    indices += expression_indices(op.body)
-    indices += expression_indices(op.finish) if op.finish else []
-    return frozenset(axis for index in indices for axis in axes_of(index))
+    guarded = (guard.index for read in op.reads for guard in read.guards)
+    return frozenset(axis for index in (*guarded, *op.coordinates) for axis in axes_of(index))
 
 
 def axis_names(nest: NestForm) -> dict[Axis, str]:

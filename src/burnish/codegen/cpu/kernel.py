@@ -96,7 +96,7 @@ def generate(
     loops = tuple(walked(each.nest, each.blocking) for each in parts if each.blocking)
     return Kernel(
         name, text, arguments, walk.runs, max(scratch.bytes, SLACK_BYTES), group.nodes, packed,
-        _indices(group, arguments), loops,
+        group.indices_among(arguments), loops,
     )  # fmt: skip
 
 
@@ -152,14 +152,6 @@ def _arguments(group: Group, parts: list[NestPart]) -> tuple[str, ...]:
     fetched = [fetch.tensor for nest in nests for fetch in nest.op.fetches]
     names = dict.fromkeys((*read, *fetched, *group.outputs))
     return tuple(name for name in names if name not in inside)
-
-
-def _indices(group: Group, arguments: tuple[str, ...]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for fetch in (fetch for op in group.ops for fetch in op.fetches):
-        if fetch.tensor in arguments:
-            found[fetch.tensor] = max(fetch.extent, found.get(fetch.tensor, 0))
-    return found
 
 
 def _scratch(

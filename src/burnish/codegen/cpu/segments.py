@@ -15,7 +15,6 @@ from burnish.tile.expr import (
     Inside,
     renumbered,
     transform,
-    walk,
 )
 from burnish.tile.graph import TileOp, arguments_of
 from burnish.tile.index import Axis, coefficient
@@ -38,7 +37,7 @@ def segments(op: TileOp) -> tuple[Segment, ...]:
     """Return the parts of an element-wise nest with several operands; none where it has no cuts."""
     if op.combine is not None or len(op.reads) < 2:
         return ()
-    guards = list(_guards(op))
+    guards = op.guards
     best: tuple[Axis, list[int]] | None = None
     for axis in op.spatial:
         cuts = sorted({cut for guard in guards for cut in _cuts(guard, axis)})
@@ -51,14 +50,6 @@ def segments(op: TileOp) -> tuple[Segment, ...]:
     return tuple(
         Segment(_within(op, axis, low, high), axis, low, high) for low, high in pairwise(ends)
     )
-
-
-def _guards(op: TileOp) -> Iterator[Guard]:
-    for read in op.reads:
-        yield from read.guards
-    for part in walk(op.body):
-        if isinstance(part, Inside):
-            yield from part.guards
 
 
 def _cuts(guard: Guard, axis: Axis) -> Iterator[int]:

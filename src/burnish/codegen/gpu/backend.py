@@ -264,7 +264,7 @@ def _emitted(
         launch=CudaLaunch(launch.grid, zeroed=zeroed).fields,
         nodes=group.nodes,
         packed=dict(_packed(launch.arguments, graph, layouts)),
-        indices=_indices(group, launch.arguments),
+        indices=group.indices_among(launch.arguments),
         scratch={n: _flat(pointers[n], size) for n, size in launch.scratch.items()},
         tile=tuple(int(size) for found in _BLOCK.findall(said) for size in found),
         share=share,
@@ -280,14 +280,6 @@ def _packed(
         if name in graph.constants and name in layouts:
             array = np.asarray(graph.constants[name])
             yield name, np.ascontiguousarray(array.transpose(layouts[name]))
-
-
-def _indices(group: Group, arguments: tuple[str, ...]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for fetch in (fetch for op in group.ops for fetch in op.fetches):
-        if fetch.tensor in arguments:
-            found[fetch.tensor] = max(fetch.extent, found.get(fetch.tensor, 0))
-    return found
 
 
 def _flat(dtype: str, size_bytes: int) -> TensorType:

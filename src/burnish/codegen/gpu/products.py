@@ -13,7 +13,7 @@ from burnish.codegen.gpu.blocks import AxisBlock, power_of_two
 from burnish.codegen.gpu.guards import Bind
 from burnish.codegen.gpu.operands import LEAST, ProductOperands, narrow
 from burnish.codegen.gpu.writer import KernelWriter, Point, Value
-from burnish.tile.expr import Expr, Guard, Inside, walk
+from burnish.tile.expr import Expr
 from burnish.tile.graph import TileOp, arguments_of
 from burnish.tile.index import Axis, Index, at, axes_of, flatten, substitute, unflatten
 
@@ -265,7 +265,7 @@ def _edges(writer: KernelWriter, point: Point, k: Axis) -> Iterator[int]:
     seen: set[str] = set()
     while waiting:
         op, bind = waiting.pop()
-        for guard in _guards(op):
+        for guard in op.guards:
             index = substitute(guard.index, bind)
             if index.terms == ((k, 1),):
                 places = (guard.low - index.constant, guard.high - index.constant)
@@ -276,14 +276,6 @@ def _edges(writer: KernelWriter, point: Point, k: Axis) -> Iterator[int]:
                 seen.add(inner.output)
                 indices = (substitute(part, bind) for part in read.index)
                 waiting.append((inner, dict(zip(inner.spatial, indices, strict=True))))
-
-
-def _guards(op: TileOp) -> Iterator[Guard]:
-    for read in op.reads:
-        yield from read.guards
-    for part in walk(op.body):
-        if isinstance(part, Inside):
-            yield from part.guards
 
 
 def _stride(writer: KernelWriter, point: Point, sides: ProductOperands, axis: Axis) -> int:

@@ -20,13 +20,14 @@ from typing import TypeVar
 from burnish.codegen.backend import Backend
 from burnish.codegen.tune.trial import Tuned
 from burnish.core import records
+from burnish.core.backends import backend_of
 from burnish.core.hashing import value_key
 from burnish.version import __version__
 
 _PACKAGE = Path(__file__).parents[2]
-_GENERATOR = ("codegen/cpu", "codegen/cpu/trials", "codegen/tune", "runtime/cpu", "hw", "tile")
-"""What turns a group and a schedule into code, and times it. How nests come to be is not part of
-it: a group's signature holds what they are."""
+_GENERATOR = ("codegen/tune", "hw", "tile")
+"""What turns a group and a schedule into code, and times it, beside the back end. How nests come to
+be is not part of it: a group's signature holds what they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +76,19 @@ def conditions(backend: Backend) -> TuningConditions:
         target=backend.target,
         threads=backend.machine.units,
         burnish=__version__,
-        generator=generator_version(),
+        generator=generator_version(backend.target),
         compiler=backend.compiler,
     )
 
 
-@lru_cache(maxsize=1)
-def generator_version() -> str:
-    """Return a hash of the sources that write and time kernels."""
+@lru_cache(maxsize=4)
+def generator_version(target: str) -> str:
+    """Return a hash of the sources that write and time kernels for a target."""
     digest = hashlib.sha256()
-    for folder in _GENERATOR:
-        for path in sorted((_PACKAGE / folder).glob("*.py")):
+    entry = backend_of(target)
+    halves = (half.partition(":")[0].split(".")[1:-1] for half in (entry.compiler, entry.runner))
+    for folder in (*map("/".join, halves), *_GENERATOR):
+        for path in sorted((_PACKAGE / folder).rglob("*.py")):
             digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 

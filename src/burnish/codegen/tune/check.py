@@ -7,11 +7,11 @@ what these parts need is evaluated, so the judge's slowness does not matter.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -23,10 +23,12 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.tensors import FLOATS
 from burnish.store.element_types import numpy_type
 from burnish.tile.expr import Call, walk
-from burnish.tile.graph import TensorType, TileGraph, TileOp, expression_indices
+from burnish.tile.graph import TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, Fetch, Index, bounds, fetches_of
+from burnish.tile.index import Axis, Index, bounds
 from burnish.tile.reference import evaluate_op
+
+T = TypeVar("T")
 
 WHOLE_POINTS = 1 << 20
 """Outputs that take no more evaluations than this are judged whole."""
@@ -41,6 +43,8 @@ _BYTES = 2e-2
 """The same where numbers become bytes on the way: one that is rounded the other way moves all sums
 that it is part of."""
 
+_NUMBERS = 0.9
+"""Of what must be computed, as much should be numbers."""
 _TIES = 0.01
 """Of integers and truth values that come from numbers which were rounded, as many may differ."""
 
@@ -69,20 +73,25 @@ class Case:
     outputs: Mapping[str, ExpectedOutput]
 
 
-def case_of(group: Group, graph: TileGraph, inputs: Arrays, *, seed: int = 0) -> Case:
-    """Return a case with given inputs."""
-    return _case(group, graph, inputs, seed)
-
-
 def case(group: Group, graph: TileGraph, *, seed: int = 0) -> Case:
     """Return a case to try kernels of a group with."""
-    first = _case(group, graph, group_inputs(group, graph, seed=seed), seed)
-    if share_finite(first) > 0.9:
-        return first
-    # roots or logarithms of negative numbers: NaN everywhere would prove nothing
-    inputs = group_inputs(group, graph, seed=seed, sign="positive")
-    second = _case(group, graph, inputs, seed)
-    return max(first, second, key=share_finite)
+    signs: tuple[Sign, ...] = ("any", "positive")
+    inputs = (group_inputs(group, graph, seed=seed, sign=sign) for sign in signs)
+    tries = (case_of(group, graph, each, seed=seed) for each in inputs)
+    return mostly_numbers(tries, lambda each: each)
+
+
+def mostly_numbers(tries: Iterable[T], case: Callable[[T], Case]) -> T:
+    """Return the first try whose case is mostly numbers; else the one with the most.
+
+    Roots and logarithms of negative numbers are none: NaN everywhere would prove nothing.
+    """
+    found: list[T] = []
+    for each in tries:
+        found.append(each)
+        if share_finite(case(each)) > _NUMBERS:
+            break
+    return max(found, key=lambda each: share_finite(case(each)))
 
 
 def finding(name: str, found: Array, expected: ExpectedOutput) -> str:
@@ -116,14 +125,15 @@ def needed(group: Group, graph: TileGraph, output: str, box: Box) -> dict[str, B
             if read.tensor in group.written:
                 part = _clamped(read.index, ranges, graph.tensors[read.tensor].shape)
                 result[read.tensor] = _around(result.get(read.tensor), part)
-        for fetch in fetches(op):
+        for fetch in op.fetches:
             if fetch.tensor in group.written:
                 # indices are few, and which of them are read may hang on other indices
                 result[fetch.tensor] = tuple((0, e) for e in graph.tensors[fetch.tensor].shape)
     return result
 
 
-def _case(group: Group, graph: TileGraph, inputs: Arrays, seed: int) -> Case:
+def case_of(group: Group, graph: TileGraph, inputs: Arrays, *, seed: int = 0) -> Case:
+    """Return a case with given inputs."""
     judge = _Judge(group, graph, inputs)
     outputs = {}
     for name in group.outputs:
@@ -312,20 +322,11 @@ def group_inputs(
     }
 
 
-def fetches(op: TileOp) -> Iterator[Fetch]:
-    """Yield every index that a nest reads from a tensor."""
-    indices = [index for read in op.reads for index in read.indices]
-    indices += expression_indices(op.body)
-    indices += expression_indices(op.finish) if op.finish else []
-    for index in indices:
-        yield from fetches_of(index)
-
-
 def _index_limits(group: Group) -> Mapping[str, int]:
     """Return below what the elements of each tensor that holds indices must be."""
     limits: dict[str, int] = {}
     for op in group.ops:
-        for fetch in fetches(op):
+        for fetch in op.fetches:
             limits[fetch.tensor] = min(fetch.extent, limits.get(fetch.tensor, fetch.extent))
     return limits
 

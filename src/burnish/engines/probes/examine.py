@@ -26,20 +26,14 @@ _PROBES = "burnish.engines.probes"
 Probe = Callable[[], ProbeFinding]
 
 
-def examine(
-    engines: Sequence[str] = (),
-    *,
-    time_limit_s: float = TIME_LIMIT_S,
-    progress: Progress = SILENT,
-) -> DoctorReport:
+def examine(engines: Sequence[str] = (), *, progress: Progress = SILENT) -> DoctorReport:
     """Try the engines that are named, and nothing else; without names, try everything."""
-    limit = time_limit_s
     probes: list[Probe] = [
-        partial(engine_finding, name, time_limit_s=limit) for name in engines or ENGINES
+        partial(engine_finding, name, time_limit_s=TIME_LIMIT_S) for name in engines or ENGINES
     ]
     if engines:
         return DoctorReport(_all(probes, progress))
-    probes += [partial(exporter_finding, name, time_limit_s=limit) for name in EXPORTERS]
+    probes += [partial(exporter_finding, name, time_limit_s=TIME_LIMIT_S) for name in EXPORTERS]
     probes += [partial(compilers.compiler_finding, compiler) for compiler in compilers.COMPILERS]
     probes += [partial(compilers.library_finding, library) for library in compilers.LIBRARIES]
     return DoctorReport((*devices(), *_all(probes, progress), *privacy()))

@@ -196,8 +196,8 @@ class CompileCommand:
         "times on such a card; --topk says how many.", metavar="DIR", writes="folder",
     )] = None  # fmt: skip
     timings: Annotated[v.Place | None, Option(
-        "What `burnish time` found: kernels are those that were fastest.", metavar="FILE",
-        kind=Path,
+        "What `burnish time` found: it is kept, and kernels are those that were fastest.",
+        metavar="FILE", kind=Path,
     )] = None  # fmt: skip
     sign: Annotated[v.Place | None, Option(
         "Sign the folder with an Ed25519 key in PEM form.", metavar="KEY", kind=Path

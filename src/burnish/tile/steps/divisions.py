@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from burnish.tile.graph import TileOp, expression_indices
+from burnish.tile.graph import TileOp
 from burnish.tile.index import Div, Fetch, Index, Mod, flatten
 from burnish.tile.steps.tidy import Tensors
 
@@ -28,9 +28,8 @@ class Divisions:
 
 def divisions(op: TileOp, tensors: Tensors) -> Divisions:
     """Return the divisions and remainders in the indices of a nest."""
-    others = [guard.index for read in op.reads for guard in read.guards]
-    others += expression_indices(op.body)
-    others += expression_indices(op.finish) if op.finish is not None else []
+    guarded = (guard.index for read in op.reads for guard in read.guards)
+    others = (*guarded, *op.coordinates)
     places = [_address(read.index, tensors[read.tensor].shape) for read in op.reads]
     single = [index for read in op.reads for index in read.index]
     return Divisions(tuple(_inside([*places, *others])), tuple(_inside([*single, *others])))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from burnish.tile.expr import Argument, Call, Constant, Coordinate, Expr, Guard, Inside, transform
-from burnish.tile.graph import Read, TileOp, expression_indices
+from burnish.tile.graph import Read, TileOp
 from burnish.tile.index import (
     Axis,
     Div,
@@ -16,7 +16,6 @@ from burnish.tile.index import (
     Mod,
     axes_of,
     fetched,
-    fetches_of,
     floor_divide,
     number,
     remainder,
@@ -61,10 +60,7 @@ def reuse(op: TileOp, position: int) -> int:
 
 def op_fetches(op: TileOp) -> frozenset[str]:
     """Return the tensors that hold indices which the nest fetches."""
-    indices = [index for read in op.reads for index in read.indices]
-    indices += expression_indices(op.body)
-    indices += expression_indices(op.finish) if op.finish is not None else []
-    return frozenset(fetch.tensor for index in indices for fetch in fetches_of(index))
+    return frozenset(fetch.tensor for fetch in op.fetches)
 
 
 def index_mapped(index: Index, of_fetch: Callable[[Fetch], Index]) -> Index:

@@ -1,0 +1,105 @@
+"""What the documentation tells people to type can be typed, and what it points to is there."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import click
+import pytest
+
+from burnish.cli import commands
+
+ROOT = Path(__file__).parents[1]
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+)
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_OTHER = ("python", "toml", "yaml", "json")
+"""What is no shell's: blocks in these languages."""
+_LINK = re.compile(r"\]\(([^)#\s]+)")
+_PATH = re.compile(r"`([\w./-]+/[\w./-]*\w\.(?:py|md|toml|csv|json|svg|yml|ipynb))`")
+_MODULE = re.compile(r"`(burnish(?:\.\w+)+)(?:\(|`)")
+_INLINE = re.compile(r"`(burnish [^`\n]+)`")
+_PLACES = (ROOT, ROOT / "docs", ROOT / "src/burnish", ROOT / "src/burnish/study")
+"""From where paths are told: the repository, or the package that a page speaks of."""
+
+
+def pages() -> Iterator[object]:
+    return (pytest.param(page, id=page.name) for page in PAGES)
+
+
+@cache
+def options(name: str) -> frozenset[str]:
+    """Return the options of a command."""
+    made = commands.made(name.partition(" ")[0])
+    if isinstance(made, click.Group):
+        made = made.commands[name.partition(" ")[2]]
+    return frozenset(flag for each in made.params for flag in (*each.opts, *each.secondary_opts))
+
+
+def typed(text: str) -> Iterator[list[str]]:
+    """Yield the calls of burnish that a page shows, as words."""
+    blocks = (block for kind, block in _BLOCK.findall(text) if kind not in _OTHER)
+    lines = (line for each in blocks for line in each.replace("\\\n", " ").splitlines())
+    shown = [line for line in lines if re.match(r"\$|burnish ", line)]  # not what is printed
+    for line in (*shown, *_INLINE.findall(_BLOCK.sub("", text))):
+        for call in re.split(r"&&|\||;|\$\(", line):
+            words = _words(call.removeprefix("$").strip())
+            if words and Path(words[0]).name == "burnish":
+                yield words[1:]
+
+
+def _words(call: str) -> list[str]:
+    try:
+        return shlex.split(call, comments=True)
+    except ValueError:  # a quotation that goes on elsewhere
+        return []
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_call_that_is_shown_has_a_command_and_its_options(page: Path) -> None:
+    for words in typed(page.read_text()):
+        two = " ".join(words[:2])
+        name = two if two in commands.COMMANDS else words[0]
+        if name.startswith("-") or (name in commands.GROUPS and len(words) == 1):
+            continue
+        assert name in commands.COMMANDS or name.isupper() or name == "…", words
+        used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+        known = options(name) if name in commands.COMMANDS else used
+        assert used - known - {"-h", "--help", "-v", "-q", "--version", "--verbose"} == set(), words
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_file_that_is_named_is_there(page: Path) -> None:
+    text = page.read_text()
+    links = [link for link in _LINK.findall(text) if "://" not in link]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+    told = [path for path in _PATH.findall(text) if not path.startswith(("out/", "/"))]
+    missing = [path for path in told if not any((place / path).exists() for place in _PLACES)]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_name_of_the_package_can_be_imported(page: Path) -> None:
+    for name in dict.fromkeys(_MODULE.findall(page.read_text())):
+        module, _, attribute = name.rpartition(".")
+        assert _found(module, attribute), name
+
+
+def _found(module: str, attribute: str) -> bool:
+    try:
+        there = importlib.import_module(module)
+    except ModuleNotFoundError:
+        outer, _, last = module.rpartition(".")
+        return bool(outer) and _found(outer, last)
+    try:
+        return hasattr(there, attribute) or bool(importlib.import_module(f"{module}.{attribute}"))
+    except ModuleNotFoundError:
+        return False
