@@ -45,10 +45,17 @@ _BASE: Mapping[str, Sequence[int]] = {
 
 _TELLING = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129)
 _PICTURES = ("height", "width", "samples")
-"""What is varied around its base only: pictures of one pixel tell nothing."""
+"""What is varied around its base first: most models refuse pictures of a few pixels."""
+_SMALL_SIDES = (1, 2, 3, 4, 6, 8)
+"""Sides at which what is left of a shrunk picture is one pixel, where a model takes them."""
+_ROWS = ("batch", "points")
+"""What there may be none of: an empty batch, no box found."""
 _MOST_ROWS = 9
 """The largest batch that is tried without a reason."""
 _MOST_SIZES = 36
+_FARTHEST = 2048
+"""The largest number of a graph that is taken for a size: a square of it still has room."""
+_MOST_FAR = 8
 _MOST_ELEMENTS = 1 << 20
 """Of all inputs together: larger ones cost more than they tell."""
 _MOST_SWEEPS = 80
@@ -125,6 +132,7 @@ class Varied:
                 ids=drawn({**INTEGERS, **INDICES}),
                 seed=seed + 10_000 + number,
             )
+        yield from self._empty()
 
     def feeds(self, variant: Variant) -> Feeds:
         """Return the inputs of a variant."""
@@ -174,7 +182,27 @@ class Varied:
                 found.append(Variant(_said(small), {**self._base, **small}))
         swapped = self._swapped_picture()
         found += [Variant(_said(swapped), swapped)] if swapped else []
+        found += self._far()
         return [variant for variant in found if self._fits(variant.bindings)]
+
+    def _far(self) -> Iterator[Variant]:
+        """Yield sizes just beyond the large numbers of the graphs, all others being one."""
+        symbols = [s for s, meaning in self._meanings.items() if meaning not in _PICTURES]
+        ones = dict.fromkeys(symbols, 1)
+        numbers = [n for n in self._suspicions.integers if n <= _FARTHEST]
+        for symbol in symbols:
+            if self._meanings[symbol] in ("past", "sequence") and self._maker.longest is not None:
+                continue
+            beyond = [n for n in numbers if n >= self._limit(self._meanings[symbol])]
+            for number in beyond[:_MOST_FAR]:
+                far = {**ones, symbol: number + 1}
+                yield Variant(_said(far), {**self._base, **far})
+
+    def _empty(self) -> Iterator[Variant]:
+        """Yield inputs without any row: last, for some models do not survive them."""
+        for symbol, meaning in self._meanings.items():
+            if meaning in _ROWS:
+                yield Variant(f"{symbol}=0", {**self._base, symbol: 0})
 
     def _alone(self) -> Iterator[tuple[str, int]]:
         """Yield suspected sizes, to be tried with all other dimensions at one."""
@@ -208,9 +236,9 @@ class Varied:
         around = [base + 1, base + 2, base + 3, base - 1, 3 * base // 2, 2 * base, 2 * base + 1]
         usual = [size for size in _TELLING if meaning != "batch" or size <= _MOST_ROWS]
         past = [0] if meaning == "past" else []
-        chosen = (
-            (*past, *around, *near) if meaning in _PICTURES else (*past, *_in_turns(near, usual))
-        )
+        small = _SMALL_SIDES if meaning in ("height", "width") else ()
+        pictured = meaning in _PICTURES
+        chosen = (*around, *near, *small) if pictured else (*past, *_in_turns(near, usual))
         limit = self._limit(meaning)
         kept = [size for size in chosen if size in past or 1 <= size <= limit]
         return list(dict.fromkeys(kept))

@@ -246,8 +246,8 @@ class CandidateJudge(Closing):
         try:
             outputs = session.run(feeds.arrays)
         except ModelError as error:
-            if not self._is_taken(feeds):
-                return None
+            if not self._is_taken(feeds) or _is_empty(feeds):
+                return None  # many kernels refuse to be given nothing, others give nothing back
             return JudgedSample(label, feeds.bindings, (), problem=error.problem, kind=variant.kind)
         try:
             return self._examiner.sample(ExaminedInputs(label, feeds, outputs, kind=variant.kind))
@@ -328,6 +328,10 @@ def _takes(session: Session, feeds: Feeds) -> bool:
     except ModelError:
         return False
     return True
+
+
+def _is_empty(feeds: Feeds) -> bool:
+    return not any(array.size for array in feeds.arrays.values())
 
 
 def proving_nothing(samples: Sequence[JudgedSample]) -> list[str]:
