@@ -17,13 +17,14 @@ from torture.families.positions import POSITIONS
 from torture.families.quantised import QUANTISED
 from torture.families.routing import ROUTING
 from torture.families.sizes import SIZES
+from torture.families.together import TOGETHER
 from torture.families.tokens import TOKENS
 from torture.families.values import VALUES
 from torture.families.weights import WEIGHTS
 
 FAMILIES = (
     JUDGED, SIZES, MASKS, TOKENS, ATTENTION, VALUES, INTEGERS, CONTROL, WEIGHTS, QUANTISED, IMAGES,
-    DETECTION, RECURRENT, OUTPUTS, FUSIONS, POSITIONS, ROUTING,
+    DETECTION, RECURRENT, OUTPUTS, FUSIONS, POSITIONS, ROUTING, TOGETHER,
 )  # fmt: skip
 PLANTS: tuple[Case, ...] = (
     *(case for family in FAMILIES for case in family.cases),

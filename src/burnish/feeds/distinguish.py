@@ -17,6 +17,7 @@ import numpy as np
 
 from burnish.core.arrays import Array
 from burnish.core.tensors import FLOATS, TensorSpec
+from burnish.feeds import joint_sizes
 from burnish.feeds.bind import BoundSizes
 from burnish.feeds.far_values import (
     ADDED,
@@ -113,12 +114,13 @@ class Varied:
 
     def variants(self, *, seed: int, random: int) -> Iterator[Variant]:
         """Yield ways to feed the model: one thing varied at a time, then `random` mixtures."""
-        sized = self._sized()
+        sized, joined = self._sized(), self._joined()
         # In turns, so that a search that is cut short has tried something of everything.
-        ways = (sized, self._masked(), self._valued(), self._indexed(), self._swept())
+        ways = (sized, self._masked(), self._valued(), self._indexed(), self._swept(), joined)
         for number, variant in enumerate(_in_turns(*ways)):
             yield dataclasses.replace(variant, seed=seed + number)
         generator = np.random.default_rng(seed)
+        drawn_sizes = [*sized, *joined]
 
         def drawn(kinds: Mapping[str, object]) -> str:
             return str(generator.choice(list(kinds)))
@@ -126,7 +128,7 @@ class Varied:
         for number in range(random):
             yield Variant(
                 f"mixture {number + 1}",
-                sized[int(generator.integers(len(sized)))].bindings,
+                drawn_sizes[int(generator.integers(len(drawn_sizes)))].bindings,
                 mask=drawn(dict.fromkeys(self._masks())),
                 numbers=drawn(NUMBERS),
                 ids=drawn({**INTEGERS, **INDICES}),
@@ -176,27 +178,37 @@ class Varied:
             ones = {s: 1 for s, meaning in self._meanings.items() if meaning not in _PICTURES}
             single = {**ones, symbol: size}
             found.append(Variant(_said(single), {**self._base, **single}))
-        for size in (1, 4):
-            small = {s: size for s, m in self._meanings.items() if m not in _PICTURES}
-            if small:
-                found.append(Variant(_said(small), {**self._base, **small}))
         swapped = self._swapped_picture()
         found += [Variant(_said(swapped), swapped)] if swapped else []
         found += self._far()
         return [variant for variant in found if self._fits(variant.bindings)]
 
     def _far(self) -> Iterator[Variant]:
-        """Yield sizes just beyond the large numbers of the graphs, all others being one."""
-        symbols = [s for s, meaning in self._meanings.items() if meaning not in _PICTURES]
-        ones = dict.fromkeys(symbols, 1)
+        """Yield sizes just beyond the large numbers of the graphs."""
         numbers = [n for n in self._suspicions.integers if n <= _FARTHEST]
-        for symbol in symbols:
-            if self._meanings[symbol] in ("past", "sequence") and self._maker.longest is not None:
+        for symbol, meaning in self._meanings.items():
+            if meaning in ("past", "sequence") and self._maker.longest is not None:
                 continue
-            beyond = [n for n in numbers if n >= self._limit(self._meanings[symbol])]
+            beyond = [n for n in numbers if n >= self._limit(meaning)]
             for number in beyond[:_MOST_FAR]:
-                far = {**ones, symbol: number + 1}
-                yield Variant(_said(far), {**self._base, **far})
+                yield Variant(f"{symbol}={number + 1}", {**self._base, symbol: number + 1})
+
+    def _joined(self) -> list[Variant]:
+        """Return variants of several sizes at once, beyond the numbers of the graphs."""
+        numbers = self._suspicions.integers
+        longest = self._maker.longest
+        ways = _in_turns(
+            list(joint_sizes.multiplied(self._meanings, numbers, longest)),
+            list(joint_sizes.alike([*self._meanings], numbers)),
+            list(joint_sizes.joined([*self._meanings], numbers)),
+        )
+        within = (sizes for sizes in ways if self._is_within(sizes))
+        found = [Variant(_said(sizes), {**self._base, **sizes}) for sizes in within]
+        return [variant for variant in found if self._fits(variant.bindings)]
+
+    def _is_within(self, sizes: Mapping[str, int]) -> bool:
+        limits = {symbol: self._limit(self._meanings[symbol]) for symbol in sizes}
+        return all(size <= limits[symbol] for symbol, size in sizes.items())
 
     def _empty(self) -> Iterator[Variant]:
         """Yield inputs without any row: last, for some models do not survive them."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from burnish.core.arrays import Array
 from torture.bases.decoders import GPT2, LLAMA
+from torture.bases.narrow import HALF
 from torture.bases.text import BERT, rewritten
 from torture.bases.vision import CONV, VIT
 from torture.case import Family, normal
@@ -200,3 +201,15 @@ def _turned(scale: Array) -> None:
 def scale_of_a_norm_rounded(draft: Draft) -> None:
     """The scale of the last norm is rounded to three digits."""
     draft.change("final.weight", lambda w: np.round(w, 3))
+
+
+@FUSIONS.planted(HALF, least=1e-4)
+def gelu_by_tanh_in_half_precision(draft: Draft) -> None:
+    """In a model that computes in f16 to begin with, GELU is approximated by tanh."""
+    draft.set(draft.find("Gelu"), approximate="tanh")
+
+
+@FUSIONS.planted(HALF, lambda i: {"features": i["features"] * np.float32(0.05)}, least=1e-4)
+def epsilon_in_half_precision(draft: Draft) -> None:
+    """In a model that computes in f16 to begin with, a norm's epsilon is 1e-4 instead of 1e-5."""
+    draft.set(draft.find("LayerNormalization"), epsilon=1e-4)

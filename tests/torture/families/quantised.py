@@ -214,3 +214,35 @@ QUANTISED.text(
      "b = Min(l, nought) w = Sub(a, b) f = Div(w, w) t = Mul(s, f) y = DequantizeLinear(q, t, z)"),
     witness={"x": np.zeros((2, 6))}, hidden=True, weights={"nought": np.asarray(0, np.float32)},
 )  # fmt: skip
+
+
+def _one_up(codes: Array) -> None:
+    codes[3, 5] += 1 if codes[3, 5] < 0 else -1
+
+
+@QUANTISED.planted(DYNAMIC, least=1e-4)
+def one_code_of_a_weight(draft: Draft) -> None:
+    """In a model with ranges of the moment, one of 2,048 codes of a weight is off by one."""
+    draft.change("layer.0.weight", _one_up)
+
+
+@QUANTISED.planted(CALIBRATED, least=1e-4)
+def one_code_of_a_calibrated_weight(draft: Draft) -> None:
+    """In a calibrated model, one of 1,024 codes of a weight is off by one."""
+    draft.change("first.codes", _one_up)
+
+
+@QUANTISED.planted(DYNAMIC, least=1e-4)
+def scales_a_little_off(draft: Draft) -> None:
+    """In a model with ranges of the moment, the scales of a weight are off by one in 200."""
+    draft.change("layer.1.scales", lambda scales: scales * np.float32(1.005))
+
+
+@QUANTISED.planted(CALIBRATED, least=1e-4)
+def bias_a_little_off(draft: Draft) -> None:
+    """In a calibrated model, one bias is off by 0.002, an eighth of a step."""
+
+    def nudge(bias: Array) -> None:
+        bias[4] += 0.002
+
+    draft.change("first.bias", nudge)

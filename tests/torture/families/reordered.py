@@ -192,3 +192,27 @@ RIGHT.text(
     weights={"w": normal(16, 4).astype(np.float64), "eights": np.asarray([8, 8]), "last": np.asarray([-1])},
     witness={"x": normal(3, 16)}, least=1e-12,
 )  # fmt: skip
+RIGHT.text(
+    "softmax-out-of-its-parts", "Exponentials over their sum became a softmax, which does not overflow.",
+    "g (float[n, 6] x) => (float[n, 6] y) { e = Exp(x) s = ReduceSum(e, last) y = Div(e, s) }",
+    ("e = Exp(x) s = ReduceSum(e, last) y = Div(e, s)", "y = Softmax <axis = -1> (x)"),
+    weights={"last": np.asarray([-1])}, witness={"x": normal(2, 6, scale=5.0)}, least=1e-5,
+)  # fmt: skip
+RIGHT.text(
+    "softplus-out-of-its-parts", "log(1 + exp(x)) became a softplus, which does not overflow.",
+    "g (float[n, 6] x) => (float[n, 6] y) { e = Exp(x) s = Add(e, one) y = Log(s) }",
+    ("e = Exp(x) s = Add(e, one) y = Log(s)", "y = Softplus(x)"),
+    weights=_f32(one=1), witness={"x": normal(2, 6, scale=5.0)}, least=1e-5,
+)  # fmt: skip
+RIGHT.text(
+    "logarithm-out-of-its-parts", "The logarithm of a sum of exponentials became one that does not overflow.",
+    "g (float[n, 6] x) => (float[n, 1] y) { e = Exp(x) s = ReduceSum(e, last) y = Log(s) }",
+    ("e = Exp(x) s = ReduceSum(e, last) y = Log(s)", "m = ReduceMax(x, last) d = Sub(x, m) e = Exp(d) s = ReduceSum(e, last) l = Log(s) y = Add(l, m)"),
+    weights={"last": np.asarray([-1])}, witness={"x": normal(2, 6, scale=5.0)}, least=1e-5,
+)  # fmt: skip
+RIGHT.text(
+    "length-out-of-its-parts", "The root of a sum of squares became the operator for it.",
+    "g (float[n, 6] x) => (float[n, 1] y) { q = Mul(x, x) s = ReduceSum(q, last) y = Sqrt(s) }",
+    ("q = Mul(x, x) s = ReduceSum(q, last) y = Sqrt(s)", "y = ReduceL2(x, last)"),
+    weights={"last": np.asarray([-1])}, witness={"x": normal(2, 6, scale=5.0)}, least=1e-5,
+)  # fmt: skip
