@@ -180,10 +180,9 @@ class Varied:
             found.append(Variant(_said(single), {**self._base, **single}))
         swapped = self._swapped_picture()
         found += [Variant(_said(swapped), swapped)] if swapped else []
-        found += self._far()
         return [variant for variant in found if self._fits(variant.bindings)]
 
-    def _far(self) -> Iterator[Variant]:
+    def _far(self) -> Iterator[dict[str, int]]:
         """Yield sizes just beyond the large numbers of the graphs."""
         numbers = [n for n in self._suspicions.integers if n <= _FARTHEST]
         for symbol, meaning in self._meanings.items():
@@ -191,10 +190,10 @@ class Varied:
                 continue
             beyond = [n for n in numbers if n >= self._limit(meaning)]
             for number in beyond[:_MOST_FAR]:
-                yield Variant(f"{symbol}={number + 1}", {**self._base, symbol: number + 1})
+                yield {symbol: number + 1}
 
     def _joined(self) -> list[Variant]:
-        """Return variants of several sizes at once, beyond the numbers of the graphs."""
+        """Return variants of large sizes and of several at once, beyond numbers of the graphs."""
         numbers = self._suspicions.integers
         longest = self._maker.longest
         ways = _in_turns(
@@ -202,8 +201,9 @@ class Varied:
             list(joint_sizes.alike([*self._meanings], numbers)),
             list(joint_sizes.joined([*self._meanings], numbers)),
         )
-        within = (sizes for sizes in ways if self._is_within(sizes))
-        found = [Variant(_said(sizes), {**self._base, **sizes}) for sizes in within]
+        within = [sizes for sizes in ways if self._is_within(sizes)]
+        chosen = _in_turns(list(self._far()), within)
+        found = [Variant(_said(sizes), {**self._base, **sizes}) for sizes in chosen]
         return [variant for variant in found if self._fits(variant.bindings)]
 
     def _is_within(self, sizes: Mapping[str, int]) -> bool:

@@ -28,12 +28,16 @@ def alike(symbols: Sequence[str], numbers: Sequence[int]) -> Iterator[Sizes]:
 
 
 def joined(symbols: Sequence[str], numbers: Sequence[int]) -> Iterator[Sizes]:
-    """Yield pairs of dimensions, each just beyond a number of the graphs, or one of the two one."""
+    """Yield pairs of dimensions, each just beyond a number of the graphs, or one of the two one.
+
+    What the most telling numbers give comes first.
+    """
     beyond = [number + 1 for number in telling_numbers(numbers)[:_MOST_NUMBERS]]
-    for first, second in product((*beyond, 1), repeat=2):
+    sizes = [*beyond[:1], 1, *beyond[1:]]
+    for first, second in sorted(product(range(len(sizes)), repeat=2), key=sum):
         for one, other in combinations(symbols, 2):
-            if (first, second) != (1, 1):
-                yield {one: first, other: second}
+            if (sizes[first], sizes[second]) != (1, 1):
+                yield {one: sizes[first], other: sizes[second]}
 
 
 def multiplied(
