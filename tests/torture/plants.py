@@ -12,6 +12,7 @@ from torture.families.images import IMAGES
 from torture.families.integers import INTEGERS
 from torture.families.judged import JUDGED
 from torture.families.masks import MASKS
+from torture.families.newer import NEWER
 from torture.families.outputs import BLANK, OUTPUTS
 from torture.families.positions import POSITIONS
 from torture.families.quantised import QUANTISED
@@ -25,6 +26,7 @@ from torture.families.weights import WEIGHTS
 FAMILIES = (
     JUDGED, SIZES, MASKS, TOKENS, ATTENTION, VALUES, INTEGERS, CONTROL, WEIGHTS, QUANTISED, IMAGES,
     DETECTION, RECURRENT, OUTPUTS, FUSIONS, POSITIONS, ROUTING, TOGETHER,
+    NEWER,
 )  # fmt: skip
 PLANTS: tuple[Case, ...] = (
     *(case for family in FAMILIES for case in family.cases),
