@@ -79,9 +79,9 @@ class Examiner:
             self._note_drift(drifting)
             return JudgedSample(given.label, given.feeds.bindings, diffs, kind=given.kind)
         self._see({name: tensor.value for name, tensor in truth.items()})
-        found = self._found(given, truth)
-        truth = self.truth.mended(truth, found) if self.truth is not None else truth
-        meant = self._meant(given, truth, found)
+        meanings = self._found(given, truth)
+        truth = self.truth.mended(truth, meanings) if self.truth is not None else truth
+        meant = self._meant(given, truth, meanings)
         diffs = self._as_run(given, truth, {diff.name for diff in meant if not diff.passed})
         return JudgedSample(given.label, given.feeds.bindings, diffs, meant=meant, kind=given.kind)
 
