@@ -144,7 +144,7 @@ def test_sizes_just_beyond_large_numbers_are_tried() -> None:
     text = "g (float[batch, rows, 4] x) => (float[batch, rows, 4] y) { y = Neg(x) }"
     tried = [v.bindings for v in all_of(varied(text, Suspicions((1024, 1 << 19))))]
     assert {"batch": 2, "rows": 1025} in tried
-    assert {"batch": 1025, "rows": 5} in tried
+    assert {"batch": 1025, "rows": 2} in tried
     assert max(max(sizes.values()) for sizes in tried) == 1025
 
 

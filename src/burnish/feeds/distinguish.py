@@ -54,8 +54,9 @@ _ROWS = ("batch", "points")
 _MOST_ROWS = 9
 """The largest batch that is tried without a reason."""
 _MOST_SIZES = 36
-_FARTHEST = 2048
-"""The largest number of a graph that is taken for a size: a square of it still has room."""
+_FARTHEST = 1024
+"""The largest number of a graph that is taken for a size: scores of as many keys as queries, in
+f64 and for every head, still have room."""
 _MOST_FAR = 8
 _MOST_ELEMENTS = 1 << 20
 """Of all inputs together: larger ones cost more than they tell."""
@@ -183,14 +184,15 @@ class Varied:
         return [variant for variant in found if self._fits(variant.bindings)]
 
     def _far(self) -> Iterator[dict[str, int]]:
-        """Yield sizes just beyond the large numbers of the graphs."""
+        """Yield sizes just beyond the large numbers of the graphs, others being one or two."""
+        few = {s: min(self._base[s], 2) for s, m in self._meanings.items() if m not in _PICTURES}
         numbers = [n for n in self._suspicions.integers if n <= _FARTHEST]
         for symbol, meaning in self._meanings.items():
             if meaning in ("past", "sequence") and self._maker.longest is not None:
                 continue
             beyond = [n for n in numbers if n >= self._limit(meaning)]
             for number in beyond[:_MOST_FAR]:
-                yield {symbol: number + 1}
+                yield {**few, symbol: number + 1}
 
     def _joined(self) -> list[Variant]:
         """Return variants of large sizes and of several at once, beyond numbers of the graphs."""

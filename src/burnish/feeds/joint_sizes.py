@@ -12,7 +12,7 @@ _TRIVIAL = 2
 _MOST_NUMBERS = 4
 _LONG = 128
 """A length at which a few rows make many tokens."""
-_MOST_TOKENS = 4096
+_MOST_TOKENS = 2048
 
 
 def telling_numbers(numbers: Sequence[int]) -> list[int]:
