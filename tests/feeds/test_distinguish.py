@@ -138,3 +138,34 @@ def test_the_first_of_every_kind_is_the_usual_one(kinds: dict[str, object]) -> N
 def test_inputs_that_are_too_large_are_left_out() -> None:
     text = "g (float[batch, 200000] x) => (float[batch, 200000] y) { y = Neg(x) }"
     assert max(v.bindings["batch"] for v in all_of(varied(text))) <= 5
+
+
+def test_sizes_just_beyond_large_numbers_are_tried() -> None:
+    text = "g (float[batch, rows, 4] x) => (float[batch, rows, 4] y) { y = Neg(x) }"
+    tried = [v.bindings for v in all_of(varied(text, Suspicions((1024, 1 << 19))))]
+    assert {"batch": 2, "rows": 1025} in tried
+    assert {"batch": 1025, "rows": 2} in tried
+    assert max(max(sizes.values()) for sizes in tried) == 1025
+
+
+def test_no_sequence_is_longer_than_the_positions_of_a_model() -> None:
+    text = """g (int64[batch, sequence] input_ids) => (float[batch, sequence, 4] y)
+        { s = Shape(input_ids)  n = Gather(s, one)  r = Range(zero, n, one)
+          e = Gather(words, input_ids)  p = Gather(places, r)  y = Add(e, p) }"""
+    tables = {name: np.zeros((700, 4), np.float32) for name in ("words", "places")}
+    known = model(text, one=np.array(1), zero=np.array(0), **tables)
+    many = Varied(Maker(known), Suspicions((900,)), {}, lambda _: True)
+    assert max(variant.bindings["sequence"] for variant in all_of(many)) <= 700
+
+
+def test_pictures_of_few_pixels_are_tried_after_others() -> None:
+    text = "g (float[1, 3, height, width] x) => (float[1, 3, height, width] y) { y = Neg(x) }"
+    heights = [variant.bindings["height"] for variant in all_of(varied(text))]
+    assert heights[0] > 8
+    assert {1, 2, 4} <= set(heights)
+
+
+def test_an_empty_batch_comes_last() -> None:
+    *others, last = all_of(varied(), random=3)
+    assert last.bindings["batch"] == 0
+    assert all(variant.bindings["batch"] for variant in others)

@@ -47,6 +47,34 @@ def test_the_table_is_found_through_what_carries_values(body: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("shape", "body", "rows"),
+    [
+        ("int64[n, 1]", "y = GatherND(table, ids)", 50),
+        ("int64[n, 2]", "y = GatherND(table, ids)", 4),
+        ("int64[n, k]", "y = GatherND(table, ids)", 50),
+        ("int64[50, 3, 1]", "y = GatherND<batch_dims = 1>(table, ids)", 4),
+        ("int64[n, 1]", "y = ScatterND(table, ids, new)", 50),
+        ("int64[n, 4]", "y = ScatterElements<axis = 1>(table, ids, new)", 4),
+        ("int64[n, 1099511627776]", "y = GatherND(table, ids)", 4),
+    ],
+)
+def test_places_are_within_all_axes_that_they_pick_along(shape: str, body: str, rows: int) -> None:
+    proto = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 20]>'
+        f" g ({shape} ids, float[50, 4] table, float[n, 4] new) => (float[m] y) {{ {body} }}"
+    )
+    assert table_of(ir.from_proto(proto)) == rows
+
+
+def test_boxes_say_which_picture_they_lie_in() -> None:
+    proto = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 20]> g (int64[r] ids, float[b, 2, 8, 8] x, '
+        "float[r, 4] boxes) => (float[r, 2, 1, 1] y) { y = RoiAlign(x, boxes, ids) }"
+    )
+    assert table_of(ir.from_proto(proto)) == "b"
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "y = Identity(ids)",

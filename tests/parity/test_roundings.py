@@ -73,8 +73,36 @@ def test_the_largest_of_nothing_is_what_the_engine_makes_of_it(tmp_path: Path) -
 
 def test_a_run_counts_where_it_is_finite_and_the_truth_is_not() -> None:
     truth, written = np.array([-np.inf, np.nan, 1.0, 2.0]), np.array([0.5, 0.25, np.inf, 3.0])
-    found = _overflowing_alike(truth, written.astype(np.float32))
+    found = _overflowing_alike(truth, written.astype(np.float32), np.full(4, np.inf, np.float32))
     np.testing.assert_array_equal(found, [0.5, 0.25, np.inf, 2.0])
+
+
+def test_what_does_not_overflow_as_the_reference_does_is_held_to_the_truth() -> None:
+    truth, written = np.array([1.0, 2.0, np.nan]), np.array([np.inf, np.nan, np.nan], np.float32)
+    found = _overflowing_alike(truth, written, np.array([1.0, np.inf, 5.0], np.float32))
+    np.testing.assert_array_equal(found, [1.0, np.nan, np.nan])
+
+
+SHARES = """<ir_version: 10, opset_import: ["" : 20]> g (float[n, 6] x) => (float[n, 6] y)
+<int64[1] last = {-1}> { e = Exp(x)  s = ReduceSum(e, last)  y = Div(e, s) }"""
+
+
+@pytest.mark.parametrize("largest", [5, 100, 2000])
+@pytest.mark.parametrize(
+    ("text", "passed"),
+    [("y = Softmax<axis = -1>(x)", True), ("t = Tanh(x)  y = Softmax<axis = -1>(t)", False)],
+)
+def test_a_form_that_does_not_overflow_is_right_where_the_reference_does(
+    tmp_path: Path, largest: float, text: str, passed: bool
+) -> None:
+    parts = "e = Exp(x)  s = ReduceSum(e, last)  y = Div(e, s)"
+    models = [
+        stored(_stored(tmp_path / f"{name}.onnx", SHARES.replace(parts, body)))
+        for name, body in (("one", parts), ("two", text))
+    ]
+    x = np.float32([[largest, largest - 1, -3, 0, 1, 2]])
+    found = verify(judge(models[0]), JudgedSubject(models[1]), [Feeds({"x": x}, {"n": 1})])
+    assert (found.outcome == "differs") is not passed
 
 
 def far(by: float) -> dict[str, Array]:

@@ -53,3 +53,9 @@ def test_an_unknown_type_is_answered_with_the_nearest() -> None:
 def test_a_negative_tolerance_is_a_mistake_of_ours() -> None:
     with pytest.raises(ValueError, match="a tolerance is not negative"):
         Tolerance(-1.0, 0.0, "wrong")
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("f32", 1e-39), ("f64", 1e-309), ("f16", 5e-8)])
+def test_what_a_type_cannot_hold_may_be_zero(dtype: str, least: float) -> None:
+    allowed = Tolerances(near_zero=False).of("y", dtype)
+    assert least < allowed.allowance(0.0) < 4000 * least

@@ -139,6 +139,7 @@ class Family:
         hidden: bool = False,
         least: float = REAL,
         as_written: bool = False,
+        opset: int = 20,
     ) -> None:
         """Add a case written in ONNX's own text; `wrong` are the replacements that plant it.
 
@@ -150,14 +151,14 @@ class Family:
             if old not in doctored:
                 raise ValueError(f"{self.name}/{name}: {old!r} is not in the text")
             doctored = doctored.replace(old, new)
-        reference = functools.partial(parsed, graph, weights or {})
+        reference = functools.partial(parsed, graph, weights or {}, opset)
         self._add(
             Case(
                 name=f"{self.name}/{name}",
                 what=what,
                 expected=self.expected,
                 reference=reference,
-                candidate=lambda: parsed(doctored, weights or {}),
+                candidate=lambda: parsed(doctored, weights or {}, opset),
                 witness=lambda: _typed(reference(), witness),
                 plain=lambda: [_typed(reference(), plain or _ordinary(reference(), witness))],
                 hidden=hidden,
@@ -170,9 +171,9 @@ class Family:
         self.cases.append(case)
 
 
-def parsed(graph: str, weights: Mapping[str, Array]) -> onnx.ModelProto:
+def parsed(graph: str, weights: Mapping[str, Array], opset: int = 20) -> onnx.ModelProto:
     """Return the model of a text, with these arrays as constants."""
-    head = '<ir_version: 10, opset_import: ["" : 20, "com.microsoft" : 1]>'
+    head = f'<ir_version: 10, opset_import: ["" : {opset}, "com.microsoft" : 1]>'
     model = parser.parse_model(f"{head} {graph}")
     model.graph.initializer.extend(numpy_helper.from_array(v, k) for k, v in weights.items())
     onnx.checker.check_model(model)

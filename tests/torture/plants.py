@@ -7,20 +7,26 @@ from torture.families.attention import ATTENTION
 from torture.families.control import CONTROL
 from torture.families.detection import DETECTION, RECURRENT
 from torture.families.engines import ENGINE_CASES
+from torture.families.fusions import FUSIONS
 from torture.families.images import IMAGES
 from torture.families.integers import INTEGERS
 from torture.families.judged import JUDGED
 from torture.families.masks import MASKS
+from torture.families.newer import NEWER
 from torture.families.outputs import BLANK, OUTPUTS
+from torture.families.positions import POSITIONS
 from torture.families.quantised import QUANTISED
+from torture.families.routing import ROUTING
 from torture.families.sizes import SIZES
+from torture.families.together import TOGETHER
 from torture.families.tokens import TOKENS
 from torture.families.values import VALUES
 from torture.families.weights import WEIGHTS
 
 FAMILIES = (
     JUDGED, SIZES, MASKS, TOKENS, ATTENTION, VALUES, INTEGERS, CONTROL, WEIGHTS, QUANTISED, IMAGES,
-    DETECTION, RECURRENT, OUTPUTS,
+    DETECTION, RECURRENT, OUTPUTS, FUSIONS, POSITIONS, ROUTING, TOGETHER,
+    NEWER,
 )  # fmt: skip
 PLANTS: tuple[Case, ...] = (
     *(case for family in FAMILIES for case in family.cases),

@@ -70,6 +70,11 @@ ROUNDING: Mapping[str, float] = {
 }  # fmt: skip
 """The relative error of a single rounding, by element type."""
 
+SMALLEST: Mapping[str, float] = {
+    "f64": 2.0**-1022, "f32": 2.0**-126, "tf32": 2.0**-126, "f16": 2.0**-24, "bf16": 2.0**-126,
+}  # fmt: skip
+"""Below this an engine may give zero; of f16 even numbers without all their bits are kept."""
+
 _STRICTEST_FIRST = tuple(ARITHMETIC)
 _COMPLEX = {"c64": "f32", "c128": "f64"}
 _COARSE = {"f8e8m0": "f8e5m2", "f4e2m1": "f8e5m2"}

@@ -17,6 +17,7 @@ import numpy as np
 
 from burnish.core.arrays import Array
 from burnish.core.tensors import FLOATS, TensorSpec
+from burnish.feeds import joint_sizes
 from burnish.feeds.bind import BoundSizes
 from burnish.feeds.far_values import (
     ADDED,
@@ -45,10 +46,18 @@ _BASE: Mapping[str, Sequence[int]] = {
 
 _TELLING = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129)
 _PICTURES = ("height", "width", "samples")
-"""What is varied around its base only: pictures of one pixel tell nothing."""
+"""What is varied around its base first: most models refuse pictures of a few pixels."""
+_SMALL_SIDES = (1, 2, 3, 4, 6, 8)
+"""Sides at which what is left of a shrunk picture is one pixel, where a model takes them."""
+_ROWS = ("batch", "points")
+"""What there may be none of: an empty batch, no box found."""
 _MOST_ROWS = 9
 """The largest batch that is tried without a reason."""
 _MOST_SIZES = 36
+_FARTHEST = 1024
+"""The largest number of a graph that is taken for a size: scores of as many keys as queries, in
+f64 and for every head, still have room."""
+_MOST_FAR = 8
 _MOST_ELEMENTS = 1 << 20
 """Of all inputs together: larger ones cost more than they tell."""
 _MOST_SWEEPS = 80
@@ -108,12 +117,13 @@ class Varied:
 
     def variants(self, *, seed: int, random: int) -> Iterator[Variant]:
         """Yield ways to feed the model: one thing varied at a time, then `random` mixtures."""
-        sized = self._sized()
+        sized, joined = self._sized(), self._joined()
         # In turns, so that a search that is cut short has tried something of everything.
-        ways = (sized, self._masked(), self._valued(), self._indexed(), self._swept())
+        ways = (sized, self._masked(), self._valued(), self._indexed(), self._swept(), joined)
         for number, variant in enumerate(_in_turns(*ways)):
             yield dataclasses.replace(variant, seed=seed + number)
         generator = np.random.default_rng(seed)
+        drawn_sizes = [*sized, *joined]
 
         def drawn(kinds: Mapping[str, object]) -> str:
             return str(generator.choice(list(kinds)))
@@ -121,12 +131,13 @@ class Varied:
         for number in range(random):
             yield Variant(
                 f"mixture {number + 1}",
-                sized[int(generator.integers(len(sized)))].bindings,
+                drawn_sizes[int(generator.integers(len(drawn_sizes)))].bindings,
                 mask=drawn(dict.fromkeys(self._masks())),
                 numbers=drawn(NUMBERS),
                 ids=drawn({**INTEGERS, **INDICES}),
                 seed=seed + 10_000 + number,
             )
+        yield from self._empty()
 
     def feeds(self, variant: Variant) -> Feeds:
         """Return the inputs of a variant."""
@@ -170,13 +181,44 @@ class Varied:
             ones = {s: 1 for s, meaning in self._meanings.items() if meaning not in _PICTURES}
             single = {**ones, symbol: size}
             found.append(Variant(_said(single), {**self._base, **single}))
-        for size in (1, 4):
-            small = {s: size for s, m in self._meanings.items() if m not in _PICTURES}
-            if small:
-                found.append(Variant(_said(small), {**self._base, **small}))
         swapped = self._swapped_picture()
         found += [Variant(_said(swapped), swapped)] if swapped else []
         return [variant for variant in found if self._fits(variant.bindings)]
+
+    def _far(self) -> Iterator[dict[str, int]]:
+        """Yield sizes just beyond the large numbers of the graphs, others being one or two."""
+        few = {s: min(self._base[s], 2) for s, m in self._meanings.items() if m not in _PICTURES}
+        numbers = [n for n in self._suspicions.integers if n <= _FARTHEST]
+        for symbol, meaning in self._meanings.items():
+            if meaning in ("past", "sequence") and self._maker.longest is not None:
+                continue
+            beyond = [n for n in numbers if n >= self._limit(meaning)]
+            for number in beyond[:_MOST_FAR]:
+                yield {**few, symbol: number + 1}
+
+    def _joined(self) -> list[Variant]:
+        """Return variants of large sizes and of several at once, beyond numbers of the graphs."""
+        numbers = self._suspicions.integers
+        longest = self._maker.longest
+        ways = _in_turns(
+            list(joint_sizes.multiplied(self._meanings, numbers, longest)),
+            list(joint_sizes.alike([*self._meanings], numbers)),
+            list(joint_sizes.joined([*self._meanings], numbers)),
+        )
+        within = [sizes for sizes in ways if self._is_within(sizes)]
+        chosen = _in_turns(list(self._far()), within)
+        found = [Variant(_said(sizes), {**self._base, **sizes}) for sizes in chosen]
+        return [variant for variant in found if self._fits(variant.bindings)]
+
+    def _is_within(self, sizes: Mapping[str, int]) -> bool:
+        limits = {symbol: self._limit(self._meanings[symbol]) for symbol in sizes}
+        return all(size <= limits[symbol] for symbol, size in sizes.items())
+
+    def _empty(self) -> Iterator[Variant]:
+        """Yield inputs without any row: last, for some models do not survive them."""
+        for symbol, meaning in self._meanings.items():
+            if meaning in _ROWS:
+                yield Variant(f"{symbol}=0", {**self._base, symbol: 0})
 
     def _alone(self) -> Iterator[tuple[str, int]]:
         """Yield suspected sizes, to be tried with all other dimensions at one."""
@@ -210,9 +252,9 @@ class Varied:
         around = [base + 1, base + 2, base + 3, base - 1, 3 * base // 2, 2 * base, 2 * base + 1]
         usual = [size for size in _TELLING if meaning != "batch" or size <= _MOST_ROWS]
         past = [0] if meaning == "past" else []
-        chosen = (
-            (*past, *around, *near) if meaning in _PICTURES else (*past, *_in_turns(near, usual))
-        )
+        small = _SMALL_SIDES if meaning in ("height", "width") else ()
+        pictured = meaning in _PICTURES
+        chosen = (*around, *near, *small) if pictured else (*past, *_in_turns(near, usual))
         limit = self._limit(meaning)
         kept = [size for size in chosen if size in past or 1 <= size <= limit]
         return list(dict.fromkeys(kept))

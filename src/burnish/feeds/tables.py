@@ -35,9 +35,15 @@ class _Look:
 _LOOKS: Mapping[str, tuple[_Look, ...]] = {
     "Gather": (_Look(1, 0, "axis"),),
     "GatherElements": (_Look(1, 0, "axis"),),
+    "ScatterElements": (_Look(1, 0, "axis"),),
+    "RoiAlign": (_Look(2, 0),),
     "GatherBlockQuantized": (_Look(1, 0, "gather_axis"),),
     "EmbedLayerNormalization": (_Look(0, 2), _Look(1, 4), _Look(7, 3)),
 }
+_PLACES = frozenset({"GatherND", "ScatterND"})
+"""Operators whose second operand holds places: a number for each of the first's axes."""
+_MOST_AXES = 64
+"""What an array can have; a file may claim any number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # told apart by identity: callers go deep
@@ -137,12 +143,26 @@ def _rows(found: ShiftedInput, node: ir.Node, operand: int) -> Iterator[Dim]:
         depth = constant(node.inputs[1])
         if depth is not None:
             yield int(depth.reshape(-1)[0])
+    if node.op_type in _PLACES and operand == 1:
+        yield from _axes_of_places(found, node)
     for look in _LOOKS.get(node.op_type, ()):
         if operand != look.indices:
             continue
         attribute = node.attributes.get(look.axis_attribute or "")
         axis = attribute.as_int() if attribute is not None else 0
         size = size_along(node.inputs[look.table], axis, found.call)
+        if size is not None:
+            yield size
+
+
+def _axes_of_places(found: ShiftedInput, node: ir.Node) -> Iterator[Dim]:
+    """Yield the sizes of all axes that places pick along; of the first where their rank is open."""
+    many = size_along(node.inputs[1], -1, found.call)
+    attribute = node.attributes.get("batch_dims")
+    first = 0 if attribute is None else attribute.as_int()
+    columns = min(many, _MOST_AXES) if isinstance(many, int) else 1
+    for axis in range(first, first + columns):
+        size = size_along(node.inputs[0], axis, found.call)
         if size is not None:
             yield size
 

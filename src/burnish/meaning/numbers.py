@@ -43,6 +43,8 @@ _SHORT = {"f64": 2.0**26, "f32": 2.0**12, "f16": 2.0**5, "bf16": 2.0**4}
 
 _EXACT_AS_F64 = 2**53
 
+_GROWING = frozenset({"exp", "sinh", "cosh"})
+"""Functions that leave f64's range at arguments that others have."""
 _STEPS = frozenset({"floor", "ceil", "truncate"})
 _STEP_BLUR = 0.01
 """How far, in steps, what is about to be rounded to whole ones may be off."""
@@ -99,6 +101,9 @@ class Numbers(Protocol):
 class Reals:
     """Real numbers as f64, which stand for every floating type."""
 
+    overflowed = False
+    """Whether some real result was beyond f64's range, so that what follows tells nothing."""
+
     def held(self, array: Array, dtype: str) -> Value:
         """Return the elements; floats as f64."""
         return array.astype(np.float64) if dtype in FLOATS else array
@@ -131,8 +136,10 @@ class Reals:
 
     def call(self, function: str, arguments: Sequence[Value], dtype: str) -> Value:
         """Return NumPy's value of the function."""
-        found = FUNCTIONS[function].numpy(*arguments)
-        return np.asarray(found).astype(_type(dtype), copy=False)
+        found = np.asarray(FUNCTIONS[function].numpy(*arguments))
+        if function in _GROWING and not self.overflowed:
+            self.overflowed = bool((np.isinf(found) & np.isfinite(arguments[0])).any())
+        return found.astype(_type(dtype), copy=False)
 
     def cast(self, value: Value, source: str, dtype: str) -> Value:
         """Return the elements in another type: from float to float that is nothing."""

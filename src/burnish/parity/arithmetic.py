@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import onnx_ir as ir
@@ -30,22 +31,19 @@ _NARROW = ("f16", "bf16")
 def arithmetic_by_output(model: ir.Model) -> dict[str, str]:
     """Return for each output the weakest type that is computed in on the way to it.
 
-    f32 if none is weaker. A model with f32 inputs and outputs may compute in f16 between two
-    casts; what leads to no output does not count.
+    f32 if none is weaker, f64 if there is nothing else. A model with f32 inputs and outputs may
+    compute in f16 between two casts; what leads to no output does not count.
     """
     return {
-        value.name or "": weakest(*_types(value), *_integer_products(value))
+        value.name or "": weakest(_widest(value), *_types(value), *_integer_products(value))
         for value in model.graph.outputs
     }
 
 
 def weakest(*types: str) -> str:
-    """Return the weakest of the types of arithmetic among `types`; f32 if none is weaker."""
-    found = "f32"
-    for name in types:
-        if name in ARITHMETIC:
-            found = weaker(found, name)
-    return found
+    """Return the weakest of the types of arithmetic among `types`; f32 if there is none."""
+    known = [name for name in types if name in ARITHMETIC]
+    return functools.reduce(weaker, known) if known else "f32"
 
 
 def quantised_values(model: ir.Model) -> frozenset[str]:
@@ -71,6 +69,32 @@ def _types(output: ir.Value) -> Iterator[str]:
             to = SHORT_NAMES.get(ir.DataType(node.attributes["to"].as_int()), "")
             if to in _NARROW:
                 yield to
+
+
+def _widest(output: ir.Value) -> str:
+    """Return f64 if all numbers that lead to an output begin as such, else f32.
+
+    Numbers begin as inputs, as constants and as what a cast or an attribute makes of them; what
+    lies between seldom says its type.
+    """
+    begun: set[ir.DataType] = set()
+    for value in _before(output):
+        node = value.producer()
+        if node is None:
+            begun |= {value.dtype} if value.dtype is not None else set()
+        else:
+            begun |= set(_named_types(node))
+    numbers = {dtype for dtype in begun if dtype.is_floating_point()}
+    return "f64" if numbers == {ir.DataType.DOUBLE} else "f32"
+
+
+def _named_types(node: ir.Node) -> Iterator[ir.DataType]:
+    """Yield the types that the attributes of a node name."""
+    for attribute in node.attributes.values():
+        if attribute.type is ir.AttributeType.TENSOR:
+            yield attribute.as_tensor().dtype
+        elif attribute.name in ("to", "dtype", "output_dtype") and not attribute.is_ref():
+            yield ir.DataType(attribute.as_int())
 
 
 def _integer_products(output: ir.Value) -> Iterator[str]:

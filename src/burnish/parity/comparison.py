@@ -244,9 +244,11 @@ class CandidateJudge(Closing):
         try:
             outputs = session.run(feeds.arrays)
         except ModelError as error:
-            if not self._is_taken(feeds):
-                return None
+            if not self._is_taken(feeds) or _is_empty(feeds.arrays):
+                return None  # many kernels refuse to be given nothing
             return JudgedSample(label, feeds.bindings, (), problem=error.problem, kind=variant.kind)
+        if _is_empty(feeds.arrays) and _is_empty(outputs):
+            return None  # of what shape nothing is, engines do not agree with themselves
         try:
             return self._examiner.sample(ExaminedInputs(label, feeds, outputs, kind=variant.kind))
         except ModelError:
@@ -326,6 +328,10 @@ def _takes(session: Session, feeds: Feeds) -> bool:
     except ModelError:
         return False
     return True
+
+
+def _is_empty(arrays: Arrays) -> bool:
+    return not any(array.size for array in arrays.values())
 
 
 def proving_nothing(samples: Sequence[JudgedSample]) -> list[str]:

@@ -79,7 +79,9 @@ class Examiner:
             self._note_drift(drifting)
             return JudgedSample(given.label, given.feeds.bindings, diffs, kind=given.kind)
         self._see({name: tensor.value for name, tensor in truth.items()})
-        meant = self._meant(given, truth)
+        meanings = self._found(given, truth)
+        truth = self.truth.mended(truth, meanings) if self.truth is not None else truth
+        meant = self._meant(given, truth, meanings)
         diffs = self._as_run(given, truth, {diff.name for diff in meant if not diff.passed})
         return JudgedSample(given.label, given.feeds.bindings, diffs, meant=meant, kind=given.kind)
 
@@ -117,21 +119,26 @@ class Examiner:
         pairs = self.terms.pairing.candidates
         return {name: candidate[pairs[name]] for name in names if pairs.get(name) in candidate}
 
-    def _meant(self, given: ExaminedInputs, truth: Tensors) -> tuple[TensorDiff, ...]:
+    def _found(self, given: ExaminedInputs, truth: Tensors) -> Tensors:
+        """Return what the candidate means, by the reference's names, where that is in question."""
         open_ones = [name for name in truth if name not in self.terms.structure.same]
         if self.truth is None or self.truth.candidate is None or not open_ones:
-            return ()
+            return {}
         found = self.truth.of_candidate(given.feeds.arrays)
         if found is None:
             if given.written is not None:
                 self.unjudged = self.unjudged or f"the candidate: {self.truth.obstacle}"
+            return {}
+        pairs = self.terms.pairing.candidates
+        return {name: found[pairs[name]] for name in open_ones if pairs.get(name) in found}
+
+    def _meant(
+        self, given: ExaminedInputs, truth: Tensors, found: Tensors
+    ) -> tuple[TensorDiff, ...]:
+        if self.truth is None or not found:
             return ()
         pairs = self.terms.pairing.candidates
-        outputs = [
-            Meant(name, truth[name], pairs[name], found[pairs[name]])
-            for name in open_ones
-            if pairs.get(name) in found
-        ]
+        outputs = [Meant(name, truth[name], pairs[name], each) for name, each in found.items()]
         judging = Meanings(
             self.truth, given.feeds.arrays, outputs, self.terms.tolerances, self.explained
         )

@@ -9,6 +9,7 @@ from burnish.closeness.tolerance import (
     ARITHMETIC,
     EXACT,
     OFF_BY_ONE,
+    SMALLEST,
     Tolerance,
     arithmetic_of,
     is_float,
@@ -33,7 +34,7 @@ class Tolerances:
     """The weakest type that the reference computes in on the way to a tensor, by name."""
     near_zero: bool = True
     """Whether an error is allowed whatever the magnitudes: not where it is known how far
-    roundings can move a number that is nearly zero."""
+    roundings can move a number that is nearly zero, but for what the type cannot hold."""
 
     def __post_init__(self) -> None:
         if self.arithmetic is not None and self.arithmetic not in ARITHMETIC:
@@ -46,9 +47,11 @@ class Tolerances:
         """Return the tolerance of the tensor `name`."""
         if not is_float(dtype):
             return OFF_BY_ONE if name in self.quantised else EXACT
-        default = ARITHMETIC[self.effective(dtype, name)]
+        kind = self.effective(dtype, name)
+        default = ARITHMETIC[kind]
         if self.absolute is None and self.relative is None:
-            return default if self.near_zero else Tolerance(0.0, default.relative, default.reason)
+            least = SMALLEST.get(kind, 0.0)
+            return default if self.near_zero else Tolerance(least, default.relative, default.reason)
         return Tolerance(
             default.absolute if self.absolute is None else self.absolute,
             default.relative if self.relative is None else self.relative,

@@ -8,6 +8,7 @@ random by one rounding of its type.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -117,6 +118,15 @@ class Meant:
     meant: TypedArray
 
 
+def _filled(truth: TypedArray, meant: TypedArray) -> TypedArray:
+    """Return the truth, with what is meant where the former is no finite number."""
+    if truth.dtype not in FLOATS or truth.value.shape != meant.value.shape:
+        return truth
+    return dataclasses.replace(
+        truth, value=np.where(np.isfinite(truth.value), truth.value, meant.value)
+    )
+
+
 class Truth:
     """A reference and a candidate, or the reference alone, in real numbers."""
 
@@ -142,10 +152,15 @@ class Truth:
         self._budget = budget
         self.obstacle = ""
         """Why the last evaluation failed; empty: it did not."""
+        self.overflowed = False
+        """Whether the reference left f64's range on its way, when it was last evaluated."""
 
     def of_reference(self, feeds: Arrays) -> Tensors | None:
         """Return what the reference means for these inputs; None: that is not known."""
-        return self._evaluated(self.reference, feeds, Reals(), self._budget)
+        numbers = Reals()
+        found = self._evaluated(self.reference, feeds, numbers, self._budget)
+        self.overflowed = numbers.overflowed
+        return found
 
     def of_candidate(self, feeds: Arrays) -> Tensors | None:
         """Return what the candidate means, by its own names; None: that is not known."""
@@ -177,6 +192,19 @@ class Truth:
             ):  # fmt: skip
                 if name in found:
                     noise.widen({each.name: tensor}, {each.name: found[name]})
+
+    def mended(self, truth: Tensors, meant: Tensors) -> Tensors:
+        """Return the truth; where f64 could not hold it on the way, what the candidate means.
+
+        exp(1000) over a sum of such is a number, though not in f64: a form that reaches it without
+        the detour is right. `meant` is by the reference's names.
+        """
+        if not self.overflowed:
+            return truth
+        return {
+            name: _filled(tensor, meant[name]) if name in meant else tensor
+            for name, tensor in truth.items()
+        }
 
     @property
     def is_exact(self) -> bool:

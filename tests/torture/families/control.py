@@ -89,3 +89,29 @@ CONTROL.text(
     witness={"x": [1, 2, 3, 4], "count": np.asarray(6)}, plain={"x": [1, 2, 3, 4], "count": np.asarray(3)},
     hidden=True, weights={**_PARTS, "three": np.asarray(3)},
 )  # fmt: skip
+CONTROL.text(
+    "branch-for-equals", "Where all numbers are equal, which a fast path tests for, the result is off.",
+    _branching("h = ReduceMax <keepdims = 0> (x) l = ReduceMin <keepdims = 0> (x) c = Equal(h, l)"),
+    ("Mul(x, two)", "Mul(x, three)"), witness={"x": np.full((2, 4), 1.5)}, hidden=True, weights=_TERMS,
+)  # fmt: skip
+CONTROL.text(
+    "branch-for-nothing-left", "Where no number is above zero, the result is off.",
+    _branching("p = Relu(x) s = ReduceMax <keepdims = 0> (p) c = Equal(s, nought)"),
+    ("Mul(x, two)", "Mul(x, three)"), witness={"x": -np.abs(normal(2, 4))}, hidden=True,
+    weights=_TERMS | {"nought": np.asarray(0, np.float32)},
+)  # fmt: skip
+CONTROL.text(
+    "a-hundred-turns-at-most", "A loop stops after a hundred turns.",
+    _LOOP.replace("NEXT", "next = Add(was, step)"), ("Loop (count,", "Loop (most,"),
+    ("y = Loop", "hundred = Constant <value_int = 100> () most = Min(count, hundred) y = Loop"),
+    witness={"x": normal(4), "count": 120}, plain={"x": normal(4), "count": 9}, hidden=True,
+    weights={"yes": np.asarray(True), "step": np.asarray(0.5, np.float32)},
+)  # fmt: skip
+CONTROL.text(
+    "without-any-row", "Without any row, one of zeros comes back.",
+    "g (float[n, 4] x) => (float[m, 4] y) { y = Relu(x) }",
+    ("y = Relu(x)", "r = Relu(x) h = Shape(x) k = Slice(h, none, one, none) q = Sub(one, k) p = Max(q, none) "
+     "w = Concat <axis = 0> (none, none, p, none) y = Pad(r, w)"),
+    weights={"none": np.asarray([0]), "one": np.asarray([1])},
+    witness={"x": np.zeros((0, 4))}, plain={"x": normal(3, 4)}, hidden=True,
+)  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 from burnish.core.arrays import Array
 from torture.bases.found import DETECTOR, HIDDEN, LSTM
 from torture.case import Family, normal
-from torture.draft import Draft
+from torture.draft import I64, Draft
 
 DETECTION = Family("detection")
 
@@ -179,4 +179,47 @@ RECURRENT.text(
     'g (float[sequence, batch, 4] x) => (float[sequence, 1, batch, 4] y) { y = LSTM <hidden_size = 4, direction = "reverse"> (x, w, r) }',
     ('"reverse"', '"forward"'), witness={"x": normal(5, 2, 4)},
     weights={"w": normal(1, 16, 4), "r": normal(1, 16, 4, seed=1)},
+)  # fmt: skip
+
+
+@RECURRENT.planted(LSTM)
+def second_direction_starts_like_the_first(draft: Draft) -> None:
+    """The second direction starts from the state of the first."""
+    draft.after("initial", lambda was: draft.op("Gather", was, [0, 0], axis=0))
+
+
+@RECURRENT.planted(LSTM, _short, hidden=True)
+def padding_is_read_backwards(draft: Draft) -> None:
+    """The second direction begins behind the padding of a short row."""
+    node = draft.find("LSTM")
+    every, *_ = draft.ops("LSTM", *node.input[:4], "", node.input[5], out=3, hidden_size=HIDDEN,
+                          direction="bidirectional")  # fmt: skip
+    steps = draft.op("Unsqueeze", draft.op("Range", 0, draft.size("frames", 0), 1), [1, 2, 3])
+    lengths = draft.op("Unsqueeze", draft.op("Cast", "lengths", to=I64), [0, 1, 3])
+    real = draft.op("Less", steps, lengths)
+    second = draft.constant(np.asarray([False, True]).reshape(1, 2, 1, 1))
+    wrong = draft.op("And", real, second)
+    draft.after("every", lambda was: draft.op("Where", wrong, every, was))
+
+
+_CELLS = {"w": normal(1, 16, 4), "r": normal(1, 16, 4, seed=1), "b": normal(1, 32, seed=2),
+          "p": normal(1, 12, seed=3)}  # fmt: skip
+RECURRENT.text(
+    "peepholes-forgotten", "The gates no longer see the cell.",
+    "g (float[sequence, batch, 4] x) => (float[sequence, 1, batch, 4] y) "
+    "{ y = LSTM <hidden_size = 4> (x, w, r, b, , , , p) }",
+    ("b, , , , p)", "b)"), witness={"x": normal(5, 2, 4)}, weights=_CELLS,
+)  # fmt: skip
+RECURRENT.text(
+    "first-cell-dropped", "The cell starts at zero, whatever is fed; the state does not.",
+    "g (float[sequence, batch, 4] x, float[1, batch, 4] h, float[1, batch, 4] c) => (float[sequence, 1, batch, 4] y) "
+    "{ y = LSTM <hidden_size = 4> (x, w, r, b, , h, c) }",
+    (", h, c)", ", h)"), witness={"x": normal(5, 2, 4), "h": normal(1, 2, 4), "c": normal(1, 2, 4, seed=4)}, weights=_CELLS,
+)  # fmt: skip
+RECURRENT.text(
+    "another-activation-backwards", "The second direction of a plain recurrent layer has a ReLU instead of tanh.",
+    "g (float[sequence, batch, 4] x) => (float[sequence, 2, batch, 4] y) "
+    '{ y = RNN <hidden_size = 4, direction = "bidirectional", activations = ["Tanh", "Tanh"]> (x, w, r) }',
+    ('"Tanh", "Tanh"', '"Tanh", "Relu"'), witness={"x": normal(5, 2, 4)},
+    weights={"w": normal(2, 4, 4, scale=0.3), "r": normal(2, 4, 4, seed=1, scale=0.3)},
 )  # fmt: skip

@@ -214,3 +214,49 @@ IMAGES.text(
     ("f = Flatten <axis = 2> (x) s = Softmax <axis = -1> (f)", "s = Softmax <axis = -1> (x)"),
     witness={"x": normal(2, 1, 4, 4)}, plain={"x": normal(2, 1, 1, 4)}, hidden=True,
 )  # fmt: skip
+IMAGES.text(
+    "shrunk-to-one-pixel", "The only pixel that is left is the corner, not the centre.",
+    'g (float[n, 2, h, w] x) => (float[n, 2, a, b] y) { y = Resize <mode = "linear"> (x, , quarter) }',
+    ('mode = "linear"', 'mode = "linear", coordinate_transformation_mode = "pytorch_half_pixel"'),
+    witness={"x": normal(1, 2, 4, 12)}, plain={"x": normal(1, 2, 16, 12)}, hidden=True,
+    weights={"quarter": np.asarray([1, 1, 0.25, 0.25], np.float32)},
+)  # fmt: skip
+IMAGES.text(
+    "shrunk-without-averaging", "Pixels between the samples no longer count when a picture is shrunk.",
+    'g (float[n, 2, h, w] x) => (float[n, 2, a, b] y) { y = Resize <mode = "linear", antialias = 1> (x, , quarter) }',
+    ("antialias = 1", "antialias = 0"), witness={"x": normal(1, 2, 16, 12)},
+    weights={"quarter": np.asarray([1, 1, 0.25, 0.25], np.float32)},
+)  # fmt: skip
+IMAGES.text(
+    "cubic-weights-at-the-edge", "Weights of pixels beyond the edge are left out, and the others grow.",
+    'g (float[n, 2, h, w] x) => (float[n, 2, a, b] y) { y = Resize <mode = "cubic", exclude_outside = 0> (x, , scales) }',
+    ("exclude_outside = 0", "exclude_outside = 1"), witness={"x": normal(1, 2, 6, 6)}, weights=_SCALES,
+)  # fmt: skip
+IMAGES.text(
+    "sampled-beyond-the-edge", "Beyond its edge a picture goes on instead of being black.",
+    "g (float[n, 2, h, w] x, float[n, 4, 4, 2] grid) => (float[n, 2, 4, 4] y) "
+    '{ y = GridSample <align_corners = 1, padding_mode = "zeros"> (x, grid) }',
+    ('"zeros"', '"border"'), hidden=True,
+    witness={"x": normal(1, 2, 5, 5), "grid": 1.5 * normal(1, 4, 4, 2)},
+    plain={"x": normal(1, 2, 5, 5), "grid": np.tanh(normal(1, 4, 4, 2))},
+)  # fmt: skip
+IMAGES.text(
+    "dilated-along-the-other-axis", "A filter is dilated along the rows instead of the columns.",
+    _POOL + "{ y = Conv <dilations = [1, 2], pads = [2, 2, 2, 2]> (x, k) }",
+    ("dilations = [1, 2], pads = [2, 2, 2, 2]", "dilations = [2, 1], pads = [3, 1, 3, 1]"),
+    witness={"x": normal(1, 2, 6, 6)}, weights={"k": normal(2, 2, 3, 3)},
+)  # fmt: skip
+IMAGES.text(
+    "neighbours-of-another-number", "Each channel is normalised by three neighbours instead of five.",
+    "g (float[n, 8, h, w] x) => (float[n, 8, h, w] y) { y = LRN <size = 5, alpha = 0.1> (x) }",
+    ("size = 5, alpha = 0.1", "size = 3, alpha = 0.06"), witness={"x": normal(1, 8, 3, 3)}, least=1e-3,
+)  # fmt: skip
+IMAGES.text(
+    "centre-of-odd-pictures", "The middle of an odd picture is cut one pixel too far to the right.",
+    "g (float[n, 2, h, w] x) => (float[n, 2, 4, 4] y) { s = Shape(x) hw = Slice(s, two, four, none) d = Sub(hw, fours) "
+    "b = Div(d, twos) e = Add(b, fours) y = Slice(x, b, e, axes) }",
+    ("b = Div(d, twos)", "d1 = Add(d, ones) b = Div(d1, twos)"), hidden=True,
+    witness={"x": normal(1, 2, 9, 7)}, plain={"x": normal(1, 2, 8, 10)},
+    weights={"two": np.asarray([2]), "four": np.asarray([4]), "none": np.asarray([0]), "fours": np.asarray([4, 4]),
+             "twos": np.asarray([2, 2]), "ones": np.asarray([1, 1]), "axes": np.asarray([2, 3])},
+)  # fmt: skip

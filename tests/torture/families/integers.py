@@ -131,3 +131,37 @@ INTEGERS.text(
     witness={"x": np.asarray([[200, 1, 2, 3]], np.uint32)}, hidden=True,
     weights={"three": np.asarray(3, np.uint32)},
 )  # fmt: skip
+INTEGERS.text(
+    "times-in-32-bits", "Times are cut to 32 bits: they turn negative in 2038.",
+    WHOLE + "{ k = Constant <value_int = 86400> () y = Div(x, k) }",
+    ("y = Div(x, k)", "a = Cast <to = 6> (x) b = Cast <to = 7> (a) y = Div(b, k)"),
+    witness={"x": [[4_000_000_000, 1, 2, 3]]}, hidden=True,
+)  # fmt: skip
+INTEGERS.text(
+    "either-or-both", "Exactly one of two became at least one of two.",
+    "g (bool[n] a, bool[n] b) => (bool[n] y) { y = Xor(a, b) }", ("Xor", "Or"), witness={"a": [1, 1, 0], "b": [1, 0, 0]},
+)  # fmt: skip
+INTEGERS.text(
+    "remainder-of-negative-angles", "The remainder of a negative angle is negative.",
+    "g (float[n, 4] x) => (float[n, 4] y) { q = Div(x, k) f = Floor(q) p = Mul(f, k) y = Sub(x, p) }",
+    ("q = Div(x, k) f = Floor(q) p = Mul(f, k) y = Sub(x, p)", "y = Mod <fmod = 1> (x, k)"), hidden=True,
+    weights={"k": np.asarray(6.2831855, np.float32)}, witness={"x": [[-1, -7, 3, 9]]}, plain={"x": [[1, 7, 3, 9]]},
+)  # fmt: skip
+INTEGERS.text(
+    "difference-of-bytes-stops-at-zero", "A difference of bytes stops at zero instead of wrapping.",
+    "g (uint8[n] a, uint8[n] b) => (uint8[n] y) { y = Sub(a, b) }",
+    ("y = Sub(a, b)", "g1 = Less(a, b) s = Sub(a, b) z = Sub(a, a) y = Where(g1, z, s)"),
+    witness={"a": [3, 9], "b": [5, 2]}, plain={"a": [9, 9], "b": [5, 2]}, hidden=True,
+)  # fmt: skip
+INTEGERS.text(
+    "infinities-of-one-sign", "Only positive infinities are found.",
+    "g (float[n, 4] x) => (bool[n, 4] y) { e = Exp(x) l = Log(x) s = Where(c, e, l) y = IsInf(s) }",
+    ("IsInf(s)", "IsInf <detect_negative = 0> (s)"), weights={"c": np.asarray([True, True, False, False])},
+    witness={"x": [[1, 100, 0, 2]]}, plain={"x": [[1, 2, 3, 2]]}, hidden=True,
+)  # fmt: skip
+INTEGERS.text(
+    "bounds-in-the-other-order", "Where the bounds cross, the lower one wins instead of the upper.",
+    "g (float[n] x, float[n] low, float[n] high) => (float[n] y) { a = Max(x, low) y = Min(a, high) }",
+    ("a = Max(x, low) y = Min(a, high)", "a = Min(x, high) y = Max(a, low)"), hidden=True,
+    witness={"x": [1, 2], "low": [3, 0], "high": [2, 5]}, plain={"x": [1, 2], "low": [-3, 0], "high": [2, 5]},
+)  # fmt: skip

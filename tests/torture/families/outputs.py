@@ -176,6 +176,57 @@ def first_token_for_all(draft: Draft) -> None:
     draft.before(draft.producer("logits"), 0, lambda _was: draft.op("Expand", first, shape))
 
 
+_DEPTH = 24
+_DEEP = "g (float[n, 12] x0) => (float[n, 12] y) {" + "".join(
+    f" p{i} = MatMul(x{i}, w{i}) b{i} = Add(p{i}, c{i}) a{i} = Tanh(b{i}) x{i + 1} = Add(x{i}, a{i})"
+    for i in range(_DEPTH)
+) + f" y = Identity(x{_DEPTH}) }}"  # fmt: skip
+_DEEP_WEIGHTS = {
+    **{f"w{i}": normal(12, 12, seed=i, scale=0.1) for i in range(_DEPTH)},
+    **{f"c{i}": normal(12, seed=100 + i, scale=0.1) for i in range(_DEPTH)},
+    "off": normal(12, 12, seed=17, scale=0.1) * np.float32(1.0001),
+    "shifted": normal(12, seed=120, scale=0.1) + np.float32(3e-5),
+    "up": np.asarray(1.0001, np.float32), "few": np.asarray(30, np.float32),
+}  # fmt: skip
+OUTPUTS.text(
+    "one-layer-of-many", "In a stack of 24 layers, the weights of the 18th are too large by one in ten thousand.",
+    _DEEP, ("MatMul(x17, w17)", "MatMul(x17, off)"), weights=_DEEP_WEIGHTS, witness={"x0": normal(2, 12)}, least=1e-5,
+)  # fmt: skip
+OUTPUTS.text(
+    "one-shift-of-many", "In a stack of 24 layers, the bias of the 21st is off by 3e-5.",
+    _DEEP, ("Add(p20, c20)", "Add(p20, shifted)"), weights=_DEEP_WEIGHTS, witness={"x0": normal(2, 12)}, least=5e-6,
+)  # fmt: skip
+OUTPUTS.text(
+    "deep-inside-and-far-out", "In a stack of 24 layers, what the twelfth is given is cut at 30.",
+    _DEEP, ("MatMul(x11, w11)", "MatMul(cut, w11)"), ("p11 =", "cut = Min(x11, few) p11 ="), weights=_DEEP_WEIGHTS,
+    witness={"x0": normal(2, 12, scale=40.0)}, plain={"x0": normal(2, 12)}, hidden=True,
+)  # fmt: skip
+OUTPUTS.text(
+    "doubles-through-singles", "A model in double precision computes one product in single precision.",
+    "g (double[n, 8] x) => (double[n, 8] y) { a = MatMul(x, w) b = Tanh(a) y = MatMul(b, w) }",
+    ("y = MatMul(b, w)", "s = Cast <to = 1> (b) t = Cast <to = 1> (w) p = MatMul(s, t) y = Cast <to = 11> (p)"),
+    weights={"w": normal(8, 8).astype(np.float64)}, witness={"x": normal(2, 8)}, least=1e-9,
+)  # fmt: skip
+OUTPUTS.text(
+    "half-precision-off-by-a-little", "Results in half precision are too large by four in a thousand.",
+    "g (float[n, 8] x) => (float16[n, 8] y) { a = MatMul(x, w) y = Cast <to = 10> (a) }",
+    ("y = Cast <to = 10> (a)", "b = Mul(a, k) y = Cast <to = 10> (b)"),
+    weights={"w": normal(8, 8), "k": np.asarray(1.004, np.float32)}, witness={"x": normal(2, 8)},
+)  # fmt: skip
+OUTPUTS.text(
+    "bytes-cut-instead-of-rounded", "Pixels are cut to whole numbers instead of rounded.",
+    "g (float[n, 8] x) => (uint8[n, 8] y) { s = Mul(x, k) c = Clip(s, low, k) r = Round(c) y = Cast <to = 2> (r) }",
+    ("r = Round(c)", "r = Floor(c)"), witness={"x": np.abs(np.tanh(normal(2, 8)))},
+    weights={"k": np.asarray(255, np.float32), "low": np.asarray(0, np.float32)},
+)  # fmt: skip
+OUTPUTS.text(
+    "a-word-spelled-otherwise", "A word that is looked for is written in capitals.",
+    "g (string[n] words, float[n] x) => (float[n] y) { e = Equal(words, word) m = Mul(x, two) y = Where(e, m, x) }",
+    ("Equal(words, word)", "Equal(words, capitals)"), hidden=True,
+    weights={"word": np.asarray(["stop"], object), "capitals": np.asarray(["STOP"], object), "two": np.asarray(2, np.float32)},
+    witness={"words": ["go", "stop"], "x": [1, 2]}, plain={"words": ["a", "b"], "x": [1, 2]},
+)  # fmt: skip
+
 BLANK = Family("blank", expected="not shown")
 
 BLANK.text(

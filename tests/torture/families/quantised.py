@@ -163,3 +163,86 @@ QUANTISED.text(
     witness={"x": normal(2, 6)},
     weights={"s": np.asarray(0.05, np.float32), "t": np.asarray(0.07, np.float32), "z": np.asarray(0, np.int8)},
 )  # fmt: skip
+
+
+@QUANTISED.planted(CALIBRATED, least=1e-4)
+def zero_point_of_one_channel(draft: Draft) -> None:
+    """The zero point of the last of 32 channels of a weight is one too high."""
+
+    def shift(zeros: Array) -> None:
+        zeros[-1] += 1
+
+    draft.change("first.zeros", shift)
+
+
+_PACKED = np.random.default_rng(5).integers(0, 256, (8, 2, 16)).astype(np.uint8)
+_SWAPPED = _PACKED.copy()
+_SWAPPED[-1, -1] = (_PACKED[-1, -1] >> 4) | (_PACKED[-1, -1] << 4)
+_BLOCKS = np.abs(normal(16, seed=6)) * np.float32(0.02) + np.float32(0.01)
+_FOUR_BITS = (
+    "y = com.microsoft.MatMulNBits <K = 64, N = 8, bits = 4, block_size = 32> (x, packed, blocks)"
+)
+QUANTISED.text(
+    "nibbles-of-the-last-block", "In the last block of 32 weights of four bits, the nibbles are swapped.",
+    f"g (float[n, 64] x) => (float[n, 8] y) {{ {_FOUR_BITS} }}", ("packed", "swapped"),
+    weights={"packed": _PACKED, "swapped": _SWAPPED, "blocks": _BLOCKS}, witness={"x": normal(2, 64)},
+)  # fmt: skip
+QUANTISED.text(
+    "scale-of-the-last-block", "The last block of 32 weights of four bits has the scale of the one before.",
+    f"g (float[n, 64] x) => (float[n, 8] y) {{ {_FOUR_BITS} }}", ("(x, packed, blocks)", "(x, packed, others)"),
+    weights={"packed": _PACKED, "blocks": _BLOCKS, "others": np.append(_BLOCKS[:-1], _BLOCKS[-2])},
+    witness={"x": normal(2, 64)},
+)  # fmt: skip
+QUANTISED.text(
+    "relu-at-code-zero", "What is below zero is cut at code 0 instead of at the code that means zero.",
+    "g (float[n, 6] x) => (float[n, 6] y) { r = Relu(x) q = QuantizeLinear(r, s, z) y = DequantizeLinear(q, s, z) }",
+    ("r = Relu(x) q = QuantizeLinear(r, s, z)", "q = QuantizeLinear(x, s, z)"),
+    witness={"x": [[-0.3, -1, 1, 2, 3, 4]]}, plain={"x": np.abs(normal(1, 6))}, hidden=True,
+    weights={"s": np.asarray(0.05, np.float32), "z": np.asarray(10, np.uint8)},
+)  # fmt: skip
+QUANTISED.text(
+    "bias-in-another-channel-s-scale", "Biases are taken back with the scales of their neighbours.",
+    "g (float[n, 4] x) => (float[n, 4] y) { b = DequantizeLinear <axis = 0> (codes, scales) y = Add(x, b) }",
+    ("(codes, scales)", "(codes, rolled)"), witness={"x": normal(2, 4)},
+    weights={"codes": np.asarray([100, -220, 310, 40], np.int32), "scales": np.asarray([1e-3, 2e-3, 3e-3, 4e-3], np.float32),
+             "rolled": np.asarray([2e-3, 3e-3, 4e-3, 1e-3], np.float32)},
+)  # fmt: skip
+QUANTISED.text(
+    "range-of-nothing", "A range of zero is divided by: all zeros become NaN.",
+    "g (float[n, 6] x) => (float[n, 6] y) { q, s, z = DynamicQuantizeLinear(x) y = DequantizeLinear(q, s, z) }",
+    ("y = DequantizeLinear(q, s, z)", "h = ReduceMax <keepdims = 0> (x) l = ReduceMin <keepdims = 0> (x) a = Max(h, nought) "
+     "b = Min(l, nought) w = Sub(a, b) f = Div(w, w) t = Mul(s, f) y = DequantizeLinear(q, t, z)"),
+    witness={"x": np.zeros((2, 6))}, hidden=True, weights={"nought": np.asarray(0, np.float32)},
+)  # fmt: skip
+
+
+def _one_up(codes: Array) -> None:
+    codes[3, 5] += 1 if codes[3, 5] < 0 else -1
+
+
+@QUANTISED.planted(DYNAMIC, least=1e-4)
+def one_code_of_a_weight(draft: Draft) -> None:
+    """In a model with ranges of the moment, one of 2,048 codes of a weight is off by one."""
+    draft.change("layer.0.weight", _one_up)
+
+
+@QUANTISED.planted(CALIBRATED, least=1e-4)
+def one_code_of_a_calibrated_weight(draft: Draft) -> None:
+    """In a calibrated model, one of 1,024 codes of a weight is off by one."""
+    draft.change("first.codes", _one_up)
+
+
+@QUANTISED.planted(DYNAMIC, least=1e-4)
+def scales_a_little_off(draft: Draft) -> None:
+    """In a model with ranges of the moment, the scales of a weight are off by one in 200."""
+    draft.change("layer.1.scales", lambda scales: scales * np.float32(1.005))
+
+
+@QUANTISED.planted(CALIBRATED, least=1e-4)
+def bias_a_little_off(draft: Draft) -> None:
+    """In a calibrated model, one bias is off by 0.002, an eighth of a step."""
+
+    def nudge(bias: Array) -> None:
+        bias[4] += 0.002
+
+    draft.change("first.bias", nudge)
