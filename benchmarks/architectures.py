@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import fields
+
 TOOL = Path(__file__).parents[2] / "shared" / "tools" / "coverage"
 LAYERS, HIDDEN, HEADS = 2, 64, 4
 Tool = Any
@@ -24,6 +26,8 @@ BRANCHED = {"depths": [1, 1], "num_attention_heads": [1, 2], "hidden_sizes": [32
 
 ONE_PRODUCT = {"experts_implementation": "batched_mm"}
 """Experts as exporters can write them: the usual way groups tokens by what they are."""
+
+FEW_EXPERTS = {"num_local_experts": 2, "num_experts_per_tok": 1, **ONE_PRODUCT}
 
 ENCODERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "mpnet": ("MPNet", {}),
@@ -67,6 +71,14 @@ ENCODERS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "gte": ("Gte", {}),
     "canine": ("Canine", {"downsampling_rate": 4, "local_transformer_stride": 8}),
     "yoso": ("Yoso", {"use_expectation": True}),
+    "esmc": ("Esmc", {}),
+    "luke": ("Luke", {"entity_vocab_size": 20}),
+    "roc-bert": ("RoCBert", {"pronunciation_vocab_size": 131, "shape_vocab_size": 131}),
+    "xmod": ("Xmod", {"languages": ["en_XX"], "default_language": "en_XX"}),
+    "nystromformer": ("Nystromformer", {"num_landmarks": 12, "segment_means_seq_len": 12,
+                                        "conv_kernel_size": 3}),
+    "mra": ("Mra", {}),
+    "git": ("Git", {}),
 }  # fmt: skip
 """Encoders of text: the stem of the names of configuration and model, and what differs."""
 
@@ -130,6 +142,34 @@ DECODERS: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
     "granitemoe": ("GraniteMoe", 4, {"num_local_experts": 2, **ONE_PRODUCT}),
     "seed-oss": ("SeedOss", 4, {"head_dim": 16}),
     "jais2": ("Jais2", 4, {}),
+    "olmoe": ("Olmoe", 4, {**FEW_EXPERTS, "num_experts": 2}),
+    "phimoe": ("Phimoe", 4, FEW_EXPERTS),
+    "jetmoe": ("JetMoe", 4, {"kv_channels": 16, **FEW_EXPERTS}),
+    "glm4-moe": ("Glm4Moe", 4, {"head_dim": 16, "n_routed_experts": 2, "n_group": 1,
+                                "first_k_dense_replace": 1, "moe_intermediate_size": 48,
+                                "topk_group": 1, **FEW_EXPERTS}),
+    "minimax-m2": ("MiniMaxM2", 4, {"head_dim": 16, **FEW_EXPERTS}),
+    "flex-olmo": ("FlexOlmo", 4, {**FEW_EXPERTS, "num_experts": 2}),
+    "ministral": ("Ministral", 4, {"head_dim": 16, "sliding_window": 8}),
+    "cwm": ("Cwm", 4, {"head_dim": 16, "sliding_window": 8}),
+    "doge": ("Doge", 4, {}),
+    "granite-swa": ("GraniteSWA", 4, {"sliding_window": 8}),
+    "mimo-v2-flash": ("MiMoV2Flash", 4, {"head_dim": 16, "v_head_dim": 16, "sliding_window": 8,
+                                         "n_routed_experts": 2, **FEW_EXPERTS}),
+    "youtu": ("Youtu", 4, {"q_lora_rank": 24, "kv_lora_rank": 16, "qk_nope_head_dim": 8,
+                           "qk_rope_head_dim": 8, "v_head_dim": 16, "num_key_value_heads": 4}),
+    "hrm-text": ("HrmText", 4, {}),
+    "gpt-neox-japanese": ("GPTNeoXJapanese", 4, {}),
+    "mamba": ("Mamba", 0, {"state_size": 8}),
+    "falcon-mamba": ("FalconMamba", 0, {"state_size": 8}),
+    "jamba": ("Jamba", 0, {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 1,
+                           "use_mamba_kernels": False}),
+    "bamba": ("Bamba", 2, {"attn_layer_indices": [1], "mamba_n_heads": 8, "mamba_d_head": 16,
+                           "mamba_d_state": 8, "mamba_chunk_size": 4}),
+    "lfm2": ("Lfm2", 2, {"layer_types": ["conv", "full_attention"]}),
+    "recurrent-gemma": ("RecurrentGemma", 2, {"block_types": ["recurrent", "attention"],
+                                              "attention_window_size": 8, "lru_width": 64}),
+    "rwkv": ("Rwkv", 0, {"context_length": 64}),
 }  # fmt: skip
 """Decoders: the stem of the names, how many rotary embeddings there are, and what differs."""
 
@@ -182,19 +222,6 @@ VISION: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
 POOLED = ("Beit", "SiglipVision", "ConvNextV2", "Hiera", "Aimv2Vision", "MLCDVision")
 """Those whose last norm or attention leads to their second output alone."""
 
-TIMM: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
-    "timm-xcit": ("xcit_nano_12_p16_224", 64, {}),
-    "timm-maxvit": ("maxvit_rmlp_pico_rw_256", 64, {"img_size": 64}),
-    "timm-efficientformer": ("efficientformer_l1", 224, {}),
-    "timm-eva": ("eva02_tiny_patch14_224", 56, {"img_size": 56, "depth": 2}),
-    "timm-mixer": ("mixer_s32_224", 224, {}),
-    "timm-coat": ("coat_lite_tiny", 64, {"img_size": 64}),
-    "timm-davit": ("davit_tiny", 64, {}),
-    "timm-edgenext": ("edgenext_xx_small", 64, {}),
-}
-"""Models of timm: their names there, the size of the image, and what differs."""
-
-
 SPEECH: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "wav2vec2": ("Wav2Vec2", {}),
     "wav2vec2-conformer": ("Wav2Vec2Conformer", {"position_embeddings_type": "relative"}),
@@ -236,13 +263,14 @@ def register(tool: Tool) -> list[str]:
         tool.arch(name, group="decoder")(_decoder(tool, stem, rotary, changes))
     for name, (stem, attentions, changes) in VISION.items():
         tool.arch(name, group="vision")(_vision(tool, stem, attentions, changes))
-    for name, (model, size, changes) in TIMM.items():
+    for name, (model, size, changes) in fields.TIMM.items():
         tool._timm(name, model, size=size, attn=None, **changes)
     for name, (stem, changes) in SPEECH.items():
         tool.arch(name, group="audio")(_speech(tool, stem, changes))
     for name, (stem, changes) in PAIRS.items():
         tool.arch(name)(_pairs(tool, stem, changes))
-    return [*ENCODERS, *DECODERS, *VISION, *TIMM, *SPEECH, *PAIRS]
+    others = fields.register(tool, _made)
+    return [*ENCODERS, *DECODERS, *VISION, *fields.TIMM, *SPEECH, *PAIRS, *others]
 
 
 Build = Callable[..., Any]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,6 +62,19 @@ def test_a_model_that_cannot_be_loaded_says_why(
     assert problem in error.problem
     assert hint in error.hint
     assert "\n" not in error.problem + error.hint
+
+
+def test_an_operator_of_an_opset_that_is_too_old_says_how_to_raise_it(stored: Stored) -> None:
+    graph = "(float[2,3] x, float[3] z) => (float[2,3] y) { [sum] y = Add<broadcast=1>(x, z) }"
+    old = stored(graph, head='<ir_version: 3, opset_import: ["": 6]> tiny ')
+    error = refused(old)
+    assert "Add(6) (node 'sum') is of an opset before 7" in error.problem
+    start, command, _ = error.hint.split('"')
+    assert start == "raise its opset: python -c "
+    subprocess.run([sys.executable, "-c", command], check=True)
+    newer = old.onnx.with_stem(f"{old.onnx.stem}_newer")
+    session = ENGINES["onnxruntime-cpu"].open(StoredModel(newer, "newer"), EngineOptions())
+    session.close()
 
 
 def test_a_file_that_is_not_there_says_so() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import onnx_ir as ir
 import pytest
@@ -96,3 +98,40 @@ def test_an_operator_that_onnx_did_not_have_yet_is_an_obstacle() -> None:
     reason = opsets.obstacle(model, 17)
     assert reason is not None
     assert "means something else from opset 17 on" in reason
+
+
+def test_operators_whose_kernels_end_are_an_obstacle() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", 3])
+    model = g.model(g.op("Add", x, g.op("RandomUniformLike", x)))
+    assert opsets.obstacle(model, 21) is None
+    found = opsets.obstacle(model, 23)
+    assert found is not None
+    assert "ONNX Runtime runs no RandomUniformLike" in found
+
+
+def test_the_list_of_kernels_that_end_is_that_of_the_runtime() -> None:
+    import onnxruntime.capi._pybind_state as runtime
+
+    kernels: dict[str, list[tuple[int, int]]] = {}
+    for kernel in runtime.get_all_opkernel_def():
+        if kernel.provider == "CPUExecutionProvider" and kernel.domain == "":
+            kernels.setdefault(kernel.op_name, []).append(kernel.version_range)
+
+    def runs(name: str, version: int) -> bool:
+        # a kernel without an end is for the version that it begins with
+        return any(
+            first == version if last >= 2**31 - 1 else first <= version <= last
+            for first, last in kernels[name]
+        )
+
+    ended = {
+        (name, after)
+        for name, versions in opsets._versions().items()
+        for before, after in itertools.pairwise(versions)
+        if name in kernels and 7 <= after <= opsets.NEWEST_KNOWN
+        and runs(name, before) and not runs(name, after)
+    }  # fmt: skip
+    # Bernoulli is run as RandomUniformLike and a comparison
+    assert ended - opsets.CHANGED_MEANING <= opsets.KERNELLESS
+    assert {name for name, _ in opsets.KERNELLESS - ended} <= {"Bernoulli"}

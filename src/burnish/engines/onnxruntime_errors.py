@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
 from burnish.store.stored import StoredModel
@@ -21,6 +22,8 @@ _NO_SUCH_OPERATOR = re.compile(
 _NO_KERNEL = re.compile(
     r"Could not find an implementation for (?P<op>\S+?) node with name '(?P<node>.*?)'"
 )
+_VERSION = re.compile(r"\((\d+)\)$")
+_OLDEST_OPSET = 7
 _IR_VERSION = re.compile(
     r"Unsupported model IR version: (?P<found>\d+), max supported IR version: (?P<known>\d+)"
 )
@@ -71,6 +74,9 @@ def explain(error: Exception, model: StoredModel) -> BurnishError:
             path.name, f"{domain}{match['op']}", node=match["node"], opset=match["opset"]
         )
     if match := _NO_KERNEL.search(text):
+        version = _VERSION.search(match["op"])
+        if version is not None and int(version[1]) < _OLDEST_OPSET:
+            return _too_old(path, match["op"], match["node"])
         return ModelError(
             f"{path}: {match['op']} (node {match['node']!r}) has no implementation for these "
             "element types",
@@ -78,6 +84,16 @@ def explain(error: Exception, model: StoredModel) -> BurnishError:
             "or run it on another engine that `burnish doctor` lists",
         )
     return _explain_file(text, model)
+
+
+def _too_old(path: Path, op: str, node: str) -> ModelError:
+    newer = path.with_stem(f"{path.stem}_newer")
+    return ModelError(
+        f"{path}: {op} (node {node!r}) is of an opset before {_OLDEST_OPSET}, which is the first"
+        " that ONNX Runtime has all operators of",
+        hint='raise its opset: python -c "import onnx, onnx.version_converter as v;'
+        f" onnx.save(v.convert_version(onnx.load('{path}'), 13), '{newer}')\"",
+    )
 
 
 def _unknown_operator(file: str, op: str, *, node: str, opset: str) -> ModelError:

@@ -10,6 +10,7 @@ import onnx_ir as ir
 
 from burnish.infer import walk
 from burnish.infer.walk import is_standard
+from burnish.rewrite.facts import FLOATS
 from burnish.rewrite.options import OptimizeOptions
 
 _DEFAULTS = OptimizeOptions()
@@ -163,7 +164,9 @@ def _readers(node: ir.Node) -> list[str]:
 
 
 def _up(node: ir.Node) -> Iterator[ir.Node]:
-    producers = (value.producer() for value in node.inputs if value is not None)
+    """Yield what a node's numbers come from: not its shapes, places and conditions."""
+    numbers = (value for value in node.inputs if value is not None)
+    producers = (value.producer() for value in numbers if value.dtype in (None, *FLOATS))
     yield from (producer for producer in producers if producer is not None)
 
 

@@ -145,6 +145,8 @@ def _accept(proposal: Proposal) -> Fusion:
         node.metadata_props[RULE_KEY] = proposal.rule
         node.metadata_props[REPLACED_KEY] = json.dumps(replaced)
     edit.remove(doomed)
+    if match.scattered and proposal.nodes[0].graph is not None:
+        proposal.nodes[0].graph.sort()
     for copy, old in proposal.copies.items():
         copy.name = old.name
     node = next(

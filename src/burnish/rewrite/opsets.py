@@ -32,6 +32,12 @@ CHANGED_MEANING = frozenset(
     }
 )  # fmt: skip
 """Steps after which an operator means something else although its schema accepts the old form."""
+KERNELLESS = frozenset(
+    (name, 22) for name in ("Bernoulli", "GlobalLpPool", "MaxRoiPool", "Multinomial",
+                            "RandomNormal", "RandomNormalLike", "RandomUniform",
+                            "RandomUniformLike", "RoiAlign")
+)  # fmt: skip
+"""Steps that ONNX Runtime 1.31 has not taken with its kernels: the model would not load."""
 
 
 def declared(model: ir.Model) -> int:
@@ -88,6 +94,8 @@ def _versions() -> Mapping[str, tuple[int, ...]]:
 
 
 def _step_obstacle(node: ir.Node, version: int) -> str | None:
+    if (node.op_type, version) in KERNELLESS:
+        return f"ONNX Runtime runs no {node.op_type}, as {node.name!r}, from opset {version} on"
     if (node.op_type, version) in _CONVERTERS:
         restriction = _RESTRICTIONS.get((node.op_type, version))
         return None if restriction is None else restriction(node)

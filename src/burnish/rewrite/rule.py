@@ -40,6 +40,9 @@ class Match:
     place: ir.Node | None = None
     """The node in front of which the replacement is put; None: the one that gives `output`.
     What the replacement reads must be there already, and who reads it must come after."""
+    scattered: bool = False
+    """Who reads the outputs may come before the replacement, which reads nothing of theirs: nodes
+    are put in order again."""
 
     @property
     def outputs(self) -> tuple[ir.Value, ...]:

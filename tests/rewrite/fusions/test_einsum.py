@@ -9,7 +9,7 @@ import pytest
 from burnish.rewrite.pipeline import optimize
 from rewriting import Graph, checked, op_types, samples
 
-SIZES = {"b": 2, "h": 3, "q": 4, "k": 5, "d": 6}
+SIZES = {"b": 2, "h": 3, "q": 4, "k": 5, "d": 6, "n": 7}
 
 
 def build(equation: str) -> ir.Model:
@@ -30,7 +30,10 @@ def feeds(equation: str) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.fl
 @pytest.mark.parametrize(
     "equation",
     ["bhqd,bhkd->bhqk", "bqhd,bkhd->bhqk", "bhqk,bkhd->bqhd", "qd,kd->qk", "qd,dk->kq",
-     "qbhd,kbhd->bhqk", "bhqk,bhkd->bhqd"],
+     "qbhd,kbhd->bhqk", "bhqk,bhkd->bhqd",
+     # axes that one factor has alone beside its rows
+     "bqhd,khd->bhqk", "qhd,bkhd->bhqk", "bhnqd,bhkd->bhnqk", "bhnqk,bhkd->bhnqd",
+     "bnhqd,bhkd->bqknh"],
 )  # fmt: skip
 def test_products_are_found(equation: str) -> None:
     result = checked(build(equation), feeds(equation))
@@ -38,7 +41,9 @@ def test_products_are_found(equation: str) -> None:
     assert op_types(result.model).count("MatMul") == 1
 
 
-@pytest.mark.parametrize("equation", ["bqd,bkd->bq", "bhd,bhd->bh", "bd,hd->bhd"])
+@pytest.mark.parametrize(
+    "equation", ["bqd,bkd->bq", "bhd,bhd->bh", "bd,hd->bhd", "bhqd,bnkd->bhnqk"]
+)
 def test_other_sums_stay(equation: str) -> None:
     result = optimize(build(equation))
     assert op_types(result.model) == ["Einsum"]

@@ -21,11 +21,13 @@ def _middle(last: int) -> int:
     return LENGTH if last == SIZE else SIZE
 
 
-def _scores(g: Graph, split: list[int]) -> ir.Value:
+def _scores(g: Graph, split: list[int], *, factor: float | None = None) -> ir.Value:
     q, k = (g.input(name, ["batch", LENGTH, HEADS, SIZE]) for name in "qk")
     left = _merged(g, q, add=3, perm=[0, 2, 1, 3, 4], last=SIZE)
     right = _merged(g, k, add=1, perm=[0, 3, 1, 2, 4], last=SIZE)
     product = g.op("MatMul", left, g.op("Transpose", right, perm=[0, 2, 1]))
+    if factor is not None:
+        product = g.op("Div", g.op("Mul", product, factor), 2.0)
     return g.op("Reshape", product, np.array(split))
 
 
@@ -38,6 +40,13 @@ def test_a_product_over_merged_heads_is_one_over_heads() -> None:
     model = g.model(g.op("Relu", _scores(g, [-1, HEADS, LENGTH, LENGTH])))
     result = checked(model, _feeds())
     assert sorted(op_types(result.model)) == ["MatMul", "Relu", "Transpose", "Transpose"]
+
+
+def test_a_factor_of_the_product_stays() -> None:
+    g = Graph()
+    model = g.model(g.op("Relu", _scores(g, [-1, HEADS, LENGTH, LENGTH], factor=0.5)))
+    result = checked(model, _feeds())
+    assert sorted(op_types(result.model)) == ["MatMul", "Mul", "Relu", "Transpose", "Transpose"]
 
 
 def test_axes_of_one_behind_the_product_go() -> None:

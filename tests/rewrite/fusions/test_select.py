@@ -64,3 +64,36 @@ def test_a_difference_stays() -> None:
     no = g.op("Mul", 2.0, g.op("Cast", g.op("Not", c), to=FLOAT))
     yes = g.op("Mul", g.op("Cast", c, to=FLOAT), x)
     assert "Where" not in op_types(optimize(g.model(g.op("Sub", yes, no))).model)
+
+
+def _by_table(g: Graph, x: ir.Value, table: ir.Value, fill: float) -> ir.Value:
+    rest = g.op("Mul", g.op("Sub", 1.0, table), fill)
+    return g.op("Relu", g.op("Add", g.op("Mul", x, table), rest))
+
+
+def test_a_table_of_zeros_and_ones_chooses() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", 3, 4])
+    cut = g.op("Slice", np.tril(np.ones((1, 5, 4), np.float32)), [0], [3], [1])
+    result = checked(g.model(_by_table(g, x, cut, -7.0)), {"x": FEEDS["x"]})
+    assert op_types(result.model) == ["Where", "Relu"]
+
+
+def test_a_table_of_a_condition_chooses() -> None:
+    g = Graph()
+    x, c = _inputs(g)
+    result = checked(g.model(_by_table(g, x, g.op("Cast", c, to=FLOAT), -7.0)), FEEDS)
+    assert op_types(result.model) == ["Where", "Relu"]
+
+
+def test_a_table_of_other_numbers_stays() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", 3, 4])
+    table = g.constant(np.full((3, 4), 0.5, np.float32))
+    assert "Where" not in op_types(optimize(g.model(_by_table(g, x, table, -7.0))).model)
+
+
+def test_a_table_that_is_fed_stays() -> None:
+    g = Graph()
+    x, table = g.input("x", ["batch", 3, 4]), g.input("t", [3, 4])
+    assert "Where" not in op_types(optimize(g.model(_by_table(g, x, table, -7.0))).model)

@@ -224,3 +224,39 @@ def _is_value_of(kind: ir.DataType, number: float) -> bool:
         limits = np.iinfo(dtype)
         return limits.min <= number <= limits.max and number == int(number)
     return dtype.kind != "b" or number in (0, 1)
+
+
+@pytest.mark.parametrize("spelled", ["ConstantOfShape", "Expand"])
+def test_zeros_that_are_made_to_measure_are_not_added(spelled: str) -> None:
+    graph = Graph()
+    x = graph.input("x", ["batch", 3])
+    shape = graph.op("Shape", x)
+    if spelled == "Expand":
+        zeros = graph.op("Expand", np.float32(0), shape)
+    else:
+        zeros = graph.op("ConstantOfShape", shape)
+    result = checked(graph.model(graph.op("Relu", graph.op("Add", x, zeros))), {"x": samples(2, 3)})
+    assert op_types(result.model) == ["Relu"]
+
+
+def test_zeros_that_stretch_stay() -> None:
+    graph = Graph()
+    x = graph.input("x", [1, 3])
+    zeros = graph.op("ConstantOfShape", np.array([2, 3]))
+    result = checked(graph.model(graph.op("Relu", graph.op("Add", x, zeros))), {"x": samples(1, 3)})
+    assert "Add" in op_types(result.model)
+
+
+@pytest.mark.parametrize(
+    ("axis", "order", "left"),
+    [(1, [0, 1], 0), (-2, [0, 1], 0), (1, [1, 0], 1), (0, [0, 1], 1), (1, [0, 0], 1)],
+)
+def test_parts_that_are_put_together_again_are_the_whole(
+    axis: int, order: list[int], left: int
+) -> None:
+    graph = Graph()
+    x = graph.input("x", ["batch", 4, 3])
+    parts = graph.ops("Split", x, np.array([2, 2]), outputs=2, axis=1)
+    whole = graph.op("Concat", *(parts[index] for index in order), axis=axis)
+    result = checked(graph.model(graph.op("Relu", whole)), {"x": samples(2, 4, 3)})
+    assert op_types(result.model).count("Concat") == left

@@ -201,8 +201,11 @@ def _left(whole: Size, start: Size | None, end: Size | None, step: Size | None) 
     if _is_end(end, whole):
         left = subtract(whole, start)
         return left if is_countable(left) or start == 1 else None
-    if start == 0 and subtract(whole, end) == 1:
+    if start == 0 and (end == 1 or subtract(whole, end) == 1):
         return end
+    within = (start, subtract(end, start), subtract(whole, end))
+    if all(is_countable(size) for size in within):
+        return within[1]
     if not isinstance(end, int) and subtract(end, start) == 1:
         return 1
     if start == 0 and is_countable(end):
@@ -237,8 +240,8 @@ def _parted(at: Operands) -> Sequence[Partial | None]:
     if source is None:
         return [None] * at.wanted
     axis = positive_axis(at.number("axis", 0), len(source))
-    given = at.ints("split") or (at.integers(1) if at.given(1) else None)
-    if given is None and at.given(1):
+    given = at.ints("split") or (at.elements(1) if at.given(1) else None)
+    if at.given(1) and (given is None or len(given) != at.wanted):
         return [(*source[:axis], None, *source[axis + 1 :])] * at.wanted
     whole, count = source[axis], at.wanted
     even: Sequence[Size | None] = [divide(whole, count)] * count

@@ -23,6 +23,7 @@ from burnish.rewrite.fusions import (
     sigmoid,
     skip_bias,
     skip_norm,
+    softmax,
     swish,
     tokens,
 )
@@ -32,6 +33,7 @@ FUSIONS: tuple[Rule, ...] = (
     *einsum.RULES,
     *select.RULES,
     *every_element.RULES,
+    *softmax.RULES,  # before attention, which grows around it
     *rotary.RULES,
     *attention.RULES,
     *merged_axes.RULES,  # after attention, which reads most merged axes as they are

@@ -9,6 +9,10 @@ rewrite:
     -->
     Reshape(MatMul(x, Reshape(w)))
 
+    Einsum(a, b, "bhnkf,bhgf->bhnkg")
+    -->
+    MatMul(a, Transpose(Unsqueeze(b)))
+
 Transposes meet others and vanish, and attention is found in products.
 """
 
@@ -53,9 +57,20 @@ class _Letters:
 
     @property
     def is_backward(self) -> bool:
-        """Return whether the result has what the right factor brings in front of the left's."""
+        """Return whether the right factor's rows come first, or are those of several axes."""
         one, two = self.own(self.left), self.own(self.right)
+        if self.batch and len(one) != len(two):
+            return len(two) > len(one)
         return bool(one and two) and self.result.index(one[0]) > self.result.index(two[0])
+
+    @property
+    def leading(self) -> str:
+        """Return the axes over which there are products, in the result's order.
+
+        Both factors have them, or the left one has them beside its rows.
+        """
+        rows = self.own(self.left)[-1:] if self.batch else self.own(self.left)
+        return "".join(c for c in self.result if c in self.left and c not in rows)
 
 
 def _read(node: ir.Node) -> _Letters | None:
@@ -83,11 +98,11 @@ def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
         letters, left, right = _Letters(letters.right, letters.left, letters.result), right, left
     parts = (letters.own(letters.left), letters.own(letters.right), letters.summed)
     whole = set(letters.batch + "".join(parts))
-    several = any(len(part) > 1 for part in parts)
+    several = any(len(part) > 1 for part in parts[1:])
     if not all(parts) or whole != {*letters.left, *letters.right} or (several and letters.batch):
         return Refusal(
             f"Einsum {node.name!r} computes {letters.left},{letters.right}->{letters.result},"
-            " expected one index that is summed and one that each factor has alone,"
+            " expected one index that is summed and one that a factor has alone,"
             " or none that both factors and the result have",
             "none: this is not one matrix product",
         )
@@ -131,10 +146,12 @@ def _replace(match: Match, builder: Builder) -> ir.Value:
     texts = {name: str(text) for name, text in match.attributes.items()}
     letters = _Letters(texts["left"], texts["right"], texts["result"])
     make = SizedBuilder(builder, match.output.dtype or ir.DataType.FLOAT)
-    one, two = letters.own(letters.left), letters.own(letters.right)
-    batch, summed = letters.batch, letters.summed
-    left = _ordered(match.values["left"], letters.left, batch + one + summed, make)
-    right = _ordered(match.values["right"], letters.right, batch + summed + two, make)
+    two, summed, leading = letters.own(letters.right), letters.summed, letters.leading
+    rest = "".join(c for c in letters.own(letters.left) if c not in leading)
+    left = _ordered(match.values["left"], letters.left, leading + rest + summed, make)
+    shared = "".join(c for c in leading if c in letters.right)
+    right = _ordered(match.values["right"], letters.right, shared + summed + two, make)
+    right = _spread(right, leading, shared, make)
     split = make.shapes.of(right) or ()
     if len(summed) > 1:
         left = _reshaped(left, (*(make.shapes.of(left) or ())[: -len(summed)],
@@ -148,7 +165,18 @@ def _replace(match: Match, builder: Builder) -> ir.Value:
     product = make.node("MatMul", [left, right], (*rows[:-1], columns[-1]))
     if len(two) > 1:
         product = _reshaped(product, (*rows[:-1], *split[-len(two) :]), make)
-    return _ordered(product, batch + one + two, letters.result, make)
+    return _ordered(product, leading + rest + two, letters.result, make)
+
+
+def _spread(value: ir.Value, leading: str, have: str, make: SizedBuilder) -> ir.Value:
+    """Return a factor with an axis of size 1 for each leading one that it lacks."""
+    lacking = [at for at, letter in enumerate(leading) if letter not in have]
+    if not lacking:
+        return value
+    own = make.shapes.of(value) or ()
+    known = dict(zip(have, own, strict=False))
+    shape = (*(known.get(letter, 1) for letter in leading), *own[len(have) :])
+    return make.over_axes("Unsqueeze", value, lacking, shape)
 
 
 def _reshaped(value: ir.Value, wanted: Shape, make: SizedBuilder) -> ir.Value:

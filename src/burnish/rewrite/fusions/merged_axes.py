@@ -4,6 +4,7 @@ rewrite:
     Reshape(MatMul(Reshape(a), Reshape(b)), (batch, heads, rows, columns))
     -->
     MatMul(a, b)        with a: (batch, heads, rows, inner), b: (batch, heads, inner, columns)
+    (a factor between the product and the Reshape stays one)
 
     Reshape(Transpose(Unsqueeze(x, 1), (0, 3, 1, 2, 4)), shape)
     -->
@@ -24,6 +25,7 @@ from burnish.infer.walk import ints, is_standard
 from burnish.operators.record import Shape
 from burnish.operators.size import Size, multiply
 from burnish.rewrite.facts import FLOATS, Facts
+from burnish.rewrite.fusions.attention.operand import scaled_value
 from burnish.rewrite.fusions.new_values import SizedBuilder
 from burnish.rewrite.rule import Builder, Match, Rule
 
@@ -109,7 +111,8 @@ def _regrouped(axes: Sequence[int], sizes: Shape, wanted: Shape) -> Groups | Non
 
 def _product(node: ir.Node, facts: Facts) -> Match | None:
     left, right = node.inputs[0], node.inputs[1]
-    split = _only_reader(node.outputs[0], "Reshape")
+    scaled, factor, between = _scaled(node.outputs[0], facts)
+    split = _only_reader(scaled, "Reshape")
     if not is_standard(node, "MatMul") or split is None or left is None or right is None:
         return None
     if node.outputs[0].dtype not in FLOATS or not _may_be_merged(left, facts):
@@ -123,10 +126,24 @@ def _product(node: ir.Node, facts: Facts) -> Match | None:
     squeeze = _only_reader(split.outputs[0], "Squeeze")
     for last in (split, squeeze):
         if last is not None and shapes_of(facts).of(last.outputs[0]) == wanted:
-            ends = (node, split) if last is split else (node, split, last)
+            ends = (node, *between, split, *(() if last is split else (last,)))
             values = {"left": one.source, "right": two.source}
-            return Match((*one.nodes, *two.nodes, *ends), last.outputs[0], values)
+            nodes = (*one.nodes, *two.nodes, *ends)
+            return Match(nodes, last.outputs[0], values, {"factor": factor})
     return None
+
+
+def _scaled(value: ir.Value, facts: Facts) -> tuple[ir.Value, float, tuple[ir.Node, ...]]:
+    """Return a product after all numbers that it is multiplied by, those as one, and the nodes."""
+    factor = 1.0
+    nodes: list[ir.Node] = []
+    while True:
+        step = _only_reader(value, "Mul") or _only_reader(value, "Div")
+        found = None if step is None else scaled_value(step, facts)
+        if step is None or found is None or found[0] is not value:
+            return value, factor, tuple(nodes)
+        factor, value = factor * found[1], step.outputs[0]
+        nodes.append(step)
 
 
 def _may_be_merged(value: ir.Value, facts: Facts) -> bool:
@@ -157,7 +174,9 @@ def _multiply(match: Match, builder: Builder) -> ir.Value:
             raise ValueError("both factors are given")
         factors.append(_ordered(origin(value, builder.facts), make))
     shape = make.shapes.of(match.output) or ()
-    return make.node("MatMul", factors, shape)
+    result = make.node("MatMul", factors, shape)
+    factor = float(match.attributes["factor"])
+    return result if factor == 1.0 else make.node("Mul", [result, make.scalar(factor)], shape)
 
 
 def _ordered(found: Origin, make: SizedBuilder) -> ir.Value:

@@ -5,6 +5,10 @@ rewrite:
     -->
     Where(condition, x, y)
 
+    table · x + (1 - table) · y         with a table of zeros and ones
+    -->
+    Where(Cast(table), x, y)
+
 Both are the same for numbers. Where x or y is not finite, 0 · x is not a number: Where gives the
 one that was chosen.
 """
@@ -45,6 +49,71 @@ def _find(node: ir.Node, facts: Facts) -> Match | None:
             values = {"condition": narrow, "yes": yes, "no": no}
             return Match(nodes, added.outputs[0], values)
     return None
+
+
+def _find_table(node: ir.Node, facts: Facts) -> Match | None:
+    """Return the match of a choice by a table of zeros and ones."""
+    if not is_standard(node, "Add") or node.outputs[0].dtype not in FLOATS:
+        return None
+    products = [None if value is None else value.producer() for value in node.inputs]
+    for index in (0, 1):
+        found = _folded(node, index, facts)
+        if found is not None:
+            return found
+    for kept, masked in (products, products[::-1]):
+        if kept is None or masked is None or {kept.op_type, masked.op_type} != {"Mul"}:
+            continue
+        for factor in masked.inputs:
+            turn = None if factor is None else factor.producer()
+            table = None if turn is None else _turned(turn, facts)
+            if factor is None or turn is None or table is None or table not in kept.inputs:
+                continue
+            values = {"table": table, "yes": _other(kept, table), "no": _other(masked, factor)}
+            return Match((turn, masked, kept, node), node.outputs[0], values)
+    return None
+
+
+def _folded(node: ir.Node, index: int, facts: Facts) -> Match | None:
+    """Return the match of table · x + constant, where the constant is one number off the table."""
+    source, rest = node.inputs[index], facts.array(node.inputs[1 - index])
+    kept = None if source is None else source.producer()
+    if kept is None or rest is None or not is_standard(kept, "Mul"):
+        return None
+    for table in kept.inputs:
+        array = facts.array(table)
+        if table is None or array is None or array.shape != rest.shape or array.size < 2:
+            continue
+        off = rest[array == 0]
+        if not np.isin(array, (0, 1)).all() or not off.size or (off != off[0]).any():
+            continue
+        if rest[array == 1].any():
+            continue
+        values = {"table": table, "yes": _other(kept, table)}
+        return Match((kept, node), node.outputs[0], values, {"no": float(off[0])})
+    return None
+
+
+def _turned(node: ir.Node, facts: Facts) -> ir.Value | None:
+    """Return the table of 1 - table."""
+    table = node.inputs[1] if is_standard(node, "Sub") else None
+    if table is None or facts.scalar(node.inputs[0]) != 1 or not _is_truth(table, facts):
+        return None
+    return table if node.outputs[0].shape == table.shape else None
+
+
+def _is_truth(value: ir.Value, facts: Facts) -> bool:
+    """Return whether a floating value has no elements but zeros and ones."""
+    current: ir.Value | None = value
+    while current is not None and value.dtype in FLOATS:
+        array, node = facts.array(current), current.producer()
+        if array is not None:
+            return bool(np.isin(array, (0, 1)).all())
+        if current.dtype == ir.DataType.BOOL:
+            return True
+        if node is None or not is_standard(node, "Cast", "Expand", "Slice", "Unsqueeze"):
+            return False
+        current = node.inputs[0]
+    return False
 
 
 def _reader(value: ir.Value, op_type: str) -> ir.Node | None:
@@ -115,6 +184,20 @@ def _replace(match: Match, builder: Builder) -> ir.Value:
     return builder.node("Where", inputs, like=match.output)
 
 
+def _replace_table(match: Match, builder: Builder) -> ir.Value:
+    table = match.values["table"]
+    if table is None:
+        raise ValueError("a choice has a table")
+    like = ir.Value(type=ir.TensorType(ir.DataType.BOOL), shape=table.shape)
+    attributes = {"to": int(ir.DataType.BOOL)}
+    condition = builder.node("Cast", [table], like=like, attributes=attributes)
+    other = match.values.get("no")
+    if "no" in match.attributes and match.output.dtype is not None:
+        number = np.array(match.attributes["no"], match.output.dtype.numpy())
+        other = builder.constant("number", number)
+    return builder.node("Where", [condition, match.values["yes"], other], like=match.output)
+
+
 RULES = (
     Rule(
         "select",
@@ -122,5 +205,12 @@ RULES = (
         anchors=frozenset({"Not"}),
         find=_find,
         replace=_replace,
+    ),
+    Rule(
+        "select-table",
+        "table · x + (1 - table) · y --> Where(Cast(table), x, y)",
+        anchors=frozenset({"Add"}),
+        find=_find_table,
+        replace=_replace_table,
     ),
 )

@@ -11,7 +11,7 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.infer.constants import constant_tensor, sizes
-from burnish.infer.walk import ints
+from burnish.infer.walk import ints, is_standard
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts, keeps_shape, rank, static_sizes
 
@@ -99,6 +99,19 @@ def identity_transpose(node: ir.Node, _: Facts) -> Same:
     return source if list(perm) == list(range(len(perm))) else False
 
 
+def whole_of_parts(node: ir.Node, _: Facts) -> Same:
+    """Concat(Split(x)) --> x, if all parts are put together again along the axis of the cut."""
+    first = None if not node.inputs or node.inputs[0] is None else node.inputs[0].producer()
+    if first is None or not is_standard(first, "Split") or first.inputs[0] is None:
+        return False
+    if tuple(node.inputs) != tuple(first.outputs):
+        return False
+    axes, given = rank(first.inputs[0]), first.attributes.get_int("axis", 0)
+    joined = node.attributes.get_int("axis", 0)
+    same = joined == given or (axes is not None and (joined - given) % axes == 0)
+    return first.inputs[0] if same else False
+
+
 _NEUTRAL = {"Add": (0.0, (0, 1)), "Sub": (0.0, (1,)), "Mul": (1.0, (0, 1)), "Div": (1.0, (1,)),
             "Pow": (1.0, (1,))}  # fmt: skip
 
@@ -108,7 +121,11 @@ def neutral_operand(node: ir.Node, facts: Facts) -> Same:
     number, positions = _NEUTRAL[node.op_type]
     for position in positions:
         constant, other = node.inputs[position], node.inputs[1 - position]
-        if constant is None or other is None or constant_tensor(constant) is None:
+        if constant is None or other is None:
+            continue
+        if _is_filled(constant, number, facts) and sizes(constant) == sizes(other):
+            return other
+        if constant_tensor(constant) is None:
             continue
         array = facts.array(constant)
         if array is None or facts.scalar(constant) != number:
@@ -116,6 +133,18 @@ def neutral_operand(node: ir.Node, facts: Facts) -> Same:
         if keeps_shape(array.shape, other):
             return other
     return False
+
+
+def _is_filled(value: ir.Value, number: float, facts: Facts) -> bool:
+    """Return whether all of a value, whose shape is fully stated, is computed to be one number."""
+    node, stated = value.producer(), sizes(value)
+    if node is None or stated is None or None in stated:
+        return False
+    if is_standard(node, "ConstantOfShape"):
+        given = node.attributes.get("value")
+        held = 0.0 if given is None else float(given.as_tensor().numpy().reshape(-1)[0])
+        return held == number
+    return is_standard(node, "Expand") and facts.scalar(node.inputs[0]) == number
 
 
 def same_size_reshape(node: ir.Node, facts: Facts) -> Same:

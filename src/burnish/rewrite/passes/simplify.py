@@ -22,7 +22,7 @@ SIMPLIFIERS: Mapping[str, tuple[Simplifier, ...]] = {
     "And": (chains.operand_as_wide_as_another,),
     "Cast": (no_ops.same_type, chains.cast_of_cast),
     "CastLike": (no_ops.same_type_as,),
-    "Concat": (no_ops.single_input,),
+    "Concat": (no_ops.single_input, no_ops.whole_of_parts),
     "Div": (no_ops.neutral_operand,),
     "Dropout": (no_ops.dropout,),
     "Expand": (no_ops.same_size_expand,),

@@ -528,7 +528,7 @@ NEAR_MISSES: dict[str, tuple[Body, str]] = {
     ),
     "weights of two values": (
         lambda g, q, k, v, m: (
-            lambda w: g.op("Add", g.op("MatMul", w, v), g.op("MatMul", w, g.op("Relu", v)))
+            lambda w: g.op("MatMul", w, g.op("MatMul", w, v))
         )(g.op("Softmax", scaled(g, q, k), axis=-1)),
         "are used twice, by MatMul",
     ),
@@ -639,3 +639,34 @@ def test_a_classifier_is_no_near_miss() -> None:
     x = g.input("x", ["batch", SIZE])
     result = optimize(g.model(g.op("Softmax", g.op("MatMul", x, np.ones((SIZE, 3))), axis=-1)))
     assert [miss for miss in result.report.misses if miss.rule == "attention"] == []
+
+
+@pytest.mark.parametrize("turned_round", [False, True])
+@pytest.mark.parametrize("fill", [LOWEST, -np.inf])
+def test_weights_that_are_cleared_where_scores_are_masked_fuse(
+    fill: float, turned_round: bool
+) -> None:
+    def body(g: Graph, q: ir.Value, k: ir.Value, v: ir.Value, m: ir.Value) -> ir.Value:
+        def chosen(where: ir.Value, then: object, other: object) -> ir.Value:
+            if turned_round:
+                return g.op("Where", g.op("Not", where), other, then)  # type: ignore[arg-type]
+            return g.op("Where", where, then, other)  # type: ignore[arg-type]
+
+        weights = g.op("Softmax", chosen(m, scaled(g, q, k), fill), axis=-1)
+        return g.op("MatMul", chosen(m, weights, 0.0), v)
+
+    given = feeds((2, 1, 5, 6))
+    given["mask"][0, 0, 2] = False  # a row that is masked throughout
+    model = build(body, mask=["batch", 1, "rows", "columns"])
+    assert "Softmax" not in op_types(checked(model, given).model)
+
+
+def test_weights_that_are_cleared_elsewhere_stay_and_are_explained() -> None:
+    def body(g: Graph, q: ir.Value, k: ir.Value, v: ir.Value, m: ir.Value) -> ir.Value:
+        weights = g.op("Softmax", scaled(g, q, k), axis=-1)
+        return g.op("MatMul", g.op("Where", m, weights, 0.0), v)
+
+    result = optimize(build(body, mask=["batch", 1, "rows", "columns"]))
+    assert "Softmax" in op_types(result.model)
+    (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
+    assert "are made zero where 'mask' is false" in miss.reason

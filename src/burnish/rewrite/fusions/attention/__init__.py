@@ -14,13 +14,26 @@ throughout come out as they did: a guard against them is kept, behind the fused 
 
 from __future__ import annotations
 
-from burnish.rewrite.fusions.attention import key_bias, row_scale, standard, value_bias
+from burnish.rewrite.fusions.attention import (
+    joined_keys,
+    key_bias,
+    row_scale,
+    shared_weights,
+    sink_gate,
+    standard,
+    turned_weights,
+    value_bias,
+)
 from burnish.rewrite.fusions.attention.plan import find
 from burnish.rewrite.fusions.attention.replacement import replace
 from burnish.rewrite.rule import Rule
 
 RULES = (
-    *row_scale.RULES,  # before attention, whose operators take one scale
+    *turned_weights.RULES,  # these before attention, which takes one product on either side
+    *sink_gate.RULES,
+    *joined_keys.RULES,
+    *shared_weights.RULES,
+    *row_scale.RULES,
     Rule(
         "attention",
         "Softmax(scale · query · key^T + mask) · value --> MultiHeadAttention(query, key, value)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -80,7 +80,40 @@ def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
             f"Softmax {node.name!r} runs over axis {axis}, expected the last one",
             "none: attention is normalised over the keys",
         )
+    if after.cleared is not None:
+        guarded = _cleared(node, before, after, after.cleared, facts)
+        if isinstance(guarded, Refusal):
+            return guarded
+        before, after = guarded
     return _shaped(node, before, after, facts)
+
+
+def _cleared(
+    node: ir.Node, before: Scores, after: Weighted, cleared: weighted.Cleared, facts: Facts
+) -> tuple[Scores, Weighted] | Refusal:
+    """Return an attention that fills with -inf and has a guard, if that is what clearing does.
+
+    Masked weights are 0 anyway, but for rows that are masked throughout: those become 0, too.
+    """
+    product = shapes_of(facts).of(before.product.outputs[0])
+    at = [
+        index
+        for index, term in enumerate(before.terms)
+        if term.fill is not None
+        and (term.value, term.filled) == (cleared.condition, cleared.filled)
+        and (product if term.inside is None else term.inside[0]) == cleared.shape
+    ]
+    if not at:
+        return Refusal(
+            f"the weights of Softmax {node.name!r} are made zero where {cleared.condition.name!r}"
+            f" is {str(cleared.filled).lower()}, expected where its scores are masked",
+            "none: a fused operator does not change its weights",
+        )
+    terms = tuple(
+        replace(term, fill=-np.inf) if index in at else term
+        for index, term in enumerate(before.terms)
+    )
+    return replace(before, terms=terms), replace(after, guarded=True)
 
 
 def _unweighted(node: ir.Node) -> Refusal:

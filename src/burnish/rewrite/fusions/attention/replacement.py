@@ -122,7 +122,7 @@ def _keys_and_values(plan: AttentionPlan, make: SizedBuilder) -> tuple[ir.Value,
     joined = [joined_heads(part, facts) for part in parts]
     if len(plan.product) == 3 or None not in joined or shapes[0] != shapes[1]:
         return _joined(plan.key, make), _joined(plan.value, make)
-    return _turned(plan.key, make), _turned(plan.value, make)
+    return turned_value(plan.key, make), turned_value(plan.value, make)
 
 
 def _joined(part: Operand | None, make: SizedBuilder) -> ir.Value:
@@ -130,21 +130,21 @@ def _joined(part: Operand | None, make: SizedBuilder) -> ir.Value:
     if part is None:
         raise ValueError("a plan has all operands")
     if len(part.perm) == 3:
-        return _turned(part, make)
+        return turned_value(part, make)
     if len(part.perm) > 4:
         shape = part.shape(make.builder.facts) or ()
         merged = (total(shape[:-2]), *shape[-2:])
-        return make.node("Reshape", [_turned(part, make), make.shape(merged)], merged)
+        return make.node("Reshape", [turned_value(part, make), make.shape(merged)], merged)
     whole = joined_heads(part, make.builder.facts)
     if whole is not None:
         return whole
     batch, heads, rows, size = part.shape(make.builder.facts) or ()
     last = Operand(part.value, tuple(part.perm[axis] for axis in HEADS_LAST))
     shape = (batch, rows, multiply(heads, size))
-    return make.node("Reshape", [_turned(last, make), make.numbers([0, 0, -1])], shape)
+    return make.node("Reshape", [turned_value(last, make), make.numbers([0, 0, -1])], shape)
 
 
-def _turned(part: Operand | None, make: SizedBuilder) -> ir.Value:
+def turned_value(part: Operand | None, make: SizedBuilder) -> ir.Value:
     """Return an operand with its axes in order."""
     if part is None:
         raise ValueError("a plan has all operands")
@@ -177,7 +177,7 @@ def _standard(
         if plan.guarded and added is not None:
             result = _guarded(plan, result, added, make)
         return _laid_out(plan, result, make)
-    turned = [_turned(part, make) for part in parts]
+    turned = [turned_value(part, make) for part in parts]
     shape = (batch, heads, rows, plan.size[0])
     result = make.node("Attention", [*turned, *given], shape, attributes=attributes)
     if plan.guarded and added is not None:

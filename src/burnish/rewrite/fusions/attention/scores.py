@@ -67,7 +67,12 @@ class _Path:
 def read(softmax: ir.Node, facts: Facts) -> Scores | Refusal | None:
     """Return the parts of the scores; None: no product leads to this softmax."""
     source = softmax.inputs[0]
-    if source is None or not leads_to_product(source):
+    return None if source is None else read_value(source, facts)
+
+
+def read_value(source: ir.Value, facts: Facts) -> Scores | Refusal | None:
+    """Return the parts of scores, whoever reads them; None: no product leads to them."""
+    if not leads_to_product(source):
         return None
     path: _Path | Refusal = _Path(source)
     while isinstance(path, _Path):

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
 from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.attention.operand import Operand, Turned, operand, turned
 from burnish.rewrite.rule import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """Weights that are made zero where a condition says so, as masked ones are by some."""
+
+    condition: ir.Value
+    filled: bool
+    """What the condition is there."""
+    shape: Shape
+    """Of the weights where that is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,33 +36,65 @@ class Weighted:
     guarded: bool
     """Rows without a number in them, as a softmax of nothing but -inf gives, are made zero."""
     nodes: tuple[ir.Node, ...]
+    cleared: Cleared | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """The weights as products read them, and what lies between those and the softmax."""
+
+    weights: ir.Value
+    guarded: bool = False
+    nodes: tuple[ir.Node, ...] = ()
+    cleared: Cleared | None = None
 
 
 def read(softmax: ir.Node, facts: Facts) -> Weighted | Refusal | None:
     """Return what is done with the softmax; None: it is multiplied by nothing."""
-    weights = softmax.outputs[0]
-    nodes: list[ir.Node] = []
-    guarded = False
+    found = followed(softmax.outputs[0], facts)
+    readers = [use.node for use in found.weights.uses()]
+    product = next((node for node in readers if _multiplies(node, found.weights)), None)
+    if product is None:
+        return None
+    refusal = _read_elsewhere(softmax, found.weights, readers)
+    if refusal is not None:
+        return refusal
+    return _product(product, found, facts)
+
+
+def followed(weights: ir.Value, facts: Facts) -> _Followed:
+    """Return the weights as products read them."""
+    found = _Followed(weights)
     while True:
+        weights = found.weights
         readers = [use.node for use in weights.uses()]
         guard = _guard(weights, readers, facts)
         if guard is not None:
-            guarded = True
-            nodes.extend(guard)
-            weights = guard[-1].outputs[0]
+            nodes = (*found.nodes, *guard)
+            found = replace(found, weights=guard[-1].outputs[0], guarded=True, nodes=nodes)
             continue
-        step = readers[0] if len(readers) == 1 else None
-        if step is None or not _passes(step, facts):
-            break
-        nodes.append(step)
-        weights = step.outputs[0]
-    product = next((node for node in readers if _multiplies(node, weights)), None)
-    if product is None:
+        step = readers[0] if len(readers) == 1 and not weights.is_graph_output() else None
+        cleared = None if step is None else _cleared(step, weights, facts)
+        if step is None or not (_passes(step, facts) or (cleared and not found.cleared)):
+            return found
+        nodes = (*found.nodes, step)
+        cleared = cleared or found.cleared
+        found = replace(found, weights=step.outputs[0], nodes=nodes, cleared=cleared)
+
+
+def _cleared(node: ir.Node, weights: ir.Value, facts: Facts) -> Cleared | None:
+    """Return the condition of Where(condition, 0, weights), or of Where(condition, weights, 0)."""
+    condition = node.inputs[0]
+    if not is_standard(node, "Where") or condition is None:
         return None
-    refusal = _read_elsewhere(softmax, weights, readers)
-    if refusal is not None:
-        return refusal
-    return _product(product, weights, guarded, tuple(nodes), facts)
+    first, second = node.inputs[1], node.inputs[2]
+    for filled, zero, kept in ((True, first, second), (False, second, first)):
+        shape = shapes_of(facts).of(weights)
+        if kept is not weights or facts.scalar(zero) != 0 or shape is None:
+            continue
+        same = shapes_of(facts).of(node.outputs[0]) == shape
+        return Cleared(condition, filled, shape) if same else None
+    return None
 
 
 def _passes(node: ir.Node, facts: Facts) -> bool:
@@ -104,19 +148,18 @@ def _read_elsewhere(softmax: ir.Node, weights: ir.Value, readers: list[ir.Node])
     )
 
 
-def _product(
-    node: ir.Node, weights: ir.Value, guarded: bool, nodes: tuple[ir.Node, ...], facts: Facts
-) -> Weighted | Refusal:
+def _product(node: ir.Node, way: _Followed, facts: Facts) -> Weighted | Refusal:
     fused = bool(node.domain)
     plain = turned(node, "A") == Turned() and (
         not fused or (node.attributes.get_float("alpha", 1.0) or 1.0) == 1.0
     )
     right = node.inputs[1]
     found = None if right is None else operand(right, facts, turned(node, "B"))
-    if not plain or node.inputs[0] is not weights or found is None or found.factor != 1.0:
+    if not plain or node.inputs[0] is not way.weights or found is None or found.factor != 1.0:
         return Refusal(
             f"{node.op_type} {node.name!r} does not multiply the attention weights by values of"
             " known rank, expected weights · values",
             "declare the shapes of the graph's inputs",
         )
-    return Weighted(found, node.outputs[0], weights, guarded, (*nodes, *found.nodes, node))
+    nodes = (*way.nodes, *found.nodes, node)
+    return Weighted(found, node.outputs[0], way.weights, way.guarded, nodes, way.cleared)
