@@ -74,6 +74,12 @@ BLOCKS: Mapping[str, str] = {
     { a = Conv(x, w_256_512_1_1) b = Relu(a) c = Conv<pads = [1, 1, 1, 1], strides = [2, 2]>(b,
       w_256_256_3_3) d = Relu(c) e = Conv(d, w_1024_256_1_1) f = Conv<strides = [2, 2]>(x,
       v_1024_512_1_1) g = Add(e, f) y = Relu(g) }""",
+    "block-residual": """(float[1, 64, 56, 56] x) => (float[1, 64, 56, 56] y)
+    { a = Conv<pads = [1, 1, 1, 1]>(x, w_64_64_3_3) b = Relu(a)
+      c = Conv<pads = [1, 1, 1, 1]>(b, v_64_64_3_3) y = Add(c, x) }""",
+    "block-sequence": """(float[1, 256, 399] x) => (float[1, 256, 99] y)
+    { a = Conv<strides = [2]>(x, w_256_256_3) b = Relu(a) y = Conv<strides = [2]>(b, v_256_256_3) }
+    """,
     "block-grouped": """(float[1, 128, 56, 56] x) => (float[1, 320, 14, 14] y)
     { a = Conv<group = 8, pads = [1, 1, 1, 1], strides = [2, 2]>(x, w_128_16_3_3) b = Relu(a)
       c = Conv(b, w_320_128_1_1) d = Relu(c) e = Conv<group = 20, pads = [1, 1, 1, 1],

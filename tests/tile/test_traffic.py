@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.hw.spec import load
+from burnish.tile.graph import Read, TensorType, TileGraph
+from burnish.tile.index import Axis, at, fetched
 from burnish.tile.region import propagate
 from burnish.tile.traffic import (
     Transactions,
@@ -14,7 +16,7 @@ from burnish.tile.traffic import (
     transactions,
 )
 from burnish.tile.workload import workload
-from tile_samples import Sketch, feed_forward, scores, whole
+from tile_samples import Sketch, feed_forward, first, scores, whole
 from tile_strategies import UNHURRIED, chains, tiles
 
 EXACT = Transactions(1, 1)
@@ -80,6 +82,19 @@ def test_elements_that_no_tile_needs_are_not_counted() -> None:
     graph = sketch.graph(sketch.gate("x"))
     found = traffic(workload(whole(graph), graph), propagate(whole(graph), (1, 4, 4, 4)), EXACT)
     assert found.movements[0].distinct_bytes == 8 * 4 * 4 * 4
+
+
+def test_of_a_table_only_the_rows_that_are_fetched_are_moved() -> None:
+    sketch = Sketch(table=(1000, 8))
+    sketch.builder.tensors["ids"] = TensorType("i64", (6,))
+    row, column = Axis("row", 6), Axis("column", 8)
+    read = Read("table", (fetched("ids", [at(row)], 1000), at(column)))
+    sketch.builder.add("y", [row, column], [read], first())
+    graph = TileGraph(sketch.builder.tensors, ("table", "ids"), ("y",), tuple(sketch.builder.ops))
+    found = traffic(workload(whole(graph), graph), propagate(whole(graph), (2, 8)), EXACT)
+    table = next(each for each in found.movements if each.tensor == "table")
+    assert (table.box_bytes, table.moved_bytes) == (2 * 8 * 4, 2 * 8 * 4)
+    assert table.distinct_bytes == 6 * 8 * 4
 
 
 @UNHURRIED

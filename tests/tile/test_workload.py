@@ -109,6 +109,22 @@ def test_fetched_indices_are_read_too() -> None:
     assert nest.choices[0].lying == ("side by side", "same")
 
 
+def test_a_plain_sum_may_be_added_up_along_any_of_its_axes() -> None:
+    sketch = Sketch(x=(8, 4, 16))
+    axes = [Axis(name, size) for name, size in (("c", 8), ("h", 4), ("w", 16))]
+    one = Axis("one", 1)
+    read = Read("x", tuple(map(at, axes)))
+    sketch.builder.add("y", [one], [read], first(), Reduction(tuple(axes), "sum"))
+    graph = sketch.graph("y")
+    orders = {"x": (1, 2, 0)}
+    found = workload(Group(graph.ops, ("y",)), graph, orders).nests[0].choices
+    assert [(each.reduced_length, each.lying) for each in found] == [
+        (8, ("side by side",)),
+        (4, ("apart",)),
+        (16, ("apart",)),
+    ]
+
+
 @pytest.mark.parametrize(("dtype", "rate"), [("f16", "f16"), ("f32", "f32"), ("i8", "f32")])
 def test_the_rate_is_that_of_the_operands(dtype: str, rate: str) -> None:
     sketch = Sketch()

@@ -97,10 +97,13 @@ def shift(box: Box, counter: Axis) -> Shift | None:
 
 def _step(origin: Index, counter: Axis) -> int | None:
     """Return how far an origin moves from tile to tile; None: by no fixed number."""
-    uneven = Index(tuple(term for term in origin.terms if not isinstance(term[0], Axis)))
-    if counter in axes_of(uneven) or fetches_of(uneven):
-        return None
-    return sum(factor for atom, factor in origin.terms if atom == counter)
+    total = 0
+    for atom, factor in origin.terms:
+        if isinstance(atom, Axis):
+            total += factor if atom == counter else 0
+        elif counter in axes_of(part := Index(((atom, 1),))) or fetches_of(part):
+            return None
+    return total
 
 
 Accesses = Mapping[str, tuple[tuple[str, tuple[Index, ...]], ...]]

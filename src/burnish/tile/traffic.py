@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from burnish.core.tensors import BITS
@@ -13,7 +14,7 @@ from burnish.hw.unit import UNITS
 from burnish.tile.graph import TensorType
 from burnish.tile.index import axes_of, bounds
 from burnish.tile.region import Box, TileMap
-from burnish.tile.workload import Workload
+from burnish.tile.workload import Picked, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,12 @@ def traffic(work: Workload, tile_map: TileMap, sizes: Transactions) -> Traffic:
     """
     types, constants = work.graph.tensors, work.graph.constants
     reads = [
-        movement(name, "read", tile_map, types[name], 1 if name in constants else sizes.read_bytes)
+        movement(
+            name, "read", tile_map, types[name], 1 if name in constants else sizes.read_bytes,
+            work.picked.get(name, {}),
+        )
         for name in work.inputs
-    ]
+    ]  # fmt: skip
     writes = [
         movement(name, "write", tile_map, types[name], sizes.write_bytes)
         for name in work.group.outputs
@@ -97,19 +101,36 @@ def movement(
     tile_map: TileMap,
     kind: TensorType,
     transaction_bytes: int,
+    picked: Mapping[int, Picked] = MappingProxyType({}),
 ) -> TensorTraffic:
-    """Return what the tiles move of one tensor, in transactions of this many bytes."""
+    """Return what the tiles move of one tensor, in transactions of this many bytes.
+
+    Along a dimension whose indices are fetched, `picked`, that is no more than are fetched.
+    """
     box = tile_map.boxes[tensor]
-    shape = tuple(min(span.size, extent) for span, extent in zip(box, kind.shape, strict=True))
+    needed = (min(span.size, extent) for span, extent in zip(box, kind.shape, strict=True))
+    shape = tuple(_fetched(size, picked.get(at), tile_map) for at, size in enumerate(needed))
+    whole = tuple(_fetched(size, picked.get(at)) for at, size in enumerate(kind.shape))
     width = BITS[kind.dtype] / 8
     return TensorTraffic(
         tensor=tensor,
         direction=direction,
         box_bytes=math.prod(shape) * width,
         moved_bytes=moved_elements(shape, kind.shape, transaction_bytes / width) * width,
-        distinct_bytes=_distinct(box, kind.shape) * width,
+        distinct_bytes=_distinct(box, whole) * width,
         counters=_counters(box, tile_map),
     )
+
+
+def _fetched(size: int, picked: Picked | None, tile_map: TileMap | None = None) -> int:
+    """Return the size of a part, or how many indices of it one tile (or all) fetch if fewer."""
+    if picked is None:
+        return size
+    sizes = {axis: axis.extent for axis in picked.axes}
+    if tile_map is not None:
+        spans = zip(picked.spatial, tile_map.boxes[picked.output], strict=True)
+        sizes |= {axis: span.size for axis, span in spans if axis in picked.axes}
+    return min(size, math.prod(sizes.values()))
 
 
 def contiguous_run(part: tuple[int, ...], whole: tuple[int, ...]) -> int:

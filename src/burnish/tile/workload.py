@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
@@ -82,6 +83,17 @@ class NestFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Picked:
+    """Which indices of a dimension are read: one for each point of these axes of a nest."""
+
+    output: str
+    """Of the nest."""
+    spatial: tuple[Axis, ...]
+    """Its axes along which tiles are cut."""
+    axes: frozenset[Axis]
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """A group and the facts of its nests."""
 
@@ -96,6 +108,8 @@ class Workload:
     """Of the inputs that are copied into scratch before they are used."""
     unit: UnitSpec = CORE
     """What it is computed on."""
+    picked: Mapping[str, Mapping[int, Picked]] = field(default_factory=dict)
+    """Of tensors that are only read so (a table of words), dimensions whose indices are fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +162,24 @@ def workload(
         nests.append(_facts(op, memory, known, choices, op.output in inside.values()))
         known |= {op.output, *op.inputs}
     copied = _copied(group, memory, unit)
-    return Workload(group, graph, tuple(nests), group.inputs, accesses(group), lives, copied, unit)
+    return Workload(
+        group, graph, tuple(nests), group.inputs, accesses(group), lives, copied, unit,
+        _picked(group),
+    )  # fmt: skip
+
+
+def _picked(group: Group) -> dict[str, dict[int, Picked]]:
+    """Return the inputs that one read picks from, and the dimensions along which it does."""
+    reads = [(read, op) for op in group.ops for read in op.reads]
+    times = Counter(read.tensor for read, _ in reads)
+    found: dict[str, dict[int, Picked]] = {}
+    for read, op in reads:
+        if times[read.tensor] == 1 and read.tensor in group.inputs:
+            for dimension, index in enumerate(read.index):
+                if fetches_of(index):
+                    picked = Picked(op.output, op.spatial, axes_of(index))
+                    found.setdefault(read.tensor, {})[dimension] = picked
+    return found
 
 
 def _copied(group: Group, memory: _Memory, unit: UnitSpec) -> dict[str, Lifetime]:
@@ -307,10 +338,19 @@ def _choices(op: TileOp, memory: _Memory, innermost: int | None) -> tuple[Vector
         # scratch that nobody reads in vectors may be laid out with any axis innermost
         longest = max(longer[:-1], key=lambda position: op.spatial[position].extent)
         add((longest,), apart=innermost is not None or op.output not in memory.scratch)
-    if inner := [axis for axis in op.reduced if axis.extent > 1][-1:]:
-        lying = tuple(memory.lying(read, inner[0]) for read in reads)
-        result.append(VectorChoice((), inner[0].extent, lying, output_apart=False))
+    for axis in _summed_along(op):
+        lying = tuple(memory.lying(read, axis) for read in reads)
+        result.append(VectorChoice((), axis.extent, lying, output_apart=False))
     return tuple(result)
+
+
+def _summed_along(op: TileOp) -> Iterator[Axis]:
+    """Yield the reduced axes that vectors may run along: of a plain sum, all of them.
+
+    A product sums its operands in the order in which they are walked.
+    """
+    longer = [axis for axis in op.reduced if axis.extent > 1]
+    yield from longer[-1:] if is_contraction(op) else longer
 
 
 def _joined(

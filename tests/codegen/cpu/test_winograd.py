@@ -13,16 +13,20 @@ from burnish.codegen.cpu.target import TARGETS, InstructionSet, available
 from burnish.codegen.cpu.winograd import TRANSFORMS, Choose, Transform, convolution, in_blocks
 from burnish.core.arrays import Array
 from burnish.hw.spec import load
+from burnish.rewrite.static import static
 from burnish.tile.expr import Accumulated, Argument, Constant, Guard, call
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
 from burnish.tile.index import at
+from burnish.tile.lower import lower
 from burnish.tile.machine import machine
 from burnish.tile.reference import evaluate
 from burnish.tile.schedule import Schedule
 from burnish.tile.semantics import axes_for
+from burnish.tile.simplify import simplify
 from codegen.cpu.nests import windows
 from codegen.cpu.test_kernel import check
+from codegen.models import model, weights
 
 BACKEND = CpuBackend(TARGETS["avx512"], machine(load("x86-zen4")), "a core of Zen 4")
 
@@ -85,6 +89,17 @@ def test_any_convolution_in_blocks_gives_what_the_judge_gives(
     blocks = in_blocks(graph, always(way))
     assert len(blocks.ops) > len(graph.ops)
     assert blocks.inputs == graph.inputs
+    np.testing.assert_allclose(outputs(blocks), outputs(graph), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("way", [1, 2])
+def test_several_images_are_taken_apart_each_by_itself(way: int) -> None:
+    text = """two (float[2, 3, 6, 5] x) => (float[2, 4, 6, 5] y)
+    { y = Conv<pads = [1, 1, 1, 1]>(x, w) }"""
+    bound = static(model(text, weights(("w", (4, 3, 3, 3)))), {})
+    graph = simplify(lower(tuple(bound.graph)).graph)
+    blocks = in_blocks(graph, always(way))
+    assert "y.products" in {op.output for op in blocks.ops}
     np.testing.assert_allclose(outputs(blocks), outputs(graph), rtol=1e-4, atol=1e-4)
 
 

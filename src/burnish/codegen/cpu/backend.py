@@ -26,11 +26,12 @@ from burnish.runtime.cpu.driver import LoopDriver
 from burnish.runtime.cpu.runner import CpuCode, CpuLaunch
 from burnish.runtime.folder import IMAGE
 from burnish.store.compiled import KERNELS
+from burnish.tile.candidates import Space
 from burnish.tile.channels_last import image_orders
+from burnish.tile.connect import NoGroupError, grouped, singles, wiring
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.machine import Machine, machine
-from burnish.tile.partition import partition
 from burnish.tile.predict import Predictions
 from burnish.tile.schedule import Schedule
 
@@ -39,6 +40,9 @@ logger = logging.getLogger(__name__)
 LEAST_GAIN = 0.1
 """Of a convolution's predicted time that another way to compute it must save: its neighbours may
 lose something, as less of it shares a kernel with them."""
+
+_GLANCE = Space(top=2, visits=12)
+"""How far to look for tiles of a convolution to know about how long it takes."""
 
 _SYSTEM_FLAGS = {
     "sse4.1": "sse4_1", "sse4.2": "sse4_2", "bmi": "bmi1", "lzcnt": "abm",
@@ -98,8 +102,13 @@ class CpuBackend(Backend):
         return best if seconds[best] <= (1 - LEAST_GAIN) * seconds[0] else 0
 
     def _seconds(self, graph: TileGraph, orders: Layouts) -> float:
-        predicted = Predictions(graph, self.machine, orders=orders)
-        return sum(map(predicted, partition(graph, self.machine, predictor=predicted).groups))
+        """Return what all nests take as one kernel or as one each, whichever should be faster."""
+        predicted = Predictions(graph, self.machine, space=_GLANCE, orders=orders)
+        apart = sum(map(predicted, singles(graph)))
+        try:
+            return min(apart, predicted(grouped(wiring(graph), range(len(graph.ops)))))
+        except NoGroupError:
+            return apart
 
     def emit(
         self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
