@@ -17,7 +17,7 @@ from burnish.tile.expr import Argument, Call, operations, walk
 from burnish.tile.footprint import lifetimes
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, axes_of, coefficient
+from burnish.tile.index import Axis, axes_of, coefficient, fetches_of
 from burnish.tile.region import Accesses, accesses
 
 FLOPS_PER_OPERATION = 2
