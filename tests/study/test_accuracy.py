@@ -71,6 +71,30 @@ def test_a_function_of_the_user_scores(task: tuple[Path, Path, Path]) -> None:
     assert report.accuracy == TaskAccuracy(f"{own}:wrong", 0.64, 0.64, ROWS)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def own(outputs, labels):\n    raise ValueError('why')", "no number .ValueError: why"),
+        ("def own(outputs, labels):\n    return 'x'", "no number .ValueError"),
+        ("def own():\n    return 1", "no number .TypeError"),
+        ("own = 3", "no number .TypeError"),
+        ("def own(outputs, labels):\n    raise SystemExit(0)", "no number .SystemExit"),
+        ("raise SystemExit(3)", "cannot be used: SystemExit: 3"),
+    ],
+)
+def test_a_function_of_the_user_that_fails_is_no_bug_of_ours(
+    task: tuple[Path, Path, Path], text: str, said: str
+) -> None:
+    model, data, labels = task
+    own = model.with_name("own.py")
+    own.write_text(text)
+    with pytest.raises(UsageError, match=said):
+        burnish.optimize(
+            model, output=model.with_name("small.onnx"), data=data, labels=labels,
+            metric=f"{own}:own", budget=0.0,
+        )  # fmt: skip
+
+
 def test_classes_count_alike_in_f1() -> None:
     scores = np.eye(3)[[0, 0, 1, 1]]
     labels = np.array([0, 0, 0, 1])

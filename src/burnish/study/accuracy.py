@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from burnish.core.arrays import Array, Arrays
-from burnish.core.errors import UsageError
+from burnish.core.errors import BurnishError, UsageError
 from burnish.engines.base import EngineOptions
 from burnish.engines.isolated import open_session
 from burnish.feeds.feed import Feeds
@@ -123,7 +123,16 @@ def _score(model: StoredModel, feeds: Sequence[Feeds], task: Task) -> float:
             f"the outputs of several inputs cannot be scored together: {error}",
             hint="pad the inputs of --data to one size",
         ) from error
-    return float(task.score(outputs, task.labels))
+    try:
+        return float(task.score(outputs, task.labels))
+    except BurnishError:
+        raise
+    except (Exception, SystemExit) as error:  # a function of the user may end in anything
+        raise UsageError(
+            f"the metric gives no number ({type(error).__name__}: {error})",
+            hint="mend the function that --metric names: it takes outputs by name and labels, and"
+            " gives one number",
+        ) from error
 
 
 def _read(path: Path) -> Array:
@@ -151,7 +160,7 @@ def _loaded(spec: str) -> Metric:
     try:
         found.loader.exec_module(module)
         function: Metric = getattr(module, name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(
             f"{spec}: cannot be used: {type(error).__name__}: {error}", hint=hint
         ) from error
