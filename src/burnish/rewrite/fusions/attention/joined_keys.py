@@ -177,7 +177,9 @@ def replace(match: Match, builder: Builder) -> ir.Value:
     weights = make.node("Softmax", [product], shape, attributes={"axis": rank - 1})
     value = _stacked([value for _, value in match.after.values], match, columns, make)
     result = make.shapes.of(match.output) or ()
-    return make.node("MatMul", [weights, value], result)
+    weighed = make.node("MatMul", [weights, value], result)
+    factor = match.after.factor
+    return weighed if factor == 1.0 else make.node("Mul", [weighed, make.scalar(factor)], result)
 
 
 def _stacked(values: Sequence[ir.Value], plan: _Plan, rows: Size, make: SizedBuilder) -> ir.Value:

@@ -11,6 +11,8 @@ from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import is_standard
 from burnish.operators.size import Size, add
 from burnish.rewrite.facts import Facts
+from burnish.rewrite.fusions.attention.operand import Turned, turned
+from burnish.rewrite.fusions.attention.scores import is_product
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,8 @@ class PartedWeights:
     """Which sets of scores weigh which values, in the order of the sets."""
     output: ir.Value
     nodes: tuple[ir.Node, ...]
+    factor: float = 1.0
+    """What all products are multiplied by."""
 
     def is_whole(self, first: int, last: int) -> bool:
         """Return whether these sets, and no others, weigh values."""
@@ -48,11 +52,12 @@ def parted(softmax: ir.Node, widths: Sequence[Size], facts: Facts) -> PartedWeig
         return None
     value, adding = output
     values = tuple((parts, product.inputs[1]) for parts, _, product in weighing)
-    if any(item is None for _, item in values):
+    factors = {_factor(product) for _, _, product in weighing}
+    if any(item is None for _, item in values) or len(factors) != 1:
         return None
     nodes = dict.fromkeys((*(cut for _, cut, _ in cuts), *(p for _, _, p in weighing), *adding))
     known = tuple((parts, item) for parts, item in values if item is not None)
-    return PartedWeights(known, value, tuple(nodes))
+    return PartedWeights(known, value, tuple(nodes), factors.pop())
 
 
 def _cut(
@@ -62,7 +67,7 @@ def _cut(
 
     No product: nobody reads them.
     """
-    if is_standard(node, "MatMul") and node.inputs[0] is weights:
+    if _weighs(node, weights):
         return [(range(len(widths)), node, node)]
     if not is_standard(node, "Slice", "Split"):
         return None
@@ -86,7 +91,12 @@ def _cut(
 
 
 def _weighs(node: ir.Node, weights: ir.Value) -> bool:
-    return is_standard(node, "MatMul") and node.inputs[0] is weights
+    plain = is_product(node) and turned(node, "A") == turned(node, "B") == Turned()
+    return plain and node.inputs[0] is weights
+
+
+def _factor(node: ir.Node) -> float:
+    return (node.attributes.get_float("alpha", 1.0) or 1.0) if node.domain else 1.0
 
 
 def _along_last(node: ir.Node, count: int, facts: Facts) -> bool:
