@@ -8,9 +8,9 @@ from burnish.tile.index import at
 from burnish.tile.semantics import NestBuilder, axes_for
 
 
-def images(shape: tuple[int, ...]) -> TileGraph:
+def images(shape: tuple[int, ...], dtype: str = "f32") -> TileGraph:
     """Return a chain of copies, so that all but the last are internal."""
-    builder = NestBuilder({"x": TensorType("f32", shape)}, {})
+    builder = NestBuilder({"x": TensorType(dtype, shape)}, {})
     source = "x"
     for number in range(2):
         axes = axes_for(shape)
@@ -33,3 +33,8 @@ def test_small_images_with_whole_vectors_of_channels_lie_channels_last(
     shape: tuple[int, ...], is_last: bool
 ) -> None:
     assert layouts(images(shape), lanes=16) == ({"t0": (0, 2, 3, 1)} if is_last else {})
+
+
+def test_images_of_bytes_lie_so_whatever_their_rows() -> None:
+    assert layouts(images((1, 96, 112, 112), "u8"), lanes=16) == {"t0": (0, 2, 3, 1)}
+    assert layouts(images((1, 24, 112, 112), "u8"), lanes=16) == {}
