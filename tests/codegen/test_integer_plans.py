@@ -66,6 +66,35 @@ def test_a_quantised_product_with_its_bias_and_activation_is_all_kernels(tmp_pat
     np.testing.assert_allclose(found["y"], expected["y"], rtol=1e-5, atol=1e-5)
 
 
+CONVOLVED = """
+convolved (uint8[1, 8, 6, 6] x) => (uint8[1, 16, 6, 6] y)
+<float step = {0.02}, uint8 zero = {120}, float out = {0.6}, int8 none = {0}>
+{
+    a = QLinearConv(x, step, zero, narrow, step, none, out, zero)
+    y = QLinearConv<pads = [1, 1, 1, 1]>(a, step, zero, filters, step, none, out, zero)
+}
+"""
+
+
+def test_a_quantised_convolution_multiplies_bytes_by_fours(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    sizes = {"narrow": (16, 8, 1, 1), "filters": (16, 16, 3, 3)}
+    held = {name: rng.integers(-128, 128, size, dtype=np.int8) for name, size in sizes.items()}
+    options = PlanOptions(HERE, Predicted(HERE))
+    made = plan(prepare(model(CONVOLVED, held), {}), options)
+    assert not made.plan.ort_steps
+    assert "burnish.dot4" in "".join(made.kernels.values())
+    found = onnx_files.interface(model(CONVOLVED, held))
+    about = dataclasses.replace(ABOUT, inputs=found.inputs, outputs=found.outputs)
+    write(tmp_path / "c", about, [made], HERE)
+    feeds = {"x": rng.integers(0, 256, (1, 8, 6, 6), dtype=np.uint8)}
+    with open_folder(tmp_path / "c", threads=1) as loaded:
+        given = loaded.run(feeds)["y"].astype(np.int32)
+    expected = reference(model(CONVOLVED, held), feeds)["y"].astype(np.int32)
+    assert np.abs(given - expected).max() <= 1
+    assert (given != expected).mean() <= 0.05
+
+
 def test_only_plans_with_products_of_bytes_need_instructions_for_them() -> None:
     assert built(DYNAMIC, VNNI).plan.requires == (*VNNI.requires, "avx512_vnni")
     assert built(PLAIN, VNNI).plan.requires == VNNI.requires

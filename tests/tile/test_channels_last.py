@@ -10,9 +10,9 @@ from burnish.tile.parse import parse
 from burnish.tile.semantics import NestBuilder, axes_for
 
 
-def images(shape: tuple[int, ...]) -> TileGraph:
+def images(shape: tuple[int, ...], dtype: str = "f32") -> TileGraph:
     """Return a chain of copies, so that all but the last are internal."""
-    builder = NestBuilder({"x": TensorType("f32", shape)}, {})
+    builder = NestBuilder({"x": TensorType(dtype, shape)}, {})
     source = "x"
     for number in range(2):
         axes = axes_for(shape)
@@ -73,3 +73,8 @@ def test_a_sequence_that_is_read_in_steps_lies_channels_last(
     there = f"{step}*l + a" if step > 1 else "l + a"
     read = f"y: f32[n=1, k=8, l=40] = sum(c=32, a=3) t[0, c, {there}] * v[k, c, a]"
     assert layouts(chain((1, 32, 100), (read,)), lanes=16) == found
+
+
+def test_images_of_bytes_lie_so_whatever_their_rows() -> None:
+    assert layouts(images((1, 96, 112, 112), "u8"), lanes=16) == {"t0": (0, 2, 3, 1)}
+    assert layouts(images((1, 24, 112, 112), "u8"), lanes=16) == {}

@@ -30,6 +30,8 @@ LEFT: Mapping[str, str] = {
     "test_*quantizelinear_*int4": "has elements of type U?INT4",
     "test_*quantizelinear_*int2": "has elements of type U?INT2",
     "test_*quantizelinear_float4e2m1": "has elements of type FLOAT4E2M1",
+    "test_convinteger_*": "its zero point is not a constant",
+    "test_qlinearmatmul_*_float16": "its scales are not f32",
     "test_equal_string*": "has elements of type STRING",
     "test_batchnorm_*_training_mode": "in training mode, with statistics of the batch",
     "test_training_dropout*": "it drops at random",
@@ -42,11 +44,11 @@ LEFT: Mapping[str, str] = {
 
 OPERATORS_LEFT = frozenset({
     "AffineGrid", "Bernoulli", "BitCast", "BlackmanWindow", "CausalConvWithState", "CenterCropPad",
-    "Col2Im", "Compress", "ConvInteger", "DFT", "DeformConv", "Det", "GRU",
+    "Col2Im", "Compress", "DFT", "DeformConv", "Det", "GRU",
     "HammingWindow", "HannWindow", "If", "ImageDecoder", "LSTM", "LinearAttention",
     "Loop", "MaxUnpool", "MelWeightMatrix", "NegativeLogLikelihoodLoss",
-    "NonMaxSuppression", "NonZero", "OptionalGetElement", "OptionalHasElement", "QLinearConv",
-    "QLinearMatMul", "RNN", "RegexFullMatch", "RoiAlign", "STFT", "Scan",
+    "NonMaxSuppression", "NonZero", "OptionalGetElement", "OptionalHasElement",
+    "RNN", "RegexFullMatch", "RoiAlign", "STFT", "Scan",
     "Scatter", "SoftmaxCrossEntropyLoss", "StringConcat",
     "StringNormalizer", "StringSplit", "SwiGLU", "TensorScatter", "TfIdfVectorizer",
     "Unique", "ai.onnx.ml.ArrayFeatureExtractor", "ai.onnx.ml.Binarizer", "ai.onnx.ml.LabelEncoder",

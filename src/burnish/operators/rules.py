@@ -10,7 +10,15 @@ import numpy as np
 from burnish.core.arrays import Array
 from burnish.core.tensors import ONNX_NUMBERS
 from burnish.operators import size
-from burnish.operators.record import Elements, Operands, Partial, TypeRule, WorkRule
+from burnish.operators.record import (
+    OPERATORS,
+    Elements,
+    Operands,
+    Partial,
+    ShapeRule,
+    TypeRule,
+    WorkRule,
+)
 from burnish.operators.size import Size
 
 
@@ -55,6 +63,17 @@ def agreed(found: Sequence[Size]) -> Size:
 def all_first_type(at: Operands) -> Sequence[str | None]:
     """Return the first input's element type, for every output."""
     return [at.type(0)] * at.wanted
+
+
+def shape_of(name: str) -> ShapeRule:
+    """Return the shape rule of another operator, which may be filed later."""
+
+    def rule(at: Operands) -> Sequence[Partial | None]:
+        plain = OPERATORS[name].shape
+        assert plain is not None
+        return plain(at)
+
+    return rule
 
 
 def type_of_input(index: int) -> TypeRule:

@@ -10,6 +10,7 @@ from burnish.core.errors import CheckFailedError, ModelError, UsageError
 from burnish.core.precisions import precision_named
 from burnish.core.progress import Progress
 from burnish.rewrite.options import Operators
+from burnish.rewrite.precision.half_types import HALVES
 from burnish.store import onnx_files
 from burnish.store.compiled import FOLDER
 from burnish.store.stored import StoredModel
@@ -32,9 +33,10 @@ def require_precision(asked: CompileCommand) -> str | None:
     if wanted in (None, "fp32"):
         return None
     if family(asked.target) != "cpu":
+        half = wanted if wanted in HALVES else "fp16"
         raise UsageError(
             f"-p {wanted} is for --target cpu: kernels for cards compute in the types of the model",
-            hint="rewrite it first: burnish optimize MODEL -p fp16 --target cuda -o HALF.onnx,"
+            hint=f"rewrite it first: burnish optimize MODEL -p {half} --target cuda -o HALF.onnx,"
             " then burnish compile HALF.onnx",
         )
     if wanted not in _MULTIPLIED:

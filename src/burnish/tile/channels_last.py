@@ -2,8 +2,9 @@
 
 Along a row of 7 or 14 elements, vectors are half empty and padding breaks every row; along a few
 hundred channels they are full. The same holds where one small matrix is multiplied with all
-channels of an image, however long its rows are; and a sequence that is read in steps of two or more
-would use each of its lines in part. Only tensors that no one outside sees are laid out anew.
+channels of an image, and of bytes, which are multiplied by fours along the channels, however long
+their rows are; and a sequence that is read in steps of two or more would use each of its lines in
+part. Only tensors that no one outside sees are laid out anew.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _INNERMOST: Mapping[int, tuple[int, ...]] = {3: (0, 2, 1), 4: (0, 2, 3, 1)}
 def layouts(graph: TileGraph, lanes: int) -> Orders:
     """Return the order of dimensions in memory, outermost first, where it is not ONNX's own."""
     outside = {*graph.inputs, *graph.outputs}
-    wanted = [op.output for op in graph.ops if _is_small_image(op, lanes)]
+    wanted = [op.output for op in graph.ops if _is_suited_image(op, lanes)]
     for op in graph.ops:
         wanted += _before(
             graph, [*_walked_by_channels(op, graph), *_read_in_steps(op, graph, lanes)]
@@ -44,11 +45,12 @@ def image_orders(graph: TileGraph) -> tuple[Orders, Orders]:
     return {}, dict.fromkeys(images, _INNERMOST[4])
 
 
-def _is_small_image(op: TileOp, lanes: int) -> bool:
+def _is_suited_image(op: TileOp, lanes: int) -> bool:
     if len(op.shape) != len(_INNERMOST[4]):
         return False
     _, channels, height, width = op.shape
-    return channels % lanes == 0 and height > 1 and 1 < width < ROWS_OF_VECTORS * lanes
+    suits = width < ROWS_OF_VECTORS * lanes or op.dtype == "u8"
+    return channels % lanes == 0 and height > 1 and width > 1 and suits
 
 
 def _walked_by_channels(op: TileOp, graph: TileGraph) -> Iterator[str]:

@@ -229,3 +229,33 @@ def test_only_kernels_with_products_of_bf16_need_instructions_for_them() -> None
     assert needed(kernel.ir_text) == ("avx512bf16",)
     other = kernel_of(byte_product(5, np.zeros((16, 32), np.int8)), (5, 32), full)
     assert needed(other.ir_text) == ()
+
+
+@pytest.mark.parametrize(("name", "dot"), TARGETS)
+@pytest.mark.parametrize("channels", [8, 6])
+def test_convolutions_of_bytes_multiply_channels_by_fours(
+    name: str, dot: str, channels: int
+) -> None:
+    rng, target = np.random.default_rng(0), target_of(name, dot)
+    weights = rng.integers(-128, 128, (32, channels, 3, 2), dtype=np.int8)
+    x = rng.integers(0, 256, (channels, 7, 6), dtype=np.uint8)
+    types = {"x": TensorType("u8", x.shape), "w": TensorType("i8", weights.shape)}
+    builder = NestBuilder(types, {"w": weights})
+    m, i, j = axes_for((32, 5, 5))
+    c, t, u = Axis("c", channels), Axis("t", 3), Axis("u", 2)
+    reads = [
+        Read("x", (at(c), at(i) + at(t), at(j) + at(u))),
+        Read("w", (at(m), at(c), at(t), at(u))),
+    ]
+    body = call("multiply", wide(0, "u8"), wide(1, "i8"))
+    builder.add("y", (m, i, j), reads, body, Reduction((c, t, u), "sum"))
+    graph = TileGraph(builder.tensors, ("x",), ("y",), tuple(builder.ops), builder.constants)
+    kernel = generate(
+        grouped(wiring(graph), [0]), Schedule((32, 3, 5)), graph, target, layouts={"x": (1, 2, 0)}
+    )
+    assert ("dot4" in kernel.ir_text) == (channels == 8)
+    found = np.zeros((32, 5, 5), np.int32)
+    arrays = {"x": with_slack(x.transpose(1, 2, 0)), "w": with_slack(weights), "y": found}
+    load_kernel(kernel, target).bound(arrays).run()
+    seen = np.lib.stride_tricks.sliding_window_view(x.astype(int), (3, 2), (1, 2))
+    assert (found == np.einsum("cijtu,mctu->mij", seen, weights.astype(int))).all()

@@ -67,6 +67,19 @@ def test_an_odd_number_of_terms_stays() -> None:
         convert(network(terms=129), "bf16")
 
 
+def test_weights_that_are_bf16_already_are_the_reason() -> None:
+    g = Graph()
+    x = g.input("x", [4, 64], ir.DataType.BFLOAT16)
+    y = g.op("MatMul", x, g.constant(samples(64, 64).astype(BF16)))
+    y.shape, y.dtype = ir.Shape([4, 64]), ir.DataType.BFLOAT16
+    model = g.model(y)
+    told = "of 1 products 1 stay because its weights are BFLOAT16, not f32"
+    with pytest.raises(ModelError, match=f"nothing in the model can become bf16 for CPUs: {told}"):
+        convert(model, "bf16")
+    with pytest.raises(ModelError, match="can be quantised: its weights are BFLOAT16, not f32"):
+        convert(model, "int8")
+
+
 def test_what_is_asked_for_stays() -> None:
     names = [node.name or "" for node in network().graph if node.op_type == "MatMul"]
     found = convert(network(), "bf16", keep=names[:1])

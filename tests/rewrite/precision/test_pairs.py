@@ -6,6 +6,7 @@ import numpy as np
 import onnx_ir as ir
 import onnxruntime
 import pytest
+from onnx.reference import ReferenceEvaluator
 
 from burnish.rewrite.passes.shapes import InferShapes
 from burnish.rewrite.precision.pairs import products_of_bytes
@@ -76,3 +77,53 @@ def test_what_is_no_product_of_bytes_stays(model: object) -> None:
     made = model()  # type: ignore[operator]
     assert products_of_bytes(made) == 0
     assert [node.op_type for node in made.graph].count("DequantizeLinear") == 2
+
+
+def convolved(
+    *, channels: int = 8, axis: int = 0, zero: int = 0, bias: bool = True, step: object = STEP
+) -> ir.Model:
+    """Return a convolution of dequantised data with dequantised weights, a scale for each map."""
+    g = Graph(opset=19)
+    x = g.input("x", [1, channels, 5, 6])
+    steps, zeros = g.constant(np.asarray(step)), g.constant(np.asarray(ZERO))
+    q = g.op("QuantizeLinear", x, steps, zeros)
+    q.dtype = ir.DataType.UINT8
+    a = g.op("DequantizeLinear", q, steps, zeros)
+    weights = (samples(channels, channels, 3, 3) * 40).clip(-127, 127).astype(np.int8)
+    scale = np.abs(samples(channels, seed=1)) / 40
+    operands = [
+        g.constant(weights),
+        g.constant(scale),
+        g.constant(np.full(channels, zero, np.int8)),
+    ]
+    b = g.op("DequantizeLinear", *operands, axis=axis)
+    stored = [g.constant(np.arange(channels, dtype=np.int32) * 9), g.constant(np.float32(0.1))]
+    last = [g.op("DequantizeLinear", *stored)] if bias else []
+    y = g.op("Conv", a, b, *last, pads=[1, 1, 1, 1], strides=[2, 1])
+    y.shape = ir.Shape([1, channels, 3, 6])
+    model = g.model(y)
+    InferShapes()(model)
+    return model
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_convolutions_between_pairs_are_convolutions_of_bytes(bias: bool) -> None:
+    made, x = convolved(bias=bias), samples(1, 8, 5, 6, seed=3)
+    before = ReferenceEvaluator(ir.to_proto(made)).run(None, {"x": x})[0]
+    assert products_of_bytes(made) == 1
+    kinds = [node.op_type for node in made.graph]
+    assert kinds == ["QuantizeLinear", "ConvInteger", "Cast", "Mul", "Add"]
+    after = ReferenceEvaluator(ir.to_proto(made)).run(None, {"x": x})[0]
+    np.testing.assert_allclose(after, before, rtol=1e-4, atol=1e-4)
+    assert products_of_bytes(made) == 0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [lambda: convolved(channels=6), lambda: convolved(axis=1), lambda: convolved(zero=3)],
+    ids=["channels not in fours", "a scale for each channel", "weights that are not symmetric"],
+)
+def test_other_convolutions_between_pairs_stay(model: object) -> None:
+    made = model()  # type: ignore[operator]
+    assert products_of_bytes(made) == 0
+    assert "Conv" in [node.op_type for node in made.graph]

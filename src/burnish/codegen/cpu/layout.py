@@ -1,7 +1,8 @@
 """Where the tensors of a group are: layouts of scratch buffers follow the vectors of their readers.
 
 Nests are visited from the anchor back. Each chooses the axis its vectors run along; what it reads
-from scratch is laid out with that dimension innermost, so that those vectors are side by side.
+from scratch is laid out with that dimension innermost, so that those vectors are side by side, and
+so that bytes which are multiplied in words are.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from burnish.codegen.cpu.alias import insertions
 from burnish.codegen.cpu.blocking import vector_axis
 from burnish.codegen.cpu.form import Strided, form
 from burnish.codegen.cpu.target import InstructionSet
+from burnish.codegen.cpu.words import word_read
 from burnish.tile.graph import TensorType, TileOp, arguments_of
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, coefficient
@@ -124,15 +126,31 @@ def _wishes(
     op: TileOp, box: Box, known: Mapping[str, Strided], scratch: set[str], target: InstructionSet
 ) -> list[tuple[str, int]]:
     """Return the dimension of each scratch tensor that the nest's vectors run along."""
+    first = _word_wishes(op, scratch)
     axis = _vector(op, box, known, target)
     if axis is None:
-        return []
+        return first
     in_body = set(arguments_of(op.body))
     ordered = sorted(enumerate(op.reads), key=lambda pair: pair[0] not in in_body)
-    return [
+    return first + [
         (read.tensor, dimension)
         for _, read in ordered
         if read.tensor in scratch
         for dimension, index in enumerate(read.index)
         if coefficient(index, axis) == 1
+    ]
+
+
+def _word_wishes(op: TileOp, scratch: set[str]) -> list[tuple[str, int]]:
+    """Return the dimension of the operand along which bytes are multiplied by words."""
+    found = word_read(op)
+    read = None if found is None else op.reads[found[0]]
+    if found is None or read is None or read.tensor not in scratch:
+        return []
+    whole = [axis for axis in op.reduced if axis.extent % found[1] == 0]
+    along = max(whole, key=lambda axis: axis.extent, default=None)
+    return [
+        (read.tensor, dimension)
+        for dimension, index in enumerate(read.index)
+        if along is not None and coefficient(index, along) == 1
     ]

@@ -19,6 +19,7 @@ from burnish.codegen.cpu.linear import Linear
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.core.arrays import Array, Arrays
 from burnish.tile.expr import Argument, Call, Expr
+from burnish.tile.graph import TileOp
 from burnish.tile.index import Axis
 
 BYTES, HALVES = 4, 2
@@ -37,6 +38,19 @@ class _Product:
     dot: str
 
 
+def word_read(op: TileOp) -> tuple[int, int] | None:
+    """Return which read of a sum of products of bytes should lie in words, and how many are in one.
+
+    None: it is no such sum. Of bf16 either may be the constant, so nothing is wished for.
+    """
+    match op.body:
+        case Call("multiply", (first, second), "i32") if op.combine == "sum":
+            for factor in (_short(first), _short(second)):
+                if factor is not None and factor.dtype == "u8":
+                    return factor.position, BYTES
+    return None
+
+
 def in_words(
     nest: NestForm, constants: Arrays, target: InstructionSet
 ) -> tuple[NestForm, dict[str, Array]]:
@@ -45,21 +59,22 @@ def in_words(
     Where it is no such sum, or its numbers lie apart, it comes back as it was.
     """
     found = _product(nest, constants, target)
-    if found is None or len(nest.reduced) != 1 or nest.reduced[0].size % found.terms:
+    along = None if found is None else _along(nest, nest.reads[found.left], found.terms)
+    if found is None or along is None:
         return nest, {}
-    along, terms = nest.reduced[0], found.terms
-    if not _lies_in_words(nest.reads[found.left], along.axis, terms):
-        return nest, {}
+    terms = found.terms
     weights = nest.reads[found.right]
     if weights.offset.rest or weights.guards or weights.tensor not in constants:
         return nest, {}
     step = Axis(f"{along.axis.name}/{terms}", along.size // terms)
     name = f"{weights.tensor}|{nest.op.output}|{terms} of {along.axis.name}"
-    array, offset = _laid_out(nest, weights, step, constants[weights.tensor])
+    reduced = tuple(
+        Range(step, step.extent, True, (step,)) if each is along else each for each in nest.reduced
+    )
+    array, offset = _laid_out(nest, weights, (along, step), constants[weights.tensor])
     reads = list(nest.reads)
     reads[found.left] = _in_steps(nest.reads[found.left], along.axis, step, terms)
     reads[found.right] = replace(weights, tensor=name, dtype="i32", offset=offset)
-    reduced = (Range(step, step.extent, True, (step,)),)
     words = Words(found.dot, found.left, found.right)
     return replace(nest, reads=tuple(reads), reduced=reduced, words=words), {name: array}
 
@@ -91,12 +106,17 @@ def _short(factor: Expr) -> Argument | None:
     return None
 
 
-def _lies_in_words(read: Access, along: Axis, terms: int) -> bool:
-    """Say whether the numbers of each step along the sum begin where a word may begin."""
+def _along(nest: NestForm, read: Access, terms: int) -> Range | None:
+    """Return the part of the sum along which words lie: each begins where one may begin."""
     offset = read.offset
-    others = (stride for axis, stride in offset.strides.items() if axis != along)
-    whole = all(stride % terms == 0 for stride in (offset.constant, *others))
-    return whole and not offset.rest and not read.guards and offset.stride(along) == 1
+    if offset.rest or read.guards:
+        return None
+    for each in nest.reduced:
+        others = (stride for axis, stride in offset.strides.items() if axis != each.axis)
+        whole = all(stride % terms == 0 for stride in (offset.constant, *others))
+        if whole and offset.stride(each.axis) == 1 and each.size % terms == 0:
+            return each
+    return None
 
 
 def _in_steps(read: Access, along: Axis, step: Axis, terms: int) -> Access:
@@ -106,11 +126,14 @@ def _in_steps(read: Access, along: Axis, step: Axis, terms: int) -> Access:
     return replace(read, dtype="i32", offset=offset)
 
 
-def _laid_out(nest: NestForm, read: Access, step: Axis, constant: Array) -> tuple[Array, Linear]:
-    """Return the elements as [steps][spatial axes] of words, and where each step's are."""
-    along = nest.reduced[0]
+def _laid_out(
+    nest: NestForm, read: Access, steps: tuple[Range, Axis], constant: Array
+) -> tuple[Array, Linear]:
+    """Return the elements as [steps][other axes] of words, and where each step's are."""
+    along, step = steps
     terms = along.size // step.extent
-    used = [each for each in nest.spatial if read.offset.depends(each.axis)]
+    walked = (each for each in (*nest.reduced, *nest.spatial) if each is not along)
+    used = [each for each in walked if read.offset.depends(each.axis)]
     shape = (step.extent, *(each.axis.extent for each in used), terms)
     strides = [read.offset.stride(each.axis) for each in (along, *used, along)]
     strides[0] *= terms

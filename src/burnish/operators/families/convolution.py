@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from burnish.operators.families.activation import hard_sigmoid, leaky_relu, relu
+from burnish.operators.loops.integer_convolutions import integer_convolution
+from burnish.operators.loops.integer_products import ByteOperand
 from burnish.operators.loops.parameters import required
 from burnish.operators.loops.products import Finish, contract, widened
 from burnish.operators.loops.windows import fitting, padded_for, seen, sides, window_axes
@@ -59,6 +61,15 @@ def _convolution(builder: NestBuilder, node: Node, activation: Finish) -> None:
         return activation(total)
 
     contract(builder, node.outputs[0], spatial, reads, (c, *taps), finish)
+
+
+def conv_integer(builder: NestBuilder, node: Node) -> None:
+    """Add the convolution of bytes less their zero points, in 32 bits."""
+    operands = (
+        ByteOperand(required(node, 0), node.input(2)),
+        ByteOperand(required(node, 1), node.input(3)),
+    )
+    integer_convolution(builder, node.outputs[0], operands, node.attributes, lambda total, _: total)
 
 
 def group_start(maps: Axis, groups: int, in_group: int) -> Index:
@@ -118,6 +129,8 @@ register(
         "com.microsoft.FusedConv": Operator(shape=_shape, work=_work, loops=fused_conv),
         "com.microsoft.nchwc.Conv": Operator(shape=_shape, work=_blocked_work),
         "com.microsoft.NhwcFusedConv": Operator(shape=_channels_last_shape, work=_work),
-        "ConvInteger": Operator(_shape, always("i32"), work=_work, computes="i8"),
+        "ConvInteger": Operator(
+            _shape, always("i32"), work=_work, computes="i8", loops=conv_integer
+        ),
     }
 )

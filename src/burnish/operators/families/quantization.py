@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from burnish.core.array_types import array_type
 from burnish.core.tensors import ONNX_NUMBERS
-from burnish.operators.families.contraction import gemm_work, product_work
+from burnish.operators.families.contraction import product_work
 from burnish.operators.loops.integer_products import ByteOperand, integer_product, scaled_product
 from burnish.operators.loops.parameters import required
-from burnish.operators.loops.quantising import quantise_dynamically
+from burnish.operators.loops.quantising import quantise_dynamically, rounded
 from burnish.operators.record import (
-    OPERATORS,
     Operands,
     Operator,
     Partial,
@@ -26,14 +21,13 @@ from burnish.operators.record import (
 )
 from burnish.operators.rules import (
     always,
-    broadcast,
     each_input,
     each_output,
     first,
-    nothing,
+    shape_of,
     type_of_input,
 )
-from burnish.tile.expr import Argument, Constant, Expr, call, cast
+from burnish.tile.expr import Argument, call, cast
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at, floor_divide
 from burnish.tile.pointwise import positive_axis, wide, wide_type
@@ -51,13 +45,8 @@ def quantize(builder: NestBuilder, node: Node) -> None:
     scale = wide(Argument(1, builder.type(reads[1].tensor).dtype))
     common = scale.dtype
     quotient = call("divide", cast(Argument(0, builder.type(reads[0].tensor).dtype), common), scale)
-    value: Expr = call("round", quotient)
-    if len(reads) > 2:
-        value = call("add", value, cast(Argument(2, dtype), common))
-    limits = np.iinfo(np.dtype(str(array_type(dtype))))
-    value = call("maximum", value, Constant(float(limits.min), common))
-    value = call("minimum", value, Constant(float(limits.max), common))
-    builder.add(node.outputs[0], axes, reads, cast(value, dtype))
+    zero = Argument(2, dtype) if len(reads) > 2 else None
+    builder.add(node.outputs[0], axes, reads, rounded(quotient, zero, dtype))
 
 
 def dequantize(builder: NestBuilder, node: Node) -> None:
@@ -152,38 +141,13 @@ def _read_type(at: Operands) -> Sequence[str | None]:
     return [ONNX_NUMBERS.get(wanted) if wanted else at.type(1)]
 
 
-def _as(rule: ShapeRule, *indices: int) -> ShapeRule:
-    """Return a rule for operands among which scales and zero points stand."""
-    return lambda at: rule(replace(at, inputs=tuple(at.shape(index) for index in indices)))
-
-
-def _shape_of(name: str) -> ShapeRule:
-    """Return the shape rule of the operator that is computed on quantised numbers."""
-
-    def rule(at: Operands) -> Sequence[Partial | None]:
-        plain = OPERATORS[name].shape
-        assert plain is not None
-        return plain(at)
-
-    return rule
-
-
 def _with_scale(at: Operands) -> Sequence[Partial | None]:
     return [at.shape(0), (), ()]
-
-
-def _joined(at: Operands) -> Sequence[Partial | None]:
-    tensors = at.inputs[2::3]
-    return _shape_of("Concat")(replace(at, inputs=tensors, present=(True,) * len(tensors)))
 
 
 def _by_blocks(at: Operands) -> Sequence[Partial | None]:
     source = at.shape(0)
     return [None if source is None else (*source[:-1], at.number("N", 0))]
-
-
-def _convolution_work(at: Operands) -> float:
-    return 2.0 * math.prod(at.sizes(3)[1:]) * math.prod(at.out)
 
 
 def _product(
@@ -192,34 +156,18 @@ def _product(
     return Operator(shape, types, work=work, computes="i8", loops=loops)
 
 
-def _elementwise(shape: ShapeRule, operations: float) -> Operator:
-    return Operator(shape, work=each_output(operations), computes="i8")
-
-
-_MATRICES, _PAIR = _shape_of("MatMul"), _as(broadcast, 0, 3)
-
 register({
     "QuantizeLinear": Operator(first, _stored_type, work=each_output(3), loops=quantize),
     "DequantizeLinear": Operator(first, _read_type, work=each_output(3), loops=dequantize),
     "DynamicQuantizeLinear": Operator(
         _with_scale, always("u8", "f32", "u8"), work=each_input(2), loops=quantize_dynamically
     ),
-    "MatMulInteger": _product(_MATRICES, always("i32"), loops=matmul_integer),
-    "QLinearMatMul": _product(_as(_MATRICES, 0, 3), type_of_input(7)),
-    "QLinearConv": _product(_as(_shape_of("Conv"), 0, 3), type_of_input(7), _convolution_work),
+    "MatMulInteger": _product(shape_of("MatMul"), always("i32"), loops=matmul_integer),
     "com.microsoft.DynamicQuantizeMatMul": _product(
-        _MATRICES, type_of_input(0), loops=dynamic_quantize_matmul
+        shape_of("MatMul"), type_of_input(0), loops=dynamic_quantize_matmul
     ),
     "com.microsoft.MatMulIntegerToFloat": replace(
-        _product(_MATRICES, type_of_input(2), loops=matmul_integer_to_float), computes=None
+        _product(shape_of("MatMul"), type_of_input(2), loops=matmul_integer_to_float), computes=None
     ),
     "com.microsoft.MatMulNBits": Operator(shape=_by_blocks, work=product_work),
-    "com.microsoft.QGemm": _product(_as(_shape_of("Gemm"), 0, 3), type_of_input(8), gemm_work),
-    "com.microsoft.QLinearAdd com.microsoft.QLinearMul": _elementwise(_PAIR, 1),
-    "com.microsoft.QLinearLeakyRelu com.microsoft.QLinearSigmoid": _elementwise(first, 1),
-    "com.microsoft.QLinearSoftmax": _elementwise(first, 14),
-    "com.microsoft.QLinearAveragePool": _elementwise(_shape_of("AveragePool"), 1),
-    "com.microsoft.QLinearConcat": Operator(
-        _joined, type_of_input(2), work=nothing, computes="i8"
-    ),
 })  # fmt: skip

@@ -50,7 +50,7 @@ def integer_product(
         raise NotCoveredError("a vector is an operand")
     if any(builder.type(each.tensor).dtype not in BYTES for each in (left, right)):
         raise NotCoveredError("its operands are not bytes")
-    left, right = _unsigned(builder, left), _signed(builder, right)
+    left, right = unsigned(builder, left), signed(builder, right)
     places = _Places(builder, shapes[0], shapes[1])
     reads = [places.left(left.tensor), places.right(right.tensor)]
     body = call("multiply", *(_wide(builder, read, at) for at, read in enumerate(reads)))
@@ -85,14 +85,14 @@ def scaled_product(
 
     def finish(total: Expr, beside: Callable[[Read], Expr]) -> Expr:
         factors = [
-            beside(Read(scale, _one_or_each(builder.type(scale).shape, axis)))
+            beside(Read(scale, one_or_each(builder.type(scale).shape, axis)))
             for scale, axis in zip(scales, axes, strict=True)
         ]
         result = call("multiply", cast(total, factors[0].dtype), call("multiply", *factors))
         if bias is None:
             return result
         return call(
-            "add", result, beside(Read(bias, _one_or_each(builder.type(bias).shape, axes[1])))
+            "add", result, beside(Read(bias, one_or_each(builder.type(bias).shape, axes[1])))
         )
 
     if any(builder.type(scale).dtype != "f32" for scale in scales):
@@ -151,7 +151,7 @@ class _Places:
         if known is not None and not (known.astype(np.int32) + operand.moved_by).any():
             return None
         shape = self._builder.type(operand.zero).shape
-        found = cast(beside(Read(operand.zero, _one_or_each(shape, along))), "i32")
+        found = cast(beside(Read(operand.zero, one_or_each(shape, along))), "i32")
         moved = Constant(operand.moved_by, "i32")
         return call("add", found, moved) if operand.moved_by else found
 
@@ -169,7 +169,7 @@ class _Places:
         return reduce_nest(builder, builder.fresh(f"{tensor}.sums"), axes, [read], body, over)
 
 
-def _one_or_each(shape: Sequence[int], along: Axis) -> tuple[Index, ...]:
+def one_or_each(shape: Sequence[int], along: Axis) -> tuple[Index, ...]:
     """Return where what all rows or columns share, or what each has for itself, is read."""
     if int(np.prod(shape)) == 1:
         return tuple(Index() for _ in shape)
@@ -182,11 +182,13 @@ def _wide(builder: NestBuilder, read: Read, position: int) -> Expr:
     return cast(Argument(position, builder.type(read.tensor).dtype), "i32")
 
 
-def _unsigned(builder: NestBuilder, operand: ByteOperand) -> ByteOperand:
+def unsigned(builder: NestBuilder, operand: ByteOperand) -> ByteOperand:
+    """Return an operand whose bytes are unsigned."""
     return _as_type(builder, operand, "u8", _TO_OTHER_TYPE)
 
 
-def _signed(builder: NestBuilder, operand: ByteOperand) -> ByteOperand:
+def signed(builder: NestBuilder, operand: ByteOperand) -> ByteOperand:
+    """Return an operand whose bytes are signed."""
     return _as_type(builder, operand, "i8", -_TO_OTHER_TYPE)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from burnish.core.array_types import array_type
 from burnish.tile.expr import Constant, Expr, call, cast
 from burnish.tile.graph import Combine
 from burnish.tile.pointwise import like, pointwise
@@ -9,6 +12,18 @@ from burnish.tile.reduction import Fold, place, reduce_over
 from burnish.tile.semantics import NestBuilder, NotCoveredError
 
 LEAST, MOST = 0.0, 255.0
+
+
+def rounded(value: Expr, zero: Expr | None, dtype: str) -> Expr:
+    """Return numbers in steps as integers: to the nearest, halves to even, cut at the ends."""
+    common = value.dtype
+    whole = call("round", value)
+    if zero is not None:
+        whole = call("add", whole, cast(zero, common))
+    limits = np.iinfo(np.dtype(str(array_type(dtype))))
+    whole = call("maximum", whole, Constant(float(limits.min), common))
+    whole = call("minimum", whole, Constant(float(limits.max), common))
+    return cast(whole, dtype)
 
 
 def quantise_dynamically(

@@ -107,8 +107,10 @@ def _in_integers(precision: Precision, how: str, found: Quantised) -> Converted:
     if found.changed:
         return Converted(found.model, PrecisionReport(precision, how, found.changed, found.kept))
     convolutions = any(one.op_type == "Conv" for one in found.kept)
+    typed = (one.reason for one in found.kept if one.reason.endswith("not f32"))
+    reason = next(typed, "it multiplies by no constant weights")
     raise ModelError(
-        "nothing in the model can be quantised: it multiplies by no constant weights",
+        f"nothing in the model can be quantised: {reason}",
         hint="calibrate its convolutions: --calibrate DATA, or --calibrate synthetic"
         if convolutions and precision == "int8"
         else f"leave -p {precision} away",

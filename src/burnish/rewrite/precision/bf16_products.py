@@ -9,7 +9,8 @@ written; ours multiply the bf16 themselves (`burnish.tile.steps.halves`).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 import onnx_ir as ir
 
@@ -49,8 +50,7 @@ def products_in_bf16(model: ir.Model, *, keep: Collection[str] = ()) -> Halved:
             work.convert(node)
     if not work.changed:
         raise ModelError(
-            "nothing in the model can become bf16 for CPUs: it has no product with more than"
-            f" {FEWEST_WEIGHTS:,} constant weights",
+            f"nothing in the model can become bf16 for CPUs: {_usual_reason(work.kept)}",
             hint="leave -p bf16 away; for GPUs, add --target cuda",
         )
     work.drop_unread()
@@ -112,6 +112,14 @@ class _Rounding:
             narrow = self._weights[value]
             self._rounded[key] = _cast_before(reader, narrow, WIDE, f"{narrow.name}/fp32")
         return self._rounded[key]
+
+
+def _usual_reason(kept: Sequence[KeptNode]) -> str:
+    """Return why most products stay as they are."""
+    if not kept:
+        return "it has no products"
+    (reason, count), *_ = Counter(one.reason for one in kept).most_common()
+    return f"of {len(kept)} products {count} stay because {reason}"
 
 
 def _obstacle(node: ir.Node, place: WeightedProduct | str | None) -> str:

@@ -4,8 +4,8 @@
     -->  MatMulIntegerToFloat(a, W, s, t, p, q)
 
 The pairs say that a product may be one of integers; which engine makes it one is its own affair.
-For kernels of ours it is done here. Sums of integers are exact, so what comes out is what the sums
-of the dequantised numbers would be, rounded less.
+For kernels of ours it is done here, and for convolutions in `pairs_convolution`. Sums of integers
+are exact, so what comes out is what the sums of the dequantised numbers would be, rounded less.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from burnish.infer.constants import constant_tensor
 from burnish.infer.walk import is_standard
 from burnish.rewrite import edit
 from burnish.rewrite.precision.int8_dynamic import CONTRIB, become
+from burnish.rewrite.precision.pairs_convolution import convolution_of_bytes
 
 _BYTES = (ir.DataType.UINT8, ir.DataType.INT8)
 
@@ -29,6 +30,9 @@ def products_of_bytes(model: ir.Model) -> int:
         for node in tuple(graph):
             if is_standard(node, "MatMul") or _is_plain_gemm(node):
                 found += _joined(node, model)
+            elif is_standard(node, "Conv"):
+                sides = _dequantised(node.inputs[0]), _dequantised(node.inputs[1])
+                found += convolution_of_bytes(node, sides, model)
     if found:
         model.opset_imports.setdefault(CONTRIB, 1)
     return found
