@@ -11,7 +11,13 @@ from burnish.analyze.simulate import simulate
 from burnish.bench.probe import toml_of
 from burnish.engines.base import EngineOptions
 from burnish.store.stored import StoredModel
-from burnish.study.timeline import TimelineRequest, recorded, undisturbed, unprofiled_s
+from burnish.study.timeline import (
+    TimelineRequest,
+    recorded,
+    steadiest,
+    undisturbed,
+    unprofiled_s,
+)
 from devices import LAPTOP
 from timelines import run, span, trace
 
@@ -92,3 +98,11 @@ def test_where_a_device_works_the_usual_time_counts_and_else_a_hardly_disturbed_
     for category, wanted in (("kernel", 18.5), ("node", 11.0)):
         timeline = trace(run(0, 100), span("a", 0, 10, category=category))
         assert unprofiled_s(timeline, samples) == wanted
+
+
+def test_of_several_recordings_that_counts_in_which_profiling_cost_the_usual() -> None:
+    found = [trace(run(0, 13)) for _ in range(3)]
+    # in the second the machine became slower before the profile was made, in the last faster
+    assert steadiest(found, [10e-6, 5e-6, 20e-6]) == 0
+    assert steadiest(found[:1], [10e-6]) == 0
+    assert steadiest([trace()], [10e-6]) == 0

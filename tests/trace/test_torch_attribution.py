@@ -147,6 +147,21 @@ def test_a_trace_of_another_model_is_not_forced_onto_this_one(tmp_path: Path) ->
     )
 
 
+def test_inferences_that_nothing_tells_apart_are_not_taken_for_another_model(
+    tmp_path: Path,
+) -> None:
+    events: list[Event] = []
+    for begin in (0, 1000, 2000):
+        for made in layer():
+            args = dict(made["args"])
+            if "correlation" in args:
+                args["correlation"] += begin
+            events.append({**made, "ts": made["ts"] + begin, "args": args})
+    *_, note = attribute(read(written(tmp_path, *events)), LAYER).notes
+    assert note.startswith("the trace is of another model, or of 3 inferences that nothing tells")
+    assert note.endswith("end each with profiler.step()")
+
+
 def test_a_gelu_written_out_is_taken_apart_where_the_program_wrote_it_out(tmp_path: Path) -> None:
     written_out = graph(
         ("Div_0", "Div", "x b", "a"), ("Erf_1", "Erf", "a", "c"), ("Add_2", "Add", "c b", "d"),

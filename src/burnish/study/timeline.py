@@ -56,6 +56,8 @@ _DISTURBED = (
     "else was using the machine; {} is taken, from the nodes alone"
 )
 ENGINE = "onnxruntime-cpu"
+_RECORDINGS, _SHORT_S = 3, 2.0
+"""How often a timeline is recorded, where the runs without one took less than this."""
 _BATCH_NAMES = ("batch", "batch_size", "N")
 
 
@@ -131,13 +133,9 @@ def recorded(request: TimelineRequest) -> Recorded:
 
 
 def typical(
-    trace: Trace,
-    unprofiled_s: float | None,
-    request: TimelineRequest,
-    subject: FedModel | None,
-    *,
-    call_s: float | None = None,
-) -> Recorded:
+    trace: Trace, unprofiled_s: float | None, request: TimelineRequest, subject: FedModel | None,
+    *, call_s: float | None = None,
+) -> Recorded:  # fmt: skip
     """Return the typical inference of a timeline, as long as one without profiling took.
 
     `call_s` is what a call costs that computes nothing; None: it is measured now.
@@ -147,25 +145,19 @@ def typical(
     known = library(request.groups)
     if record is not None:
         trace = attribute(trace, record, known)
-    raw, disturbed = as_executed(trace), tuple[str, ...]()
-    if record is not None:
-        raw, disturbed = steadied(raw, record, runs=trace.runs)
+    raw, disturbed = _executed(trace, record)
     if unprofiled_s is not None:
-        if call_s is None:
-            call_s = call_cost(request.engine, request.options.threads)
-        raw = called(raw, call_s)
-    on_device = any(event.kind in DEVICE for event in raw.events)
-    device = _device(request, on_device=on_device)
+        known_s = call_cost(request.engine, request.options.threads) if call_s is None else call_s
+        raw = called(raw, known_s)
+    device = _device(request, on_device=any(event.kind in DEVICE for event in raw.events))
     found = denominators(raw, unprofiled_s=unprofiled_s)
     graph, correction, notes = raw, None, (*trace.notes, *disturbed)
     if unprofiled_s is not None:
         dispatch_s = device.launch_overhead_s if device is not None else DISPATCH_S
-        most_s = longest_unprofiled(raw, dispatch_s=dispatch_s)
-        if most_s < unprofiled_s:
-            notes += (_DISTURBED.format(units.seconds(unprofiled_s), units.seconds(most_s)),)
-            unprofiled_s = most_s
-        found = dataclasses.replace(found, unprofiled_s=unprofiled_s)
-        graph, correction = unprofiled(raw, wall_s=unprofiled_s, dispatch_s=dispatch_s)
+        wall_s, doubts = _believable(unprofiled_s, longest_unprofiled(raw, dispatch_s=dispatch_s))
+        notes += doubts
+        found = dataclasses.replace(found, unprofiled_s=wall_s)
+        graph, correction = unprofiled(raw, wall_s=wall_s, dispatch_s=dispatch_s)
     batches = {size: _of_batch(subject, size) for size in request.batches if subject}
     return Recorded(
         label=request.model.label if request.model else str(request.trace),
@@ -178,6 +170,19 @@ def typical(
         is_blind=is_blind(trace),
         confidences={span.nodes: span.confidence for span in trace.spans if span.nodes},
     )
+
+
+def _executed(trace: Trace, record: GraphRecord | None) -> tuple[EventGraph, tuple[str, ...]]:
+    """Return the events of a typical inference, and notes of what disturbed single ones."""
+    raw = as_executed(trace)
+    return steadied(raw, record, runs=trace.runs) if record is not None else (raw, ())
+
+
+def _believable(measured_s: float, most_s: float) -> tuple[float, tuple[str, ...]]:
+    """Return how long an inference takes, and a note where more was measured than it can."""
+    if measured_s <= most_s:
+        return measured_s, ()
+    return most_s, (_DISTURBED.format(units.seconds(measured_s), units.seconds(most_s)),)
 
 
 def _of_batch(subject: FedModel, size: int) -> GraphRecord:
@@ -213,17 +218,36 @@ def _read(path: Path) -> Trace:
 
 def _run(request: TimelineRequest, subject: FedModel) -> tuple[Trace, float, float]:
     """Return a timeline, how long an inference takes without it, and what of that is the call."""
-    repeats = Repeats(request.warmup, request.runs, request.plain_s)
+    repeats = Repeats(request.warmup, request.runs, request.plain_s / _RECORDINGS)
     with isolated.open_session(request.engine, subject.model, request.options) as session:
-        found = session.record(subject.feeds.arrays, repeats)
-        if found.trace is None:
+        arrays = subject.feeds.arrays
+        found = [session.record(arrays, repeats)]
+        if sum(found[0].plain_s) < _SHORT_S:
+            found += [session.record(arrays, repeats) for _ in range(_RECORDINGS - 1)]
+        traces = [one.trace for one in found if one.trace is not None]
+        if len(traces) < len(found):
             raise MissingCapabilityError(
                 f"{subject.model.label}: the engine {request.engine} records no timeline",
                 hint="use one that does: --engine onnxruntime-cpu",
             )
-        plain_s = unprofiled_s(found.trace, found.plain_s)
-        call_s = call_cost_beside(session, subject.feeds.arrays, plain_s)
-    return found.trace, plain_s, call_s
+        plain_s = [unprofiled_s(t, one.plain_s) for t, one in zip(traces, found, strict=True)]
+        steady = steadiest(traces, plain_s)
+        call_s = call_cost_beside(session, arrays, plain_s[steady])
+    return traces[steady], plain_s[steady], call_s
+
+
+def steadiest(traces: Sequence[Trace], plain_s: Sequence[float]) -> int:
+    """Return the recording in which profiling cost as much as it usually does, by place.
+
+    A processor that becomes faster or slower between the runs without a profile and those with
+    one makes their difference say nothing of the profile.
+    """
+    runs_s = [[span.duration_s for span in t.spans if span.category == "run"] for t in traces]
+    costs = [
+        statistics.median(lengths_s or [0.0]) / plain
+        for lengths_s, plain in zip(runs_s, plain_s, strict=True)
+    ]
+    return costs.index(statistics.median_low(costs))
 
 
 def is_blind(trace: Trace) -> bool:

@@ -48,17 +48,29 @@ def attribute_torch(spans: Sequence[Span], graph: GraphRecord, library: GroupLib
     tree, index = CallTree(spans), GraphIndex(graph)
     owners: Owners = {}
     paired = telling = 0
+    names: list[str] = []
     for run in tree.runs():
         calls = tree.outermost(run, library.torch | library.follows)
+        names += [call.operator for call in calls]
         done = _one_run(calls, tree, index, library)
         owners |= done.owners
         paired, telling = paired + done.paired, telling + done.telling
     if telling and paired < _LEAST * telling:
-        share = f"{paired:,} of {text.count(telling, 'operator')}"
-        return FoundSpans(
-            {}, (f"the trace is of another model: {share} in it have nodes in this one",)
-        )
+        return FoundSpans({}, (_strange(paired, telling, names),))
     return FoundSpans(_inherited(spans, owners))
+
+
+def _strange(paired: int, telling: int, names: Sequence[str]) -> str:
+    """Return why so few operators of a trace have nodes; `names` are those of its calls."""
+    share = f"{paired:,} of {text.count(telling, 'operator')} in it have nodes in this one"
+    times, rest = divmod(telling, paired) if paired else (1, 1)
+    one = len(names) // times
+    if rest or len(names) % times or names[one:] != names[:-one]:
+        return f"the trace is of another model: {share}"
+    return (
+        f"the trace is of another model, or of {times:,} inferences that nothing tells apart:"
+        f" {share}; end each with profiler.step()"
+    )
 
 
 def _one_run(
