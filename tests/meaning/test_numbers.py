@@ -69,6 +69,12 @@ def test_near_a_step_noise_shows_both_sides() -> None:
     assert set(np.unique(rounded)) == {0.0, 1.0}
 
 
+def test_two_seeds_that_follow_each_other_show_both_sides_of_every_border() -> None:
+    border = np.full(1000, 0.5) * (1 + 1e-12)
+    both = [Noisy(seed).call("round", (border,), "f32") for seed in (1, 2)]
+    np.testing.assert_array_equal(both[0] + both[1], np.ones(1000))
+
+
 def test_steps_that_are_found_from_the_data_are_not_blurred() -> None:
     near = np.full(1000, 0.5 - 1e-9)
     rounded = Noisy(0).with_steps_of_the_data().call("round", (near,), "f32")

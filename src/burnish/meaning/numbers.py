@@ -182,11 +182,13 @@ class Noisy(Reals):
     ) -> None:
         """Start with a seed; no rounding of a float is below `least`.
 
+        Seeds 1 and 2, 3 and 4 … are opposite: what lies on a border between two steps by chance
+        falls on one side of it with the one, and on the other with the other.
         `constants_only`: loose constants are off by that much, results by what f64 rounds.
         """
-        random = np.random.default_rng(seed)
+        random = np.random.default_rng((seed + 1) // 2)
         # Uniform within one rounding, as the error of a rounding is.
-        self._pool = random.uniform(-1.0, 1.0, _POOL)
+        self._pool = random.uniform(-1.0, 1.0, _POOL) * (1.0 if seed % 2 else -1.0)
         self._random = random
         self._constants_only, self._least, self._alike = constants_only, least, alike
         self._step_blur = _STEP_BLUR
