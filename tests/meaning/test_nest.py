@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from burnish.core.arrays import Array
 from burnish.meaning import nest
+from burnish.meaning.contraction import factors_of
 from burnish.meaning.nest import evaluate_nest, is_move
 from burnish.meaning.numbers import Reals
 from burnish.tile.expr import Argument, Constant, Guard, Inside, call, cast
@@ -78,6 +79,17 @@ def test_integers_are_multiplied_exactly_whatever_their_size() -> None:
     small, large = np.arange(15).reshape(3, 5), np.full((3, 5), 2**40 + 1)
     for array in (small, large):
         judged(op, a=array, b=np.arange(1, 6))
+
+
+def test_bytes_are_multiplied_as_words_and_as_matrices() -> None:
+    body = call("multiply", cast(Argument(0, "u8"), "i32"), cast(Argument(1, "i8"), "i32"))
+    op = TileOp(
+        "y", (ROW, J), (Read("a", (at(ROW), at(K))), Read("b", (at(K), at(J)))), body, (K,), "sum"
+    )
+    assert factors_of(op) is not None
+    left, right = np.full((3, 5), 255, np.uint8), np.full((5, 4), -128, np.int8)
+    judged(op, a=left, b=right)
+    assert int(np.asarray(evaluate_nest(op, {"a": left, "b": right}, Reals()))[0, 0]) == -163_200
 
 
 def test_a_guard_on_several_axes_masks_single_elements() -> None:

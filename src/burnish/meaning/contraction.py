@@ -14,6 +14,8 @@ from burnish.tile.expr import Argument, Call, Expr
 from burnish.tile.graph import TileOp
 from burnish.tile.index import Axis, axes_of
 
+BYTES = ("i8", "u8")
+
 
 @dataclass(frozen=True, slots=True)
 class Factors:
@@ -78,13 +80,18 @@ def contracted(
 
 
 def _position(expr: Expr) -> int | None:
-    """Return which read an operand is, perhaps cast from one float to another."""
+    """Return which read an operand is, perhaps cast to a type that holds all of its own."""
     while isinstance(expr, Call) and expr.function == "cast":
         inner = expr.arguments[0]
-        if expr.dtype not in FLOATS or inner.dtype not in FLOATS:
+        if not _holds(expr.dtype, inner.dtype):
             return None
         expr = inner
     return expr.position if isinstance(expr, Argument) else None
+
+
+def _holds(dtype: str, inner: str) -> bool:
+    """Return whether a cast changes no number: of floats none does here, of bytes none to words."""
+    return (dtype in FLOATS and inner in FLOATS) or (inner in BYTES and dtype in ("i32", "i64"))
 
 
 def _axes(op: TileOp, position: int) -> frozenset[Axis]:
