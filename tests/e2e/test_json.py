@@ -60,9 +60,11 @@ def test_the_document_fits_its_schema(burnish: Burnish, example: Path, command: 
     jsonschema.validate(json.loads(done.stdout), records.json_schema(kind, schema=schema))
 
 
-ELSEWHERE = {"export", "reduce", "exec", "study", "compare", "gate", "history", "dashboard"}
-"""They need PyTorch, models that differ, a compiled folder, a file, measurements: other tests
-look at their documents."""
+ELSEWHERE = {
+    "export", "reduce", "exec", "study", "compare", "gate", "history", "dashboard", "time",
+}  # fmt: skip
+"""They need PyTorch, models that differ, a compiled folder, a file, measurements, a card: other
+tests look at their documents."""
 
 
 def test_every_document_is_tried() -> None:
