@@ -14,7 +14,7 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,32 +45,44 @@ class Reader:
 
 def main() -> None:
     """Print a row for each way to int8."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--folder", type=Path)
-    parser.add_argument("--samples", type=int, default=3)
-    parser.add_argument("--calls", type=int, default=20)
-    parser.add_argument("--batch", type=int, default=1)
-    parser.add_argument("--sequence", type=int, default=128)
-    asked = parser.parse_args()
+    compare(__doc__, _made)
+
+
+def compare(
+    description: str | None,
+    make: Callable[[Path, tuple[Feeds, ...], Path, dict[str, int]], Iterator[tuple[str, Path]]],
+) -> None:
+    """Read the command line, make the other forms of a model, and print a row for each."""
+    asked = _parser(description).parse_args()
     stored = StoredModel(asked.model, asked.model.stem)
     sizes = {"batch": asked.batch, "sequence": asked.sequence}
     feeds = choose(stored, bindings=sizes, samples=asked.samples)
     with tempfile.TemporaryDirectory() as own:
         folder = asked.folder or Path(own)
         folder.mkdir(parents=True, exist_ok=True)
-        made = {"fp32": asked.model, **dict(_made(asked.model, feeds, folder, sizes))}
+        made = {"fp32": asked.model, **dict(make(asked.model, feeds, folder, sizes))}
         sessions = {name: session_of(path) for name, path in made.items()}
         ratios = ratios_of(sessions, feeds[0], asked.calls)
-        print(f"{'':34} {'size':>9} {'error':>8} {'cosine':>9} {'speed':>7}  quartiles")
+        print(f"{'':34} {'size':>9} {'error':>8} {'1 - cosine':>10} {'speed':>7}  quartiles")
         for name, session in sessions.items():
             error, cosine = worst_error(sessions["fp32"], session, feeds)
             low, middle, high = statistics.quantiles(ratios[name], n=4)
             size = sum(file.stat().st_size for file in files_of(made[name])) / 2**20
             print(
-                f"{name:34} {size:6.1f} MB {error:8.2%} {cosine:9.6f} {middle:6.2f}×"
+                f"{name:34} {size:6.1f} MB {error:8.3%} {1 - cosine:10.1e} {middle:6.2f}×"
                 f"  {low:.2f} {high:.2f}"
             )
+
+
+def _parser(description: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--samples", type=int, default=3)
+    parser.add_argument("--calls", type=int, default=20)
+    parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--sequence", type=int, default=128)
+    return parser
 
 
 def _made(

@@ -121,12 +121,12 @@ def test_all_axes_without_a_size_are_named_at_once(
     assert "--shape batch=2,sequence=128,past=16" in error
 
 
-def wide(path: Path) -> Path:
-    """Write two layers that are wide enough to be worth integers."""
+def wide(path: Path, width: int = 64, result: int = 32) -> Path:
+    """Write two layers that are wide enough to be worth fewer bits."""
     rng = np.random.default_rng(0)
-    sizes = {"w": (64, 128), "b": (128,), "v": (128, 32)}
+    sizes = {"w": (width, 2 * width), "b": (2 * width,), "v": (2 * width, result)}
     weights = {name: rng.standard_normal(size).astype("f4") / 8 for name, size in sizes.items()}
-    text = MLP.replace("batch, 8", "batch, 64").replace("batch, 4", "batch, 32")
+    text = MLP.replace("batch, 8", f"batch, {width}").replace("batch, 4", f"batch, {result}")
     return save(model(text, weights), path)
 
 
@@ -146,11 +146,7 @@ def test_a_model_is_compiled_in_integers(
 
 
 def test_a_model_is_compiled_in_bf16(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rng = np.random.default_rng(0)
-    sizes = {"w": (128, 256), "b": (256,), "v": (256, 96)}
-    weights = {name: rng.standard_normal(size).astype("f4") / 8 for name, size in sizes.items()}
-    text = MLP.replace("batch, 8", "batch, 128").replace("batch, 4", "batch, 96")
-    stored, folder = save(model(text, weights), tmp_path / "wide.onnx"), tmp_path / "c"
+    stored, folder = wide(tmp_path / "wide.onnx", 128, 96), tmp_path / "c"
     words = ["--shape", "batch=5", "--threads", "1", "--no-tune", "-p", "bf16"]
     assert run(["compile", str(stored), "-o", str(folder), *words]) == 0
     text = shown(capsys)

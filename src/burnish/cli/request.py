@@ -82,12 +82,19 @@ def _option(field: RequestField, said: Option) -> click.Option:
     )
 
 
+class _PathOrNothing(click.Path):
+    """A path; an empty text stays one, which `Path` would take for the folder one is in."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401  (click's own)
+        return value if value == "" else super().convert(value, param, ctx)
+
+
 def _type(kind: Any, least: float | None) -> click.ParamType[Any]:  # noqa: ANN401  (see Option.kind)
     match kind:
         case tuple():
             return click.Choice(kind)
         case _ if kind is Path:
-            return click.Path(path_type=Path)
+            return _PathOrNothing(path_type=Path)
         case _ if kind is int:
             return click.INT if least is None else click.IntRange(min=int(least))
         case _ if kind is float:

@@ -92,7 +92,7 @@ TRANSFORMS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Convolution:
+class PlainThreeByThree:
     """A nest that is a 3×3 convolution with step 1: its operands and axes."""
 
     op: TileOp
@@ -105,7 +105,7 @@ class Convolution:
         return self.op.reduced[0]
 
 
-def convolution(op: TileOp, graph: TileGraph) -> Convolution | None:
+def convolution(op: TileOp, graph: TileGraph) -> PlainThreeByThree | None:
     """Return the nest as such a convolution with constant weights; None: it is none."""
     match op.body:
         case Call("multiply", (Argument(first, "f32"), Argument(second, "f32")), "f32"):
@@ -123,7 +123,7 @@ def convolution(op: TileOp, graph: TileGraph) -> Convolution | None:
     there = (at(batch), at(inside), at(rows) + at(down), at(columns) + at(across))
     fits = weight.index == (at(outside), at(inside), at(down), at(across)) and image.index == there
     is_one = fits and down.extent == across.extent == TAPS
-    return Convolution(op, image, weight) if is_one else None
+    return PlainThreeByThree(op, image, weight) if is_one else None
 
 
 Choose = Callable[[Sequence[TileGraph]], int]
@@ -175,7 +175,7 @@ class _Blocks:
     """One convolution by one transform."""
 
     def __init__(
-        self, conv: Convolution, by: Transform, before: TileOp | None, image: TensorType
+        self, conv: PlainThreeByThree, by: Transform, before: TileOp | None, image: TensorType
     ) -> None:
         self._conv = conv
         self._by = by
