@@ -14,16 +14,14 @@ from types import MappingProxyType
 import numpy as np
 
 from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
+from burnish.codegen.gpu.adapting import adapted
 from burnish.codegen.gpu.bounds import breaches
 from burnish.codegen.gpu.choose import GpuPredicted, priced, scratch_types
 from burnish.codegen.gpu.choose import candidates as settings_of
 from burnish.codegen.gpu.code import built_code, fitted, unfit
-from burnish.codegen.gpu.handover import handed_over
 from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, written
 from burnish.codegen.gpu.layout import orders_of
-from burnish.codegen.gpu.merge import merged
 from burnish.codegen.gpu.price import Price, price
-from burnish.codegen.gpu.runs import in_runs
 from burnish.core import records, settings
 from burnish.core.arrays import Array
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
@@ -45,7 +43,6 @@ from burnish.tile.machine import Machine, machine
 from burnish.tile.partition import Fusion, Partition, SearchLimits, partition
 from burnish.tile.predict import Predictor
 from burnish.tile.schedule import Schedule
-from burnish.tile.simplify import simplify
 from burnish.tile.traffic import Traffic
 
 DESCRIBED: Mapping[int, str] = MappingProxyType(
@@ -135,8 +132,8 @@ class GpuBackend(Backend):
         self.device = self.device or f"no card, priced as {self.machine.hw.name}"
 
     def adapted(self, graph: TileGraph) -> TileGraph:
-        """Return a graph in which products of one tensor are one, and rows end where runs do."""
-        return in_runs(simplify(handed_over(merged(graph)), fusion="element-wise"))
+        """Return a graph with fewer and larger products and sums, whose rows end where runs do."""
+        return adapted(graph)
 
     def refusal(self, group: Group, graph: TileGraph) -> str | None:
         """Return what in a group has no Triton, or no block that fits."""

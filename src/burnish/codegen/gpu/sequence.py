@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from burnish.codegen.gpu.handover import handed_over
+from burnish.codegen.gpu.adapting import adapted
 from burnish.codegen.gpu.kernel import GpuTarget, Orders, emit
 from burnish.codegen.gpu.launch import Launch
-from burnish.codegen.gpu.merge import merged
-from burnish.codegen.gpu.runs import in_runs
 from burnish.codegen.schedule import Choice
 from burnish.core.errors import ModelError
 from burnish.rewrite.pipeline import optimize
@@ -45,7 +43,7 @@ def simplified(model: ir.Model, fusion: Fusion = "element-wise") -> TileGraph:
             hint="see which: burnish coverage MODEL",
         )
     plain = simplify(lower(tuple(bound.graph)).graph, fusion=fusion)
-    return in_runs(simplify(handed_over(merged(plain)), fusion=fusion))
+    return adapted(plain, fusion)
 
 
 def static_and_rewritten(model: ir.Model) -> ir.Model:
