@@ -190,6 +190,15 @@ class _Language:
         """Return the same value for more lanes."""
         return value
 
+    def inline_asm_elementwise(
+        self, _code: str, _kinds: str, given: Sequence[object], **_: object
+    ) -> Data:
+        """Look at what is asked for ahead of its use."""
+        for place in given:
+            if isinstance(place, _Place):
+                self._watch.access(place, True)
+        return DATA
+
     def load(self, place: _Place, mask: object = True, other: object = None) -> Data:
         """Look at what is loaded."""
         self._watch.access(place, mask)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, power_of_two
+from burnish.codegen.gpu.fetching import fetches
 from burnish.codegen.gpu.form import (
     Form,
     Places,
@@ -19,7 +20,7 @@ from burnish.codegen.gpu.form import (
     window_axes,
 )
 from burnish.codegen.gpu.guards import Bind, ranges
-from burnish.codegen.gpu.launch import Launch, first_lines
+from burnish.codegen.gpu.launch import WAITS, Launch, first_lines
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.patches import patch_of, turning
 from burnish.codegen.gpu.tally import Tally
@@ -109,7 +110,7 @@ def written(
         summing = settings.get("split", 1) > 1 and anchor.output not in part.scratch
         if math.prod(anchor.shape):
             own = _adding(anchor) if summing else settings
-            result.append(_written(part, own, types, target))
+            result.append(_written(part, own, types, target, frozenset(graph.constants)))
     return tuple(result)
 
 
@@ -215,6 +216,7 @@ def _written(
     settings: Mapping[str, int],
     types: Mapping[str, TensorType],
     target: GpuTarget,
+    constants: frozenset[str] = frozenset(),
 ) -> Written:
     anchor = part.anchor
     places = places_of(part.ops, anchor)
@@ -228,12 +230,12 @@ def _written(
     )  # fmt: skip
     halves = all(types[name].dtype in spelling.HALVES for name in part.outputs)
     writer.halves = target.approximate and halves
+    writer.constants = constants
     rows, columns, batch = shape.counts
     tiles = -(-rows // sizes[0]), -(-columns // sizes[1])
     programs = tiles[0] * tiles[1] * batch
-    for line in first_lines(programs) if target.early else ():
-        writer.line(line)
     steps = _programs(writer, shape, sizes, tiles)
+    begun = len(writer.scopes[0].lines)  # nothing is loaded before here
     frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
     with turning(writer, patch.turns) as turn:
         found = []
@@ -245,6 +247,10 @@ def _written(
         # no load waits behind a store that might change what it reads
         for name, value, bound in found:
             _store(writer, name, value, bound, frame)
+    if target.early:
+        first = first_lines(programs)
+        ahead = fetches(writer) if WAITS in first else ()
+        writer.scopes[0].lines[begun:begun] = [*ahead, *first]
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape)
 
@@ -282,6 +288,7 @@ def _programs(
             place = f"({inner})" if size > 1 else inner
             left = f"(pid // {math.prod((*((tiles[1],) if name == 'm' else ()), count))})"
         lanes = f" * {size} + {writer.lanes(size)}" if size > 1 else ""
+        writer.starts[axis] = "0" if count == 1 else f"{place} * {size}" if size > 1 else place
         writer.line(
             f"{name} = {place}{lanes}"
             if count > 1 or size == 1

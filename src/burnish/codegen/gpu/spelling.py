@@ -149,6 +149,10 @@ HELPERS: Mapping[str, str] = MappingProxyType(
     )""",
         "near_erf": """    return near_tanh(a * (1.1283791671 + 0.1009109 * a * a))""",
         "near_sigmoid": """    return 0.5 * near_tanh(0.5 * a) + 0.5""",
+        "fetch": """    tl.inline_asm_elementwise(
+        "prefetch.global.L2 [$1]; mov.b32 $0, 0;",
+        "=r,l", [a], dtype=tl.int32, is_pure=False, pack=1,
+    )""",
         "largest": f"""    return tl.maximum(a, b, {_ALL_NAN})""",
         "smallest": f"""    return tl.minimum(a, b, {_ALL_NAN})""",
         "product": """    return a * b""",

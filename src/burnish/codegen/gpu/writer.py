@@ -99,6 +99,9 @@ class KernelWriter:
         self.loaded: dict[str, bool] = {}
         """Names of what is loaded, and whether it is zero outside of its tensor."""
         self.helpers: set[str] = set()
+        self.constants: frozenset[str] = frozenset()  # tensors that no kernel writes
+        self.constant_loads: list[tuple[str, Index]] = []
+        self.starts: dict[Axis, str] = {}  # a program's first element, where programs share an axis
         self.tally = Tally()
         self.scopes = [Scope(set(), 1)]
         self.precision = precision
@@ -244,7 +247,8 @@ class KernelWriter:
         places = order or range(len(kind.shape))
         offset = flatten([read.index[d] for d in places], [kind.shape[d] for d in places])
         guards = [*read.guards, *ranges(read, kind.shape)]
-        depends = frozenset(axis for each in (offset, *_indices(guards)) for axis in axes_of(each))
+        used = [offset, *(guard.index for guard in guards)]
+        depends = frozenset(axis for each in used for axis in axes_of(each))
         dims = self.dims(depends, frame)
         with self.at(depends):
             mask = self.mask(depends, guards, frame)
@@ -255,6 +259,8 @@ class KernelWriter:
                 other = spelling.otherwise(read.otherwise, kind.dtype)
                 text = f"{text}, mask={mask}, other={other}"
             loaded = f"tl.load({text})" + (" != 0" if kind.dtype == "bool" else "")
+            if read.tensor in self.constants:
+                self.constant_loads.append((read.tensor, offset))
             alone = bool(dims) and scattered(offset, guards, dims)
             moved = (self.elements(dims), self.scopes[-1].trips)
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone)
@@ -392,7 +398,3 @@ class KernelWriter:
         whole = (op.finish or Accumulated(op.body.dtype)) if op.reduced else op.body
         found = self.expression(whole, point)
         return found if found.text.isidentifier() else self.named(found, "nest")
-
-
-def _indices(guards: Iterable[Guard]) -> Iterator[Index]:
-    return (guard.index for guard in guards)

@@ -1,0 +1,99 @@
+"""Constants that are asked for before a kernel waits for the one ahead of it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+
+from burnish.codegen.gpu.bounds import breaches
+from burnish.codegen.gpu.kernel import GpuTarget, emit
+from burnish.codegen.gpu.launch import WAITS, Launch
+from burnish.rewrite.static import static
+from burnish.tile.graph import TileGraph
+from burnish.tile.group import Group
+from burnish.tile.lower import lower
+from burnish.tile.schedule import Schedule
+from burnish.tile.simplify import simplify
+from codegen.gpu.models import HEAD
+
+LINE = 64
+"""Elements of 16 bits that one request brings."""
+
+
+def product(terms: int, columns: int, *, held: bool = True) -> TileGraph:
+    """Return a product of 40 rows with weights that are constant, or given."""
+    given = "" if held else f", float16[{terms},{columns}] w"
+    text = f"p (float16[40,{terms}] x{given}) => (float16[40,{columns}] y) {{ y = MatMul(x, w) }}"
+    proto = onnx.parser.parse_model(HEAD + text)
+    if held:
+        array = np.ones((terms, columns), np.float16)
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(array, "w"))
+    return simplify(lower(tuple(static(ir.from_proto(proto), {}).graph)).graph)
+
+
+def launches(graph: TileGraph, settings: dict[str, int], *, early: bool) -> tuple[Launch, ...]:
+    """Return a graph as the kernels of one group."""
+    group = Group(graph.ops, graph.outputs)
+    return emit(group, Schedule((), settings=settings), graph, GpuTarget(early=early))
+
+
+def asked(launch: Launch, program: int) -> set[int]:
+    """Return the lines that a program asks for, its statements evaluated one by one."""
+    lines: set[int] = set()
+    place = launch.arguments.index("w")
+    scope = {
+        "pid": program,
+        "tl": SimpleNamespace(arange=np.arange, minimum=np.minimum),
+        "fetch": lambda addresses: lines.update((addresses // LINE).tolist()),
+        f"t{place}": np.int64(0),
+    }
+    before = launch.source.split("pid = tl.program_id(0)\n")[1].split(WAITS)[0]
+    for statement in (each.strip() for each in before.splitlines()):
+        if statement.startswith(("line_", "fetch(")):
+            exec(statement, scope)
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("terms", "columns", "settings"),
+    [
+        (96, 128, {"m": 32, "n": 64, "k": 32}),
+        (100, 72, {"m": 64, "n": 32, "k": 64}),
+        (512, 40, {"m": 32, "n": 32, "k": 64, "split": 4}),
+    ],
+)
+def test_a_program_asks_for_every_line_that_it_multiplies(
+    terms: int, columns: int, settings: dict[str, int]
+) -> None:
+    graph = product(terms, columns)
+    launch = launches(graph, settings, early=True)[0]
+    found = [asked(launch, program) for program in range(launch.grid[0])]
+    assert set().union(*found) == set(range(-(-terms * columns // LINE)))
+    sizes = {name: kind.size for name, kind in graph.tensors.items()}
+    assert not breaches(launch, sizes, all_programs=True)
+    if settings["n"] < columns:
+        assert all(len(each) < terms * columns // LINE for each in found)
+
+
+@pytest.mark.parametrize(("held", "early"), [(False, True), (True, False)])
+def test_what_others_may_write_is_not_asked_for(held: bool, early: bool) -> None:
+    graph = product(96, 128, held=held)
+    (launch,) = launches(graph, {"m": 32, "n": 64, "k": 32}, early=early)
+    assert "fetch(" not in launch.source
+
+
+def test_few_lines_are_not_worth_asking_for() -> None:
+    (launch,) = launches(product(16, 16), {"m": 32, "n": 16, "k": 16}, early=True)
+    assert "fetch(" not in launch.source
+
+
+def test_an_address_that_lies_outside_is_found_though_it_is_only_asked_for() -> None:
+    graph = product(96, 128)
+    (launch,) = launches(graph, {"m": 32, "n": 64, "k": 32}, early=True)
+    sizes = {name: kind.size for name, kind in graph.tensors.items()}
+    (found, *_) = breaches(launch, {**sizes, "w": 96 * 128 - 1}, all_programs=True)
+    assert found.tensor == "w"
