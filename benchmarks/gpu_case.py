@@ -30,13 +30,13 @@ from gpu_plan import (
     compile_all,
     exported,
     floor_s,
-    late,
     learned,
     memory_of,
     others_of,
     parse_case,
     planned,
     repaired,
+    started,
     steps_of,
     told_of,
 )
@@ -107,7 +107,7 @@ def prepared(
 
     begun = time.monotonic()
     how, _, waiting = fusion.partition("+")
-    plan = late(plan_of(how)) if waiting else plan_of(how)
+    plan = started(plan_of(how), waiting) if waiting else plan_of(how)
     told = result[fusion] = {"plan_s": time.monotonic() - begun}
     told["kernels"] = sum(map(len, plan.launches))
     told["predicted_us"] = sum(each.predicted_s or 0 for each in plan.choices) * 1e6

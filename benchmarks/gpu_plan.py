@@ -92,11 +92,16 @@ def planned(model: Graph, fusion: str, told: Mapping[str, Any]) -> Plan:
     return sequenced(graph, search, target)
 
 
-def late(plan: Plan) -> Plan:
-    """Return a plan in which each kernel begins when the one before it has ended."""
+STARTS = {"late": {"early": False}, "bare": {"fetches": False}, "deep": {"at_once": True}}
+"""How kernels may be started beside: each when the one before it has ended; without asking for
+weights before they wait; with the next one let in before they wait."""
+
+
+def started(plan: Plan, how: str) -> Plan:
+    """Return a plan whose kernels are started in another way, of `STARTS`."""
     from burnish.codegen.gpu.kernel import emit
 
-    target = replace(target_of(plan.orders), early=False)
+    target = replace(target_of(plan.orders), **STARTS[how])
     launches = tuple(emit(c.group, c.schedule, plan.graph, target) for c in plan.choices)
     return replace(plan, launches=launches)
 

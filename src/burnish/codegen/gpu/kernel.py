@@ -85,6 +85,10 @@ class GpuTarget:
     orders: Orders = field(default_factory=dict)
     early: bool = False
     """Whether small kernels are started while those ahead of them still run, and wait for them."""
+    fetches: bool = True
+    """Whether these ask for constants before they wait."""
+    at_once: bool = False
+    """Whether these let the next one start before they wait, not after."""
 
 
 def emit(
@@ -249,8 +253,9 @@ def _written(
             _store(writer, name, value, bound, frame)
     if target.early:
         first = first_lines(programs)
-        ahead = fetches(writer) if WAITS in first else ()
-        writer.scopes[0].lines[begun:begun] = [*ahead, *first]
+        ahead = fetches(writer) if WAITS in first and target.fetches else ()
+        lines = [*first[1:], *ahead, *first[:1]] if target.at_once else [*ahead, *first]
+        writer.scopes[0].lines[begun:begun] = lines
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape)
 
