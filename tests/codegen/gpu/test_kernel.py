@@ -76,8 +76,10 @@ def test_a_kernel_may_let_the_next_one_start_before_it_waits_itself() -> None:
 
 
 def test_only_few_programs_start_early_and_fewer_let_others() -> None:
-    found = [first_lines(programs) for programs in (1, 256, 257, 768, 769)]
+    found = [first_lines(programs, 4) for programs in (1, 256, 257, 768, 769)]
     assert found == [(WAITS, LEADS), (WAITS, LEADS), (WAITS,), (WAITS,), ()]
+    assert [first_lines(512, warps) for warps in (1, 2, 4)] == [(WAITS, LEADS)] * 2 + [(WAITS,)]
+    assert first_lines(769, 1) == ()
 
 
 @pytest.mark.parametrize("name", ["convolution", "depthwise", "inverted_residual", "attention"])

@@ -252,7 +252,7 @@ def _written(
         for name, value, bound in found:
             _store(writer, name, value, bound, frame)
     if target.early:
-        first = first_lines(programs)
+        first = first_lines(programs, settings.get("warps", 4))
         ahead = fetches(writer) if WAITS in first and target.fetches else ()
         lines = [*first[1:], *ahead, *first[:1]] if target.at_once else [*ahead, *first]
         writer.scopes[0].lines[begun:begun] = lines

@@ -18,10 +18,17 @@ of 5.75; supposed, not tested: beside what fills a card, programs of the next ke
 few multiprocessors that are free first, and beside a few on each they spread as they do alone."""
 
 
-def first_lines(programs: int) -> tuple[str, ...]:
+LEADING_WARPS = 1024
+"""Warps of all programs together, up to which more of these lead, too: eight a multiprocessor leave
+room for what follows (the 512 rows of a Conformer, one warp each)."""
+
+
+def first_lines(programs: int, warps: int) -> tuple[str, ...]:
     """Return what a kernel of so many programs does before all else, on a card that can."""
-    waits = (WAITS,) if programs <= MOST_WAITING else ()
-    return (*waits, LEADS) if programs <= MOST_LEADING else waits
+    if programs > MOST_WAITING:
+        return ()
+    few = programs <= MOST_LEADING or programs * warps <= LEADING_WARPS
+    return (WAITS, LEADS) if few else (WAITS,)
 
 
 @dataclass(frozen=True, slots=True)
