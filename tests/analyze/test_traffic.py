@@ -50,6 +50,12 @@ def test_what_ncu_did_not_count_is_an_error(text: str) -> None:
     assert caught.value.hint.endswith("ncu --query-metrics")
 
 
+def test_an_inference_without_kernels_on_a_card_is_told_with_an_engine_that_has_them() -> None:
+    with pytest.raises(ModelError, match="launched none on a card") as caught:
+        of_ncu("==WARNING== No kernels were profiled.\n", runs=1)
+    assert "--engine torch-eager" in caught.value.hint
+
+
 def test_counters_that_only_an_administrator_may_read_are_told_so() -> None:
     with pytest.raises(MissingCapabilityError, match="counters not permitted: only an") as caught:
         of_ncu("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", runs=1)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import stat
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import onnx
@@ -100,6 +101,24 @@ def test_what_ncu_counts_stands_beside_what_shapes_say(model: Path, tool: Path) 
     assert "--metrics" in called(tool)
 
 
+def test_ncu_is_let_in_for_one_warm_inference_and_leaves_caches_and_clocks_alone(
+    model: Path, tool: Path
+) -> None:
+    put(
+        tool,
+        "ncu",
+        f"after('--log-file').write_text({NCU!r})\n"
+        "(here / 'request.json').write_text(pathlib.Path(sys.argv[-1]).read_text())\n",
+    )
+    burnish.profile(model, ncu=True, runs=7)
+    words = called(tool)
+    wanted = {"profile-from-start": "off", "cache-control": "none", "clock-control": "none"}
+    assert {name: words[words.index(f"--{name}") + 1] for name in wanted} == wanted
+    asked = json.loads((tool / "request.json").read_text())
+    assert asked["runs"] == 1
+    assert asked["warmup"] > 1
+
+
 def test_an_ncu_that_fails_for_want_of_a_permission_says_how_to_get_it(
     model: Path, tool: Path
 ) -> None:
@@ -165,6 +184,49 @@ def test_one_model_on_one_engine_is_watched(model: Path, tool: Path) -> None:
     put(tool, "nsys", "")
     with pytest.raises(UsageError, match="a profiler watches one model on one engine, and 2"):
         burnish.profile([model, model], nsys=True)
+
+
+class Card:
+    """A driver that remembers what it was told, with or without a context."""
+
+    def __init__(self, context: int | None) -> None:
+        self.context, self.told = context, list[str]()
+
+    def __getattr__(self, name: str) -> Callable[..., int]:
+        def call(*given: Any) -> int:  # noqa: ANN401  (whatever ctypes takes)
+            self.told.append(name)
+            if name == "cuCtxGetCurrent":
+                given[0]._obj.value = self.context
+            elif name == "cuDevicePrimaryCtxRetain":
+                given[0]._obj.value = 7
+            elif name == "cuCtxSetCurrent":
+                self.context = given[0].value
+            return 0
+
+        return call
+
+
+@pytest.mark.parametrize("context", [None, 5])
+def test_only_what_is_counted_runs_while_the_profiler_is_let_in(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, context: int | None
+) -> None:
+    card = Card(context)
+    monkeypatch.setattr(repeated, "_driver", lambda: card)
+    monkeypatch.setattr(repeated, "_marks", lambda: (card.told.append, lambda: None))
+    asked = outside.request(
+        subject_of(model),
+        "onnxruntime-cpu",
+        EngineOptions(),
+        folder=tmp_path,
+        repeats=Repeats(2, 1),
+    )
+    repeated.main(asked)
+    assert card.told[-3:] == ["cuProfilerStart", "Batch-0 Forward", "cuProfilerStop"]
+    assert card.context == (context or 7)
+
+
+def test_a_session_on_a_cpu_has_no_driver_to_tell() -> None:
+    assert repeated._driver() is None
 
 
 def test_the_program_that_is_watched_runs_the_model(

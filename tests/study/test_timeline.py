@@ -13,8 +13,8 @@ from burnish.engines.base import EngineOptions
 from burnish.store.stored import StoredModel
 from burnish.study.timeline import (
     TimelineRequest,
+    one_of,
     recorded,
-    steadiest,
     undisturbed,
     unprofiled_s,
 )
@@ -100,9 +100,29 @@ def test_where_a_device_works_the_usual_time_counts_and_else_a_hardly_disturbed_
         assert unprofiled_s(timeline, samples) == wanted
 
 
-def test_of_several_recordings_that_counts_in_which_profiling_cost_the_usual() -> None:
-    found = [trace(run(0, 13)) for _ in range(3)]
+def test_of_a_devices_recordings_that_counts_in_which_profiling_cost_the_usual() -> None:
+    found = [
+        trace(run(0, 13), span(name, 1, 5, category="kernel", device=0)) for name in ("a", "b", "c")
+    ]
     # in the second the machine became slower before the profile was made, in the last faster
-    assert steadiest(found, [10e-6, 5e-6, 20e-6]) == 0
-    assert steadiest(found[:1], [10e-6]) == 0
-    assert steadiest([trace()], [10e-6]) == 0
+    assert one_of(found, [10e-6, 5e-6, 20e-6]) == (found[0], 10e-6)
+    assert one_of(found[:1], [10e-6]) == (found[0], 10e-6)
+    assert one_of([trace()], [10e-6]) == (trace(), 10e-6)
+
+
+def test_recordings_of_a_host_are_one_in_which_each_is_as_long_as_the_usual() -> None:
+    # the same inference at three speeds of the processor: profiled it takes 1.3 times as long
+    found = [trace(run(0, 13 * at), span("a", at, 6 * at)) for at in (10, 20, 40)]
+    whole, took_s = one_of(found, [100e-6, 200e-6, 400e-6])
+    assert took_s == 200e-6
+    assert whole.runs == 3
+    lengths_s = [s.duration_s for s in whole.spans if s.name == "a"]
+    assert lengths_s == pytest.approx([120e-6] * 3)
+
+
+def test_a_processor_that_slows_down_before_the_profile_changes_no_nodes_part() -> None:
+    steady, slower = ((run(0, 130 * at), span("a", at, 60 * at)) for at in (1, 2))
+    found = [trace(*steady), trace(*slower), trace(*steady)]
+    whole, took_s = one_of(found, [100e-6] * 3)
+    assert took_s == 100e-6
+    assert [s.duration_s for s in whole.spans if s.name == "a"] == pytest.approx([60e-6] * 3)

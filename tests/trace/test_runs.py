@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from burnish.trace.events import Span, Trace
-from burnish.trace.runs import last_runs, warm
+from burnish.trace.runs import joined, last_runs, warm
 from timelines import US, run, span, trace
 
 
@@ -42,3 +42,21 @@ def test_a_first_inference_that_only_warmed_up_is_left_out() -> None:
     assert warm(cold).notes[0].startswith("the first inference is left out")
     even = trace(run(0, 110), span("a", 0, 100), run(1000, 100), span("a", 1000, 90))
     assert warm(even) is even
+
+
+def test_recordings_are_joined_one_after_the_other_with_their_links() -> None:
+    one = Trace(
+        (
+            Span("load", "other", 0.0, 1.0, "t", -1),
+            Span("run", "run", 1.0, 4.0, "t", 0),
+            Span("a", "node", 2.0, 2.0, "t", 0, parent=1),
+        ),
+        "test",
+        runs=1,
+    )
+    both = joined([one, one], [1.0, 0.5])
+    assert both.runs == 2
+    assert [span.run for span in both.spans] == [-1, 0, 0, -1, 1, 1]
+    assert [span.parent for span in both.spans] == [None, None, 1, None, None, 4]
+    assert [span.duration_s for span in both.spans[3:]] == [0.5, 2.0, 1.0]
+    assert both.spans[3].start_s >= both.spans[1].end_s

@@ -24,6 +24,8 @@ _FACTORS = {
 }  # fmt: skip
 FORBIDDEN = "ERR_NVGPUCTRPERM"
 """How ncu says that only an administrator may read a card's counters."""
+NO_KERNELS = "No kernels were profiled"
+"""How ncu says that it had nothing to count."""
 _UNTOLD = frozenset({"", "n/a", "nan", "-nan", "inf", "-inf"})
 """What stands in place of a count where there was none."""
 _ALLOW = (
@@ -77,6 +79,11 @@ def of_ncu(text: str, *, runs: int) -> tuple[KernelTraffic, ...]:
     if FORBIDDEN in text:
         raise MissingCapabilityError(
             "counters not permitted: only an administrator may read those of this card", hint=_ALLOW
+        )
+    if NO_KERNELS in text:
+        raise ModelError(
+            "ncu saw no kernel: the inference launched none on a card",
+            hint="on an engine that does: burnish profile MODEL --ncu --engine torch-eager",
         )
     start = text.find('"ID"')
     rows = list(csv.DictReader(io.StringIO(text[start:]))) if start >= 0 else []

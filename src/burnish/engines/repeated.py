@@ -1,7 +1,8 @@
 """A program that runs one model again and again, for profilers that watch from outside.
 
 `python -m burnish.engines.repeated REQUEST.json`; every inference is a range `Batch-N Forward`, as
-ONNX Runtime names them, so that readers know where each begins and ends.
+ONNX Runtime names them, so that readers know where each begins and ends. A profiler that waits to
+be let in (`ncu --profile-from-start off`) sees these and not what warms up.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,6 +24,7 @@ from burnish.engines.base import ENGINES, EngineOptions
 from burnish.store.stored import StoredModel
 from burnish.timing.counters import LAST_CACHE_MISSES, Counter, NotCountedError
 
+_DRIVER = "libcuda.so.1"
 _MARKERS = ("libnvToolsExt.so.1", "libnvToolsExt.so")
 Push = Callable[[str], None]
 Pop = Callable[[], None]
@@ -69,6 +72,8 @@ def main(request: Path) -> None:
     with ExitStack() as stack:
         for counter in counters.values():
             stack.enter_context(counter.on())
+        if (driver := _driver()) is not None:
+            stack.enter_context(_let_in(driver))
         for number in range(asked.runs):
             with _range(f"Batch-{number} Forward", push, pop):
                 session.run(feeds)
@@ -93,6 +98,28 @@ def _counted(counters: Mapping[str, Counter]) -> CacheMisses:
         return CacheMisses({name: counter.read() for name, counter in counters.items()})
     except NotCountedError as error:
         return CacheMisses(reason=str(error))
+
+
+def _driver() -> ctypes.CDLL | None:
+    """Return NVIDIA's driver if the session has loaded it; a session on a CPU has not."""
+    with suppress(OSError, AttributeError):
+        return ctypes.CDLL(_DRIVER, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+    return None
+
+
+@contextmanager
+def _let_in(driver: ctypes.CDLL) -> Iterator[None]:
+    """Let a profiler see what happens meanwhile; the driver wants a context to be told that."""
+    context = ctypes.c_void_p()
+    driver.cuCtxGetCurrent(ctypes.byref(context))
+    if not context:
+        driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+        driver.cuCtxSetCurrent(context)
+    driver.cuProfilerStart()
+    try:
+        yield
+    finally:
+        driver.cuProfilerStop()
 
 
 @contextmanager

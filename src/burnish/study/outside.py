@@ -25,6 +25,8 @@ from burnish.runtime import folder as compiled
 from burnish.study.inputs import FedModel
 
 _LIMIT_S = 1800.0
+_WARMING = 3
+"""Inferences before one that is counted: the first load kernels, the second may capture them."""
 _FROM = {
     "nsys": "Nsight Systems, https://developer.nvidia.com/nsight-systems",
     "ncu": "Nsight Compute, https://developer.nvidia.com/nsight-compute",
@@ -59,14 +61,19 @@ def nsys(
 
 
 def ncu(subject: FedModel, engine: str, options: EngineOptions, *, folder: Path) -> MemoryTraffic:
-    """Return what one inference moves, from the counters of Nsight Compute."""
+    """Return what one inference moves, from the counters of Nsight Compute.
+
+    It stops at every kernel, so it is let in for one inference only, after those that warm up;
+    and it leaves the card's caches and clocks as that inference finds them.
+    """
     target = folder / "recorded.csv"
     _watched(
         [
             require("ncu"), "--csv", "--page", "raw", "--metrics", ",".join(traffic.METRICS),
-            "--target-processes", "all", "--log-file", str(target),
+            "--target-processes", "application-only", "--profile-from-start", "off",
+            "--cache-control", "none", "--clock-control", "none", "--log-file", str(target),
         ],
-        request(subject, engine, options, folder=folder, repeats=Repeats(0, 1)),
+        request(subject, engine, options, folder=folder, repeats=Repeats(_WARMING, 1)),
         log=target,
     )  # fmt: skip
     kernels = traffic.of_ncu(_written(target, "ncu").read_text(errors="replace"), runs=1)
@@ -78,6 +85,7 @@ def ncu(subject: FedModel, engine: str, options: EngineOptions, *, folder: Path)
         least,
         unknown,
         kernels,
+        planned_bytes=_planned(subject),
     )
 
 

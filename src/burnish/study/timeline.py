@@ -47,7 +47,7 @@ from burnish.trace.graph_units import GraphIndex
 from burnish.trace.graph_units import units as units_of
 from burnish.trace.grouping import GroupLibrary, library
 from burnish.trace.numbering import USUAL, numbered
-from burnish.trace.runs import warm
+from burnish.trace.runs import joined, warm
 
 DISPATCH_S = 1e-6
 """What an engine spends between two nodes, where the device's file does not tell."""
@@ -56,7 +56,7 @@ _DISTURBED = (
     "else was using the machine; {} is taken, from the nodes alone"
 )
 ENGINE = "onnxruntime-cpu"
-_RECORDINGS, _SHORT_S = 3, 2.0
+_RECORDINGS, _SHORT_S = 5, 1.2
 """How often a timeline is recorded, where the runs without one took less than this."""
 _BATCH_NAMES = ("batch", "batch_size", "N")
 
@@ -231,23 +231,34 @@ def _run(request: TimelineRequest, subject: FedModel) -> tuple[Trace, float, flo
                 hint="use one that does: --engine onnxruntime-cpu",
             )
         plain_s = [unprofiled_s(t, one.plain_s) for t, one in zip(traces, found, strict=True)]
-        steady = steadiest(traces, plain_s)
-        call_s = call_cost_beside(session, arrays, plain_s[steady])
-    return traces[steady], plain_s[steady], call_s
+        trace, took_s = one_of(traces, plain_s)
+        call_s = call_cost_beside(session, arrays, took_s)
+    return trace, took_s, call_s
 
 
-def steadiest(traces: Sequence[Trace], plain_s: Sequence[float]) -> int:
-    """Return the recording in which profiling cost as much as it usually does, by place.
+def one_of(traces: Sequence[Trace], plain_s: Sequence[float]) -> tuple[Trace, float]:
+    """Return recordings of the same as one, and how long an inference takes without one.
 
-    A processor that becomes faster or slower between the runs without a profile and those with
-    one makes their difference say nothing of the profile.
+    A processor is now faster and now slower, also between the runs without a profile and those
+    with one. So each is made as long as the usual one with a profile, and what is left of a node
+    is its part of the whole. A device has a clock of its own: of what it did, that recording is
+    taken in which profiling cost the usual.
     """
-    runs_s = [[span.duration_s for span in t.spans if span.category == "run"] for t in traces]
-    costs = [
-        statistics.median(lengths_s or [0.0]) / plain
-        for lengths_s, plain in zip(runs_s, plain_s, strict=True)
-    ]
-    return costs.index(statistics.median_low(costs))
+    lengths_s = [_usual_s(trace) for trace in traces]
+    costs = [length_s / took_s for length_s, took_s in zip(lengths_s, plain_s, strict=True)]
+    if not all(lengths_s) or any(s.category in DEVICE for trace in traces for s in trace.spans):
+        steady = costs.index(statistics.median_low(costs))
+        return traces[steady], plain_s[steady]
+    usual_s = statistics.median(plain_s)
+    profiled_s = statistics.median(costs) * usual_s
+    return joined(traces, [profiled_s / length_s for length_s in lengths_s]), usual_s
+
+
+def _usual_s(trace: Trace) -> float:
+    """Return how long an inference of a recording took; 0: it marks none."""
+    return statistics.median(
+        [span.duration_s for span in trace.spans if span.category == "run"] or [0.0]
+    )
 
 
 def is_blind(trace: Trace) -> bool:

@@ -50,6 +50,31 @@ def warm(trace: Trace) -> Trace:
     return replace(last_runs(trace, trace.runs - 1), notes=(*trace.notes, note))
 
 
+def joined(traces: Sequence[Trace], factors: Sequence[float]) -> Trace:
+    """Return recordings of the same as one, each after the others and its times multiplied."""
+    spans, runs, begin_s = list[Span](), 0, 0.0
+    for trace, factor in zip(traces, factors, strict=True):
+        before = len(spans)
+
+        def moved(place: int | None, by: int = before) -> int | None:
+            return None if place is None else place + by
+
+        spans += [
+            replace(
+                span,
+                start_s=begin_s + factor * span.start_s,
+                duration_s=factor * span.duration_s,
+                run=span.run + runs if span.run >= 0 else span.run,
+                parent=moved(span.parent),
+                cause=moved(span.cause),
+            )
+            for span in trace.spans
+        ]
+        runs += trace.runs
+        begin_s = max((span.end_s for span in spans), default=0.0)
+    return replace(traces[0], spans=tuple(spans), runs=runs)
+
+
 def last_runs(trace: Trace, runs: int) -> Trace:
     """Return the last `runs` runs of a trace, from 0; what lies outside of runs is dropped."""
     first = max(0, trace.runs - runs)
