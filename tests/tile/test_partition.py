@@ -115,6 +115,13 @@ def test_narrow_layers_are_one_kernel() -> None:
     assert len(groups) == 1
 
 
+def test_layers_of_many_rows_are_one_kernel_on_one_core_too() -> None:
+    # alone, each layer takes its whole output for a tile, and no scratch holds that of another
+    one_core = machine(for_cores(load("x86-avx512"), 1))
+    groups = partition(chain_of_layers(2_073_600, 64, 4), one_core).groups
+    assert len(groups) == 1
+
+
 def test_a_matrix_product_and_the_softmax_of_its_rows_are_one_kernel() -> None:
     assert len(partition(scores(98304, 64, 128), AVX2).groups) == 1
 

@@ -58,6 +58,10 @@ class Predictions:
         known = self._tiles.get(group.anchor.output)
         space, seeds = (self.space, []) if known is None else (self.again, [known])
         ranking = candidates(group, self.graph, self.machine, space, seeds, self.orders)
+        if not ranking.candidates and seeds:
+            # alone, the anchor may have wanted its whole output as one tile, from which tiles that
+            # leave room for what others hand it are far away
+            ranking = candidates(group, self.graph, self.machine, space, (), self.orders)
         if not ranking.candidates:
             return ranking.reason
         work = sum(op.work for op in group.ops)
