@@ -1,6 +1,6 @@
 """Emitted Triton kernels for zoo models on a GPU, against PyTorch in CUDA graphs, interleaved.
 
-    python benchmarks/gpu_kernels.py --cases nerf-mlp,vit-s32:1,vit-s32:64 [--out FOLDER]
+    python benchmarks/gpu_kernels.py --cases nerf-mlp,vit-s32:1,vit-s32:64|unseen [--out FOLDER]
         [--modes eager,default,default+channels-last,ort,ort-rewritten] [--autotune vit-s32:1]
         [--ablate vit-s32:1] [--late vit-s32:1]
 
@@ -33,6 +33,14 @@ ALL = (
     "bert-base:1,vit-s32:1"
 )
 """The issue's table; what takes long to prepare is begun first."""
+UNSEEN = (
+    "timm.swinv2_tiny_window8_256,timm.fastvit_t8,timm.coat_tiny,timm.efficientnet_b0,"
+    "timm.densenet121,timm.regnety_008,timm.mobilenetv3_large_100,timm.levit_128s,"
+    "timm.convnext_tiny,timm.poolformer_s12,timm.mobileone_s0,timm.mixer_s16_224,"
+    "timm.deit3_small_patch16_224,timm.resnet50,networks.segformer_b0,networks.edsr,"
+    "networks.wavenet,wav2vec2,dinov2,gpt2,t5-encoder,roberta,distilbert,whisper-encoder,unet"
+)
+"""What nothing was made on (`gpu_unseen.py`), and models of the zoo that Welder's table lacks."""
 OWN = ("cases", "prepare_s", "measure_s", "at_once", "out")
 """Options of this script that `gpu_case.py` does not have."""
 PLANS = ("none", "element-wise", "full+late", "full")
@@ -98,7 +106,7 @@ def started(case: str, asked: argparse.Namespace, said: queue.Queue[tuple[str, s
 def prepared(asked: argparse.Namespace) -> tuple[dict[str, Child], list[str]]:
     """Prepare all cases side by side; return them, and which are ready."""
     said: queue.Queue[tuple[str, str]] = queue.Queue()
-    waiting = asked.cases.split(",")
+    waiting = {"unseen": UNSEEN}.get(asked.cases, asked.cases).split(",")
     children: dict[str, Child] = {}
     busy: set[str] = set()
     ready: list[str] = []
