@@ -1,6 +1,6 @@
 """Emitted Triton kernels for zoo models on a GPU, against PyTorch in CUDA graphs, interleaved.
 
-    python benchmarks/gpu_kernels.py --cases nerf-mlp,vit-s32:1,vit-s32:64 [--out FOLDER]
+    python benchmarks/gpu_kernels.py --cases nerf-mlp,vit-s32:1,vit-s32:64|unseen [--out FOLDER]
         [--modes eager,default,default+channels-last,ort,ort-rewritten] [--autotune vit-s32:1]
         [--ablate vit-s32:1] [--late vit-s32:1]
 
@@ -33,7 +33,15 @@ ALL = (
     "bert-base:1,vit-s32:1"
 )
 """The issue's table; what takes long to prepare is begun first."""
-OWN = ("cases", "prepare_s", "measure_s", "at_once", "out")
+UNSEEN = (
+    "timm.swinv2_tiny_window8_256,timm.fastvit_t8,timm.coat_tiny,timm.efficientnet_b0,"
+    "timm.densenet121,timm.regnety_008,timm.mobilenetv3_large_100,timm.levit_128s,"
+    "timm.convnext_tiny,timm.poolformer_s12,timm.mobileone_s0,timm.mixer_s16_224,"
+    "timm.deit3_small_patch16_224,timm.resnet50,networks.segformer_b0,networks.edsr,"
+    "networks.wavenet,wav2vec2,dinov2,gpt2,t5-encoder,roberta,distilbert,whisper-encoder,unet"
+)
+"""What nothing was made on (`gpu_unseen.py`), and models of the zoo that Welder's table lacks."""
+OWN = ("cases", "prepare_s", "measure_s", "at_once", "out", "after", "after_s")
 """Options of this script that `gpu_case.py` does not have."""
 PLANS = ("none", "element-wise", "full+late", "full+bare", "full+deep", "full")
 """Plans from many kernels to few; behind `+` is how kernels are started (`STARTS`)."""
@@ -98,7 +106,7 @@ def started(case: str, asked: argparse.Namespace, said: queue.Queue[tuple[str, s
 def prepared(asked: argparse.Namespace) -> tuple[dict[str, Child], list[str]]:
     """Prepare all cases side by side; return them, and which are ready."""
     said: queue.Queue[tuple[str, str]] = queue.Queue()
-    waiting = asked.cases.split(",")
+    waiting = {"unseen": UNSEEN}.get(asked.cases, asked.cases).split(",")
     children: dict[str, Child] = {}
     busy: set[str] = set()
     ready: list[str] = []
@@ -122,6 +130,13 @@ def prepared(asked: argparse.Namespace) -> tuple[dict[str, Child], list[str]]:
     for case in busy:
         children[case].stop(f"not prepared within {asked.prepare_s} s")
     return children, ready
+
+
+def wait_for(file: Path | None, most_s: float) -> None:
+    """Wait until somebody else, who has the card before us, has written a file."""
+    end = time.monotonic() + most_s
+    while file is not None and not file.exists() and time.monotonic() < end:
+        time.sleep(0.5)
 
 
 def measured(child: Child, limit_s: float) -> None:
@@ -190,6 +205,8 @@ def main() -> None:
     parser.add_argument("--prepare-s", type=float, default=400)
     parser.add_argument("--measure-s", type=float, default=60, help="for each case")
     parser.add_argument("--at-once", type=int, default=17)
+    parser.add_argument("--after", type=Path, help="measure when this file is there")
+    parser.add_argument("--after-s", type=float, default=120, help="or so long after preparing")
     parser.add_argument("--folder", default="/tmp/burnish_gpu_kernels")
     parser.add_argument("--out", default=os.environ.get("OUT", "out"))
     asked = parser.parse_args()
@@ -204,6 +221,7 @@ def main() -> None:
         return results
 
     write()
+    wait_for(asked.after, asked.after_s)
     for case in ready:
         measured(children[case], asked.measure_s)
         write()

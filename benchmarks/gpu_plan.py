@@ -51,9 +51,13 @@ def parse_case(text: str) -> Case:
 
 
 def build(case: Case, *, small: bool) -> Module:
-    """Return the zoo's model in fp16."""
+    """Return a model in fp16, the zoo's or one that nothing was made on."""
+    from gpu_unseen import built, is_unseen
+
     from burnish.zoo.entry import MODELS, NetworkOptions
 
+    if is_unseen(case.name):
+        return built(case.name, case.batch)
     options = NetworkOptions(
         batch=case.batch,
         sequence=None if small else case.sequence or SEQUENCES.get(case.name),

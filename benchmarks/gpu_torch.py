@@ -33,12 +33,15 @@ Module = Any
 
 
 def built(name: str, batch: int, device: str, *, small: bool) -> tuple[Module, dict[str, Any]]:
-    """Return a model of the zoo in f16 (f32 on a CPU) and its inputs, on a device."""
+    """Return a model in f16 (f32 on a CPU, for the zoo's) and its inputs, on a device."""
+    import gpu_unseen
+
     from burnish.zoo.entry import MODELS, NetworkOptions
 
     precision = "fp32" if device == "cpu" else "fp16"
     options = NetworkOptions(precision=precision, batch=batch, small=small)
-    made = MODELS[name].build(options)
+    unseen = gpu_unseen.is_unseen(name)
+    made = gpu_unseen.built(name, batch) if unseen else MODELS[name].build(options)
     return made.module.to(device), {key: each.to(device) for key, each in made.inputs.items()}
 
 

@@ -1,0 +1,98 @@
+"""Models for `gpu_kernels.py` that no kernel, rule or price was made on.
+
+`networks.NAME` is a function of `networks.py`, `timm.NAME` a model of timm with random weights, and
+the names of `PUBLISHED` are configurations of `transformers`. They are modules of fp16 with one
+input, at the batch that is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from networks import Built, image, published, seeded
+from torch import Tensor, nn
+
+from burnish.zoo.entry import BuiltModel
+
+STILL = 1e-2
+"""A scale up to which a branch that it scales would be lost among roundings."""
+
+
+@seeded
+def wav2vec2() -> Built:
+    """Return wav2vec 2.0 (base) on a second of sound."""
+    return published("Wav2Vec2Model", "Wav2Vec2Config"), (torch.randn(1, 16_000),)
+
+
+@seeded
+def dinov2() -> Built:
+    """Return DINOv2 (small) on one image."""
+    network = published(
+        "Dinov2Model", "Dinov2Config", hidden_size=384, num_attention_heads=6, image_size=224,
+        patch_size=14,
+    )  # fmt: skip
+    return network, image()
+
+
+PUBLISHED: Mapping[str, Callable[[], Built]] = {"wav2vec2": wav2vec2, "dinov2": dinov2}
+
+
+def is_unseen(name: str) -> bool:
+    """Say whether a name is one of this file's rather than of the zoo."""
+    return name in PUBLISHED or "." in name
+
+
+def built(name: str, batch: int) -> BuiltModel:
+    """Return a model in fp16 with its inputs, as the zoo returns its own."""
+    network, (given,) = _factory(name)()
+    _stirred(network)
+    floats = given.is_floating_point()
+    whole = _more(given, batch).half() if floats else _more(given, batch)
+    return BuiltModel(_Flat(network.half()).eval(), {"given": whole}, {}, ("found",), {})
+
+
+def _factory(name: str) -> Callable[[], Built]:
+    """Return what makes a model and inputs for it, in fp32 at batch 1."""
+    place, _, own = name.partition(".")
+    if name in PUBLISHED:
+        return PUBLISHED[name]
+    if place == "networks":
+        found: Callable[[], Built] = getattr(importlib.import_module("networks"), own)
+        return found
+
+    @seeded
+    def of_timm() -> Built:
+        timm: Any = importlib.import_module("timm")
+        network: Any = timm.create_model(own, pretrained=False)
+        return network, image(network.default_cfg["input_size"][-1])
+
+    return of_timm
+
+
+def _more(given: Tensor, batch: int) -> Tensor:
+    """Return so many different samples."""
+    return torch.cat([given.roll(7 * number, -1) for number in range(batch)])
+
+
+def _stirred(network: nn.Module) -> None:
+    """Give branches that begin as nothing (a scale of 1e-6) a weight, so that errors show."""
+    torch.manual_seed(1)
+    for each in network.parameters():
+        if each.numel() > 1 and float(each.abs().max()) <= STILL and float(each.abs().min()) > 0:
+            nn.init.uniform_(each, 0.1, 0.3)
+
+
+class _Flat(nn.Module):
+    """A network whose result is one tensor, in a tuple."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, given: Tensor) -> tuple[Tensor]:
+        """Return what the network gives first."""
+        found = self.network(given)
+        return (found[0] if isinstance(found, tuple | list) else found,)
