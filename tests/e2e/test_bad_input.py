@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from e2e.conftest import Burnish
+from e2e.conftest import Burnish, command
 
 pytestmark = pytest.mark.slow
 
@@ -83,20 +83,20 @@ def _unbindable(path: Path) -> None:
         (_custom_domain, 3, "com.acme"),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "optimize", "verify", "bench", "profile", "compile"])
+@pytest.mark.parametrize("name", ["run", "optimize", "verify", "bench", "profile", "compile"])
 def test_a_model_that_cannot_be_used(
     burnish: Burnish,
     tmp_path: Path,
-    command: str,
+    name: str,
     make: Callable[[Path], None],
     code: int,
     found: str,
 ) -> None:
     make(tmp_path / "m.onnx")
     before = sorted(tmp_path.rglob("*"))
-    output = ("-o", tmp_path / "out") if command in ("run", "optimize", "compile") else ()
-    sizes = ("--shape", "n=2") if command == "compile" else ()
-    done = burnish(command, tmp_path / "m.onnx", *output, *sizes)
+    output = ("-o", tmp_path / "out") if name in ("run", "optimize", "compile") else ()
+    sizes = ("--shape", "n=2") if name == "compile" else ()
+    done = burnish(name, tmp_path / "m.onnx", *output, *sizes)
     _assert_two_lines(done, code, found)
     assert [path for path in sorted(tmp_path.rglob("*")) if path.suffix == ".onnx"] == [
         path for path in before if path.suffix == ".onnx"
@@ -134,13 +134,20 @@ def test_a_size_that_compiling_needs_is_named(burnish: Burnish, tmp_path: Path) 
     assert not (tmp_path / "folder").exists()
 
 
-@pytest.fixture
-def compiled(burnish: Burnish, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a small model, compiled for two rows."""
-    onnx.save(_model(), tmp_path / "m.onnx")
-    done = burnish("compile", "m.onnx", "--shape", "n=2", "--no-tune", "-o", "folder")
+    folder = tmp_path_factory.mktemp("compiled")
+    onnx.save(_model(), folder / "m.onnx")
+    done = command(folder, "compile", "m.onnx", "--shape", "n=2", "--no-tune", "-o", "folder")
     assert done.returncode == 0, done.stderr
-    return tmp_path / "folder"
+    return folder / "folder"
+
+
+@pytest.fixture
+def compiled(compiled_once: Path, tmp_path: Path) -> Path:
+    """Return a copy of it, to be damaged."""
+    return Path(shutil.copytree(compiled_once, tmp_path / "folder"))
 
 
 def test_a_compiled_model_computes_in_the_shell(
