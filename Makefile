@@ -11,8 +11,8 @@ OUT ?= out
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
 
-test: $(VENV)/.dev  ## all tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+test: $(VENV)/.dev  ## all tests, the long ones first
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-gpu:  ## what needs an NVIDIA card, with whatever Python has the libraries for it
 	PYTHONPATH=src:$(PYTHONPATH) $(PYTHON) -m pytest -p no:benchmark -m gpu tests/cuda

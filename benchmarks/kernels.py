@@ -238,7 +238,7 @@ def model_of(name: str, zoo: Path | None) -> ir.Model:
             raise SystemExit(f"{name} is a model of the zoo: say where to, --zoo FOLDER")
         found = sorted(zoo.glob(f"{name}*/**/*.onnx"))
         if not found:
-            words = ["export", name, "--small", "--batch", "1", "-o", str(zoo)]
+            words = ["export", name, "--small", "--batch", "1", "--store", str(zoo)]
             subprocess.run([sys.executable, "-m", "burnish", "-q", *words], check=True)
             found = sorted(zoo.glob(f"{name}*/**/*.onnx"))
         path = found[0]

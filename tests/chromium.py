@@ -157,6 +157,6 @@ def browser(*more: str) -> Iterator[Browser]:
             yield Browser(commands, answers).attach()
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=600)
             os.close(commands)
             os.close(answers)

@@ -36,6 +36,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="accept changed golden files")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take long, so that the short ones fill what is left."""
+    long = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in long)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Keep what is measured out of the user's ledger, and tests apart from each other."""
     os.environ["BURNISH_LEDGER"] = str(_LEDGERS / f"{uuid.uuid4().hex}.sqlite")

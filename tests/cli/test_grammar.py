@@ -118,6 +118,17 @@ def test_the_page_of_all_options_has_all_of_them() -> None:
          "write --scale WHAT=FACTOR; see burnish whatif --help"),
         (["bench", "m", "--json=1"], "burnish bench: option '--json' does not take a value",
          "see burnish bench --help"),
+        (["bench", "m", "--rounds", "1", "--rounds", "2"], "one --rounds is taken here, and 2 were",
+         "write it once; see burnish bench --help"),
+        (["verify", "m", "--data", "a", "--data", "b", "--data", "a"],
+         "one --data is taken here, and 3 were given", "write it once; see burnish verify --help"),
+        (["optimize", "m", "--verify", "--no-verify"], "one --verify or --no-verify is taken here",
+         "write it once; see burnish optimize --help"),
+        (["bench", "m", "--rounds", "1_0"], "--rounds '1_0' is not a whole number", "--rounds 20"),
+        (["profile", "m", "--runs", "²"], "--runs '²' is not a whole number", "see burnish"),
+        (["export", "m", "--opset", "9" * 20], "is not a whole number", "see burnish export"),
+        (["verify", "m", "--atol", "nan"], "--atol 'nan' is not a number", "--atol 0.001; see"),
+        (["verify", "m", "--rtol", "1e400"], "--rtol '1e400' is not a number", "--rtol 0.001; see"),
         (["zoo", "lst"], "burnish zoo has no command 'lst'", "did you mean 'list'?"),
         (["zoo", "list", "--json=1"], "option '--json' does not", "see burnish zoo list --help"),
         (["-x"], "burnish has no option -x", "see burnish --help"),
@@ -136,6 +147,11 @@ def test_what_is_not_understood_says_what_to_write(
     told, advice = capsys.readouterr().err.splitlines()[-2:]
     assert problem in told
     assert hint in advice
+
+
+def test_a_flag_that_is_written_twice_is_still_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["zoo", "list", "--json", "--json"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

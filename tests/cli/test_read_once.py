@@ -1,4 +1,4 @@
-"""The four walks read and hash each model once, however many parts of burnish look at it."""
+"""The four walks read, hash and infer each model once, however many parts of burnish look at it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import onnx
+import onnx_ir as ir
 import pytest
 
 from burnish.cli.main import run
 from burnish.core import hashing, remembered
 from burnish.store import onnx_files
+from burnish.store.graph import GraphRecord
+from burnish.study import inputs
 
 MODEL = """
 <ir_version: 8, opset_import: ["": 17]>
@@ -38,10 +41,10 @@ def model(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Counter[str]]:
-    """Return how often files of each name were parsed and hashed in this process."""
+    """Return how often files were parsed and hashed in this process, and graphs inferred."""
     monkeypatch.setattr(remembered, "SETTLED_S", -60.0)
-    counts: dict[str, Counter[str]] = {"parsed": Counter(), "hashed": Counter()}
-    parse, key = onnx_files._parsed, hashing.file_key
+    counts: dict[str, Counter[str]] = {"parsed": Counter(), "hashed": Counter(), "graph": Counter()}
+    parse, key, infer = onnx_files._parsed, hashing.file_key, inputs.graph_of
 
     def parsed(path: Path) -> onnx.ModelProto:
         counts["parsed"][path.name] += 1
@@ -51,13 +54,20 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Counter[str]]:
         counts["hashed"][path.name] += 1
         return key(path)
 
+    def inferred(
+        model: ir.Model, sizes: Mapping[str, int], *, shapes: Mapping[str, tuple[int, ...]]
+    ) -> GraphRecord:
+        counts["graph"][f"{[node.op_type for node in model.graph]} at {sizes}, {shapes}"] += 1
+        return infer(model, sizes, shapes=shapes)
+
     monkeypatch.setattr(onnx_files, "_parsed", parsed)
+    monkeypatch.setattr(inputs, "graph_of", inferred)
     monkeypatch.setattr(onnx_files, "file_key", hashed)
     return counts
 
 
 WALKS = {
-    "run": ("run", "-o", "out", "--rounds", "3", "--budget", "2s", "--engine", "onnxruntime-cpu"),
+    "run": ("run", "-o", "out", "--rounds", "1", "--budget", "1s", "--engine", "onnxruntime-cpu"),
     "optimize": ("optimize", "-o", "optimized.onnx"),
     "compile": ("compile", "-o", "folder", "--no-tune", "--shape", "batch=4"),
     "profile": ("profile", "--runs", "2"),
@@ -65,9 +75,13 @@ WALKS = {
 }
 
 
+GRAPHS = {"run": 2, "optimize": 0, "compile": 0, "profile": 1, "whatif": 1}
+"""How many graphs at given sizes a walk looks at: a run at the original and the optimised one."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("walk", WALKS)
-def test_a_walk_reads_and_hashes_its_model_once(
+def test_a_walk_reads_hashes_and_infers_its_model_once(
     walk: str,
     model: Path,
     seen: Mapping[str, Counter[str]],
@@ -80,3 +94,5 @@ def test_a_walk_reads_and_hashes_its_model_once(
     assert seen["parsed"]["model.onnx"] == 1
     assert seen["hashed"]["model.onnx"] <= 1
     assert max(seen["hashed"].values(), default=0) <= 1
+    assert max(seen["graph"].values(), default=0) <= 1
+    assert len(seen["graph"]) == GRAPHS[walk]

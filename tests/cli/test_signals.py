@@ -60,7 +60,7 @@ def test_the_first_signal_is_raised_and_after_the_work_they_end_the_process(
     assert process.stdout.readline() == f"{number.name} {128 + number}\n"
     time.sleep(0.3)
     process.send_signal(number)
-    assert process.wait(timeout=30) in (-number, 128 + number)
+    assert process.wait(timeout=600) in (-number, 128 + number)
     process.stdout.close()
 
 
@@ -71,10 +71,10 @@ def test_a_second_signal_ends_a_process_that_is_busy_in_a_library(tmp_path: Path
     time.sleep(0.5)
     assert process.poll() is None
     process.send_signal(signal.SIGHUP)
-    assert process.wait(timeout=30) == 129
+    assert process.wait(timeout=600) == 129
     assert process.stdout is not None
     process.stdout.close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while is_running(int(child)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not is_running(int(child))

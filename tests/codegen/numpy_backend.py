@@ -38,11 +38,13 @@ class NumpyBackend(Backend):
     comment: str = "#"
 
     def layouts(self, graph: TileGraph) -> Layouts:
+        """Return that all tensors lie as ONNX says."""
         return {}
 
     def emit(
         self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
     ) -> tuple[EmittedKernel]:
+        """Return one kernel: the group as text."""
         tensors = {name: graph.tensors[name] for name in (*group.inputs, *group.written)}
         text = str(TileGraph(tensors, group.inputs, group.outputs, group.ops))
         arguments = (*group.inputs, *group.outputs)
@@ -50,14 +52,17 @@ class NumpyBackend(Backend):
         return (kernel,)
 
     def build(self, sources: Mapping[str, str]) -> BuiltCode:
+        """Return the files of the folder: each text as it is."""
         files = {f"{KERNELS}/{name}.txt": source.encode() for name, source in sources.items()}
         return BuiltCode(files, {})
 
     def listing(self, source: str) -> tuple[str, str]:
+        """Return what `--dump` writes beside a kernel."""
         return ".listing", source
 
 
 def open_numpy(_name: str, threads: int) -> NumpyBackend:
+    """Return the back end; there is one device."""
     return NumpyBackend(machine(for_cores(load("x86-avx2"), threads)))
 
 
@@ -65,13 +70,16 @@ class NumpyRunner:
     """Runs kernels that are text."""
 
     def lacks(self, requires: Collection[str]) -> tuple[str, ...]:
+        """Return what a folder needs and is not here."""
         return tuple(requires)
 
     def launch_findings(self, target: str, launch: Mapping[str, int]) -> Iterator[str]:
+        """Yield what is wrong with how a kernel is to be launched."""
         if launch:
             yield "NumPy is told nothing"
 
     def load(self, folder: Path, table: KernelTable) -> NumpyCode:
+        """Return all kernels of a folder."""
         return NumpyCode({name: _graph(folder / KERNELS / f"{name}.txt") for name in table.calls})
 
 
@@ -88,14 +96,16 @@ class NumpyCode:
     plan: Plan | None = None
 
     def open(self, program: Program) -> Executable:
+        """Return a plan that can be run."""
         return HostExecutable(program, NumpyCode(self.graphs, program.plan))
 
     def call(self) -> NumpyCall:
+        """Return one inference, with memory of its own."""
         assert self.plan is not None
         return NumpyCall(self.plan, self.graphs)
 
     def close(self) -> None:
-        pass
+        """Give back nothing: there is nothing."""
 
 
 class NumpyCall:
@@ -107,9 +117,11 @@ class NumpyCall:
         self._arrays: dict[str, Array] = {}
 
     def point(self, name: str, array: Array) -> None:
+        """Say where a tensor lies."""
         self._arrays[name] = array
 
     def run(self, first: int, count: int) -> None:
+        """Run so many steps of the plan."""
         for step in self._plan.steps[first : first + count]:
             assert isinstance(step, KernelStep)
             graph = self._graphs[step.kernel]

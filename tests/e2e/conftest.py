@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,21 +16,18 @@ ROOT = Path(__file__).parents[2]
 Burnish = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+def command(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Return what `burnish` with these arguments gave in a folder."""
+    words = [sys.executable, "-m", "burnish", *map(str, arguments)]
+    return subprocess.run(
+        words, cwd=folder, capture_output=True, text=True, check=False, timeout=600
+    )
+
+
 @pytest.fixture
 def burnish(tmp_path: Path) -> Burnish:
     """Return a function that runs `burnish` with arguments, in an empty folder."""
-
-    def call(*arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "burnish", *map(str, arguments)],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=240,
-        )
-
-    return call
+    return functools.partial(command, tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ def _burnish(
     words = [sys.executable, "-m", "burnish", *map(str, arguments)]
     command: Sequence[str] = ["sh", "-c", f'{prefix} exec "$@"', "sh", *words]
     return subprocess.run(
-        command, cwd=folder, capture_output=True, check=False, timeout=240,
+        command, cwd=folder, capture_output=True, check=False, timeout=600,
         env={**os.environ, "BURNISH_CACHE": str(folder / "cache"), **(environment or {})},
     )  # fmt: skip
 
@@ -77,7 +77,7 @@ def test_a_closed_pipe_changes_no_outcome(
     _model(tmp_path / "m.onnx")
     _model(tmp_path / "other.onnx", factor=2.0)
     done = subprocess.run(
-        [sys.executable, "-m", "burnish", *arguments], cwd=tmp_path, check=False, timeout=240,
+        [sys.executable, "-m", "burnish", *arguments], cwd=tmp_path, check=False, timeout=600,
         stdout=closed_pipe, stderr=closed_pipe if both else subprocess.PIPE,
     )  # fmt: skip
     assert done.returncode == code
@@ -151,7 +151,7 @@ def test_a_narrow_terminal_shows_whole_words(tmp_path: Path) -> None:
     command = f"stty cols 20; {sys.executable} -m burnish model show m.onnx"
     done = subprocess.run(
         [script, "-qec", command, "/dev/null"], cwd=tmp_path, capture_output=True, check=False,
-        timeout=240, stdin=subprocess.DEVNULL,
+        timeout=600, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode == 0
     assert b"parameters" in done.stdout

@@ -37,14 +37,14 @@ class Started:
         return [one for one in marked(self.mark) if one != self.process.pid]
 
     def wait_for_descendant(self) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not self.descendants():
             assert self.process.poll() is None, self.process.communicate()[1]
             assert time.monotonic() < deadline
             time.sleep(0.05)
         time.sleep(0.5)
 
-    def assert_gone(self, within_s: float = 2.0) -> None:
+    def assert_gone(self, within_s: float = 20.0) -> None:
         deadline = time.monotonic() + within_s
         while self.descendants() and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -130,7 +130,7 @@ def test_a_signal_ends_a_command_with_a_message_and_all_it_started(
     started = bench(start, example)
     started.wait_for_descendant()
     started.process.send_signal(number)
-    output, errors = started.process.communicate(timeout=30)
+    output, errors = started.process.communicate(timeout=600)
     assert started.process.returncode == 128 + number
     assert errors.endswith(f"interrupted by {number.name}; run the same command again to go on\n")
     assert "Traceback" not in errors
@@ -147,7 +147,7 @@ def test_sigterm_ends_every_command_so(
     started = command(start, example)
     started.wait_for_descendant()
     started.process.terminate()
-    _, errors = started.process.communicate(timeout=30)
+    _, errors = started.process.communicate(timeout=600)
     assert started.process.returncode == 143, errors
     assert "interrupted by SIGTERM" in errors
     started.assert_gone()
@@ -163,9 +163,9 @@ def test_a_killed_command_takes_its_children_with_it_and_the_next_sweeps(
     started = command(start, example)
     started.wait_for_descendant()
     started.process.kill()
-    started.process.communicate(timeout=30)
+    started.process.communicate(timeout=600)
     started.assert_gone()
     assert list(started.scratch.iterdir()) != []
     after = start("verify", example, "--samples", "1")
-    assert after.process.wait(timeout=120) == 0
+    assert after.process.wait(timeout=600) == 0
     assert list(started.scratch.iterdir()) == []

@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 
 import jsonschema
+import numpy as np
+import onnx
+import onnx.parser
 import pytest
 
 from burnish.cli.commands import COMMANDS
@@ -15,26 +18,32 @@ from e2e.conftest import Burnish
 
 pytestmark = pytest.mark.slow
 
+MODEL = """
+<ir_version: 8, opset_import: ["": 17]>
+agraph (float[batch, 8] x) => (float[batch, 8] y)
+<float one = {1.0}, float half = {0.5}, float root = {1.4142135}>
+{
+    product = MatMul(x, wide)
+    scaled = Div(product, root)
+    curve = Erf(scaled)
+    shifted = Add(curve, one)
+    gated = Mul(product, shifted)
+    middle = Mul(gated, half)
+    y = MatMul(middle, narrow)
+}
+"""
+"""The least in which something can be fused, cut out and compiled."""
+QUICK = ("--engine", "onnxruntime-cpu", "--rounds", "1", "--budget", "1")
 CALLS = {
-    "run": (
-        "{model}",
-        "-o",
-        "out",
-        "--engine",
-        "onnxruntime-cpu",
-        "--rounds",
-        "1",
-        "--budget",
-        "1",
-    ),
+    "run": ("{model}", "-o", "out", *QUICK),
     "optimize": ("{model}", "-o", "m.onnx"),
     "prune": ("{model}", "-o", "small.onnx", "--keep", "0.8", "--budget", "0"),
     "sensitivity": ("{model}", "--samples", "4"),
-    "compile": ("{model}", "-o", "c", "--shape", "batch=1,sequence=8", "--no-tune"),
+    "compile": ("{model}", "-o", "c", "--shape", "batch=2", "--no-tune"),
     "explain": ("{model}",),
     "distill": ("{model}", "--pattern", "gelu", "-o", "parts"),
     "verify": ("{model}",),
-    "bench": ("{model}", "--engine", "onnxruntime-cpu", "--rounds", "1", "--budget", "1"),
+    "bench": ("{model}", *QUICK),
     "profile": ("{model}",),
     "graph": ("{model}", "-o", "g.svg"),
     "whatif": ("{model}", "--sweep"),
@@ -49,9 +58,23 @@ CALLS = {
 }
 
 
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a small model, with weights that matter."""
+    proto = onnx.parser.parse_model(MODEL)
+    rng = np.random.default_rng(0)
+    for name, shape in {"wide": (8, 16), "narrow": (16, 8)}.items():
+        values = rng.standard_normal(shape, np.float32)
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(values, name))
+    onnx.save(proto, path := tmp_path_factory.mktemp("model") / "model.onnx")
+    return path
+
+
 @pytest.mark.parametrize("command", CALLS)
-def test_the_document_fits_its_schema(burnish: Burnish, example: Path, command: str) -> None:
-    places = {"model": str(example), "store": str(example.parents[1])}
+def test_the_document_fits_its_schema(
+    burnish: Burnish, model: Path, example: Path, command: str
+) -> None:
+    places = {"model": str(model), "store": str(example.parents[1])}
     words = [word.format(**places) for word in CALLS[command]]
     done = burnish("-q", *command.split(), *words, "--json")
     assert done.returncode == 0, done.stderr
@@ -71,10 +94,10 @@ def test_every_document_is_tried() -> None:
     assert set(CALLS) | ELSEWHERE == {*COMMANDS, "doctor --probe"}
 
 
-def test_running_what_was_compiled_is_a_document(burnish: Burnish, example: Path) -> None:
-    sizes = ("--shape", "batch=1,sequence=8")
-    assert burnish("compile", example, "-o", "c", *sizes, "--no-tune").returncode == 0
-    assert burnish("inputs", example, "-o", "x.npz", *sizes).returncode == 0
+def test_running_what_was_compiled_is_a_document(burnish: Burnish, model: Path) -> None:
+    sizes = ("--shape", "batch=2")
+    assert burnish("compile", model, "-o", "c", *sizes, "--no-tune").returncode == 0
+    assert burnish("inputs", model, "-o", "x.npz", *sizes).returncode == 0
     done = burnish("-q", "exec", "c", "--input", "x.npz", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     ((kind, schema),) = document_types("exec")

@@ -65,7 +65,7 @@ def _python(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
+        timeout=600,
     )
 
 
@@ -107,6 +107,14 @@ def test_other_commands_take_the_folder(home: Path, words: list[str]) -> None:
 def test_the_operator_is_shaped_and_counted(home: Path) -> None:
     done = _python(home, "-c", COUNT)
     assert done.stdout.split() == ["[5,", "3]", "180.0"], done.stderr
+
+
+def test_both_pass_the_linter_as_they_are(home: Path) -> None:
+    own = home / "src" / "burnish"
+    places = ["operators/families/newcomer_operator.py", "codegen/numpy_backend.py"]
+    words = ["ruff", "check", "--no-cache", "--config", str(TESTS.parent / "pyproject.toml")]
+    done = _python(home, "-m", *words, *(str(own / place) for place in [*places, "core"]))
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_misspelt_target_is_led_to_it(home: Path) -> None:

@@ -82,7 +82,7 @@ def served(command: list[str], port: int) -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=600)
 
 
 def free_port() -> int:

@@ -53,7 +53,7 @@ def one_node(
         for name, kind in zip(kept, kinds, strict=True)
     ]
     graph = helper.make_graph([node], "one", values, given, initializer=held)
-    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid(domain or "com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
 

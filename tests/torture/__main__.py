@@ -27,7 +27,8 @@ from torture.writing import MODEL
 BAR = 0.95
 """The share of planted errors that must be found."""
 QUICK_BUDGET_S = 8.0
-QUICK_COMMANDS = ("optimize", "inputs-folder", "graph", "bench")
+QUICK_COMMANDS = ("optimize", "inputs-folder", "bench")
+"""One that writes a file, one that writes a folder, one that has children."""
 COUNTED = {
     "traceback": "tracebacks",
     "hang": "hangs",
@@ -59,8 +60,9 @@ class Amounts:
     zoo: bool = True
 
 
-QUICK = Amounts(mutants=60, folders=12, kills=4, same=8, random=10, cases=24,
+QUICK = Amounts(mutants=24, folders=12, kills=3, same=5, random=6, cases=24,
                 budget_s=QUICK_BUDGET_S, commands=QUICK_COMMANDS, zoo=False)  # fmt: skip
+"""Every kind of piece, and every command, a few times: `make test` has other tests to run."""
 
 
 @dataclass

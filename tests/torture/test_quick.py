@@ -10,7 +10,7 @@ from torture import scoreboard
 from torture.__main__ import ATTACKS, BAR, QUICK, Attacks
 from torture.hands import Hands
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 SEED = 0
 

@@ -18,9 +18,9 @@ LIMIT_S = 240.0
 """How long a command may take, loaded machine and all."""
 _LOOK_S = 0.1
 """How often new children are looked for: that reads the environment of every process."""
-END_S = 20.0
+END_S = 60.0
 """How long a process may take to end that was asked to."""
-ORPHAN_S = 3.0
+ORPHAN_S = 10.0
 """How long its children may outlive it: they are ended with it, not told to be done soon."""
 
 

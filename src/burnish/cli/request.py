@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +14,7 @@ from click.core import ParameterSource
 from burnish.cli import output
 from burnish.core import files
 from burnish.core.errors import UsageError
+from burnish.core.whole import whole
 from burnish.study.requests.option import Option, Positional, RequestField, fields
 
 R = TypeVar("R")
@@ -42,9 +45,29 @@ def command(
                 ["--json", _JSON], is_flag=True, help="Print one JSON document instead of tables."
             )
         )
-        return click.Command(name, callback=callback, params=params, help=request.__doc__)
+        return _Command(name, callback=callback, params=params, help=request.__doc__)
 
     return made
+
+
+class _Command(click.Command):
+    """A command whose options are written once, unless all that is written counts."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for param, times in Counter(order).items():
+            if times > 1 and isinstance(param, click.Option) and _counts_once(param):
+                names = " or ".join((param.opts[0], *param.secondary_opts))
+                raise UsageError(
+                    f"one {names} is taken here, and {times} were given",
+                    hint=f"write it once; see {ctx.command_path} --help",
+                )
+        return super().parse_args(ctx, args)
+
+
+def _counts_once(option: click.Option) -> bool:
+    """Return whether of two values one would be lost; a flag twice is no contradiction."""
+    return not option.multiple and (not option.is_flag or bool(option.secondary_opts))
 
 
 def parameter(field: RequestField) -> click.Parameter:
@@ -89,6 +112,25 @@ class _PathOrNothing(click.Path):
         return value if value == "" else super().convert(value, param, ctx)
 
 
+class _Whole(click.IntRange):
+    """A whole number as everywhere else: plain digits, and no more than 64 bits hold."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:  # noqa: ANN401  (click's own)
+        if isinstance(value, str) and whole(value.removeprefix("-")) is None:
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class _Number(click.FloatRange):
+    """A number that one can count with: neither `nan` nor `inf`."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:  # noqa: ANN401  (click's own)
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found) or not str(value).isascii() or "_" in str(value):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return found
+
+
 def _type(kind: Any, least: float | None) -> click.ParamType[Any]:  # noqa: ANN401  (see Option.kind)
     match kind:
         case tuple():
@@ -96,9 +138,9 @@ def _type(kind: Any, least: float | None) -> click.ParamType[Any]:  # noqa: ANN4
         case _ if kind is Path:
             return _PathOrNothing(path_type=Path)
         case _ if kind is int:
-            return click.INT if least is None else click.IntRange(min=int(least))
+            return _Whole(min=None if least is None else int(least))
         case _ if kind is float:
-            return click.FloatRange(min=least)
+            return _Number(min=least)
         case _:
             return click.STRING
 

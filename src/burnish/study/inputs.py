@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from burnish.core.progress import SILENT, Progress
+from burnish.core.remembered import Remembered
 from burnish.engines.sizes import fitting
 from burnish.feeds.feed import Feeds, Padding
 from burnish.feeds.report import InputsReport
@@ -18,6 +19,8 @@ from burnish.store.stored import StoredModel
 from burnish.study.given import model_of
 from burnish.study.requests.listing import InputsCommand
 from burnish.study.requests.vocabulary import Place, Sizes, path, positive, shapes
+
+_GRAPHS: Remembered[GraphRecord] = Remembered(4)
 
 
 class FeedingRequest(Protocol):
@@ -61,10 +64,15 @@ def feeds_of(model: StoredModel, asked: FeedingRequest) -> Feeds:
 
 
 def fed(model: StoredModel, feeds: Feeds) -> FedModel:
-    """Return a model with its graph at the sizes of its inputs."""
+    """Return a model with its graph at the sizes of its inputs, inferred once in this process."""
     sizes = {name: tuple(array.shape) for name, array in feeds.arrays.items()}
-    graph = graph_of(onnx_files.look(model.onnx), feeds.bindings, shapes=sizes)
-    return FedModel(model, feeds, graph)
+
+    def make() -> tuple[GraphRecord, tuple[Path, ...]]:
+        graph = graph_of(onnx_files.look(model.onnx), feeds.bindings, shapes=sizes)
+        return graph, onnx_files.files(model.onnx)
+
+    place = (model.onnx.absolute(), frozenset(feeds.bindings.items()), frozenset(sizes.items()))
+    return FedModel(model, feeds, _GRAPHS.of(place, make))
 
 
 def answer(asked: InputsCommand, *, progress: Progress = SILENT) -> InputsReport:
