@@ -10,6 +10,7 @@ import pytest
 from burnish.codegen.gpu.choose import Blocked, GpuPredicted, candidates, priced
 from burnish.codegen.gpu.kernel import GpuTarget, emit, written
 from burnish.codegen.gpu.layout import orders_of
+from burnish.codegen.gpu.price import MOST_UNROLLED
 from burnish.codegen.gpu.sequence import sequenced, simplified
 from burnish.core.errors import ModelError
 from burnish.hw.spec import load
@@ -226,3 +227,22 @@ NORM = """(float16[{rows},{terms}] x) => (float16[{rows},{terms}] y)
 def test_rows_that_no_program_can_hold_are_read_again(rows: int, terms: int, kernels: int) -> None:
     graph = graph_from(NORM.format(rows=rows, terms=terms))
     assert len(GpuPredicted(H200)(graph)) == kernels
+
+
+@pytest.mark.parametrize("text", [MANY_ROWS, WIDE, FEW_ROWS, CHAIN])
+def test_no_thread_spells_out_thousands_of_multiplications_of_f32(text: str) -> None:
+    graph = graph_from(text.replace("float16", "float"))
+    for choice in GpuPredicted(H200)(graph):
+        assert choice.schedule is not None
+        for each in written(choice.group, choice.schedule, graph, GpuTarget()):
+            threads = 32 * each.launch.warps
+            assert each.tally.unrolled.get("f32", 0) <= MOST_UNROLLED * threads
+
+
+def test_tensor_cores_take_steps_that_no_thread_could_spell_out() -> None:
+    graph = graph_from(MANY_ROWS.replace("float16", "float"))
+    schedule = Schedule((8192, 768), settings={"m": 128, "n": 64, "k": 64, "warps": 4, "stages": 3})
+    group = Group(graph.ops, graph.outputs)
+    (exact,) = priced(group, schedule, graph, H200, GpuTarget()).prices
+    (rounded,) = priced(group, schedule, graph, H200, GpuTarget(precision="tf32")).prices
+    assert (exact.spills, rounded.spills) == (True, False)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.form import Form, form, places_of, window_axes
 from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, splittable, written
-from burnish.codegen.gpu.operands import LEAST, contracts
+from burnish.codegen.gpu.operands import LEAST, contracts, multiplies_f32
 from burnish.codegen.gpu.price import Price, price
 from burnish.codegen.schedule import Choice
 from burnish.hw.spec import HardwareSpec
@@ -50,6 +50,8 @@ SHORT: tuple[ProductBlock, ...] = ((64, 64, 128, 4, 3), (64, 32, 128, 4, 4), (32
 """Blocks that take many terms at a step."""
 UNEVEN: tuple[ProductBlock, ...] = ((128, 128, 32, 8, 4), (128, 64, 32, 4, 4))
 """Blocks with short steps."""
+SCALAR: tuple[ProductBlock, ...] = ((128, 128, 32, 8, 3), (128, 64, 32, 4, 3), (64, 64, 32, 4, 4))
+"""Blocks of products that no tensor core forms: each multiplication is an instruction."""
 LARGE: ProductBlock = (128, 256, 64, 8, 3)
 """A block for one product that has work for the whole card: fewer loads for each sum."""
 MANY_TERMS, DEEP = 512, 2048
@@ -191,7 +193,8 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
     if not rows * columns:
         yield {}
     elif shape.multiplies:
-        yield from _products(shape, group.ops)
+        scalar = target.precision == "ieee" and any(map(multiplies_f32, group.ops))
+        yield from _products(shape, group.ops, scalar=scalar)
         yield from _split(group, target)
     elif shape.whole:
         yield from _rows(shape)
@@ -228,7 +231,7 @@ def scratch_types(launches: Iterable[Written]) -> dict[str, TensorType]:
     return {name: TensorType("f32", (size // 4,)) for name, size in sizes.items()}
 
 
-def _products(shape: Form, ops: Sequence[TileOp]) -> Iterator[Settings]:
+def _products(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[Settings]:
     rows, columns, batch = shape.counts
     found: dict[tuple[int, ...], Settings] = {}
     widest = power_of_two(columns, LEAST)
@@ -237,9 +240,10 @@ def _products(shape: Form, ops: Sequence[TileOp]) -> Iterator[Settings]:
     for m, n, k, warps, stages in (
         *deep,
         *online,
-        *_chains(shape, ops),
+        *_chains(shape, ops, scalar=scalar),
         *_few(shape, ops),
         *(UNEVEN if _uneven(ops) else ()),
+        *(SCALAR if scalar else ()),
         *PRODUCTS,
     ):
         n = widest if shape.whole else min(n, widest)
@@ -270,7 +274,7 @@ def _large(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
         yield LARGE
 
 
-def _chains(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
+def _chains(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[ProductBlock]:
     """Yield blocks for products of products, or of rows that are reduced: few terms stay whole.
 
     What one hands to the next then stays in registers, and is computed once.
@@ -284,7 +288,7 @@ def _chains(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
     rows, columns, batch = shape.counts
     few = rows * columns * batch <= 64 * 64 * FEW
     for k in sorted({power_of_two(each, LEAST) for each in terms if 64 < each <= WHOLE_TERMS}):
-        for m in (32, 16) if few else (128,):
+        for m in (32, 16) if few else (128, 32) if scalar else (128,):
             yield m, 64, k, 4, 3
         yield 64, 64, k, 4, 3
 

@@ -62,6 +62,14 @@ def contracts(op: TileOp) -> tuple[frozenset[Axis], frozenset[Axis]] | None:
     return None
 
 
+def multiplies_f32(op: TileOp) -> bool:
+    """Say whether a nest sums products of numbers that have the 24 bits of f32."""
+    match op.body:
+        case Call("multiply", sides, _) if contracts(op) is not None:
+            return any(narrow(side).dtype == "f32" for side in sides)
+    return False
+
+
 def _used(op: TileOp, expr: Expr, bind: Mapping[Axis, Index]) -> set[Axis]:
     """Return the axes of the kernel that an expression of a nest depends on."""
     reads = [op.reads[position] for position in arguments_of(expr)]

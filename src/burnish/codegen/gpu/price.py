@@ -48,6 +48,10 @@ REGISTERS = 65_536
 MOST_PER_THREAD = 255
 """And no more than all threads of a program have together: sixteen warps have 128 each. A row of
 65,536 in so many took 145 to 177 us instead of 10."""
+MOST_UNROLLED = 2048
+"""Multiplications of a thread in one step of a kernel's products, without tensor cores: Triton
+spells them all out. Twice as many spill (128 by 64 by 64 in four warps: 10 us predicted, 72 taken),
+eight times as many took minutes to compile and 80 times what was predicted."""
 OWN_REGISTERS = 40
 """Registers of a thread that hold addresses and counters."""
 
@@ -100,7 +104,8 @@ def price(
     busy += 0.3 * (product_s + lane_s + l2_s - max(product_s, lane_s, l2_s))
     if written.form.whole and written.form.multiplies:
         busy = max(busy, WHOLE_ROWS * (product_s + lane_s + l2_s + memory_s))
-    spills = per_thread > most
+    scalar = tally.unrolled.get("f32", 0) if precision == "ieee" else 0
+    spills = per_thread > most or scalar > MOST_UNROLLED * threads
     return Price(
         busy + launch_s, product_s, lane_s, l2_s, memory_s, latency_s, launch_s,
         spills, moved,

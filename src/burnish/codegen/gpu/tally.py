@@ -18,7 +18,9 @@ class Tally:
     """Work and traffic of one program."""
 
     product_flops: dict[str, float] = field(default_factory=dict)
-    """On tensor cores, by element type of the operands, padding included."""
+    """Of products, by element type of the operands, padding included."""
+    unrolled: dict[str, int] = field(default_factory=dict)
+    """Multiplications in one step of every product that is written, by the same types."""
     lane_operations: float = 0.0
     """Scalar operations on CUDA cores, each function with its weight."""
     loaded_bytes: dict[str, float] = field(default_factory=dict)
@@ -80,4 +82,5 @@ class Tally:
             self.waited += trips * max(loads - 2, 0)
         flops = 2.0 * rows * columns * depth * trips
         self.product_flops[dtype] = self.product_flops.get(dtype, 0.0) + flops
+        self.unrolled[dtype] = self.unrolled.get(dtype, 0) + rows * columns * depth
         self.widest = max(self.widest, rows * columns)
