@@ -35,7 +35,7 @@ ALL = (
 """The issue's table; what takes long to prepare is begun first."""
 OWN = ("cases", "prepare_s", "measure_s", "at_once", "out")
 """Options of this script that `gpu_case.py` does not have."""
-PLANS = ("none", "element-wise", "full+late", "full+bare", "full+deep", "full")
+PLANS = ("none", "element-wise", "full+late", "full+bare", "full")
 """Plans from many kernels to few; behind `+` is how kernels are started (`STARTS`)."""
 TO_SAY = 10.0
 """Seconds that a case has left to say that it is ready when a baseline is not."""
