@@ -125,11 +125,14 @@ def prepared(asked: argparse.Namespace) -> tuple[dict[str, Child], list[str]]:
 
 
 def measured(child: Child, limit_s: float) -> None:
-    """Give the card to a case."""
-    try:
-        child.process.communicate("go\n", timeout=limit_s)
-    except subprocess.TimeoutExpired:
-        child.stop(f"not measured within {limit_s} s")
+    """Give the card to a case, when nobody else times on it."""
+    from burnish.bench.on_card import alone_on
+
+    with alone_on("cuda:0"):
+        try:
+            child.process.communicate("go\n", timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            child.stop(f"not measured within {limit_s} s")
 
 
 def row(told: dict[str, Any]) -> str:
