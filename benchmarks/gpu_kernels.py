@@ -43,7 +43,7 @@ UNSEEN = (
 """What nothing was made on (`gpu_unseen.py`), and models of the zoo that Welder's table lacks."""
 OWN = ("cases", "prepare_s", "measure_s", "at_once", "out", "after", "after_s")
 """Options of this script that `gpu_case.py` does not have."""
-PLANS = ("none", "element-wise", "full+late", "full+bare", "full+deep", "full")
+PLANS = ("none", "element-wise", "full+late", "full+bare", "full")
 """Plans from many kernels to few; behind `+` is how kernels are started (`STARTS`)."""
 TO_SAY = 10.0
 """Seconds that a case has left to say that it is ready when a baseline is not."""
@@ -140,11 +140,14 @@ def wait_for(file: Path | None, most_s: float) -> None:
 
 
 def measured(child: Child, limit_s: float) -> None:
-    """Give the card to a case."""
-    try:
-        child.process.communicate("go\n", timeout=limit_s)
-    except subprocess.TimeoutExpired:
-        child.stop(f"not measured within {limit_s} s")
+    """Give the card to a case, when nobody else times on it."""
+    from burnish.bench.on_card import alone_on
+
+    with alone_on("cuda:0"):
+        try:
+            child.process.communicate("go\n", timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            child.stop(f"not measured within {limit_s} s")
 
 
 def row(told: dict[str, Any]) -> str:

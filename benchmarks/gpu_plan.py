@@ -96,9 +96,9 @@ def planned(model: Graph, fusion: str, told: Mapping[str, Any]) -> Plan:
     return sequenced(graph, search, target)
 
 
-STARTS = {"late": {"early": False}, "bare": {"fetches": False}, "deep": {"at_once": True}}
+STARTS = {"late": {"early": False}, "bare": {"fetches": False}}
 """How kernels may be started beside: each when the one before it has ended; without asking for
-weights before they wait; with the next one let in before they wait."""
+anything ahead."""
 
 
 def started(plan: Plan, how: str) -> Plan:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from burnish.codegen.gpu.adapting import adapted
 from burnish.codegen.gpu.alike import side_by_side
 from burnish.codegen.gpu.chains import reordered
+from burnish.codegen.gpu.narrowing import narrowed
 from burnish.codegen.gpu.scales import unscaled
 from burnish.core.arrays import Array
 from burnish.rewrite.static import static
@@ -134,6 +135,30 @@ def test_products_stay_in_order_where_it_saves_nothing_or_overflows(
 ) -> None:
     given = graph()
     assert reordered(given) is given
+
+
+SKIPPED = """(float16[9,32] x, float16[9,24] r, float16[24] g) => (float16[9,24] y)
+    { p = MatMul(x, w) y = com.microsoft.SkipLayerNormalization(p, r, g) }"""
+
+
+def test_what_a_node_adds_up_for_itself_is_handed_on_in_its_own_type() -> None:
+    opset = '<ir_version: 10, opset_import: ["": 20, "com.microsoft": 1]> '
+    proto = onnx.parser.parse_model(f"{opset}skipped {SKIPPED}")
+    weight = np.random.default_rng(5).standard_normal((32, 24)).astype(np.float16)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(weight, "w"))
+    graph = simplify(lower(tuple(static(ir.from_proto(proto), {}).graph)).graph)
+    assert narrowed(graph) is graph
+    found = narrowed(graph, least=1)
+    wide, half = ({op.dtype for op in each.ops if "sum" in op.output} for each in (graph, found))
+    assert (wide, half) == ({"f32"}, {"f16"})
+    assert_same(graph, found)
+    assert narrowed(found, least=1) is found
+
+
+def test_scores_and_what_other_nodes_read_stay_wide() -> None:
+    graph = channels(dtype="float")
+    assert narrowed(graph, least=1) is graph
+    assert narrowed(channels(), least=1).ops == channels().ops
 
 
 @given(

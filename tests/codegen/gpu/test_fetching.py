@@ -86,6 +86,31 @@ def test_what_others_may_write_is_not_asked_for(held: bool, early: bool) -> None
     assert "fetch(" not in launch.source
 
 
+@pytest.mark.parametrize(("rows", "asks"), [(4096, True), (256, False)])
+def test_what_is_added_to_sums_is_asked_for_before_they_are_formed(rows: int, asks: bool) -> None:
+    text = f"""added (float16[{rows},256] x, float16[256,768] w, float16[{rows},768] r)
+        => (float16[{rows},768] y) {{ p = MatMul(x, w) y = Add(p, r) }}"""
+    graph = simplify(lower(tuple(ir.from_proto(onnx.parser.parse_model(HEAD + text)).graph)).graph)
+    (launch,) = launches(graph, {"m": 128, "n": 128, "k": 64}, early=True)
+    before, _, after = launch.source.partition("for step_1 in")
+    pointer = f"t{launch.arguments.index('r')}"
+    assert (f"fetch({pointer} +" in before) is asks
+    assert before.partition(WAITS)[2].count("fetch(") == asks
+    assert f"tl.load({pointer} +" in after
+    assert not breaches(launch, {name: kind.size for name, kind in graph.tensors.items()})
+
+
+@pytest.mark.parametrize(("rows", "asks"), [(256, True), (288, False)])
+def test_many_programs_with_the_same_weights_do_not_ask_for_them(rows: int, asks: bool) -> None:
+    text = f"p (float16[{rows},512] x) => (float16[{rows},256] y) {{ y = MatMul(x, w) }}"
+    proto = onnx.parser.parse_model(HEAD + text)
+    weights = onnx.numpy_helper.from_array(np.ones((512, 256), np.float16), "w")
+    proto.graph.initializer.append(weights)
+    graph = simplify(lower(tuple(static(ir.from_proto(proto), {}).graph)).graph)
+    (launch,) = launches(graph, {"m": 32, "n": 64, "k": 64}, early=True)
+    assert ("fetch(" in launch.source) is asks
+
+
 def test_few_lines_are_not_worth_asking_for() -> None:
     (launch,) = launches(product(16, 16), {"m": 32, "n": 16, "k": 16}, early=True)
     assert "fetch(" not in launch.source

@@ -66,15 +66,6 @@ def test_a_kernel_that_starts_early_waits_before_it_touches_memory(name: str) ->
     assert launch.name != late.name
 
 
-def test_a_kernel_may_let_the_next_one_start_before_it_waits_itself() -> None:
-    graph = graph_of("product")
-    target = GpuTarget(early=True, at_once=True)
-    (launch,) = emit(whole(graph), Schedule((), settings={}), graph, target)
-    before, _, after = launch.source.partition(WAITS)
-    assert LEADS in before
-    assert LEADS not in after
-
-
 def test_only_few_programs_start_early_and_fewer_let_others() -> None:
     found = [first_lines(programs, 4) for programs in (1, 256, 257, 768, 769)]
     assert found == [(WAITS, LEADS), (WAITS, LEADS), (WAITS,), (WAITS,), ()]

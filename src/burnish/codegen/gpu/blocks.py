@@ -33,6 +33,25 @@ class AxisBlock:
         return self.axis.extent % self.size != 0
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a program begins along an axis that programs share."""
+
+    place: str
+    """Which one it is along the axis, as text."""
+    size: int
+    """Elements that each has."""
+    count: int
+    """Programs along the axis."""
+
+    @property
+    def first(self) -> str:
+        """Return its first element, as text."""
+        if self.count == 1:
+            return "0"
+        return f"{self.place} * {self.size}" if self.size > 1 else self.place
+
+
 FetchText = Callable[[Fetch], str]
 """An index that is read from a tensor, as text."""
 

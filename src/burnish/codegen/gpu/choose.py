@@ -52,11 +52,9 @@ UNEVEN: tuple[ProductBlock, ...] = ((128, 128, 32, 8, 4), (128, 64, 32, 4, 4))
 """Blocks with short steps."""
 SCALAR: tuple[ProductBlock, ...] = ((128, 128, 32, 8, 3), (128, 64, 32, 4, 3), (64, 64, 32, 4, 4))
 """Blocks of products that no tensor core forms: each multiplication is an instruction."""
-LARGE: ProductBlock = (128, 256, 64, 8, 3)
-"""A block for one product that has work for the whole card: fewer loads for each sum."""
-MANY_TERMS, DEEP = 512, 2048
-"""Terms from which on large blocks are tried, and those from which on fewer warps with more loads
-in flight multiply faster (68 against 70 us)."""
+DEEP = 2048
+"""Terms from which on fewer warps with more loads in flight multiply faster (68 against 70 us).
+With fewer they do not (96 against 77), and blocks of 128 by 256 never do (79 against 77)."""
 
 NARROW = 32
 """Columns of a product up to which a block has more rows."""
@@ -69,6 +67,9 @@ MOST_PARTS = 2048
 """Programs that add up rows: as many as keep memory busy."""
 WHOLE_TERMS = 256
 """Terms that one block may have when products follow each other."""
+LONG_ROW = 512
+"""Terms of a softmax that a block of sixteen rows has all of: where these leave a card idle, what
+counts is how often they wait."""
 SHORT_ROW = 64
 """Terms of a softmax that a block always has all of."""
 LEAST_TERMS = 128
@@ -235,7 +236,7 @@ def _products(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[S
     rows, columns, batch = shape.counts
     found: dict[tuple[int, ...], Settings] = {}
     widest = power_of_two(columns, LEAST)
-    deep = tuple(_large(shape, ops))
+    deep = ((128, 128, 64, 4, 4),) if _fills(shape, ops) else ()
     online = tuple(_online(shape, ops, widest))
     for m, n, k, warps, stages in (
         *deep,
@@ -262,16 +263,13 @@ def _products(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[S
         yield {"m": LEAST, "n": widest, "k": 32, "warps": 4, "stages": 3}
 
 
-def _large(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
-    """Yield large blocks for a group that is one product of many terms, for a whole card."""
+def _fills(shape: Form, ops: Sequence[TileOp]) -> bool:
+    """Say whether a group is one product of many terms, with large blocks for a whole card."""
     rows, columns, batch = shape.counts
-    products = [_terms(op) for op in ops if contracts(op)]
-    if len(products) != 1 or shape.whole or products[0] < MANY_TERMS:
-        return
-    if products[0] >= DEEP and rows * columns * batch >= 128 * 128 * 2 * FEW:
-        yield 128, 128, 64, 4, 4
-    if rows * columns * batch >= 128 * 256 * 2 * FEW and columns >= 256:
-        yield LARGE
+    products = [op for op in ops if contracts(op)]
+    if len(products) != 1 or shape.whole or rows * columns * batch < 128 * 128 * 2 * FEW:
+        return False
+    return _terms(products[0]) >= DEEP
 
 
 def _chains(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[ProductBlock]:
@@ -305,6 +303,9 @@ def _online(shape: Form, ops: Sequence[TileOp], widest: int) -> Iterator[Product
         return
     for m, k, warps, stages in ONLINE:
         yield m, widest, k, warps, stages
+    long = max(t for t in terms if t in rows)
+    if WHOLE_TERMS < long <= LONG_ROW and math.prod(shape.counts) <= 64 * 64 * FEW:
+        yield LEAST, widest, LONG_ROW, 4, 1
 
 
 def _few(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:

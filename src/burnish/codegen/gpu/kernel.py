@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.blocks import AxisBlock, power_of_two
-from burnish.codegen.gpu.fetching import fetches
+from burnish.codegen.gpu.blocks import AxisBlock, Start, power_of_two
+from burnish.codegen.gpu.fetching import added_ahead, constants_ahead
 from burnish.codegen.gpu.form import (
     Form,
     Places,
@@ -87,8 +87,6 @@ class GpuTarget:
     """Whether small kernels are started while those ahead of them still run, and wait for them."""
     fetches: bool = True
     """Whether these ask for constants before they wait."""
-    at_once: bool = False
-    """Whether these let the next one start before they wait, not after."""
 
 
 def emit(
@@ -253,9 +251,9 @@ def _written(
             _store(writer, name, value, bound, frame)
     if target.early:
         first = first_lines(programs, settings.get("warps", 4))
-        ahead = fetches(writer) if WAITS in first and target.fetches else ()
-        lines = [*first[1:], *ahead, *first[:1]] if target.at_once else [*ahead, *first]
-        writer.scopes[0].lines[begun:begun] = lines
+        ahead = constants_ahead(writer) if WAITS in first and target.fetches else ()
+        added = added_ahead(writer) if target.fetches else ()
+        writer.scopes[0].lines[begun:begun] = [*ahead, *first, *added]
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape)
 
@@ -293,7 +291,7 @@ def _programs(
             place = f"({inner})" if size > 1 else inner
             left = f"(pid // {math.prod((*((tiles[1],) if name == 'm' else ()), count))})"
         lanes = f" * {size} + {writer.lanes(size)}" if size > 1 else ""
-        writer.starts[axis] = "0" if count == 1 else f"{place} * {size}" if size > 1 else place
+        writer.starts[axis] = Start(place, size, count)
         writer.line(
             f"{name} = {place}{lanes}"
             if count > 1 or size == 1

@@ -9,7 +9,8 @@ WAITS = "tl.extra.cuda.gdc_wait()"
 """What a kernel does first that is started while the one before it still runs: it waits until that
 one has ended. So only its start lies beside the end of another."""
 LEADS = "tl.extra.cuda.gdc_launch_dependents()"
-"""What a kernel does that lets the next one start early."""
+"""What a kernel does that lets the next one start early, once it has waited itself: before, the one
+after next would start, too, and take room from both (BERT-base at batch 1: 429 us for 339)."""
 MOST_WAITING = 768
 """Programs of a kernel that waits: the whole gains 0.6 us, and each seems to cost 0.6 ns (H200)."""
 MOST_LEADING = 256

@@ -7,13 +7,14 @@ depend on is known, so that what is shared is computed once.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, power_of_two
+from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, Start, power_of_two
 from burnish.codegen.gpu.guards import Bind, bound_guards, ranges, scattered
 from burnish.codegen.gpu.peepholes import simpler
 from burnish.codegen.gpu.tally import Tally
@@ -92,26 +93,23 @@ class KernelWriter:
         self.ops = {op.output: op for op in ops}
         used = {name for op in self.ops.values() for name in (op.output, *op.inputs)}
         self._large = any(types[name].size >= LARGEST for name in used if name in types)
-        self.types = types
-        self.orders = orders
+        self.types, self.orders = types, orders
         self.blocks: dict[Axis, AxisBlock] = {}
         self.pointers: dict[str, str] = {}
         self.loaded: dict[str, bool] = {}
         """Names of what is loaded, and whether it is zero outside of its tensor."""
         self.helpers: set[str] = set()
         self.constants: frozenset[str] = frozenset()  # tensors that no kernel writes
-        self.constant_loads: list[tuple[str, Index]] = []
-        self.starts: dict[Axis, str] = {}  # a program's first element, where programs share an axis
+        self.constant_loads, self.late_loads = list[tuple[str, Index]](), list[tuple[str, Index]]()
+        self.starts: dict[Axis, Start] = {}
         self.tally = Tally()
         self.scopes = [Scope(set(), 1)]
-        self.precision = precision
-        self.approximate = approximate
+        self.precision, self.approximate = precision, approximate
         self.halves = False
         """Whether all that it writes are 16-bit floats, and need not be exact to the last bit."""
         self.multiplying = self.beside = False
-        self._depth = depth
+        self._depth, self._lines, self.looping = depth, 0, 0
         self._names: dict[str, int] = {}
-        self._lines = 0
 
     def fresh(self, stem: str) -> str:
         """Return a variable that is not used yet."""
@@ -163,9 +161,11 @@ class KernelWriter:
             Scope(set(axes), outer.trips * max(trips, 1)),
         ]
         body = self.scopes[-1]
+        self.looping += 1
         try:
             yield
         finally:
+            self.looping -= 1
             self.scopes = self.scopes[:-1]
             outer.lines.append(head)
             outer.lines += [f"    {line}" for line in body.lines]
@@ -214,10 +214,7 @@ class KernelWriter:
 
     def elements(self, dims: Iterable[Axis]) -> int:
         """Return how many lanes these dimensions have."""
-        result = 1
-        for axis in dims:
-            result *= self.blocks[axis].size
-        return result
+        return math.prod(self.blocks[axis].size for axis in dims)
 
     def named(self, value: Value, stem: str) -> Value:
         """Return the value under a name of its own."""
@@ -261,6 +258,8 @@ class KernelWriter:
             loaded = f"tl.load({text})" + (" != 0" if kind.dtype == "bool" else "")
             if read.tensor in self.constants:
                 self.constant_loads.append((read.tensor, offset))
+            elif self.tally.turns and not self.looping:
+                self.late_loads.append((read.tensor, offset))
             alone = bool(dims) and scattered(offset, guards, dims)
             moved = (self.elements(dims), self.scopes[-1].trips)
             self.tally.load(read.tensor, kind.dtype, *moved, alone=alone)
