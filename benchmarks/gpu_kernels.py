@@ -41,7 +41,7 @@ UNSEEN = (
     "networks.wavenet,wav2vec2,dinov2,gpt2,t5-encoder,roberta,distilbert,whisper-encoder,unet"
 )
 """What nothing was made on (`gpu_unseen.py`), and models of the zoo that Welder's table lacks."""
-OWN = ("cases", "prepare_s", "measure_s", "at_once", "out", "after", "after_s")
+OWN = ("cases", "prepare_s", "measure_s", "at_once", "out")
 """Options of this script that `gpu_case.py` does not have."""
 PLANS = ("none", "element-wise", "full+late", "full+bare", "full")
 """Plans from many kernels to few; behind `+` is how kernels are started (`STARTS`)."""
@@ -132,13 +132,6 @@ def prepared(asked: argparse.Namespace) -> tuple[dict[str, Child], list[str]]:
     return children, ready
 
 
-def wait_for(file: Path | None, most_s: float) -> None:
-    """Wait until somebody else, who has the card before us, has written a file."""
-    end = time.monotonic() + most_s
-    while file is not None and not file.exists() and time.monotonic() < end:
-        time.sleep(0.5)
-
-
 def measured(child: Child, limit_s: float) -> None:
     """Give the card to a case, when nobody else times on it."""
     from burnish.bench.on_card import alone_on
@@ -208,8 +201,6 @@ def main() -> None:
     parser.add_argument("--prepare-s", type=float, default=400)
     parser.add_argument("--measure-s", type=float, default=60, help="for each case")
     parser.add_argument("--at-once", type=int, default=17)
-    parser.add_argument("--after", type=Path, help="measure when this file is there")
-    parser.add_argument("--after-s", type=float, default=120, help="or so long after preparing")
     parser.add_argument("--folder", default="/tmp/burnish_gpu_kernels")
     parser.add_argument("--out", default=os.environ.get("OUT", "out"))
     asked = parser.parse_args()
@@ -224,7 +215,6 @@ def main() -> None:
         return results
 
     write()
-    wait_for(asked.after, asked.after_s)
     for case in ready:
         measured(children[case], asked.measure_s)
         write()

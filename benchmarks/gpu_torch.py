@@ -68,6 +68,7 @@ def measured(name: str, batch: int, device: str, *, small: bool) -> Row:
     """Return how far results are from f32's, and how long blocking calls take, in turns."""
     import torch
 
+    from burnish.bench.on_card import alone_on
     from burnish.integrations.torch_backend import graph_breaks, graphs
     from burnish.timing.turns import Turns, take_turns
 
@@ -78,10 +79,11 @@ def measured(name: str, batch: int, device: str, *, small: bool) -> Row:
         wanted = _outputs(wide(**{key: _wide(each) for key, each in inputs.items()}))
         found = {each: _outputs(call(**inputs)) for each, call in calls.items()}
     del wide
-    rounds = take_turns(
-        [_blocking(call, inputs, device) for call in calls.values()],
-        Turns(ROUNDS, warmup=2, calls=5, settling=3, block_s=BLOCK_S),
-    )
+    with alone_on("cpu" if device == "cpu" else "cuda:0"):
+        rounds = take_turns(
+            [_blocking(call, inputs, device) for call in calls.values()],
+            Turns(ROUNDS, warmup=2, calls=5, settling=3, block_s=BLOCK_S),
+        )
     levels = {
         each: [statistics.median(one) for one in own]
         for each, own in zip(calls, rounds, strict=True)

@@ -338,8 +338,9 @@ def _split(group: Group, target: GpuTarget) -> Iterator[Settings]:
     shape = form(alone.ops, product, target.orders.get(product.output), places)
     rows, columns, batch = shape.counts
     terms = _terms(product)
-    for m, n in ((64, 64), (64, 32)):
-        if m >= 4 * max(rows, 16) or n >= 4 * max(columns, 16):
+    tallest = 64 if rows > LEAST else LEAST
+    for m, n in ((tallest, 64), (tallest, 32)):
+        if n >= 4 * max(columns, 16):
             continue
         programs = -(-rows // m) * -(-columns // n) * batch
         first = product.reduced[0].extent
