@@ -165,6 +165,13 @@ def test_a_folder_holds_one_baseline_for_each_machine(
     assert gate.answer(request).rows[0].outcome is GateOutcome.PASSED
 
 
+def test_a_baseline_that_is_not_there_is_made_by_a_benchmark(model: Path, tmp_path: Path) -> None:
+    place = tmp_path / "b.json"
+    with pytest.raises(MissingCapabilityError, match="there is no such baseline") as error:
+        gate.answer(GateCommand(model, baseline=str(place)))
+    assert error.value.hint == f"make one: burnish bench {model} -o {place}"
+
+
 def test_the_command_prints_its_document_and_exits_with_1_if_slower(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

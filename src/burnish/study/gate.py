@@ -95,12 +95,11 @@ def require(asked: GateCommand, report: GateReport) -> None:
 def baseline_file(given: str, here: MachineState, model: str) -> Path:
     """Return the baseline of this machine: the file itself, or the one in a folder of them."""
     place = Path(given)
-    if not place.is_dir():
-        return place
-    found = place / f"{machine_key(here)}.json"
+    found = place / f"{machine_key(here)}.json" if place.is_dir() else place
     if not found.exists():
+        what = "has no baseline of this machine" if place.is_dir() else "there is no such baseline"
         raise MissingCapabilityError(
-            f"{place}: has no baseline of this machine",
+            f"{place}: {what}",
             hint=f"make one: {joined('bench', model, '-o', found)}",
         )
     return found
