@@ -119,9 +119,10 @@ def test_plots_show_each_subject_with_its_intervals(report: BenchReport) -> None
     assert [plot.name for plot in plots] == [
         "latency-batch", "throughput-batch", "latency-sequence", "throughput-sequence", "speed-up",
     ]  # fmt: skip
-    for plot in plots:
-        root = ET.fromstring(study_page.drawing(plot))
-        assert "b fp16" in (root.get("aria-label") or "")
+    said = [ET.fromstring(study_page.drawing(plot)).get("aria-label") or "" for plot in plots]
+    assert all("b fp16" in one for one in said[:-1])
+    assert "m, batch=8,sequence=16, fp16, against a: b 2.00×, 2.00× to 2.00×" in said[-1]
+    assert plots[-1].svg.count("against a</text>") == 3, "each group has its name once"
     assert plots[0].svg.count("<circle") == 7
     assert "8 and" not in plots[0].svg
 
