@@ -206,12 +206,14 @@ def test_an_ending_without_a_format_is_an_error(
         gate.answer(GateCommand(model, baseline=place, output=tmp_path / "gate.txt"))
 
 
-@pytest.mark.parametrize(("text", "value"), [("5%", 0.05), ("0.1", 0.1), (" 2.5% ", 0.025)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("5%", 0.05), ("0.1", 0.1), (" 2.5% ", 0.025), ("150%", 1.5)]
+)
 def test_a_limit_is_written_as_a_share(text: str, value: float) -> None:
     assert share(text) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("text", ["", "x", "-5%", "0", "5000%"])
+@pytest.mark.parametrize("text", ["", "x", "-5%", "0", "5000%", "5", "5%%"])
 def test_what_is_no_share_is_an_error(text: str) -> None:
     with pytest.raises(UsageError, match="is not a slowdown"):
         share(text)
