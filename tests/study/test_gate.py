@@ -66,9 +66,9 @@ def _report(found: Sequence[Measurement], there: MachineState) -> BenchReport:
     )  # fmt: skip
 
 
-def baseline(path: Path, of: Path, there: MachineState | None = None) -> Path:
+def baseline(path: Path, of: Path, there: MachineState | None = None, *, rounds: int = 12) -> Path:
     (one,) = measurements(
-        {"m@onnxruntime-cpu": 0.02}, NOISE, seed=99, options=BenchOptions(rounds=12)
+        {"m@onnxruntime-cpu": 0.02}, NOISE, seed=99, options=BenchOptions(rounds=rounds)
     )
     known = dataclasses.replace(
         one, engine="onnxruntime-cpu", file=str(of), model_key=onnx_files.content_key(of)
@@ -163,6 +163,17 @@ def test_a_folder_holds_one_baseline_for_each_machine(
     simulated(monkeypatch, {"now": 0.02})
     baseline(place, model)
     assert gate.answer(request).rows[0].outcome is GateOutcome.PASSED
+
+
+def test_a_baseline_of_too_few_rounds_is_refused_before_anything_is_measured(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = simulated(monkeypatch, {"now": 0.02})
+    place = baseline(tmp_path / "b.json", model, rounds=2)
+    with pytest.raises(MissingCapabilityError, match="has 2 rounds of m@onnxruntime-cpu") as no:
+        gate.answer(GateCommand(model, baseline=str(place)))
+    assert no.value.hint == f"make it again, in more time: burnish bench {model} -o {place}"
+    assert asked == []
 
 
 def test_a_baseline_that_is_not_there_is_made_by_a_benchmark(model: Path, tmp_path: Path) -> None:
