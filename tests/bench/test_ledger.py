@@ -158,6 +158,30 @@ def test_a_file_of_a_later_burnish_is_left_alone(tmp_path: Path) -> None:
         with pytest.raises(ModelError, match="has version 99 of the ledger, this burnish") as error:
             act()
         assert "--ledger" in error.value.hint
+    assert [path.name for path in tmp_path.iterdir()] == ["m.sqlite"]
+
+
+def test_reading_leaves_nothing_beside_the_file(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    book.append([cell()])
+    before = book.path.read_bytes()
+    assert book.finished(book.rows()[0].id) == cell()
+    assert [path.name for path in tmp_path.iterdir()] == ["m.sqlite"]
+    assert book.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_a_database_of_something_else_is_refused_and_kept(tmp_path: Path, version: int) -> None:
+    book = Ledger(tmp_path / "m.sqlite")
+    with sqlite3.connect(book.path) as connection:
+        connection.execute("CREATE TABLE bookmarks (url)")
+        connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+    before = book.path.read_bytes()
+    for act in (book.rows, lambda: book.append([cell()])):
+        with pytest.raises(ModelError, match="is a database of something else, with a table 'book"):
+            act()
+    assert book.path.read_bytes() == before
 
 
 def test_a_file_that_is_no_ledger_is_refused_and_kept(tmp_path: Path) -> None:

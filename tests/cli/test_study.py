@@ -50,6 +50,8 @@ def test_a_study_writes_tables_plots_and_a_page_and_goes_on_from_the_ledger(
         assert len(book.rows()) > before, "each time it goes on where the budget ended"
     document = json.loads(text)
     jsonschema.validate(document, records.json_schema(StudyReport, schema=SCHEMA))
+    assert document["bench"]["rerun"] == document["command"]
+    assert document["command"].startswith(f"burnish study {tmp_path / 's.toml'} ")
     assert {row.model for row in book.rows()} == {"plain", "plain_optimized"}
     # speed-ups are drawn where there was time for an interval of any
     assert {path.name for path in out.iterdir()} | {"speed-up.svg"} == {

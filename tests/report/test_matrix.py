@@ -15,8 +15,9 @@ from burnish.bench.subject import BenchOptions
 from burnish.report import matrix, studied, study_page
 from burnish.report.overall import overall
 from burnish.report.study_page import StudyReport
+from burnish.report.table import Table
 from burnish.study.requests.judging import Format
-from burnish.study.shown.judging import bench_lines
+from burnish.study.shown.judging import bench_lines, study_lines
 
 CALL_S = {"a": 0.01, "b": 0.005}
 
@@ -118,9 +119,10 @@ def test_plots_show_each_subject_with_its_intervals(report: BenchReport) -> None
     assert [plot.name for plot in plots] == [
         "latency-batch", "throughput-batch", "latency-sequence", "throughput-sequence", "speed-up",
     ]  # fmt: skip
-    for plot in plots:
-        root = ET.fromstring(study_page.drawing(plot))
-        assert "b fp16" in (root.get("aria-label") or "")
+    said = [ET.fromstring(study_page.drawing(plot)).get("aria-label") or "" for plot in plots]
+    assert all("b fp16" in one for one in said[:-1])
+    assert "m, batch=8,sequence=16, fp16, against a: b 2.00×, 2.00× to 2.00×" in said[-1]
+    assert plots[-1].svg.count("against a</text>") == 3, "each group has its name once"
     assert plots[0].svg.count("<circle") == 7
     assert "8 and" not in plots[0].svg
 
@@ -152,6 +154,10 @@ def test_several_models_have_drawings_of_their_own_and_one_table_together(
     assert 1.9 < float(found.texts[1][3].rstrip("×")) < 2.1
     assert [row[6:] for row in found.texts] == [("2 of 8", "–"), ("6 of 6", "2 crashed")]
     assert overall(report).rows == ()
+    for bench, shown in ((both, True), (report, False)):
+        study = StudyReport("t", "", bench, (), {}, (), {}, {}, "burnish study x", "0")
+        titles = [part.title for part in study_lines(study) if isinstance(part, Table)]
+        assert ("all models together" in titles) == shown
 
 
 def test_texts_of_a_decoder_have_lines_of_their_own_and_are_no_runs(report: BenchReport) -> None:

@@ -68,6 +68,42 @@ def test_what_a_reader_of_the_times_must_know_is_told() -> None:
     )
 
 
+def test_a_row_of_a_matrix_says_its_size_and_type_once() -> None:
+    found = bench()
+    first = found.measurements[0]
+    assert first.placement is not None
+    named = f"{ORIGINAL}@onnxruntime-cpu"
+    sized = replace(
+        first,
+        subject=f"{named} batch=8,sequence=16 fp32 threads=2",
+        bindings={"batch": 8, "sequence": 16},
+        options={"threads": 2},
+        placement=replace(first.placement, precision="f32"),
+    )
+    other = replace(sized, subject=f"{named} batch=8,sequence=16 int8 threads=2")
+    rows = measured.latency_table(replace(found, measurements=(sized, other))).rows
+    assert [row[0].text for row in rows] == [ORIGINAL, f"{ORIGINAL} int8"]
+
+
+def test_what_many_rows_share_is_told_once_about_their_engine() -> None:
+    found = bench()
+    first, failed = found.measurements[0], found.measurements[3]
+    assert first.placement is not None
+    noted = replace(first, placement=replace(first.placement, notes=("i64 in i32",)))
+    ran = [replace(noted, subject=f"m@{noted.engine} batch={n}") for n in range(4)]
+    unable = [replace(failed, subject=f"m@{failed.engine} batch={n}") for n in range(4)]
+    report = replace(found, measurements=(*ran, *unable), comparisons=())
+    assert failed.failure is not None
+    assert measured.notes(report) == (
+        f"{first.engine}: i64 in i32",
+        f"{failed.engine}: {failed.failure}",
+    )
+    rows = measured.latency_table(report).rows
+    assert [row[4].detail for row in rows[4:]] == ["see the note"] * 4
+    some = replace(report, measurements=(*ran, replace(ran[0], subject="m", placement=None)))
+    assert measured.notes(some)[0] == f"{ran[0].subject} and 3 other subjects: i64 in i32"
+
+
 def test_a_subject_is_shown_without_its_engine_which_stands_beside_it() -> None:
     names = [(one.label, one.engine) for one in measured.latencies(bench())]
     assert names[1] == (OPTIMIZED, "onnxruntime-cpu")

@@ -12,7 +12,7 @@ from burnish.bench.measure import SCHEMA, BenchReport, Verdict
 from burnish.cli.main import run
 from burnish.cli.reference import document_types
 from burnish.core import records
-from burnish.core.errors import UsageError
+from burnish.core.errors import ModelError, UsageError
 from burnish.study.compare import answer
 from burnish.study.requests.guarding import CompareCommand
 
@@ -54,6 +54,21 @@ def test_stored_samples_give_the_verdicts_and_what_could_have_been_seen(tmp_path
     }  # fmt: skip
     assert "measured at different times" in same.notes[-1]
     assert "burnish bench" in same.notes[-1]
+
+
+def test_models_are_measured_before_they_are_compared(tmp_path: Path) -> None:
+    (tmp_path / "a.onnx").write_bytes(b"")
+    for other in (tmp_path / "a.onnx", tmp_path, "bert-base"):
+        with pytest.raises(UsageError, match=r"holds no measurements, which is what compare") as no:
+            answer(CompareCommand(tmp_path / "a.onnx", other))
+        assert no.value.hint.endswith(f"burnish bench {tmp_path / 'a.onnx'} {other}")
+
+
+def test_a_file_that_is_not_there_is_made_by_a_benchmark(tmp_path: Path) -> None:
+    there, gone = write(tmp_path / "a.json", sample_run.bench()), tmp_path / "b.json"
+    with pytest.raises(ModelError, match=r"b\.json: there is no such file") as error:
+        answer(CompareCommand(there, gone))
+    assert error.value.hint == f"make it: burnish bench MODEL -o {gone}"
 
 
 def test_files_of_unlike_machines_are_refused(tmp_path: Path) -> None:

@@ -66,9 +66,9 @@ def _report(found: Sequence[Measurement], there: MachineState) -> BenchReport:
     )  # fmt: skip
 
 
-def baseline(path: Path, of: Path, there: MachineState | None = None) -> Path:
+def baseline(path: Path, of: Path, there: MachineState | None = None, *, rounds: int = 12) -> Path:
     (one,) = measurements(
-        {"m@onnxruntime-cpu": 0.02}, NOISE, seed=99, options=BenchOptions(rounds=12)
+        {"m@onnxruntime-cpu": 0.02}, NOISE, seed=99, options=BenchOptions(rounds=rounds)
     )
     known = dataclasses.replace(
         one, engine="onnxruntime-cpu", file=str(of), model_key=onnx_files.content_key(of)
@@ -165,6 +165,24 @@ def test_a_folder_holds_one_baseline_for_each_machine(
     assert gate.answer(request).rows[0].outcome is GateOutcome.PASSED
 
 
+def test_a_baseline_of_too_few_rounds_is_refused_before_anything_is_measured(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = simulated(monkeypatch, {"now": 0.02})
+    place = baseline(tmp_path / "b.json", model, rounds=2)
+    with pytest.raises(MissingCapabilityError, match="has 2 rounds of m@onnxruntime-cpu") as no:
+        gate.answer(GateCommand(model, baseline=str(place)))
+    assert no.value.hint == f"make it again, in more time: burnish bench {model} -o {place}"
+    assert asked == []
+
+
+def test_a_baseline_that_is_not_there_is_made_by_a_benchmark(model: Path, tmp_path: Path) -> None:
+    place = tmp_path / "b.json"
+    with pytest.raises(MissingCapabilityError, match="there is no such baseline") as error:
+        gate.answer(GateCommand(model, baseline=str(place)))
+    assert error.value.hint == f"make one: burnish bench {model} -o {place}"
+
+
 def test_the_command_prints_its_document_and_exits_with_1_if_slower(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -199,12 +217,14 @@ def test_an_ending_without_a_format_is_an_error(
         gate.answer(GateCommand(model, baseline=place, output=tmp_path / "gate.txt"))
 
 
-@pytest.mark.parametrize(("text", "value"), [("5%", 0.05), ("0.1", 0.1), (" 2.5% ", 0.025)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("5%", 0.05), ("0.1", 0.1), (" 2.5% ", 0.025), ("150%", 1.5)]
+)
 def test_a_limit_is_written_as_a_share(text: str, value: float) -> None:
     assert share(text) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("text", ["", "x", "-5%", "0", "5000%"])
+@pytest.mark.parametrize("text", ["", "x", "-5%", "0", "5000%", "5", "5%%"])
 def test_what_is_no_share_is_an_error(text: str) -> None:
     with pytest.raises(UsageError, match="is not a slowdown"):
         share(text)

@@ -63,6 +63,20 @@ def test_only_engines_that_are_asked_for_are_shown(ledger: Path) -> None:
     assert [trend.series.engine for trend in report.trends] == ["openvino"]
 
 
+def test_a_file_is_found_by_the_name_that_benchmarks_show(ledger: Path, tmp_path: Path) -> None:
+    place = tmp_path / "bert" / "dynamo" / "bert_dynamo.onnx"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"")
+    report = answer(HistoryCommand(str(place), ledger=ledger))
+    assert [trend.series.engine for trend in report.trends] == ["onnxruntime-cpu", "openvino"]
+
+
+def test_an_engine_without_measurements_says_which_have_some(ledger: Path) -> None:
+    with pytest.raises(UsageError, match="no measurement of bert on tensorrt") as error:
+        answer(HistoryCommand("bert", engine="tensorrt", ledger=ledger))
+    assert error.value.hint == "it has: onnxruntime-cpu, openvino"
+
+
 def test_a_model_without_measurements_says_what_there_is(ledger: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no measurement of gpt2") as error:
         answer(HistoryCommand("gpt2", ledger=ledger))

@@ -302,12 +302,12 @@ def test_what_was_never_measured_comes_before_what_had_too_few_processes(
 
 def test_what_groups_say_alike_is_said_once_with_the_largest_number() -> None:
     said = [
-        "a share of 7.4 s ended; --budget 162 would do", "the load was 5.2 on 2 cores",
-        "m batch=1 is odd", "a share of 8.1 s ended; --budget 198 would do", "m batch=2 is odd",
+        "a share of 7.4 s ended; --budget 162s would do", "the load was 5.2 on 2 cores",
+        "m batch=1 is odd", "a share of 8.1 s ended; --budget 198s would do", "m batch=2 is odd",
         "the load was 5.2 on 2 cores",
     ]  # fmt: skip
     assert benching.alike_once(said) == (
-        "a share of 8.1 s ended; --budget 198 would do (of 2 such)",
+        "a share of 8.1 s ended; --budget 198s would do (of 2 such)",
         "the load was 5.2 on 2 cores",
         "m batch=1 is odd",
         "m batch=2 is odd",

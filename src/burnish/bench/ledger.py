@@ -156,20 +156,18 @@ class Ledger:
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection that changes nothing; an old file is brought up to date first."""
         uri = self.path.absolute().as_uri()
-        with closing(_opened(f"{uri}?mode=ro")) as connection:
-            try:
-                version = _version(connection)
-            except sqlite3.OperationalError:
-                version = None  # a folder that nobody may write to has no room for WAL's index
-        if version is None:
+        try:
+            with closing(_to_read(uri)) as connection:
+                version = self._own_version(connection)
+        except sqlite3.OperationalError:
+            # a folder that nobody may write to has no room for WAL's index
             with closing(_opened(f"{uri}?mode=ro&immutable=1")) as connection:
-                self._require_known(_version(connection))
+                self._own_version(connection)
                 yield connection
             return
-        self._require_known(version)
         if version < len(MIGRATIONS):
             self._writable().close()
-        with closing(_opened(f"{uri}?mode=ro")) as connection:
+        with closing(_to_read(uri)) as connection:
             yield connection
 
     def _writable(self) -> sqlite3.Connection:
@@ -177,6 +175,7 @@ class Ledger:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = _opened(f"{self.path.absolute().as_uri()}?mode=rwc")
         try:
+            self._own_version(connection)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             self._migrate(connection)
@@ -186,21 +185,32 @@ class Ledger:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        while (version := _version(connection)) < len(MIGRATIONS):
+        while (version := self._own_version(connection)) < len(MIGRATIONS):
             with _at_once(connection):
                 if _version(connection) == version:  # else another command came first
                     for statement in MIGRATIONS[version]:
                         connection.execute(statement)
                     connection.execute(f"PRAGMA user_version = {version + 1}")
-        self._require_known(version)
 
-    def _require_known(self, version: int) -> None:
+    def _own_version(self, connection: sqlite3.Connection) -> int:
+        """Return how far a ledger has come, 0 for an empty file; raise if it is none of ours."""
+        version = _version(connection)
+        tables = [
+            name
+            for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        if tables and (not version or "cells" not in tables):
+            raise ModelError(
+                f"{self.path}: is a database of something else, with a table {tables[0]!r}",
+                hint="choose another file with --ledger or BURNISH_LEDGER",
+            )
         if version > len(MIGRATIONS):
             raise ModelError(
                 f"{self.path}: has version {version} of the ledger, "
                 f"this burnish knows {len(MIGRATIONS)}",
                 hint="upgrade burnish, or choose another file with --ledger or BURNISH_LEDGER",
             )
+        return version
 
     @contextmanager
     def _raising(self) -> Iterator[None]:
@@ -215,6 +225,13 @@ class Ledger:
 
 def _opened(uri: str) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, timeout=_PATIENCE_S, isolation_level=None)
+
+
+def _to_read(uri: str) -> sqlite3.Connection:
+    """Return a connection that writes no row; one that may not write leaves WAL's files behind."""
+    connection = _opened(f"{uri}?mode=rw")
+    connection.execute("PRAGMA query_only = 1")
+    return connection
 
 
 @contextmanager

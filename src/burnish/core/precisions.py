@@ -15,6 +15,8 @@ _ALSO_WRITTEN: Mapping[str, str] = {
     "float16": "fp16", "half": "fp16", "bfloat16": "bf16", "brain": "bf16",
     "qint8": "int8", "w8a8": "int8", "qint4": "int4", "w4a16": "int4",
 }  # fmt: skip
+MODES = ("tf32",)
+"""How some engines compute in fp32 if they are asked: no tensor is of such a type."""
 _SHOWN = {element: shown for shown, element in ELEMENT_TYPES.items()}
 
 

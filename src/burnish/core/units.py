@@ -25,7 +25,9 @@ def size(value: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """Return a speed-up: `1.43×`."""
+    """Return a speed-up: `1.43×`; of one that two places would call nothing, a digit: `0.002×`."""
+    if 0 < value < 0.01:
+        return f"{value:.1g}×"
     return f"{value:.3g}×" if value >= 100 else f"{value:.2f}×"
 
 

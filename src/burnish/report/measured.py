@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
@@ -23,6 +24,8 @@ SHOWN_OPERATORS = 12
 SHOWN_NODES = 15
 _MOST_BASELINES = 2
 """More are not told by name: a matrix has one for each group."""
+_MOST_NAMED = 3
+"""More subjects than this are not named one by one in a note."""
 _LATENCY = (
     "subject", "median", "p90", "speed-up", "verdict", "results", "first call", "peak memory",
 )  # fmt: skip
@@ -54,12 +57,12 @@ def bench_lines(bench: BenchReport, *, more: Iterable[Table] = ()) -> Shown:
 
 def latency_table(bench: BenchReport) -> Table:
     """Return one row per subject; one that failed has a row with the reason."""
-    common = _common(bench)
+    common, often = _common(bench), _often(bench)
     told = f" All on {', '.join(common)}." if common else ""
     return table(
         "",
         _LATENCY,
-        [_latency_row(bench, one, common) for one in bench.measurements],
+        [_latency_row(bench, one, common, often) for one in bench.measurements],
         numeric=_LATENCY[1:4] + _LATENCY[6:],
         remark="Medians: of the middle third of the blocks of calls, over all processes, with 95 %"
         f" intervals. Speed-ups are their quotients, against {_baselines(bench)}, from"
@@ -80,12 +83,32 @@ def notes(bench: BenchReport) -> tuple[str, ...]:
     about: dict[str, dict[str, None]] = {}
     for subject, note in _subject_notes(bench):
         about.setdefault(note, {})[subject] = None
-    told = [f"{', '.join(subjects)}: {note}" for note, subjects in about.items()]
+    told = [f"{_whom(bench, subjects)}: {note}" for note, subjects in about.items()]
     return tuple(dict.fromkeys((*bench.notes, *told)))
 
 
+def _whom(bench: BenchReport, subjects: Collection[str]) -> str:
+    """Return whom a note is about; in a matrix that may be all that an engine ran, or many."""
+    if len(subjects) <= _MOST_NAMED:
+        return ", ".join(subjects)
+    engines = dict.fromkeys(engine_of(one) for one in bench.measurements if one.subject in subjects)
+    ran = {one.subject for one in bench.measurements if one.launches and engine_of(one) in engines}
+    if ran <= set(subjects):
+        return ", ".join(engines)
+    return f"{next(iter(subjects))} and {units.count(len(subjects) - 1, 'other subject')}"
+
+
+def _often(bench: BenchReport) -> frozenset[str]:
+    """Return the reasons that several rows share: they are told once, in a note."""
+    seen = Counter(one.failure for one in bench.measurements)
+    return frozenset(why for why, times in seen.items() if why is not None and times > _MOST_NAMED)
+
+
 def _subject_notes(bench: BenchReport) -> Iterator[tuple[str, str]]:
+    often = _often(bench)
     for one in bench.measurements:
+        if one.failure in often and one.failure is not None:
+            yield one.subject, one.failure
         if one.placement is not None:
             yield from ((one.subject, note) for note in one.placement.notes)
         if one.launches and not one.converged:
@@ -161,17 +184,19 @@ def node_table(report: RunReport) -> Table:
     )
 
 
-def _latency_row(bench: BenchReport, one: Measurement, common: list[str]) -> tuple[Cell, ...]:
+def _latency_row(
+    bench: BenchReport, one: Measurement, common: list[str], often: Collection[str]
+) -> tuple[Cell, ...]:
     comparison = bench.comparison(one.subject)
     return (
         Cell(
-            _name(one),
+            _alone(one),
             " · ".join((engine_of(one), *(c for c in _conditions(one) if c not in common))),
         ),
         _median_cell(stats.shown_time(bench, one)),
         _p90_cell(one),
         _speed_up_cell(comparison),
-        _verdict_cell(one, comparison),
+        _verdict_cell(one, comparison, often),
         _results_cell(bench, one),
         Cell(units.seconds(one.first_call_s)) if one.first_call_s is not None else NONE,
         Cell(units.size(one.peak_memory_bytes)) if one.peak_memory_bytes is not None else NONE,
@@ -184,6 +209,14 @@ def _name(one: Measurement) -> str:
     return rest.removesuffix(one.engine).rstrip(" @·,:").removesuffix(" on") or one.subject
 
 
+def _alone(one: Measurement) -> str:
+    """Return the subject without all that is shown beside it: engine, sizes, type and threads."""
+    first, *words = _name(one).split(" ")
+    beside = {*_conditions(one), f"threads={one.options.get('threads')}"}
+    others = [word for word in words if not all(part in beside for part in word.split(","))]
+    return " ".join((first, *others))
+
+
 def _common(bench: BenchReport) -> list[str]:
     """Return the conditions that are the same for all that could be measured."""
     every = [_conditions(one) for one in bench.measurements if one.placement is not None]
@@ -191,7 +224,7 @@ def _common(bench: BenchReport) -> list[str]:
 
 
 def _conditions(one: Measurement) -> list[str]:
-    facts = []
+    facts = [] if one.placement or not one.precision else [precision_named(one.precision)]
     if one.placement is not None:
         facts += [one.placement.device, precision_named(one.placement.precision)]
         if one.placement.threads is not None:
@@ -222,9 +255,10 @@ def _speed_up_cell(comparison: Comparison | None) -> Cell:
     return Cell(units.ratio(comparison.ratio), interval(comparison))
 
 
-def _verdict_cell(one: Measurement, comparison: Comparison | None) -> Cell:
+def _verdict_cell(one: Measurement, comparison: Comparison | None, often: Collection[str]) -> Cell:
     if one.failure is not None:
-        return Cell(status_cell(one).text, one.failure, status_cell(one).tone)
+        reason = "see the note" if one.failure in often else one.failure
+        return Cell(status_cell(one).text, reason, status_cell(one).tone)
     return NONE if comparison is None else verdict_cell(comparison)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.bench.figures import figures_in, figures_of
-from burnish.bench.measure import GENERATE, BenchReport, Measurement, Verdict
+from burnish.bench.measure import GENERATE, BenchReport, Comparison, Measurement, Verdict
 from burnish.core import units
 from burnish.core.precisions import precision_named
 from burnish.report.charts import curves, speed_ups
@@ -231,23 +231,31 @@ def _per_second(value: float) -> str:
 
 
 def _speed_ups(bench: BenchReport) -> Plot | None:
-    rows = {one.subject: one for one in bench.measurements}
     drawn = [
-        speed_ups.SpeedUp(
-            f"{rows[one.candidate].model} {engine_of(rows[one.candidate])}"
-            f" {precision_named(rows[one.candidate].precision)} {sizes_of(rows[one.candidate])}",
-            one.ratio,
-            one.low,
-            one.high,
-            _series(bench, one.candidate, one.verdict),
-        )
-        for one in bench.comparisons
-        if one.ratio is not None and one.low is not None and one.high is not None
+        speed_up for one in bench.comparisons if (speed_up := _speed_up(bench, one)) is not None
     ]
     if not drawn:
         return None
     title = "speed-up over the baseline of the same size and type, with its interval"
     return Plot("speed-up", speed_ups.chart(drawn, title=title))
+
+
+def _speed_up(bench: BenchReport, one: Comparison) -> speed_ups.SpeedUp | None:
+    """Return a bar under the name of its baseline; what has no interval has none."""
+    if one.ratio is None or one.low is None or one.high is None:
+        return None
+    row, first = bench.measurement(one.candidate), bench.measurement(one.baseline)
+    facts = (first.model, sizes_of(first), precision_named(first.precision))
+    threads = {other.options.get("threads") for other in bench.measurements}
+    told = f"{first.options.get('threads')} threads" if len(threads) > 1 else ""
+    return speed_ups.SpeedUp(
+        " ".join(filter(None, ("" if row.model == first.model else row.model, engine_of(row)))),
+        one.ratio,
+        one.low,
+        one.high,
+        _series(bench, one.candidate, one.verdict),
+        group=", ".join(filter(None, (*facts, told))) + f", against {engine_of(first)}",
+    )
 
 
 def _series(bench: BenchReport, subject: str, verdict: Verdict) -> str:

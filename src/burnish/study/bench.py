@@ -32,8 +32,8 @@ from burnish.study.requests.line import line
 from burnish.study.requests.vocabulary import names, path
 
 _SECONDS_PER_CELL = 30.0
-_NUMBER = re.compile(r"(?<![\w.=-])\d+(?:\.\d+)?(?![\w=])")
-"""A number that stands by itself: not part of a name, and no size."""
+_NUMBER = re.compile(r"(?<![\w.=-])\d+(?:\.\d+)?s?(?![\w=])")
+"""A number or a time that stands by itself: not part of a name, and no size."""
 
 
 def answer(asked: BenchCommand, *, progress: Progress = SILENT) -> BenchReport:

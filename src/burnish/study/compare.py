@@ -10,7 +10,7 @@ from burnish.bench.measure import SCHEMA as BENCH
 from burnish.bench.measure import BenchReport, Comparison
 from burnish.bench.stats import Interval, median_interval
 from burnish.core import records
-from burnish.core.errors import UsageError
+from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.study.requests.guarding import CompareCommand
 from burnish.study.requests.line import joined
@@ -48,6 +48,7 @@ class CompareReport:
 
 def answer(asked: CompareCommand, *, progress: Progress = SILENT) -> CompareReport:
     """Return how B compares with A, from their samples."""
+    _require_measured(asked)
     before, after = stored(asked.a), stored(asked.b)
     files = [one.measurements[0].file for one in (before, after)]
     again = joined("bench", *dict.fromkeys(files))
@@ -75,6 +76,22 @@ def answer(asked: CompareCommand, *, progress: Progress = SILENT) -> CompareRepo
         rows=rows,
         notes=(*changes(before.machine, after.machine), APART.format(command=again)),
     )
+
+
+def _require_measured(asked: CompareCommand) -> None:
+    """Raise if models are to be compared, which must be measured first, or a file is not there."""
+    given = [Path(str(place)) for place in (asked.a, asked.b)]
+    for place in given:
+        if place.suffix == ".json" and not place.exists():
+            raise ModelError(
+                f"{place}: there is no such file",
+                hint=f"make it: {joined('bench', 'MODEL', '-o', place)}",
+            )
+        if place.suffix == ".onnx" or not place.is_file():
+            raise UsageError(
+                f"{place}: holds no measurements, which is what compare reads",
+                hint=f"measure models side by side: {joined('bench', *given)}",
+            )
 
 
 def stored(place: object) -> BenchReport:

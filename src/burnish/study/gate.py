@@ -10,13 +10,13 @@ from pathlib import Path
 
 from burnish.bench import machine
 from burnish.bench.across import compare_across, require_same_machine
-from burnish.bench.compare import compare
+from burnish.bench.compare import FEWEST_ROUNDS, compare
 from burnish.bench.fingerprint import machine_key
 from burnish.bench.gate import FINER, GatedRow, GateOutcome, settled
 from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
-from burnish.core import files, records
+from burnish.core import files, records, units
 from burnish.core.errors import CheckFailedError, MissingCapabilityError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
@@ -55,7 +55,9 @@ def answer(asked: GateCommand, *, progress: Progress = SILENT) -> GateReport:
     before = stored(place)
     again = joined("bench", model.onnx, "-o", place)
     require_same_machine(before.machine, here, f"make a baseline of this machine: {again}")
-    rows = tuple(_gated(row, asked, progress) for row in _rows(before, model, names(asked.engine)))
+    chosen = _rows(before, model, names(asked.engine))
+    _require_rounds(place, chosen, again)
+    rows = tuple(_gated(row, asked, progress) for row in chosen)
     report = GateReport(
         model=model.label,
         baseline=str(place),
@@ -95,15 +97,26 @@ def require(asked: GateCommand, report: GateReport) -> None:
 def baseline_file(given: str, here: MachineState, model: str) -> Path:
     """Return the baseline of this machine: the file itself, or the one in a folder of them."""
     place = Path(given)
-    if not place.is_dir():
-        return place
-    found = place / f"{machine_key(here)}.json"
+    found = place / f"{machine_key(here)}.json" if place.is_dir() else place
     if not found.exists():
+        what = "has no baseline of this machine" if place.is_dir() else "there is no such baseline"
         raise MissingCapabilityError(
-            f"{place}: has no baseline of this machine",
+            f"{place}: {what}",
             hint=f"make one: {joined('bench', model, '-o', found)}",
         )
     return found
+
+
+def _require_rounds(place: Path, rows: Sequence[_Row], again: str) -> None:
+    """Raise if stored samples are of so few processes that however many new ones show nothing."""
+    for row in rows:
+        found = len(row.then.rounds)
+        if row.before is None and found < FEWEST_ROUNDS:
+            raise MissingCapabilityError(
+                f"{place}: has {units.count(found, 'round')} of {row.then.subject}, and "
+                f"{FEWEST_ROUNDS} are needed for a verdict",
+                hint=f"make it again, in more time: {again}",
+            )
 
 
 def _rows(before: BenchReport, model: StoredModel, engines: Sequence[str]) -> list[_Row]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from burnish.bench import machine
 from burnish.bench.across import compare_across
+from burnish.bench.cells import LedgerRow
 from burnish.bench.fingerprint import machine_key
 from burnish.bench.ledger import Ledger
 from burnish.bench.measure import Comparison
@@ -15,6 +16,7 @@ from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.report import benchmark_v3, dashboard
 from burnish.report.over_time import DashboardReport, HistoryReport, Series, Trend, series_of
+from burnish.store import layout
 from burnish.study.requests.guarding import DashboardCommand, HistoryCommand
 from burnish.study.requests.vocabulary import Place, names, path
 
@@ -22,14 +24,8 @@ from burnish.study.requests.vocabulary import Place, names, path
 def answer(asked: HistoryCommand, *, progress: Progress = SILENT) -> HistoryReport:
     """Return every series of a model on this machine, with its newest measurement judged."""
     ledger = _ledger(asked.ledger)
-    engines, here = names(asked.engine), machine_key(machine.here())
-    rows = [row for row in ledger.rows(model=asked.model) if not engines or row.engine in engines]
-    if not rows:
-        known = sorted({row.model for row in ledger.rows()})
-        raise UsageError(
-            f"{ledger.path}: holds no measurement of {asked.model}",
-            hint=f"it has: {', '.join(known)}" if known else f"make one: {_bench(asked.model)}",
-        )
+    here = machine_key(machine.here())
+    rows = _rows(ledger, asked.model, names(asked.engine))
     every = series_of(row for row in rows if row.machine == here)
     trends = []
     for number, series in enumerate(every, 1):
@@ -37,6 +33,30 @@ def answer(asked: HistoryCommand, *, progress: Progress = SILENT) -> HistoryRepo
         progress.step("history", number, len(every))
     elsewhere = sum(row.machine != here for row in rows)
     return HistoryReport(asked.model, here, tuple(trends), elsewhere)
+
+
+def _rows(ledger: Ledger, model: str, engines: Sequence[str]) -> list[LedgerRow]:
+    """Return what was measured of a model on these engines, or say what there is."""
+    every = ledger.rows(model=_called(model))
+    rows = [row for row in every if not engines or row.engine in engines]
+    if every and not rows:
+        raise UsageError(
+            f"{ledger.path}: holds no measurement of {model} on {', '.join(engines)}",
+            hint=f"it has: {', '.join(dict.fromkeys(row.engine for row in every))}",
+        )
+    if not rows:
+        known = sorted({row.model for row in ledger.rows()})
+        raise UsageError(
+            f"{ledger.path}: holds no measurement of {model}",
+            hint=f"it has: {', '.join(known)}" if known else f"make one: {_bench(model)}",
+        )
+    return rows
+
+
+def _called(model: str) -> str:
+    """Return what rows call a model: a file has the name there that benchmarks show."""
+    place = Path(model)
+    return layout.stored(place).label if place.is_file() else model
 
 
 def dashboard_answer(asked: DashboardCommand, *, progress: Progress = SILENT) -> DashboardReport:

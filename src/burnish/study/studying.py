@@ -53,6 +53,8 @@ def answer(asked: StudyCommand, *, progress: Progress = SILENT) -> StudyReport:
     smaller, missing = _pruned(models, study.pruned, folder, progress)
     bench = _bench(asked, study, [*every, *smaller])
     measured = benching.measured_matrix(bench, progress=progress)
+    # each model of a study has its own sizes, which no command of all models could name
+    measured = dataclasses.replace(measured, rerun=line(asked))
     planned, refused = _planned(study, bench, models, folder, progress)
     missing |= {f"plans for {name}": why for name, why in refused.items()}
     report = StudyReport(

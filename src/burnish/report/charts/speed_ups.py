@@ -9,7 +9,8 @@ from burnish.core import units
 from burnish.report import svg
 
 WIDTH = 720
-_LEFT, _RIGHT, _TOP, _ROW, _BAR = 300, 60, 28, 26, 12
+_LEFT, _RIGHT, _TOP, _ROW, _BAR = 260, 60, 28, 22, 12
+_HEAD = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +23,38 @@ class SpeedUp:
     high: float
     series: str
     """`good` for what is shown to be faster, `bad` for slower or wrong, else `baseline`."""
+    group: str = ""
+    """What those of one baseline have in common: the model and its size."""
 
 
 def chart(speed_ups: Sequence[SpeedUp], *, title: str) -> str:
     """Return the drawing; the axis begins at zero, and a line stands at 1×."""
     marks = svg.ticks(max([1.0, *(one.high for one in speed_ups)]))
     scale = (WIDTH - _LEFT - _RIGHT) / marks[-1]
-    bottom = _TOP + _ROW * len(speed_ups)
+    rows, bottom = _rows(speed_ups, scale)
     grid = [_grid_line(value, scale, bottom) for value in marks]
     one = _LEFT + scale
     even = svg.element("line", x1=one, x2=one, y1=_TOP, y2=bottom, class_="even")
-    rows = [_row(each, _TOP + _ROW * number, scale) for number, each in enumerate(speed_ups)]
     said = "; ".join(_said(each) for each in speed_ups)
     return svg.document(
         svg.text(title, x=0, y=14, class_="name"), *grid, *rows, even,
         width=WIDTH, height=bottom + 24, label=f"{title}: {said}",
     )  # fmt: skip
+
+
+def _rows(speed_ups: Sequence[SpeedUp], scale: float) -> tuple[list[str], float]:
+    """Return the bars, each group under its name where there are several, and where they end."""
+    several = len({one.group for one in speed_ups}) > 1
+    rows: list[str] = []
+    top, before = float(_TOP), ""
+    for one in speed_ups:
+        if several and one.group != before:
+            named = svg.shortened(one.group, 80)
+            rows.append(svg.text(named, x=0, y=top + _HEAD - 6, class_="name"))
+            top, before = top + _HEAD, one.group
+        rows.append(_row(one, top, scale))
+        top += _ROW
+    return rows, top
 
 
 def _grid_line(value: float, scale: float, bottom: float) -> str:
@@ -54,7 +71,7 @@ def _row(one: SpeedUp, top: float, scale: float) -> str:
         "g",
         svg.title(_said(one)),
         svg.text(
-            svg.shortened(one.label, 52), x=_LEFT - 10, y=middle + 4, class_="small", anchor="end"
+            svg.shortened(one.label, 46), x=_LEFT - 10, y=middle + 4, class_="small", anchor="end"
         ),
         svg.element(
             "rect", x=ends[0], y=middle - _BAR / 2, width=ends[1] - ends[0], height=_BAR, rx=2,
@@ -66,6 +83,5 @@ def _row(one: SpeedUp, top: float, scale: float) -> str:
 
 
 def _said(one: SpeedUp) -> str:
-    return (
-        f"{one.label}: {units.ratio(one.ratio)}, {units.ratio(one.low)} to {units.ratio(one.high)}"
-    )
+    whose = ": ".join(filter(None, (one.group, one.label)))
+    return f"{whose} {units.ratio(one.ratio)}, {units.ratio(one.low)} to {units.ratio(one.high)}"

@@ -11,12 +11,13 @@ from burnish.study.requests.option import Option, Positional, Saying
 
 
 def share(text: str) -> float:
-    """Return `5%` or `0.05` as 0.05."""
+    """Return `5%` or `0.05` as 0.05; `5` is refused, for nobody means five times as long."""
+    whole, sign, rest = text.strip().partition("%")
     try:
-        found = float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+        found = float(whole) / (100 if sign else 1)
     except ValueError:
         found = -1.0
-    if not 0 < found < 10:
+    if rest or not 0 < found < (10 if sign else 1):
         raise UsageError(
             f"{text!r} is not a slowdown", hint="write for instance 5%: --max-slowdown 5%"
         )

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from burnish.core.errors import UsageError
-from burnish.core.precisions import element_type, precision_named
+from burnish.core.nearest import suggestion
+from burnish.core.precisions import ELEMENT_TYPES, MODES, element_type, precision_named
 from burnish.core.whole import whole
 
 T = TypeVar("T")
@@ -58,7 +59,11 @@ def one_count(texts: Sequence[str]) -> int:
 
 
 def element_types(texts: str | Sequence[str]) -> tuple[str, ...]:
-    """Return burnish's names of types, each once."""
+    """Return burnish's names of types, each once; raise where one is none."""
+    known = (*ELEMENT_TYPES, *MODES)
+    for text in names(texts):
+        if precision_named(text) not in known:
+            raise UsageError(f"{text!r} is no type of numbers", hint=suggestion(text, known))
     return tuple(dict.fromkeys(element_type(text) for text in names(texts)))
 
 

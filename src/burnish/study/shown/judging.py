@@ -12,6 +12,7 @@ from burnish.parity.report import Bisection, Culprit, VerifyReport
 from burnish.parity.verdict import verdict
 from burnish.report import markdown, matrix, measured
 from burnish.report.next_steps import next_steps
+from burnish.report.overall import overall
 from burnish.report.record import RunReport
 from burnish.report.rewritten import parity_table
 from burnish.report.study_page import StudyReport
@@ -59,7 +60,9 @@ def reduce_lines(report: ReduceReport) -> Shown:
 def study_lines(report: StudyReport) -> Shown:
     """Yield what was measured, and where everything was written."""
     yield report.title
-    yield from measured.bench_lines(report.bench, more=matrix.tables(report.bench))
+    together = overall(report.bench)
+    more = (*matrix.tables(report.bench), *([together] if together.rows else []))
+    yield from measured.bench_lines(report.bench, more=more)
     yield from (f"{what}: {place}" for what, place in report.files.items())
 
 
