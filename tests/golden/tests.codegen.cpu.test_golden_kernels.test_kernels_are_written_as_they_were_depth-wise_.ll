@@ -8,7 +8,7 @@
 ; loops      y: i0=2 of i1, i1=2 of i2, i2=8 of i3, k0=2 of k0, k1=2 of k1, 1 vectors of 8 along i2, 2 of i1 unrolled, k0 unrolled, k1 unrolled
 ; schedule   tile 1×2×2×8
 ; launch     tiles 1, scratch_bytes 512
-; predicted  1.10 µs, 0 B from and to memory
+; predicted  1.10 µs, 176 B from and to memory
 ; ModuleID = "conv_bffb4c28931d"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""

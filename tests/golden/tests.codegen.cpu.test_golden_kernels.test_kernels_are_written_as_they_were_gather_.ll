@@ -6,7 +6,7 @@
 ; loops      y: i0=3 of i0, i1=16 of i1, 2 vectors of 8 along i1
 ; schedule   tile 3×16
 ; launch     tiles 1, scratch_bytes 256
-; predicted  1.04 µs, 40 B from and to memory
+; predicted  1.04 µs, 244 B from and to memory
 ; ModuleID = "gather_987b2b8c2585"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""

@@ -186,6 +186,15 @@ def test_weights_that_stay_in_a_cache_are_fetched_once() -> None:
     assert found.memory_s["l3"] * 52e9 == pytest.approx(tensors + 64 * 64 * 4)
 
 
+def test_half_of_what_a_core_could_still_hold_is_fetched_again() -> None:
+    sketch = Sketch(x=(64, 64))
+    hw = load("x86-avx2")
+    found = cost(sketch.graph(sketch.relu("x")), (64, 64), hw)
+    both_bytes = 2 * 64 * 64 * 4
+    assert both_bytes < hw.memory[1].capacity_bytes / 2
+    assert found.memory_s["l3"] * 52e9 == pytest.approx(both_bytes / 2)
+
+
 def test_an_empty_output_costs_a_launch() -> None:
     sketch = Sketch(x=(0, 8))
     found = cost(sketch.graph(sketch.relu("x")), (1, 8), load("x86-avx2"))
