@@ -35,6 +35,14 @@ class Least:
     wanted: Size
 
 
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """dividend // divisor, the rest dropped; no term of the dividend has a whole multiple in it."""
+
+    dividend: Sum
+    divisor: int
+
+
 def unknown(key: Hashable) -> Sum:
     """Return the size that stands for itself; equal keys are equal sizes."""
     return Sum(frozenset({(frozenset({(key, 1)}), 1)}))
@@ -92,6 +100,18 @@ def divide(left: Size, right: Size) -> Size | None:
             return None
         terms[rest] = terms.get(rest, 0) + count // by
     return _normal(terms)
+
+
+def floor_divide(left: Size, right: int) -> Size:
+    """Return the quotient without its rest, as // gives it; the divisor is more than 0.
+
+    Whole multiples are taken out, so that (s - 1) // 2 + 1 is (s + 1) // 2, and what is left
+    below the line is not negative.
+    """
+    parts = {product: divmod(count, right) for product, count in _terms(left).items()}
+    whole = _normal({product: times for product, (times, _) in parts.items()})
+    rest = _normal({product: left_over for product, (_, left_over) in parts.items()})
+    return whole if isinstance(rest, int) else add(whole, unknown(Quotient(rest, right)))
 
 
 def is_countable(size: Size) -> bool:
@@ -157,6 +177,8 @@ def _parsed(tree: ast.expr) -> Size | None:
                     return subtract(a, b)
                 case ast.Mult():
                     return multiply(a, b)
+                case ast.FloorDiv() if isinstance(b, int) and b > 0:
+                    return floor_divide(a, b)
     return None
 
 
