@@ -142,8 +142,8 @@ def _shaped(node: ir.Node, before: Scores, after: Weighted, facts: Facts) -> Mat
     product = shapes_of(facts).of(before.product.outputs[0]) or ()
     if len(product) < 3 or len(after.value.perm) != len(product):
         return Refusal(
-            f"Softmax {node.name!r} is applied to scores of rank {len(product)}, expected 3 or more"
-            " and values of the same",
+            f"Softmax {node.name!r} weighs values of rank {len(after.value.perm)} by scores from a"
+            f" product of rank {len(product)}, expected the same, 3 or more",
             "declare the shapes of the graph's inputs",
         )
     merged = product if len(product) < 5 else (total(product[:-2]), *product[-2:])
