@@ -118,6 +118,39 @@ def test_neighbours_are_turned() -> None:
     assert fused.attributes["interleaved"].as_int() == 1
 
 
+def unbound(g: Graph, x: ir.Value, axis: int, *, gathered: bool) -> tuple[ir.Value, ir.Value]:
+    """Return both elements along an axis of two, as PyTorch's unbind is exported."""
+    if gathered:
+        one, two = (g.op("Gather", x, np.array(at, np.int64), axis=axis) for at in (0, 1))
+        return one, two
+    first, second = g.ops("Split", x, numbers(1, 1), outputs=2, axis=axis)
+    return g.op("Squeeze", first, numbers(axis)), g.op("Squeeze", second, numbers(axis))
+
+
+@pytest.mark.parametrize("gathered", [False, True])
+@pytest.mark.parametrize("neighbours", [False, True])
+def test_pairs_that_are_unbound_are_turned(neighbours: bool, gathered: bool) -> None:
+    """As the transformers of diffusers take them."""
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    shape = (0, 0, 0, SIZE // 2, 2) if neighbours else (0, 0, 0, 2, SIZE // 2)
+    first, second = unbound(
+        g, g.op("Reshape", x, numbers(*shape)), -1 if neighbours else 3, gathered=gathered
+    )
+    once = angles(g)
+    if neighbours:
+        wide = [g.op("Unsqueeze", part, numbers(-1)) for part in (g.op("Neg", second), first)]
+        swapped = g.op("Reshape", g.op("Concat", *wide, axis=-1), numbers(0, 0, 0, SIZE))
+        pair = g.op("Unsqueeze", once, numbers(-1))
+        both = g.op("Reshape", g.op("Concat", pair, pair, axis=-1), numbers(0, 0, SIZE))
+    else:
+        swapped = g.op("Concat", g.op("Neg", second), first, axis=-1)
+        both = g.op("Concat", once, once, axis=-1)
+    cos, sin = (g.op("Unsqueeze", g.op(name, both), numbers(1)) for name in ("Cos", "Sin"))
+    model = g.model(g.op("Add", g.op("Mul", x, cos), g.op("Mul", swapped, sin)))
+    assert "RotaryEmbedding" in op_types(checked(model, feeds()).model)
+
+
 def test_halves_that_are_computed_apart_are_turned() -> None:
     g = Graph()
     x = g.input("x", ["batch", HEADS, "length", SIZE])
