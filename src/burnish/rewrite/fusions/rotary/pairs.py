@@ -15,6 +15,7 @@ import onnx_ir as ir
 from burnish.core.arrays import Array
 from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite.facts import Facts
 
 Pairing = Literal["halves", "neighbours"]
@@ -169,16 +170,33 @@ def _taken(value: ir.Value, facts: Facts) -> _Taken | None:
 
 
 def _split_off(value: ir.Value, facts: Facts) -> _Taken | None:
-    """Return of what a value is one element along an axis, that axis kept: as Split gives it."""
+    """Return of what a value is one element along an axis, that axis kept: of a cut or a split."""
     split = value.producer()
-    source = None if split is None or not is_standard(split, "Split") else split.inputs[0]
+    source = None if split is None or not split.inputs else split.inputs[0]
     shape = shapes_of(facts).of(source)
     if split is None or source is None or not shape:
+        return None
+    if is_standard(split, "Slice"):
+        return _cut_off(split, source, shape, facts)
+    if not is_standard(split, "Split"):
         return None
     axis = (split.attributes.get_int("axis", 0) or 0) % len(shape)
     if shape[axis] != len(split.outputs):
         return None  # some part has more than one element
     return source, axis, split.outputs.index(value)
+
+
+def _cut_off(node: ir.Node, source: ir.Value, shape: Shape, facts: Facts) -> _Taken | None:
+    bounds = [_numbers(given, facts) for given in node.inputs[1:]]
+    if len(bounds) < 3 or any(given is None or len(given) != 1 for given in bounds):
+        return None
+    (start,), (end,), (given,) = (bound or () for bound in bounds[:3])
+    axis = given % len(shape)
+    size = shape[axis]
+    if not isinstance(size, int):
+        return None
+    taken = range(size)[start:end]
+    return (source, axis, taken[0]) if len(taken) == 1 else None
 
 
 def is_repeated(
@@ -206,9 +224,26 @@ def is_repeated(
                 return True
             source = node.inputs[0]
             return _rows_kept(node, facts) and is_repeated(source, pairing, facts, depth - 1)
-        case "Concat" | "Tile":
+        case "Concat":
+            doubled = _is_doubled(node, pairing, facts)
+            return doubled or _parts_repeated(node, pairing, facts, depth - 1)
+        case "Tile":
             return _is_doubled(node, pairing, facts)
     return False
+
+
+def _parts_repeated(node: ir.Node, pairing: Pairing, facts: Facts, depth: int) -> bool:
+    """Return whether a Concat joins whole pairs, whose two numbers are equal in each part."""
+    shapes = [shapes_of(facts).of(value) for value in node.inputs]
+    widths = [shape[-1] if shape else None for shape in shapes]
+    rank = len(shapes[0] or ())
+    if not rank or None in widths:
+        return False
+    if (node.attributes.get_int("axis", 0) or 0) % rank == rank - 1 and (
+        pairing != "neighbours" or any(not isinstance(w, int) or w % 2 for w in widths)
+    ):
+        return False
+    return all(is_repeated(value, pairing, facts, depth) for value in node.inputs)
 
 
 def _equal_pairs(array: Array, pairing: Pairing) -> bool:
