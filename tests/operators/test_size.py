@@ -40,7 +40,8 @@ def test_division_is_exact_or_not_at_all(left: Size, right: Size, expected: Size
     ("one", "other"),
     [("(sequence - 1)//2 + 1", "(sequence + 1)//2"), ("(4*batch + 3)//4", "batch"),
      ("(batch*sequence*6 + 9)//3", "2*batch*sequence + 3"),
-     ("sequence//4", "(sequence + 8)//4 - 2")],
+     ("sequence//4", "(sequence + 8)//4 - 2"), ("PythonMod(sequence + 8, 4)", "Mod(sequence, 4)"),
+     ("PythonMod(-sequence, 4)", "3*sequence - 4*((3*sequence)//4)")],
 )  # fmt: skip
 def test_quotients_that_are_equal_for_every_size_are_equal(one: str, other: str) -> None:
     assert named(one) == named(other)

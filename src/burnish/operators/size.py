@@ -114,6 +114,11 @@ def floor_divide(left: Size, right: int) -> Size:
     return whole if isinstance(rest, int) else add(whole, unknown(Quotient(rest, right)))
 
 
+def remainder(left: Size, right: int) -> Size:
+    """Return what `floor_divide` leaves, which is not negative."""
+    return subtract(left, multiply(floor_divide(left, right), right))
+
+
 def is_countable(size: Size) -> bool:
     """Return whether a size is surely not negative."""
     if isinstance(size, int):
@@ -166,19 +171,29 @@ def _parsed(tree: ast.expr) -> Size | None:
             right=ast.Call(func=ast.Name(id="Max"), args=[ast.Constant(value=0), cut]),
         ):
             return _limited(_parsed(left), _parsed(cut))
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return _combined(ast.Mult(), -1, _parsed(inner))
+        case ast.Call(func=ast.Name(id="PythonMod" | "Mod"), args=[left, right]):
+            return _combined(ast.Mod(), _parsed(left), _parsed(right))
         case ast.BinOp(left=left, op=operator, right=right):
-            a, b = _parsed(left), _parsed(right)
-            if a is None or b is None:
-                return None
-            match operator:
-                case ast.Add():
-                    return add(a, b)
-                case ast.Sub():
-                    return subtract(a, b)
-                case ast.Mult():
-                    return multiply(a, b)
-                case ast.FloorDiv() if isinstance(b, int) and b > 0:
-                    return floor_divide(a, b)
+            return _combined(operator, _parsed(left), _parsed(right))
+    return None
+
+
+def _combined(operator: ast.operator, a: Size | None, b: Size | None) -> Size | None:
+    if a is None or b is None:
+        return None
+    match operator:
+        case ast.Add():
+            return add(a, b)
+        case ast.Sub():
+            return subtract(a, b)
+        case ast.Mult():
+            return multiply(a, b)
+        case ast.FloorDiv() if isinstance(b, int) and b > 0:
+            return floor_divide(a, b)
+        case ast.Mod() if isinstance(b, int) and b > 0:
+            return remainder(a, b)
     return None
 
 

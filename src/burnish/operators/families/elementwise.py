@@ -172,7 +172,7 @@ def _rest(at: Operands) -> Elements | None:
     def rest(left: Size, right: Size) -> Size | None:
         if not isinstance(right, int) or right <= 0:
             return None
-        return size.subtract(left, size.multiply(size.floor_divide(left, right), right))
+        return size.remainder(left, right)
 
     return _rows(rest)(at)
 
