@@ -642,6 +642,16 @@ def test_a_mask_of_unknown_length_is_refused() -> None:
     assert miss.remedy == "give the axes of the graph's inputs names, the same for the same size"
 
 
+def test_weights_that_are_cleared_by_a_mask_of_unknown_length_are_refused() -> None:
+    def body(g: Graph, q: ir.Value, k: ir.Value, v: ir.Value, m: ir.Value) -> ir.Value:
+        weights = g.op("Softmax", g.op("Where", m, scaled(g, q, k), LOWEST), axis=-1)
+        return g.op("MatMul", g.op("Where", m, weights, 0.0), v)
+
+    result = optimize(build(body, mask=["batch", 1, 1, "elsewhere"]))
+    (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
+    assert "and that it is 0 and stretches none of their axes cannot be proven" in miss.reason
+
+
 def test_queries_and_keys_of_different_batches_are_refused() -> None:
     g = Graph()
     q, k = (g.input(name, [f"{name}_batch", 2, "length", SIZE]) for name in "qk")

@@ -117,6 +117,14 @@ def _cleared(
 
 
 def _unweighted(node: ir.Node) -> Refusal:
+    for use in node.outputs[0].uses():
+        if is_standard(use.node, "Where") and use.idx > 0:
+            return Refusal(
+                f"Where {use.node.name!r} puts something in place of weights of Softmax"
+                f" {node.name!r}, and that it is 0 and stretches none of their axes cannot be"
+                " proven",
+                "give the axes of the graph's inputs names, the same for the same size",
+            )
     readers = [f"{use.node.op_type} {use.node.name!r}" for use in node.outputs[0].uses()]
     return Refusal(
         f"the weights of Softmax {node.name!r} are read by"
