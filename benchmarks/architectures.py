@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import fields
+import kept_back
 
 TOOL = Path(__file__).parents[2] / "shared" / "tools" / "coverage"
 LAYERS, HIDDEN, HEADS = 2, 64, 4
@@ -257,9 +258,10 @@ PAIRS: Mapping[str, tuple[str, Mapping[str, object]]] = {
 
 def register(tool: Tool) -> list[str]:
     """File all architectures of this module with the tool; return their names."""
+    decoders, pairs = {**DECODERS, **kept_back.DECODERS}, {**PAIRS, **kept_back.PAIRS}
     for name, (stem, changes) in ENCODERS.items():
         tool.arch(name)(_encoder(tool, stem, changes))
-    for name, (stem, rotary, changes) in DECODERS.items():
+    for name, (stem, rotary, changes) in decoders.items():
         tool.arch(name, group="decoder")(_decoder(tool, stem, rotary, changes))
     for name, (stem, attentions, changes) in VISION.items():
         tool.arch(name, group="vision")(_vision(tool, stem, attentions, changes))
@@ -267,10 +269,11 @@ def register(tool: Tool) -> list[str]:
         tool._timm(name, model, size=size, attn=None, **changes)
     for name, (stem, changes) in SPEECH.items():
         tool.arch(name, group="audio")(_speech(tool, stem, changes))
-    for name, (stem, changes) in PAIRS.items():
+    for name, (stem, changes) in pairs.items():
         tool.arch(name)(_pairs(tool, stem, changes))
-    others = fields.register(tool, _made)
-    return [*ENCODERS, *DECODERS, *VISION, *fields.TIMM, *SPEECH, *PAIRS, *others]
+    others = fields.register(tool, _made, {**fields.FIELDS, **kept_back.FIELDS})
+    others += kept_back.register(tool)
+    return [*ENCODERS, *decoders, *VISION, *fields.TIMM, *SPEECH, *pairs, *others]
 
 
 Build = Callable[..., Any]

@@ -227,25 +227,30 @@ TIMM: Mapping[str, tuple[str, int, Mapping[str, object]]] = {
 """Models of timm: their names there, the size of the image, and what differs."""
 
 
-def register(tool: Tool, made: Callable[..., Any]) -> list[str]:
-    """File all of them with the tool; `made` builds a model from its configuration."""
-    for name, field in FIELDS.items():
+def register(tool: Tool, made: Callable[..., Any], fields: Mapping[str, Field]) -> list[str]:
+    """File some of them with the tool; `made` builds a model from its configuration."""
+    for name, field in fields.items():
         tool.arch(name, group="field")(_build(tool, field, made))
-    return list(FIELDS)
+    return list(fields)
 
 
 def _build(tool: Tool, field: Field, made: Callable[..., Any]) -> Callable[..., Any]:
     def build(impl: str | None = None) -> Any:  # noqa: ANN401
         model = made(tool, field.config, field.model, impl, field.fields)
-        first, second = (_made_up(tool, field.inputs, *sizes) for sizes in ((2, 12), (3, 16)))
-        names = {"b": "batch", "s": "sequence"}
-        dynamic = {
-            name: {at: names[str(size)] for at, size in enumerate(shape) if size in names}
-            for name, (_, *shape) in field.inputs.items()
-        }
-        return tool.case(model, first, second, dynamic, rope=field.rotary)
+        return cased(tool, model, field.inputs, rope=field.rotary)
 
     return build
+
+
+def cased(tool: Tool, model: Any, inputs: Inputs, **told: Any) -> Any:  # noqa: ANN401
+    """Return a model with its inputs at two shapes, as the tool wants it."""
+    first, second = (_made_up(tool, inputs, *sizes) for sizes in ((2, 12), (3, 16)))
+    names = {"b": "batch", "s": "sequence"}
+    dynamic = {
+        name: {at: names[str(size)] for at, size in enumerate(shape) if size in names}
+        for name, (_, *shape) in inputs.items()
+    }
+    return tool.case(model, first, second, dynamic, **told)
 
 
 def _made_up(tool: Tool, inputs: Inputs, batch: int, length: int) -> dict[str, Any]:
@@ -257,6 +262,7 @@ def _made_up(tool: Tool, inputs: Inputs, batch: int, length: int) -> dict[str, A
         "numbers": tool.rnd,
         "ones": torch.ones,
         "zeros": lambda *shape: torch.zeros(*shape, dtype=torch.int64),
+        "step": lambda *shape: torch.full(shape, 7.0),
     }
     sizes = {"b": batch, "s": length}
     return {

@@ -1,13 +1,16 @@
 """How much is fused after other optimisers had their hands on a model.
 
 python benchmarks/forms.py WORK [--tool DIR] [--model GLOB,…] [--form NAME,…] [--twice]
+                           [--rows FILE]
 
 WORK holds what `export.py` of the shared coverage tool or `benchmarks/architectures.py` wrote.
 Each model is taken as it was exported; after onnxsim, onnxslim, and ONNX Runtime's own BASIC and
 EXTENDED levels; with every size fixed (`static`); and in half precision (`f16`). It is rewritten in
 this process, counted by the tool's own counter, and compared with the export: at two shapes, and
 with left padding and holes in the mask. `--twice`
-says where rewriting the result again changes anything. What is not installed is left out.
+says where rewriting the result again changes anything. What is not installed is left out. With
+`--rows` each model's row is kept in a file as soon as it is known, and what stands there is not
+measured again; the table is of all rows of the file.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import json
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +42,9 @@ KINDS = ("attention", "layernorm", "rmsnorm", "groupnorm", "gelu", "silu", "rope
 WRONG = {"f16": 0.05}
 """How far a form may be off from the export; all others:"""
 WRONG_ELSE = 1e-4
-Arrays = Mapping[str, np.ndarray[Any, Any]]
-Table = dict[tuple[str, str], dict[str, list[int]]]
+Array = np.ndarray[Any, Any]
+Arrays = Mapping[str, Array]
+Row = dict[str, Any]
 Counts = Callable[[onnx.ModelProto], Mapping[str, Any]]
 
 
@@ -112,10 +116,14 @@ def formed(source: Path, form: str) -> Path | None:
     return path
 
 
-def worst(source: Path, result: Path) -> float:
-    """Return the largest difference from the export, relative to the largest of its values."""
+def worst(source: Path, form: Path, result: Path) -> float:
+    """Return the largest difference from the export, relative to the largest of its values.
+
+    Where the form itself is off, or does not run, that is no fault of the result: then what it
+    gives is compared with the form.
+    """
     given = np.load(source.with_suffix(".npz"))
-    before = session(source)
+    before, between = session(source), session(form)
     try:
         after = session(result)
     except Exception as error:  # whatever keeps it from loading, a result must load
@@ -123,17 +131,29 @@ def worst(source: Path, result: Path) -> float:
         return float("inf")
     found = 0.0
     for feeds, kept in _feeds(given, {value.name for value in before.get_inputs()}):
-        if not _takes(after, feeds):
-            continue
-        try:
-            expected = before.run(None, feeds)
-        except Exception:  # an export that fails at a shape says nothing
-            continue
-        for mine, theirs in zip(after.run(None, feeds), expected, strict=True):
-            where = kept if kept is not None and theirs.shape[:2] == kept.shape else ...
-            off = np.abs(mine[where].astype(np.float64) - theirs[where]).max(initial=0.0)
-            found = max(found, float(off) / max(1e-3, float(np.abs(theirs).max(initial=0.0))))
+        runs = [_given(model, feeds) for model in (before, between, after)]
+        if not _takes(after, feeds) or runs[0] is None or runs[1] is None:
+            continue  # an export, or a form, that fails at a shape says nothing
+        if runs[2] is None:
+            return float("inf")
+        for exported, formed, mine in zip(*runs, strict=True):  # type: ignore[misc]
+            where = kept if kept is not None and mine.shape[:2] == kept.shape else ...
+            offs = (_apart(mine[where], other[where]) for other in (exported, formed))
+            found = max(found, min(offs))
     return found
+
+
+def _apart(mine: Array, theirs: Array) -> float:
+    off = float(np.abs(mine.astype(np.float64) - theirs).max(initial=0.0))
+    return off / max(1e-3, float(np.abs(theirs).max(initial=0.0)))
+
+
+def _given(model: Any, feeds: Arrays) -> list[Any] | None:  # noqa: ANN401
+    """Return what a model gives; None: it does not run."""
+    try:
+        return list(model.run(None, feeds))
+    except Exception:  # the runtime's, of any kind
+        return None
 
 
 def _takes(model: Any, feeds: Arrays) -> bool:  # noqa: ANN401
@@ -178,69 +198,90 @@ def main() -> int:
     parser.add_argument("--model", default="*")
     parser.add_argument("--form", default=",".join(["exported", *FORMS]))
     parser.add_argument("--twice", action="store_true")
+    parser.add_argument("--rows", type=Path)
     asked = parser.parse_args()
     if not (asked.tool / "counts.py").is_file():
         print(f"{asked.tool}: not there, nothing is measured", file=sys.stderr)
         return 0
     sys.path.insert(0, str(asked.tool))
     count = importlib.import_module("counts").count
-    table: Table = defaultdict(lambda: defaultdict(list))
-    for told in sorted((asked.work / "models").glob("*.json")):
-        known = json.loads(told.read_text())
-        wanted = any(fnmatch.fnmatch(told.stem, each) for each in asked.model.split(","))
-        if not known["ok"] or not wanted or not isinstance(known.get("torch_diff"), float):
-            continue
+    rows = kept(asked.rows)
+    done = {(row["model"], row["form"]) for row in rows}
+    for told, known in _wanted(asked.work / "models", asked.model.split(",")):
         for form in asked.form.split(","):
-            _measure(told.with_suffix(".onnx"), form, known, count, table, twice=asked.twice)
-    print("\n".join(_rows(table)))
-    return int(any(sum(row["bad"]) for row in table.values()))
+            if (told.stem, form) in done:
+                continue
+            source = told.with_suffix(".onnx")
+            rows.append(measured(source, form, known, count, twice=asked.twice))
+            if asked.rows:
+                with asked.rows.open("a") as file:
+                    print(json.dumps(rows[-1]), file=file)
+    print("\n".join(table([row for row in rows if "failed" not in row])))
+    return int(any(row.get("bad") for row in rows))
 
 
-def _measure(
-    source: Path,
-    form: str,
-    known: Mapping[str, Any],
-    count: Counts,
-    table: Table,
-    *,
-    twice: bool,
-) -> None:
+def kept(path: Path | None) -> list[Row]:
+    """Return the rows of a file, none where there is no file yet."""
+    if path is None or not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def _wanted(folder: Path, globs: list[str]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield what is known of each export that equals PyTorch and whose name one glob takes."""
+    for told in sorted(folder.glob("*.json")):
+        known = json.loads(told.read_text())
+        right = known["ok"] and isinstance(known.get("torch_diff"), float)
+        if right and any(fnmatch.fnmatch(told.stem, each) for each in globs):
+            yield told, known
+
+
+def measured(
+    source: Path, form: str, known: Mapping[str, Any], count: Counts, *, twice: bool
+) -> Row:
+    """Return a model's row in a form: found and expected of each kind, and whether it is bad."""
+    row: Row = {"model": source.stem, "form": form}
+    row["export"] = f"{known['exporter']} {known['impl']}"
     path = formed(source, form)
     if path is None:
-        return
+        return row | {"failed": "the form cannot be made"}
     try:
         result = optimize(onnx_files.read(path))
     except BurnishError as error:  # a form that is no model any more
         print(f"{source.stem} {form}: {str(error)[:160]!r}", file=sys.stderr)
-        return
+        return row | {"failed": str(error)}
     made = source.parents[1] / f"result.{os.getpid()}.onnx"
     ir.save(result.model, made)
     counts = count(onnx.load(made))["kinds"]
-    row = table[form, f"{known['exporter']} {known['impl']}"]
     expected = {kind: known["expected"].get(kind, 0) for kind in KINDS}
-    for kind, number in expected.items():
-        row[kind].append(min(counts[kind], number))
-        row[f"all {kind}"].append(number)
-    off, most = worst(source, made), WRONG.get(form, WRONG_ELSE)
-    row["bad"].append(int(not off <= most))
+    off = worst(source, path, made)
+    row |= {kind: [min(counts[kind], number), number] for kind, number in expected.items()}
+    row["bad"] = not off <= WRONG.get(form, WRONG_ELSE)
     missing = [f"{k} {counts[k]}/{n}" for k, n in expected.items() if counts[k] < n]
-    if missing or off > most:
+    if missing or row["bad"]:
         print(f"{source.stem} {form}: {', '.join(missing)}; off by {off:.1e}", flush=True)
         print("\n".join(reasons(result)))
     if twice and (again := optimize(onnx_files.read(made)).report).fusions:
-        print(
-            f"{source.stem} {form}: again {[fusion.rule for fusion in again.fusions]}", flush=True
-        )
+        rules = [fusion.rule for fusion in again.fusions]
+        print(f"{source.stem} {form}: again {rules}", flush=True)
     made.unlink()
+    return row
 
 
-def _rows(table: Mapping[tuple[str, str], Mapping[str, list[int]]]) -> Iterable[str]:
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the table: one line for each form and way of exporting."""
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row["form"], row["export"]].append(row)
     yield "| form | export | models | " + " | ".join(KINDS) + " | bad |"
     yield "|" + " --- |" * (len(KINDS) + 4)
-    for (form, export), row in sorted(table.items()):
-        cells = [f"{sum(row[kind])}/{sum(row[f'all {kind}'])}" for kind in KINDS]
-        ends = " | ".join([*cells, str(sum(row["bad"]))])
-        yield f"| {form} | {export} | {len(row['bad'])} | {ends} |"
+    for (form, export), found in sorted(groups.items()):
+        cells = [
+            "/".join(str(sum(row[kind][place] for row in found)) for place in (0, 1))
+            for kind in KINDS
+        ]
+        ends = " | ".join([*cells, str(sum(row["bad"] for row in found))])
+        yield f"| {form} | {export} | {len(found)} | {ends} |"
 
 
 if __name__ == "__main__":

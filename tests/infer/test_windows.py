@@ -1,4 +1,4 @@
-"""Windows that move by one step: what they give is as long as the runtime says."""
+"""Windows and cuts, with steps or without: what they give is as long as the runtime says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.infer.shapes import infer
-from burnish.operators.size import add, named
+from burnish.operators.size import Quotient, Sum, add, named
 from burnish.rewrite.facts import Facts
 from rewriting import Graph, run, samples
 
@@ -38,26 +38,70 @@ def test_convolutions_are_followed(attributes: dict[str, list[int]], expected: o
     assert followed("Conv", samples(3, 2, width), **attributes)[0] == expected
 
 
-def test_steps_are_not_followed() -> None:
-    found, _ = followed("MaxPool", kernel_shape=[2], strides=[2])
-    assert found not in (LENGTH, add(LENGTH, -1))
+def value_of(size: object, length: int) -> int:
+    """Return a size that is a sum, or a quotient of one, as a number."""
+    if isinstance(size, int):
+        return size
+    assert isinstance(size, Sum)
+    total = 0
+    for product, count in size.terms:
+        for key, power in product:
+            known = (
+                value_of(key.dividend, length) // key.divisor
+                if isinstance(key, Quotient)
+                else {"length": length}[str(key)]
+            )
+            count *= known**power
+        total += count
+    return total
 
 
-@settings(max_examples=30, deadline=None)
+def test_a_last_window_that_may_begin_in_the_padding_is_not_followed() -> None:
+    found, _ = followed("MaxPool", kernel_shape=[2], strides=[2], pads=[0, 1], ceil_mode=1)
+    assert isinstance(found, Sum)
+    with pytest.raises(KeyError):
+        value_of(found, 9)
+
+
+@settings(max_examples=60, deadline=None)
 @given(
     width=st.integers(1, 4),
+    step=st.integers(1, 4),
     spread=st.integers(1, 2),
-    before=st.integers(0, 3),
-    after=st.integers(0, 3),
+    pads=st.tuples(st.integers(0, 3), st.integers(0, 3)),
     pool=st.booleans(),
+    up=st.booleans(),
 )
 def test_the_runtime_gives_what_was_followed(
-    width: int, spread: int, before: int, after: int, pool: bool
+    width: int, step: int, spread: int, pads: tuple[int, int], pool: bool, up: bool
 ) -> None:
-    length = 9
-    shared = {"kernel_shape": [width], "dilations": [spread]}
-    pads = [min(before, width - 1), min(after, width - 1)] if pool else [before, after]
+    shared: dict[str, object] = {"kernel_shape": [width], "dilations": [spread], "strides": [step]}
+    within = [min(each, width - 1) for each in pads] if pool else list(pads)
+    if pool and up and not any(within) and step <= spread * (width - 1) + 1:
+        shared["ceil_mode"] = 1
     weights = () if pool else (samples(3, 2, width),)
-    found, model = followed("MaxPool" if pool else "Conv", *weights, pads=pads, **shared)
-    (result,) = run(model, {"x": samples(1, 2, length)})
-    assert found == add(LENGTH, result.shape[-1] - length)
+    found, model = followed("MaxPool" if pool else "Conv", *weights, pads=within, **shared)
+    for length in (8, 9, 11):
+        (result,) = run(model, {"x": samples(1, 2, length)})
+        assert value_of(found, length) == result.shape[-1]
+
+
+@pytest.mark.parametrize("how", ["SAME_UPPER", "SAME_LOWER", "VALID"])
+def test_padding_that_is_found_by_itself_is_followed_with_steps(how: str) -> None:
+    found, model = followed("MaxPool", kernel_shape=[3], strides=[2], auto_pad=how)
+    for length in (8, 9):
+        (result,) = run(model, {"x": samples(1, 2, length)})
+        assert value_of(found, length) == result.shape[-1]
+
+
+@settings(max_examples=40, deadline=None)
+@given(start=st.integers(0, 3), end=st.sampled_from([-1, 2**62]), step=st.integers(1, 4))
+def test_every_nth_of_an_axis_is_followed(start: int, end: int, step: int) -> None:
+    ends = [np.array([number], np.int64) for number in (start, end, 2, step)]
+    found, model = followed("Slice", *ends)
+    try:
+        known = value_of(found, 9)
+    except KeyError:  # what may be empty is not followed
+        return
+    (result,) = run(model, {"x": samples(1, 2, 9)})
+    assert known == result.shape[-1]

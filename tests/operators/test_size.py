@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from burnish.operators import size
-from burnish.operators.size import Least, Size, named, unknown
+from burnish.operators.size import Least, Quotient, Size, named, unknown
 
 B, S = named("batch"), named("sequence")
 
@@ -36,6 +36,23 @@ def test_division_is_exact_or_not_at_all(left: Size, right: Size, expected: Size
     assert size.divide(left, right) == expected
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("(sequence - 1)//2 + 1", "(sequence + 1)//2"), ("(4*batch + 3)//4", "batch"),
+     ("(batch*sequence*6 + 9)//3", "2*batch*sequence + 3"),
+     ("sequence//4", "(sequence + 8)//4 - 2"), ("PythonMod(sequence + 8, 4)", "Mod(sequence, 4)"),
+     ("PythonMod(-sequence, 4)", "3*sequence - 4*((3*sequence)//4)")],
+)  # fmt: skip
+def test_quotients_that_are_equal_for_every_size_are_equal(one: str, other: str) -> None:
+    assert named(one) == named(other)
+
+
+def test_quotients_that_differ_for_some_size_differ() -> None:
+    assert named("(sequence + 1)//2") != named("sequence//2")
+    assert named("sequence//2") != named("sequence//4")
+    assert named("sequence//batch") == unknown("sequence//batch")
+
+
 def test_a_limited_slice_fits_what_it_was_cut_for() -> None:
     cut = unknown(Least(512, S))
     assert size.broadcast(S, cut) == S
@@ -59,7 +76,10 @@ def _value(of: Size, batch: int, sequence: int) -> int:
     total = 0
     for product, count in of.terms:
         for key, power in product:
-            count *= numbers[str(key)] ** power
+            if isinstance(key, Quotient):
+                count *= (_value(key.dividend, batch, sequence) // key.divisor) ** power
+            else:
+                count *= numbers[str(key)] ** power
         total += count
     return total
 
@@ -70,6 +90,7 @@ sizes = st.recursive(
         st.builds(size.add, inner, inner),
         st.builds(size.multiply, inner, inner),
         st.builds(size.subtract, inner, inner),
+        st.builds(size.floor_divide, inner, st.integers(1, 5)),
     ),
     max_leaves=6,
 )
@@ -80,6 +101,7 @@ def test_arithmetic_is_that_of_numbers(left: Size, right: Size, b: int, s: int) 
     x, y = _value(left, b, s), _value(right, b, s)
     assert _value(size.add(left, right), b, s) == x + y
     assert _value(size.multiply(left, right), b, s) == x * y
+    assert _value(size.floor_divide(left, b), b, s) == x // b
     quotient = size.divide(left, right)
     if quotient is not None and y:
         assert _value(quotient, b, s) * y == x

@@ -5,6 +5,7 @@ from pathlib import Path
 import onnx
 import pytest
 
+from burnish.engines import loading
 from burnish.parity.request import ODD_SIZES, VerifyRequest, answer
 from burnish.store.layout import stored
 from burnish.store.stored import StoredModel
@@ -44,6 +45,17 @@ def test_dimensions_of_pictures_keep_their_size(tmp_path: Path) -> None:
     assert dict(report.samples[-1].bindings) == {
         "batch": ODD_SIZES["batch"], "height": 224, "width": 224,
     }  # fmt: skip
+
+
+def test_models_of_gigabytes_are_given_fewer_tokens_unless_more_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "g (float[batch, seq] x) => (float[batch, seq] y) { y = Tanh(x) }"
+    model = write(tmp_path / "m.onnx", text)
+    monkeypatch.setattr(loading, "_LARGE_BYTES", 0)
+    asked = [VerifyRequest(model), VerifyRequest(model, shapes=({"seq": 100},))]
+    tokens = [answer(request).samples[0].bindings["seq"] for request in asked]
+    assert tokens == [32, 100]
 
 
 @pytest.mark.parametrize("seed", [0, 5])

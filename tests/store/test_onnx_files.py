@@ -263,6 +263,13 @@ def test_content_key_sees_the_data_file(tmp_path: Path) -> None:
     assert onnx_files.content_key(path) != before
 
 
+def test_writing_returns_the_content_key(tmp_path: Path) -> None:
+    model = onnx_files.read(saved_with_data(tmp_path))
+    path = tmp_path / "written" / "m.onnx"
+    path.parent.mkdir()
+    assert onnx_files.write(model, path, history=MADE) == onnx_files.content_key(path)
+
+
 def test_content_key_of_one_file_is_its_sha256(tmp_path: Path) -> None:
     import hashlib
 

@@ -14,6 +14,7 @@ from burnish.bench.subject import BenchOptions
 from burnish.codegen.pipeline import PlanOptions, plan, prepare, whole
 from burnish.codegen.place import BuiltPlan, PreparedModel
 from burnish.codegen.schedule import Predicted
+from burnish.core.errors import ModelError, UsageError
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Feeds
 from burnish.store.stored import StoredModel
@@ -136,3 +137,17 @@ def test_a_real_race_has_an_interval(field: Field, monkeypatch: pytest.MonkeyPat
     outcome = raced({"it": built(field.prepared)}, field)
     assert {row.engine for row in outcome.rows} <= set(RIVALS)
     assert all(row.low is not None and row.low > 0 for row in outcome.rows)
+
+
+def test_a_model_that_does_not_run_itself_is_blamed_in_place_of_a_part(
+    monkeypatch: pytest.MonkeyPatch, field: Field
+) -> None:
+    def fallen(*_: object) -> None:
+        raise ModelError("/tmp/burnish-race-0/part_0.onnx: it fell", hint="copy the folder again")
+
+    monkeypatch.setattr(whole_race, "bench", fallen)
+    with pytest.raises(ModelError, match="it fell"):
+        raced({"it": built(field.prepared)}, field)
+    narrow = Feeds({"x": np.ones((3, 7), np.float32)}, {})
+    with pytest.raises(UsageError, match="input 'x' has the wrong shape"):
+        raced({"it": built(field.prepared)}, dataclasses.replace(field, feeds=narrow))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 
 import click
@@ -50,7 +51,10 @@ def usage_error(error: click.ClickException, args: Sequence[str]) -> UsageError:
             return UsageError(f"{path} has no option {option}", hint=_hint(path, meant))
         case click.MissingParameter(param=click.Parameter() as missing):
             problem = f"{path} needs {_name(missing)}"
-            return UsageError(problem, hint=_hint(path, _usage(path, context)))
+            whole = _usage(path, context)
+            if isinstance(missing, click.Option):  # all but that was written already
+                whole = f"{shlex.join(['burnish', *args])} {_written(missing)}"
+            return UsageError(problem, hint=_hint(path, whole))
         case click.BadParameter(param=click.Option() as option):
             problem, instead = _refused(option, said)
             return UsageError(problem, hint=f"{instead}; see {path} --help")

@@ -228,16 +228,26 @@ def write(shapes: Shapes, value: ir.Value) -> bool:
     found, have = shapes.of(value), sizes(value)
     if found is None or (have is not None and len(have) != len(found)):
         return better
-    # A name that was stated says more than a name that inference made up.
     merged = [
-        mine if isinstance(mine, int) or (mine is not None and not isinstance(size, int))
-        else shapes.name(size, value, axis)
+        mine if mine is not None and _says_more(mine, size) else shapes.name(size, value, axis)
         for axis, (mine, size) in enumerate(zip(have or [None] * len(found), found, strict=True))
-    ]  # fmt: skip
+    ]
     if have is not None and tuple(merged) == have:
         return better
     value.shape = ir.Shape(merged)
     return True
+
+
+def _says_more(mine: int | str, size: Size) -> bool:
+    """Return whether a size as it was stated says more than the one that was computed.
+
+    A name that was stated says more than a name that inference made up, be it another's.
+    """
+    if isinstance(mine, int):
+        return True
+    if mine.startswith(INVENTED):
+        return stated_size(size) is None
+    return not isinstance(size, int)
 
 
 def stated(shape: Shape) -> ir.Shape:

@@ -35,6 +35,14 @@ class Least:
     wanted: Size
 
 
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """dividend // divisor, the rest dropped; no term of the dividend has a whole multiple in it."""
+
+    dividend: Sum
+    divisor: int
+
+
 def unknown(key: Hashable) -> Sum:
     """Return the size that stands for itself; equal keys are equal sizes."""
     return Sum(frozenset({(frozenset({(key, 1)}), 1)}))
@@ -94,6 +102,23 @@ def divide(left: Size, right: Size) -> Size | None:
     return _normal(terms)
 
 
+def floor_divide(left: Size, right: int) -> Size:
+    """Return the quotient without its rest, as // gives it; the divisor is more than 0.
+
+    Whole multiples are taken out, so that (s - 1) // 2 + 1 is (s + 1) // 2, and what is left
+    below the line is not negative.
+    """
+    parts = {product: divmod(count, right) for product, count in _terms(left).items()}
+    whole = _normal({product: times for product, (times, _) in parts.items()})
+    rest = _normal({product: left_over for product, (_, left_over) in parts.items()})
+    return whole if isinstance(rest, int) else add(whole, unknown(Quotient(rest, right)))
+
+
+def remainder(left: Size, right: int) -> Size:
+    """Return what `floor_divide` leaves, which is not negative."""
+    return subtract(left, multiply(floor_divide(left, right), right))
+
+
 def is_countable(size: Size) -> bool:
     """Return whether a size is surely not negative."""
     if isinstance(size, int):
@@ -146,17 +171,29 @@ def _parsed(tree: ast.expr) -> Size | None:
             right=ast.Call(func=ast.Name(id="Max"), args=[ast.Constant(value=0), cut]),
         ):
             return _limited(_parsed(left), _parsed(cut))
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return _combined(ast.Mult(), -1, _parsed(inner))
+        case ast.Call(func=ast.Name(id="PythonMod" | "Mod"), args=[left, right]):
+            return _combined(ast.Mod(), _parsed(left), _parsed(right))
         case ast.BinOp(left=left, op=operator, right=right):
-            a, b = _parsed(left), _parsed(right)
-            if a is None or b is None:
-                return None
-            match operator:
-                case ast.Add():
-                    return add(a, b)
-                case ast.Sub():
-                    return subtract(a, b)
-                case ast.Mult():
-                    return multiply(a, b)
+            return _combined(operator, _parsed(left), _parsed(right))
+    return None
+
+
+def _combined(operator: ast.operator, a: Size | None, b: Size | None) -> Size | None:
+    if a is None or b is None:
+        return None
+    match operator:
+        case ast.Add():
+            return add(a, b)
+        case ast.Sub():
+            return subtract(a, b)
+        case ast.Mult():
+            return multiply(a, b)
+        case ast.FloorDiv() if isinstance(b, int) and b > 0:
+            return floor_divide(a, b)
+        case ast.Mod() if isinstance(b, int) and b > 0:
+            return remainder(a, b)
     return None
 
 

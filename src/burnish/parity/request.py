@@ -11,10 +11,12 @@ from burnish.core.errors import ModelError, UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.base import EngineOptions
+from burnish.engines.loading import is_large
 from burnish.engines.sizes import Usual, retry_hint, usual
 from burnish.feeds.bind import bind
 from burnish.feeds.choose import choose
 from burnish.feeds.feed import Feeds, Padding
+from burnish.feeds.make import Maker
 from burnish.parity.bisect import bisect
 from burnish.parity.comparison import BUDGET_S, feeds_of
 from burnish.parity.report import VerifyReport
@@ -34,6 +36,9 @@ from burnish.store.stored import StoredModel
 ODD_SIZES: Mapping[str, int] = {"batch": 3, "sequence": 7, "past": 5}
 """A second shape, by what a dimension means: sizes that no kernel likes, so that one which is
 right only for multiples of its block is found out. Others (height …) keep their default."""
+_SHORT = 32
+"""How many tokens a model of gigabytes is given where nobody asks for more: each costs as much as
+all its weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +149,31 @@ def _against_recorded(
 
 
 def _asked_feeds(request: VerifyRequest) -> tuple[Feeds, ...]:
+    usual = {**_shortened(request), **request.usual}
     return tuple(
         feeds
         for shape in request.shapes or ({},)
         for feeds in choose(
             request.reference,
             data=request.data,
-            bindings={**request.usual, **shape},
+            bindings={**usual, **shape},
             seed=request.seed,
             padding=request.padding,
             samples=request.samples,
         )
     )
+
+
+def _shortened(request: VerifyRequest) -> dict[str, int]:
+    """Return the lengths of sequences of a large model where neither sizes nor data were given."""
+    if request.shapes or request.data is not None or not is_large(request.reference):
+        return {}
+    bound = Maker(onnx_files.look(request.reference.onnx)).bound({})
+    return {
+        name: _SHORT
+        for name, meaning in bound.meanings.items()
+        if meaning == "sequence" and bound.sizes[name] > _SHORT
+    }
 
 
 def _odd_feeds(request: VerifyRequest) -> tuple[Feeds, ...]:

@@ -62,19 +62,20 @@ def is_wanted(model: ir.Model) -> bool:
     return sum(map(_bytes, tensors)) > _SINGLE_FILE_LIMIT_BYTES
 
 
-def unload(model: ir.Model, folder: Path, stem: str) -> None:
-    """Move the weights of `model`, which is changed, into a file of `folder`.
+def unload(model: ir.Model, folder: Path, stem: str) -> dict[str, str]:
+    """Move the weights of `model`, which is changed, into a file of `folder`; return its key.
 
     The file's name holds its content's key: whatever moment a crash comes at, a model finds
     either the weights it was written with, or none.
     """
     values = [value for value in _initialized(model) if _moves(value.const_value)]
     if not values:
-        return
+        return {}
     draft = folder / "weights"
     with draft.open("wb") as stream:
         offsets = _write_each_once(values, stream)
-    name = f"{stem}.{file_key(draft)[:12]}.data"
+    key = file_key(draft)
+    name = f"{stem}.{key[:12]}.data"
     draft.rename(folder / name)
     for value in values:
         tensor = value.const_value
@@ -84,6 +85,7 @@ def unload(model: ir.Model, folder: Path, stem: str) -> None:
             shape=ir.Shape(tensor.shape.numpy()), name=value.name or "",
             doc_string=tensor.doc_string, base_dir=str(folder),
         )  # fmt: skip
+    return {name: key}
 
 
 def inline_the_rest(model: ir.Model, kept: str) -> None:

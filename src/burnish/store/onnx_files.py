@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import google.protobuf.json_format
@@ -101,8 +101,10 @@ def write(
     history: History,
     accept: Callable[[Path], None] = lambda _draft: None,
     kind: Kind | None = None,
-) -> None:
+) -> str:
     """Write `model`, which stays as it is, so that the installed ONNX Runtime can load it.
+
+    What is returned is the key of its content.
 
     `history` goes into the metadata, after any that is there. Weights go to a file beside the
     model if they came from one or are large. A model at `path`, even the one that `model` was
@@ -112,18 +114,21 @@ def write(
     """
     copy = _stamped(versions.fitted(model), history)
     old = external_data.outdated(path, _previous(path))
+    beside: dict[str, str] = {}
     with written_beside(path, kind) as folder:
         if external_data.is_wanted(copy):
-            external_data.unload(copy, folder, path.stem)
+            beside = external_data.unload(copy, folder, path.stem)
         external_data.inline_the_rest(copy, kept=str(folder))
         onnx.save(_serialized(copy, path), folder / path.name)
         accept(folder / path.name)
+        key = _joint_key(file_key(folder / path.name), beside)
         new = tuple(
             path.absolute().parent / file.name
             for file in folder.iterdir()
             if file.name != path.name
         )
     external_data.remove(old, new=new, user=model)
+    return key
 
 
 def _refusal(path: Path) -> str | None:
@@ -155,10 +160,14 @@ def content_key(path: Path) -> str:
     def make() -> tuple[str, tuple[Path, ...]]:
         every = files(path)
         parts = {str(file.relative_to(folder)): file_key(file) for file in every[1:]}
-        own = file_key(path)
-        return value_key([own, parts]) if parts else own, every
+        return _joint_key(file_key(path), parts), every
 
     return _KEYS.of((path, folder), make)
+
+
+def _joint_key(own: str, beside: Mapping[str, str]) -> str:
+    """Return the key of a model's file and of those beside it, by name."""
+    return value_key([own, dict(beside)]) if beside else own
 
 
 def files(path: Path) -> tuple[Path, ...]:

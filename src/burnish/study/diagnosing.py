@@ -15,6 +15,7 @@ from burnish.analyze.diagnosis import Diagnosis, diagnosis, launches_only
 from burnish.analyze.selector import Scene
 from burnish.analyze.transform import Setting
 from burnish.bench.call_cost import call_cost
+from burnish.core.errors import ModelError
 from burnish.hw import choose as hardware
 from burnish.hw import detect
 from burnish.hw.spec import HardwareSpec, for_cores, load
@@ -42,7 +43,15 @@ def diagnosed(
     trace: Trace, record: GraphRecord | None, ran: RunContext, *, plain_s: float | None = None
 ) -> Diagnosis:
     """Return what holds a typical inference back, without profiling where that was timed."""
-    graph = as_executed(trace)
+    try:
+        graph = as_executed(trace)
+    except ModelError as error:
+        if ran.is_trace:
+            raise
+        raise ModelError(
+            f"{ran.what}: {ran.engine} ran no node of it, so there is nothing to profile",
+            hint=f"see what it holds: burnish model show {shlex.quote(ran.what)}",
+        ) from error
     device = _device(trace, ran, on_device=any(e.kind in DEVICE for e in graph.events))
     if plain_s is not None:
         dispatch_s = device.launch_overhead_s if device is not None else DISPATCH_S

@@ -211,12 +211,8 @@ def _written(
     )
     history = History(report.source_key, _steps(result.report, changed))
     judge = Acceptance(model, result.model, options, request, report, progress)
-    onnx_files.write(final, target, history=history, accept=judge)
-    return dataclasses.replace(
-        judge.report,
-        target_key=onnx_files.content_key(target),
-        target_bytes=size_bytes(target),
-    )
+    key = onnx_files.write(final, target, history=history, accept=judge)
+    return dataclasses.replace(judge.report, target_key=key, target_bytes=size_bytes(target))
 
 
 def _suspected(rewrite: RewriteReport) -> Iterator[tuple[str, ...]]:

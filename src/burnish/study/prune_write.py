@@ -74,14 +74,14 @@ def written(task: PruneTask, smaller: Smaller) -> PruneReport:
                 onnx_files.write(smaller.twin, twin, history=history)
                 found.append(_same(StoredModel(twin, "its twin with zeros"), draft, task))
 
-        onnx_files.write(smaller.model, task.target, history=history, accept=accept)
+        key = onnx_files.write(smaller.model, task.target, history=history, accept=accept)
     after = errors(before, outputs(task.target, task.inputs.judging))
     flops = smaller.flops or (None, None)
     return PruneReport(
         model=task.model.label,
         source_key=source,
         target=task.target,
-        target_key=onnx_files.content_key(task.target),
+        target_key=key,
         method=task.asked.method,
         before=_size(task.model.onnx, flops[0]),
         after=_size(task.target, flops[1]),

@@ -22,7 +22,9 @@ from burnish.codegen.backend import Backend
 from burnish.codegen.pipeline import whole
 from burnish.codegen.place import BuiltPlan, PreparedModel
 from burnish.codegen.write import write
+from burnish.core.errors import ModelError
 from burnish.core.units import seconds
+from burnish.engines import isolated
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.feeds.feed import Feeds
 from burnish.process.scratch import scratch
@@ -79,9 +81,23 @@ def raced(plans: Mapping[str, BuiltPlan], field: Field) -> RaceOutcome:
         folders = {name: place / str(number) for number, name in enumerate(own)}
         for name, folder in folders.items():
             write(folder, field.about, [own[name]], field.backend)
-        best, took = _fastest(folders, field)
-        report = _met(folders[best], field)
+        try:
+            best, took = _fastest(folders, field)
+            report = _met(folders[best], field)
+        except ModelError:
+            require_running(field.model, field.feeds)
+            raise
     return _judged(own[best], took, report, field)
+
+
+def require_running(model: StoredModel, feeds: Feeds) -> None:
+    """Raise what is wrong with a model itself, if ONNX Runtime does not run it on some inputs.
+
+    A part of it that does not run, in a folder that nobody has seen, would tell the user nothing.
+    """
+    unoptimised = EngineOptions(graph_level="off")
+    with isolated.open_session(ORT, model, unoptimised) as session:
+        session.run(feeds.arrays)
 
 
 def _fastest(folders: Mapping[str, Path], field: Field) -> tuple[str, str]:

@@ -42,6 +42,27 @@ def test_products_are_found(equation: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("equation", "axes"),
+    [("...qhd,...khd->...hqk", ("bnqhd", "bnkhd")), ("...hqk,...khd->...qhd", ("bhqk", "bkhd")),
+     ("...qd,...kd->...qk", ("qd", "kd")), ("...qd,dk->...qk", ("bhqd", "dk"))],
+)  # fmt: skip
+def test_dots_stand_for_all_other_axes(equation: str, axes: tuple[str, str]) -> None:
+    g = Graph()
+    factors = [g.input(name, list(letters)) for name, letters in zip("lr", axes, strict=True)]
+    model = g.model(g.op("Einsum", *factors, equation=equation))
+    given = {name: samples(*(SIZES[c] for c in letters), seed=seed)
+             for seed, (name, letters) in enumerate(zip("lr", axes, strict=True))}  # fmt: skip
+    assert "Einsum" not in op_types(checked(model, given).model)
+
+
+def test_dots_that_the_result_has_not_stay() -> None:
+    g = Graph()
+    factors = [g.input(name, ["b", "q", "d"]) for name in "lr"]
+    model = g.model(g.op("Einsum", *factors, equation="...qd,...kd->qk"))
+    assert "Einsum" in op_types(optimize(model).model)
+
+
+@pytest.mark.parametrize(
     "equation", ["bqd,bkd->bq", "bhd,bhd->bh", "bd,hd->bhd", "bhqd,bnkd->bhnqk"]
 )
 def test_other_sums_stay(equation: str) -> None:

@@ -392,7 +392,20 @@ def not_centred(g: Graph, x: ir.Value) -> ir.Value:
     return affine(g, g.op("Div", x, deviation(g, d)))
 
 
+def variance_turned(g: Graph, x: ir.Value) -> ir.Value:
+    """As ONNX Runtime leaves it where it moves a Transpose towards the outputs."""
+    inner = centred(g, x)
+    variance = g.op("ReduceMean", g.op("Mul", inner, inner), axes=[-1])
+    root = g.op("Sqrt", g.op("Add", g.op("Transpose", variance, perm=[1, 0, 2]), 1e-5))
+    return affine(g, g.op("Div", g.op("Transpose", inner, perm=[1, 0, 2]), root))
+
+
 NEAR_MISSES: dict[str, tuple[Body, str]] = {
+    "a variance whose axes are moved": (
+        variance_turned,
+        ("Transpose 'transpose_4' rearranges the variance in 'reducemean_3' before an epsilon is"
+        " added, expected it behind the normalisation"),
+    ),
     "axis 1": (
         lambda g, x: affine(g, normalised(g, x, axes=(1,))),
         "ReduceMean 'reducemean_0' averages over axes (1,) of 3, expected the last ones",

@@ -158,7 +158,23 @@ def _quotient(left: Size, right: Size) -> Size | None:
     if isinstance(left, int) and isinstance(right, int) and right:
         whole = abs(left) // abs(right)
         return whole if (left < 0) == (right < 0) else -whole
-    return size.divide(left, right)
+    exact = size.divide(left, right)
+    if exact is None and isinstance(right, int) and right > 0 and size.is_countable(left):
+        return size.floor_divide(left, right)
+    return exact
+
+
+def _rest(at: Operands) -> Elements | None:
+    """Return what Mod gives, which is not negative where the divisor is not."""
+    if at.number("fmod", 0):
+        return None
+
+    def rest(left: Size, right: Size) -> Size | None:
+        if not isinstance(right, int) or right <= 0:
+            return None
+        return size.remainder(left, right)
+
+    return _rows(rest)(at)
 
 
 def _equal(left: Size, right: Size) -> Size | None:
@@ -229,7 +245,7 @@ register({
     "Sqrt": _record("Sqrt", _function("sqrt"), 2),
     "Div": Operator(broadcast, value=_VALUES["Div"], work=each_output(1), folds=no_zero_below,
                     loops=_function("divide")),
-    "Mod": Operator(broadcast, work=each_output(1), folds=no_zero_below,
+    "Mod": Operator(broadcast, value=_rest, work=each_output(1), folds=no_zero_below,
                     loops=_function(_remainder)),
     "Pow": Operator(broadcast, work=each_output(10), folds=defined, loops=power),
     "Min": Operator(broadcast, work=each_output(1), folds=defined, loops=_folded("minimum")),

@@ -14,6 +14,7 @@ from burnish.operators.size import (
     Size,
     add,
     divide,
+    floor_divide,
     is_countable,
     multiply,
     subtract,
@@ -192,7 +193,8 @@ def _left(whole: Size, start: Size | None, end: Size | None, step: Size | None) 
     if isinstance(whole, int) and isinstance(start, int) and isinstance(end, int):
         return len(_range(start, end, step, whole))
     if step != 1:
-        return None
+        between = _left(whole, start, end, 1) if step > 1 else None
+        return None if between is None else floor_divide(add(between, step - 1), step)
     last = multiply(start, -1)
     if not isinstance(start, int) and is_countable(last):
         return _last(whole, last, end)

@@ -10,7 +10,7 @@ import numpy as np
 
 from burnish.core.arrays import Array
 from burnish.operators.record import Operands, Partial
-from burnish.operators.size import Size, add
+from burnish.operators.size import Size, add, floor_divide
 from burnish.tile.index import Axis, Index, at
 from burnish.tile.semantics import NestBuilder, NotCoveredError
 
@@ -106,7 +106,7 @@ def _side(geometry: Sequence[int], pads: tuple[int, int], how: str, rounds_up: b
 
 
 def fitting(at: Operands, sizes: Sequence[Size], window: Sequence[Size]) -> Partial:
-    """Return in how many places a window fits; None where steps are taken over an open size."""
+    """Return in how many places a window fits; None where its own width is open."""
     axes = len(sizes)
     steps, spread = at.ints("strides") or (1,) * axes, at.ints("dilations") or (1,) * axes
     pads, how = at.ints("pads") or (0,) * (2 * axes), at.text("auto_pad", "NOTSET")
@@ -116,14 +116,27 @@ def fitting(at: Operands, sizes: Sequence[Size], window: Sequence[Size]) -> Part
         if isinstance(own, int) and isinstance(width, int):
             geometry = (own, width, steps[axis], spread[axis])
             found.append(_side(geometry, both, how, bool(at.number("ceil_mode", 0))).outputs)
-        elif steps[axis] != 1 or not isinstance(width, int):
+        elif not isinstance(width, int):
             found.append(None)
         elif how.startswith("SAME"):
-            found.append(own)
+            found.append(floor_divide(add(own, steps[axis] - 1), steps[axis]))
         else:
             added = 0 if how == "VALID" else sum(both)
-            found.append(add(own, added - spread[axis] * (width - 1)))
+            reach = spread[axis] * (width - 1) + 1
+            up = bool(at.number("ceil_mode", 0))
+            found.append(_places(add(own, added), reach, steps[axis], up=up, padded=added > 0))
     return tuple(found)
+
+
+def _places(length: Size, reach: int, step: int, *, up: bool, padded: bool) -> Size | None:
+    """Return how often a window fits into an open length; None: that depends on the padding.
+
+    Rounded up, a last window that would begin in the padding is left out.
+    """
+    if up and step > 1 and (padded or step > reach):
+        return None
+    more = step - 1 if up else 0
+    return add(floor_divide(add(length, more - reach), step), 1)
 
 
 def seen(all_sides: Sequence[Side], outputs: Sequence[Axis], taps: Sequence[Axis]) -> list[Index]:

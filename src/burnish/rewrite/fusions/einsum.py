@@ -18,7 +18,8 @@ Transposes meet others and vanish, and attention is found in products.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import string
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -30,6 +31,9 @@ from burnish.operators.size import total
 from burnish.rewrite.facts import FLOATS, Facts
 from burnish.rewrite.fusions.new_values import SizedBuilder
 from burnish.rewrite.rule import Builder, Match, Refusal, Rule
+
+_REST = "..."
+"""All axes that have no letter: the leading ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +77,13 @@ class _Letters:
         return "".join(c for c in self.result if c in self.left and c not in rows)
 
 
-def _read(node: ir.Node) -> _Letters | None:
+def _read(node: ir.Node, facts: Facts) -> _Letters | None:
     attribute = node.attributes.get("equation")
     equation = "" if attribute is None else attribute.as_string().replace(" ", "")
     factors, arrow, result = equation.partition("->")
     parts = factors.split(",")
+    if arrow and len(parts) == 2 and _REST in equation:
+        *parts, result = _spelled((*parts, result), node, facts)
     if not arrow or len(parts) != 2 or not all(part.isalpha() for part in (*parts, result)):
         return None
     if any(len(set(part)) < len(part) for part in (*parts, result)):
@@ -85,12 +91,29 @@ def _read(node: ir.Node) -> _Letters | None:
     return _Letters(parts[0], parts[1], result)
 
 
+def _spelled(parts: Sequence[str], node: ir.Node, facts: Facts) -> tuple[str, ...]:
+    """Return the parts of an equation with letters for the axes that dots stand for.
+
+    They stay where the result drops them, and where they are not as many axes in each factor.
+    """
+    counts = set()
+    for part, value in zip(parts, node.inputs, strict=False):
+        shape = shapes_of(facts).of(value)
+        if _REST in part:
+            counts.add(-1 if shape is None else len(shape) - len(part) + len(_REST))
+    free = [letter for letter in string.ascii_letters if letter not in "".join(parts)]
+    if _REST not in parts[-1] or len(counts) != 1 or not 0 <= min(counts) <= len(free):
+        return tuple(parts)
+    names = "".join(free[: min(counts)])
+    return tuple(part.replace(_REST, names) for part in parts)
+
+
 def _find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
     if not is_standard(node, "Einsum") or len(node.inputs) != 2:
         return None
     if node.outputs[0].dtype not in FLOATS:
         return None
-    letters = _read(node)
+    letters = _read(node, facts)
     if letters is None or letters.left == letters.right:
         return None
     left, right = node.inputs[0], node.inputs[1]

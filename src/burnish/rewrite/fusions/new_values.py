@@ -11,7 +11,7 @@ from burnish.core.arrays import Array
 from burnish.infer.constants import sizes
 from burnish.infer.shapes import shapes_of, stated
 from burnish.operators.record import Shape
-from burnish.operators.size import Product, Size, Sum
+from burnish.operators.size import Product, Quotient, Size, Sum
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.rule import Builder, Scalar
 
@@ -114,6 +114,8 @@ class SizedBuilder:
         return result
 
     def _unknown(self, key: object) -> ir.Value:
+        if isinstance(key, Quotient):
+            return self._whole("Div", [self._size(key.dividend), self.numbers([key.divisor])])
         found = witness(key, self.builder.facts.model.graph)
         if found is None:
             raise ValueError(f"the size {key} is stated nowhere")
@@ -160,7 +162,12 @@ def _stated(wanted: Shape, graph: ir.Graph) -> bool:
         for product, _ in size.terms
         for key, _ in product
     )
-    return all(witness(key, graph) is not None for key in keys)
+    return all(
+        _stated((key.dividend,), graph)
+        if isinstance(key, Quotient)
+        else witness(key, graph) is not None
+        for key in keys
+    )
 
 
 def _beside(

@@ -141,6 +141,13 @@ def with_epsilon(node: ir.Node, role: str, facts: Facts) -> Shifted | Refusal:
             f"the {role} in {node.name!r} is scaled: {scaled}, expected 1·{role} + epsilon",
             "use the biased variance: sum of squares / n, not / (n - 1)",
         )
+    for use in average.uses():
+        if is_standard(use.node, "Transpose", "Reshape"):
+            return Refusal(
+                f"{use.node.op_type} {use.node.name!r} rearranges the {role} in {node.name!r}"
+                " before an epsilon is added, expected it behind the normalisation",
+                "rewrite the model as it was exported: another tool moved its axes",
+            )
     return Refusal(
         f"no positive epsilon is added to the {role} in {node.name!r} before its root",
         f"add epsilon to the {role}, before the square root",

@@ -11,6 +11,7 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.infer.constants import constant_tensor, sizes
+from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import ints, is_standard
 from burnish.rewrite import edit
 from burnish.rewrite.facts import Facts, keeps_shape, rank, static_sizes
@@ -123,7 +124,7 @@ def neutral_operand(node: ir.Node, facts: Facts) -> Same:
         constant, other = node.inputs[position], node.inputs[1 - position]
         if constant is None or other is None:
             continue
-        if _is_filled(constant, number, facts) and sizes(constant) == sizes(other):
+        if _is_filled(constant, number, facts) and _of_one_shape(constant, other, facts):
             return other
         if constant_tensor(constant) is None:
             continue
@@ -136,17 +137,23 @@ def neutral_operand(node: ir.Node, facts: Facts) -> Same:
 
 
 def _is_filled(value: ir.Value, number: float, facts: Facts) -> bool:
-    """Return whether all of a value, whose shape is fully stated, is computed to be one number."""
-    node, stated = value.producer(), sizes(value)
+    """Return whether all of a value is computed to be one number."""
+    node = value.producer()
     while node is not None and is_standard(node, "Cast") and node.inputs[0] is not None:
         node = node.inputs[0].producer()
-    if node is None or stated is None or None in stated:
+    if node is None:
         return False
     if is_standard(node, "ConstantOfShape"):
         given = node.attributes.get("value")
         held = 0.0 if given is None else float(given.as_tensor().numpy().reshape(-1)[0])
         return held == number
     return is_standard(node, "Expand") and facts.scalar(node.inputs[0]) == number
+
+
+def _of_one_shape(one: ir.Value, other: ir.Value, facts: Facts) -> bool:
+    """Return whether two values are proven to have the same shape."""
+    found = shapes_of(facts).of(one)
+    return found is not None and found == shapes_of(facts).of(other)
 
 
 def same_size_reshape(node: ir.Node, facts: Facts) -> Same:

@@ -17,6 +17,7 @@ HEADS, SIZE = 3, 4
 LENGTHS = {"near": 6, "far": 5}
 FEEDS = {
     "q": samples(2, HEADS, 7, SIZE), "mask": samples(2, 1, 7, 6, seed=8),
+    "wide": samples(2, 1, 7, 11, seed=9),
     **{f"{kind}_{name}": samples(2, HEADS, length, SIZE, seed=seed)
        for seed, kind in enumerate("kv") for name, length in LENGTHS.items()},
 }  # fmt: skip
@@ -93,6 +94,17 @@ def test_two_sets_of_keys_are_one(masks: tuple[bool, bool], sink: bool, split: b
         cuts = p.g.ops("Split", weights, lengths, outputs=3 if sink else 2, axis=3)
     else:
         cuts = [p.cut(weights, 0, near), p.cut(weights, near, -1 if sink else 2**62)]
+    products = [p.g.op("MatMul", cuts[at], p.values[name]) for at, name in enumerate(LENGTHS)]
+    assert fused(p.g.model(p.g.op("Add", *products)))
+
+
+def test_a_mask_of_all_sets_together_is_kept() -> None:
+    p = Parts()
+    mask = p.g.input("wide", ["batch", 1, "rows", "near + far"])
+    joined = p.g.op("Concat", p.scores("near"), p.scores("far"), axis=-1)
+    weights = p.g.op("Softmax", p.g.op("Add", mask, joined), axis=-1)
+    near = p.length("near")
+    cuts = [p.cut(weights, 0, near), p.cut(weights, near, 2**62)]
     products = [p.g.op("MatMul", cuts[at], p.values[name]) for at, name in enumerate(LENGTHS)]
     assert fused(p.g.model(p.g.op("Add", *products)))
 

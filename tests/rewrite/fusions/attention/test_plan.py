@@ -469,7 +469,8 @@ def test_factors_that_fused_products_turn_are_read(how: int) -> None:
     scores = g.op("FusedMatMul", q, k, domain="com.microsoft", alpha=0.3,
                   **{name: int(flag) for name, flag in flags.items()})  # fmt: skip
     weights = g.op("Softmax", scores, axis=-1)
-    out = g.op("FusedMatMul", weights, v, domain="com.microsoft", transBatchB=int(turns[4]))
+    out = g.op("FusedMatMul", weights, v, domain="com.microsoft", transBatchB=int(turns[4]),
+               alpha=0.7 if turns[0] else 1.0)  # fmt: skip
     model = g.model(out)
     model.opset_imports["com.microsoft"] = 1
     feed = {
@@ -617,6 +618,21 @@ def test_near_misses_stay_and_are_explained(name: str) -> None:
     assert any(reason in found for found in reasons), reasons
 
 
+def test_half_precision_has_no_lowest_number_that_swallows_scores() -> None:
+    g = Graph()
+    half = ir.DataType.FLOAT16
+    q, k, v = (g.input(name, ["batch", HEADS, "length", SIZE], half) for name in "qkv")
+    m = g.input("m", ["batch", 1, 1, "length"], BOOL)
+    filled = g.op("Where", m, product(g, q, k), np.float16(-65504))
+    (miss,) = [
+        miss
+        for miss in optimize(g.model(weigh(g, filled, v))).report.misses
+        if miss.rule == "attention"
+    ]
+    assert "in place of masked scores of FLOAT16, expected -inf: at -65504" in miss.reason
+    assert miss.remedy == "mask with -inf, behind a guard against NaN, in the source"
+
+
 def test_a_mask_of_unknown_length_is_refused() -> None:
     model = build(SPELLINGS["divided, added"], mask=["other", 1, 1, "elsewhere"])
     result = optimize(model)
@@ -626,12 +642,62 @@ def test_a_mask_of_unknown_length_is_refused() -> None:
     assert miss.remedy == "give the axes of the graph's inputs names, the same for the same size"
 
 
+def test_weights_that_are_cleared_by_a_mask_of_unknown_length_are_refused() -> None:
+    def body(g: Graph, q: ir.Value, k: ir.Value, v: ir.Value, m: ir.Value) -> ir.Value:
+        weights = g.op("Softmax", g.op("Where", m, scaled(g, q, k), LOWEST), axis=-1)
+        return g.op("MatMul", g.op("Where", m, weights, 0.0), v)
+
+    result = optimize(build(body, mask=["batch", 1, 1, "elsewhere"]))
+    (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
+    assert "and that it is 0 and stretches none of their axes cannot be proven" in miss.reason
+
+
 def test_queries_and_keys_of_different_batches_are_refused() -> None:
     g = Graph()
     q, k = (g.input(name, [f"{name}_batch", 2, "length", SIZE]) for name in "qk")
     result = optimize(g.model(weigh(g, scaled(g, q, k), k)))
     (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
     assert "or that their batch is one, cannot be proven" in miss.reason
+
+
+@pytest.mark.parametrize("factor", [0.5, -3.0, 0.0])
+def test_a_factor_of_the_values_is_one_of_the_result(factor: float) -> None:
+    model = build(lambda g, q, k, v, m: weigh(g, scaled(g, q, k), g.op("Mul", v, factor)))
+    result = checked(model, feeds())
+    assert fused(result.model) == 1
+    assert "Softmax" not in op_types(result.model)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        (["columns", SIZE], "have rank 2, expected 3 or more: values of each sample"),
+        (None, "are of unknown rank"),
+    ],
+)
+def test_values_that_are_not_one_set_for_each_sample_are_refused(
+    values: list[int | str] | None, reason: str
+) -> None:
+    g = Graph()
+    q, k = (g.input(name, ["batch", 2, "columns", SIZE]) for name in "qk")
+    v = g.input("v", values or ["columns", SIZE])
+    if values is None:
+        v.shape = None
+    (miss,) = [
+        miss
+        for miss in optimize(g.model(weigh(g, scaled(g, q, k), v))).report.misses
+        if miss.rule == "attention"
+    ]
+    assert reason in miss.reason
+
+
+def test_weights_behind_the_values_are_refused() -> None:
+    g = Graph()
+    q, k, v = (g.input(name, ["batch", 2, "length", SIZE]) for name in "qkv")
+    weights = g.op("Softmax", scaled(g, q, k), axis=-1)
+    result = optimize(g.model(g.op("MatMul", g.op("Transpose", v, perm=[0, 1, 3, 2]), weights)))
+    (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
+    assert "has the attention weights turned, or behind the values" in miss.reason
 
 
 def test_a_classifier_is_no_near_miss() -> None:

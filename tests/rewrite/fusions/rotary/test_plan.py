@@ -118,6 +118,65 @@ def test_neighbours_are_turned() -> None:
     assert fused.attributes["interleaved"].as_int() == 1
 
 
+def unbound(g: Graph, x: ir.Value, axis: int, way: str) -> tuple[ir.Value, ir.Value]:
+    """Return both elements along an axis of two, as PyTorch's unbind is exported."""
+    if way == "Gather":
+        one, two = (g.op("Gather", x, np.array(at, np.int64), axis=axis) for at in (0, 1))
+        return one, two
+    if way == "Slice":
+        kept = [g.op("Slice", x, numbers(at), numbers(at + 1), numbers(axis)) for at in (0, 1)]
+    else:
+        kept = list(g.ops("Split", x, numbers(1, 1), outputs=2, axis=axis))
+    first, second = (g.op("Squeeze", part, numbers(axis)) for part in kept)
+    return first, second
+
+
+@pytest.mark.parametrize("way", ["Split", "Slice", "Gather"])
+@pytest.mark.parametrize("neighbours", [False, True])
+def test_pairs_that_are_unbound_are_turned(neighbours: bool, way: str) -> None:
+    """As the transformers of diffusers take them."""
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    shape = (0, 0, 0, SIZE // 2, 2) if neighbours else (0, 0, 0, 2, SIZE // 2)
+    first, second = unbound(g, g.op("Reshape", x, numbers(*shape)), -1 if neighbours else 3, way)
+    once = angles(g)
+    if neighbours:
+        wide = [g.op("Unsqueeze", part, numbers(-1)) for part in (g.op("Neg", second), first)]
+        swapped = g.op("Reshape", g.op("Concat", *wide, axis=-1), numbers(0, 0, 0, SIZE))
+        pair = g.op("Unsqueeze", once, numbers(-1))
+        both = g.op("Reshape", g.op("Concat", pair, pair, axis=-1), numbers(0, 0, SIZE))
+    else:
+        swapped = g.op("Concat", g.op("Neg", second), first, axis=-1)
+        both = g.op("Concat", once, once, axis=-1)
+    cos, sin = (g.op("Unsqueeze", g.op(name, both), numbers(1)) for name in ("Cos", "Sin"))
+    model = g.model(g.op("Add", g.op("Mul", x, cos), g.op("Mul", swapped, sin)))
+    assert "RotaryEmbedding" in op_types(checked(model, feeds()).model)
+
+
+@pytest.mark.parametrize(("widths", "fuses"), [((4, 4), True), ((2, 6), True), ((3, 5), False)])
+def test_angles_of_several_axes_are_joined_by_whole_pairs(
+    widths: tuple[int, int], fuses: bool
+) -> None:
+    """As pictures are turned by their rows and columns."""
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    positions = g.input("positions", ["batch", "length", 1])
+    tables = [np.repeat(np.linspace(0.1, 1, 5), 2)[:width] for width in widths]
+    if not fuses:
+        tables[1] = tables[1][1:].repeat(2)[: widths[1]]
+    both = [g.op("Mul", positions, g.constant(table)) for table in tables]
+    cos, sin = (
+        g.op("Unsqueeze", g.op("Concat", *(g.op(name, part) for part in both), axis=-1), numbers(1))
+        for name in ("Cos", "Sin")
+    )
+    first, second = cut(g, x, 0, END, 2), cut(g, x, 1, END, 2)
+    pair = [g.op("Unsqueeze", part, numbers(-1)) for part in (g.op("Neg", second), first)]
+    swapped = g.op("Reshape", g.op("Concat", *pair, axis=-1), numbers(0, 0, 0, SIZE))
+    model = g.model(g.op("Add", g.op("Mul", swapped, sin), g.op("Mul", cos, x)))
+    result = checked(model, feeds())
+    assert ("RotaryEmbedding" in op_types(result.model)) == fuses
+
+
 def test_halves_that_are_computed_apart_are_turned() -> None:
     g = Graph()
     x = g.input("x", ["batch", HEADS, "length", SIZE])

@@ -54,13 +54,16 @@ class _Plan(Match):
     after: PartedWeights | None = None
     leading: Shape = field(default=())
     """The axes of the scores but for the last two."""
+    over: ir.Value | None = None
+    """What is added to all sets together."""
 
 
 def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
     """Return the sets of scores of a softmax; None: it has one."""
-    concat = None if node.inputs[0] is None else node.inputs[0].producer()
-    if not is_standard(node, "Softmax") or concat is None or not is_standard(concat, "Concat"):
+    joined = _joined(node.inputs[0], facts) if is_standard(node, "Softmax") else None
+    if joined is None:
         return None
+    concat = joined.concat
     shapes, whole = shapes_of(facts), shapes_of(facts).of(node.inputs[0])
     if whole is None or len(whole) < 3 or node.outputs[0].dtype not in FLOATS:
         return None
@@ -77,7 +80,36 @@ def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
             return part
         parts.append(part)
     after = parted(node, [part.shape[-1] for part in parts], facts)
-    return None if after is None else _plan(concat, node, parts, after, facts)
+    return None if after is None else _plan(joined, node, parts, after, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """Concat(sets of scores) + over."""
+
+    concat: ir.Node
+    over: ir.Value | None = None
+    nodes: tuple[ir.Node, ...] = ()
+    """All of it."""
+
+
+def _joined(value: ir.Value | None, facts: Facts) -> _Joined | None:
+    """Return what joins scores; something may be added to all of them, if it stretches none."""
+    node = None if value is None else value.producer()
+    if node is None:
+        return None
+    if is_standard(node, "Concat"):
+        return _Joined(node, None, (node,))
+    if not is_standard(node, "Add"):
+        return None
+    whole = shapes_of(facts).of(value)
+    for inner, over in (node.inputs[:2], node.inputs[1::-1]):
+        concat = None if inner is None else inner.producer()
+        if concat is None or not is_standard(concat, "Concat"):
+            continue
+        if whole is not None and shapes_of(facts).of(inner) == whole:
+            return _Joined(concat, over, (concat, node))
+    return None
 
 
 def _part(value: ir.Value, shape: Shape | None, facts: Facts) -> _Part | Refusal | None:
@@ -110,8 +142,9 @@ def _sink(value: ir.Value, shape: Shape, facts: Facts) -> _Part:
 
 
 def _plan(
-    concat: ir.Node, node: ir.Node, parts: Sequence[_Part], after: PartedWeights, facts: Facts
+    joined: _Joined, node: ir.Node, parts: Sequence[_Part], after: PartedWeights, facts: Facts
 ) -> Match | Refusal | None:
+    concat = joined.concat
     read = [part.scores for part in parts if part.scores is not None]
     first = read[0]
     at = [index for index, part in enumerate(parts) if part.scores is not None]
@@ -125,7 +158,7 @@ def _plan(
             "none: a fused operator has one query for all its keys",
         )
     leading = (shapes_of(facts).of(first.product.outputs[0]) or ())[:-2]
-    values = _values(parts, after)
+    values = {**_values(parts, after), "over": joined.over}
     wanted = [size for part in parts for size in part.shape] + list(leading)
     wanted += [size for _, value in after.values for size in shapes_of(facts).of(value) or ()]
     if not can_be_read(tuple(wanted), facts, values.values()):
@@ -133,8 +166,11 @@ def _plan(
             f"a size of the scores that Concat {concat.name!r} joins is not that of any input",
             "give the axes of the graph's inputs names, the same for the same size",
         )
-    nodes = in_order(*(each.nodes for each in read), [concat, node], after.nodes)
-    return _Plan(nodes, after.output, values, parts=tuple(parts), after=after, leading=leading)
+    nodes = in_order(*(each.nodes for each in read), joined.nodes, [node], after.nodes)
+    return _Plan(
+        nodes, after.output, values,
+        parts=tuple(parts), after=after, leading=leading, over=joined.over,
+    )  # fmt: skip
 
 
 def _values(parts: Sequence[_Part], after: PartedWeights) -> dict[str, ir.Value | None]:
@@ -172,8 +208,9 @@ def replace(match: Match, builder: Builder) -> ir.Value:
     if read[0].scale != 1.0:
         product = make.node("Mul", [product, make.scalar(read[0].scale)], shape)
     added = _bias(match, make)
-    if added is not None:
-        product = make.node("Add", [product, added], shape)
+    for term in (added, match.over):
+        if term is not None:
+            product = make.node("Add", [product, term], shape)
     weights = make.node("Softmax", [product], shape, attributes={"axis": rank - 1})
     value = _stacked([value for _, value in match.after.values], match, columns, make)
     result = make.shapes.of(match.output) or ()

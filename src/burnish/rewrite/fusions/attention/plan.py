@@ -117,6 +117,14 @@ def _cleared(
 
 
 def _unweighted(node: ir.Node) -> Refusal:
+    for use in node.outputs[0].uses():
+        if is_standard(use.node, "Where") and use.idx > 0:
+            return Refusal(
+                f"Where {use.node.name!r} puts something in place of weights of Softmax"
+                f" {node.name!r}, and that it is 0 and stretches none of their axes cannot be"
+                " proven",
+                "give the axes of the graph's inputs names, the same for the same size",
+            )
     readers = [f"{use.node.op_type} {use.node.name!r}" for use in node.outputs[0].uses()]
     return Refusal(
         f"the weights of Softmax {node.name!r} are read by"
@@ -142,8 +150,8 @@ def _shaped(node: ir.Node, before: Scores, after: Weighted, facts: Facts) -> Mat
     product = shapes_of(facts).of(before.product.outputs[0]) or ()
     if len(product) < 3 or len(after.value.perm) != len(product):
         return Refusal(
-            f"Softmax {node.name!r} is applied to scores of rank {len(product)}, expected 3 or more"
-            " and values of the same",
+            f"Softmax {node.name!r} weighs values of rank {len(after.value.perm)} by scores from a"
+            f" product of rank {len(product)}, expected the same, 3 or more",
             "declare the shapes of the graph's inputs",
         )
     merged = product if len(product) < 5 else (total(product[:-2]), *product[-2:])

@@ -26,9 +26,11 @@ def replace(match: Match, builder: Builder) -> ir.Value:
         builder.require_opset(STANDARD_OPSET)
     make = SizedBuilder(builder, match.output.dtype, match.values.values())
     added = _bias(match, make)
-    if match.standard:
-        return _standard(match, added, make)
-    return _multi_head(match, added, make)
+    result = (_standard if match.standard else _multi_head)(match, added, make)
+    factor = 1.0 if match.value is None else match.value.factor
+    if factor == 1.0:
+        return result
+    return make.node("Mul", [result, make.scalar(factor)], make.shapes.of(result) or ())
 
 
 def _bias(plan: AttentionPlan, make: SizedBuilder) -> tuple[ir.Value, Shape] | None:

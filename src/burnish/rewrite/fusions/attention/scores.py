@@ -197,13 +197,21 @@ def _filled(node: ir.Node, path: _Path, facts: Facts) -> _Path | Refusal:
     if _weighs_nothing(fill, condition, path, filled, facts):
         fill = -np.inf
     if fill > _lowest(chosen.dtype):
-        return Refusal(
-            f"Where {node.name!r} puts {fill:g} in place of masked scores, expected -inf or the"
-            f" lowest number: at {fill:g} a row that is masked throughout would come out different",
-            "mask with torch.finfo(dtype).min or -inf in the source",
-        )
+        return _too_mild(node, fill, chosen.dtype)
     term = Term(condition, fill=fill, filled=filled)
     return replace(path, value=scores, terms=(term, *path.terms), nodes=(node, *path.nodes))
+
+
+def _too_mild(node: ir.Node, fill: float, dtype: ir.DataType | None) -> Refusal:
+    """Return why filling is not adding, and with what it would be."""
+    finite = "" if _lowest(dtype) == -np.inf else " or the lowest number"
+    name = dtype.name if dtype is not None else "unknown type"
+    remedy = "torch.finfo(dtype).min or -inf" if finite else "-inf, behind a guard against NaN,"
+    return Refusal(
+        f"Where {node.name!r} puts {fill:g} in place of masked scores of {name}, expected"
+        f" -inf{finite}: at {fill:g} a row that is masked throughout would come out different",
+        f"mask with {remedy} in the source",
+    )
 
 
 def _weighs_nothing(
@@ -221,7 +229,7 @@ def _weighs_nothing(
 
 def _lowest(dtype: ir.DataType | None) -> float:
     """Return the highest fill that swallows every score of a type; f16 has no finite one."""
-    return _LOWEST_FILL if dtype in (ir.DataType.FLOAT, ir.DataType.DOUBLE) else -np.inf
+    return -np.inf if dtype in (ir.DataType.FLOAT16, None) else _LOWEST_FILL
 
 
 def _fill_number(value: ir.Value, facts: Facts) -> float | None:

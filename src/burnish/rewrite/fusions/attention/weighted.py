@@ -30,6 +30,7 @@ class Weighted:
     """weights · value, as attention gives it."""
 
     value: Operand
+    """With the factor of the whole, which is multiplied with the result."""
     output: ir.Value
     weights: ir.Value
     """The first factor."""
@@ -149,17 +150,29 @@ def _read_elsewhere(softmax: ir.Node, weights: ir.Value, readers: list[ir.Node])
 
 
 def _product(node: ir.Node, way: _Followed, facts: Facts) -> Weighted | Refusal:
-    fused = bool(node.domain)
-    plain = turned(node, "A") == Turned() and (
-        not fused or (node.attributes.get_float("alpha", 1.0) or 1.0) == 1.0
-    )
     right = node.inputs[1]
-    found = None if right is None else operand(right, facts, turned(node, "B"))
-    if not plain or node.inputs[0] is not way.weights or found is None or found.factor != 1.0:
+    if turned(node, "A") != Turned() or node.inputs[0] is not way.weights or right is None:
         return Refusal(
-            f"{node.op_type} {node.name!r} does not multiply the attention weights by values of"
-            " known rank, expected weights · values",
-            "declare the shapes of the graph's inputs",
+            f"{node.op_type} {node.name!r} has the attention weights turned, or behind the values,"
+            " expected weights · values",
+            "none: the fused operators weigh the rows of values",
         )
+    found = operand(right, facts, turned(node, "B"))
+    if found is None:
+        return _unranked(node, right, facts)
+    alpha = node.attributes.get_float("alpha", 1.0) if node.domain else 1.0
+    value = replace(found, factor=found.factor * (1.0 if alpha is None else alpha))
     nodes = (*way.nodes, *found.nodes, node)
-    return Weighted(found, node.outputs[0], way.weights, way.guarded, nodes, way.cleared)
+    return Weighted(value, node.outputs[0], way.weights, way.guarded, nodes, way.cleared)
+
+
+def _unranked(node: ir.Node, values: ir.Value, facts: Facts) -> Refusal:
+    """Return why values are none that an operator takes: one set for each sample."""
+    shape = shapes_of(facts).of(values)
+    what = f"the values {values.name!r} that {node.op_type} {node.name!r} weighs"
+    if shape is None:
+        return Refusal(f"{what} are of unknown rank", "declare the shapes of the graph's inputs")
+    return Refusal(
+        f"{what} have rank {len(shape)}, expected 3 or more: values of each sample",
+        "none: the same values for all samples are a product with a table",
+    )

@@ -15,6 +15,7 @@ import onnx_ir as ir
 from burnish.core.arrays import Array
 from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import is_standard
+from burnish.operators.record import Shape
 from burnish.rewrite.facts import Facts
 
 Pairing = Literal["halves", "neighbours"]
@@ -102,7 +103,9 @@ def _split(
 def part(value: ir.Value | None, facts: Facts) -> AxisPart | None:
     """Return of which pairs a value holds the first or second numbers."""
     found = cut(value, facts)
-    if found is None or found.width % 2:
+    if found is None:
+        return _unbound(value, facts)
+    if found.width % 2:
         return None
     half = found.width // 2
     match (found.start, found.end, found.step):
@@ -113,6 +116,87 @@ def part(value: ir.Value | None, facts: Facts) -> AxisPart | None:
         case (0 | 1 as start, end, 2) if end >= found.width - 1 + start:
             return AxisPart(found.source, "neighbours", bool(start))
     return None
+
+
+def kept_part(value: ir.Value | None, facts: Facts) -> AxisPart | None:
+    """Return what `part` returns of a value that still has the axis of pairs, now of size 1."""
+    return None if value is None else _of_pairs(_split_off(value, facts), facts)
+
+
+def _unbound(value: ir.Value | None, facts: Facts) -> AxisPart | None:
+    return None if value is None else _of_pairs(_taken(value, facts), facts)
+
+
+_Taken = tuple[ir.Value, int, int]
+"""A value, an axis of it, and which element along that is taken."""
+
+
+def _of_pairs(taken: _Taken | None, facts: Facts) -> AxisPart | None:
+    """Read Reshape(x, (…, 2, half)) or (…, half, 2), of which one is taken along the axis of 2."""
+    split = None if taken is None else taken[0].producer()
+    if taken is None or split is None or not is_standard(split, "Reshape"):
+        return None
+    shapes, whole = shapes_of(facts), split.inputs[0]
+    before, after = shapes.of(whole), shapes.of(taken[0])
+    if whole is None or not before or not after or before[:-1] != after[:-2]:
+        return None
+    from_end = taken[1] - len(after)
+    if from_end not in (-1, -2) or after[from_end] != 2 or taken[2] not in (0, 1):
+        return None
+    return AxisPart(whole, "halves" if from_end == -2 else "neighbours", taken[2] == 1)
+
+
+def _taken(value: ir.Value, facts: Facts) -> _Taken | None:
+    """Return of what a value is one element along an axis: as unbinding gives it."""
+    node, shapes = value.producer(), shapes_of(facts)
+    source = None if node is None or not node.inputs else node.inputs[0]
+    if node is None or source is None:
+        return None
+    if is_standard(node, "Gather"):
+        at, shape = shapes.elements(node.inputs[1]), shapes.of(source)
+        if not shape or shapes.of(node.inputs[1]) != () or not at:
+            return None
+        axis = (node.attributes.get_int("axis", 0) or 0) % len(shape)
+        index, size = at[0], shape[axis]
+        if not isinstance(index, int) or not isinstance(size, int) or not size:
+            return None
+        return source, axis, index % size
+    axes = facts.axes(node) if is_standard(node, "Squeeze") else None
+    found = _split_off(source, facts)
+    if found is None or not axes or len(axes) != 1:
+        return None
+    rank = len(shapes.of(found[0]) or ())
+    return found if axes[0] % rank == found[1] else None
+
+
+def _split_off(value: ir.Value, facts: Facts) -> _Taken | None:
+    """Return of what a value is one element along an axis, that axis kept: of a cut or a split."""
+    split = value.producer()
+    source = None if split is None or not split.inputs else split.inputs[0]
+    shape = shapes_of(facts).of(source)
+    if split is None or source is None or not shape:
+        return None
+    if is_standard(split, "Slice"):
+        return _cut_off(split, source, shape, facts)
+    if not is_standard(split, "Split"):
+        return None
+    axis = (split.attributes.get_int("axis", 0) or 0) % len(shape)
+    if shape[axis] != len(split.outputs):
+        return None  # some part has more than one element
+    return source, axis, split.outputs.index(value)
+
+
+def _cut_off(node: ir.Node, source: ir.Value, shape: Shape, facts: Facts) -> _Taken | None:
+    bounds = [_numbers(given, facts) for given in node.inputs[1:]]
+    if len(bounds) < 3 or any(given is None or len(given) != 1 for given in bounds):
+        return None
+    (start,), (end,), (given,) = (bound or () for bound in bounds[:3])
+    axis = given % len(shape)
+    size = shape[axis]
+    if not isinstance(size, int):
+        return None
+    taken = range(size)[start:end]
+    return (source, axis, taken[0]) if len(taken) == 1 else None
 
 
 def is_repeated(
@@ -140,9 +224,26 @@ def is_repeated(
                 return True
             source = node.inputs[0]
             return _rows_kept(node, facts) and is_repeated(source, pairing, facts, depth - 1)
-        case "Concat" | "Tile":
+        case "Concat":
+            doubled = _is_doubled(node, pairing, facts)
+            return doubled or _parts_repeated(node, pairing, facts, depth - 1)
+        case "Tile":
             return _is_doubled(node, pairing, facts)
     return False
+
+
+def _parts_repeated(node: ir.Node, pairing: Pairing, facts: Facts, depth: int) -> bool:
+    """Return whether a Concat joins whole pairs, whose two numbers are equal in each part."""
+    shapes = [shapes_of(facts).of(value) for value in node.inputs]
+    widths = [shape[-1] if shape else None for shape in shapes]
+    rank = len(shapes[0] or ())
+    if not rank or None in widths:
+        return False
+    if (node.attributes.get_int("axis", 0) or 0) % rank == rank - 1 and (
+        pairing != "neighbours" or any(not isinstance(w, int) or w % 2 for w in widths)
+    ):
+        return False
+    return all(is_repeated(value, pairing, facts, depth) for value in node.inputs)
 
 
 def _equal_pairs(array: Array, pairing: Pairing) -> bool:

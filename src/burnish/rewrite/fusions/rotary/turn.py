@@ -10,7 +10,7 @@ from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import is_standard
 from burnish.operators.record import Shape
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.fusions.rotary.pairs import AxisPart, Pairing, is_repeated, part
+from burnish.rewrite.fusions.rotary.pairs import AxisPart, Pairing, is_repeated, kept_part, part
 from burnish.rewrite.rule import Refusal
 
 
@@ -101,11 +101,10 @@ def _joined(
             if len(pair) != 2 or pair[place] is not widen.outputs[0]:
                 continue
             beside = _unsqueezed(pair[1 - place])
-            if beside is None or part(beside.inputs[0], facts) != other:
-                continue
+            found = part(beside.inputs[0], facts) if beside else kept_part(pair[1 - place], facts)
             merge = _merged(join, shapes_of(facts).of(negated.whole), facts)
-            if merge is not None:
-                return merge.outputs[0], (widen, beside, join, merge)
+            if found == other and merge is not None:
+                return merge.outputs[0], (widen, *([beside] if beside else []), join, merge)
     return None
 
 
