@@ -38,11 +38,11 @@ from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.schedule import Predicted
 from burnish.codegen.write import write as write_folder
 from burnish.core import units
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.hw.spec import for_cores, load
 from burnish.runtime.load import open_folder
 from burnish.store import onnx_files
-from burnish.store.element_types import numpy_type
 from burnish.store.layout import resolve
 from burnish.tile.machine import machine
 
@@ -218,7 +218,7 @@ def timed(name: str, zoo: Path | None) -> list[Residual]:
 
 def _made(dtype: str, shape: Iterable[int], random: np.random.Generator) -> Array:
     """Return numbers around zero, or zeros and ones where they are whole."""
-    kind, size = numpy_type(dtype), tuple(shape)
+    kind, size = array_type(dtype), tuple(shape)
     if dtype.startswith(("f", "bf")):
         return random.standard_normal(size).astype(kind)
     return random.integers(0, 2, size).astype(kind)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -37,13 +39,40 @@ def _collector_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_requests_are_answered_in_order(opening: WorkerOpening) -> None:
     bench = Bench()
-    bench.ready()
+    bench.ready("burnish.engines.onnxruntime_cpu")
     opened = bench.open(opening)
     assert min(opened.load_s, opened.first_call_s, opened.call_s) > 0
     assert opened.placement.threads == 1
     assert len(bench.block(BlockRequest(3, 0.0)).samples_s) == 3
     assert bench.peak_memory_bytes() > 0
     assert bench.outputs().arrays["y"].tolist() == [-1, -2]
+
+
+LEAN = """
+import sys
+import numpy as np
+from pathlib import Path
+from burnish.bench.subject import BenchSubject
+from burnish.bench.worker import Bench, WorkerOpening
+from burnish.engines.base import EngineOptions
+from burnish.store.stored import StoredModel
+from burnish.timing.stopwatch import WarmupLimit
+worker = Bench()
+worker.ready("burnish.engines.onnxruntime_cpu")
+subject = BenchSubject(
+    "m", StoredModel(Path(sys.argv[1]), "m"), "onnxruntime-cpu", EngineOptions(arithmetic="f16")
+)
+opened = worker.open(
+    WorkerOpening(subject, {"x": np.array([1, 2], np.float32)}, WarmupLimit(1, 0.0))
+)
+print(opened.placement.precision, {"onnx", "onnx_ir", "torch"} & set(sys.modules))
+"""
+
+
+def test_a_model_that_its_starter_has_read_is_not_read_again(opening: WorkerOpening) -> None:
+    words = [sys.executable, "-c", LEAN, str(opening.subject.model.onnx)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=600)
+    assert done.stdout == "f16 set()\n", "else its memory and its start would be measured, too"
 
 
 def test_feeds_that_do_not_fit_are_named(opening: WorkerOpening) -> None:

@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from burnish.cli.main import run
-from burnish.store.element_types import numpy_type
+from burnish.core.array_types import array_type
 from codegen.models import MIXED, MLP, mlp, model, save
 
 
@@ -165,7 +165,7 @@ def test_a_model_of_bf16_is_compiled_as_it_is(
 ) -> None:
     rng = np.random.default_rng(0)
     sizes = {"w": (64, 128), "b": (128,), "v": (128, 96)}
-    kind = numpy_type("bf16")
+    kind = array_type("bf16")
     weights = {name: (rng.standard_normal(size) / 8).astype(kind) for name, size in sizes.items()}
     text = MLP.replace("float[batch, 8]", "bfloat16[3, 64]").replace(
         "float[batch, 4]", "bfloat16[3, 96]"

@@ -8,10 +8,10 @@ from burnish.codegen.cpu.backend import CpuBackend
 from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.target import detect
 from burnish.codegen.schedule import Predicted
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.hw import detect as hardware
 from burnish.hw.spec import for_cores, load
-from burnish.store.element_types import numpy_type
 from burnish.tile.graph import TileGraph
 from burnish.tile.machine import machine
 from burnish.tile.simplify import simplify
@@ -38,7 +38,7 @@ def kernels(graph: TileGraph, inputs: dict[str, Array]) -> dict[str, Array]:
         kernel = generate(choice.group, choice.schedule, simple, target)
         for name in choice.group.outputs:
             kind = simple.tensors[name]
-            values[name] = np.zeros(kind.shape, numpy_type(kind.dtype))
+            values[name] = np.zeros(kind.shape, array_type(kind.dtype))
         if kernel.tiles:
             load_kernel(kernel, target).bound(values).run()
     return {name: values[name] for name in graph.outputs}

@@ -12,6 +12,7 @@ import onnx.parser
 import pytest
 
 from burnish.cli.commands import COMMANDS
+from burnish.cli.main import run
 from burnish.cli.reference import document_types
 from burnish.core import records
 from e2e.conftest import Burnish
@@ -72,15 +73,21 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("command", CALLS)
 def test_the_document_fits_its_schema(
-    burnish: Burnish, model: Path, example: Path, command: str
+    model: Path,
+    example: Path,
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     places = {"model": str(model), "store": str(example.parents[1])}
     words = [word.format(**places) for word in CALLS[command]]
-    done = burnish("-q", *command.split(), *words, "--json")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    code = run(["-q", *command.split(), *words, "--json"])
+    told, noise = capfd.readouterr()  # of the process and of all that it starts
+    assert (code, noise) == (0, "")
     kind, schema = document_types(command.partition(" --")[0])["--" in command]
-    jsonschema.validate(json.loads(done.stdout), records.json_schema(kind, schema=schema))
+    jsonschema.validate(json.loads(told), records.json_schema(kind, schema=schema))
 
 
 ELSEWHERE = {

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parents[1]
 HERE = "burnish.codegen.numpy_backend"
-ENTRY = f'    "numpy": BackendEntry("{HERE}:RUNNER", "{HERE}:open_numpy"),\n'
+ENTRY = f'    "numpy": BackendEntry(\n        "{HERE}:RUNNER", "{HERE}:open_numpy"\n    ),\n'
 MODEL = """<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (float[n, 4] x, float[3, 4] y) => (float[a, b] d)
 { h = Relu(x) d = com.microsoft.CDist<metric = "euclidean">(h, y) }"""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import onnx_ir as ir
 import pytest
 
-from burnish.engines.model_facts import arithmetic_type, node_of_name
+from burnish.engines.base import EngineOptions
+from burnish.engines.model_facts import arithmetic_type, node_of_name, with_arithmetic
+from burnish.store.stored import StoredModel
 
 
 def model(graph: str) -> ir.Model:
@@ -26,6 +30,15 @@ def model(graph: str) -> ir.Model:
 )  # fmt: skip
 def test_the_arithmetic_is_that_of_most_weights(graph: str, expected: str) -> None:
     assert arithmetic_type(model(graph)) == expected
+
+
+def test_whoever_starts_an_engine_tells_it_the_arithmetic(tmp_path: Path) -> None:
+    graph = "(float16[2] x) => (float16[2] y) { y = Neg(x) }"
+    ir.save(model(graph), tmp_path / "m.onnx")
+    asked = EngineOptions(threads=1)
+    told = with_arithmetic(asked, StoredModel(tmp_path / "m.onnx", "m"))
+    assert told == EngineOptions(threads=1, arithmetic="f16")
+    assert with_arithmetic(asked, StoredModel(tmp_path / "none.onnx", "none")) == asked
 
 
 def test_a_node_is_found_by_its_name_and_by_its_outputs() -> None:

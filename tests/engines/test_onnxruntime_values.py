@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from burnish.core.array_types import array_type
 from burnish.core.errors import ModelError
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.engines.onnxruntime_values import is_native
-from burnish.store.element_types import DATA_TYPES, numpy_type
+from burnish.store.element_types import DATA_TYPES
 from burnish.store.runtime_types import SHORT_NAMES
 from burnish.store.stored import StoredModel
 
@@ -31,7 +32,7 @@ def test_only_types_of_less_than_a_byte_cannot_be_fed() -> None:
 @pytest.mark.parametrize(("onnx_name", "short"), CARRIED.items())
 def test_a_tensor_comes_back_as_it_went_in(stored: Stored, onnx_name: str, short: str) -> None:
     model = stored(f"({onnx_name}[n, 3] x) => ({onnx_name}[n, 3] y) {{ y = Identity(x) }}")
-    array = np.arange(6).reshape(2, 3).astype(numpy_type(short))
+    array = np.arange(6).reshape(2, 3).astype(array_type(short))
     with ENGINES["onnxruntime-cpu"].open(model, EngineOptions()) as session:
         outputs = session.run({"x": array})
         session.prepare({"x": array})()
@@ -41,7 +42,7 @@ def test_a_tensor_comes_back_as_it_went_in(stored: Stored, onnx_name: str, short
 
 def test_an_array_that_is_not_contiguous_is_fed_right(stored: Stored) -> None:
     model = stored("(bfloat16[n, 3] x) => (bfloat16[n, 3] y) { y = Identity(x) }")
-    array = np.arange(6).reshape(3, 2).astype(numpy_type("bf16")).T
+    array = np.arange(6).reshape(3, 2).astype(array_type("bf16")).T
     with ENGINES["onnxruntime-cpu"].open(model, EngineOptions()) as session:
         np.testing.assert_array_equal(session.run({"x": array})["y"], array)
 
@@ -65,7 +66,7 @@ def test_a_sequence_cannot_be_fed(stored: Stored) -> None:
 def test_a_scalar_keeps_its_rank(stored: Stored) -> None:
     model = stored("(bfloat16 x) => (bfloat16 y) { y = Identity(x) }")
     with ENGINES["onnxruntime-cpu"].open(model, EngineOptions()) as session:
-        assert session.run({"x": np.array(2, numpy_type("bf16"))})["y"].shape == ()
+        assert session.run({"x": np.array(2, array_type("bf16"))})["y"].shape == ()
 
 
 def test_numpys_own_types_are_native() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from burnish.core.array_types import array_type
 from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.engines.openvino import explain
-from burnish.store.element_types import numpy_type
 from burnish.store.stored import StoredModel
 
 Stored = Callable[..., StoredModel]
@@ -35,7 +35,7 @@ def test_single_precision_is_asked_for_and_obtained(stored: Stored) -> None:
 @needed
 def test_bf16_values_are_not_mistaken_for_f16(stored: Stored) -> None:
     model = stored("(bfloat16[n] x) => (bfloat16[n] y) { y = Relu(x) }")
-    array = np.array([-1, 3], numpy_type("bf16"))
+    array = np.array([-1, 3], array_type("bf16"))
     with ENGINE.open(model, EngineOptions()) as session:
         outputs = session.run({"x": array})
     assert outputs["y"].dtype == array.dtype

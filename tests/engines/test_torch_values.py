@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from burnish.core.array_types import array_type
 from burnish.engines.torch_values import TORCH_NAMES, array_of, short_name, tensor_of, torch_type
-from burnish.store.element_types import numpy_type
 
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch")
@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 
 @pytest.mark.parametrize("short", TORCH_NAMES)
 def test_every_type_comes_back_as_it_went_in(short: str) -> None:
-    array = np.array([[0, 1], [1, 0], [1, 1]]).astype(numpy_type(short))
+    array = np.array([[0, 1], [1, 0], [1, 1]]).astype(array_type(short))
     tensor = tensor_of(array, short, "cpu")
     assert tensor.dtype == torch_type(short)
     assert short_name(tensor) == short

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from burnish.core.array_types import array_type
 from burnish.core.tensors import Dim, TensorSpec
 from burnish.feeds.feed import Padding
 from burnish.feeds.roles import Role, role_of
 from burnish.feeds.uses import Purpose
 from burnish.feeds.values import Filled, Request, fill
-from burnish.store.element_types import DATA_TYPES, numpy_type
+from burnish.store.element_types import DATA_TYPES
 
 
 def filled(
@@ -26,7 +27,7 @@ def filled(
 @pytest.mark.parametrize("dtype", [name for name in DATA_TYPES if name != "str"])
 def test_every_type_can_be_filled(dtype: str) -> None:
     array = filled("x", dtype, (2, 3)).array
-    assert (array.dtype, array.shape) == (numpy_type(dtype), (2, 3))
+    assert (array.dtype, array.shape) == (array_type(dtype), (2, 3))
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 
+from burnish.core.array_types import array_type
 from burnish.parity.subject import JudgedSubject, judge
 from burnish.rewrite.precision.widen import ROUNDED
-from burnish.store.element_types import numpy_type
 from burnish.store.layout import stored
 
 HALF = (
@@ -42,7 +42,7 @@ def test_it_can_be_prepared_and_traced_as_any_other(tmp_path: Path) -> None:
 
 
 def test_a_reference_in_bf16_runs_in_f32_and_rounds_and_says_so(tmp_path: Path) -> None:
-    path, kind = tmp_path / "bf16.onnx", numpy_type("bf16")
+    path, kind = tmp_path / "bf16.onnx", array_type("bf16")
     text = HALF.replace("float16", "bfloat16")
     onnx.save(onnx.parser.parse_model(text), path)
     x = np.array([1.0078125, 3.0, -0.3], kind)

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import numpy_helper
 
+from burnish.core.array_types import array_type
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.tensors import TensorSpec
 from burnish.store import datasets
 from burnish.store.datasets import DataSet
-from burnish.store.element_types import DATA_TYPES, numpy_type
+from burnish.store.element_types import DATA_TYPES
 from burnish.store.interface import Interface
 
 TWO = Interface(
@@ -36,7 +37,7 @@ def test_every_type_and_shape_comes_back(
 ) -> None:
     folder = tmp_path_factory.mktemp("data") / "test_data_set_0"
     interface = Interface((TensorSpec("x", dtype, shape),), ())
-    values = np.random.default_rng(0).integers(0, 2, shape).astype(numpy_type(dtype))
+    values = np.random.default_rng(0).integers(0, 2, shape).astype(array_type(dtype))
     datasets.write(folder, DataSet({"x": values}, {}), interface)
     found = datasets.read(folder, interface).inputs["x"]
     assert (found.dtype, found.shape) == (values.dtype, values.shape)

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from burnish.core.array_types import name_of
+from burnish.core.array_types import array_type, name_of
 from burnish.core.tensors import BITS
-from burnish.store.element_types import DATA_TYPES, SHORT_NAMES, numpy_type
+from burnish.store.element_types import DATA_TYPES, SHORT_NAMES
 
 
 def test_every_name_with_a_size_is_known_to_onnx() -> None:
@@ -16,7 +16,7 @@ def test_every_name_with_a_size_is_known_to_onnx() -> None:
 def test_names_types_and_sizes_agree(short: str) -> None:
     assert SHORT_NAMES[DATA_TYPES[short]] == short
     assert DATA_TYPES[short].bitwidth == BITS[short]
-    assert name_of(np.zeros(1, numpy_type(short))) == short
+    assert name_of(np.zeros(1, array_type(short))) == short
 
 
 @pytest.mark.parametrize(

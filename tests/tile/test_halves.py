@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
-from burnish.store.element_types import numpy_type
 from burnish.tile.expr import operations
 from burnish.tile.graph import TileGraph
 from burnish.tile.reference import evaluate
@@ -31,7 +31,7 @@ def test_a_product_reads_bf16_itself_and_gives_the_same_numbers(fusion: str) -> 
     assert len(simple.ops) == 2
     rng = np.random.default_rng(0)
     fed: dict[str, Array] = {
-        name: rng.standard_normal(kind.shape).astype(numpy_type(kind.dtype))
+        name: rng.standard_normal(kind.shape).astype(array_type(kind.dtype))
         for name, kind in ((name, graph.tensors[name]) for name in graph.inputs)
     }
     assert (evaluate(simple, fed)["y"] == evaluate(graph, fed)["y"]).all()

@@ -10,6 +10,8 @@ from burnish.bench.subject import BenchSubject, WarmedUp, WorkerFailedError
 from burnish.bench.worker import BlockRequest, CallSamples, Outputs, WorkerOpening
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import BurnishError, MissingCapabilityError, UsageError
+from burnish.engines.base import ENGINES
+from burnish.engines.model_facts import with_arithmetic
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError, ProcessLimits
 from burnish.timing.stopwatch import WarmupLimit
 
@@ -43,12 +45,14 @@ class WorkerProcess:
 
     def ready(self) -> None:
         """Wait until the process has started and sleeps."""
-        self._ask("ready", None, type(None))
+        self._ask("ready", type(ENGINES[self._subject.engine]).__module__, type(None))
 
     def open(self) -> WarmedUp:
         """Load the model and call it until it is steady."""
         terms = self._terms
-        request = WorkerOpening(self._subject, terms.feeds, terms.warmup, terms.generate)
+        options = with_arithmetic(self._subject.options, self._subject.model)
+        subject = dataclasses.replace(self._subject, options=options)
+        request = WorkerOpening(subject, terms.feeds, terms.warmup, terms.generate)
         opened = self._ask("open", request, WarmedUp)
         notes = (*opened.placement.notes, *self._terms.notes)
         return dataclasses.replace(

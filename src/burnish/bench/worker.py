@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import resource
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,7 +17,6 @@ from burnish.core import records
 from burnish.core.arrays import Array
 from burnish.engines.base import ENGINES, Session
 from burnish.engines.generation import continuation, require_generating
-from burnish.store import onnx_files
 from burnish.timing import stopwatch
 
 
@@ -62,10 +62,10 @@ class Bench:
         self._feeds: Mapping[str, Array] = {}
         self._device = "cpu"
 
-    def ready(self) -> None:
-        """Import what every engine needs: what follows is the engine's own time."""
+    def ready(self, module: str) -> None:
+        """Import an engine: what follows is its own time."""
         _be_first_to_go()
-        ENGINES.names()
+        importlib.import_module(module)
 
     def open(self, request: WorkerOpening) -> WarmedUp:
         """Open the model, call it once, then until it is steady."""
@@ -116,6 +116,8 @@ class Bench:
 def _prepared(session: Session, request: WorkerOpening) -> stopwatch.Call:
     if not request.generate:
         return session.prepare(request.feeds)
+    from burnish.store import onnx_files
+
     subject = request.subject
     how = continuation(onnx_files.interface(onnx_files.read(subject.model.onnx)), request.generate)
     return require_generating(session, subject.engine).prepare_generation(request.feeds, how)

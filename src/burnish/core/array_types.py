@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 
@@ -25,8 +26,12 @@ def name_of(array: Array) -> str:
     return name if name in BITS else str(array.dtype)
 
 
+@cache
 def array_type(name: str) -> np.dtype[np.generic]:
-    """Return NumPy's element type of a short name; those that NumPy lacks are `ml_dtypes`."""
+    """Return NumPy's element type of a short name; those that NumPy lacks are `ml_dtypes`.
+
+    Text is an array of Python objects.
+    """
     if name in ("str", "bool"):
         return np.dtype(object if name == "str" else bool)
     kinds = {short: long for long, short in _LETTERS.items()}

@@ -38,6 +38,9 @@ class EngineOptions:
     frugal: bool = False
     """Weights are used as they lie in their file, not copied into another order first, and none
     stay in memory between runs: for large models that are run a few times, and not timed."""
+    arithmetic: str = ""
+    """What most weights of the model are, from somebody who has read it: then an engine that needs
+    nothing else of it reads nothing, and is measured without that. Empty: nobody has."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from burnish.engines.host import (
     SessionRun,
     TurnsRequest,
 )
+from burnish.engines.model_facts import with_arithmetic
 from burnish.engines.onnxruntime_errors import is_about_memory
 from burnish.engines.recording import Recording, Repeats
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError, ProcessLimits
@@ -203,7 +204,7 @@ class IsolatedSession(Closing):
             self._process.engine,
             self._process.module,
             self._model,
-            self._options,
+            with_arithmetic(self._options, self._model),
             Path.cwd(),
             dict(os.environ),
         )

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 
 import onnx_ir as ir
 
+from burnish.core.errors import BurnishError
 from burnish.core.tensors import BITS, FLOATS
+from burnish.engines.base import EngineOptions
+from burnish.store import onnx_files
 from burnish.store.element_types import SHORT_NAMES
 from burnish.store.graph_nodes import node_names
+from burnish.store.stored import StoredModel
 
 _QUANTISED = frozenset(name for name, bits in BITS.items() if bits <= 8 and name != "bool")
+
+
+def with_arithmetic(options: EngineOptions, model: StoredModel) -> EngineOptions:
+    """Return options that spare another process reading the model, which is read here anyway."""
+    try:
+        return dataclasses.replace(options, arithmetic=arithmetic_type(onnx_files.look(model.onnx)))
+    except (BurnishError, OSError):  # whoever opens it tells what is wrong with it
+        return options
 
 
 def arithmetic_type(model: ir.Model) -> str:

@@ -11,9 +11,7 @@ from burnish.engines import onnxruntime_placement as placed
 from burnish.engines.base import ENGINES, LEVELS, Availability, EngineOptions, Placement
 from burnish.engines.fallback import no_cuda_graph, precision_notes
 from burnish.engines.installed import version_of
-from burnish.engines.model_facts import arithmetic_type
 from burnish.engines.onnxruntime_session import OnnxRuntimeSession, Provider, load
-from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 
 _PROVIDER = Provider("CPUExecutionProvider", device="cpu")
@@ -42,7 +40,7 @@ class OnnxRuntimeCpu:
         options = leveled(options)
         threads_before = _threads()
         session = load(model, options, _PROVIDER)
-        precision = arithmetic_type(onnx_files.look(model.onnx))
+        precision = options.arithmetic or _looked_up(model)
         placement = Placement(
             device="cpu",
             precision=precision,
@@ -61,6 +59,13 @@ class OnnxRuntimeCpu:
     def require_mode(self, mode: str) -> None:
         """Raise if there is no such level of optimisation."""
         require_level(self.name, mode)
+
+
+def _looked_up(model: StoredModel) -> str:
+    from burnish.engines.model_facts import arithmetic_type  # takes longer than all that is here
+    from burnish.store import onnx_files
+
+    return arithmetic_type(onnx_files.look(model.onnx))
 
 
 def _narrow_notes(precision: str) -> tuple[str, ...]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from burnish.core import units
 from burnish.engines.base import EngineOptions
 from burnish.engines.fallback import accepted
-from burnish.engines.shape_nodes import ShapeNode
+
+if TYPE_CHECKING:  # it reads graphs, which takes long to import
+    from burnish.engines.shape_nodes import ShapeNode
 
 
 @dataclass(frozen=True, slots=True)

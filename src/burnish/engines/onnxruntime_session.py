@@ -21,7 +21,6 @@ from burnish.engines.onnxruntime_generation import OrtWriter
 from burnish.feeds.check import check_feeds
 from burnish.process.scratch import scratch
 from burnish.runtime.ort import QUIET, OrtBinding, OrtSession
-from burnish.store import onnx_files
 from burnish.store.interface import ANY_RANK
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Trace
@@ -229,6 +228,7 @@ class OnnxRuntimeSession(Closing):
         A captured CUDA graph is one opaque launch, so the traced session captures none.
         """
         from burnish.engines.onnxruntime_origins import origins
+        from burnish.store import onnx_files
         from burnish.trace.readers import onnxruntime_profile
         from burnish.trace.runs import last_runs
 

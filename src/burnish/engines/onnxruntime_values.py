@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
-from burnish.core.tensors import TensorSpec
-from burnish.store.element_types import DATA_TYPES, numpy_type
+from burnish.core.tensors import ONNX_NUMBERS, TensorSpec
 from burnish.store.interface import ANY_RANK
 from burnish.store.runtime_types import short_name
 from burnish.store.stored import StoredModel
 
 _COLLECTION = re.compile(r"(?:seq|map)\(.*?(?P<tensor>tensor\(\w+\))\)+")
+_NUMBERS = {name: number for number, name in ONNX_NUMBERS.items()}
 OrtValue = Any
 """`onnxruntime.OrtValue`: the package has no types."""
 
@@ -65,7 +66,7 @@ def gathered(item: Any) -> Array:  # noqa: ANN401  (whatever ONNX Runtime gives)
 
 def is_native(dtype: str) -> bool:
     """Return whether NumPy itself has this type, without `ml_dtypes`."""
-    return numpy_type(dtype).isbuiltin == 1
+    return array_type(dtype).isbuiltin == 1
 
 
 def value_of(array: Array, dtype: str, device: str, device_index: int) -> OrtValue:
@@ -75,11 +76,11 @@ def value_of(array: Array, dtype: str, device: str, device_index: int) -> OrtVal
     dense = np.ascontiguousarray(array).reshape(array.shape)
     if is_native(dtype):
         return onnxruntime.OrtValue.ortvalue_from_numpy(dense, device, device_index)
-    host = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(dense, DATA_TYPES[dtype].value)
+    host = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(dense, _NUMBERS[dtype])
     if device == "cpu":
         return host
     value = onnxruntime.OrtValue.ortvalue_from_shape_and_type(
-        array.shape, DATA_TYPES[dtype].value, device, device_index
+        array.shape, _NUMBERS[dtype], device, device_index
     )
     onnxruntime.copy_tensors([host], [value])
     return value
@@ -99,5 +100,5 @@ def array_of(value: OrtValue, dtype: str) -> Array:
     if is_native(dtype):
         return np.asarray(value.numpy())
     shape = tuple(value.shape())
-    content = ctypes.string_at(value.data_ptr(), math.prod(shape) * numpy_type(dtype).itemsize)
-    return np.frombuffer(content, dtype=numpy_type(dtype)).reshape(shape)
+    content = ctypes.string_at(value.data_ptr(), math.prod(shape) * array_type(dtype).itemsize)
+    return np.frombuffer(content, dtype=array_type(dtype)).reshape(shape)

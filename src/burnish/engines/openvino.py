@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.core.closing import Closing
 from burnish.core.errors import ModelError
@@ -27,7 +28,6 @@ from burnish.engines.model_facts import arithmetic_type, node_of_name
 from burnish.feeds.check import check_feeds
 from burnish.store import onnx_files
 from burnish.store.correspondence import Names, of_sizes
-from burnish.store.element_types import numpy_type
 from burnish.store.graph_nodes import nodes_of
 from burnish.store.stored import StoredModel
 from burnish.trace.events import Span, Trace
@@ -123,7 +123,7 @@ class OpenVinoSession(Closing):
         with _explained(self._model):
             request.infer()
         return {
-            spec.name: request.get_tensor(spec.name).data.view(numpy_type(spec.dtype)).copy()
+            spec.name: request.get_tensor(spec.name).data.view(array_type(spec.dtype)).copy()
             for spec in self._outputs
         }
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
-from burnish.store.element_types import numpy_type
 
 Tensor = Any
 """`torch.Tensor`: torch is imported only where it is used."""
@@ -42,7 +42,7 @@ def tensor_of(array: Array, dtype: str, device: str) -> Tensor:
     import torch
 
     dense = np.array(array, order="C", copy=True).reshape(array.shape)
-    if numpy_type(dtype).isbuiltin == 1:
+    if array_type(dtype).isbuiltin == 1:
         return torch.from_numpy(dense).to(device)
     bits = torch.from_numpy(dense.view(f"u{dense.itemsize}"))
     return bits.view(torch_type(dtype)).to(device)
@@ -52,7 +52,7 @@ def array_of(tensor: Tensor) -> Array:
     """Return a copy of a tensor in host memory."""
     import torch
 
-    dtype = numpy_type(short_name(tensor))
+    dtype = array_type(short_name(tensor))
     dense = tensor.detach().cpu().contiguous()
     if dtype.isbuiltin == 1:
         return np.array(dense.numpy())

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from burnish.core.array_types import name_of
+from burnish.core.array_types import array_type, name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import ModelError, UsageError
 from burnish.core.tensors import TensorSpec
 from burnish.feeds import dimension
 from burnish.feeds.feed import Feeds
 from burnish.store import datasets
-from burnish.store.element_types import numpy_type
 from burnish.store.interface import ANY_RANK, Interface
 
 _UNREADABLE = (
@@ -80,7 +79,7 @@ def _check_names(found: Arrays, inputs: Sequence[TensorSpec], path: Path) -> Non
 
 def _fitting(array: Array, spec: TensorSpec, path: Path) -> Array:
     """Return the array in the model's type; only NumPy's nameless types are reinterpreted."""
-    wanted = numpy_type(spec.dtype)
+    wanted = array_type(spec.dtype)
     if array.dtype.kind == "V" and array.dtype.itemsize == wanted.itemsize:
         array = array.view(wanted)
     if spec.dtype == "str" and array.dtype.kind in "US":

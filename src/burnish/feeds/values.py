@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.tensors import TensorSpec
 from burnish.feeds.feed import Padding
 from burnish.feeds.roles import Role
 from burnish.feeds.uses import Counts, Purpose
 from burnish.feeds.words import texts
-from burnish.store.element_types import numpy_type
 
 DEFAULT_VOCABULARY = 1000
 _TOKEN_TYPES = 2
@@ -58,7 +58,7 @@ def fill(request: Request) -> Filled:
         filled = Filled(_COUNTS[purpose.counts](request.shape))
     else:
         filled = _FILLERS[purpose.role](request)
-    return Filled(filled.array.astype(numpy_type(request.spec.dtype)), filled.note)
+    return Filled(filled.array.astype(array_type(request.spec.dtype)), filled.note)
 
 
 def _but_the_last(shape: tuple[int, ...]) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from burnish.codegen.cached import ModelSource, compiled_for
-from burnish.core.array_types import name_of
+from burnish.core.array_types import array_type, name_of
 from burnish.core.arrays import Array
 from burnish.engines.base import ENGINES, EngineOptions
 from burnish.engines.burnish_engine import divided, ort_notes
@@ -23,7 +23,6 @@ from burnish.process.scratch import scratch
 from burnish.runtime.plan import Plan
 from burnish.runtime.tracing import KERNELS
 from burnish.store import onnx_files
-from burnish.store.element_types import numpy_type
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
 
@@ -148,7 +147,7 @@ def array_of(tensor: Tensor) -> Array:
     """Return a tensor as an array, of the same memory where it is dense and of the host."""
     import torch
 
-    kind = numpy_type(short_name(tensor))
+    kind = array_type(short_name(tensor))
     dense = tensor.detach().cpu().contiguous()
     if kind.isbuiltin == 1:
         found: Array = dense.numpy()

@@ -9,12 +9,12 @@ import numpy as np
 import onnx_ir as ir
 import onnx_ir.passes.common as common_passes
 
-from burnish.core.array_types import name_of
+from burnish.core.array_types import array_type, name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.budget import Budget
 from burnish.meaning.node import Nodes, NotEvaluatedError, Operand, TypedArray
 from burnish.meaning.numbers import Numbers
-from burnish.store.element_types import array_of, numpy_type
+from burnish.store.element_types import array_of
 from burnish.store.external_data import let_go
 from burnish.tile.lower import named, operator
 
@@ -281,7 +281,7 @@ def _opened(operand: Operand, numbers: Numbers) -> Operand:
 
 
 def _declared(tensor: TypedArray, numbers: Numbers) -> Array:
-    return numbers.array(tensor.value).astype(numpy_type(tensor.dtype))
+    return numbers.array(tensor.value).astype(array_type(tensor.dtype))
 
 
 def _last_users(graph: ir.Graph) -> dict[ir.Node, list[ir.Value]]:

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.tensors import FLOATS
 from burnish.meaning.node import NotEvaluatedError
 from burnish.meaning.numbers import Reals
-from burnish.store.element_types import numpy_type
 
 P = 1_610_612_203
 """The prime that numbers are kept modulo."""
@@ -81,7 +81,7 @@ class PrimeField(Reals):
         """Return the exact image of a number."""
         if dtype in FLOATS:
             return _images(np.asarray(number, np.float64))
-        return np.asarray(number, numpy_type(dtype))
+        return np.asarray(number, array_type(dtype))
 
     def each(self, move: Callable[[Any], Any], value: Value) -> Value:
         """Return the elements moved."""

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from burnish.core.array_types import name_of
+from burnish.core.array_types import array_type, name_of
 from burnish.core.arrays import Array
 from burnish.core.tensors import FLOATS
 from burnish.meaning.nest import evaluate_nest, is_move
 from burnish.meaning.numbers import Noisy, Numbers, Reals, Value
 from burnish.meaning.recurrent import ACTIVATIONS, ignored, in_rows
-from burnish.store.element_types import SHORT_NAMES, numpy_type
+from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.graph import TensorType, TileOp
 from burnish.tile.lower import STANDARD_DOMAINS, node_of, operator
 from burnish.tile.semantics import SEMANTICS, NestBuilder, Node, NotCoveredError
@@ -129,7 +129,7 @@ class Nodes:
             array = numbers.array(tensor.value)
             types[place] = TensorType(tensor.dtype, array.shape)
             if _is_known(array, tensor.dtype, with_floats=with_floats):
-                known[place] = array.astype(numpy_type(tensor.dtype))
+                known[place] = array.astype(array_type(tensor.dtype))
         key = (
             name, id(node.attributes), tuple(types.items()), with_floats,
             tuple((place, array.tobytes()) for place, array in known.items()),

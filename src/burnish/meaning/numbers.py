@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from burnish.closeness.tolerance import ROUNDING
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.tensors import FLOATS
-from burnish.store.element_types import numpy_type
 from burnish.tile.functions import FUNCTIONS
 
 Value = Any
@@ -30,7 +30,7 @@ UNIT_ROUNDOFF = {kind: ROUNDING[kind] for kind in ("f64", "f32", "f16", "bf16")}
 
 _STORED = {
     "f64": np.dtype(np.float64), "f32": np.dtype(np.float32), "f16": np.dtype(np.float16),
-    "bf16": numpy_type("bf16"),
+    "bf16": array_type("bf16"),
 }  # fmt: skip
 
 _NARROW = frozenset(dtype for name, dtype in _STORED.items() if name != "f64")
@@ -123,7 +123,7 @@ class Reals:
 
     def number(self, number: float, dtype: str) -> Value:
         """Return the number."""
-        return np.asarray(number, np.float64 if dtype in FLOATS else numpy_type(dtype))
+        return np.asarray(number, np.float64 if dtype in FLOATS else array_type(dtype))
 
     def each(self, move: Callable[[Array], Array], value: Value) -> Value:
         """Return the elements moved."""
@@ -145,7 +145,7 @@ class Reals:
         """Return the elements in another type: from float to float that is nothing."""
         if dtype in FLOATS and dtype not in UNIT_ROUNDOFF:
             # What stores numbers in 8 bits or less is a choice of the model, not an accident.
-            return np.asarray(value).astype(numpy_type(dtype)).astype(np.float64)
+            return np.asarray(value).astype(array_type(dtype)).astype(np.float64)
         if source in FLOATS and dtype in FLOATS:
             return value
         return np.asarray(value).astype(_type(dtype))
@@ -276,7 +276,7 @@ _POOL = 1 << _POOL_BITS
 
 
 def _type(dtype: str) -> np.dtype[Any]:
-    return np.dtype(np.float64) if dtype in FLOATS else numpy_type(dtype)
+    return np.dtype(np.float64) if dtype in FLOATS else array_type(dtype)
 
 
 def _fits(left: Array, right: Array) -> bool:

@@ -1,4 +1,4 @@
-"""Our short names of element types, and what ONNX and NumPy call the same."""
+"""Our short names of element types, and what ONNX calls the same."""
 
 from __future__ import annotations
 
@@ -20,11 +20,6 @@ SHORT_NAMES: Mapping[ir.DataType, str] = {
 DATA_TYPES: Mapping[str, ir.DataType] = {
     short: data_type for data_type, short in SHORT_NAMES.items()
 }
-
-
-def numpy_type(short: str) -> np.dtype[np.generic]:
-    """Return the NumPy type of a short name; text is an array of Python objects."""
-    return np.dtype(object) if short == "str" else np.dtype(DATA_TYPES[short].numpy())
 
 
 def array_of(tensor: ir.TensorProtocol) -> Array:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import onnx_ir as ir
 
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.core.tensors import TensorSpec
 from burnish.feeds import dimension
@@ -19,7 +20,6 @@ from burnish.feeds.room import require_room
 from burnish.infer.constants import constant_tensor
 from burnish.rewrite.extract import Part
 from burnish.store import onnx_files
-from burnish.store.element_types import numpy_type
 
 Kind = Literal["plain", "right", "left", "holes"]
 KINDS: tuple[Kind, ...] = ("plain", "right", "left", "holes")
@@ -141,7 +141,7 @@ def _filled(
 ) -> Array:
     shape = shape_of(spec, sizes)
     require_room({spec.name: shape})
-    dtype = numpy_type(spec.dtype)
+    dtype = array_type(spec.dtype)
     if spec.dtype == "bool":
         return _kept(shape, kind, random)
     if spec.dtype[0] in "iu":

@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from burnish.closeness.tolerance import ARITHMETIC, DYNAMIC_INT8
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import CheckFailedError
 from burnish.core.files import folder_written_beside
@@ -31,7 +32,6 @@ from burnish.rewrite.precision import bits_for, convert
 from burnish.rewrite.precision.widen import in_f32
 from burnish.rewrite.result import RewriteReport
 from burnish.store import layout, onnx_files
-from burnish.store.element_types import numpy_type
 from burnish.store.exported import folder_of
 from burnish.store.history import History, HistoryStep
 from burnish.store.interface import Interface
@@ -269,7 +269,7 @@ def _empty_past(interface: Interface) -> dict[str, Array]:
     return {
         spec.name: np.zeros(
             (1, spec.shape[1], 0, spec.shape[3]),  # type: ignore[arg-type]
-            numpy_type(spec.dtype),
+            array_type(spec.dtype),
         )
         for spec in interface.inputs
         if spec.name.startswith(_PAST)

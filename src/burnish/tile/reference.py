@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from burnish.core.array_types import array_type as numpy_type
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.tile.expr import Accumulated, Argument, Call, Constant, Coordinate, Expr, Guard, Inside
 from burnish.tile.functions import FUNCTIONS
@@ -44,7 +44,7 @@ def evaluate(graph: TileGraph, inputs: Arrays) -> dict[str, Array]:
 def evaluate_op(op: TileOp, values: Arrays, box: Sequence[tuple[int, int]] | None = None) -> Array:
     """Return the output of one nest, or of a box of it (half-open range per dimension)."""
     box = tuple(box or ((0, axis.extent) for axis in op.spatial))
-    result = np.empty([high - low for low, high in box], dtype=numpy_type(op.dtype))
+    result = np.empty([high - low for low, high in box], dtype=array_type(op.dtype))
     for piece in _pieces(op, box):
         ranges = dict(zip(op.spatial, piece, strict=True))
         place = tuple(slice(a - low, b - low) for (a, b), (low, _) in zip(piece, box, strict=True))
@@ -57,12 +57,12 @@ def finished(op: TileOp, values: Arrays, total: Array) -> Array:
     """Return the output of a nest whose loops have accumulated `total`."""
     with np.errstate(all="ignore"):
         whole = {axis: (0, axis.extent) for axis in op.spatial}
-        return np.array(_finished(op, whole, values, total), dtype=numpy_type(op.dtype))
+        return np.array(_finished(op, whole, values, total), dtype=array_type(op.dtype))
 
 
 def identity(combine: str, dtype: str) -> bool | int | float:
     """Return what combining starts with."""
-    kind: Any = np.dtype(numpy_type(dtype))
+    kind: Any = np.dtype(array_type(dtype))
     if combine in ("sum", "prod"):
         return int(combine == "prod")
     if kind == np.bool_:
@@ -78,7 +78,7 @@ def _piece(op: TileOp, ranges: Ranges, values: Arrays) -> Array:
     if op.combine is None:
         grid = _Grid(op, ranges, op.spatial, values)
         return np.broadcast_to(grid.value(op.body), shape)
-    dtype = numpy_type(op.body.dtype)
+    dtype = array_type(op.body.dtype)
     total = np.full(shape, identity(op.combine, op.body.dtype), dtype=dtype)
     for part in _reduction_pieces(op, math.prod(shape)):
         all_ranges = {**ranges, **dict(zip(op.reduced, part, strict=True))}
@@ -120,7 +120,7 @@ class _Grid:
     def value(self, expr: Expr) -> Value:
         match expr:
             case Constant(number, dtype):
-                return np.asarray(number, dtype=numpy_type(dtype))
+                return np.asarray(number, dtype=array_type(dtype))
             case Argument(position, _):
                 return self._read(self._op.reads[position])
             case Accumulated():
@@ -131,10 +131,10 @@ class _Grid:
             case Inside(guards, _):
                 return self._inside(guards)
             case Call("cast", (inner,), dtype):
-                return self.value(inner).astype(numpy_type(dtype))
+                return self.value(inner).astype(array_type(dtype))
             case Call(function, arguments, dtype):
                 called = FUNCTIONS[function].numpy(*(self.value(each) for each in arguments))
-                return np.asarray(called).astype(numpy_type(dtype), copy=False)
+                return np.asarray(called).astype(array_type(dtype), copy=False)
 
     def _read(self, read: Read) -> Value:
         tensor = np.asarray(self._values[read.tensor])

@@ -14,7 +14,8 @@ from burnish.codegen.cpu.compile import MachineCode, compile_module
 from burnish.codegen.cpu.expression import emit
 from burnish.codegen.cpu.target import InstructionSet, available
 from burnish.codegen.cpu.types import load, memory_type, store
-from burnish.store.element_types import SHORT_NAMES, numpy_type
+from burnish.core.array_types import array_type
+from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.expr import Argument, Expr, call
 from burnish.tile.functions import FUNCTIONS
 
@@ -27,7 +28,7 @@ on_each_target = pytest.mark.parametrize("target", TARGETS, ids=lambda target: t
 
 def short(array: np.ndarray) -> str:
     """Return our name of the array's element type."""
-    return next(name for name in SHORT_NAMES.values() if numpy_type(name) == array.dtype)
+    return next(name for name in SHORT_NAMES.values() if array_type(name) == array.dtype)
 
 
 def widths(target: InstructionSet) -> tuple[int, ...]:
@@ -43,7 +44,7 @@ def evaluate(
     size = len(arrays[0])
     padded = -(-size // width) * width
     inputs = [np.resize(np.ascontiguousarray(array), padded) for array in arrays]
-    result = np.empty(padded, numpy_type(expr.dtype))
+    result = np.empty(padded, array_type(expr.dtype))
     pointers = [each.ctypes.data for each in (*inputs, result)]
     compiled = _compiled(expr, len(arrays), target, width)
     signature = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(pointers), ctypes.c_int64)
@@ -70,7 +71,7 @@ def meant(function: str, *arrays: np.ndarray) -> np.ndarray:
 def assert_equal(found: np.ndarray, expected: np.ndarray) -> None:
     """Compare; NumPy does not know that NaN of bf16 is NaN."""
     assert found.dtype == expected.dtype
-    if found.dtype == numpy_type("bf16"):
+    if found.dtype == array_type("bf16"):
         found, expected = found.astype(np.float32), expected.astype(np.float32)
     np.testing.assert_array_equal(found, expected)
 

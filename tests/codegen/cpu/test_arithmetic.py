@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from burnish.codegen.cpu.expression import EMITTERS
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import ELEMENT_TYPES, FLOATS, HALVES, INTEGERS
-from burnish.store.element_types import numpy_type
+from burnish.core.array_types import array_type
 from burnish.tile.expr import Argument, Constant, call
 from burnish.tile.functions import FUNCTIONS
 from codegen.cpu.element_kernels import (
@@ -42,7 +42,7 @@ cases = pytest.mark.parametrize(
 
 
 def edges(dtype: str) -> np.ndarray:
-    kind = numpy_type(dtype)
+    kind = array_type(dtype)
     if dtype == "bool":
         return np.array([False, True])
     if dtype in INTEGERS:
@@ -60,7 +60,7 @@ def reference(function: str, dtype: str, arrays: list[np.ndarray]) -> np.ndarray
         return meant(function, *arrays)
     result = meant(function, *(each.astype(np.float32) for each in arrays))
     with np.errstate(all="ignore"):
-        return result if result.dtype == np.bool_ else result.astype(numpy_type(dtype))
+        return result if result.dtype == np.bool_ else result.astype(array_type(dtype))
 
 
 @on_each_target
@@ -115,7 +115,7 @@ def test_random_numbers_are_those_of_numpy(
     data: st.DataObject, case: tuple[str, str], target: InstructionSet
 ) -> None:
     function, dtype = case
-    kind = numpy_type(dtype)
+    kind = array_type(dtype)
     size = data.draw(st.integers(1, 40))
     seed = data.draw(st.integers(0, 2**32 - 1))
     raw = np.random.default_rng(seed).bytes(size * kind.itemsize * FUNCTIONS[function].arity)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import ELEMENT_TYPES, FLOATS, HALVES, INTEGERS
-from burnish.store.element_types import numpy_type
+from burnish.core.array_types import array_type
 from burnish.tile.expr import Argument, Call, Constant
 from codegen.cpu.element_kernels import TARGETS, assert_equal, evaluate, on_each_target, widths
 
@@ -25,7 +25,7 @@ NUMBERS = [
 
 
 def values(dtype: str) -> np.ndarray:
-    kind = numpy_type(dtype)
+    kind = array_type(dtype)
     if dtype == "bool":
         return np.array([True, False, True])
     if dtype in INTEGERS:
@@ -41,7 +41,7 @@ def wanted(x: np.ndarray, source: str, dtype: str) -> np.ndarray:
     with np.errstate(all="ignore"):
         if source in HALVES or dtype in HALVES:
             x = x if dtype == "bool" else x.astype(np.float32)
-        return x.astype(numpy_type(dtype))
+        return x.astype(array_type(dtype))
 
 
 def cast(x: np.ndarray, source: str, dtype: str, target: InstructionSet, width: int) -> np.ndarray:
@@ -65,7 +65,7 @@ def test_every_cast_is_that_of_numpy(source: str, dtype: str, target: Instructio
 def test_all_16_bit_floats_become_f32_and_come_back(target: InstructionSet) -> None:
     bits = np.arange(2**16, dtype=np.uint16)
     for dtype in HALVES:
-        x = bits.view(numpy_type(dtype))
+        x = bits.view(array_type(dtype))
         wide = cast(x, dtype, "f32", target, target.lanes)
         np.testing.assert_array_equal(wide, x.astype(np.float32))
         back = cast(wide, "f32", dtype, target, target.lanes)
@@ -103,7 +103,7 @@ def test_constants_are_rounded_as_numpy_rounds_them(target: InstructionSet) -> N
     for dtype in REALS:
         for number in (0.1, 1e39, -1e39, 65519.9, 65520.0, 1e-45, math.nan, -0.0):
             with np.errstate(all="ignore"):
-                expected = np.asarray(number, numpy_type(dtype)).astype(np.float64)
+                expected = np.asarray(number, array_type(dtype)).astype(np.float64)
             for width in (1, 4):
                 expr = Call("cast", (Constant(number, dtype),), "f64")
                 found = evaluate(expr, [np.zeros(1)], target, width)

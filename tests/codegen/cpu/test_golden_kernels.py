@@ -13,7 +13,7 @@ from burnish.codegen.cpu.target import TARGETS
 from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.place import BuiltPlan
 from burnish.codegen.schedule import Predicted
-from burnish.store.element_types import numpy_type
+from burnish.core.array_types import array_type
 from codegen.models import MACHINE, model, weights
 
 AVX2 = CpuBackend(TARGETS["avx2"], MACHINE, "a CPU")
@@ -51,7 +51,7 @@ WEIGHTS = weights(
     ("depth", (2, 1, 2, 2)), ("table", (5, 16)),
 ) | {
     "bytes": np.arange(-64, 64, dtype=np.int8).reshape(8, 16),
-    "halves": np.arange(-64, 64).reshape(8, 16).astype(numpy_type("bf16")),
+    "halves": np.arange(-64, 64).reshape(8, 16).astype(array_type("bf16")),
 }  # fmt: skip
 
 

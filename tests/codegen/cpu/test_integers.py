@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import INTEGERS, SIGNED
-from burnish.store.element_types import numpy_type
+from burnish.core.array_types import array_type
 from burnish.tile.expr import Argument, Constant, call
 from codegen.cpu.element_kernels import TARGETS, apply, evaluate, meant, on_each_target, widths
 
@@ -17,10 +17,10 @@ DIVISIONS = ("divide", "modulo", "fmod")
 
 
 def edges(dtype: str) -> np.ndarray:
-    limits = np.iinfo(numpy_type(dtype))
+    limits = np.iinfo(array_type(dtype))
     near = {limits.min, limits.min + 1, limits.max - 1, limits.max, limits.max // 2}
     small = {number for number in range(-9, 10) if limits.min <= number}
-    return np.array(sorted(near | small | {31, 32, 63, 64, 100}), numpy_type(dtype))
+    return np.array(sorted(near | small | {31, 32, 63, 64, 100}), array_type(dtype))
 
 
 def pairs(dtype: str) -> tuple[np.ndarray, np.ndarray]:
@@ -70,10 +70,10 @@ def test_division_by_a_constant_is_exact(divisor: int, dtype: str, target: Instr
 def test_random_numbers_divide_exactly(
     data: st.DataObject, dtype: str, target: InstructionSet
 ) -> None:
-    limits = np.iinfo(numpy_type(dtype))
+    limits = np.iinfo(array_type(dtype))
     number = st.integers(int(limits.min), int(limits.max))
     rows = data.draw(st.lists(st.tuples(number, number), min_size=1, max_size=30))
-    a, b = (np.array(column, numpy_type(dtype)) for column in zip(*rows, strict=True))
+    a, b = (np.array(column, array_type(dtype)) for column in zip(*rows, strict=True))
     for function in DIVISIONS:
         found = apply(function, a, b, target=target)
         np.testing.assert_array_equal(found, divided(function, a, b))

@@ -7,21 +7,21 @@ import pytest
 
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import ELEMENT_TYPES, memory_type, register_type, size_in_bytes
+from burnish.core.array_types import array_type
 from burnish.core.errors import ModelError
-from burnish.store.element_types import numpy_type
 from burnish.tile.expr import Argument
 from codegen.cpu.element_kernels import evaluate, on_each_target, widths
 
 
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES)
 def test_sizes_are_those_of_numpy(dtype: str) -> None:
-    assert size_in_bytes(dtype) == numpy_type(dtype).itemsize
+    assert size_in_bytes(dtype) == array_type(dtype).itemsize
 
 
 @on_each_target
 @pytest.mark.parametrize("dtype", ELEMENT_TYPES)
 def test_bits_survive_a_load_and_a_store(dtype: str, target: InstructionSet) -> None:
-    kind = numpy_type(dtype)
+    kind = array_type(dtype)
     raw = np.random.default_rng(0).integers(0, 256, 64 * kind.itemsize).astype(np.uint8)
     x = (raw & (1 if dtype == "bool" else 255)).view(kind)
     for width in widths(target):

@@ -11,8 +11,8 @@ from numpy.typing import DTypeLike
 from burnish.codegen.cpu.intrinsics import needed
 from burnish.codegen.cpu.kernel import Kernel, generate
 from burnish.codegen.cpu.target import InstructionSet, available, by_name, detect
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
-from burnish.store.element_types import numpy_type
 from burnish.tile.connect import grouped, wiring
 from burnish.tile.expr import Accumulated, Argument, Expr, call, cast
 from burnish.tile.graph import Read, TensorType, TileGraph
@@ -143,7 +143,7 @@ def test_half_vectors_have_instructions_of_their_own() -> None:
     assert (found == x.astype(int) @ weights.astype(int)).all()
 
 
-BF16 = numpy_type("bf16")
+BF16 = array_type("bf16")
 
 
 def half_product(
@@ -202,7 +202,7 @@ def test_two_bf16_are_multiplied_at_a_step_in_any_order(
         kernel = kernel_of(graph, (5, 32), target)
         assert f"burnish.{dot}.f32.{target.lanes // lanes}" in kernel.ir_text
         assert kernel.packed[next(iter(kernel.packed))].nbytes == weights.nbytes
-        assert near(product_by(kernel, x, weights, target, numpy_type(result)), x, weights)
+        assert near(product_by(kernel, x, weights, target, array_type(result)), x, weights)
 
 
 def test_an_odd_number_of_bf16_is_summed_one_by_one() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import fake_driver
 from burnish.codegen.gpu.launch import Launch
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.tensors import BITS
 from burnish.cuda.kernel import source_of
@@ -18,7 +19,6 @@ from burnish.runtime.cuda import runner
 from burnish.runtime.folder import read_table
 from burnish.runtime.kernel_table import KernelArgument
 from burnish.store.compiled import KERNELS
-from burnish.store.element_types import numpy_type
 from codegen.gpu.interpreting import interpreted
 
 
@@ -53,4 +53,4 @@ def _kernel(name: str, text: str, arguments: Sequence[KernelArgument]) -> fake_d
 def _view(memory: Array | None, argument: KernelArgument) -> Array:
     assert memory is not None
     size = math.prod(argument.shape) * BITS[argument.dtype] // 8
-    return memory[:size].view(np.dtype(numpy_type(argument.dtype)))
+    return memory[:size].view(np.dtype(array_type(argument.dtype)))

@@ -22,8 +22,8 @@ from burnish.codegen.gpu.ahead import CompiledKernel, compile_for, fitted
 from burnish.codegen.gpu.kernel import GpuTarget, Orders, emit
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.running import as_array, as_tensor, scratch_of, start
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
-from burnish.store.element_types import numpy_type
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.schedule import Schedule
@@ -63,7 +63,7 @@ def run_groups(
         launches += emit(group, Schedule(group.anchor.shape, settings=settings), graph, target)
         for name in group.outputs:
             kind = graph.tensors[name]
-            arrays[name] = np.zeros(kind.shape, numpy_type(kind.dtype))
+            arrays[name] = np.zeros(kind.shape, array_type(kind.dtype))
     used = {name for launch in launches for name in launch.arguments}
     needed = {n: _laid_out(a, target.orders.get(n)) for n, a in arrays.items() if n in used}
     found = {**arrays, **run(launches, needed)}

@@ -9,9 +9,9 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.rewrite.static import static
-from burnish.store.element_types import numpy_type
 from burnish.tile.graph import TileGraph
 from burnish.tile.lower import lower
 from burnish.tile.simplify import simplify
@@ -106,7 +106,7 @@ def inputs_of(graph: TileGraph, seed: int = 0) -> dict[str, Array]:
     for name in graph.inputs:
         kind = graph.tensors[name]
         if kind.dtype.startswith("i"):
-            found[name] = random.integers(-3, 4, kind.shape).astype(numpy_type(kind.dtype))
+            found[name] = random.integers(-3, 4, kind.shape).astype(array_type(kind.dtype))
         else:
-            found[name] = random.standard_normal(kind.shape).astype(numpy_type(kind.dtype))
+            found[name] = random.standard_normal(kind.shape).astype(array_type(kind.dtype))
     return found

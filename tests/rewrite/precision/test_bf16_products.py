@@ -5,12 +5,12 @@ import onnx_ir as ir
 import onnxruntime
 import pytest
 
+from burnish.core.array_types import array_type
 from burnish.core.errors import ModelError, UsageError
 from burnish.rewrite.precision import convert
-from burnish.store.element_types import numpy_type
 from rewriting import Graph, samples
 
-BF16 = numpy_type("bf16")
+BF16 = array_type("bf16")
 
 
 def network(*, terms: int = 128) -> ir.Model:

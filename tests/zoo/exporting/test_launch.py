@@ -47,7 +47,7 @@ def request(
     return ExportRequest(FactorySource(f"{path}:make"), options or NetworkOptions(), exporter)
 
 
-def failure(asked: ExportRequest, folder: Path, *, time_limit_s: float = 120) -> BurnishError:
+def failure(asked: ExportRequest, folder: Path, *, time_limit_s: float = 600) -> BurnishError:
     with pytest.raises(BurnishError) as raised:
         launch(asked, folder / "m.onnx", time_limit_s=time_limit_s)
     assert not (folder / "m.onnx").exists()

@@ -23,7 +23,7 @@ from burnish.codegen.cpu.types import (
     register_type,
     width_of,
 )
-from burnish.store.element_types import numpy_type
+from burnish.core.array_types import array_type
 
 Number = bool | int | float
 
@@ -254,5 +254,5 @@ def _representable(number: Number, dtype: str) -> Number:
     if dtype in INTEGERS:
         return int(number) & ((1 << int(dtype[1:])) - 1)
     with np.errstate(over="ignore"):
-        rounded = np.asarray(number, dtype=numpy_type(dtype))
+        rounded = np.asarray(number, dtype=array_type(dtype))
     return float(rounded) if dtype == "f32" else int(rounded.view(np.uint16))

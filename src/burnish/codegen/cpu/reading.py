@@ -32,7 +32,7 @@ from burnish.codegen.cpu.types import (
     load,
     register_type,
 )
-from burnish.store.element_types import numpy_type
+from burnish.core.array_types import array_type
 from burnish.tile.expr import Guard, Number
 from burnish.tile.graph import arguments_of
 from burnish.tile.index import Axis, axes_of
@@ -293,7 +293,7 @@ def number(value: Number, dtype: str, width: int) -> LlvmValue:
     """Return a constant in all lanes."""
     kind = register_type(dtype, 1)
     if dtype in HALVES:
-        plain: Number = int(np.asarray(value, numpy_type(dtype)).view(np.uint16))
+        plain: Number = int(np.asarray(value, array_type(dtype)).view(np.uint16))
     else:
         plain = float(value) if dtype in FLOATS else int(value)
     if width == 1:

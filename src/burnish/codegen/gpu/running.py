@@ -13,9 +13,9 @@ import numpy as np
 
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.sequence import Sequenced
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.tensors import BITS
-from burnish.store.element_types import numpy_type
 
 Tensor = Any
 """A torch tensor: torch is not installed everywhere."""
@@ -112,5 +112,5 @@ def as_array(tensor: Tensor) -> Array:
     import torch
 
     if tensor.dtype == torch.bfloat16:
-        return np.asarray(tensor.view(torch.int16).numpy()).view(numpy_type("bf16"))
+        return np.asarray(tensor.view(torch.int16).numpy()).view(array_type("bf16"))
     return np.asarray(tensor.numpy())

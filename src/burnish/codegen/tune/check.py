@@ -19,9 +19,9 @@ from burnish.closeness import parts
 from burnish.closeness.apart import scale_of
 from burnish.closeness.parts import Allowed, Box
 from burnish.closeness.tolerance import ARITHMETIC, EXACT, Tolerance, arithmetic_of, weaker
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.core.tensors import FLOATS
-from burnish.store.element_types import numpy_type
 from burnish.tile.expr import Call, walk
 from burnish.tile.graph import TensorType, TileGraph, TileOp
 from burnish.tile.group import Group
@@ -339,7 +339,7 @@ def _values(
     if kind.dtype in FLOATS:
         numbers: Any = rng.standard_normal(kind.shape, dtype=np.float32)
         numbers = np.abs(numbers) + np.float32(0.5) if sign == "positive" else numbers
-        return np.asarray(numbers.astype(numpy_type(kind.dtype)))
+        return np.asarray(numbers.astype(array_type(kind.dtype)))
     if kind.dtype == "bool":
         return rng.integers(0, 2, kind.shape).astype(np.bool_)
     if any_limit:
@@ -353,4 +353,4 @@ def _values(
 
 def _integers(kind: TensorType, low: int, high: int, rng: np.random.Generator) -> Array:
     least = 0 if kind.dtype.startswith("u") else low
-    return rng.integers(least, max(high, 1), kind.shape).astype(numpy_type(kind.dtype))
+    return rng.integers(least, max(high, 1), kind.shape).astype(array_type(kind.dtype))

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.store.datasets import DataSet
-from burnish.store.element_types import numpy_type
 from burnish.zoo.entry import BuiltModel, Module, Tensors
 from burnish.zoo.precision import cast
 
@@ -95,7 +95,7 @@ def array_of(tensor: Any) -> Array:  # noqa: ANN401  (a torch.Tensor)
 
     dense = tensor.detach().cpu().contiguous()
     if dense.dtype == torch.bfloat16:
-        widened: Array = dense.float().numpy().astype(numpy_type("bf16"))
+        widened: Array = dense.float().numpy().astype(array_type("bf16"))
         return widened
     array: Array = dense.numpy()
     return array

@@ -9,10 +9,10 @@ import numpy as np
 
 from burnish.codegen.cpu.trials.guarded import GuardedBlock
 from burnish.codegen.tune.messages import PlaceTensors, TensorMessage
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.runtime.buffers import SLACK_BYTES, padded
 from burnish.runtime.host_memory import Bytes, address_of, aligned_bytes
-from burnish.store.element_types import numpy_type
 
 COLD_BYTES = 4 << 20
 """Copies are as many as take this much memory together: more than a core's own cache holds."""
@@ -112,7 +112,7 @@ class TimedMemory:
 
 def size_of(tensor: TensorMessage) -> int:
     """Return the bytes that a tensor takes."""
-    return math.prod(tensor.shape) * numpy_type(tensor.dtype).itemsize
+    return math.prod(tensor.shape) * array_type(tensor.dtype).itemsize
 
 
 def fill(
@@ -127,7 +127,7 @@ def fill(
 
 def as_array(memory: Bytes, tensor: TensorMessage) -> Array:
     """Return a tensor's memory as an array with its dimensions in their own order."""
-    flat = memory.view(numpy_type(tensor.dtype))
+    flat = memory.view(array_type(tensor.dtype))
     if tensor.layout is None:
         return flat.reshape(tensor.shape)
     ordered = flat.reshape([tensor.shape[axis] for axis in tensor.layout])

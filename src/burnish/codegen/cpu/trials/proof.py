@@ -118,9 +118,9 @@ def _written(content: Bytes, size: int) -> Any:  # noqa: ANN401  (an array of tr
 
 
 def _element_bytes(tensor: TensorMessage) -> int:
-    from burnish.store.element_types import numpy_type
+    from burnish.core.array_types import array_type
 
-    return numpy_type(tensor.dtype).itemsize
+    return array_type(tensor.dtype).itemsize
 
 
 def _block(array: Any) -> GuardedBlock:  # noqa: ANN401  (an array of any type)
