@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.blocks import AxisBlock, Start, power_of_two
+from burnish.codegen.gpu.blocks import AxisBlock, ProgramStart, power_of_two
 from burnish.codegen.gpu.fetching import added_ahead, constants_ahead
 from burnish.codegen.gpu.form import (
     Form,
@@ -291,7 +291,7 @@ def _programs(
             place = f"({inner})" if size > 1 else inner
             left = f"(pid // {math.prod((*((tiles[1],) if name == 'm' else ()), count))})"
         lanes = f" * {size} + {writer.lanes(size)}" if size > 1 else ""
-        writer.starts[axis] = Start(place, size, count)
+        writer.starts[axis] = ProgramStart(place, size, count)
         writer.line(
             f"{name} = {place}{lanes}"
             if count > 1 or size == 1
