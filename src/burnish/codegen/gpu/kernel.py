@@ -250,12 +250,18 @@ def _written(
         for name, value, bound in found:
             _store(writer, name, value, bound, frame)
     if target.early:
-        first = first_lines(programs, settings.get("warps", 4))
-        ahead = constants_ahead(writer) if WAITS in first and target.fetches else ()
-        added = added_ahead(writer) if target.fetches else ()
-        writer.scopes[0].lines[begun:begun] = [*ahead, *first, *added]
+        first = _begun(writer, target, first_lines(programs, settings.get("warps", 4)))
+        writer.scopes[0].lines[begun:begun] = first
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape)
+
+
+def _begun(writer: KernelWriter, target: GpuTarget, first: tuple[str, ...]) -> list[str]:
+    """Return what a kernel that may start early does before all else, what it asks for included."""
+    if not target.fetches:
+        return [*first]
+    ahead = constants_ahead(writer) if WAITS in first else ()
+    return [*ahead, *first, *added_ahead(writer)]
 
 
 def _stored_index(op: TileOp, anchor: TileOp, places: Places, shape: Form) -> tuple[Index, ...]:
