@@ -249,17 +249,16 @@ def _written(
         # no load waits behind a store that might change what it reads
         for name, value, bound in found:
             _store(writer, name, value, bound, frame)
-    if target.early:
-        first = _begun(writer, target, first_lines(programs, settings.get("warps", 4)))
-        writer.scopes[0].lines[begun:begun] = first
+    warps = settings.get("warps", 4)
+    writer.scopes[0].lines[begun:begun] = _begun(writer, target, first_lines(programs, warps))
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape)
 
 
 def _begun(writer: KernelWriter, target: GpuTarget, first: tuple[str, ...]) -> list[str]:
     """Return what a kernel that may start early does before all else, what it asks for included."""
-    if not target.fetches:
-        return [*first]
+    if not (target.early and target.fetches):
+        return [*first] if target.early else []
     ahead = constants_ahead(writer) if WAITS in first else ()
     return [*ahead, *first, *added_ahead(writer)]
 
