@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from burnish.codegen.gpu.bounds import breaches
 from burnish.codegen.gpu.kernel import GpuTarget, emit
 from burnish.codegen.gpu.launch import WAITS, Launch
 from burnish.rewrite.static import static
+from burnish.tile.expr import Guard
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.lower import lower
@@ -109,6 +111,26 @@ def test_many_programs_with_the_same_weights_do_not_ask_for_them(rows: int, asks
     graph = simplify(lower(tuple(static(ir.from_proto(proto), {}).graph)).graph)
     (launch,) = launches(graph, {"m": 32, "n": 64, "k": 64}, early=True)
     assert ("fetch(" in launch.source) is asks
+
+
+def test_an_offset_before_the_tensor_is_cut_off() -> None:
+    graph = product(256, 128)
+    (op,) = graph.ops
+    shifted = tuple(
+        replace(
+            read,
+            index=(read.index[0] - 8, *read.index[1:]),
+            guards=(Guard(read.index[0], 8, 256),),
+        )
+        for read in op.reads
+        if read.tensor == "w"
+    )
+    reads = tuple(shifted[0] if read.tensor == "w" else read for read in op.reads)
+    moved = replace(graph, ops=(replace(op, reads=reads),))
+    (launch,) = launches(moved, {"m": 64, "n": 64, "k": 64}, early=True)
+    assert "tl.maximum(" in launch.source.partition(WAITS)[0]
+    sizes = {name: kind.size for name, kind in moved.tensors.items()}
+    assert not breaches(launch, sizes, all_programs=True)
 
 
 def test_few_lines_are_not_worth_asking_for() -> None:

@@ -34,7 +34,7 @@ class AxisBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ProgramStart:
     """Where a program begins along an axis that programs share."""
 
     place: str

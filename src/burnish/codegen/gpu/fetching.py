@@ -42,6 +42,8 @@ class _Lines:
     member: str
     """Which one a program is of those that need the same."""
     sharing: int
+    before: bool
+    """Whether some may lie before the tensor."""
 
     @property
     def count(self) -> int:
@@ -93,7 +95,7 @@ def _lines(writer: KernelWriter, tensor: str, offset: Index) -> _Lines | None:
         return None
     member, sharing = _sharing(writer, offset)
     ways = tuple(way for way in found if way[1] > 1)
-    result = _Lines(" + ".join(first) or "0", ways, member, sharing)
+    result = _Lines(" + ".join(first) or "0", ways, member, sharing, offset.constant < 0)
     return result if LEAST_LINES * sharing <= result.count <= MOST_LINES * sharing else None
 
 
@@ -120,5 +122,7 @@ def _asked(writer: KernelWriter, tensor: str, lines: _Lines) -> Iterator[str]:
         text = f"({name} // {less})" if less > 1 else name
         less *= count
         steps.append(f"{text} * {step}" if less == lines.count else f"{text} % {count} * {step}")
-    last = writer.types[tensor].size - 1
-    yield f"fetch({writer.pointer(tensor)} + tl.minimum({' + '.join(steps)}, {last}))"
+    place, last = " + ".join(steps), writer.types[tensor].size - 1
+    # behind a condition loads may begin before their tensor, and end behind it
+    place = f"tl.maximum({place}, 0)" if lines.before else place
+    yield f"fetch({writer.pointer(tensor)} + tl.minimum({place}, {last}))"

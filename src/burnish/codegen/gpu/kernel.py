@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.blocks import AxisBlock, Start, power_of_two
+from burnish.codegen.gpu.blocks import AxisBlock, ProgramStart, power_of_two
 from burnish.codegen.gpu.fetching import added_ahead, constants_ahead
 from burnish.codegen.gpu.form import (
     Form,
@@ -249,13 +249,18 @@ def _written(
         # no load waits behind a store that might change what it reads
         for name, value, bound in found:
             _store(writer, name, value, bound, frame)
-    if target.early:
-        first = first_lines(programs, settings.get("warps", 4))
-        ahead = constants_ahead(writer) if WAITS in first and target.fetches else ()
-        added = added_ahead(writer) if target.fetches else ()
-        writer.scopes[0].lines[begun:begun] = [*ahead, *first, *added]
+    warps = settings.get("warps", 4)
+    writer.scopes[0].lines[begun:begun] = _begun(writer, target, first_lines(programs, warps))
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape)
+
+
+def _begun(writer: KernelWriter, target: GpuTarget, first: tuple[str, ...]) -> list[str]:
+    """Return what a kernel that may start early does before all else, what it asks for included."""
+    if not (target.early and target.fetches):
+        return [*first] if target.early else []
+    ahead = constants_ahead(writer) if WAITS in first else ()
+    return [*ahead, *first, *added_ahead(writer)]
 
 
 def _stored_index(op: TileOp, anchor: TileOp, places: Places, shape: Form) -> tuple[Index, ...]:
@@ -291,7 +296,7 @@ def _programs(
             place = f"({inner})" if size > 1 else inner
             left = f"(pid // {math.prod((*((tiles[1],) if name == 'm' else ()), count))})"
         lanes = f" * {size} + {writer.lanes(size)}" if size > 1 else ""
-        writer.starts[axis] = Start(place, size, count)
+        writer.starts[axis] = ProgramStart(place, size, count)
         writer.line(
             f"{name} = {place}{lanes}"
             if count > 1 or size == 1

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, Start, power_of_two
+from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
 from burnish.codegen.gpu.guards import Bind, bound_guards, ranges, scattered
 from burnish.codegen.gpu.peepholes import simpler
 from burnish.codegen.gpu.tally import Tally
@@ -101,7 +101,7 @@ class KernelWriter:
         self.helpers: set[str] = set()
         self.constants: frozenset[str] = frozenset()  # tensors that no kernel writes
         self.constant_loads, self.late_loads = list[tuple[str, Index]](), list[tuple[str, Index]]()
-        self.starts: dict[Axis, Start] = {}
+        self.starts: dict[Axis, ProgramStart] = {}
         self.tally = Tally()
         self.scopes = [Scope(set(), 1)]
         self.precision, self.approximate = precision, approximate
