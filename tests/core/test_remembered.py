@@ -103,3 +103,16 @@ def test_no_more_is_kept_than_asked_for(
             assert sum(one.size_bytes for one in kept._kept.values()) <= 20
             assert number in kept._kept
             assert len(kept._kept) <= 4
+
+
+def test_what_is_known_of_a_file_that_was_written_need_not_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembered, "SETTLED_S", -60.0)
+    file = tmp_path / "f"
+    file.write_text("one")
+    kept = Remembered[str](2)
+    kept.keep("place", "known", [file])
+    assert kept.of("place", lambda: ("made", [file])) == "known"
+    file.write_text("another")
+    assert kept.of("place", lambda: ("made", [file])) == "made"

@@ -52,13 +52,20 @@ class Remembered(Generic[T]):
             return known.value
         begun_ns = time.time_ns()
         value, files = make()
+        self._keep(place, value, files, begun_ns)
+        return value
+
+    def keep(self, place: Hashable, value: T, files: Iterable[Path]) -> None:
+        """Remember what is known of files that were written just now."""
+        self._keep(place, value, files, time.time_ns())
+
+    def _keep(self, place: Hashable, value: T, files: Iterable[Path], begun_ns: int) -> None:
         made = _Kept(value, _stamps(files))
         newest_ns = max((stamp.changed_ns for stamp in made.stamps.values()), default=begun_ns)
         if newest_ns + int(SETTLED_S * 1e9) <= begun_ns:
             self._kept[place] = made
         while len(self._kept) > self._most or self._bytes() > self._most_bytes:
             del self._kept[next(iter(self._kept))]
-        return value
 
     def _bytes(self) -> int:
         return sum(kept.size_bytes for kept in self._kept.values())

@@ -128,6 +128,7 @@ def write(
             if file.name != path.name
         )
     external_data.remove(old, new=new, user=model)
+    _KEYS.keep((path, path.absolute().parent), key, (path, *new))
     return key
 
 
