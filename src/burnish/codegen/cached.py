@@ -70,7 +70,8 @@ def compiled_for(source: ModelSource, shapes: Mapping[str, tuple[int, ...]]) -> 
         return found
     loaded = with_shapes(source.loaded, shapes)
     prepared = prepare(loaded, {}, multiplies_bytes=backend.multiplies_bytes)
-    built = plan(prepared, PlanOptions(backend, _scheduler(backend, prepared.model)))
+    scheduler = _scheduler(backend, prepared.model)
+    built = plan(prepared, PlanOptions(backend, scheduler, buildable=True))
     told = about(source.stored, source.loaded, source.precision, backend.device, ())
     with _kept_in(place):
         write(place, told, [built], backend, replaces=ENTRY)

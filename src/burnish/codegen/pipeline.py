@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend
+from burnish.codegen.fitting import fitting
 from burnish.codegen.place import BuiltPlan, CompiledRegion, Draft, PreparedModel
 from burnish.codegen.regions import Region, border, regions
 from burnish.codegen.schedule import Scheduler
@@ -47,6 +48,8 @@ class PlanOptions:
     fusion: Fusion = "full"
     to_ort: Mapping[str, str] = field(default_factory=dict)
     """Nodes that ONNX Runtime is to run, with the reason."""
+    buildable: bool = False
+    """Whether groups whose kernels cannot be built get other schedules; all are built for that."""
 
 
 def prepare(
@@ -85,6 +88,10 @@ def plan(prepared: PreparedModel, options: PlanOptions) -> BuiltPlan:
         # taking nodes out changes what is beside them: the rest is looked at anew
         to_ort |= moved
     emitted = [_emitted(each, options.backend) for each in scheduled]
+    if options.buildable:
+        emitted = [
+            each if each.simple is None else fitting(each, options.backend) for each in emitted
+        ]
     return _placed(prepared, options.backend, emitted, to_ort)
 
 

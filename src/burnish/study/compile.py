@@ -241,7 +241,8 @@ class _Work:
         )
         to_ort = without_products(prepared.model) if self._request.skip_dot else {}
         fusion = self._request.fusion
-        options = PlanOptions(self.backend, scheduler(prepared.model), fusion, to_ort)
+        chosen = scheduler(prepared.model)
+        options = PlanOptions(self.backend, chosen, fusion, to_ort, buildable=True)
         built = within(plan(prepared, options), self._request.device_memory_bytes)
         steps = f"{len(built.plan.kernel_steps)} kernels, {len(built.plan.ort_steps)} parts"
         self._progress.step("plan", 1, 1, steps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -206,6 +206,66 @@ def test_a_kernel_that_does_not_fit_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(code, "build", built_with(dict.fromkeys((1, 2, 3), 400_000)))
     with pytest.raises(ModelError, match="'ahead' cannot be compiled for sm_90: it needs 391 KiB"):
         code.built_code({"ahead": TEXT}, "sm_90")
+
+
+def test_a_kernel_that_cannot_be_built_gets_other_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_card(monkeypatch)
+    first: list[str] = []
+
+    def refuse(sources: Mapping[str, str], architecture: str) -> dict[str, str]:
+        first[:] = first or sources
+        return dict.fromkeys(sources.keys() & set(first), "too large for a test")
+
+    monkeypatch.setattr(backend, "unfit", refuse)
+    compiled(FEW_ROWS, tmp_path)
+    used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
+    assert first
+    assert not used & set(first)
+
+
+def test_a_group_whose_kernels_all_spill_is_cut_into_its_nests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_card(monkeypatch)
+    refused: set[str] = set()
+
+    def refuse(sources: Mapping[str, str], architecture: str) -> dict[str, str]:
+        # products in one kernel with rows that are summed up
+        found = {name for name, text in sources.items() if "tl.dot(" in text and "tl.sum(" in text}
+        refused.update(found)
+        return dict.fromkeys(found, "it spills in a test")
+
+    monkeypatch.setattr(backend, "unfit", refuse)
+    compiled(NETWORK, tmp_path)
+    used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
+    assert refused
+    assert not used & refused
+    path = next(tmp_path.glob("*.onnx"))
+    feeds = feeds_of(path)
+    interpreted_card(monkeypatch, tmp_path / "c")
+    with burnish.load(tmp_path / "c", threads=1) as model:
+        found = model.run(feeds)
+    for name, array in reference(path, feeds).items():
+        np.testing.assert_allclose(found[name], array, rtol=4e-3, atol=4e-3)
+
+
+def test_a_group_none_of_whose_kernels_is_worth_it_keeps_the_best(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_card(monkeypatch)
+    asked: list[str] = []
+
+    def refuse(sources: Mapping[str, str], architecture: str) -> dict[str, str]:
+        asked.extend(sources)
+        return dict.fromkeys(sources, "it spills in a test")
+
+    monkeypatch.setattr(backend, "unfit", refuse)
+    compiled(FEW_ROWS, tmp_path)
+    used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
+    assert used <= set(asked[: len(used)])
+    assert len(asked) > len(used)
 
 
 def test_a_listing_tells_what_a_kernel_takes(
