@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from burnish.analyze import kernel_names
-from burnish.analyze.diagnosis import Diagnosis
+from burnish.analyze.diagnosis import Diagnosis, Idle, Launches
 from burnish.analyze.ranks import Ranks
 from burnish.analyze.traffic import KernelTraffic, MemoryTraffic
 from burnish.core import units
@@ -26,14 +26,29 @@ def _parts(found: Diagnosis) -> Iterator[str]:
     if found.copy_s:
         yield f"waiting for data {_share(found, found.copy_s)}"
     if found.idle is not None:
-        yield f"idle: host busy {_share(found, found.idle.host_s)}"
-        yield f"launch latency {_share(found, found.idle.launch_s)}"
-        yield f"synchronisation {_share(found, found.idle.sync_s)}"
+        yield f"idle: {', '.join(_reasons(found, found.idle))}"
     if found.launches is not None:
-        delay, queue = found.launches.median_delay_s, found.launches.median_queue_s
-        yield f"{found.launches.number:,} launches, begun after {units.seconds(delay)}" + (
-            f" or queued {units.seconds(queue)}" if queue else ""
-        )
+        yield _launched(found.launches)
+
+
+def _reasons(found: Diagnosis, idle: Idle) -> Iterator[str]:
+    """Yield why a device did nothing, without reasons that nothing was due to."""
+    if found.launches is None or found.launches.median_call_s is None:
+        yield f"{_share(found, idle.total_s)}, and no launch was recorded that would tell why"
+        return
+    reasons = {
+        "host busy": idle.host_s,
+        "launch latency": idle.launch_s,
+        "synchronisation": idle.sync_s,
+    }
+    told = [f"{why} {_share(found, seconds_s)}" for why, seconds_s in reasons.items() if seconds_s]
+    yield from told or ["never"]
+
+
+def _launched(how: Launches) -> str:
+    times = {"begun after": how.median_delay_s, "or queued": how.median_queue_s}
+    told = " ".join(f"{word} {units.seconds(s)}" for word, s in times.items() if s is not None)
+    return f"{how.number:,} launches" + (f", {told}" if told else "")
 
 
 def _share(found: Diagnosis, seconds_s: float) -> str:
@@ -105,7 +120,7 @@ def what_next(found: Diagnosis, *, kernels: bool) -> Shown:
     """Yield the longest kernels if wanted, and what to do, with commands that can be copied."""
     if kernels and found.launches is not None:
         rows = [
-            (one.name, one.family, f"{one.count:,}", units.seconds(one.seconds_s),
+            (one.name, one.family, f"{one.count:,}", units.recorded(one.seconds_s, one.count),
              units.share(found.share(one.seconds_s)))
             for one in found.kernels
         ]  # fmt: skip
