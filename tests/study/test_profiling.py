@@ -12,10 +12,12 @@ from onnx import parser
 from burnish.analyze.profile import SCHEMA, ProfileReport
 from burnish.core import records
 from burnish.core.errors import ModelError, UsageError
+from burnish.report.table import Table
 from burnish.store.stored import StoredModel
 from burnish.study.profiling import answer, profiles
 from burnish.study.recordings import distributed, holds_recordings, is_timeline, timelines
 from burnish.study.requests.looking import ProfileCommand
+from burnish.study.shown.diagnosis import rank_lines
 from kineto_events import event, kernel, launch, module, op, written
 
 MODEL = """
@@ -167,6 +169,19 @@ def test_a_folder_of_recordings_is_the_ranks_of_one_run(tmp_path: Path) -> None:
     assert found.profiles[0].label == "rank1.json"
     (tmp_path / "model.onnx").touch()
     assert not holds_recordings(str(tmp_path))
+
+
+def test_ranks_that_never_meet_are_not_said_to_wait(tmp_path: Path) -> None:
+    for rank in range(2):
+        written(tmp_path, launch(1, 1), kernel("gemm", 10, 40, 1)).rename(
+            tmp_path / f"rank{rank}.json"
+        )
+    found = distributed(tmp_path)[0].ranks
+    assert found is not None
+    table, *lines = rank_lines(found)
+    assert isinstance(table, Table)
+    assert "No rank was seen to wait for another." in lines
+    assert table.texts[0][3:6] == ("none", "none", "none")
 
 
 def test_a_folder_with_one_recording_is_that_one(tmp_path: Path) -> None:

@@ -66,9 +66,9 @@ def rank_lines(found: Ranks) -> Shown:
             rank.label,
             units.seconds(rank.wall_s),
             units.seconds(rank.compute_s),
-            units.seconds(rank.communication_s),
-            units.seconds(rank.exposed_s),
-            units.seconds(rank.waiting_s),
+            units.recorded(rank.communication_s, rank.collectives),
+            units.recorded(rank.exposed_s, 0),
+            units.recorded(rank.waiting_s, 0),
             f"{rank.collectives:.0f}",
         )
         for rank in found.ranks
@@ -76,7 +76,11 @@ def rank_lines(found: Ranks) -> Shown:
     yield table("Ranks", columns, rows, numeric=columns[1:])
     most_s = max(rank.waiting_s for rank in found.ranks)
     slowest = found.slowest.label
-    yield f"The others wait for {slowest}, up to {units.seconds(most_s)} an inference."
+    yield (
+        f"The others wait for {slowest}, up to {units.seconds(most_s)} an inference."
+        if most_s
+        else "No rank was seen to wait for another."
+    )
     yield from (f"Note: {note}." for note in found.notes)
 
 

@@ -60,11 +60,12 @@ def read(path: Path) -> Trace:
         if event.dur is msgspec.UNSET:
             stream.leave_out("it has no dur")
             continue
-        kinds[event.cat] += 1
         row = rows.row(event, event.ts, event.dur)
         if row is not None:
             known += 1
             table.add(row)
+        else:
+            kinds[event.cat] += 1
     if kinds and not known:
         raise _unknown(path, kinds)
     found = table.timeline()
