@@ -9,15 +9,22 @@ import onnx
 import pytest
 from onnx import parser
 
+from burnish.analyze.diagnosis import Diagnosis, Idle, Launches
 from burnish.analyze.profile import SCHEMA, ProfileReport
 from burnish.core import records
 from burnish.core.errors import ModelError, UsageError
 from burnish.report.table import Table
 from burnish.store.stored import StoredModel
 from burnish.study.profiling import answer, profiles
-from burnish.study.recordings import distributed, holds_recordings, is_timeline, timelines
+from burnish.study.recordings import (
+    distributed,
+    holds_recordings,
+    is_timeline,
+    require_model,
+    timelines,
+)
 from burnish.study.requests.looking import ProfileCommand
-from burnish.study.shown.diagnosis import rank_lines
+from burnish.study.shown.diagnosis import first_lines, rank_lines
 from kineto_events import event, kernel, launch, module, op, written
 
 MODEL = """
@@ -169,6 +176,31 @@ def test_a_folder_of_recordings_is_the_ranks_of_one_run(tmp_path: Path) -> None:
     assert found.profiles[0].label == "rank1.json"
     (tmp_path / "model.onnx").touch()
     assert not holds_recordings(str(tmp_path))
+
+
+@pytest.mark.parametrize("command", ["graph", "advise"])
+def test_a_recording_is_refused_where_its_model_is_wanted(tmp_path: Path, command: str) -> None:
+    path = written(tmp_path, *steps(5))
+    with pytest.raises(UsageError, match="is a recording, and burnish") as caught:
+        require_model(str(path), command)
+    assert f"burnish {'profile' if command == 'advise' else 'graph MODEL --trace'} {path}" in (
+        caught.value.hint
+    )
+
+
+def test_how_work_got_to_a_device_is_told_as_far_as_it_was_recorded() -> None:
+    told = [
+        list(first_lines(diagnosis_of(calls)))[1]
+        for calls in (Launches(3, None, None, None, 1.0), Launches(3, 1.0, 0.0, 2.0, 1.0))
+    ]
+    assert told[0].endswith("no launch was recorded that would tell why, 3 kernels and copies")
+    assert told[1].endswith(
+        "3 launches, begun before the call returned, queued 2.00 s where the stream was busy"
+    )
+
+
+def diagnosis_of(how: Launches) -> Diagnosis:
+    return Diagnosis("unknown", "told", 1.0, 0.5, 0.0, Idle(0.5, 0.0, 0.0), how, (), {}, ())
 
 
 def test_ranks_that_never_meet_are_not_said_to_wait(tmp_path: Path) -> None:

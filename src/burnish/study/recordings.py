@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from burnish.analyze.profile import Profile, ProfiledSubject, ProfileReport, profile_of, report
 from burnish.analyze.ranks import ranks
+from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.study.diagnosing import RunContext, diagnosed
 from burnish.trace import foreign
@@ -62,6 +64,18 @@ def is_timeline(given: object) -> bool:
     if path is None or not path.is_file() or path.suffix == ".onnx":
         return False
     return foreign.is_called_so(path) or recognised(path) is not None
+
+
+def require_model(given: object, command: str) -> None:
+    """Refuse a recording where its model is wanted, with the command that takes both."""
+    if is_timeline(given):
+        where = shlex.quote(str(given))
+        raise UsageError(
+            f"{given} is a recording, and burnish {command} is about a model",
+            hint=f"give its model, too: burnish {command} MODEL --trace {where}"
+            if command == "graph"
+            else f"see where its time goes: burnish profile {where}",
+        )
 
 
 def holds_recordings(given: object) -> bool:

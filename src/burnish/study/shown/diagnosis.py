@@ -25,7 +25,7 @@ def _parts(found: Diagnosis) -> Iterator[str]:
     yield f"at work {_share(found, found.busy_s - found.copy_s)}"
     if found.copy_s:
         yield f"waiting for data {_share(found, found.copy_s)}"
-    if found.idle is not None:
+    if found.idle is not None and found.idle.total_s:
         yield f"idle: {', '.join(_reasons(found, found.idle))}"
     if found.launches is not None:
         yield _launched(found.launches)
@@ -33,7 +33,7 @@ def _parts(found: Diagnosis) -> Iterator[str]:
 
 def _reasons(found: Diagnosis, idle: Idle) -> Iterator[str]:
     """Yield why a device did nothing, without reasons that nothing was due to."""
-    if found.launches is None or found.launches.median_call_s is None:
+    if found.launches is not None and found.launches.median_call_s is None:
         yield f"{_share(found, idle.total_s)}, and no launch was recorded that would tell why"
         return
     reasons = {
@@ -41,14 +41,21 @@ def _reasons(found: Diagnosis, idle: Idle) -> Iterator[str]:
         "launch latency": idle.launch_s,
         "synchronisation": idle.sync_s,
     }
-    told = [f"{why} {_share(found, seconds_s)}" for why, seconds_s in reasons.items() if seconds_s]
-    yield from told or ["never"]
+    for why, seconds_s in reasons.items():
+        if seconds_s:
+            yield f"{why} {_share(found, seconds_s)}"
 
 
 def _launched(how: Launches) -> str:
-    times = {"begun after": how.median_delay_s, "or queued": how.median_queue_s}
-    told = " ".join(f"{word} {units.seconds(s)}" for word, s in times.items() if s is not None)
-    return f"{how.number:,} launches" + (f", {told}" if told else "")
+    if how.median_call_s is None:
+        return f"{how.number:,} kernels and copies"
+    told = [f"{how.number:,} launches"]
+    if how.median_delay_s is not None:
+        when = f"after {units.seconds(how.median_delay_s)}"
+        told.append(f"begun {when if how.median_delay_s else 'before the call returned'}")
+    if how.median_queue_s is not None:
+        told.append(f"queued {units.seconds(how.median_queue_s)} where the stream was busy")
+    return ", ".join(told)
 
 
 def _share(found: Diagnosis, seconds_s: float) -> str:

@@ -202,7 +202,7 @@ def graph_lines(report: GraphReport) -> Shown:
             f"{report.label}: {units.count(report.nodes, 'node')},"
             f" {units.seconds(report.wall_s)} an inference on {report.engine};"
             f" {units.share(report.coverage)} of the work is led back to nodes"
-            f" ({units.seconds(report.unattributed_s)} unattributed)"
+            f" ({units.recorded(report.unattributed_s, 0)} unattributed)"
         )
     if report.wall_s and report.after_wall_s:
         gain = units.ratio(report.wall_s / report.after_wall_s)
@@ -244,7 +244,7 @@ def _parts(found: Denominators) -> list[tuple[str, float]]:
         ("  copying", found.copy_s or None),
         ("  launching", found.launch_s or None),
         ("  waiting for the device", found.sync_s or None),
-        ("  idle, or between nodes", found.idle_s),
+        ("  idle, or between nodes", found.idle_s or None),
         ("  added by profiling", found.profiler_s),
     ]
     return [(label, seconds) for label, seconds in rows if seconds is not None]
