@@ -21,7 +21,7 @@ def seconds(value: float) -> str:
 def recorded(value: float, count: float) -> str:
     """Return how long something took that happened so often; many clocks tell no shorter time."""
     # sums of floats are off by less, and no clock is as fine
-    if abs(value) > 1e-13:
+    if abs(value) > 1e-11:
         return seconds(value)
     return "< 1 µs" if count else "none"
 
