@@ -5,10 +5,12 @@ python benchmarks/cuda_graph.py [--folder DIR] [--shapes 1,128 32,512] [--name b
 Exports it if the folder holds no model (with `--shapes` and nothing behind it, no more is done).
 Profiles PyTorch's eager model, prints the diagnosis, then captures a CUDA graph of the same call
 and replays it in turns with eager calls. Only the eager model is run: of the ONNX file its
-interface and its nodes are read, so its weights may be a file of zeros. Fails where what was
-predicted for the graph is more than 15 % off, where a graph helps and nobody said so, or where the
-sentence names neither launching nor the kind of work that takes most of the time. Needs an NVIDIA
-GPU and torch.
+interface and its nodes are read, so its weights may be a file of zeros. A processor whose clock
+changes makes eager calls slower and a graph's replay not: where an eager call took a tenth more or
+less than when it was profiled, nothing is shown of the prediction, and both are done again, up to
+`--tries` times. Fails where what was predicted for the gain is more than 15 % off or was never
+shown, where a graph helps and nobody said so, or where the sentence names neither launching nor the
+kind of work that takes most of the time. Needs an NVIDIA GPU and torch.
 """
 
 from __future__ import annotations
@@ -19,16 +21,17 @@ import json
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
 from burnish.timing.turns import Turns, take_turns
 from burnish.timing.waiting import waiting
 
-ALLOWED = 0.15
+ALLOWED, MOVED = 0.15, 0.10
 TURNS = Turns(rounds=9, warmup=2, calls=5, settling=3, block_s=0.05)
-HEAD = """| shape | held back by | eager | CUDA graph | gain measured | predicted | off by |
-|---|---|--:|--:|--:|--:|--:|"""
+HEAD = """| shape | held back by | profiled | eager | graph | foreseen | gain | predicted | off by |
+|---|---|--:|--:|--:|--:|--:|--:|--:|"""
 Row = dict[str, Any]
 
 
@@ -38,6 +41,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("cuda-graph-bench"))
     parser.add_argument("--name", default="bert-base")
     parser.add_argument("--shapes", nargs="*", default=["1,128", "32,512"])
+    parser.add_argument("--tries", type=int, default=3)
     parser.add_argument("-o", "--output", type=Path)
     asked = parser.parse_args()
     if not list(asked.folder.rglob("*.onnx")):
@@ -46,11 +50,29 @@ def main() -> int:
     rows = []
     with Both(path) if asked.shapes else contextlib.nullcontext() as both:
         for shape in asked.shapes:
-            rows.append(compared(path, both, *map(int, shape.split(","))))
-            print(f"\n{HEAD}\n{told(rows[-1])}", flush=True)
-            if asked.output:
-                asked.output.write_text(json.dumps(rows, indent=1))
-    return int(not all(map(holds, rows)))
+            for row in tried(path, both, shape, asked.tries):
+                rows.append(row)
+                print(f"\n{HEAD}\n{told(row)}", flush=True)
+                if asked.output:
+                    asked.output.write_text(json.dumps(rows, indent=1))
+    shown = [row for row in rows if not moved(row)]
+    is_complete = {row["shape"] for row in shown} == {row["shape"] for row in rows}
+    return int(not (is_complete and all(map(holds, shown))))
+
+
+def tried(path: Path, both: Both, shape: str, tries: int) -> Iterator[Row]:
+    """Yield predictions and measurements, until the host was as fast for the one as the other."""
+    for _ in range(tries):
+        row = compared(path, both, *map(int, shape.split(",")))
+        yield row
+        if not moved(row):
+            return
+
+
+def moved(row: Row) -> bool:
+    """Return whether eager calls took longer or shorter than when they were profiled."""
+    ratio = statistics.median(row["eager_s"]) / row["diagnosis"]["wall_s"]
+    return not 1 - MOVED <= ratio <= 1 + MOVED
 
 
 def compared(path: Path, both: Both, batch: int, sequence: int) -> Row:
@@ -75,10 +97,13 @@ def told(row: Row) -> str:
     said = "none" if row["predicted"] is None else f"{row['predicted']:.2f}×"
     off = "" if row["predicted"] is None else f"{100 * (row['predicted'] / row['gain'] - 1):+.1f} %"
     eager, graph = (1e3 * statistics.median(row[which]) for which in ("eager_s", "graph_s"))
+    wall = 1e3 * row["diagnosis"]["wall_s"]
+    foreseen = "–" if row["predicted"] is None else f"{wall / row['predicted']:.3f} ms"
+    off += "; not shown: the host was faster or slower when it was profiled" * moved(row)
     gain = f"{row['gain']:.2f}× ({min(row['ratios']):.2f} – {max(row['ratios']):.2f})"
     return (
-        f"| {row['shape']} | {row['diagnosis']['holds']} | {eager:.3f} ms | {graph:.3f} ms |"
-        f" {gain} | {said} | {off} |"
+        f"| {row['shape']} | {row['diagnosis']['holds']} | {wall:.3f} ms | {eager:.3f} ms |"
+        f" {graph:.3f} ms | {foreseen} | {gain} | {said} | {off} |"
     )
 
 

@@ -128,3 +128,22 @@ def test_times_of_launching_are_not_taken_for_the_devices() -> None:
     found = launches_only(Setting(Scene(chain(5, 5))), FACTS)
     assert (found.holds, found.advice) == ("unknown", ())
     assert found.sentence.startswith("the nodes ran on a device whose work was not recorded")
+
+
+def test_a_device_whose_launches_were_not_recorded_is_not_called_launch_bound() -> None:
+    kernels = [event("gemm", 5, *((at - 1,) if at else ()), gap=9, kind="kernel", resource="gpu",
+                     nodes=()) for at in range(4)]  # fmt: skip
+    found = told(EventGraph(tuple(kernels)))
+    assert found.holds == "unknown"
+    assert "no launch was recorded, so nothing tells why it waits" in found.sentence
+    assert not [one for one in found.advice if "CUDA graph" in one.what]
+    assert found.launches is not None
+    assert found.launches.median_call_s is found.launches.median_delay_s is None
+
+
+def test_what_a_cuda_graph_launches_needs_no_other() -> None:
+    events = eager(50, call=20, work=2).events
+    named = [dataclasses.replace(e, name="cudaGraphLaunch") if e.kind == "launch" else e
+             for e in events]  # fmt: skip
+    assert [one for one in told(EventGraph(events)).advice if "CUDA graph" in one.what]
+    assert not [one for one in told(EventGraph(tuple(named))).advice if "CUDA graph" in one.what]

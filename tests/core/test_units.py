@@ -21,6 +21,12 @@ def test_seconds(value: float, text: str) -> None:
     assert units.seconds(value) == text
 
 
+def test_a_time_that_no_clock_could_tell_is_no_time_of_0() -> None:
+    assert units.recorded(2e-6, 3) == "2.00 µs"
+    assert units.recorded(0.0, 3) == "< 1 µs"
+    assert units.recorded(0.0, 0) == units.recorded(1.14e-13, 0) == "none"
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0, "0 B"), (1023, "1023 B"), (2**20 * 4.2, "4.20 MiB"), (2**40, "1.00 TiB")],

@@ -9,13 +9,22 @@ import onnx
 import pytest
 from onnx import parser
 
+from burnish.analyze.diagnosis import Diagnosis, Idle, Launches
 from burnish.analyze.profile import SCHEMA, ProfileReport
 from burnish.core import records
 from burnish.core.errors import ModelError, UsageError
+from burnish.report.table import Table
 from burnish.store.stored import StoredModel
 from burnish.study.profiling import answer, profiles
-from burnish.study.recordings import distributed, is_ranks, is_timeline, timelines
+from burnish.study.recordings import (
+    distributed,
+    holds_recordings,
+    is_timeline,
+    require_model,
+    timelines,
+)
 from burnish.study.requests.looking import ProfileCommand
+from burnish.study.shown.diagnosis import first_lines, rank_lines
 from kineto_events import event, kernel, launch, module, op, written
 
 MODEL = """
@@ -160,13 +169,79 @@ def test_a_folder_of_recordings_is_the_ranks_of_one_run(tmp_path: Path) -> None:
             launch(3, 2), kernel("ncclDevKernel_AllReduce", 10 + before, waits, 2, stream=9),
         ]  # fmt: skip
         written(tmp_path, *events).rename(tmp_path / f"rank{rank}.json")
-    assert is_ranks(str(tmp_path))
+    assert holds_recordings(str(tmp_path))
     found, _ = distributed(tmp_path)
     assert found.ranks is not None
     assert [rank.waiting_s for rank in found.ranks.ranks] == pytest.approx([60e-6, 0])
     assert found.profiles[0].label == "rank1.json"
     (tmp_path / "model.onnx").touch()
-    assert not is_ranks(str(tmp_path))
+    assert not holds_recordings(str(tmp_path))
+
+
+@pytest.mark.parametrize("command", ["graph", "advise"])
+def test_a_recording_is_refused_where_its_model_is_wanted(tmp_path: Path, command: str) -> None:
+    path = written(tmp_path, *steps(5))
+    with pytest.raises(UsageError, match="is a recording, and burnish") as caught:
+        require_model(str(path), command)
+    assert f"burnish {'profile' if command == 'advise' else 'graph MODEL --trace'} {path}" in (
+        caught.value.hint
+    )
+
+
+def test_how_work_got_to_a_device_is_told_as_far_as_it_was_recorded() -> None:
+    told = [
+        list(first_lines(diagnosis_of(calls)))[1]
+        for calls in (Launches(3, None, None, None, 1.0), Launches(3, 1.0, 0.0, 2.0, 1.0))
+    ]
+    assert told[0].endswith("no launch was recorded that would tell why, 3 kernels and copies")
+    assert told[1].endswith(
+        "3 launches, begun before the call returned, queued 2.00 s where the stream was busy"
+    )
+
+
+def diagnosis_of(how: Launches) -> Diagnosis:
+    return Diagnosis("unknown", "told", 1.0, 0.5, 0.0, Idle(0.5, 0.0, 0.0), how, (), {}, ())
+
+
+def test_ranks_that_never_meet_are_not_said_to_wait(tmp_path: Path) -> None:
+    for rank in range(2):
+        written(tmp_path, launch(1, 1), kernel("gemm", 10, 40, 1)).rename(
+            tmp_path / f"rank{rank}.json"
+        )
+    found = distributed(tmp_path)[0].ranks
+    assert found is not None
+    table, *lines = rank_lines(found)
+    assert isinstance(table, Table)
+    assert "No rank was seen to wait for another." in lines
+    assert table.texts[0][3:6] == ("none", "none", "none")
+
+
+def test_a_folder_with_one_recording_is_that_one(tmp_path: Path) -> None:
+    written(tmp_path, *steps(5))
+    assert holds_recordings(tmp_path)
+    found, _ = distributed(tmp_path)
+    assert found.ranks is None
+    assert found.profiles[0].label == "trace.json"
+
+
+def test_of_recordings_that_one_worker_made_the_last_is_read(tmp_path: Path) -> None:
+    for number in (1763000000001, 1763000000002):
+        name = f"host_12.{number}.pt.trace.json"
+        written(tmp_path, *steps(5)).rename(tmp_path / name)
+    (only,) = distributed(tmp_path)[0].profiles
+    assert only.label == "host_12.1763000000002.pt.trace.json"
+    assert only.notes[-1] == "the folder holds 2 recordings of one worker: the last is read"
+
+
+def test_of_what_tensorboard_shows_the_last_run_is_read_and_each_host_once(tmp_path: Path) -> None:
+    for run in ("2026_11_15", "2026_11_16"):
+        folder = tmp_path / "plugins" / "profile" / run
+        folder.mkdir(parents=True)
+        for name in ("a.trace.json", f"{run}.json"):
+            written(folder, *steps(5)).rename(folder / name)
+        (folder / "a.xplane.pb").write_bytes(b"")
+    (only,) = distributed(tmp_path)[0].profiles
+    assert only.label == "2026_11_16.json"
 
 
 def test_a_profile_of_a_device_without_its_kernels_says_so(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_a_time_that_is_not_there_is_zero() -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (None, "None"), ("12", "'12'"), ([], "[]"), ({}, "{}"), (True, "True"),
+        (None, "None"), ("soon", "'soon'"), ([], "[]"), ({}, "{}"), (True, "True"),
         (float("nan"), "nan"), (float("inf"), "inf"), (Decimal("1e999999999"), "Decimal"),
         (10**400, "10000000000"), (10**18, "1000"),
     ],
@@ -53,3 +53,7 @@ def test_arguments_are_a_table_or_nothing() -> None:
 def test_text_is_text() -> None:
     assert fields.text("CPU") == "CPU"
     assert fields.text(3) is None
+
+
+def test_a_time_that_is_written_as_text_counts() -> None:
+    assert fields.microseconds({"ts": "17.125"}, "ts") == Decimal("17.125")

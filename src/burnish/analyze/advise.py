@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from burnish.analyze.event_graph import Event, EventGraph
+from burnish.analyze.event_graph import Event
+from burnish.analyze.launching import is_launched_singly, is_launching
 from burnish.analyze.roofline import Bound, roof
 from burnish.analyze.scenario import Action, Scenario
 from burnish.analyze.selector import Selector, operator_of
@@ -29,8 +30,6 @@ WORTH_IT = 1.01
 _FEW = 3
 _LAUNCH_BOUND = 0.3
 """From this part of the wall on, starting work is what an inference is about."""
-_OTHER_WORK_S = 1e-3
-"""No framework needs as long for one launch: then the host does something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +242,8 @@ def _launching(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
         if not is_launching(graph):
             yield from _other_work(setting, facts)
             return
+        if not is_launched_singly(graph):
+            return
         result = outcome(Scenario("graph", (Action("cuda-graph"),)), setting)
         likely = " – ".join(map(units.ratio, result.gains or ()))
         idle = units.share(1 - min(1.0, graph.work_s / wall_s) if wall_s else 0.0)
@@ -266,13 +267,6 @@ def _launching(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
             if facts.is_trace
             else f"burnish optimize {shlex.quote(facts.model)} -o optimized.onnx",
         )
-
-
-def is_launching(graph: EventGraph) -> bool:
-    """Return whether what the host does is launching; else it does something of its own."""
-    timeline = simulate(graph)
-    number = sum(event.kind in DEVICE for event in graph.events)
-    return number > 0 and (timeline.wall_s - timeline.busy_s) / number < _OTHER_WORK_S
 
 
 def _other_work(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:

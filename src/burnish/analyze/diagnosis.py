@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from burnish.analyze.advise import Advice, AdviceFacts, advise, is_launching
+from burnish.analyze.advise import Advice, AdviceFacts, advise
 from burnish.analyze.event_graph import Event
 from burnish.analyze.kernel_names import ARITHMETIC, OTHER, family, short
+from burnish.analyze.launching import is_launching
 from burnish.analyze.roofline import Bound, roof
 from burnish.analyze.selector import operator_of
 from burnish.analyze.simulate import SimulatedTimeline, simulate
@@ -66,6 +67,11 @@ class Diagnosis:
     def share(self, seconds_s: float) -> float:
         """Return a part of what the user waits for."""
         return seconds_s / self.wall_s if self.wall_s else 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether a device does nothing for so long that its work is not what counts."""
+        return self.idle is not None and self.share(self.idle.total_s) > _IDLE
 
 
 def launches_only(setting: Setting, facts: AdviceFacts) -> Diagnosis:
@@ -152,10 +158,12 @@ def _copy_seconds(timeline: SimulatedTimeline) -> float:
 
 
 def _holds(found: Diagnosis, setting: Setting) -> Holds:
-    if found.idle is not None and found.share(found.idle.total_s) > _IDLE:
+    if found.is_idle and found.idle is not None:
         waits = found.idle.sync_s > found.idle.host_s + found.idle.launch_s
         if waits:
             return "waiting"
+        if found.launches is None or found.launches.median_call_s is None:
+            return "unknown"
         return "launching" if is_launching(setting.graph) else "host"
     if found.share(found.copy_s) > _MOSTLY:
         return "copies"
@@ -205,7 +213,7 @@ def _state(found: Diagnosis) -> str:
     if found.idle is None:
         return f"at work for {units.share(found.share(found.busy_s))} of the time"
     idle_share = found.share(found.idle.total_s)
-    if idle_share > _IDLE:
+    if found.is_idle:
         return f"the GPU is idle {units.share(idle_share)}"
     return f"the GPU is busy {units.share(1 - idle_share)}"
 
@@ -223,10 +231,12 @@ def _longest(found: Diagnosis) -> tuple[str, float, int]:
 
 def _mostly(found: Diagnosis) -> str:
     """Return what the time goes to: many small kernels, or the kind of work that takes most."""
-    if found.holds == "launching" and found.launches is not None:
-        number, each = found.launches.number, units.seconds(found.launches.median_work_s)
-        call = units.seconds(found.launches.median_call_s)
-        return f"{units.count(number, 'kernel')} of {each}, and {call} to launch one"
+    how = found.launches
+    if found.holds == "launching" and how is not None and how.median_call_s is not None:
+        number, each = units.count(how.number, "kernel"), units.seconds(how.median_work_s)
+        return f"{number} of {each}, and {units.seconds(how.median_call_s)} to launch one"
+    if found.is_idle and how is not None and how.median_call_s is None:
+        return "no launch was recorded, so nothing tells why it waits"
     total_s = sum(found.families.values())
     if not total_s:
         return ""
@@ -257,12 +267,12 @@ class Launches:
     """How work gets to a device."""
 
     number: int
-    median_call_s: float
-    """Of the host's calls."""
-    median_delay_s: float
-    """From the end of a call to the start of its work, where the stream was free."""
-    median_queue_s: float
-    """The same where the stream was busy: how far the host is ahead."""
+    median_call_s: float | None
+    """Of the host's calls; None: none was recorded."""
+    median_delay_s: float | None
+    """From the end of a call to the start of its work, where the stream was free; None: nowhere."""
+    median_queue_s: float | None
+    """The same where the stream was busy: how far the host is ahead; None: it never is."""
     median_work_s: float
     """Of kernels and copies."""
 
@@ -320,8 +330,10 @@ def launches(timeline: SimulatedTimeline) -> Launches:
         (queued if before and max(before) > given else delays).append(waited_s)
     calls = [event.duration_s for event in events if event.kind == "launch"]
     work = [event.duration_s for event in events if event.kind in DEVICE]
-    return Launches(len(work), _median(calls), _median(delays), _median(queued), _median(work))
+    return Launches(
+        len(work), _median(calls), _median(delays), _median(queued), _median(work) or 0.0
+    )
 
 
-def _median(values: Sequence[float]) -> float:
-    return statistics.median(values) if values else 0.0
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None

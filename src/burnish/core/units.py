@@ -18,6 +18,14 @@ def seconds(value: float) -> str:
     return f"{significant(value / factor)} {unit}"
 
 
+def recorded(value: float, count: float) -> str:
+    """Return how long something took that happened so often; many clocks tell no shorter time."""
+    # sums of floats are off by less, and no clock is as fine
+    if abs(value) > 1e-11:
+        return seconds(value)
+    return "< 1 µs" if count else "none"
+
+
 def size(value: float) -> str:
     """Return a number of bytes in binary units: `4.20 MiB`."""
     factor, unit = next((pair for pair in _BYTES if abs(value) >= pair[0]), _BYTES[-1])

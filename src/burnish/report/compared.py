@@ -147,8 +147,8 @@ def _changes(found: Difference, *, named: Callable[[str], str]) -> list[DrawnCha
             row.candidate_interval_s[1] - row.baseline_interval_s[0],
             told=found.tells(row),
             fate=row.fate,
-            detail=f"{row.label}: {units.seconds(row.baseline_s)} → "
-            f"{units.seconds(row.candidate_s)}",
+            detail=f"{row.label}: {units.recorded(row.baseline_s, row.baseline_count)} → "
+            f"{units.recorded(row.candidate_s, row.candidate_count)}",
         )
         for row in _moved(found)[:_SHOWN]
     ]

@@ -44,7 +44,9 @@ def diagnosed(found: Diagnosis) -> Diagnosed:
 
 def _numbers(found: Diagnosis) -> Iterator[Number]:
     launches = found.launches
-    called = f"{launches.number:,} launches" if launches is not None else ""
+    is_told = launches is None or launches.median_call_s is not None
+    many = "launches" if is_told else "kernels and copies"
+    called = f"{launches.number:,} {many}" if launches is not None else ""
     yield Number("an inference", units.seconds(found.wall_s), called)
     yield Number("at work", units.share(found.share(found.busy_s)), units.seconds(found.busy_s))
     if found.idle is not None:
@@ -58,6 +60,7 @@ def _numbers(found: Diagnosis) -> Iterator[Number]:
             for why, seconds_s in reasons.items()
             if seconds_s
         )
+        said = said if is_told else "no launch was recorded"
         yield Number("the device is idle", units.share(found.share(found.idle.total_s)), said)
     elif found.kernels:
         first = found.kernels[0]

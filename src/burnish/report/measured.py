@@ -174,7 +174,7 @@ def node_table(report: RunReport) -> Table:
             (
                 Cell(row.label, code=True),
                 row.op_type or "–",
-                units.seconds(row.seconds_s),
+                units.recorded(row.seconds_s, row.count),
                 units.share(breakdown.share(row)),
                 _ceiling(breakdown, row),
             )
@@ -353,7 +353,7 @@ def _count_and_time(row: BreakdownRow | None) -> tuple[Cell, Cell]:
         return NONE, NONE
     whole = row.count == int(row.count)
     number = f"{row.count:.0f}" if whole else f"{row.count:.1f}"
-    return Cell(number if row.count else "–"), Cell(units.seconds(row.seconds_s))
+    return Cell(number if row.count else "–"), Cell(units.recorded(row.seconds_s, row.count))
 
 
 def _ceiling(breakdown: Breakdown, row: BreakdownRow) -> str:

@@ -26,6 +26,7 @@ from burnish.store.stored import StoredModel
 from burnish.store.trust import is_runnable
 from burnish.study.advise_changes import model_changes
 from burnish.study.diagnosing import same_sizes
+from burnish.study.recordings import require_model
 from burnish.study.requests.looking import AdviseCommand
 from burnish.study.timeline import Recorded, TimelineRequest, recorded, timeline_of
 from burnish.study.whatif_check import ENGINE, fusion_scenario
@@ -33,6 +34,7 @@ from burnish.study.whatif_check import ENGINE, fusion_scenario
 
 def answer(asked: AdviseCommand, *, progress: Progress = SILENT) -> AdviseReport:
     """Return what to do next with a model, the largest expected gain first."""
+    require_model(asked.model, "advise")
     return advise_on(timeline_of(asked, asked.model), progress=progress)
 
 

@@ -72,6 +72,8 @@ def _device(trace: Trace, ran: RunContext, *, on_device: bool) -> HardwareSpec |
         if ran.is_trace:
             return load(entry) if entry is not None else None
         return hardware.this_gpu(ran.cache)
+    if ran.engine.endswith("cuda") and not ran.is_trace:
+        return hardware.this_gpu(ran.cache)
     device = None if ran.is_trace else hardware.this_cpu(ran.cache)
     if device is None or not ran.threads:
         return device

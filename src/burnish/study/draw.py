@@ -14,6 +14,7 @@ from burnish.report.exports.by_suffix import Look, writer_for
 from burnish.report.graph.picture import Picture, overlay
 from burnish.report.graph.written import GraphReport, WrittenFile
 from burnish.study.picture import change_of, picture
+from burnish.study.recordings import require_model
 from burnish.study.requests.looking import GraphCommand
 from burnish.study.requests.vocabulary import path
 from burnish.study.timeline import timeline_of
@@ -25,6 +26,7 @@ def answer(asked: GraphCommand, *, progress: Progress = SILENT) -> GraphReport:
     targets = [Path(one) for one in ([given] if isinstance(given, str | os.PathLike) else given)]
     for target in targets:
         writer_for(target)
+    require_model(asked.model, "graph")
     change = change_of(asked.scale, path(asked.scenario))
     request = timeline_of(asked, asked.model)
     options = replace(request.options, allow_fallback=asked.allow_fallback)

@@ -32,7 +32,7 @@ from burnish.study import outside
 from burnish.study.diagnosing import RunContext, diagnosed
 from burnish.study.given import models_of
 from burnish.study.inputs import FedModel, fed, feeds_of
-from burnish.study.recordings import distributed, is_ranks, is_timeline, timelines
+from burnish.study.recordings import distributed, holds_recordings, is_timeline, timelines
 from burnish.study.requests.looking import ProfileCommand
 from burnish.study.requests.vocabulary import AnyModel, Sizes, names, path, positive
 from burnish.study.timeline import unprofiled_s
@@ -81,7 +81,7 @@ def profiles(asked: ProfileCommand, *, progress: Progress = SILENT) -> Profiles:
     """Return models on engines, or recordings as they are, with their timelines."""
     given = asked.model if isinstance(asked.model, list | tuple) else (asked.model,)
     known = library(tuple(Path(one) for one in asked.groups))
-    if any(is_timeline(one) or is_ranks(one) for one in given):
+    if any(is_timeline(one) or holds_recordings(one) for one in given):
         return _as_they_are(given, known, asked, progress)
     models = models_of(asked.model, asked.store, asked.trust_factory)
     engines = names(asked.engine)
@@ -181,7 +181,7 @@ def _as_they_are(
     given: Sequence[AnyModel], known: GroupLibrary, asked: ProfileCommand, progress: Progress
 ) -> Profiles:
     """Return recordings of which no model is given, or the ranks of one run."""
-    paths = [Path(str(one)) for one in given if is_timeline(one) or is_ranks(one)]
+    paths = [Path(str(one)) for one in given if is_timeline(one) or holds_recordings(one)]
     if asked.trace is not None:
         raise UsageError(
             f"{paths[0]} is a recording, and so is --trace {asked.trace}",

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from burnish.analyze.profile import Profile, ProfiledSubject, ProfileReport, profile_of, report
 from burnish.analyze.ranks import ranks
+from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
 from burnish.study.diagnosing import RunContext, diagnosed
+from burnish.trace import foreign
 from burnish.trace.events import Trace
 from burnish.trace.formats import read_any, recognised
 from burnish.trace.grouping import GroupLibrary
 from burnish.trace.runs import warm
+
+_OF_WORKER = re.compile(r"(?P<worker>.+)\.\d{10,}\.pt\.trace\.json(?:\.gz)?")
 
 
 def timelines(
@@ -37,7 +43,12 @@ def distributed(
     folder: Path, known: GroupLibrary | None = None, *, progress: Progress = SILENT
 ) -> tuple[ProfileReport, tuple[Trace, ...]]:
     """Return the ranks whose timelines lie in a folder, and the profile of the slowest."""
-    paths = {path.name: path for path in _in(folder)}
+    recordings = _in(folder)
+    last = _last_of_each(recordings)
+    if len(last) == 1:
+        alone, timeline = timelines(last, known, progress=progress)
+        return _with_note(alone, len(recordings)), timeline
+    paths = {path.name: path for path in last}
     traces: dict[str, Trace] = {}
     for number, (name, path) in enumerate(paths.items(), 1):
         traces[name] = read_any(path)
@@ -48,17 +59,31 @@ def distributed(
 
 
 def is_timeline(given: object) -> bool:
-    """Return whether something is the path of a file that holds a recording."""
+    """Return whether something is the path of a file that holds a recording, or is called so."""
     path = _place(given)
-    return path is not None and path.is_file() and _holds_recording(path)
+    if path is None or not path.is_file() or path.suffix == ".onnx":
+        return False
+    return foreign.is_called_so(path) or recognised(path) is not None
 
 
-def is_ranks(given: object) -> bool:
-    """Return whether something is the path of a folder with the timelines of several ranks."""
+def require_model(given: object, command: str) -> None:
+    """Refuse a recording where its model is wanted, with the command that takes both."""
+    if is_timeline(given):
+        where = shlex.quote(str(given))
+        raise UsageError(
+            f"{given} is a recording, and burnish {command} is about a model",
+            hint=f"give its model, too: burnish {command} MODEL --trace {where}"
+            if command == "graph"
+            else f"see where its time goes: burnish profile {where}",
+        )
+
+
+def holds_recordings(given: object) -> bool:
+    """Return whether something is the path of a folder with recordings, one or those of ranks."""
     folder = _place(given)
     if folder is None or not folder.is_dir() or any(folder.glob("*.onnx")):
         return False
-    return len(_in(folder)) > 1
+    return bool(_in(folder))
 
 
 def _place(given: object) -> Path | None:
@@ -66,11 +91,38 @@ def _place(given: object) -> Path | None:
 
 
 def _in(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_file() and _holds_recording(path))
+    """Return the recordings in a folder, or in the last run of one that TensorBoard shows."""
+    runs = sorted(folder.glob("plugins/profile/*/"))
+    files = [path for path in folder.iterdir() if path.is_file()]
+    files = files if any(map(_holds_recording, files)) else [*runs[-1].iterdir()] if runs else []
+    return sorted(path for path in files if _holds_recording(path) and not _is_twin(path))
 
 
 def _holds_recording(path: Path) -> bool:
-    return path.suffix != ".onnx" and recognised(path) is not None
+    return path.is_file() and path.suffix != ".onnx" and recognised(path) is not None
+
+
+def _is_twin(path: Path) -> bool:
+    """Return whether XLA wrote the same as a profile, which tells more."""
+    host, is_trace, _ = path.name.partition(".trace.json")
+    return bool(is_trace) and path.with_name(f"{host}.xplane.pb").is_file()
+
+
+def _last_of_each(paths: Sequence[Path]) -> list[Path]:
+    """Return the last recording of each worker, as PyTorch's handler for TensorBoard calls them."""
+    found: dict[str, Path] = {}
+    for path in paths:
+        named = _OF_WORKER.fullmatch(path.name)
+        found[named["worker"] if named else path.name] = path
+    return list(found.values())
+
+
+def _with_note(found: ProfileReport, recordings: int) -> ProfileReport:
+    if recordings == 1:
+        return found
+    note = f"the folder holds {recordings:,} recordings of one worker: the last is read"
+    first, *others = found.profiles
+    return replace(found, profiles=(replace(first, notes=(*first.notes, note)), *others))
 
 
 def _labels(paths: Sequence[Path]) -> dict[Path, str]:

@@ -266,7 +266,10 @@ def is_blind(trace: Trace) -> bool:
     if any(span.category in DEVICE for span in trace.spans):
         return False
     providers = {span.provider for span in trace.spans if span.provider}
-    return any(not provider.startswith("CPU") for provider in providers)
+    # what else names a provider waits for its device, so its times are those of the work
+    return any(
+        name.endswith("ExecutionProvider") and not name.startswith("CPU") for name in providers
+    )
 
 
 def unprofiled_s(trace: Trace, samples_s: Sequence[float]) -> float:

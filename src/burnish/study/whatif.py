@@ -22,9 +22,7 @@ from burnish.study.requests.vocabulary import AnyModel, path
 from burnish.study.timeline import Recorded, TimelineRequest, recorded, timeline_of
 from burnish.study.type_factors import with_type_factors
 from burnish.study.whatif_check import HISTORY, CheckOptions, Checks, fusion_scenario
-from burnish.trace import chrome
-
-_TRACES = (".json", ".gz", ".sqlite", ".db")
+from burnish.trace import chrome, foreign
 
 
 def answer(asked: WhatIfCommand, *, progress: Progress = SILENT) -> WhatIfReport:
@@ -92,7 +90,7 @@ def _recording(subject: AnyModel) -> Path | None:
     if not isinstance(subject, str | os.PathLike):
         return None
     place = Path(subject)
-    called_so = place.is_file() and place.suffix in _TRACES
+    called_so = place.is_file() and foreign.is_called_so(place)
     return place if called_so or is_timeline(place) else None
 
 

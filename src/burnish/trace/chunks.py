@@ -10,6 +10,8 @@ from burnish.core.errors import ModelError
 
 _CHUNK_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
+_WITH_HEADER = 31
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Chunks:
@@ -37,7 +39,7 @@ class Chunks:
             ) from error
 
     def _unpacked(self, first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-        unpacking = zlib.decompressobj(wbits=31)  # 31: a gzip header and trailer
+        unpacking = zlib.decompressobj(wbits=_WITH_HEADER)
         taken = 0
         packed = first
         while packed:
@@ -47,6 +49,9 @@ class Chunks:
                     # bounded, so that a small file that unpacks to gigabytes stays a stream
                     yield unpacking.decompress(packed, _CHUNK_BYTES)
                     packed = unpacking.unconsumed_tail
+                    if unpacking.eof and unpacking.unused_data.startswith(_GZIP):
+                        packed = unpacking.unused_data
+                        unpacking = zlib.decompressobj(wbits=_WITH_HEADER)
             except zlib.error as error:
                 raise ModelError(
                     f"{self._path}: is a damaged gzip file ({error})",
@@ -65,4 +70,4 @@ def head(path: Path, size: int) -> bytes:
         found += piece
         if len(found) >= size:
             break
-    return bytes(found[:size])
+    return bytes(found[:size]).removeprefix(_BYTE_ORDER_MARK)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 MOST = 10**18
@@ -17,6 +18,11 @@ class OddEventError(Exception):
 def microseconds(event: Mapping[str, Any], key: str) -> int | Decimal | float:
     """Return a time of an event, 0 where there is none; only numbers that a clock can show."""
     value = event.get(key, 0)
+    if isinstance(value, str):
+        with suppress(InvalidOperation):
+            value = Decimal(value)
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise OddEventError(f"its {key} is {shown(event[key])}")
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         raise OddEventError(f"its {key} is {shown(value)}")
     if not -MOST < value < MOST:  # which no NaN is

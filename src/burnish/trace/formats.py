@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.core.collecting import uncollected
-from burnish.core.errors import ModelError
 from burnish.core.registry import Registry
+from burnish.trace import foreign
 from burnish.trace.chunks import Chunks
 from burnish.trace.chunks import head as first_bytes
 from burnish.trace.events import Trace
@@ -57,11 +57,7 @@ def read_any(path: Path) -> Trace:
     if found is not None:
         with uncollected():
             return found.read(path)
-    head = first_bytes(path, 24)
-    raise ModelError(
-        f"{path}: is in no known trace format (it starts with {head[:24]!r})",
-        hint=f"known: {', '.join(FORMATS)}; record one with burnish profile MODEL",
-    )
+    raise foreign.unread(path, lambda: ", ".join(FORMATS))
 
 
 def content(path: Path) -> Content:

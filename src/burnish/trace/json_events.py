@@ -11,7 +11,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,9 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
     old_dims: msgspec.Raw = msgspec.field(name="Input dims", default=msgspec.Raw(b""))
     collective: Number = msgspec.field(name="Collective name", default=None)
     rank: Number = msgspec.field(name="Rank", default=None)
+    name: Number = None
+    hlo_op: Number = None
+    step: Number = msgspec.field(name="step_num", default=None)
 
 
 class JsonEvent(msgspec.Struct, frozen=True, gc=False):
@@ -51,7 +55,7 @@ class JsonEvent(msgspec.Struct, frozen=True, gc=False):
     tid: Number = None
     ts: Decimal | msgspec.UnsetType = msgspec.UNSET
     # Decimals: a time of 1.7e15 µs with three decimals does not fit a float
-    dur: Decimal = Decimal(0)
+    dur: Decimal | msgspec.UnsetType = msgspec.UNSET
     args: Arguments | None = None
 
 
@@ -145,6 +149,21 @@ class EventStream:
         )
 
 
+def paired(events: Iterable[JsonEvent]) -> Iterator[JsonEvent]:
+    """Yield events; a begin and an end that belong together as one, when it has ended."""
+    begun: dict[tuple[Number, Number], list[JsonEvent]] = defaultdict(list)
+    for event in events:
+        if event.ph == "B":
+            begun[event.pid, event.tid].append(event)
+        elif event.ph == "E":
+            if (open_ones := begun[event.pid, event.tid]) and event.ts is not msgspec.UNSET:
+                first = open_ones.pop()
+                if first.ts is not msgspec.UNSET and event.ts >= first.ts:
+                    yield msgspec.structs.replace(first, ph="X", dur=event.ts - first.ts)
+        else:
+            yield event
+
+
 def event_of(written: Mapping[str, Any]) -> JsonEvent:
     """Return an event that was read on its own; one that makes no sense is an error."""
     times = {
@@ -184,10 +203,10 @@ class _NoJsonError(Exception):
 
 def _is_odd(event: JsonEvent) -> bool:
     """Return whether a time cannot be one; such an event is looked at on its own."""
-    ts = event.ts
-    return not (ts is msgspec.UNSET or -fields.MOST < ts < fields.MOST) or not (
-        0 <= event.dur < fields.MOST
-    )
+    ts, dur = event.ts, event.dur
+    return not (
+        ts is msgspec.UNSET or (ts.is_finite() and -fields.MOST < ts < fields.MOST)
+    ) or not (dur is msgspec.UNSET or (dur.is_finite() and 0 <= dur < fields.MOST))
 
 
 class _EndsEarlyError(Exception):
@@ -200,7 +219,7 @@ class _Text:
     def __init__(self, path: Path) -> None:
         self._chunks = Chunks(path)
         self._pieces = iter(self._chunks)
-        self._utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._utf8 = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         self._decoder = json.JSONDecoder(strict=False, parse_float=Decimal)
         self._held, self._at = "", 0
         self._passed, self._lines = 0, 1

@@ -246,10 +246,80 @@ def test_a_timeline_of_another_program_is_told_from_an_empty_one(tmp_path: Path)
     other = [{"ph": "X", "name": "PjitFunction(f)", "pid": 1, "tid": 2, "ts": 1.0, "dur": 2.0}]
     path = written(tmp_path, *other)
     with pytest.raises(
-        ModelError, match="none of its 1 event is of a kind that PyTorch's"
+        ModelError, match=r"none of its 1 event is of a kind that PyTorch's .* \(they are of ''\)"
     ) as caught:
         read(path)
-    assert caught.value.hint == "of JAX, give the .xplane.pb that lies beside it"
+    assert caught.value.hint == "record one with burnish profile MODEL --trace-out FILE"
+
+
+@pytest.mark.parametrize(
+    ("work", "call"),
+    [
+        ("hpu_op", "cuda_runtime"), ("mtia_ccp_events", "mtia_runtime"),
+        ("kernel", "privateuse1_runtime"), ("npu_task", "privateuse1_driver"),
+    ],
+)  # fmt: skip
+def test_work_of_any_device_is_counted_and_led_to_its_launch(
+    tmp_path: Path, work: str, call: str
+) -> None:
+    path = written(
+        tmp_path,
+        op("aten::mm", 0, 20),
+        event(call, "launch", 5, 2, correlation=1),
+        kernel("gemm", 30, 10, 1, cat=work),
+        kernel("recorded", 45, 3, 9, cat="cuda_event"),
+    )
+    found = read_any(path)
+    assert [s.name for s in found.spans if s.category == "kernel"] == ["gemm"]
+    assert launched_by(found, "gemm") == ["launch", "aten::mm"]
+
+
+def test_a_timeline_of_the_first_profiler_is_read(tmp_path: Path) -> None:
+    events = [
+        {"name": name, "ph": "X", "ts": ts, "dur": dur, "tid": 1, "pid": "CPU functions",
+         "args": {}}
+        for name, ts, dur in (("aten::linear", 1.5, 30.0), ("aten::addmm", 3.0, 25.0))
+    ]  # fmt: skip
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(events))
+    found = read_any(path)
+    assert [(s.name, s.category, s.parent) for s in found.spans[:2]] == [
+        ("aten::linear", "node", None), ("aten::addmm", "node", 0),
+    ]  # fmt: skip
+
+
+def test_a_begin_and_its_end_are_one_event(tmp_path: Path) -> None:
+    def mark(ph: str, name: str, ts: int) -> dict[str, object]:
+        return {"ph": ph, "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": ts}
+
+    marks = [mark("B", "outer", 0), mark("B", "inner", 2), mark("E", "", 5), mark("E", "", 9)]
+    found = read_any(written(tmp_path, *marks, mark("E", "of nothing", 12)))
+    lengths = {s.name: s.duration_s for s in found.spans if s.category == "node"}
+    assert lengths == pytest.approx({"outer": 9e-6, "inner": 3e-6})
+
+
+def test_an_event_without_a_length_is_left_out_and_told(tmp_path: Path) -> None:
+    endless = {name: value for name, value in op("aten::mm", 0, 20).items() if name != "dur"}
+    found = read_any(written(tmp_path, op("aten::add", 0, 5), endless))
+    assert [s.name for s in found.spans if s.category == "node"] == ["aten::add"]
+    assert "it has no dur" in found.notes[0]
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "soon"])
+def test_a_time_that_is_no_number_is_left_out_even_as_text(tmp_path: Path, value: str) -> None:
+    odd = {**op("aten::mm", 0, 20), "dur": value}
+    found = read_any(written(tmp_path, op("aten::add", 0, 5), odd, odd, op("aten::sub", 9, 5)))
+    assert [s.name for s in found.spans if s.category == "node"] == ["aten::add", "aten::sub"]
+    assert "2 events cannot be read" in found.notes[0]
+
+
+@pytest.mark.parametrize("packed", ["two members", "byte order mark"])
+def test_what_packers_and_editors_add_is_passed_over(tmp_path: Path, packed: str) -> None:
+    text = written(tmp_path, *ONE_CALL).read_bytes()
+    path = tmp_path / "trace.json.gz"
+    members = gzip.compress(text[:50]) + gzip.compress(text[50:])
+    path.write_bytes(members if packed == "two members" else b"\xef\xbb\xbf" + text)
+    assert launched_by(read_any(path), "gemm")[0] == "cudaLaunchKernel"
 
 
 def test_a_list_of_events_alone_is_read_as_well(tmp_path: Path) -> None:

@@ -233,3 +233,13 @@ def test_a_range_with_a_plain_name_gives_its_kernels_the_operator_of_the_node(
     graph = GraphRecord("g", (GraphNode("the_add", "Add", "", (), ()),), (), (), {}, frozenset())
     found = attribute(read(exported(tmp_path, tables)), graph)
     assert named(found, "void saxpy(int)").op_type == "Add"
+
+
+def test_a_database_of_another_program_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "rocpd.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE rocpd_op (id, start, end)")
+    database.close()
+    with pytest.raises(ModelError, match=r"another program .* \(it holds rocpd_op\)") as caught:
+        read(path)
+    assert "nsys export" in caught.value.hint

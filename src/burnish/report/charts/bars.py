@@ -66,7 +66,8 @@ def _group(group: BarGroup, names: Sequence[str], top: float, scale: float, room
         for number, (value, series) in enumerate(zip(group.seconds_s, looks, strict=False))
     ]
     times = ", ".join(
-        f"{name} {units.seconds(value)}" for name, value in zip(names, group.seconds_s, strict=True)
+        f"{name} {units.recorded(value, 0)}"
+        for name, value in zip(names, group.seconds_s, strict=True)
     )
     return svg.element(
         "g",

@@ -49,7 +49,7 @@ def chart(rows: Sequence[Ranked], room: Room = ASIDE, *, title: str) -> str:
 
 
 def _said(row: Ranked) -> str:
-    return f"{row.label} {units.seconds(row.seconds_s)}, {units.share(row.share)}"
+    return f"{row.label} {units.recorded(row.seconds_s, not row.quiet)}, {units.share(row.share)}"
 
 
 def _details(row: Ranked, ceiling: str) -> str:
@@ -62,7 +62,7 @@ def _row(row: Ranked, top: float, scale: float, room: Room) -> str:
     base = bar + _BAR - 1.5
     ceiling = units.ratio(row.ceiling) if math.isfinite(row.ceiling) else "∞"
     numbers = (
-        (units.seconds(row.seconds_s), room.width - 102),
+        (units.recorded(row.seconds_s, not row.quiet), room.width - 102),
         (units.share(row.share), room.width - 50),
         (ceiling, room.width),
     )

@@ -132,7 +132,7 @@ def _cells(row: NodeRow, sofar_s: float, wall_s: float) -> tuple[str, ...]:
         row.node,
         row.op_type,
         row.module,
-        units.seconds(seconds_s) if row.seconds_s is not None else "–",
+        units.recorded(seconds_s, 1) if row.seconds_s is not None else "–",
         units.share(share),
         units.share(sofar_s / wall_s if wall_s else 0.0),
         units.ratio(ceiling) if math.isfinite(ceiling) else "∞",

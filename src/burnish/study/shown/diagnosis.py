@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from burnish.analyze import kernel_names
-from burnish.analyze.diagnosis import Diagnosis
+from burnish.analyze.diagnosis import Diagnosis, Idle, Launches
 from burnish.analyze.ranks import Ranks
 from burnish.analyze.traffic import KernelTraffic, MemoryTraffic
 from burnish.core import units
@@ -25,15 +25,37 @@ def _parts(found: Diagnosis) -> Iterator[str]:
     yield f"at work {_share(found, found.busy_s - found.copy_s)}"
     if found.copy_s:
         yield f"waiting for data {_share(found, found.copy_s)}"
-    if found.idle is not None:
-        yield f"idle: host busy {_share(found, found.idle.host_s)}"
-        yield f"launch latency {_share(found, found.idle.launch_s)}"
-        yield f"synchronisation {_share(found, found.idle.sync_s)}"
+    if found.idle is not None and found.idle.total_s:
+        yield f"idle: {', '.join(_reasons(found, found.idle))}"
     if found.launches is not None:
-        delay, queue = found.launches.median_delay_s, found.launches.median_queue_s
-        yield f"{found.launches.number:,} launches, begun after {units.seconds(delay)}" + (
-            f" or queued {units.seconds(queue)}" if queue else ""
-        )
+        yield _launched(found.launches)
+
+
+def _reasons(found: Diagnosis, idle: Idle) -> Iterator[str]:
+    """Yield why a device did nothing, without reasons that nothing was due to."""
+    if found.launches is not None and found.launches.median_call_s is None:
+        yield f"{_share(found, idle.total_s)}, and no launch was recorded that would tell why"
+        return
+    reasons = {
+        "host busy": idle.host_s,
+        "launch latency": idle.launch_s,
+        "synchronisation": idle.sync_s,
+    }
+    for why, seconds_s in reasons.items():
+        if seconds_s:
+            yield f"{why} {_share(found, seconds_s)}"
+
+
+def _launched(how: Launches) -> str:
+    if how.median_call_s is None:
+        return f"{how.number:,} kernels and copies"
+    told = [f"{how.number:,} launches"]
+    if how.median_delay_s is not None:
+        when = f"after {units.seconds(how.median_delay_s)}"
+        told.append(f"begun {when if how.median_delay_s else 'before the call returned'}")
+    if how.median_queue_s is not None:
+        told.append(f"queued {units.seconds(how.median_queue_s)} where the stream was busy")
+    return ", ".join(told)
 
 
 def _share(found: Diagnosis, seconds_s: float) -> str:
@@ -51,9 +73,9 @@ def rank_lines(found: Ranks) -> Shown:
             rank.label,
             units.seconds(rank.wall_s),
             units.seconds(rank.compute_s),
-            units.seconds(rank.communication_s),
-            units.seconds(rank.exposed_s),
-            units.seconds(rank.waiting_s),
+            units.recorded(rank.communication_s, rank.collectives),
+            units.recorded(rank.exposed_s, 0),
+            units.recorded(rank.waiting_s, 0),
             f"{rank.collectives:.0f}",
         )
         for rank in found.ranks
@@ -61,7 +83,11 @@ def rank_lines(found: Ranks) -> Shown:
     yield table("Ranks", columns, rows, numeric=columns[1:])
     most_s = max(rank.waiting_s for rank in found.ranks)
     slowest = found.slowest.label
-    yield f"The others wait for {slowest}, up to {units.seconds(most_s)} an inference."
+    yield (
+        f"The others wait for {slowest}, up to {units.seconds(most_s)} an inference."
+        if most_s
+        else "No rank was seen to wait for another."
+    )
     yield from (f"Note: {note}." for note in found.notes)
 
 
@@ -105,7 +131,7 @@ def what_next(found: Diagnosis, *, kernels: bool) -> Shown:
     """Yield the longest kernels if wanted, and what to do, with commands that can be copied."""
     if kernels and found.launches is not None:
         rows = [
-            (one.name, one.family, f"{one.count:,}", units.seconds(one.seconds_s),
+            (one.name, one.family, f"{one.count:,}", units.recorded(one.seconds_s, one.count),
              units.share(found.share(one.seconds_s)))
             for one in found.kernels
         ]  # fmt: skip

@@ -98,7 +98,7 @@ def _row(breakdown: Breakdown, row: BreakdownRow, *, by: str) -> tuple[str, ...]
         _name(row.label, by=by),
         *((row.op_type or "",) if by == "node" else ()),
         count(row.count) if row.count else "",
-        units.seconds(row.seconds_s),
+        units.recorded(row.seconds_s, row.count),
         _spread(row.spread) if breakdown.runs > 1 else "?",
         units.share(breakdown.share(row)),
         units.share(breakdown.cumulative(row)) if row.count else "",
@@ -181,9 +181,9 @@ def _difference_row(found: Difference, row: DifferenceRow, *, by: str) -> tuple[
     return (
         _name(row.label, by=by),
         count(row.baseline_count),
-        units.seconds(row.baseline_s),
+        units.recorded(row.baseline_s, row.baseline_count),
         count(row.candidate_count),
-        units.seconds(row.candidate_s),
+        units.recorded(row.candidate_s, row.candidate_count),
         _signed(row.change_s) if found.tells(row) else f"~ {_signed(row.change_s)}",
         row.fate or (units.share(share) if math.isfinite(share) else "–"),
     )
@@ -202,7 +202,7 @@ def graph_lines(report: GraphReport) -> Shown:
             f"{report.label}: {units.count(report.nodes, 'node')},"
             f" {units.seconds(report.wall_s)} an inference on {report.engine};"
             f" {units.share(report.coverage)} of the work is led back to nodes"
-            f" ({units.seconds(report.unattributed_s)} unattributed)"
+            f" ({units.recorded(report.unattributed_s, 0)} unattributed)"
         )
     if report.wall_s and report.after_wall_s:
         gain = units.ratio(report.wall_s / report.after_wall_s)
@@ -240,10 +240,11 @@ def _parts(found: Denominators) -> list[tuple[str, float]]:
     rows += [
         ("sum of nodes or kernels", found.work_s),
         ("  of the wall: at work", found.busy_s),
-        ("  copying", found.copy_s),
-        ("  launching", found.launch_s),
-        ("  waiting for the device", found.sync_s),
-        ("  idle, or between nodes", found.idle_s),
+        # what did not happen, or was not recorded, is no part
+        ("  copying", found.copy_s or None),
+        ("  launching", found.launch_s or None),
+        ("  waiting for the device", found.sync_s or None),
+        ("  idle, or between nodes", found.idle_s or None),
         ("  added by profiling", found.profiler_s),
     ]
     return [(label, seconds) for label, seconds in rows if seconds is not None]
@@ -268,7 +269,7 @@ def _outcome(outcome: Outcome, *, checked: bool) -> tuple[str, ...]:
         outcome.scenario,
         _shortened(outcome.actions),
         str(outcome.events),
-        units.seconds(outcome.events_s),
+        units.recorded(outcome.events_s, outcome.events),
         units.seconds(outcome.wall_s),
         units.seconds(outcome.busy_s),
         units.gain(outcome.gain),
@@ -303,7 +304,7 @@ def _swept(row: SweepRow) -> tuple[str, ...]:
     return (
         row.op_type,
         str(row.events),
-        units.seconds(row.seconds_s),
+        units.recorded(row.seconds_s, row.events),
         units.gain(row.gain_at_1_5),
         units.gain(row.gain_at_2),
         units.gain(limit) if limit is not None else "unknown",

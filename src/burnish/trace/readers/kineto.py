@@ -8,6 +8,7 @@ Python functions too may have process 0. Times are microseconds, whole up to tor
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
@@ -20,8 +21,8 @@ from burnish.core import units
 from burnish.core.errors import ModelError
 from burnish.trace.events import DEVICE, Fact, Span, Trace
 from burnish.trace.formats import FORMATS, TraceFormat
-from burnish.trace.json_events import Arguments, EventStream, JsonEvent
-from burnish.trace.readers import onnxruntime_profile
+from burnish.trace.json_events import Arguments, EventStream, JsonEvent, paired
+from burnish.trace.readers import named_tracks, onnxruntime_profile
 from burnish.trace.span_table import UNMARKED, SpanRow, SpanTable
 
 RUN = "burnish.run"
@@ -31,13 +32,19 @@ MODULE = "burnish.module:"
 _STEP = "ProfilerStep#"
 _PYTHON_MODULE = "nn.Module: "
 _OPERATORS = ("cpu_op", "Operator")
-_CALLS = ("cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "xpu_driver", "mtia_runtime")
-_KERNELS = ("kernel", "Kernel")
+_CALLS = ("_runtime", "_driver", "Runtime")
+"""How kinds of calls end: `cuda_runtime`, `xpu_driver`, `privateuse1_runtime` …"""
+_KERNELS = ("kernel", "Kernel", "hpu_op", "mtia_ccp_events")
 _COPIES = ("gpu_memcpy", "gpu_memset", "Memcpy", "Memset")
 _DEVICE_KINDS = frozenset((*_KERNELS, *_COPIES, "cuda_sync", "gpu_user_annotation"))
+_NO_WORK = frozenset({"cuda_event", "cuda_profiler_range", "gpu_pm_counter", "collective_comm"})
+"""What names a device and a stream, and takes none of their time."""
+_LEGACY = "cpu functions"
+"""The process of operators in traces of PyTorch's first profiler, which has no kinds of events."""
 _NO_ARGUMENTS = Arguments()
 _OWN_CATEGORY = re.compile(
     rb'"cat"\s*:\s*"(?:cpu_op|user_annotation|python_function|cuda_runtime|cuda_driver|gpu_memcpy)"'
+    rb'|"pid"\s*:\s*"CPU [Ff]unctions"'
 )
 """What nobody else calls events."""
 _KEYS = (b'"traceEvents"', b'"deviceProperties"', b'"schemaVersion"', b'"baseTimeNanoseconds"')
@@ -46,20 +53,21 @@ _KEYS = (b'"traceEvents"', b'"deviceProperties"', b'"schemaVersion"', b'"baseTim
 def read(path: Path) -> Trace:
     """Return the timeline in a file; `notes` say what is missing and what has no cause."""
     stream, table, rows = EventStream(path), SpanTable(), _Rows()
-    timed = known = 0
-    for event in stream:
-        if event.ph == "X" and event.ts is not msgspec.UNSET:
-            timed += 1
-            row = rows.row(event, event.ts)
-            if row is not None:
-                known += 1
-                table.add(row)
-    if timed and not known:
-        raise ModelError(
-            f"{path}: none of its {units.count(timed, 'event')} is of a kind that PyTorch's"
-            " profiler writes",
-            hint="of JAX, give the .xplane.pb that lies beside it",
-        )
+    kinds, known = Counter[str](), 0
+    for event in paired(stream):
+        if event.ph != "X" or event.ts is msgspec.UNSET:
+            continue
+        if event.dur is msgspec.UNSET:
+            stream.leave_out("it has no dur")
+            continue
+        row = rows.row(event, event.ts, event.dur)
+        if row is not None:
+            known += 1
+            table.add(row)
+        else:
+            kinds[event.cat] += 1
+    if kinds and not known:
+        raise _unknown(path, kinds)
     found = table.timeline()
     return Trace(
         spans=found.spans,
@@ -69,12 +77,23 @@ def read(path: Path) -> Trace:
     )
 
 
+def _unknown(path: Path, kinds: Counter[str]) -> ModelError:
+    first = ", ".join(repr(kind) for kind, _ in kinds.most_common(3))
+    return ModelError(
+        f"{path}: none of its {units.count(kinds.total(), 'event')} is of a kind that PyTorch's"
+        f" profiler writes (they are of {first})",
+        hint="record one with burnish profile MODEL --trace-out FILE",
+    )
+
+
 def _recognises(head: bytes) -> bool:
     text = head.lstrip()
     is_object = text.startswith(b"{") and any(key in text for key in _KEYS)
     # other programs keep the list alone
     is_list = text.startswith(b"[") and _OWN_CATEGORY.search(text) is not None
-    return (is_object and not onnxruntime_profile.is_wrapped(head)) or is_list
+    if onnxruntime_profile.is_wrapped(head) or named_tracks.is_named(head):
+        return False
+    return is_object or is_list
 
 
 FORMATS.register("kineto")(TraceFormat(recognises=_recognises, read=read))
@@ -87,14 +106,17 @@ class _Rows:
         self._facts: dict[bytes, Mapping[str, Fact]] = {}
         self._none: Mapping[str, Fact] = {}
 
-    def row(self, event: JsonEvent, ts: Decimal) -> SpanRow | None:
+    def row(self, event: JsonEvent, ts: Decimal, dur: Decimal) -> SpanRow | None:
         """Return an event as a row; None for what no one asks about."""
-        category = _category(event.cat, event.name)
+        arguments = event.args or _NO_ARGUMENTS
+        kind = event.cat or _kind_of_legacy(event.pid)
+        category = _category(kind, event.name)
+        if category is None and _is_work(kind, arguments):
+            kind = category = "kernel"
         if category is None:
             return None
-        arguments = event.args or _NO_ARGUMENTS
         device = stream = None
-        if event.cat in _DEVICE_KINDS:
+        if kind in _DEVICE_KINDS:
             device, stream = arguments.device, arguments.stream
             if device is None:
                 device, stream = event.pid, event.tid
@@ -105,7 +127,7 @@ class _Rows:
             name=_short(event.name),
             category=category,
             start_ns=round(ts * 1000),
-            length_ns=round(event.dur * 1000),
+            length_ns=round(dur * 1000),
             track=track,
             device=_number(device),
             stream=_stream(stream),
@@ -144,7 +166,7 @@ def _category(kind: str, name: str) -> str | None:
         return "run"
     if kind in _OPERATORS:
         return "node"
-    if kind in _CALLS:
+    if kind.endswith(_CALLS):
         return "sync" if "ynchronize" in name else "launch"
     if kind in _KERNELS:
         return "kernel"
@@ -155,6 +177,16 @@ def _category(kind: str, name: str) -> str | None:
     if kind == "user_annotation":
         return "run" if name == RUN else "module"
     return {"cuda_sync": "sync", "overhead": "other", "gpu_user_annotation": "other"}.get(kind)
+
+
+def _kind_of_legacy(process: object) -> str:
+    return "cpu_op" if str(process).lower() == _LEGACY else ""
+
+
+def _is_work(kind: str, arguments: Arguments) -> bool:
+    """Return whether an event of an unknown kind is work of a device: it names its stream."""
+    told = arguments.device, arguments.stream, arguments.correlation
+    return kind not in _NO_WORK and None not in told
 
 
 def _short(name: str) -> str:

@@ -31,6 +31,7 @@ _COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
 _FILLS = "CUPTI_ACTIVITY_KIND_MEMSET"
 _WAITS = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
 _GRAPHS = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+_OWN_TABLES = ("StringIds", "NVTX_EVENTS", "META_DATA_EXPORT", "EXPORT_META_DATA", "OSRT_API")
 _RANGES = (59, 60)
 """Pushed and popped ranges, and ranges with a start and an end of their own."""
 _PROCESS = ~0xFFFFFF
@@ -52,6 +53,7 @@ def read(path: Path) -> Trace:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
             _limit(database, path.stat().st_size)
             tables, table = _Tables(database), SpanTable()
+            tables.require_known(path)
             for row in (*_calls(tables), *_device_work(tables), *_ranges(tables)):
                 table.add(row)
             graphs = tables.count(_GRAPHS)
@@ -119,6 +121,15 @@ class _Tables:
             f"{units.count(len(why), 'row')} of {table} cannot be read and left out: {why[0]}"
             for table, why in self._lost.items()
         )
+
+    def require_known(self, path: Path) -> None:
+        """Refuse a database that another program keeps; an export has at least one of these."""
+        if not any(name in _OWN_TABLES or name.startswith("CUPTI_") for name in self._names):
+            first = ", ".join(sorted(self._names)[:3]) or "no table"
+            raise ModelError(
+                f"{path}: is a database of another program than Nsight Systems (it holds {first})",
+                hint=_HINT,
+            )
 
     def count(self, table: str) -> int:
         if table not in self._names:

@@ -8,13 +8,12 @@ out, but for `Steps`, which are the inferences; without these, what the program 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.core.errors import ModelError
-from burnish.trace import wire
+from burnish.trace import wire, xla_lines
 from burnish.trace.events import Trace
 from burnish.trace.formats import FORMATS, TraceFormat, content
 from burnish.trace.span_table import SpanRow, SpanTable
@@ -23,15 +22,6 @@ _PLANES, _PLANE_NAME, _LINES, _EVENT_NAMES, _STATISTIC_NAMES = 1, 2, 3, 4, 5
 _LINE_NAME, _LINE_BEGIN_NS, _EVENTS, _LINE_SHOWN = 2, 3, 4, 11
 _NAME_ID, _OFFSET_PS, _DURATION_PS, _STATISTICS = 1, 2, 3, 4
 _KEY, _VALUE, _NAME, _SHOWN = 1, 2, 2, 4
-_DEVICE = re.compile(r"/device:(?:GPU|TPU)[^:]*:(?P<number>\d+)")
-_STREAM = re.compile(r"Stream #(?P<number>\d+)")
-_OPERATORS, _STEPS = "XLA Ops", "Steps"
-_COPY = re.compile("memcpy|memset|copy-start|copy-done", re.IGNORECASE)
-_HOST = "/host:CPU"
-_SYNC = re.compile("ynchronize|BlockHostUntil|Await", re.IGNORECASE)
-_RUN = re.compile(r"PjitFunction|ExecuteHelper|::Execute$|ExecuteSharded")
-_IS_OPERATOR, _IS_STEP = "hlo_op", "step_num"
-"""Statistics that only operators, and only steps, have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +34,7 @@ class _Plane:
     @property
     def device(self) -> int | None:
         """Return the number of a device; None: it is none."""
-        found = _DEVICE.search(self.name)
+        found = xla_lines.DEVICE.search(self.name)
         return int(found["number"]) if found else None
 
     @property
@@ -54,8 +44,8 @@ class _Plane:
         titled = [(line.text(_LINE_SHOWN) or line.text(_LINE_NAME), line) for line in lines]
         if self.device is None:
             return titled
-        has_streams = any(_STREAM.search(title) for title, _ in titled)
-        return [one for one in titled if _counts(one[0], has_streams=has_streams)]
+        has_streams = any(xla_lines.STREAM.search(title) for title, _ in titled)
+        return [one for one in titled if xla_lines.counts(one[0], has_streams=has_streams)]
 
     def names(self, field: int) -> dict[int, str]:
         """Return what numbers of events or statistics stand for."""
@@ -91,21 +81,15 @@ FORMATS.register("xplane")(TraceFormat(recognises=_recognises, read=read))
 def _read_planes(planes: Sequence[_Plane], table: SpanTable) -> list[str]:
     """Take the rows of all planes; return the names of devices."""
     devices = [plane for plane in planes if plane.device is not None]
-    has_steps = any(title == _STEPS for plane in devices for title, _ in plane.lines)
+    has_steps = any(title == xla_lines.STEPS for plane in devices for title, _ in plane.lines)
     for plane in devices:
         for row in _device_rows(plane):
             table.add(row)
     for plane in planes:
-        if plane.name.startswith(_HOST):
+        if plane.name.startswith(xla_lines.HOST):
             for row in _host_rows(plane, has_devices=bool(devices), has_steps=has_steps):
                 table.add(row)
     return [plane.name.removeprefix("/device:") for plane in devices]
-
-
-def _counts(title: str, *, has_streams: bool) -> bool:
-    if title == _STEPS:
-        return True
-    return _STREAM.search(title) is not None if has_streams else title == _OPERATORS
 
 
 def _written_name(entry: wire.ProtobufMessage) -> str:
@@ -116,17 +100,16 @@ def _written_name(entry: wire.ProtobufMessage) -> str:
 def _device_rows(plane: _Plane) -> Iterator[SpanRow]:
     names = plane.names(_EVENT_NAMES)
     for title, line in plane.lines:
-        stream = _STREAM.search(title)
         for event in line.messages(_EVENTS):
             row = _row(line, event, names)._replace(track=f"GPU {plane.device} {title}")
-            if title == _STEPS:
+            if title == xla_lines.STEPS:
                 yield row._replace(category="run")
                 continue
             yield row._replace(
-                category="copy" if _COPY.search(row.name) else "kernel",
+                category=xla_lines.kind_of_work(row.name),
                 device=plane.device,
-                stream=int(stream["number"]) if stream else None,
-                op_type=_operator(row.name),
+                stream=xla_lines.stream(title),
+                op_type=xla_lines.operator(row.name),
             )
 
 
@@ -137,12 +120,13 @@ def _host_rows(plane: _Plane, *, has_devices: bool, has_steps: bool) -> Iterator
         for event in line.messages(_EVENTS):
             row = _row(line, event, names)._replace(track=f"thread {title}")
             told = {statistics.get(one.number(_KEY)) for one in event.messages(_STATISTICS)}
-            if _IS_STEP in told and not has_steps:
+            if xla_lines.IS_STEP in told and not has_steps:
                 yield row._replace(category="run")
             elif has_devices:
-                yield row._replace(category=_waiting_or_calling(row.name))
-            elif _IS_OPERATOR in told:
-                yield row._replace(category="node", node=row.name, op_type=_operator(row.name))
+                yield row._replace(category=xla_lines.kind_of_call(row.name))
+            elif xla_lines.IS_OPERATOR in told:
+                operator = xla_lines.operator(row.name)
+                yield row._replace(category="node", node=row.name, op_type=operator)
             else:
                 yield row
 
@@ -156,13 +140,3 @@ def _row(line: wire.ProtobufMessage, event: wire.ProtobufMessage, names: dict[in
         length_ns=max(0, event.number(_DURATION_PS)) // 1000,
         track="",
     )
-
-
-def _operator(name: str) -> str:
-    return name.split(".")[0].lstrip("%")
-
-
-def _waiting_or_calling(name: str) -> str:
-    if _SYNC.search(name):
-        return "sync"
-    return "module" if _RUN.search(name) else "other"
