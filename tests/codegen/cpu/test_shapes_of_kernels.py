@@ -87,6 +87,13 @@ def test_planes_that_collide_in_the_cache_are_copied_first() -> None:
     assert len(group.ops) == 1
 
 
+@pytest.mark.parametrize(("width", "is_far"), [(16, False), (256, True)])
+def test_planes_that_no_cache_holds_are_walked_in_long_pieces(width: int, is_far: bool) -> None:
+    graph = mixed_channels(width)
+    found = blocking(graph, (1, 64, 32, width))
+    assert (found.vectors > found.rows) is is_far
+
+
 def test_what_is_too_large_to_stay_near_is_not_copied() -> None:
     sketch = Sketch(x=(1, 64, 64, 64))
     graph = sketch.graph(sketch.convolution("x", 64))

@@ -26,6 +26,7 @@ MOST_UNROLLED = 512
 """Evaluations of the body that may be written out one after the other."""
 LONGEST_UNROLLED = 8
 MOST_ROWS, MOST_VECTORS = 16, 6
+PAGE_BYTES = 4096
 
 
 Shared = Literal["kept", "in turn", "loaded anew"]
@@ -232,6 +233,8 @@ class _Costs:
         self._width = width
         self._unit = unit
         self._reads = [nest.reads[position] for position in arguments_of(nest.op.body)]
+        self._steps = math.prod(each.size for each in nest.reduced)
+        self._pieces = _far_pieces(nest, along, block) if block else 0
 
     def of_all(self, rows: int, vectors: int) -> float:
         """Return the cycles for all blocks of the tile, those at the ends included."""
@@ -281,7 +284,8 @@ class _Costs:
                 far_bytes += by_row * unit.read_bytes
         multiplying = max(rows * vectors, unit.accumulators if self._nest.reduced else 1) / 2
         far = far_bytes / unit.second_cache_bytes_per_cycle
-        return unit.step_cycles + max(multiplying, loads / 2, far)
+        starts = unit.piece_cycles * rows * self._pieces / max(self._steps, 1)
+        return unit.step_cycles + max(multiplying, loads / 2, far) + starts
 
     def _rows_near(self, read: Access) -> int:
         """Return how many rows of an operand the first cache holds at once, by their distance."""
@@ -289,6 +293,20 @@ class _Costs:
         stride = read.offset.stride(self._block.axis) if self._block else 0
         apart = math.gcd(stride * size_in_bytes(read.dtype), unit.cache_sets_bytes)
         return unit.cache_ways * (unit.cache_sets_bytes // apart)
+
+
+def _far_pieces(nest: NestForm, along: Range, block: Range) -> int:
+    """Return how many pieces of far memory each row of a block begins.
+
+    Nothing fetches the first lines of a piece before they are asked for: two rows of six vectors
+    are better than six of two. Rows that lie within a page of each other are one piece, unless each
+    is walked to its end before the next.
+    """
+    in_order = _rows_first(nest, along, block)
+    far = [(read.offset, read.dtype) for read in nest.reads if read.is_far]
+    far += [(nest.output, nest.op.dtype)] if nest.is_far else []
+    strides = [abs(offset.stride(block.axis)) * size_in_bytes(kind) for offset, kind in far]
+    return sum(stride >= PAGE_BYTES or (stride > 0 and in_order) for stride in strides)
 
 
 def _sharing(

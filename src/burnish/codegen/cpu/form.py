@@ -47,6 +47,8 @@ class Access:
     constant: bool = False
     """Whether it may be laid out anew when compiling."""
     packed: Packing | None = None
+    is_far: bool = False
+    """Whether it lies in memory, and is too large to be in a cache already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ def uncollapsed(op: TileOp, box: Box, places: Mapping[str, Strided]) -> NestForm
             read.guards,
             read.otherwise,
             places[read.tensor].constant,
+            is_far=_is_far(places[read.tensor]),
         )
         for read in op.reads
     )
@@ -129,6 +132,11 @@ def uncollapsed(op: TileOp, box: Box, places: Mapping[str, Strided]) -> NestForm
     far = not places[op.output].scratch and prod(op.shape) > FAR
     output = linear(identity, places[op.output].strides)
     return NestForm(op, spatial, reduced, reads, output, far)
+
+
+def _is_far(place: Strided) -> bool:
+    """Say whether a tensor is in no cache; of one whose outermost dimension is long, rather no."""
+    return not (place.scratch or place.constant) and max(place.strides, default=0) > FAR
 
 
 def _reach(axis: Axis, reads: tuple[Access, ...]) -> int:
