@@ -202,7 +202,7 @@ class _Work:
     def _untimed(self) -> Scheduler:
         """Return what chooses where nothing is timed: by what was timed elsewhere, if asked to."""
         predicted = Predicted(self.backend, self._request.fusion)
-        if self._request.tune is None:
+        if self._request.tune is None or self._request.up_to is not None:
             return predicted
         cache = TuningCache(tuning_cache())
         if self._request.timings is not None:
