@@ -44,11 +44,11 @@ LEFT: Mapping[str, str] = {
 
 OPERATORS_LEFT = frozenset({
     "AffineGrid", "Bernoulli", "BitCast", "BlackmanWindow", "CausalConvWithState", "CenterCropPad",
-    "Col2Im", "Compress", "DFT", "DeformConv", "Det", "GRU",
+    "Col2Im", "Compress", "DeformConv", "Det", "GRU",
     "HammingWindow", "HannWindow", "If", "ImageDecoder", "LSTM", "LinearAttention",
     "Loop", "MaxUnpool", "MelWeightMatrix", "NegativeLogLikelihoodLoss",
     "NonMaxSuppression", "NonZero", "OptionalGetElement", "OptionalHasElement",
-    "RNN", "RegexFullMatch", "RoiAlign", "STFT", "Scan",
+    "RNN", "RegexFullMatch", "RoiAlign", "Scan",
     "Scatter", "SoftmaxCrossEntropyLoss", "StringConcat",
     "StringNormalizer", "StringSplit", "SwiGLU", "TensorScatter", "TfIdfVectorizer",
     "Unique", "ai.onnx.ml.ArrayFeatureExtractor", "ai.onnx.ml.Binarizer", "ai.onnx.ml.LabelEncoder",

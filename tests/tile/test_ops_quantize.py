@@ -40,6 +40,17 @@ def test_dequantizing_is_as_in_onnx_runtime(dtype: str, scales: int) -> None:
     assert_as_runtime(one_node("DequantizeLinear", inputs, results=["float32"], axis=1), inputs)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16"])
+def test_onnx_runtimes_own_pair_is_the_same(dtype: str) -> None:
+    scale, zero = np.asarray(0.5, np.float32), np.asarray(3, dtype)
+    given = {"x": numbers((4, 3)) * 10, "scale": scale, "zero": zero}
+    stored = one_node("com.microsoft.QuantizeLinear", given, results=[dtype])
+    assert_as_runtime(stored, given)
+    given["x"] = np.asarray(numbers((4, 3), "int8")).astype(dtype)
+    read = one_node("com.microsoft.DequantizeLinear", given, results=["float32"])
+    assert_as_runtime(read, given)
+
+
 def test_blocks_share_a_scale() -> None:
     inputs = {"x": numbers((4, 6), "int8"), "scale": np.abs(numbers((4, 2), seed=1))}
     model = one_node("DequantizeLinear", inputs, results=["float32"], axis=1, block_size=3)

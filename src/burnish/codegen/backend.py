@@ -117,10 +117,16 @@ class Backend(Protocol):
     """What begins a comment in them: `;`, `#`."""
     multiplies_bytes: bool = False
     """Whether products of 8-bit integers are faster than those of the numbers they stand for."""
+    repeats: bool = False
+    """Whether its runner repeats steps along a sequence."""
 
     def adapted(self, graph: TileGraph) -> TileGraph:
         """Return a simplified graph as its kernels want it: other nests that compute the same."""
         return graph
+
+    def plain_sums(self) -> Backend:
+        """Return the same back end, which computes every sum as the model has it."""
+        return self
 
     def refusal(self, group: Group, graph: TileGraph) -> str | None:
         """Return why a group can have no kernel, and is left to ONNX Runtime; None: it can."""

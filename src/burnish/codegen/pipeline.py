@@ -15,9 +15,10 @@ import onnx_ir as ir
 
 from burnish.codegen.backend import Backend
 from burnish.codegen.fitting import fitting
-from burnish.codegen.place import BuiltPlan, CompiledRegion, Draft, PreparedModel
+from burnish.codegen.open_size import Sized, closed, opened, rows
+from burnish.codegen.place import BuiltPlan, CompiledRegion, Draft, PreparedModel, Repeated
 from burnish.codegen.regions import Region, border, regions
-from burnish.codegen.schedule import Scheduler
+from burnish.codegen.schedule import Predicted, Scheduler
 from burnish.core.progress import SILENT, Progress
 from burnish.core.tensors import BITS
 from burnish.rewrite.pipeline import optimize
@@ -26,7 +27,8 @@ from burnish.rewrite.static import static
 from burnish.store.correspondence import behind
 from burnish.store.element_types import SHORT_NAMES
 from burnish.store.graph_nodes import nodes_of
-from burnish.tile.lower import cover, lower, named, operator
+from burnish.tile.graph import TileGraph
+from burnish.tile.lower import cover, lower, named, operator, recurrence
 from burnish.tile.partition import Fusion
 from burnish.tile.simplify import simplify
 
@@ -77,11 +79,15 @@ def prepare(
 def plan(prepared: PreparedModel, options: PlanOptions) -> BuiltPlan:
     """Return the plan of a prepared model: what kernels compute, and what ONNX Runtime runs."""
     graph = prepared.model.graph
-    to_ort = {**cover(graph).left, **options.to_ort}
+    to_ort = {**cover(graph, repeats=options.backend.repeats).left, **options.to_ort}
     if obstacle := _border_obstacle(graph, to_ort):
         return whole(prepared, options.backend, f"{WHOLE}: {obstacle}")
     while True:
-        scheduled = [_scheduled(region, options) for region in regions(graph, to_ort)]
+        scheduled = [
+            part
+            for number, region in enumerate(regions(graph, to_ort))
+            for part in _scheduled(region, number, options)
+        ]
         moved = dict(_moved(scheduled))
         if not moved:
             break
@@ -93,6 +99,34 @@ def plan(prepared: PreparedModel, options: PlanOptions) -> BuiltPlan:
             each if each.simple is None else fitting(each, options.backend) for each in emitted
         ]
     return _placed(prepared, options.backend, emitted, to_ort)
+
+
+def plan_up_to(
+    prepared: PreparedModel, larger: PreparedModel, name: str, options: PlanOptions
+) -> BuiltPlan:
+    """Return a plan for all sizes of a name up to that of a prepared model.
+
+    `larger` is the same model with one more of it. Kernels are as predicted: what would be timed
+    of them at one size says little of the others.
+    """
+    sizes = [each.sizes[name] for each in (prepared, larger)]
+    one, more = (
+        Sized(_only_graph(each, name, options), size)
+        for each, size in zip((prepared, larger), sizes, strict=True)
+    )
+    found = rows(name, one, more)
+    scheduler = Predicted(options.backend, options.fusion, rows=found)
+    built = plan(prepared, dataclasses.replace(options, scheduler=scheduler))
+    return opened(built, name, sizes[0], found)
+
+
+def _only_graph(prepared: PreparedModel, name: str, options: PlanOptions) -> TileGraph:
+    """Return all nests of a model that is nothing but nests."""
+    graph = prepared.model.graph
+    for node, reason in {**cover(graph).left, **options.to_ort}.items():
+        raise closed(name, f"ONNX Runtime runs {node!r} ({reason}), at fixed sizes")
+    (region,) = regions(graph, {})
+    return _simple(lower(region.nodes).graph, options)
 
 
 def whole(prepared: PreparedModel, backend: Backend, reason: str) -> BuiltPlan:
@@ -117,17 +151,41 @@ def without_defaults(model: ir.Model) -> ir.Model:
     return copy
 
 
-def _scheduled(region: Region, options: PlanOptions) -> CompiledRegion:
-    """Return the groups of a region's nests, and how each is to run."""
+def _scheduled(region: Region, number: int, options: PlanOptions) -> Iterator[CompiledRegion]:
+    """Yield the groups of a region's nests, and how each is to run."""
     if region.is_ort:
-        return CompiledRegion(region)
-    lowered = lower(region.nodes).graph
-    simple = simplify(lowered, fusion="none" if options.fusion == "none" else "element-wise")
-    if options.fusion == "full":
-        simple = options.backend.adapted(simple)
-    groups = options.scheduler.partition(simple)
-    choices = options.scheduler.schedule(groups, simple)
+        yield CompiledRegion(region)
+        return
+    if not region.is_recurrent:
+        yield _grouped(region, lower(region.nodes).graph, options, options.scheduler)
+        return
+    # a kernel of one step is no alternative to ONNX Runtime's of all: it is chosen as predicted
+    scheduler = Predicted(options.backend, options.fusion)
+    (node,) = region.nodes
+    found = recurrence(node)
+    yield _grouped(region, found.before, options, scheduler)
+    for chain, each in enumerate(found.chains):
+        repeated = Repeated(number, chain, found.times, each.strips, found.tensors, found.constants)
+        step = _grouped(region, each.body, options, scheduler)
+        yield dataclasses.replace(step, repeated=repeated)
+    if found.after is not None:
+        yield _grouped(region, found.after, options, scheduler)
+
+
+def _grouped(
+    region: Region, lowered: TileGraph, options: PlanOptions, scheduler: Scheduler
+) -> CompiledRegion:
+    """Return a region's nests, or some of them, as groups."""
+    simple = _simple(lowered, options)
+    groups = scheduler.partition(simple)
+    choices = scheduler.schedule(groups, simple)
     return CompiledRegion(region, lowered, simple, groups, choices)
+
+
+def _simple(lowered: TileGraph, options: PlanOptions) -> TileGraph:
+    """Return nests without what only moves elements, as the back end wants them."""
+    simple = simplify(lowered, fusion="none" if options.fusion == "none" else "element-wise")
+    return options.backend.adapted(simple) if options.fusion == "full" else simple
 
 
 def _moved(scheduled: Sequence[CompiledRegion]) -> Iterator[tuple[str, str]]:
@@ -141,7 +199,8 @@ def _emitted(each: CompiledRegion, backend: Backend) -> CompiledRegion:
     """Return a region with the code of its groups."""
     if each.simple is None:
         return each
-    layouts = backend.layouts(each.simple)
+    # the strips of steps are whole rows of tensors in ONNX's order
+    layouts = {} if each.region.is_recurrent else backend.layouts(each.simple)
     kernels = tuple(
         backend.emit(choice.group, choice.schedule, each.simple, layouts=layouts)
         for choice in each.choices

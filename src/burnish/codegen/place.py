@@ -18,11 +18,22 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.plain_text import plain
 from burnish.core.tensors import BITS
 from burnish.runtime.buffers import Uses, arena
-from burnish.runtime.plan import Home, KernelStep, OrtStep, Plan, PlanTensor, Step
+from burnish.runtime.plan import (
+    Home,
+    KernelStep,
+    OrtStep,
+    Plan,
+    PlanTensor,
+    Repeat,
+    Step,
+    Strip,
+)
+from burnish.runtime.step_uses import uses
 from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.graph import TensorType, TileGraph, constant_type
 from burnish.tile.group import Group
 from burnish.tile.lower import constant, named, operator, tensor_type
+from burnish.tile.recurrence import TimeStrip
 from burnish.tile.text import nest_text, typed
 
 
@@ -50,6 +61,22 @@ class CompiledRegion:
     kernels: tuple[tuple[EmittedKernel, ...], ...] = ()
     """Those of each choice."""
     layouts: Layouts = field(default_factory=dict)
+    repeated: Repeated | None = None
+    """That its kernels run many times; None: once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """How the kernels of a region are repeated, and what their tensors are outside of it."""
+
+    loop: int
+    chain: int
+    times: int
+    strips: Mapping[str, TimeStrip]
+    tensors: Mapping[str, TensorType]
+    """What kernels write strips of."""
+    constants: Arrays
+    """What they read strips of, and no kernel makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +99,12 @@ class BuiltPlan:
     def graphs(self) -> tuple[TileGraph, ...]:
         """Return what the kernels compute, as it was lowered: a graph for each stretch of them."""
         return tuple(each.lowered for each in self.regions if each.lowered is not None)
+
+    @property
+    def times(self) -> tuple[int, ...]:
+        """Return how often each of these graphs is computed."""
+        found = (each for each in self.regions if each.lowered is not None)
+        return tuple(each.repeated.times if each.repeated else 1 for each in found)
 
 
 def canonical_name(kernel: EmittedKernel, operators: Sequence[str]) -> str:
@@ -122,15 +155,19 @@ class Draft:
         assert region.simple is not None
         self._regions.append(region)
         outside = {*region.simple.inputs, *region.simple.outputs}
+        if region.repeated is not None:
+            self._add_outside(region.repeated)
         every = zip(region.choices, region.kernels, strict=True)
         for choice, kernel in ((choice, kernel) for choice, found in every for kernel in found):
             names = {n: n if n in outside else prefix + n for n in kernel.arguments}
+            if region.repeated is not None:
+                names |= strip_names(kernel.arguments, region.repeated.strips)
             self._add_tensors(region, kernel, names)
             name = canonical_name(kernel, [self._operators[node] for node in kernel.nodes])
             self._headers.setdefault(name, header(choice, kernel, region.simple, self._backend))
             self._kernels[name] = kernel.named(name)
             self._requires |= dict.fromkeys(kernel.requires)
-            self._add_step(name, choice, kernel, names)
+            self._add_step(name, choice, kernel, names, _repeat(region, kernel))
 
     def placed(self) -> BuiltPlan:
         """Return the plan, with places for all tensors."""
@@ -164,7 +201,10 @@ class Draft:
         """Add what a kernel takes; constants as it wants them."""
         assert region.simple is not None
         constants = {**region.simple.constants, **kernel.packed}
+        strips = region.repeated.strips if region.repeated is not None else {}
         for own, known in names.items():
+            if own in strips:
+                continue
             if own in constants:
                 self._constants[known] = constants[own]
                 self._types[known] = constant_type(constants[own])
@@ -176,15 +216,21 @@ class Draft:
                     self._orders[known] = region.layouts[own]
 
     def _add_step(
-        self, name: str, choice: Choice, kernel: EmittedKernel, names: Mapping[str, str]
+        self,
+        name: str,
+        choice: Choice,
+        kernel: EmittedKernel,
+        names: Mapping[str, str],
+        repeat: Repeat | None,
     ) -> None:
         assert choice.schedule is not None
-        share = kernel.share
+        times = repeat.times if repeat else 1
+        share = kernel.share * times
         self._steps.append(
             KernelStep(
                 kernel=name,
                 arguments=tuple(names[own] for own in kernel.arguments),
-                outputs=tuple(names[own] for own in kernel.outputs),
+                outputs=tuple(dict.fromkeys(names[own] for own in kernel.outputs)),
                 launch=kernel.launch,
                 nodes=kernel.nodes,
                 tile=kernel.tile,
@@ -193,8 +239,16 @@ class Draft:
                 predicted_bytes=_part(choice.predicted_bytes, share),
                 measured_s=_part(choice.measured_s, share),
                 indices={names[own]: size for own, size in kernel.indices.items()},
+                repeat=repeat,
             )
         )
+
+    def _add_outside(self, repeated: Repeated) -> None:
+        """Add the tensors that repeated kernels see strips of."""
+        self._types |= repeated.tensors
+        for name, array in repeated.constants.items():
+            self._constants[name] = array
+            self._types[name] = constant_type(array)
 
     def _add_given(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
         """Add the types of inputs, and outputs that nothing computes: constants of the model."""
@@ -226,7 +280,7 @@ def with_places(
 ) -> tuple[dict[str, PlanTensor], int]:
     """Return tensors with their places in the memory that steps share, and how much that is."""
     shared = {n: t.bytes or 0 for n, t in tensors.items() if t.home == "arena"}
-    found = arena([_uses(step, shared) for step in steps], shared)
+    found = arena([_uses(each, shared) for each in uses(steps)], shared)
     placed = {
         name: dataclasses.replace(tensor, offset=found.offsets.get(name, 0))
         for name, tensor in tensors.items()
@@ -234,14 +288,37 @@ def with_places(
     return placed, found.bytes
 
 
+def strip_names(arguments: Sequence[str], strips: Mapping[str, TimeStrip]) -> dict[str, str]:
+    """Return the tensors outside that arguments are strips of."""
+    return {own: strips[own].tensor for own in arguments if own in strips}
+
+
+def _repeat(region: CompiledRegion, kernel: EmittedKernel) -> Repeat | None:
+    """Return how a kernel of a region is repeated."""
+    found, graph = region.repeated, region.simple
+    if found is None or graph is None:
+        return None
+    strips = [_strip(found.strips.get(own), graph.tensors.get(own)) for own in kernel.arguments]
+    return Repeat(found.loop, found.chain, found.times, tuple(strips))
+
+
+def _strip(strip: TimeStrip | None, kind: TensorType | None) -> Strip | None:
+    """Return where a strip lies, in bytes."""
+    if strip is None or kind is None:
+        return None
+    size = BITS[kind.dtype] // 8
+    start, step, first = (n * size for n in (strip.start, strip.step, strip.initial_start))
+    return Strip(kind.shape, start, step, strip.initial, first)
+
+
 def _part(total: float | None, share: float) -> float | None:
     return None if total is None else share * total
 
 
-def _uses(step: Step, shared: Mapping[str, int]) -> Uses:
+def _uses(each: Uses, shared: Mapping[str, int]) -> Uses:
     return Uses(
-        tuple(name for name in step.inputs if name in shared),
-        tuple(name for name in step.outputs if name in shared),
+        tuple(name for name in each.reads if name in shared),
+        tuple(name for name in each.writes if name in shared),
     )
 
 

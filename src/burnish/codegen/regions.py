@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import onnx_ir as ir
 
 from burnish.infer.walk import bodies, is_standard
 from burnish.rewrite.extract import Part, as_model, reads
-from burnish.tile.lower import named
+from burnish.tile.lower import is_recurrent, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,8 @@ class Region:
 
     nodes: tuple[ir.Node, ...]
     is_ort: bool
+    is_recurrent: bool = False
+    """Its only node runs along a sequence, in kernels."""
 
 
 def regions(graph: ir.Graph, ort: Collection[str]) -> tuple[Region, ...]:
@@ -27,8 +30,22 @@ def regions(graph: ir.Graph, ort: Collection[str]) -> tuple[Region, ...]:
     begins is whatever leads to fewer.
     """
     nodes = [node for node in graph if node.op_type != "Constant" or _gives(node)]
-    cuts = [_alternating(nodes, ort, start) for start in (0, 1)]
-    return min(cuts, key=len)
+    apart = {*ort, *(named(node) for node in nodes if is_recurrent(node))}
+    cuts = [_alternating(nodes, apart, start) for start in (0, 1)]
+    return tuple(part for region in min(cuts, key=len) for part in _parted(region, ort))
+
+
+def _parted(region: Region, ort: Collection[str]) -> Iterator[Region]:
+    """Yield a region, nodes that run along a sequence apart from what ONNX Runtime runs."""
+    if not region.is_ort:
+        yield region
+        return
+    for is_ort, group in groupby(region.nodes, key=lambda node: named(node) in ort):
+        nodes = tuple(group)
+        if is_ort:
+            yield Region(nodes, is_ort=True)
+        else:
+            yield from (Region((node,), is_ort=False, is_recurrent=True) for node in nodes)
 
 
 def cut(model: ir.Model, nodes: Sequence[ir.Node], name: str) -> ir.Model:

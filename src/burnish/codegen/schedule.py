@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -54,7 +54,9 @@ class Predicted:
     backend: Backend
     fusion: Fusion = "full"
     space: Space = Space(top=1)  # noqa: RUF009  # frozen
-    _known: dict[str, Choice] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+    """How many outermost rows a tensor has for each one of a size that stays open."""
+    _known: dict[tuple[str, int], Choice] = field(default_factory=dict)
 
     def partition(self, graph: TileGraph) -> tuple[Group, ...]:
         """Return the groups that should be fastest."""
@@ -66,7 +68,7 @@ class Predicted:
 
     def choice(self, group: Group, graph: TileGraph) -> Choice:
         """Return the tiles that should be fastest for a group."""
-        key = signature(group, graph)
+        key = signature(group, graph), self.rows.get(group.anchor.output, 0)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = self._search(group, graph)
@@ -75,7 +77,8 @@ class Predicted:
     def _search(self, group: Group, graph: TileGraph) -> Choice:
         if (reason := self.backend.refusal(group, graph)) is not None:
             return Choice(group, None, reason=reason)
-        ranking = self.backend.candidates(group, graph, self.space)
+        space = replace(self.space, outermost=self.rows.get(group.anchor.output, 0))
+        ranking = self.backend.candidates(group, graph, space)
         if not ranking.candidates:
             # nothing to compute, or nothing fits: the smallest tiles are always right
             return Choice(group, Schedule(tuple(1 for _ in group.anchor.shape)))

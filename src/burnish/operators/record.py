@@ -15,6 +15,7 @@ from typing import Any
 from burnish.core.arrays import Array
 from burnish.core.registry import Registry
 from burnish.operators.size import Size
+from burnish.tile.recurrence import RECURRENCES, Unrolling
 from burnish.tile.semantics import SEMANTICS, Meaning
 
 Shape = tuple[Size, ...]
@@ -159,6 +160,8 @@ class Operator:
     loops: Meaning | None = None
     values: ValuesRule | None = None
     """In place of `value`, for an operator with several outputs."""
+    steps: Unrolling | None = None
+    """In place of `loops`, for an operator that runs along a sequence."""
 
 
 OPERATORS: Registry[Operator] = Registry("operator", package="burnish.operators.families")
@@ -172,6 +175,8 @@ def register(records: Mapping[str, Operator]) -> None:
             OPERATORS.register(name)(record)
             if record.loops is not None:
                 SEMANTICS.register(name)(record.loops)
+            if record.steps is not None:
+                RECURRENCES.register(name)(record.steps)
 
 
 def find(domain: str, op_type: str) -> Operator | None:

@@ -64,9 +64,13 @@ def table(plans: Iterable[Plan], code: Mapping[str, Any]) -> KernelTable:
 
 def call_of(step: KernelStep, plan: Plan) -> KernelCall:
     """Return how a step calls its kernel; its tensors must be those of the plan."""
-    tensors = [(name, plan.tensors[name]) for name in step.arguments]
-    arguments = tuple(
-        KernelArgument(tensor.dtype, tensor.shape or (), tensor.layout, name in step.outputs)
-        for name, tensor in tensors
-    )
+    arguments = tuple(_argument(step, place, plan) for place in range(len(step.arguments)))
     return KernelCall(arguments, dict(step.launch))
+
+
+def _argument(step: KernelStep, place: int, plan: Plan) -> KernelArgument:
+    name, strip = step.arguments[place], step.strip(place)
+    tensor, written = plan.tensors[name], name in step.outputs
+    if strip is not None:
+        return KernelArgument(tensor.dtype, strip.shape, None, written)
+    return KernelArgument(tensor.dtype, tensor.shape or (), tensor.layout, written)

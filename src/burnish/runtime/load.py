@@ -30,12 +30,15 @@ from burnish.runtime.executable import (
 from burnish.runtime.folder import CompiledModel
 from burnish.runtime.host_memory import Bytes
 from burnish.runtime.kernel_table import KernelTable
+from burnish.runtime.open_plan import at_size, fitting_size, sizes_text
 from burnish.runtime.ort import OrtSession
 from burnish.runtime.plan import OrtStep, Plan
 from burnish.runtime.runner import LoadedCode, runner_for
 from burnish.runtime.signing import require_signature
 from burnish.runtime.soundness import Surroundings, findings
 
+OPEN_SIZES = 8
+"""Of one plan that are ready at the same time: each has memory of its own."""
 _SHOWN = 500
 """Characters of a finding: a name in a plan may be as long as the plan."""
 
@@ -117,7 +120,7 @@ class LoadedModel(Closing):
         self._constants: Bytes = np.memmap(folder / folders.CONSTANTS, np.uint8, mode="r")
         self._lent: Mapping[str, int] = {}
         self._code: LoadedCode | None = None
-        self._executables: dict[int, Executable] = {}
+        self._executables: dict[tuple[int, int], Executable] = {}
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -170,20 +173,26 @@ class LoadedModel(Closing):
         check_feeds(feeds, self.inputs)
         return self._for_shapes({name: feed.shape for name, feed in feeds.items()})
 
-    def open_plan(self, number: int) -> Executable:
-        """Return what runs the plan with this number."""
-        if number not in self._executables:
-            plan = self.compiled.plans[number]
+    def open_plan(self, number: int, size: int = 0) -> Executable:
+        """Return what runs the plan with this number; `size`: the one that it leaves open.
+
+        Of a plan with an open size, what was made for some sizes is kept, the last ones.
+        """
+        plan = self.compiled.plans[number]
+        if plan.open is not None:
+            plan = at_size(plan, size or plan.open.most)
+            self._make_room(number, size)
+        if (number, size) not in self._executables:
             sessions = {step.file: self._session(step, plan) for step in plan.ort_steps}
             limit = self._device_memory_bytes
             program = Program(
                 plan, self._constants, sessions, self.threads, limit, dict(self._lent)
             )
             try:
-                self._executables[number] = self._opened(program)
+                self._executables[number, size] = self._opened(program)
             except NoRoomError as error:
                 raise self._no_room(error.needed_bytes) from error
-        return self._executables[number]
+        return self._executables[number, size]
 
     def close(self) -> None:
         """End all threads, and free what lies on a device."""
@@ -194,10 +203,18 @@ class LoadedModel(Closing):
 
     def _for_shapes(self, given: Mapping[str, tuple[int, ...]]) -> Executable:
         for number, plan in enumerate(self.compiled.plans):
-            shapes = {name: plan.tensors[name].shape for name in plan.inputs}
-            if all(shape in (None, given.get(name)) for name, shape in shapes.items()):
-                return self.open_plan(number)
+            size = fitting_size(plan, given)
+            if size is not None:
+                return self.open_plan(number, size)
         raise self._no_plan(given)
+
+    def _make_room(self, number: int, size: int) -> None:
+        """Close what runs the size that was not used for longest, where there are too many."""
+        kept = [key for key in self._executables if key[0] == number]
+        if (number, size) in kept:
+            self._executables[number, size] = self._executables.pop((number, size))
+        elif len(kept) >= OPEN_SIZES:
+            self._executables.pop(kept[0]).close()
 
     def _opened(self, program: Program) -> Executable:
         if not program.plan.kernels:
@@ -223,7 +240,7 @@ class LoadedModel(Closing):
         asked = ", ".join(
             f"{spec.name}: {list(given.get(spec.name, ()))}" for spec in self.inputs if spec.symbols
         )
-        known = "; ".join(_text(plan.sizes) for plan in self.compiled.plans)
+        known = "; ".join(map(sizes_text, self.compiled.plans))
         return UsageError(
             f"{self._folder}: was compiled for {known}, and is fed {asked}",
             hint=f"compile it for these, too: {self._command(given)}",
@@ -237,7 +254,3 @@ class LoadedModel(Closing):
             if isinstance(dim, str) and dimension.atoms(dim) == (dim,)
         }
         return self.compiled.command(self._folder, sizes)
-
-
-def _text(sizes: Mapping[str, Any]) -> str:
-    return ",".join(f"{name}={size}" for name, size in sizes.items()) or "fixed sizes"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -48,6 +48,37 @@ class PlanTensor:
 
 
 @dataclass(frozen=True, slots=True)
+class Strip:
+    """What an argument of a repeated step is, time after time: parts of a tensor, in bytes."""
+
+    shape: tuple[int, ...]
+    start: int
+    """Where it begins the first time."""
+    step: int
+    """How much further it begins each next time."""
+    initial: str = ""
+    """The tensor that stands for it the first time; empty: there is no other."""
+    initial_start: int = 0
+
+    def begin(self, time: int) -> int:
+        """Return where it begins, in its tensor or the first time in its initial one."""
+        return self.start + time * self.step if time or not self.initial else self.initial_start
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """That a step runs many times: with its neighbours of the same loop, in turns."""
+
+    loop: int
+    """Steps of one loop stand side by side."""
+    chain: int
+    """Steps of different chains of a loop need nothing of each other."""
+    times: int
+    strips: tuple[Strip | None, ...]
+    """One for each argument; None: it is the whole tensor."""
+
+
+@dataclass(frozen=True, slots=True)
 class KernelStep:
     """One generated kernel, over all its tiles."""
 
@@ -71,16 +102,26 @@ class KernelStep:
     measured_s: float | None = None
     indices: Mapping[str, int] = field(default_factory=dict)
     """Arguments that hold indices, and how many there are; kernels take others for the nearest."""
+    repeat: Repeat | None = None
+    """None: it runs once."""
 
     def __str__(self) -> str:
         launch = ", ".join(f"{name} {value:,}" for name, value in self.launch.items())
         taken, given = ", ".join(self.inputs), ", ".join(self.outputs)
-        return f"{given} = {self.kernel}({taken}) with {launch}  # {', '.join(self.nodes)}"
+        often = f", {self.repeat.times:,} times" if self.repeat else ""
+        return f"{given} = {self.kernel}({taken}) with {launch}{often}  # {', '.join(self.nodes)}"
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return the tensors that it reads, constants included."""
-        return tuple(name for name in self.arguments if name not in self.outputs)
+        strips = self.repeat.strips if self.repeat else ()
+        initial = tuple(strip.initial for strip in strips if strip is not None and strip.initial)
+        every = dict.fromkeys((*self.arguments, *initial)) if initial else self.arguments
+        return tuple(name for name in every if name not in self.outputs)
+
+    def strip(self, position: int) -> Strip | None:
+        """Return which part of a tensor an argument is; None: all of it."""
+        return self.repeat.strips[position] if self.repeat else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +146,21 @@ Step = KernelStep | OrtStep
 
 
 @dataclass(frozen=True, slots=True)
+class OpenSize:
+    """A size that a plan leaves open: with a smaller one it computes the front of its tensors."""
+
+    name: str
+    most: int
+    """What the plan's tensors and steps are for."""
+    rows: Mapping[str, int]
+    """How many outermost rows tensors have for each one of it; others do not depend on it."""
+    steps: tuple[int, ...]
+    """Those that have a tile less for each row less."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that is known before a model is fed; sizes are fixed."""
+    """Everything that is known before a model is fed; sizes are fixed, but for an open one."""
 
     target: str
     """The back end and the device that its kernels are for: `cpu: avx512`, `cuda: sm_90`."""
@@ -125,6 +179,8 @@ class Plan:
     """The nodes of the model as it was given that each node stands for, by node."""
     device_memory_bytes: int | None = None
     """The most of a card's memory that it may take; None: as much as there is."""
+    open: OpenSize | None = None
+    """None: all sizes are fixed."""
 
     def __str__(self) -> str:
         lines = [f"for {self.target}", f"arena of {self.arena_bytes:,} bytes"]
@@ -157,6 +213,22 @@ class Plan:
         return found
 
 
+def loops(steps: Sequence[Step]) -> Iterator[range]:
+    """Yield the numbers of steps that run as one: those of a loop, each other one by itself."""
+    begin = 0
+    while begin < len(steps):
+        end, first = begin + 1, loop_of(steps[begin])
+        while first is not None and end < len(steps) and loop_of(steps[end]) == first:
+            end += 1
+        yield range(begin, end)
+        begin = end
+
+
+def loop_of(step: Step) -> int | None:
+    """Return the loop that a step is part of; None: it runs once."""
+    return step.repeat.loop if isinstance(step, KernelStep) and step.repeat else None
+
+
 def findings(plan: Plan) -> Iterator[str]:
     """Yield what is wrong with a plan; a plan with findings must not be run."""
     known = {*plan.inputs, *(n for n, t in plan.tensors.items() if t.home == "constant")}
@@ -165,17 +237,27 @@ def findings(plan: Plan) -> Iterator[str]:
             if name not in plan.tensors:
                 yield f"step {number} uses {name!r}, which is no tensor of the plan"
                 return
+    for numbers in loops(plan.steps):
+        yield from _order_findings(plan, numbers, known)
+        known |= {name for number in numbers for name in plan.steps[number].outputs}
+    for name in plan.outputs:
+        if name not in known:
+            yield f"output {name!r} is never written"
+
+
+def _order_findings(plan: Plan, numbers: range, known: Collection[str]) -> Iterator[str]:
+    """Yield what steps that run as one read too early or write too late, given what is there."""
+    # within a loop, what one step writes another reads in the next turn
+    own = {name for number in numbers for name in plan.steps[number].outputs}
+    for number in numbers:
+        step = plan.steps[number]
         for name in step.inputs:
-            if name not in known:
+            if name not in known and name not in own:
                 yield f"step {number} reads {name!r} before it is written"
         for name in step.outputs:
             if name in known:
                 yield f"step {number} writes {name!r}, which is already there"
         yield from _home_findings(plan, number, step)
-        known |= set(step.outputs)
-    for name in plan.outputs:
-        if name not in known:
-            yield f"output {name!r} is never written"
 
 
 def _home_findings(plan: Plan, number: int, step: Step) -> Iterator[str]:

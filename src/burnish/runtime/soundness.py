@@ -10,22 +10,26 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from pathlib import PurePosixPath
 
 from burnish.core.errors import BurnishError
 from burnish.core.placing import ALIGNMENT, Lifetime
 from burnish.core.tensors import BITS, TensorSpec
-from burnish.runtime.buffers import SLACK_BYTES, Uses, lifetimes, padded
+from burnish.runtime.buffers import SLACK_BYTES, lifetimes, padded
 from burnish.runtime.kernel_table import KernelTable, call_of
-from burnish.runtime.plan import KernelStep, OrtStep, Plan, PlanTensor
+from burnish.runtime.open_plan import open_findings
+from burnish.runtime.plan import KernelStep, OrtStep, Plan, PlanTensor, Strip, loop_of, loops
 from burnish.runtime.plan import findings as order_findings
 from burnish.runtime.runner import runner_for
+from burnish.runtime.step_uses import uses
 from burnish.store.interface import ANY_RANK
 
 MOST_BYTES = 2**46
 """No tensor is as large: sums of sizes below stay far from what 64 bits hold."""
+MOST_TIMES = 2**18
+"""No step is repeated as often: a table has a row for each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +57,11 @@ def findings(plan: Plan, around: Surroundings) -> Iterator[str]:
         else:
             yield from _library_findings(number, step, around.files)
     yield from order_findings(plan)
+    yield from _repeat_findings(plan)
     yield from _call_findings(plan, around.table)
     yield from _constant_findings(plan, around.constants_bytes)
     yield from _arena_findings(plan)
+    yield from open_findings(plan)
 
 
 def _tensor_findings(name: str, tensor: PlanTensor) -> Iterator[str]:
@@ -133,10 +139,42 @@ def _kernel_findings(number: int, step: KernelStep, table: KernelTable) -> Itera
     if all(len(call.arguments) != len(step.arguments) for call in calls):
         yield f"step {number} gives {step.kernel!r} another number of tensors than it takes"
     given, outputs = Counter(step.arguments), set(step.outputs)
-    if len(outputs) != len(step.outputs) or any(given[name] > 1 for name in outputs):
+    twice = step.repeat is None and any(given[name] > 1 for name in outputs)
+    if len(outputs) != len(step.outputs) or twice:
         yield f"step {number} writes a tensor twice"
     if not outputs <= set(given):
         yield f"step {number} writes what it is not given"
+
+
+def _repeat_findings(plan: Plan) -> Iterator[str]:
+    """Yield repeated steps that are not one loop, or whose strips leave their tensors."""
+    runs = Counter(loop_of(plan.steps[numbers.start]) for numbers in loops(plan.steps))
+    times: dict[int, int] = {}
+    for number, step in enumerate(plan.steps):
+        if not isinstance(step, KernelStep) or step.repeat is None:
+            continue
+        repeat = step.repeat
+        if runs[repeat.loop] > 1 or times.setdefault(repeat.loop, repeat.times) != repeat.times:
+            yield f"step {number} is not beside all others of its loop, or not as often repeated"
+        if not 1 <= repeat.times <= MOST_TIMES or not 0 <= repeat.chain < MOST_TIMES:
+            yield f"step {number} is repeated {repeat.times} times, in chain {repeat.chain}"
+        if len(repeat.strips) != len(step.arguments):
+            yield f"step {number} has another number of strips than of tensors"
+            return
+        for name, strip in zip(step.arguments, repeat.strips, strict=True):
+            if strip is not None and not _lies_inside(plan, name, strip, repeat.times):
+                yield f"step {number} leaves {name!r} when it is repeated"
+
+
+def _lies_inside(plan: Plan, name: str, strip: Strip, times: int) -> bool:
+    """Say whether an argument never leaves its tensors, which must be those of the plan."""
+    tensor, first = plan.tensors[name], plan.tensors[strip.initial or name]
+    size = replace(tensor, shape=strip.shape, layout=None).bytes
+    if size is None or size < 0 or tensor.dtype != first.dtype or tensor.layout or first.layout:
+        return False
+    ends = [(first if strip.initial else tensor, strip.begin(0))]
+    ends += [(tensor, strip.begin(time)) for time in (1, times - 1) if 1 <= time < times]
+    return all(0 <= begin <= (whole.bytes or 0) - size for whole, begin in ends)
 
 
 def _call_findings(plan: Plan, table: KernelTable) -> Iterator[str]:
@@ -173,9 +211,8 @@ def _arena_findings(plan: Plan) -> Iterator[str]:
     for name, start in places.items():
         if start < 0 or start % ALIGNMENT or start + sizes[name] > plan.arena_bytes:
             yield f"tensor {name!r} does not lie in the arena"
-    uses = [Uses(step.inputs, step.outputs) for step in plan.steps]
     spans = {name: (places[name], places[name] + sizes[name]) for name in sizes}
-    yield from overlaps(lifetimes(uses, sizes), spans)
+    yield from overlaps(lifetimes(uses(plan.steps), sizes), spans)
 
 
 def overlaps(lives: Mapping[str, Lifetime], spans: Mapping[str, tuple[int, int]]) -> Iterator[str]:

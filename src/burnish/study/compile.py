@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +15,8 @@ from burnish.codegen import bundle_times
 from burnish.codegen.backend import Backend, open_backend
 from burnish.codegen.bundle import bundle
 from burnish.codegen.environment import about, default_threads, tuning_cache
-from burnish.codegen.pipeline import PlanOptions, plan, prepare, without_products
-from burnish.codegen.place import BuiltPlan
+from burnish.codegen.pipeline import PlanOptions, plan, plan_up_to, prepare, without_products
+from burnish.codegen.place import BuiltPlan, PreparedModel
 from burnish.codegen.schedule import Predicted, Scheduler
 from burnish.codegen.tune.cache import TuningCache
 from burnish.codegen.tune.recalled import Recalled, keep
@@ -75,6 +75,10 @@ class CompileRequest:
     """The most of a card's memory that a plan may take; None: what is free there."""
     fusion: Fusion = "full"
     skip_dot: bool = False
+    winograd: bool = True
+    """Whether convolutions may be computed in blocks."""
+    up_to: str | None = None
+    """The name whose size stays open: plans take any up to theirs."""
     candidates: int = 20
     """Of each kernel, to be timed here or in a bundle."""
     tune: TuneTerms | None = None
@@ -165,7 +169,8 @@ class _Work:
 
     def __init__(self, request: CompileRequest, loaded: ir.Model, progress: Progress) -> None:
         self.threads = request.threads or default_threads()
-        self.backend = open_backend(request.target, self.threads)
+        found = open_backend(request.target, self.threads)
+        self.backend = found if request.winograd else found.plain_sums()
         self.absent = _absent(self.backend)
         precision, device = arithmetic_type(loaded), self.backend.device
         told = about(request.model, loaded, precision, device, request.words)
@@ -174,7 +179,7 @@ class _Work:
         self.notes: list[str] = []
         self.race: tuple[RaceRow, ...] = ()
         self.warnings: tuple[str, ...] = ()
-        self._terms = request.tune if self.backend.trials else None
+        self._terms = request.tune if self.backend.trials and request.up_to is None else None
         self._recalled: Recalled | None = None
         self._loaded = loaded
         self._made: dict[tuple[tuple[str, int], ...], tuple[Feeds, ...]] = {}
@@ -197,7 +202,7 @@ class _Work:
     def _untimed(self) -> Scheduler:
         """Return what chooses where nothing is timed: by what was timed elsewhere, if asked to."""
         predicted = Predicted(self.backend, self._request.fusion)
-        if self._request.tune is None:
+        if self._request.tune is None or self._request.up_to is not None:
             return predicted
         cache = TuningCache(tuning_cache())
         if self._request.timings is not None:
@@ -243,6 +248,8 @@ class _Work:
         fusion = self._request.fusion
         chosen = scheduler(prepared.model)
         options = PlanOptions(self.backend, chosen, fusion, to_ort, buildable=True)
+        if self._request.up_to is not None:
+            return self._open(prepared, self._request.up_to, options)
         built = within(plan(prepared, options), self._request.device_memory_bytes)
         steps = f"{len(built.plan.kernel_steps)} kernels, {len(built.plan.ort_steps)} parts"
         self._progress.step("plan", 1, 1, steps)
@@ -262,11 +269,32 @@ class _Work:
         self.notes += (outcome.note, *(f"the race: {text}" for text in outcome.warnings))
         return outcome.built
 
+    def _open(self, prepared: PreparedModel, name: str, options: PlanOptions) -> BuiltPlan:
+        """Return a plan for all sizes of a name up to that of a prepared model."""
+        more = {**prepared.sizes, name: prepared.sizes[name] + 1}
+        larger = prepare(self._loaded, more, multiplies_bytes=self.backend.multiplies_bytes)
+        found = plan_up_to(prepared, larger, name, options)
+        self.notes.append(
+            f"{name} is open up to {prepared.sizes[name]}: kernels are as predicted, and nothing"
+            " was raced; burnish bench compares"
+        )
+        return found
+
+    def _proven_sizes(self) -> Iterator[Sizes]:
+        """Yield the sizes to prove plans at: their own, and of an open one several."""
+        name = self._request.up_to
+        for sizes in self._plans:
+            yield sizes
+            most = sizes.get(name or "", 1)
+            yield from (
+                {**sizes, name: n} for n in sorted({1, 2, most // 2, most - 1}) if 0 < n < most
+            )
+
     def proven(self, draft: Path) -> tuple[VerifyReport, ...]:
         """Return how near a draft is to the model, if it runs here; raise where not near enough."""
         if self.absent:
             return ()
-        feeds = tuple(each for sizes in self._plans for each in self._feeds(sizes))
+        feeds = tuple(each for sizes in self._proven_sizes() for each in self._feeds(sizes))
         compiled = dataclasses.replace(self._request.model, compiled=draft)
         candidate = JudgedSubject(compiled, ENGINE, EngineOptions(threads=self.threads))
         parity = self._compared(candidate, feeds)

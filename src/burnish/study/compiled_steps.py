@@ -71,7 +71,9 @@ def _predicted(built: BuiltPlan, backend: Backend, fusion: Fusion) -> MeasureRow
         for graph in built.graphs
     ]
     found = [scheduler.schedule(scheduler.partition(graph), graph) for graph in graphs]
-    choices = [choice for each in found for choice in each]
+    choices = [
+        (choice, times) for each, times in zip(found, built.times, strict=True) for choice in each
+    ]
     written = {
         name: graph.tensors[name]
         for graph, each in zip(graphs, found, strict=True)
@@ -82,8 +84,8 @@ def _predicted(built: BuiltPlan, backend: Backend, fusion: Fusion) -> MeasureRow
         fusion=fusion,
         kernels=len(choices),
         intermediate_bytes=sum(element_bytes(t.dtype, t.size) for t in written.values()),
-        traffic_bytes=sum(choice.predicted_bytes or 0.0 for choice in choices),
-        predicted_s=sum(choice.predicted_s or 0.0 for choice in choices),
+        traffic_bytes=sum(times * (choice.predicted_bytes or 0.0) for choice, times in choices),
+        predicted_s=sum(times * (choice.predicted_s or 0.0) for choice, times in choices),
     )
 
 

@@ -29,10 +29,14 @@ from burnish.study.requests.rewriting import CompileCommand, ExportCommand
 from burnish.study.requests.vocabulary import path, shapes
 from burnish.study.tuning import TuneTerms
 
+LEAST_OPEN = 2
+"""A size that stays open is at most so much or more: with one there is nothing to leave open."""
+
 
 def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileReport:
     """Write a model as a folder of kernels, if that computes the same; return what was done."""
     _require_card(asked)
+    _require_open(asked)
     precision = require_precision(asked)
     model, told = _model(asked, progress)
     given = _given(model, asked)
@@ -67,12 +71,33 @@ def _require_card(asked: CompileCommand) -> None:
             )
 
 
+def _require_open(asked: CompileCommand) -> None:
+    """Raise if a size is to stay open that has no greatest, or of a folder that cannot leave it."""
+    name = asked.up_to
+    if name is None:
+        return
+    if asked.target != DEFAULT_TARGET or asked.data is not None:
+        what = "--data" if asked.data is not None else f"--target {asked.target}"
+        raise UsageError(
+            f"--up-to goes with made inputs and kernels for CPUs, not with {what}",
+            hint=f"leave --up-to {name} out, or {what}",
+        )
+    if any(shape.get(name, 0) < LEAST_OPEN for shape in shapes(asked.shape) or ({},)):
+        wanted = line(replace(asked, shape={name: 32}))
+        raise UsageError(
+            f"--up-to {name}: --shape gives no greatest {name} of at least {LEAST_OPEN}",
+            hint=f"give one, for instance: {wanted}",
+        )
+
+
 def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]) -> CompileRequest:
     """Return what is to be compiled, and how."""
     words = [] if asked.target == DEFAULT_TARGET else [f"--target {shlex.quote(asked.target)}"]
     words += [f"--device-memory {asked.device_memory}"] if asked.device_memory else []
     words += [] if asked.fusion == "full" else [f"--fusion {asked.fusion}"]
     words += ["--skip-dot"] if asked.skip_dot else []
+    words += [] if asked.winograd else ["--no-winograd"]
+    words += [f"--up-to {shlex.quote(asked.up_to)}"] if asked.up_to else []
     words += [] if asked.tune else ["--no-tune"]
     words += [f"--timings {shlex.quote(str(asked.timings))}"] if asked.timings else []
     words += [f"--threads {asked.threads}"] if asked.threads else []
@@ -88,6 +113,8 @@ def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]
         device_memory_bytes=asked.device_memory,
         fusion=asked.fusion,
         skip_dot=asked.skip_dot,
+        winograd=asked.winograd,
+        up_to=asked.up_to,
         candidates=asked.topk,
         bundle=path(asked.bundle),
         timings=path(asked.timings),

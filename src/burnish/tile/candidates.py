@@ -38,6 +38,9 @@ class Space:
     top: int = 20
     visits: int = 150
     walks: tuple[Walk, ...] = ("independent", "carried")
+    outermost: int = 0
+    """What tiles must divide along the outermost axis, along which nothing is carried: then fewer
+    tiles compute fewer rows, and no part of others. 0: no matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,8 @@ def candidates(
     known = orders if orders is not None else orders_on(graph, machine)
     work = workload(group, graph, known, machine.unit)
     sizes = _sizes(group.anchor, known.get(group.anchor.output), machine)
+    if space.outermost and sizes:
+        sizes[0] = tuple(n for n in axis_sizes(space.outermost) if space.outermost % n == 0)
     visits = tuple(_visit_best_first(work, machine, space, seeds, sizes))
     usable = [visit.candidate for visit in visits if not visit.fault]
     ranked = sorted(usable, key=lambda one: (one.cost.seconds, one.schedule.tile))[: space.top]
@@ -141,7 +146,10 @@ def _visit_best_first(
     queue: list[tuple[float, Tile]] = []
     visited = 0
     given = list(dict.fromkeys(_clamped(seeds, anchor.shape)))
-    waiting = given or list(dict.fromkeys(_starts(anchor.shape, sizes)))
+    whole = (
+        (min(anchor.shape[0], sizes[0][-1]), *anchor.shape[1:]) if space.outermost else anchor.shape
+    )
+    waiting = given or list(dict.fromkeys(_starts(whole, sizes)))
     while (waiting or queue) and visited < space.visits:
         tile = waiting.pop(0) if waiting else None
         if tile is None:
@@ -172,6 +180,8 @@ def _walks(
     if "carried" not in space.walks or machine.hw.kind != "cpu":
         return
     for axis, counter in enumerate(tile_map.counters):
+        if space.outermost and not axis:
+            continue
         run = _run(tile_map.tiles, counter.extent, machine.units)
         schedule = Schedule(tile, carried=axis, run=run)
         if run > 1 and carried_tensors(tile_map, schedule) & group.written:

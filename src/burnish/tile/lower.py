@@ -17,6 +17,7 @@ from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
 from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.graph import TensorType, TileGraph, constant_type
+from burnish.tile.recurrence import RECURRENCES, Recurrence
 from burnish.tile.semantics import ELEMENT_TYPES, SEMANTICS, NestBuilder, Node, NotCoveredError
 
 Attribute = Any
@@ -42,9 +43,12 @@ class Lowered:
     nodes: tuple[str, ...]
 
 
-def cover(graph: ir.Graph) -> LoweringCoverage:
-    """Return which nodes of a static graph can be lowered, and for each other one why not."""
-    reasons = {named(node): _obstacle(node) for node in graph}
+def cover(graph: ir.Graph, *, repeats: bool = False) -> LoweringCoverage:
+    """Return which nodes of a static graph can be lowered, and for each other one why not.
+
+    `repeats`: nodes that run along a sequence count as well; `recurrence` lowers those.
+    """
+    reasons = {named(node): _obstacle(node, repeats=repeats) for node in graph}
     return LoweringCoverage(
         tuple(name for name, reason in reasons.items() if reason is None),
         {name: reason for name, reason in reasons.items() if reason is not None},
@@ -86,6 +90,24 @@ def add(builder: NestBuilder, node: ir.Node) -> None:
         SEMANTICS[name](builder, seen)
     except (LookupError, ValueError, TypeError, ArithmeticError) as error:
         # what a graph says of itself, its shapes and its attributes, need not fit together
+        raise NotCoveredError(f"what it reads does not fit its attributes ({error})") from error
+
+
+def is_recurrent(node: ir.Node) -> bool:
+    """Say whether a node runs along a sequence, step after step."""
+    return operator(node) in RECURRENCES
+
+
+def recurrence(node: ir.Node) -> Recurrence:
+    """Return the steps of a node that runs along a sequence; NotCoveredError: not in this form."""
+    builder, seen = _builder([node]), node_of(node)
+    for value in node.inputs:
+        if value is not None and value.name and value.name not in builder.tensors:
+            raise NotCoveredError(f"the shape of {value.name!r} is not known before it is run")
+    builder.begin(seen)
+    try:
+        return RECURRENCES[operator(node)](builder, seen)
+    except (LookupError, ValueError, TypeError, ArithmeticError) as error:
         raise NotCoveredError(f"what it reads does not fit its attributes ({error})") from error
 
 
@@ -135,9 +157,12 @@ def constant(value: ir.Value) -> Array | None:
     return value.const_value.numpy()
 
 
-def _obstacle(node: ir.Node) -> str | None:
+def _obstacle(node: ir.Node, *, repeats: bool) -> str | None:
     builder = _builder([node])
     try:
+        if repeats and is_recurrent(node):
+            recurrence(node)
+            return None
         add(builder, node)
         _finished(builder, [node])
     except (NotCoveredError, ValueError) as reason:

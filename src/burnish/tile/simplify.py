@@ -12,6 +12,7 @@ from burnish.tile.steps.fold import fold
 from burnish.tile.steps.halves import multiply_halves
 from burnish.tile.steps.moves import inline_moves
 from burnish.tile.steps.parts import sum_in_parts
+from burnish.tile.steps.places import known_places
 from burnish.tile.steps.refine import refine
 from burnish.tile.steps.unused import drop_unused, share
 
@@ -23,6 +24,7 @@ _PLAIN: tuple[Step, ...] = (
     share,
     multiply_halves,
     fold,
+    known_places,
     refine,
     inline_moves,
 )

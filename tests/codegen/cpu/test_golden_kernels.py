@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.place import BuiltPlan
 from burnish.codegen.schedule import Predicted
 from burnish.core.array_types import array_type
+from burnish.tile.graph import TileGraph
 from codegen.models import MACHINE, model, weights
 
 AVX2 = CpuBackend(TARGETS["avx2"], MACHINE, "a CPU")
@@ -42,13 +43,16 @@ KINDS: Mapping[str, str] = {
     " { y = MatMulInteger(x, bytes, zero) }",
     "product of bf16": "(float[2, 8] x) => (float[2, 16] y)"
     " { h = Cast<to = 16>(x) p = MatMul(h, halves) y = Cast<to = 1>(p) }",
+    "step of an LSTM": "(float[3, 1, 4] x) => (float[3, 1, 1, 8] y)"
+    " { y = LSTM<hidden_size = 8>(x, inner, again) }",
     "concat and pad": "(float[2, 8] x, float[2, 8] z) => (float[2, 20] y)"
     " <int64[4] by = {0, 2, 0, 2}> { c = Concat<axis = 1>(x, z) y = Pad(c, by) }",
 }
 
 WEIGHTS = weights(
     ("weight", (3, 16)), ("bias", (16,)), ("gain", (16,)), ("filters", (2, 2, 2, 2)),
-    ("depth", (2, 1, 2, 2)), ("table", (5, 16)),
+    ("depth", (2, 1, 2, 2)), ("table", (5, 16)), ("inner", (1, 32, 4)), ("again", (1, 32, 8)),
+    ("taps", (8, 8, 3, 3)),
 ) | {
     "bytes": np.arange(-64, 64, dtype=np.int8).reshape(8, 16),
     "halves": np.arange(-64, 64).reshape(8, 16).astype(array_type("bf16")),
@@ -68,6 +72,28 @@ def test_kernels_are_written_as_they_were(kind: str, golden: Callable[..., None]
     sources = [found.headers[name] + source for name, source in found.kernels.items()]
     golden("\n".join(sources), suffix="ll")
     assert built(kind).kernels == found.kernels
+
+
+class InBlocks(CpuBackend):
+    """Computes every convolution that it can in blocks of 2×2, whatever that costs."""
+
+    def _fastest(self, ways: Sequence[TileGraph]) -> int:
+        return 1
+
+
+def test_a_convolution_in_blocks_is_written_as_it_was(golden: Callable[..., None]) -> None:
+    backend = InBlocks(TARGETS["avx2"], MACHINE, "a CPU")
+    text = "blocks (float[1, 8, 6, 6] x) => (float[1, 8, 4, 4] y) { y = Conv(x, taps) }"
+    given = prepare(model(text, {"taps": WEIGHTS["taps"]}), {})
+    found = plan(given, PlanOptions(backend, Predicted(backend)))
+    golden(
+        "\n".join(found.headers[name] + found.kernels[name] for name in found.kernels), suffix="ll"
+    )
+    plain = plan(given, PlanOptions(backend.plain_sums(), Predicted(backend)))
+    assert plain.kernels != found.kernels
+    # the weights are there in one form only: taken apart, or as they were
+    assert sum(array.size == 8 * 8 * 9 for array in plain.constants.values()) == 1
+    assert not any(array.size == 8 * 8 * 9 for array in found.constants.values())
 
 
 def test_kernels_that_differ_in_names_only_are_one() -> None:

@@ -79,6 +79,9 @@ class CpuBackend(Backend):
     suffix: str = ".ll"
     comment: str = ";"
     multiplies_bytes: bool = True
+    repeats: bool = True
+    blocks: bool = True
+    """Whether convolutions may be computed by Winograd's method."""
     target: str = field(init=False)
     requires: tuple[str, ...] = field(init=False)
     compiler: str = field(init=False)
@@ -93,7 +96,11 @@ class CpuBackend(Backend):
 
     def adapted(self, graph: TileGraph) -> TileGraph:
         """Return the graph with convolutions by Winograd's method where that should be faster."""
-        return in_blocks(graph, self._fastest)
+        return in_blocks(graph, self._fastest) if self.blocks else graph
+
+    def plain_sums(self) -> CpuBackend:
+        """Return the same back end without Winograd's method."""
+        return replace(self, blocks=False)
 
     def _fastest(self, ways: Sequence[TileGraph]) -> int:
         """Return the way that is predicted to take least: the first, unless another gains."""

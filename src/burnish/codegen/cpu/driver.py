@@ -60,6 +60,28 @@ done:
   ret void
 }}
 
+; a step whose tiles are lists of steps, each of which one thread runs from its begin to its end
+define void @burnish_chains(ptr %lists, i64 %first, i64 %end, ptr %scratch) {{
+entry:
+  %scratch_word = ptrtoint ptr %scratch to i64
+  br label %head
+head:
+  %c = phi i64 [ %first, %entry ], [ %next, %body ]
+  %more = icmp slt i64 %c, %end
+  br i1 %more, label %body, label %done
+body:
+  %word = mul i64 %c, 2
+  %steps_at = getelementptr i64, ptr %lists, i64 %word
+  %steps = load i64, ptr %steps_at
+  %count_at = getelementptr i64, ptr %steps_at, i64 1
+  %count = load i64, ptr %count_at
+  call void @burnish_alone(i64 %steps, i64 %count, i64 %scratch_word)
+  %next = add i64 %c, 1
+  br label %head
+done:
+  ret void
+}}
+
 ; where a thread's range of a step's tiles begins; that of the next thread is where it ends
 define internal i64 @range_begin(i64 %tiles, i64 %thread, i64 %threads) {{
   %product = mul i64 %tiles, %thread

@@ -157,8 +157,12 @@ def _product(
 
 
 register({
-    "QuantizeLinear": Operator(first, _stored_type, work=each_output(3), loops=quantize),
-    "DequantizeLinear": Operator(first, _read_type, work=each_output(3), loops=dequantize),
+    "QuantizeLinear com.microsoft.QuantizeLinear": Operator(
+        first, _stored_type, work=each_output(3), loops=quantize
+    ),
+    "DequantizeLinear com.microsoft.DequantizeLinear": Operator(
+        first, _read_type, work=each_output(3), loops=dequantize
+    ),
     "DynamicQuantizeLinear": Operator(
         _with_scale, always("u8", "f32", "u8"), work=each_input(2), loops=quantize_dynamically
     ),

@@ -58,7 +58,7 @@ def semaphore_word(thread: int) -> int:
     return Word.LINES + thread * LINE_WORDS
 
 
-FUNCTIONS = ("burnish_alone", "burnish_lead", "burnish_follow")
+FUNCTIONS = ("burnish_alone", "burnish_chains", "burnish_lead", "burnish_follow")
 
 
 class LoopDriver:
@@ -70,6 +70,8 @@ class LoopDriver:
         word = ctypes.c_int64
         self.alone = self._function("burnish_alone", word, word, word)
         """Run steps (address, count) on this thread with its scratch memory (address)."""
+        self.chains = address("burnish_chains")
+        """Where the kernel is whose tiles are lists of steps (address, count)."""
         self.lead = self._function("burnish_lead", word, word, word)
         """Wake a pool (address), run steps (address, count) with it, return when all are done."""
         self.follow = self._function("burnish_follow", word, word)

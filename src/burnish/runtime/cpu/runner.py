@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from burnish.core import records
 from burnish.core.arrays import Array
 from burnish.core.backends import device_name
 from burnish.hw import detect
-from burnish.runtime.cpu.driver import STEP_WORDS, LoopDriver
+from burnish.runtime.cpu.driver import LoopDriver
 from burnish.runtime.cpu.loaded_image import Image, ImageTable, LoadedImage
+from burnish.runtime.cpu.loop_table import LoopTable
 from burnish.runtime.cpu.thread_pool import ThreadPool
 from burnish.runtime.executable import Executable, HostExecutable, NoRoomError, Program
 from burnish.runtime.folder import IMAGE, TABLE, damaged
-from burnish.runtime.host_memory import Words, address_of
 from burnish.runtime.kernel_table import KernelTable
 from burnish.runtime.plan import KernelStep, Plan
 from burnish.runtime.runner import Runner
 from burnish.store.compiled import KERNELS
-
-CHUNKS_PER_THREAD = 8
-"""Tiles are taken in as many pieces: enough to even threads out, few enough to cost nothing."""
 
 INSTRUCTION_SETS = ("avx512", "avx2", "portable")
 """What kernels are compiled for."""
@@ -140,7 +134,7 @@ class CpuKernels:
 
     def call(self) -> CpuCall:
         """Return the table of steps that the loop walks."""
-        return CpuCall(self._plan, self._code.addresses, self._pool)
+        return CpuCall(self._plan, self._code, self._pool)
 
     def close(self) -> None:
         """End the threads."""
@@ -148,38 +142,21 @@ class CpuKernels:
 
 
 class CpuCall:
-    """The table of a plan's steps, and that of their arguments' addresses."""
+    """The table of a plan's steps, and the pool that walks it."""
 
-    def __init__(self, plan: Plan, addresses: Mapping[str, int], pool: ThreadPool) -> None:
-        kernels = [(n, s) for n, s in enumerate(plan.steps) if isinstance(s, KernelStep)]
+    def __init__(self, plan: Plan, code: CpuLoaded, pool: ThreadPool) -> None:
         self._pool = pool
-        self._rows = {number: row for row, (number, _) in enumerate(kernels)}
-        total = sum(len(step.arguments) for _, step in kernels)
-        self._arguments: Words = np.zeros(max(total, 1), np.int64)
-        self._steps: Words = np.zeros((max(len(kernels), 1), STEP_WORDS), np.int64)
-        self._places: dict[str, list[int]] = defaultdict(list)
-        begin = 0
-        for row, (_, step) in enumerate(kernels):
-            for position, name in enumerate(step.arguments):
-                self._places[name].append(begin + position)
-            table = address_of(self._arguments) + 8 * begin
-            tiles = launch_of(step).tiles
-            self._steps[row] = step_row(addresses[step.kernel], table, tiles, pool.threads)
-            begin += len(step.arguments)
+        self._table = LoopTable(plan, code.addresses, code.driver.chains, pool.threads)
 
     def point(self, name: str, array: Array) -> None:
         """Write an array's address wherever it is used."""
-        for place in self._places.get(name, ()):
-            self._arguments[place] = address_of(array)
+        self._table.point(name, array)
 
     def run(self, first: int, count: int) -> None:
         """Run `count` kernels from a step on."""
-        self._pool.run(address_of(self._steps) + 8 * STEP_WORDS * self._rows[first], count)
-
-
-def step_row(function: int, arguments: int, tiles: int, threads: int) -> Sequence[int]:
-    """Return a step as the loop reads it: two addresses, tiles, and how many to take at once."""
-    return function, arguments, tiles, max(tiles // (threads * CHUNKS_PER_THREAD), 1)
+        address, rows = self._table.span(first, count)
+        if rows:
+            self._pool.run(address, rows)
 
 
 RUNNER: Runner = CpuRunner()

@@ -160,6 +160,10 @@ class CompileCommand:
     output: v.OutputFolder
     module: v.Factory = None
     shape: Annotated[v.Shapes, Saying("Several give several plans in one folder.")] = ()
+    up_to: Annotated[str | None, Option(
+        "A name in --shape whose size stays open: the folder takes every one from 1 to the one "
+        "given; on CPUs, where only outermost loops depend on it.", metavar="NAME",
+    )] = None  # fmt: skip
     target: Annotated[v.Target, Saying("Cards of a kind need not be here.")] = "cpu"
     device_memory: Annotated[
         v.DeviceMemory, Saying("What is moved is told, and what operator by operator would be.")
@@ -173,6 +177,11 @@ class CompileCommand:
         Option("How much work one kernel may do.", kind=("none", "element-wise", "full")),
     ] = "full"
     skip_dot: Annotated[bool, Option("Leave matrix products to ONNX Runtime.", kind=bool)] = False
+    winograd: Annotated[bool, Option(
+        "On CPUs, compute 3×3 convolutions in blocks where that should be faster; without: every "
+        "sum as MODEL has it, in fewer bytes of weights.", flags=("--winograd/--no-winograd",),
+        kind=bool,
+    )] = True  # fmt: skip
     tune: Annotated[bool, Option(
         "Time candidates of each kernel, and ONNX Runtime, and keep what is faster; without: "
         "what the cost model predicts.", flags=("--tune/--no-tune",), kind=bool,

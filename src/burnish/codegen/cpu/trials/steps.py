@@ -9,7 +9,8 @@ import numpy as np
 from burnish.codegen.cpu.compile import MachineCode
 from burnish.codegen.tune.messages import BuiltKernel
 from burnish.runtime.cpu.driver import STEP_WORDS
-from burnish.runtime.cpu.runner import CpuLaunch, step_row
+from burnish.runtime.cpu.loop_table import step_row
+from burnish.runtime.cpu.runner import CpuLaunch
 from burnish.runtime.cpu.thread_pool import ThreadPool
 from burnish.runtime.host_memory import Bytes, Words, address_of
 
