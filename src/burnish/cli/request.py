@@ -112,13 +112,17 @@ class _PathOrNothing(click.Path):
         return value if value == "" else super().convert(value, param, ctx)
 
 
-class _Whole(click.IntRange):
+class _Whole(click.types.IntParamType):
     """A whole number as everywhere else: plain digits, and no more than 64 bits hold."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int:  # noqa: ANN401  (click's own)
         if isinstance(value, str) and whole(value.removeprefix("-")) is None:
             self.fail(f"{value!r} is not a whole number", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class _WholeRange(_Whole, click.IntRange):
+    """One that is not too small."""
 
 
 class _Number(click.FloatRange):
@@ -138,7 +142,7 @@ def _type(kind: Any, least: float | None) -> click.ParamType[Any]:  # noqa: ANN4
         case _ if kind is Path:
             return _PathOrNothing(path_type=Path)
         case _ if kind is int:
-            return _Whole(min=None if least is None else int(least))
+            return _Whole() if least is None else _WholeRange(min=int(least))
         case _ if kind is float:
             return _Number(min=least)
         case _:
