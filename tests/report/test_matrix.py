@@ -13,6 +13,7 @@ from burnish.bench.compare import compare
 from burnish.bench.measure import BenchReport, Measurement, ParityMark
 from burnish.bench.subject import BenchOptions
 from burnish.report import matrix, studied, study_page
+from burnish.report.charts import speed_ups
 from burnish.report.overall import overall
 from burnish.report.study_page import StudyReport
 from burnish.report.table import Table
@@ -125,6 +126,15 @@ def test_plots_show_each_subject_with_its_intervals(report: BenchReport) -> None
     assert plots[-1].svg.count("against a</text>") == 3, "each group has its name once"
     assert plots[0].svg.count("<circle") == 7
     assert "8 and" not in plots[0].svg
+
+
+def test_an_interval_far_beyond_its_bar_ends_at_the_edge_and_says_where_it_would() -> None:
+    wide = speed_ups.SpeedUp("a", 17.2, 1.03, 286.0, "good")
+    drawn = speed_ups.chart([wide, speed_ups.SpeedUp("b", 2.0, 1.9, 2.1, "good")], title="t")
+    assert "17.20×, interval up to 286×</text>" in drawn
+    assert "2.00×</text>" in drawn
+    ends = [float(line.get("x2") or 0) for line in ET.fromstring(drawn).iter() if line.get("x2")]
+    assert max(ends) <= speed_ups.WIDTH
 
 
 def test_several_models_have_drawings_of_their_own_and_one_table_together(

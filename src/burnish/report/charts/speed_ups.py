@@ -29,7 +29,8 @@ class SpeedUp:
 
 def chart(speed_ups: Sequence[SpeedUp], *, title: str) -> str:
     """Return the drawing; the axis begins at zero, and a line stands at 1×."""
-    marks = svg.ticks(max([1.0, *(one.high for one in speed_ups)]))
+    # an interval that ends far beyond its bar would press all bars flat
+    marks = svg.ticks(max([1.0, *(min(one.high, 2 * one.ratio) for one in speed_ups)]))
     scale = (WIDTH - _LEFT - _RIGHT) / marks[-1]
     rows, bottom = _rows(speed_ups, scale)
     grid = [_grid_line(value, scale, bottom) for value in marks]
@@ -66,7 +67,11 @@ def _grid_line(value: float, scale: float, bottom: float) -> str:
 def _row(one: SpeedUp, top: float, scale: float) -> str:
     middle = top + _ROW / 2
     ends = sorted((_LEFT + scale, _LEFT + one.ratio * scale))
-    low, high = _LEFT + one.low * scale, _LEFT + one.high * scale
+    end = WIDTH - _RIGHT
+    low, high = _LEFT + one.low * scale, min(_LEFT + one.high * scale, end)
+    beyond = (
+        f", interval up to {units.ratio(one.high)}" if _LEFT + one.high * scale > end + 1 else ""
+    )
     return svg.element(
         "g",
         svg.title(_said(one)),
@@ -78,7 +83,10 @@ def _row(one: SpeedUp, top: float, scale: float) -> str:
             class_=f"bar {one.series}",
         ),
         svg.element("line", x1=low, x2=high, y1=middle, y2=middle, class_="whisker"),
-        svg.text(units.ratio(one.ratio), x=max(high, ends[1]) + 8, y=middle + 4, class_="value"),
+        svg.text(
+            units.ratio(one.ratio) + beyond, x=(ends[1] if beyond else max(high, ends[1])) + 8,
+            y=middle + (-4 if beyond else 4), class_="value",
+        ),
     )  # fmt: skip
 
 
