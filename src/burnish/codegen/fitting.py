@@ -7,6 +7,7 @@ wrong, and no model should fail, or be slow, because of that one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from burnish.codegen.backend import Backend, EmittedKernel
@@ -20,8 +21,8 @@ from burnish.tile.lower import named, operator
 from burnish.tile.measures import traffic_bytes
 from burnish.tile.schedule import Schedule
 
-MOST = 8
-"""Schedules that are tried for a group."""
+MOST = 6
+"""Schedules that are tried for a group, the predicted one among them."""
 
 Chosen = tuple[Choice, tuple[EmittedKernel, ...]]
 """How a group is run, and its kernels."""
@@ -34,9 +35,16 @@ def fitting(region: CompiledRegion, backend: Backend) -> CompiledRegion:
     if not unfit:
         return region
     found: list[Chosen] = []
+    instead: dict[tuple[int, tuple[str, ...]], list[Chosen]] = {}
     for choice, kernels in zip(region.choices, region.kernels, strict=True):
-        bad = unfit.keys() & dict(_sources(region, kernels)).keys()
-        found += _instead((choice, kernels), region, backend) if bad else [(choice, kernels)]
+        names = tuple(name for name, _ in _sources(region, kernels))
+        if not unfit.keys() & set(names):
+            found.append((choice, kernels))
+            continue
+        key = len(choice.group.ops), names
+        if key not in instead:
+            instead[key] = _instead((choice, kernels), region, backend)
+        found += _alike(instead[key], choice.group, region, backend)
     choices, every = zip(*found, strict=True)
     return replace(region, choices=choices, kernels=every)
 
@@ -46,10 +54,28 @@ def _instead(given: Chosen, region: CompiledRegion, backend: Backend) -> list[Ch
     group, schedule = given[0].group, given[0].schedule
     if (other := _best(group, schedule, region, backend)) is not None:
         return [other]
-    nests = [Group((op,), (op.output,)) for op in group.ops] if len(group.ops) > 1 else []
-    apart = [_best(each, None, region, backend) for each in nests]
+    apart = [_best(each, None, region, backend) for each in _nests(group)]
     fits = [each for each in apart if each is not None]
-    return fits if fits and len(fits) == len(apart) else [given]
+    return fits if len(fits) == len(apart) > 1 else [given]
+
+
+def _alike(
+    chosen: Sequence[Chosen], group: Group, region: CompiledRegion, backend: Backend
+) -> list[Chosen]:
+    """Return a group as an equal one was chosen to run."""
+    groups = [group] if len(chosen) == 1 else _nests(group)
+    choices = [replace(each, group=own) for (each, _), own in zip(chosen, groups, strict=True)]
+    return [(each, _emitted(each, region, backend)) for each in choices]
+
+
+def _nests(group: Group) -> list[Group]:
+    return [Group((op,), (op.output,)) for op in group.ops]
+
+
+def _emitted(choice: Choice, region: CompiledRegion, backend: Backend) -> tuple[EmittedKernel, ...]:
+    assert region.simple is not None
+    assert choice.schedule is not None
+    return backend.emit(choice.group, choice.schedule, region.simple, layouts=region.layouts)
 
 
 def _best(
@@ -58,17 +84,18 @@ def _best(
     """Return the best schedule whose kernels can be built; None: there is none but `but`."""
     assert region.simple is not None
     ranking = backend.candidates(group, region.simple, Space(top=MOST))
+    tried: list[Chosen] = []
     for candidate in ranking.candidates:
         if candidate.schedule == but:
             continue
-        try:
-            kernels = backend.emit(group, candidate.schedule, region.simple, layouts=region.layouts)
-        except (NoGroupError, BurnishError):
-            continue
-        if not backend.unfit(dict(_sources(region, kernels))):
-            moved = traffic_bytes(candidate.cost, backend.machine)
-            return Choice(group, candidate.schedule, candidate.cost.seconds, moved), kernels
-    return None
+        moved = traffic_bytes(candidate.cost, backend.machine)
+        choice = Choice(group, candidate.schedule, candidate.cost.seconds, moved)
+        with suppress(NoGroupError, BurnishError):
+            tried.append((choice, _emitted(choice, region, backend)))
+    # all at once: they are built side by side, and one that hangs keeps no other waiting
+    every = [(chosen, dict(_sources(region, chosen[1]))) for chosen in tried]
+    unfit = backend.unfit({name: text for _, own in every for name, text in own.items()})
+    return next((chosen for chosen, own in every if not unfit.keys() & own.keys()), None)
 
 
 def _sources(region: CompiledRegion, kernels: Sequence[EmittedKernel]) -> list[tuple[str, str]]:
