@@ -7,7 +7,7 @@
 ; loops      y$inputs.0$0: i0=3 of i0, i1=32 of i2, k0=4 of k0, 4 vectors of 8 along i1, 2 of i0 unrolled, k0 unrolled
 ; schedule   tile 3×1×32
 ; launch     tiles 1, scratch_bytes 256
-; predicted  1.05 µs, 16 B from and to memory
+; predicted  1.06 µs, 552 B from and to memory
 ; ModuleID = "lstm_109878d2a0f1"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""
@@ -551,7 +551,7 @@ i0.after:
 ; loops      h: i0=8 of i1, 1 vectors of 8 along i0
 ; schedule   tile 1×8
 ; launch     tiles 1, scratch_bytes 384
-; predicted  1.13 µs, 128 B from and to memory
+; predicted  1.13 µs, 768 B from and to memory
 ; ModuleID = "lstm_aec60d44abd9"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""
