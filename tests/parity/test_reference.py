@@ -70,3 +70,19 @@ def test_models_that_cannot_be_fed_the_same_fail_with_the_reason(tmp_path: Path)
     sample = run_reference(stored(tmp_path), FEEDS).judged(other, "f32", {"z": RIGHT}).sample
     assert not sample.passed
     assert "lacks the input x" in sample.problem
+
+
+@pytest.mark.parametrize(("times", "passed"), [(1.0, True), (40.0, False)])
+def test_where_meaning_takes_too_long_outputs_may_be_as_far_as_roundings_take_the_model(
+    tmp_path: Path, times: float, passed: bool
+) -> None:
+    model = stored(tmp_path)
+    drift = np.array([1e-3, -2e-3, 1e-3], np.float32)
+    reference = run_reference(model, FEEDS, alike=lambda _: {"y": RIGHT + drift}, longest_s=0.0)
+    found = reference.judged(model, "f32", {"y": RIGHT - times * drift})
+    assert found.sample.passed == passed
+    assert (
+        not run_reference(model, FEEDS, longest_s=0.0)
+        .judged(model, "f32", {"y": RIGHT - drift})
+        .sample.passed
+    )

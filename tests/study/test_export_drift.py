@@ -14,7 +14,7 @@ from burnish.parity.verify import judge, verify_recorded
 from burnish.store import datasets, layout, onnx_files
 from burnish.store.datasets import DataSet
 from burnish.store.stored import StoredModel
-from burnish.study.export_drift import NOTE, within_roundings
+from burnish.study.export_drift import NOTE, rounded_run, within_roundings
 
 CANCELLING = """
 <ir_version: 8, opset_import: ["": 18]>
@@ -61,3 +61,16 @@ def test_what_roundings_move_is_forgiven_and_what_is_wrong_is_not(
     assert report.passed == passes
     assert report.notes[-1] == NOTE
     assert [sample.label for sample in report.samples] == ["test_data_set_0"]
+
+
+def test_a_rounded_run_rounds_each_value_to_16_bits(tmp_path: Path) -> None:
+    model = recorded(tmp_path, lambda x: x)
+    x = datasets.read(model.data_sets[0], onnx_files.interface(onnx_files.read(model.onnx))).inputs
+    found = rounded_run(model, x)["y"]
+    np.testing.assert_array_equal(found, (x["x"] + FAR - FAR).astype(np.float32))
+
+
+def test_a_model_without_16_bits_is_not_run_again(tmp_path: Path) -> None:
+    path = tmp_path / "wide.onnx"
+    onnx.save(onnx.parser.parse_model(CANCELLING.replace("float16", "float")), path)
+    assert rounded_run(layout.stored(path), {"x": np.ones(2, np.float32)}) == {}

@@ -20,6 +20,7 @@ from burnish.parity.examine import ExaminedInputs, Examiner, JudgingTerms
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.pairing import differing_inputs, pair_outputs
 from burnish.parity.report import JudgedSample
+from burnish.parity.roundings import Run
 from burnish.parity.structure import Structure
 from burnish.parity.subject import JudgedSubject, judge
 from burnish.parity.truth import Truth
@@ -48,6 +49,8 @@ class Reference:
     facts: JudgedFacts
     precision: str
     truth: Truth
+    alike: Run
+    """Gives what the model gives where it is rounded as devices round, if that is known."""
 
     def judged(self, model: StoredModel, precision: str, outputs: Arrays) -> Judged:
         """Return how far `outputs` are, which `model` gave while computing in `precision`.
@@ -84,13 +87,19 @@ class Reference:
             JudgingTerms(pairing, tolerances, nothing),
             self.truth,
             run_written=lambda _: self.outputs,
-            run_alike=lambda _: {},
+            run_alike=self.alike,
         )
         return examiner.sample(ExaminedInputs(label, self.feeds, outputs, self.outputs))
 
 
-def run_reference(model: StoredModel, feeds: Feeds) -> Reference:
-    """Run a model on ONNX Runtime's CPU provider with nothing optimised."""
+def run_reference(
+    model: StoredModel, feeds: Feeds, *, alike: Run = lambda _: {}, longest_s: float = _LONGEST_S
+) -> Reference:
+    """Run a model on ONNX Runtime's CPU provider with nothing optimised.
+
+    Where it takes longer than `longest_s` to say what it means in real numbers, outputs may be as
+    far from what it gave as `alike` is.
+    """
     subject = judge(model)
     with subject.open() as session:
         outputs = session.run(feeds.arrays)
@@ -98,6 +107,6 @@ def run_reference(model: StoredModel, feeds: Feeds) -> Reference:
     written = flat(onnx_files.read(model.onnx))
     facts = facts_of(subject)
     runner = NodeRunner(dict(written.opset_imports))
-    truth = Truth(written, None, runner, budget=Budget(_LONGEST_S))
+    truth = Truth(written, None, runner, budget=Budget(longest_s))
     weak = weakest(precision, *facts.arithmetic.values())
-    return Reference(feeds, outputs, facts, weak, truth)
+    return Reference(feeds, outputs, facts, weak, truth, alike)

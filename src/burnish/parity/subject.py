@@ -17,7 +17,7 @@ from burnish.engines import isolated, sizes
 from burnish.engines.base import EngineOptions, Placement, Session
 from burnish.engines.loading import is_large
 from burnish.process.scratch import scratch
-from burnish.rewrite.precision.widen import ROUNDED, computes_in_bf16, rounding
+from burnish.rewrite.precision.widen import ROUNDED, computes_in, rounding
 from burnish.store import onnx_files
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
@@ -53,7 +53,7 @@ class JudgedSubject:
     def _is_rounded(self) -> bool:
         """Return whether it is a reference in bf16, for which the judge has no kernels."""
         judges = self.engine == JUDGE and self.options.graph_level == "off" and self.runs is None
-        return judges and computes_in_bf16(onnx_files.look(self.model.onnx))
+        return judges and computes_in(onnx_files.look(self.model.onnx))
 
 
 def _rounded(subject: JudgedSubject) -> Session:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import partial
 
 from burnish.bench.measure import ParityMark, Placed
 from burnish.bench.rounds import Judge
@@ -15,6 +16,7 @@ from burnish.parity.reference import Judged, Reference, run_reference
 from burnish.store import history, onnx_files
 from burnish.store.history import PRUNED, HistoryStep
 from burnish.store.stored import StoredModel
+from burnish.study.export_drift import rounded_run
 
 _KEPT: dict[tuple[str, str], Reference] = {}
 
@@ -51,7 +53,7 @@ def _reference(written: StoredModel, feeds: Feeds) -> Reference:
         del _KEPT[other]
     key = (onnx_files.content_key(written.onnx), fed)
     if key not in _KEPT:
-        _KEPT[key] = run_reference(written, feeds)
+        _KEPT[key] = run_reference(written, feeds, alike=partial(rounded_run, written))
     return _KEPT[key]
 
 

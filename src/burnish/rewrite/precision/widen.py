@@ -22,10 +22,10 @@ ROUNDED = (
 """What people are told where `rounding` runs in place of a model."""
 
 
-def computes_in_bf16(model: ir.Model) -> bool:
-    """Return whether any node but a cast reads or gives bf16."""
+def computes_in(model: ir.Model, kinds: Collection[ir.DataType] = (NARROW,)) -> bool:
+    """Return whether any node but a cast reads or gives tensors of these kinds."""
     return any(
-        value is not None and value.dtype == NARROW
+        value is not None and value.dtype in kinds
         for node in model.graph.all_nodes()
         if node.op_type != "Cast"
         for value in (*node.inputs, *node.outputs)
