@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 
 Product = frozenset[tuple[Hashable, int]]
@@ -120,10 +121,28 @@ def remainder(left: Size, right: int) -> Size:
 
 
 def is_countable(size: Size) -> bool:
-    """Return whether a size is surely not negative."""
+    """Return whether a size is surely not negative.
+
+    What is taken away as a quotient is no more than its dividend over its divisor, with the rest:
+    so s - 127·s // 128, the number of blocks of 128 that hold s, is no less than s / 128.
+    """
     if isinstance(size, int):
         return size >= 0
-    return all(count > 0 for _, count in size.terms)
+    if all(count > 0 for _, count in size.terms):
+        return True
+    least: dict[Product, Fraction] = {}
+    for product, count in size.terms:
+        quotient = _as_quotient(product) if count < 0 else None
+        above = {product: 1} if quotient is None else _terms(quotient.dividend)
+        share = Fraction(count, 1 if quotient is None else quotient.divisor)
+        for part, times in above.items():
+            least[part] = least.get(part, Fraction()) + share * times
+    return all(count >= 0 for count in least.values())
+
+
+def _as_quotient(product: Product) -> Quotient | None:
+    ((key, power),) = product if len(product) == 1 else ((None, 0),)
+    return key if isinstance(key, Quotient) and power == 1 else None
 
 
 def broadcast(left: Size, right: Size) -> Size | None:
