@@ -145,6 +145,31 @@ def _as_quotient(product: Product) -> Quotient | None:
     return key if isinstance(key, Quotient) and power == 1 else None
 
 
+def text(size: Size) -> str:
+    """Return a size as a formula of names, in which ? stands for a size that has none."""
+    if isinstance(size, int):
+        return str(size)
+    parts = []
+    for product, count in size.terms:
+        factors = [_factor(key) for key, power in product for _ in range(power)]
+        sign, times = "-" if count < 0 else "+", [] if abs(count) == 1 and factors else [abs(count)]
+        parts.append((sign, " * ".join((*map(str, times), *sorted(factors)))))
+    first, *rest = sorted(parts)
+    start = first[1] if first[0] == "+" else f"-{first[1]}"
+    return " ".join((start, *(f"{sign} {part}" for sign, part in rest)))
+
+
+def _factor(key: Hashable) -> str:
+    match key:
+        case str():
+            return key
+        case Quotient(dividend, divisor):
+            return f"(({text(dividend)}) // {divisor})"
+        case Least(limit, wanted):
+            return f"min({text(limit)}, {text(wanted)})"
+    return "?"
+
+
 def broadcast(left: Size, right: Size) -> Size | None:
     """Return the size of an axis that two operands share; None: it depends."""
     if right in (left, 1):
