@@ -55,6 +55,15 @@ def test_the_tables_end_with_the_command_that_acts(
     assert sorted(path.name for path in model.parent.iterdir()) == ["model.onnx"]
 
 
+def test_one_node_is_told_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = Graph(opset=17)
+    path = tmp_path / "one.onnx"
+    one = graph.model(graph.op("Relu", graph.input("x", [4])))
+    onnx.save(ir.serde.serialize_model(one), path)
+    assert run(["explain", str(path)]) == 0
+    assert "one: 1 node becomes 1 with 0 fusions" in capsys.readouterr().out
+
+
 def test_the_command_that_acts_can_be_run(
     model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
+from burnish.cli.main import run
 from burnish.core.errors import ModelError
 from burnish.engines import isolated
 from burnish.engines.sizes import Usual, fitting, retry_hint, usual
@@ -54,11 +55,15 @@ def test_where_nothing_runs_all_that_can_be_chosen_is_named_at_once(tmp_path: Pa
     model = _model(tmp_path, NEVER)
     with pytest.raises(ModelError) as caught:
         answer(VerifyRequest(model, budget_s=0))
-    assert caught.value.hint == (
-        "bind sizes that it takes with --shape batch=SIZE, or pass inputs of your own with --data "
-        "FILE.npz"
+    hint = retry_hint({"batch": 1}, model)
+    assert hint == (
+        "pass inputs of your own with --data FILE.npz; those that were tried are written by"
+        f" burnish inputs {model.onnx} --output FILE.npz"
     )
-    assert retry_hint({"batch": 1}, model) == "pass inputs of your own with --data FILE.npz"
+    assert caught.value.hint == f"bind sizes that it takes with --shape batch=SIZE, or {hint}"
+    command = hint.partition("written by burnish ")[2].replace("FILE", str(tmp_path / "tried"))
+    assert run(command.split()) == 0
+    assert (tmp_path / "tried.npz").exists()
 
 
 CLIMB = (

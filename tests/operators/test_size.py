@@ -112,3 +112,28 @@ def test_what_a_slice_of_limited_length_leaves_fits_what_it_is_added_to() -> Non
     assert named("1 - Max(0, 1 - sequence)") == 1
     assert size.broadcast(named("64 - Max(0, 64 - sequence)"), length) == length
     assert size.broadcast(named("64 - Max(0, 64 - other)"), length) is None
+
+
+@given(sizes, st.integers(0, 9), st.integers(0, 9))
+def test_what_is_countable_is_never_negative(one: Size, b: int, s: int) -> None:
+    assert not size.is_countable(one) or _value(one, b, s) >= 0
+
+
+def test_a_number_of_blocks_is_countable() -> None:
+    assert size.is_countable(named("sequence - 127*sequence//128"))
+    assert size.is_countable(named("(sequence + Mod(-sequence, 128))//128"))
+    assert not size.is_countable(named("sequence - 129*sequence//128"))
+    assert not size.is_countable(named("sequence - batch//128"))
+
+
+@pytest.mark.parametrize("formula", [
+    "batch", "12", "2 * batch * sequence", "3 + sequence", "sequence - 1", "-sequence",
+    "128 * ((3 + sequence) // 128)",
+])  # fmt: skip
+def test_a_size_is_told_as_the_formula_that_it_is(formula: str) -> None:
+    assert named(size.text(named(formula))) == named(formula)
+
+
+def test_sizes_without_a_name_are_told_as_unknown() -> None:
+    assert size.text(unknown((None, 1))) == "?"
+    assert size.text(unknown(Least(64, S))) == "min(64, sequence)"

@@ -15,6 +15,8 @@ _MANY_DISPATCHES = 3
 _DEAREST_RECORDING = 2.0
 """Recording a node costs up to so many times what it costs for the shortest: it makes texts of the
 node's shapes, and is slower where the node has driven it out of the caches."""
+_LONGEST_RECORDING = 10
+"""Recording a short node costs up to so many dispatches: what takes longer than that is work."""
 _HALVINGS = 40
 _KINDS = ("work", "copy", "launch", "sync")
 """Whose time it is where several go on at once, the first first; else nobody's: idle."""
@@ -122,8 +124,8 @@ class Correction:
     """How recorded times were turned into those of a run without profiling."""
 
     floor_s: float
-    """What recording adds to every node that took as long: the shortest took no more, and where
-    that leaves too long a whole, up to twice as much."""
+    """What recording adds to every node that took as long: what the shortest took if that is a
+    few dispatches, and where that leaves too long a whole, up to twice as much."""
     factor: float
     """What was left of each node was multiplied by this."""
     gap_s: float
@@ -138,11 +140,12 @@ def unprofiled(
     """Return the graph as it is without profiling, when it takes `wall_s`.
 
     Each node's time contains what recording it costs, and the shortest node is hardly more than
-    that; after one whose weights have filled the caches, recording costs more, so up to twice as
-    much is taken off where the whole would be too long. What is left over of the wall time goes to
-    the gaps between nodes, at least `dispatch_s` each; where too little is left, nodes shrink
-    together. What passes before the end belongs to the call, however much is computed. Kernels are
-    timed by the device itself: for them only the host's part is made to fit.
+    that, unless it is long or the only one; after one whose weights have filled the caches,
+    recording costs more, so up to twice as much is taken off where the whole would be too long.
+    What is left over of the wall time goes to the gaps between nodes, at least `dispatch_s` each;
+    where too little is left, nodes shrink together. What passes before the end belongs to the call,
+    however much is computed. Kernels are timed by the device itself: for them only the host's part
+    is made to fit.
     """
     nodes = [place for place, event in enumerate(graph.events) if event.kind == "node"]
     if any(event.kind in DEVICE for event in graph.events):
@@ -154,7 +157,7 @@ def unprofiled(
     wall_s -= around_s
     least_s = min(dispatch_s, 0.5 * wall_s / len(nodes))
     room_s = wall_s - least_s * len(nodes)
-    floor_s = _floor(times_s, room_s)
+    floor_s = _floor(times_s, room_s, _recording(times_s, dispatch_s))
     net_s = _net(times_s, floor_s)
     factor = min(1.0, room_s / net_s) if net_s else 1.0
     gap_s = (wall_s - factor * net_s) / len(nodes)
@@ -167,9 +170,13 @@ def unprofiled(
     return EventGraph(tuple(events)), Correction(floor_s, factor, gap_s, around_s)
 
 
-def _floor(times_s: Sequence[float], room_s: float) -> float:
-    """Return what recording added to each node, as much as lets all the rest have room."""
-    low = min(times_s)
+def _recording(times_s: Sequence[float], dispatch_s: float) -> float:
+    """Return what recording added to each node, as the shortest tells: none does of itself."""
+    return min(*times_s, _LONGEST_RECORDING * dispatch_s) if len(times_s) > 1 else 0.0
+
+
+def _floor(times_s: Sequence[float], room_s: float, low: float) -> float:
+    """Return what recording added to each node, `low` or as much as lets all the rest have room."""
     high = _DEAREST_RECORDING * low
     if _net(times_s, low) <= room_s:
         return low
@@ -212,7 +219,7 @@ def longest_unprofiled(graph: EventGraph, *, dispatch_s: float) -> float:
     profiled_s = simulate(graph).wall_s
     if not nodes or any(event.kind in DEVICE for event in graph.events):
         return profiled_s
-    floor_s = min(event.duration_s for event in nodes)
+    floor_s = _recording([event.duration_s for event in nodes], dispatch_s)
     net_s = sum(event.duration_s - floor_s for event in nodes)
     dispatches_s = _MANY_DISPATCHES * dispatch_s * len(nodes)
     return min(profiled_s - floor_s * len(nodes), net_s + dispatches_s + _around_s(graph))

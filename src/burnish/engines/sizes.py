@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -99,7 +100,8 @@ def retry_hint(asked: Mapping[str, int], model: StoredModel) -> str:
     names = Maker(onnx_files.look(model.onnx)).bound(asked).sizes
     free = ",".join(f"{name}=SIZE" for name in names if name not in asked)
     shape = f"bind sizes that it takes with --shape {free}, or " if free else ""
-    return f"{shape}pass inputs of your own with --data FILE.npz"
+    own = "pass inputs of your own with --data FILE.npz; those that were tried are written by"
+    return f"{shape}{own} burnish inputs {shlex.quote(str(model.onnx))} --output FILE.npz"
 
 
 def _usual(model: StoredModel, asked: Mapping[str, int]) -> Usual:

@@ -17,7 +17,7 @@ from typing import Any
 import onnx_ir as ir
 
 from burnish.core.arrays import Array
-from burnish.infer import walk
+from burnish.infer import tables, walk
 from burnish.infer.constants import Constants, constant_tensor, sizes
 from burnish.operators.record import Elements, Operands, Operator, Partial, Shape, find
 from burnish.operators.size import Size, named, unknown
@@ -65,6 +65,8 @@ class Shapes:
         self._shapes: dict[ir.Value, Shape | None] = {}
         self._types: dict[ir.Value, str | None] = {}
         self._elements: dict[ir.Value, Elements | None] = {}
+        self._tables: dict[ir.Value, Elements] = {}
+        """The elements of whole values of more axes, row by row."""
         self._names: dict[Size, str] = {}
 
     def of(self, value: ir.Value | None) -> Shape | None:
@@ -108,6 +110,8 @@ class Shapes:
             self._shapes[output] = self._best(output, found.shape)
         if record is not None and (record.value or record.values) is not None:
             self._follow_elements(node, operands, record)
+        if node.op_type in tables.MOVES and node.domain in walk.STANDARD_DOMAINS:
+            self._follow_table(node, operands)
 
     def name(self, size: Size, value: ir.Value, axis: int) -> int | str:
         """Return a size as a model states it: a number, its name, or a name made up for it."""
@@ -197,6 +201,20 @@ class Shapes:
             shape = self._shapes[output]
             if found is not None and shape is not None and shape in ((), (len(found),)):
                 self._elements[output] = found
+
+    def _follow_table(self, node: ir.Node, operands: Operands) -> None:
+        source, output = node.inputs[0], node.outputs[0]
+        if source is None or self._elements.get(output) is not None:
+            return
+        items = self._tables.get(source) or self.elements(source)
+        try:
+            found = tables.moved(node.op_type, operands, items, self._shapes[output])
+        except walk.CONTRADICTIONS:
+            return
+        if found is not None:
+            (self._tables if len(self._shapes[output] or ()) > 1 else self._elements)[output] = (
+                found
+            )
 
 
 _NOTHING = Told(None, None)

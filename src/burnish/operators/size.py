@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 
 Product = frozenset[tuple[Hashable, int]]
@@ -120,10 +121,53 @@ def remainder(left: Size, right: int) -> Size:
 
 
 def is_countable(size: Size) -> bool:
-    """Return whether a size is surely not negative."""
+    """Return whether a size is surely not negative.
+
+    What is taken away as a quotient is no more than its dividend over its divisor, with the rest:
+    so s - 127·s // 128, the number of blocks of 128 that hold s, is no less than s / 128.
+    """
     if isinstance(size, int):
         return size >= 0
-    return all(count > 0 for _, count in size.terms)
+    if all(count > 0 for _, count in size.terms):
+        return True
+    least: dict[Product, Fraction] = {}
+    for product, count in size.terms:
+        quotient = _as_quotient(product) if count < 0 else None
+        above = {product: 1} if quotient is None else _terms(quotient.dividend)
+        share = Fraction(count, 1 if quotient is None else quotient.divisor)
+        for part, times in above.items():
+            least[part] = least.get(part, Fraction()) + share * times
+    return all(count >= 0 for count in least.values())
+
+
+def _as_quotient(product: Product) -> Quotient | None:
+    ((key, power),) = product if len(product) == 1 else ((None, 0),)
+    return key if isinstance(key, Quotient) and power == 1 else None
+
+
+def text(size: Size) -> str:
+    """Return a size as a formula of names, in which ? stands for a size that has none."""
+    if isinstance(size, int):
+        return str(size)
+    parts = []
+    for product, count in size.terms:
+        factors = [_factor(key) for key, power in product for _ in range(power)]
+        sign, times = "-" if count < 0 else "+", [] if abs(count) == 1 and factors else [abs(count)]
+        parts.append((sign, " * ".join((*map(str, times), *sorted(factors)))))
+    first, *rest = sorted(parts)
+    start = first[1] if first[0] == "+" else f"-{first[1]}"
+    return " ".join((start, *(f"{sign} {part}" for sign, part in rest)))
+
+
+def _factor(key: Hashable) -> str:
+    match key:
+        case str():
+            return key
+        case Quotient(dividend, divisor):
+            return f"(({text(dividend)}) // {divisor})"
+        case Least(limit, wanted):
+            return f"min({text(limit)}, {text(wanted)})"
+    return "?"
 
 
 def broadcast(left: Size, right: Size) -> Size | None:

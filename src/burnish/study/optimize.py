@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from burnish.core import files
+from burnish.core import files, units
 from burnish.core.progress import SILENT, Progress
 from burnish.engines import isolated
 from burnish.engines.sizes import JUDGE
@@ -240,7 +240,8 @@ def _left_out(
 
 
 def _summary(report: RewriteReport) -> str:
-    return f"{report.nodes_before:,} → {report.nodes_after:,} nodes, {len(report.fusions)} fusions"
+    after, fusions = units.count(report.nodes_after, "node"), len(report.fusions)
+    return f"{report.nodes_before:,} → {after}, {units.count(fusions, 'fusion')}"
 
 
 def _steps(report: RewriteReport, changed: ConversionReport | None) -> tuple[HistoryStep, ...]:

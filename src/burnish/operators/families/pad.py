@@ -9,7 +9,7 @@ import numpy as np
 from burnish.operators.loops.parameters import integers, required
 from burnish.operators.record import Operands, Operator, Partial, register
 from burnish.operators.rules import defined, nothing
-from burnish.operators.size import add
+from burnish.operators.size import Size, add
 from burnish.tile.expr import Argument, Expr, Guard, Inside, Number, call
 from burnish.tile.graph import Read
 from burnish.tile.index import Index, at, fetched, remainder
@@ -135,12 +135,15 @@ def _grown(shape: Sequence[int], amounts: Amounts) -> list[int]:
 
 def _shape(at: Operands) -> Sequence[Partial | None]:
     source = at.shape(0)
-    pads = at.ints("pads") or at.ints("paddings") or at.integers(1)
+    pads = at.ints("pads") or at.ints("paddings") or at.elements(1)
     if source is None or not pads or at.given(3):
         return [None if source is None else (None,) * len(source)]
-    rank = len(source)
-    both = [before + after for before, after in zip(pads[:rank], pads[rank:], strict=True)]
-    return [tuple(add(item, more) for item, more in zip(source, both, strict=True))]
+    amounts = zip(source, pads[: len(source)], pads[len(source) :], strict=True)
+    return [tuple(_longer(item, before, after) for item, before, after in amounts)]
+
+
+def _longer(item: Size, before: Size | None, after: Size | None) -> Size | None:
+    return None if before is None or after is None else add(item, add(before, after))
 
 
 register({"Pad": Operator(shape=_shape, work=nothing, folds=defined, loops=pad)})

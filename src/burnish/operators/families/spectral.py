@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from burnish.operators.loops.products import contract
 from burnish.operators.record import Operands, Operator, Partial, Shape, register
-from burnish.operators.size import Size
+from burnish.operators.size import Size, multiply, subtract
 from burnish.tile.graph import Read
 from burnish.tile.index import Axis, Index, at
 from burnish.tile.pointwise import positive_axis
@@ -129,19 +129,11 @@ def _dft_shape(at: Operands) -> Sequence[Partial | None]:
     if len(shape) != _ROWS and "axis" not in at.attributes and not at.given(2):
         return [None]
     length = _one(at, 1) if at.given(1) else shape[axis]
-    onesided = bool(at.number("onesided", 0))
-    if onesided and at.number("inverse", 0):
-        return [_real(shape, axis, _one(at, 1), given=at.given(1))]
-    return [_with_bins(shape, axis, length, onesided=onesided)]
-
-
-def _real(shape: Shape, axis: int, told: int | None, *, given: bool) -> Partial:
-    """Return the shape of a real signal, of which half of the frequencies are there."""
-    found: list[Size | None] = [*shape[:-1], 1]
-    bins = shape[axis]
-    usual = 2 * (bins - 1) if isinstance(bins, int) else None
-    found[axis] = told if given else usual
-    return tuple(found)
+    if at.number("onesided", 0) and at.number("inverse", 0):
+        signal: list[Size | None] = [*shape[:-1], 1]
+        signal[axis] = length if at.given(1) else multiply(2, subtract(shape[axis], 1))
+        return [tuple(signal)]
+    return [_with_bins(shape, axis, length, onesided=bool(at.number("onesided", 0)))]
 
 
 _ROWS = 3

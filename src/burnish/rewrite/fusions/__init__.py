@@ -9,6 +9,7 @@ from burnish.rewrite.fusions import (
     einsum,
     embedding,
     every_element,
+    every_place,
     folded_weights,
     gelu,
     group_norm,
@@ -33,6 +34,7 @@ FUSIONS: tuple[Rule, ...] = (
     *einsum.RULES,
     *select.RULES,
     *every_element.RULES,
+    *every_place.RULES,  # before rotary, whose pairs may be written in place
     *softmax.RULES,  # before attention, which grows around it
     *rotary.RULES,
     *attention.RULES,

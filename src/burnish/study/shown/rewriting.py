@@ -64,7 +64,8 @@ def explain_lines(report: ExplainReport) -> Shown:
     rewrite = report.rewrite
     fusions = units.count(len(rewrite.fusions), "fusion")
     before = units.count(rewrite.nodes_before, "node")
-    yield f"{report.model}: {before} become {rewrite.nodes_after:,} with {fusions}"
+    verb = "becomes" if rewrite.nodes_before == 1 else "become"
+    yield f"{report.model}: {before} {verb} {rewrite.nodes_after:,} with {fusions}"
     columns = ("rule", "operator", "at", "replaces")
     fused = [(f.rule, f.op_type, f.node, _few(f.replaced)) for f in rewrite.fusions]
     missed = [(miss.rule, miss.node, miss.reason, miss.remedy) for miss in rewrite.misses]

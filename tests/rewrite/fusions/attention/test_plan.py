@@ -638,8 +638,13 @@ def test_a_mask_of_unknown_length_is_refused() -> None:
     result = optimize(model)
     assert "Softmax" in op_types(result.model)
     (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
-    assert "cannot be proven to be 1 or that of the scores" in miss.reason
-    assert miss.remedy == "give the axes of the graph's inputs names, the same for the same size"
+    assert miss.reason == (
+        "axis -4 of the mask or bias 'v9_0' is other, not proven to be 1 or that of the scores,"
+        " batch"
+    )
+    assert miss.remedy == (
+        "give the axes of the graph's inputs names, the same for the same size, or fix their sizes"
+    )
 
 
 def test_weights_that_are_cleared_by_a_mask_of_unknown_length_are_refused() -> None:
@@ -649,7 +654,48 @@ def test_weights_that_are_cleared_by_a_mask_of_unknown_length_are_refused() -> N
 
     result = optimize(build(body, mask=["batch", 1, 1, "elsewhere"]))
     (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
+    assert miss.reason == (
+        "axis -1 of the mask or bias 'mask' is elsewhere, not proven to be 1 or that of the scores,"
+        " columns"
+    )
+
+
+def test_weights_that_something_else_is_put_in_place_of_are_refused() -> None:
+    def body(g: Graph, q: ir.Value, k: ir.Value, v: ir.Value, m: ir.Value) -> ir.Value:
+        weights = g.op("Softmax", g.op("Where", m, scaled(g, q, k), LOWEST), axis=-1)
+        return g.op("MatMul", g.op("Where", m, weights, 0.5), v)
+
+    result = optimize(build(body, mask=["batch", 1, 1, "columns"]))
+    (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
     assert "and that it is 0 and stretches none of their axes cannot be proven" in miss.reason
+
+
+def test_weights_that_choose_one_value_are_refused() -> None:
+    """As GroupViT assigns each pixel to one group, with a gradient for all."""
+
+    def body(g: Graph, q: ir.Value, k: ir.Value, v: ir.Value, _: ir.Value) -> ir.Value:
+        weights = g.op("Softmax", scaled(g, q, k), axis=-1)
+        best = g.op("ArgMax", weights, axis=-1, keepdims=1)
+        chosen = g.op("Sub", g.op("Cast", best, to=1), weights)
+        return g.op("MatMul", g.op("Add", chosen, weights), v)
+
+    (miss,) = [miss for miss in optimize(build(body)).report.misses if miss.rule == "attention"]
+    assert "are read by ArgMax" in miss.reason
+    assert miss.reason.endswith("expected a product with values")
+    assert miss.remedy == "none: a fused operator gives no weights to anybody else"
+
+
+def test_weights_whose_axes_are_moved_in_an_unknown_way_are_refused() -> None:
+    g = Graph()
+    q, k, v = (g.input(name, ["batch", HEADS, "length", SIZE]) for name in "qkv")
+    shape = g.input("shape", [4], ir.DataType.INT64)
+    weights = g.op("Reshape", g.op("Softmax", scaled(g, q, k), axis=-1), shape)
+    result = optimize(g.model(g.op("MatMul", weights, v)))
+    (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
+    assert "are read by Reshape" in miss.reason
+    assert miss.remedy == (
+        "give the axes of the graph's inputs names, so that reshapes can be followed"
+    )
 
 
 def test_queries_and_keys_of_different_batches_are_refused() -> None:
@@ -657,7 +703,25 @@ def test_queries_and_keys_of_different_batches_are_refused() -> None:
     q, k = (g.input(name, [f"{name}_batch", 2, "length", SIZE]) for name in "qk")
     result = optimize(g.model(weigh(g, scaled(g, q, k), k)))
     (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
-    assert "or that their batch is one, cannot be proven" in miss.reason
+    assert "queries 'q' of (q_batch, 2, length), keys 'k' of (k_batch, 2, length)" in miss.reason
+
+
+def test_a_number_of_heads_that_is_left_over_is_told_as_unknown() -> None:
+    """As in JetMoE after onnxslim, which states how many rows experts give, of every batch."""
+    g = Graph()
+    x, k = g.input("x", [24, 2 * SIZE]), g.input("k", ["batch", 2, "length", SIZE])
+    shape = g.op("Shape", k)
+    ahead = [g.op("Gather", shape, np.array([axis])) for axis in (0, 2)]
+    rows = g.op("Concat", *ahead, np.array([-1, SIZE]), axis=0)
+    q = g.op("Transpose", g.op("Reshape", x, rows), perm=[0, 2, 1, 3])
+    result = optimize(g.model(weigh(g, scaled(g, q, k), k)))
+    (miss,) = [miss for miss in result.report.misses if miss.rule == "attention"]
+    assert "of (batch, ?, length), keys 'k' of (batch, 2, length)" in miss.reason
+    assert "are not proven to have one batch and number of heads" in miss.reason
+    assert miss.remedy == (
+        "say how many heads there are where they are split, and give the axes of the graph's"
+        " inputs names, the same for the same size"
+    )
 
 
 @pytest.mark.parametrize("factor", [0.5, -3.0, 0.0])

@@ -220,6 +220,78 @@ def test_pairs_from_anywhere_are_turned_either_way(sign: tuple[str, str], step: 
     assert ("Slice" in op_types(result.model)) == (step == 2)
 
 
+def stacked(g: Graph, one: ir.Value, two: ir.Value, width: int = SIZE) -> ir.Value:
+    """Return `torch.stack((one, two), -1).flatten(-2)`."""
+    wide = [g.op("Unsqueeze", part, numbers(-1)) for part in (one, two)]
+    return g.op("Reshape", g.op("Concat", *wide, axis=-1), numbers(0, 0, 0, width))
+
+
+@pytest.mark.parametrize("sign", [("Sub", "Add"), ("Add", "Sub")])
+@pytest.mark.parametrize("way", ["Slice", "Gather", "split heads"])
+def test_neighbours_that_are_computed_apart_are_turned(sign: tuple[str, str], way: str) -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    if way == "split heads":
+        joined = g.op("Transpose", x, perm=[0, 2, 1, 3])
+        flat = g.op("Reshape", joined, numbers(0, 0, HEADS * SIZE))
+        apart = g.op("Reshape", flat, numbers(0, 0, HEADS, SIZE // 2, 2))
+        apart = g.op("Transpose", apart, perm=[0, 2, 1, 3, 4])
+        first, second = unbound(g, apart, -1, "Slice")
+    else:
+        pairs = g.op("Reshape", x, numbers(0, 0, 0, SIZE // 2, 2))
+        first, second = unbound(g, pairs, -1, way)
+    model = g.model(stacked(g, *multiplied(g, first, second, sign)))
+    result = checked(model, feeds())
+    (fused,) = [node for node in result.model.graph if node.op_type == "RotaryEmbedding"]
+    assert fused.attributes["interleaved"].as_int() == 1
+    assert ("Neg" in op_types(result.model)) == (sign == ("Add", "Sub"))
+
+
+def test_pairs_that_are_written_in_place_are_turned() -> None:
+    """As Wan writes them, into every other element of an empty value."""
+    g = Graph(opset=18)
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    first, second = unbound(g, g.op("Reshape", x, numbers(0, 0, 0, SIZE // 2, 2)), -1, "Slice")
+    out = g.op("Transpose", g.op("Expand", 0.0, g.op("Shape", x)), perm=[3, 1, 2, 0])
+    for start, part in enumerate(multiplied(g, first, second, ("Sub", "Add"))):
+        rows = np.arange(start, SIZE, 2)[:, None]
+        out = g.op("ScatterND", out, rows, g.op("Transpose", part, perm=[3, 1, 2, 0]))
+    result = checked(g.model(g.op("Transpose", out, perm=[3, 1, 2, 0])), feeds())
+    assert {"RotaryEmbedding"} < set(op_types(result.model))
+    assert "ScatterND" not in op_types(result.model)
+
+
+def test_two_pairs_that_become_halves_are_not_taken_for_neighbours() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", 4])
+    positions = g.input("positions", ["batch", "length", 1])
+    once = g.op("Mul", positions, g.constant(INVERSE[:2]))
+    cos, sin = (g.op("Unsqueeze", g.op(name, once), numbers(1)) for name in ("Cos", "Sin"))
+    first, second = cut(g, x, 0, END, 2), cut(g, x, 1, END, 2)
+    one = g.op("Sub", g.op("Mul", first, cos), g.op("Mul", second, sin))
+    two = g.op("Add", g.op("Mul", second, cos), g.op("Mul", first, sin))
+    rows = [g.op("Unsqueeze", part, numbers(-2)) for part in (one, two)]
+    joined = g.op("Reshape", g.op("Concat", *rows, axis=-2), numbers(0, 0, 0, 4))
+    result = optimize(g.model(joined))
+    assert "RotaryEmbedding" not in op_types(result.model)
+
+
+def test_turned_pairs_that_are_not_joined_are_told() -> None:
+    g = Graph()
+    x = g.input("x", ["batch", HEADS, "length", SIZE])
+    one, two = multiplied(g, cut(g, x, 0, END, 2), cut(g, x, 1, END, 2), ("Sub", "Add"))
+    result = optimize(g.model(g.op("Exp", one), g.op("Exp", two)))
+    (miss,) = result.report.misses
+    assert miss.reason == (
+        "Sub 'sub_9' and Add 'add_12' turn the pairs of 'x', and Exp 'exp_13' and Exp 'exp_14' do"
+        " not join them to halves, nor to pairs as they were"
+    )
+    assert miss.remedy == (
+        "join them by Concat(first, second) of the last axis, or by"
+        " torch.stack((first, second), -1).flatten(-2)"
+    )
+
+
 def test_what_stands_beside_turned_numbers_stays_beside_them() -> None:
     g = Graph()
     x = g.input("x", ["batch", HEADS, "length", SIZE])

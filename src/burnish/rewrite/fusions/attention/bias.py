@@ -10,7 +10,7 @@ import onnx_ir as ir
 from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import is_standard
 from burnish.operators.record import Shape
-from burnish.operators.size import Size, broadcast
+from burnish.operators.size import Size, broadcast, text
 from burnish.rewrite.facts import Facts
 from burnish.rewrite.fusions.attention.scores import Term
 from burnish.rewrite.fusions.new_values import SizedBuilder
@@ -52,9 +52,10 @@ def fit(term: Term, product: Shape, merged: Shape, facts: Facts) -> Fit | Refusa
     for axis, (mine, theirs) in enumerate(zip(padded, outer, strict=True)):
         if broadcast(mine, theirs) != theirs:
             return Refusal(
-                f"axis {axis - len(outer)} of the mask or bias {term.value.name!r} cannot be"
-                " proven to be 1 or that of the scores",
-                "give the axes of the graph's inputs names, the same for the same size",
+                f"axis {axis - len(outer)} of the mask or bias {term.value.name!r} is {text(mine)},"
+                f" not proven to be 1 or that of the scores, {text(theirs)}",
+                "give the axes of the graph's inputs names, the same for the same size, or fix"
+                " their sizes",
             )
         shape.append(1 if mine == 1 else theirs)
     return Fit(term, tuple(shape), outer, inner)

@@ -11,7 +11,7 @@ import onnx_ir as ir
 from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import ints, is_standard
 from burnish.operators.record import Shape
-from burnish.operators.size import multiply, total
+from burnish.operators.size import multiply, text, total
 from burnish.rewrite import emission
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
@@ -26,6 +26,7 @@ from burnish.rewrite.rule import Match, Refusal
 STANDARD_OPSET = 23
 _LOWEST_BIAS = -1e30
 _FEW_ROWS = 256
+_MOVES = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Expand", "Flatten", "Identity")
 
 Layout = Literal["heads", "split", "joined"]
 """(batch, heads, length, size), (batch, length, heads, size), (batch, length, heads · size)."""
@@ -68,7 +69,7 @@ def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
         return None
     after = weighted.read(node, facts)
     if after is None:
-        return _unweighted(node)
+        return _unweighted(node, before, facts)
     if isinstance(before, Refusal):
         return before
     if isinstance(after, Refusal):
@@ -116,21 +117,37 @@ def _cleared(
     return replace(before, terms=terms), replace(after, guarded=True)
 
 
-def _unweighted(node: ir.Node) -> Refusal:
-    for use in node.outputs[0].uses():
-        if is_standard(use.node, "Where") and use.idx > 0:
-            return Refusal(
-                f"Where {use.node.name!r} puts something in place of weights of Softmax"
-                f" {node.name!r}, and that it is 0 and stretches none of their axes cannot be"
-                " proven",
-                "give the axes of the graph's inputs names, the same for the same size",
-            )
-    readers = [f"{use.node.op_type} {use.node.name!r}" for use in node.outputs[0].uses()]
+def _unweighted(node: ir.Node, before: Scores | Refusal, facts: Facts) -> Refusal:
+    """Return why the result of a softmax that looks like weights weighs no values."""
+    readers = [use.node for use in node.outputs[0].uses()]
+    choice = next((reader for reader in readers if is_standard(reader, "Where")), None)
+    if choice is not None:
+        return _stretched(before, facts) or Refusal(
+            f"Where {choice.name!r} puts something in place of weights of Softmax {node.name!r},"
+            " and that it is 0 and stretches none of their axes cannot be proven",
+            "give the axes of the graph's inputs names, the same for the same size, or fix their"
+            " sizes",
+        )
+    names = [f"{reader.op_type} {reader.name!r}" for reader in readers]
+    moved = bool(readers) and all(is_standard(reader, *_MOVES) for reader in readers)
     return Refusal(
         f"the weights of Softmax {node.name!r} are read by"
-        f" {' and '.join(readers) or 'nobody in the graph'}, expected a product with values",
-        "give the axes of the graph's inputs names, so that reshapes can be followed",
+        f" {' and '.join(names) or 'nobody in the graph'}, expected a product with values",
+        "give the axes of the graph's inputs names, so that reshapes can be followed"
+        if moved
+        else "none: a fused operator gives no weights to anybody else",
     )
+
+
+def _stretched(before: Scores | Refusal, facts: Facts) -> Refusal | None:
+    """Return which mask or bias leaves it open what shape scores have."""
+    product = (
+        None if isinstance(before, Refusal) else shapes_of(facts).of(before.product.outputs[0])
+    )
+    if isinstance(before, Refusal) or product is None:
+        return None
+    fits = (bias.fit(term, product, product, facts) for term in before.terms)
+    return next((fitted for fitted in fits if isinstance(fitted, Refusal)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,16 +213,23 @@ def _chosen(site: _AttentionSite) -> Match | Refusal:
         return _plan(site, key, value, clip=standard)
     if not _heads_fit(before.query, before.key, after.value, facts, grouped=False):
         return Refusal(
-            f"the number of heads of queries {before.query.value.name!r}, keys"
-            f" {before.key.value.name!r} and values {after.value.value.name!r} around Softmax"
-            f" {site.node.name!r}, or that their batch is one, cannot be proven",
-            "give the axes of the graph's inputs names, the same for the same size",
+            f"around Softmax {site.node.name!r},"
+            f" queries {_rows(before.query, facts)}, keys {_rows(before.key, facts)} and values"
+            f" {_rows(after.value, facts)} are not proven to have one batch and number of heads,"
+            " and as many keys as values",
+            "say how many heads there are where they are split, and give the axes of the graph's"
+            " inputs names, the same for the same size",
         )
     if before.softcap and isinstance(standard, Refusal):
         return standard
     dtype = after.output.dtype
     refusal = emission.refusal("MultiHeadAttention", CONTRIB, dtype, facts.options)
     return refusal or _plan(site, before.key, after.value, clip=None)
+
+
+def _rows(part: Operand, facts: Facts) -> str:
+    sizes = ", ".join(text(size) for size in (part.shape(facts) or ())[:-1])
+    return f"{part.value.name!r} of ({sizes})"
 
 
 def _standard(site: _AttentionSite, *, grouped: bool) -> bool | Refusal:

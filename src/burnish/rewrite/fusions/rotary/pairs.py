@@ -123,6 +123,16 @@ def kept_part(value: ir.Value | None, facts: Facts) -> AxisPart | None:
     return None if value is None else _of_pairs(_split_off(value, facts), facts)
 
 
+def pairs_with(first: ir.Value | None, second: ir.Value | None, facts: Facts) -> ir.Value | None:
+    """Return the value whose last axis are pairs, of all of which these are both numbers."""
+    taken = [None if value is None else _taken(value, facts) for value in (first, second)]
+    source = None if taken[0] is None else taken[0][0]
+    shape = shapes_of(facts).of(source)
+    if source is None or not shape or shape[-1] != 2:
+        return None
+    return source if taken == [(source, len(shape) - 1, at) for at in (0, 1)] else None
+
+
 def _unbound(value: ir.Value | None, facts: Facts) -> AxisPart | None:
     return None if value is None else _of_pairs(_taken(value, facts), facts)
 

@@ -9,7 +9,6 @@ import onnx_ir as ir
 from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import is_standard
 from burnish.operators.record import Shape
-from burnish.operators.size import multiply
 from burnish.rewrite import emission
 from burnish.rewrite.emission import CONTRIB
 from burnish.rewrite.facts import FLOATS, Facts
@@ -61,7 +60,7 @@ def find(node: ir.Node, facts: Facts) -> Match | Refusal | None:
 
 def _shaped(node: ir.Node, found: Turn, facts: Facts) -> Match | Refusal:
     shapes = shapes_of(facts)
-    shape, tables = turned_shape(found, facts), (shapes.of(found.cos), shapes.of(found.sin))
+    shape, tables = turn.turned_shape(found, facts), (shapes.of(found.cos), shapes.of(found.sin))
     if shape is None or len(shape) != 4 or tables[0] is None or tables[0] != tables[1]:
         return Refusal(
             f"{found.x.name!r} around {node.op_type} {node.name!r} has"
@@ -100,14 +99,6 @@ def _shaped(node: ir.Node, found: Turn, facts: Facts) -> Match | Refusal:
     )
 
 
-def turned_shape(found: Turn, facts: Facts) -> Shape | None:
-    """Return the shape of what is turned, both halves of it."""
-    shape = shapes_of(facts).of(found.x)
-    if found.second is None or not shape:
-        return shape
-    return (*shape[:-1], multiply(shape[-1], 2))
-
-
 def _read(found: Turn) -> dict[str, ir.Value | None]:
     beside = enumerate((*found.before, *found.after))
     return {
@@ -124,7 +115,8 @@ def _widened(plan: RotaryPlan, facts: Facts) -> RotaryPlan:
     """Return a plan that takes in the numbers that are passed by, where only a part is turned."""
     if plan.turn is None:
         raise ValueError("a plan has a turn")
-    if plan.turn.second is not None or plan.turn.before or plan.turn.after:
+    apart = plan.turn.second is not None or plan.turn.paired
+    if apart or plan.turn.before or plan.turn.after:
         return plan
     turned = cut(plan.turn.x, facts)
     readers = [use.node for use in plan.output.uses()]

@@ -127,6 +127,8 @@ def _input(plan: RotaryPlan, make: SizedBuilder) -> tuple[ir.Value, bool]:
         raise ValueError("a plan has an input")
     if plan.turn.second is not None:
         x = make.node("Concat", [x, plan.turn.second], plan.shape, attributes={"axis": 3})
+    if plan.turn.paired:
+        x = make.node("Reshape", [x, make.numbers([0, 0, 0, plan.width])], plan.shape)
     if plan.heads_last:
         batch, length, heads, size = plan.shape
         shape = (batch, length, multiply(heads, size))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -9,8 +10,16 @@ import onnx_ir as ir
 from burnish.infer.shapes import shapes_of
 from burnish.infer.walk import is_standard
 from burnish.operators.record import Shape
+from burnish.operators.size import multiply
 from burnish.rewrite.facts import Facts
-from burnish.rewrite.fusions.rotary.pairs import AxisPart, Pairing, is_repeated, kept_part, part
+from burnish.rewrite.fusions.rotary.pairs import (
+    AxisPart,
+    Pairing,
+    is_repeated,
+    kept_part,
+    pairs_with,
+    part,
+)
 from burnish.rewrite.rule import Refusal
 
 
@@ -29,6 +38,8 @@ class Turn:
     nodes: tuple[ir.Node, ...]
     second: ir.Value | None = None
     """The second numbers, where first and second ones are two values."""
+    paired: bool = False
+    """The two numbers of a pair are the last axis of x, for themselves."""
     backwards: bool = False
     """By the negative angle: sines count negative."""
     before: tuple[ir.Value, ...] = ()
@@ -118,6 +129,8 @@ def _merged(join: ir.Node, shape: Shape | None, facts: Facts) -> ir.Node | None:
     shapes = shapes_of(facts)
     if (shapes.of(join.outputs[0]) or (0,))[-1] != 2 or shape is None:
         return None
+    if not _on_last_axis(join, facts):
+        return None
     merges = _readers(join.outputs[0], "Reshape")
     return next((node for node in merges if shapes.of(node.outputs[0]) == shape), None)
 
@@ -127,11 +140,16 @@ def _on_last_axis(node: ir.Node, facts: Facts) -> bool:
     return node.attributes.get_int("axis", 0) in (-1, rank - 1)
 
 
-def by_difference(node: ir.Node, facts: Facts) -> Turn | None:
-    """Read Concat(first · cos - second · sin, second · cos + first · sin), from its Sub.
+def by_difference(node: ir.Node, facts: Facts) -> Turn | Refusal | None:
+    """Read (first · cos - second · sin, second · cos + first · sin), from its Sub."""
+    return _as_halves(node, facts) or _side_by_side(node, facts) or _not_joined(node, facts)
 
-    First and second numbers need not be halves of one value: their join is turned, then. Joined
-    the other way round, they are turned backwards.
+
+def _as_halves(node: ir.Node, facts: Facts) -> Turn | None:
+    """Return the turn whose first and second numbers a Concat makes halves of.
+
+    They need not be halves of one value before: their join is turned, then. Joined the other way
+    round, they are turned backwards.
     """
     for join in _readers(node.outputs[0], "Concat"):
         parts = [value for value in join.inputs if value is not None]
@@ -152,12 +170,99 @@ def by_difference(node: ir.Node, facts: Facts) -> Turn | None:
     return None
 
 
+def _side_by_side(node: ir.Node, facts: Facts) -> Turn | None:
+    """Return the turn whose first and second numbers are neighbours, before as after."""
+    for widen in _readers(node.outputs[0], "Unsqueeze"):
+        for join in _readers(widen.outputs[0], "Concat"):
+            parts = list(join.inputs)
+            backwards = parts[0] is not widen.outputs[0]
+            beside = _unsqueezed(parts[0 if backwards else 1]) if len(parts) == 2 else None
+            plus = None if beside is None or not beside.inputs[0] else beside.inputs[0].producer()
+            if beside is None or plus is None or not is_standard(plus, "Add"):
+                continue
+            for apart in _readings(node, plus, backwards, facts):
+                found = _neighbours(apart, facts)
+                if found is None:
+                    continue
+                merge = _merged(join, turned_shape(found, facts), facts)
+                if merge is not None:
+                    nodes = (*found.nodes, widen, beside, join, merge)
+                    return replace(found, output=merge.outputs[0], nodes=nodes)
+    return None
+
+
+def _neighbours(found: Turn, facts: Facts) -> Turn | None:
+    """Return a turn of two values as one of that whose neighbours they are."""
+    whole = _whole(found, "neighbours", facts)
+    source = pairs_with(found.x, found.second, facts) if whole is None else whole
+    if source is None:
+        return None
+    return replace(found, x=source, second=None, pairing="neighbours", paired=whole is None)
+
+
+def turned_shape(found: Turn, facts: Facts) -> Shape | None:
+    """Return the shape of what is turned, both numbers of each pair in one axis."""
+    shape = shapes_of(facts).of(found.x)
+    if not shape or (found.second is None and not found.paired):
+        return shape
+    ahead = shape[:-1] if found.paired else shape
+    return (*ahead[:-1], multiply(ahead[-1], 2))
+
+
+def _not_joined(minus: ir.Node, facts: Facts) -> Refusal | None:
+    """Return why pairs of one value that are surely turned are no rotary embedding."""
+    for plus in _crosswise(minus):
+        for found in _readings(minus, plus, False, facts):
+            one = part(found.x, facts)
+            whole = None if one is None else _whole(found, one.pairing, facts)
+            whole = whole or pairs_with(found.x, found.second, facts)
+            if whole is None:
+                continue
+            after = [use.node for value in (minus, plus) for use in value.outputs[0].uses()]
+            names = " and ".join(dict.fromkeys(f"{node.op_type} {node.name!r}" for node in after))
+            return Refusal(
+                f"{minus.op_type} {minus.name!r} and {plus.op_type} {plus.name!r} turn the pairs of"
+                f" {whole.name!r}, and {names or 'outputs of the graph'} do not join them to"
+                " halves, nor to pairs as they were",
+                "join them by Concat(first, second) of the last axis, or by"
+                " torch.stack((first, second), -1).flatten(-2)",
+            )
+    return None
+
+
+def _crosswise(minus: ir.Node) -> list[ir.Node]:
+    """Return sums of products with the factors of a difference of products."""
+    factors = [value for given in minus.inputs for value in _two_factors(given) or ()]
+    products = [node for value in factors for node in _readers(value, "Mul")]
+    return list(dict.fromkeys(s for node in products for s in _readers(node.outputs[0], "Add")))
+
+
 def _multiplied(minus: ir.Node, plus: ir.Node, backwards: bool, facts: Facts) -> Turn | None:
     """Return (a · cos - b · sin, b · cos + a · sin), a and b being as wide as the results."""
+    shapes = shapes_of(facts)
+    for found in _readings(minus, plus, backwards, facts):
+        whole = _whole(found, "halves", facts)
+        if whole is not None:
+            return replace(found, x=whole, second=None)
+        if shapes.of(found.cos) != shapes.of(found.x):
+            return found
+    return None
+
+
+def _whole(found: Turn, pairing: Pairing, facts: Facts) -> ir.Value | None:
+    """Return of what a turn's first and second numbers are those of all pairs, in that order."""
+    one, two = part(found.x, facts), part(found.second, facts)
+    if one is None or one != AxisPart(one.whole, pairing, False):
+        return None
+    return one.whole if two == AxisPart(one.whole, pairing, True) else None
+
+
+def _readings(minus: ir.Node, plus: ir.Node, backwards: bool, facts: Facts) -> Iterator[Turn]:
+    """Yield every way to read a difference and a sum as one turn, of two values."""
     left, right = (_two_factors(value) for value in minus.inputs)
     sums = [set(pair) for value in plus.inputs if (pair := _two_factors(value)) is not None]
     if left is None or right is None:
-        return None
+        return
     products = [value.producer() for value in (*minus.inputs, *plus.inputs) if value]
     order = (*(item for item in products if item is not None), minus, plus)
     shapes = shapes_of(facts)
@@ -168,18 +273,8 @@ def _multiplied(minus: ir.Node, plus: ir.Node, backwards: bool, facts: Facts) ->
             if sums not in (wanted, wanted[::-1]) or not wide:
                 continue
             first, second = (b, a) if backwards else (a, b)
-            turn = Turn(first, cos, sin, False, "halves", minus.outputs[0], order, second,
-                        backwards=backwards)  # fmt: skip
-            one, two = part(first, facts), part(second, facts)
-            if one is not None and (one, two) == _halves(one.whole):
-                return replace(turn, x=one.whole, second=None)
-            if shapes.of(cos) != shapes.of(a):
-                return turn
-    return None
-
-
-def _halves(whole: ir.Value) -> tuple[AxisPart, AxisPart]:
-    return AxisPart(whole, "halves", False), AxisPart(whole, "halves", True)
+            yield Turn(first, cos, sin, False, "halves", minus.outputs[0], order, second,
+                       backwards=backwards)  # fmt: skip
 
 
 def _two_factors(value: ir.Value | None) -> tuple[ir.Value, ir.Value] | None:
