@@ -67,8 +67,8 @@ CONVOLUTION_WEIGHTS = {
 
 def up_to(of: ir.Model, most: int, name: str = "batch") -> BuiltPlan:
     """Return a plan for all sizes of a name up to the greatest."""
-    one, more = (prepare(of, {name: size}) for size in (most, most + 1))
-    return plan_up_to(one, more, name, PlanOptions(PORTABLE, Predicted(PORTABLE)))
+    options = PlanOptions(PORTABLE, Predicted(PORTABLE))
+    return plan_up_to(of, prepare(of, {name: most}), name, options)
 
 
 def loaded(of: ir.Model, made: BuiltPlan, folder: Path, threads: int = 1) -> LoadedModel:
@@ -122,6 +122,10 @@ REFUSED = {
     "back (float[batch, 8] x) => (float[batch, 8] y) "
     "<int64[1] from = {-1}, int64[1] to = {-99}, int64[1] axes = {0}, int64[1] step = {-1}> "
     "{ y = Slice(x, from, to, axes, step) }": "depends on it",
+    "none (float[batch, 8] x) => (float[batch, 8] x) {}": "the model computes nothing",
+    "beside (float[batch, 8] x, float[3, batch] z) => (float[batch, 8] y) { y = Exp(x) }": (
+        "'z' has it in another dimension"
+    ),
 }
 
 
@@ -175,6 +179,13 @@ def test_a_plan_that_was_not_made_to_be_open_is_refused() -> None:
 def test_what_onnx_runtime_runs_has_fixed_sizes() -> None:
     with pytest.raises(ClosedSizeError, match="ONNX Runtime runs 'order'"):
         up_to(model(MIXED), 4)
+
+
+def test_steps_along_a_sequence_have_fixed_sizes() -> None:
+    text = """along (float[3, batch, 8] x) => (float[3, 1, batch, 2] y)
+    { [walk] y = RNN <hidden_size = 2> (x, w, r) }"""
+    with pytest.raises(ClosedSizeError, match="'walk' is repeated along a sequence, with steps of"):
+        up_to(model(text, weights(("w", (1, 2, 8)), ("r", (1, 2, 2)))), 4)
 
 
 def test_other_sizes_are_refused_with_what_was_compiled(tmp_path: Path) -> None:
