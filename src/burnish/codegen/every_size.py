@@ -18,7 +18,7 @@ from burnish.core.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SizeLine:
     """A model that is bound to a size, and to one more."""
 
     size: int

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.every_size import Line
+from burnish.codegen.every_size import SizeLine
 from burnish.codegen.fitting import fitting
 from burnish.codegen.open_size import Sized, closed, opened, rows
 from burnish.codegen.place import BuiltPlan, CompiledRegion, Draft, PreparedModel, Repeated
@@ -147,7 +147,7 @@ def _require_every_size(
     given = without_defaults(model)
     assert prepared.bound is not None
     assert larger.bound is not None
-    line = Line(prepared.sizes[name], prepared.bound, larger.bound)
+    line = SizeLine(prepared.sizes[name], prepared.bound, larger.bound)
     other = line.departure(lambda size: static(given, {**prepared.sizes, name: size}))
     if other is not None:
         raise closed(name, other)
