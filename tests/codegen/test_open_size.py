@@ -190,9 +190,23 @@ def test_steps_along_a_sequence_have_fixed_sizes() -> None:
 
 def test_other_sizes_are_refused_with_what_was_compiled(tmp_path: Path) -> None:
     with loaded(mlp(), up_to(mlp(), 4), tmp_path / "f") as compiled:
-        for size in (0, 5):
-            with pytest.raises(UsageError, match="was compiled for batch=1 to 4"):
+        hints = {0: "feed batch of at least 1: nothing", 5: "--shape batch=5 -o"}
+        for size, hint in hints.items():
+            with pytest.raises(UsageError, match="was compiled for batch=1 to 4") as raised:
                 compiled.run({"x": np.zeros((size, 8), np.float32)})
+            assert hint in (raised.value.hint or "")
+
+
+def test_other_sizes_beside_the_open_one_are_compiled_up_to_the_same(tmp_path: Path) -> None:
+    of = model("m (float[batch, words] x) => (float[batch, words] y) { y = Exp(x) }")
+    prepared = prepare(of, {"batch": 4, "words": 8})
+    made = plan_up_to(of, prepared, "batch", PlanOptions(PORTABLE, Predicted(PORTABLE)))
+    with (
+        loaded(of, made, tmp_path / "f") as compiled,
+        pytest.raises(UsageError) as raised,
+    ):
+        compiled.run({"x": np.zeros((1, 9), np.float32)})
+    assert "--shape batch=4,words=8 --shape batch=4,words=9 -o" in (raised.value.hint or "")
 
 
 def test_memory_for_sizes_that_were_long_not_used_is_given_back(

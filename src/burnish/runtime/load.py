@@ -241,16 +241,21 @@ class LoadedModel(Closing):
             f"{spec.name}: {list(given.get(spec.name, ()))}" for spec in self.inputs if spec.symbols
         )
         known = "; ".join(map(sizes_text, self.compiled.plans))
+        sizes = self._sizes(given)
+        nothing = [name for name, size in sizes.items() if not size]
+        command = self.compiled.command(self._folder, sizes)
         return UsageError(
             f"{self._folder}: was compiled for {known}, and is fed {asked}",
-            hint=f"compile it for these, too: {self._command(given)}",
+            hint=f"feed {' and '.join(nothing)} of at least 1: nothing is compiled for none"
+            if nothing
+            else f"compile it for these, too: {command}",
         )
 
-    def _command(self, given: Mapping[str, tuple[int, ...]]) -> str:
-        sizes = {
+    def _sizes(self, given: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+        """Return the sizes that inputs have, by name."""
+        return {
             dim: size
             for spec in self.inputs
             for dim, size in zip(spec.shape, given.get(spec.name, ()), strict=False)
             if isinstance(dim, str) and dimension.atoms(dim) == (dim,)
         }
-        return self.compiled.command(self._folder, sizes)
