@@ -47,6 +47,11 @@ def test_a_model_that_is_another_at_a_smaller_size_is_refused_with_the_size(body
         up_to(model(f"{HEADER}{{ {body} }}"), 8)
 
 
+def test_more_sizes_than_are_looked_at_are_refused() -> None:
+    with pytest.raises(ClosedSizeError, match="its sizes is looked at, and 4,097 are over 4,096"):
+        up_to(model(f"{HEADER}{{ y = Exp(x) }}"), 4097)
+
+
 OPEN = {
     "numbers": f"{SIZE} r = Range(zero, n, one) f = Cast <to = 1> (r) g = Unsqueeze(f, behind)"
     " y = Mul(x, g)",

@@ -39,6 +39,9 @@ PRODUCTS = frozenset({
 })  # fmt: skip
 """The operators that `--skip-dot` leaves to ONNX Runtime."""
 
+MOST_OPEN = 4096
+"""The greatest size that may stay open: a model is bound to each, which takes up to 0.1 s."""
+
 WHOLE = "the whole model is left to ONNX Runtime"
 
 
@@ -110,6 +113,8 @@ def plan_up_to(
     Kernels are as predicted: what would be timed of them at one size says little of the others.
     """
     most = prepared.sizes[name]
+    if most > MOST_OPEN:
+        raise closed(name, f"each of its sizes is looked at, and {most:,} are over {MOST_OPEN:,}")
     more = {**prepared.sizes, name: most + 1}
     larger = prepare(model, more, multiplies_bytes=options.backend.multiplies_bytes)
     found = rows(name, _sized(prepared, name, options), _sized(larger, name, options))
