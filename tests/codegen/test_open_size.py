@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import onnx_ir as ir
@@ -221,6 +222,29 @@ def test_memory_for_sizes_that_were_long_not_used_is_given_back(
             np.testing.assert_allclose(compiled.run(given)["y"], expected, rtol=1e-4, atol=1e-5)
         assert len(compiled._executables) == 2
         first()
+
+
+def test_threads_that_run_many_sizes_do_not_stop_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "OPEN_SIZES", 1)
+    given = {size: feeds(mlp(), size) for size in (1, 2, 3, 4)}
+    right: list[bool] = []
+    with loaded(mlp(), up_to(mlp(), 4), tmp_path / "f", threads=2) as compiled:
+        expected = {size: compiled.run(fed)["y"] for size, fed in given.items()}
+
+        def run(begin: int) -> None:
+            for number in range(begin, begin + 60):
+                size = number % 4 + 1
+                found = compiled.run(given[size])["y"]
+                right.append(np.array_equal(found, expected[size]))
+
+        threads = [Thread(target=run, args=(n,), daemon=True) for n in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=60)
+    assert right == [True] * 180
 
 
 @settings(max_examples=20, deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,7 @@ class LoadedModel(Closing):
         self._lent: Mapping[str, int] = {}
         self._code: LoadedCode | None = None
         self._executables: dict[tuple[int, int], Executable] = {}
+        self._opening = threading.Lock()
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -178,6 +180,10 @@ class LoadedModel(Closing):
 
         Of a plan with an open size, what was made for some sizes is kept, the last ones.
         """
+        with self._opening:
+            return self._plan_opened(number, size)
+
+    def _plan_opened(self, number: int, size: int) -> Executable:
         plan = self.compiled.plans[number]
         if plan.open is not None:
             plan = at_size(plan, size or plan.open.most)
