@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import onnx_ir as ir
@@ -67,8 +68,8 @@ CONVOLUTION_WEIGHTS = {
 
 def up_to(of: ir.Model, most: int, name: str = "batch") -> BuiltPlan:
     """Return a plan for all sizes of a name up to the greatest."""
-    one, more = (prepare(of, {name: size}) for size in (most, most + 1))
-    return plan_up_to(one, more, name, PlanOptions(PORTABLE, Predicted(PORTABLE)))
+    options = PlanOptions(PORTABLE, Predicted(PORTABLE))
+    return plan_up_to(of, prepare(of, {name: most}), name, options)
 
 
 def loaded(of: ir.Model, made: BuiltPlan, folder: Path, threads: int = 1) -> LoadedModel:
@@ -122,6 +123,10 @@ REFUSED = {
     "back (float[batch, 8] x) => (float[batch, 8] y) "
     "<int64[1] from = {-1}, int64[1] to = {-99}, int64[1] axes = {0}, int64[1] step = {-1}> "
     "{ y = Slice(x, from, to, axes, step) }": "depends on it",
+    "none (float[batch, 8] x) => (float[batch, 8] x) {}": "the model computes nothing",
+    "beside (float[batch, 8] x, float[3, batch] z) => (float[batch, 8] y) { y = Exp(x) }": (
+        "'z' has it in another dimension"
+    ),
 }
 
 
@@ -177,11 +182,32 @@ def test_what_onnx_runtime_runs_has_fixed_sizes() -> None:
         up_to(model(MIXED), 4)
 
 
+def test_steps_along_a_sequence_have_fixed_sizes() -> None:
+    text = """along (float[3, batch, 8] x) => (float[3, 1, batch, 2] y)
+    { [walk] y = RNN <hidden_size = 2> (x, w, r) }"""
+    with pytest.raises(ClosedSizeError, match="'walk' is repeated along a sequence, with steps of"):
+        up_to(model(text, weights(("w", (1, 2, 8)), ("r", (1, 2, 2)))), 4)
+
+
 def test_other_sizes_are_refused_with_what_was_compiled(tmp_path: Path) -> None:
     with loaded(mlp(), up_to(mlp(), 4), tmp_path / "f") as compiled:
-        for size in (0, 5):
-            with pytest.raises(UsageError, match="was compiled for batch=1 to 4"):
+        hints = {0: "feed batch of at least 1: nothing", 5: "--shape batch=5 -o"}
+        for size, hint in hints.items():
+            with pytest.raises(UsageError, match="was compiled for batch=1 to 4") as raised:
                 compiled.run({"x": np.zeros((size, 8), np.float32)})
+            assert hint in (raised.value.hint or "")
+
+
+def test_other_sizes_beside_the_open_one_are_compiled_up_to_the_same(tmp_path: Path) -> None:
+    of = model("m (float[batch, words] x) => (float[batch, words] y) { y = Exp(x) }")
+    prepared = prepare(of, {"batch": 4, "words": 8})
+    made = plan_up_to(of, prepared, "batch", PlanOptions(PORTABLE, Predicted(PORTABLE)))
+    with (
+        loaded(of, made, tmp_path / "f") as compiled,
+        pytest.raises(UsageError) as raised,
+    ):
+        compiled.run({"x": np.zeros((1, 9), np.float32)})
+    assert "--shape batch=4,words=8 --shape batch=4,words=9 -o" in (raised.value.hint or "")
 
 
 def test_memory_for_sizes_that_were_long_not_used_is_given_back(
@@ -196,6 +222,29 @@ def test_memory_for_sizes_that_were_long_not_used_is_given_back(
             np.testing.assert_allclose(compiled.run(given)["y"], expected, rtol=1e-4, atol=1e-5)
         assert len(compiled._executables) == 2
         first()
+
+
+def test_threads_that_run_many_sizes_do_not_stop_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "OPEN_SIZES", 1)
+    given = {size: feeds(mlp(), size) for size in (1, 2, 3, 4)}
+    right: list[bool] = []
+    with loaded(mlp(), up_to(mlp(), 4), tmp_path / "f", threads=2) as compiled:
+        expected = {size: compiled.run(fed)["y"] for size, fed in given.items()}
+
+        def run(begin: int) -> None:
+            for number in range(begin, begin + 60):
+                size = number % 4 + 1
+                found = compiled.run(given[size])["y"]
+                right.append(np.array_equal(found, expected[size]))
+
+        threads = [Thread(target=run, args=(n,), daemon=True) for n in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=60)
+    assert right == [True] * 180
 
 
 @settings(max_examples=20, deadline=None)

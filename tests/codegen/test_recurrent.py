@@ -17,7 +17,7 @@ from burnish.runtime.plan import KernelStep, Plan, Strip, findings
 from burnish.runtime.soundness import Surroundings
 from burnish.runtime.soundness import findings as soundness
 from burnish.tile.lower import cover
-from codegen.models import built, model, opened
+from codegen.models import built, model, opened, weights
 from codegen.recurrent_models import Case
 
 CASES = (
@@ -26,8 +26,11 @@ CASES = (
     Case("LSTM", direction="reverse", lengths=(3, 5), states=True),
     Case("LSTM", direction="bidirectional", lengths=(2, 5)),
     Case("LSTM", peepholes=True, attributes={"clip": 0.4}),
+    Case("LSTM", attributes={"clip": 0.2}, states=True),
     Case("LSTM", attributes={"input_forget": 1}, bias=False),
     Case("LSTM", outputs=(False, True, True)),
+    Case("LSTM", direction="bidirectional", lengths=(0, 5), states=True),
+    Case("LSTM", direction="reverse", lengths=(0, 0), states=True, outputs=(False, False, True)),
     Case("LSTM", attributes={"activations": ["Sigmoid", "Relu", "Softsign"]}),
     Case("LSTM", steps=1, batch=1, width=1, hidden=1),
     Case("LSTM", batch=1, width=40, hidden=33, direction="bidirectional"),
@@ -35,11 +38,13 @@ CASES = (
     Case("GRU"),
     Case("GRU", direction="bidirectional", attributes={"linear_before_reset": 1}, states=True),
     Case("GRU", direction="reverse", lengths=(1, 4), attributes={"clip": 0.3}),
+    Case("GRU", lengths=(4, 0), states=True, fixed=True),
     Case("RNN", direction="bidirectional"),
     Case("RNN", attributes={"activations": ["Relu"], "clip": 0.3}, states=True),
 )
 BATCH_FIRST = tuple(
-    dataclasses.replace(each, attributes={**each.attributes, "layout": 1}) for each in CASES[:4]
+    dataclasses.replace(each, attributes={**each.attributes, "layout": 1})
+    for each in (*CASES[:4], Case("GRU", batch=1, lengths=(0,), states=True))
 )
 """ONNX Runtime does not have these."""
 
@@ -147,15 +152,24 @@ def test_other_numbers_and_computed_weights_are_left_out_with_a_reason() -> None
     double = "d (double[5,2,3] x, double[1,4,3] w, double[1,4,4] r) => (double[5,1,2,4] y)"
     computed = "c (float[5,2,3] x, float[1,4,3] w, float[1,4,4] r) => (float[5,1,2,4] y)"
     body = "{ y = RNN <hidden_size = 4> (x, w, r) }"
+    other = "{ y = RNN <hidden_size = 5> (x, w, r) }"
     twice = '{ y = RNN <hidden_size = 4, direction = "bidirectional"> (x, w, r) }'
     reasons = {
         double + body: "its numbers are f64, and steps compute with f32",
         computed + body: "its weight is not a constant",
+        computed + other: "hidden_size is 5, and its weights are for 4",
         computed + twice: "1 directions that are called 'bidirectional'",
     }
     for text, reason in reasons.items():
         graph = static(model(text), {}).graph
         assert list(cover(graph, repeats=True).left.values()) == [reason]
+
+
+def test_weights_of_another_size_are_left_to_who_can_say_so() -> None:
+    text = "c (float[5,2,3] x) => (float[5,1,2,4] y) { y = LSTM <hidden_size = 4> (x, w, r) }"
+    wrong = weights(("w", (1, 12, 3)), ("r", (1, 16, 4)))
+    left = cover(static(model(text, wrong), {}).graph, repeats=True).left
+    assert list(left.values()) == ["'w' has the shape [1, 12, 3], and none that fits"]
 
 
 def _with_strip(plan: Plan, **changes: object) -> Plan:

@@ -40,9 +40,11 @@ def test_a_folder_takes_every_size_up_to_the_one_given_and_is_proven_at_several(
 def test_a_size_that_cannot_stay_open_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     text = "turn (float[batch, 8] x) => (float[8, batch] y) { y = Transpose(x) }"
     path = save(model(text), tmp_path / "turn.onnx")
-    with pytest.raises(ClosedSizeError, match="batch cannot stay open: 'y' has it in another"):
+    with pytest.raises(ClosedSizeError, match="batch cannot stay open: 'y' has it in an") as raised:
         compiling.answer(asked(path, tmp_path / "c", shape={"batch": 8}, up_to="batch"))
     assert not (tmp_path / "c").exists()
+    assert "--shape batch=1 --shape batch=8 --threads 1" in (raised.value.hint or "")
+    assert "--up-to" not in (raised.value.hint or "")
 
 
 @pytest.mark.parametrize(
@@ -50,6 +52,7 @@ def test_a_size_that_cannot_stay_open_is_refused_and_nothing_is_written(tmp_path
     [
         ({"shape": {"batch": 1}}, "--shape gives no greatest batch of at least 2", "batch=32"),
         ({}, "--shape gives no greatest batch of at least 2", "batch=32"),
+        ({"shape": {"words": 4}}, "gives no greatest batch", "--shape words=4,batch=32"),
         ({"target": "sm_90", "shape": {"batch": 4}}, "not with --target sm_90", "leave --up-to"),
         (
             {"data": Path("x.npz"), "shape": {"batch": 4}},

@@ -165,6 +165,10 @@ class Backend(Protocol):
         """Return which kernels, given by name, cannot be built or are not worth timing, and why."""
         return {}
 
+    def unbuildable(self, sources: Mapping[str, str]) -> Mapping[str, str]:
+        """Return which kernels, given by name, cannot be built at all, and why."""
+        return {}
+
     def build(self, sources: Mapping[str, str]) -> BuiltCode:
         """Return what a folder stores of kernels, given by name."""
 

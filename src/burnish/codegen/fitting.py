@@ -6,7 +6,7 @@ wrong, and no model should fail, or be slow, because of that one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -26,6 +26,9 @@ MOST = 6
 
 Chosen = tuple[Choice, tuple[EmittedKernel, ...]]
 """How a group is run, and its kernels."""
+
+Refused = Callable[[Mapping[str, str]], Mapping[str, str]]
+"""Says which of some kernels will not do, and why."""
 
 
 def fitting(region: CompiledRegion, backend: Backend) -> CompiledRegion:
@@ -50,13 +53,27 @@ def fitting(region: CompiledRegion, backend: Backend) -> CompiledRegion:
 
 
 def _instead(given: Chosen, region: CompiledRegion, backend: Backend) -> list[Chosen]:
-    """Return a group with another schedule, or cut into its nests; where neither fits, as it is."""
+    """Return a group with another schedule, or cut into its nests; where neither fits, as it is.
+
+    As it is it may spill, but not fail: then what can be built at all is taken.
+    """
+    if (other := _other(given, region, backend, backend.unfit)) is not None:
+        return other
+    if not backend.unbuildable(dict(_sources(region, given[1]))):
+        return [given]
+    return _other(given, region, backend, backend.unbuildable) or [given]
+
+
+def _other(
+    given: Chosen, region: CompiledRegion, backend: Backend, refused: Refused
+) -> list[Chosen] | None:
+    """Return a group with another schedule, or cut into its nests; None: all is refused."""
     group, schedule = given[0].group, given[0].schedule
-    if (other := _best(group, schedule, region, backend)) is not None:
+    if (other := _best(group, schedule, region, backend, refused)) is not None:
         return [other]
-    apart = [_best(each, None, region, backend) for each in _nests(group)]
+    apart = [_best(each, None, region, backend, refused) for each in _nests(group)]
     fits = [each for each in apart if each is not None]
-    return fits if len(fits) == len(apart) > 1 else [given]
+    return fits if len(fits) == len(apart) > 1 else None
 
 
 def _alike(
@@ -79,9 +96,13 @@ def _emitted(choice: Choice, region: CompiledRegion, backend: Backend) -> tuple[
 
 
 def _best(
-    group: Group, but: Schedule | None, region: CompiledRegion, backend: Backend
+    group: Group,
+    but: Schedule | None,
+    region: CompiledRegion,
+    backend: Backend,
+    refused: Refused,
 ) -> Chosen | None:
-    """Return the best schedule whose kernels can be built; None: there is none but `but`."""
+    """Return the best schedule whose kernels are not refused; None: there is none but `but`."""
     assert region.simple is not None
     ranking = backend.candidates(group, region.simple, Space(top=MOST))
     tried: list[Chosen] = []
@@ -94,8 +115,8 @@ def _best(
             tried.append((choice, _emitted(choice, region, backend)))
     # all at once: they are built side by side, and one that hangs keeps no other waiting
     every = [(chosen, dict(_sources(region, chosen[1]))) for chosen in tried]
-    unfit = backend.unfit({name: text for _, own in every for name, text in own.items()})
-    return next((chosen for chosen, own in every if not unfit.keys() & own.keys()), None)
+    out = refused({name: text for _, own in every for name, text in own.items()})
+    return next((chosen for chosen, own in every if not out.keys() & own.keys()), None)
 
 
 def _sources(region: CompiledRegion, kernels: Sequence[EmittedKernel]) -> list[tuple[str, str]]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import numpy as np
-
+from burnish.codegen.every_size import same
 from burnish.codegen.place import BuiltPlan
 from burnish.core.errors import UsageError
 from burnish.runtime.plan import OpenSize
@@ -39,6 +38,8 @@ class Sized:
 
     graph: TileGraph
     size: int
+    inputs: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """What the model takes, also where no nest reads it."""
 
 
 def rows(name: str, one: Sized, more: Sized) -> dict[str, int]:
@@ -50,12 +51,18 @@ def rows(name: str, one: Sized, more: Sized) -> dict[str, int]:
     if [op.output for op in one.graph.ops] != [op.output for op in more.graph.ops]:
         raise closed(name, "other sizes are computed in another way")
     found: dict[str, int] = {}
-    for tensor, kind in one.graph.tensors.items():
-        per = _per(name, tensor, kind.shape, more.graph.tensors[tensor].shape, (one, more))
+    shapes, larger_shapes = (
+        {**each.inputs, **{tensor: kind.shape for tensor, kind in each.graph.tensors.items()}}
+        for each in (one, more)
+    )
+    if shapes.keys() != larger_shapes.keys():
+        raise closed(name, "other sizes are computed in another way")
+    for tensor, shape in shapes.items():
+        per = _per(name, tensor, shape, larger_shapes[tensor], (one, more))
         found |= {tensor: per} if per else {}
     for tensor, array in one.graph.constants.items():
         larger = more.graph.constants[tensor]
-        if not np.array_equal(array, larger[: len(array)] if array.ndim else larger):
+        if not same(array, larger[: len(array)] if array.ndim else larger):
             raise closed(name, f"the constant {tensor!r} depends on it")
     for op, other in zip(one.graph.ops, more.graph.ops, strict=True):
         if _without_rows(op, found) != _without_rows(other, found):

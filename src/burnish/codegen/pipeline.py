@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend
+from burnish.codegen.every_size import SizeLine
 from burnish.codegen.fitting import fitting
 from burnish.codegen.open_size import Sized, closed, opened, rows
 from burnish.codegen.place import BuiltPlan, CompiledRegion, Draft, PreparedModel, Repeated
@@ -37,6 +38,9 @@ PRODUCTS = frozenset({
     "com.microsoft.MatMulIntegerToFloat", "com.microsoft.DynamicQuantizeMatMul",
 })  # fmt: skip
 """The operators that `--skip-dot` leaves to ONNX Runtime."""
+
+MOST_OPEN = 4096
+"""The greatest size that may stay open: a model is bound to each, which takes up to 0.1 s."""
 
 WHOLE = "the whole model is left to ONNX Runtime"
 
@@ -102,31 +106,56 @@ def plan(prepared: PreparedModel, options: PlanOptions) -> BuiltPlan:
 
 
 def plan_up_to(
-    prepared: PreparedModel, larger: PreparedModel, name: str, options: PlanOptions
+    model: ir.Model, prepared: PreparedModel, name: str, options: PlanOptions
 ) -> BuiltPlan:
-    """Return a plan for all sizes of a name up to that of a prepared model.
+    """Return a plan for all sizes of a name up to that of a model as it was prepared.
 
-    `larger` is the same model with one more of it. Kernels are as predicted: what would be timed
-    of them at one size says little of the others.
+    Kernels are as predicted: what would be timed of them at one size says little of the others.
     """
-    sizes = [each.sizes[name] for each in (prepared, larger)]
-    one, more = (
-        Sized(_only_graph(each, name, options), size)
-        for each, size in zip((prepared, larger), sizes, strict=True)
-    )
-    found = rows(name, one, more)
+    most = prepared.sizes[name]
+    if most > MOST_OPEN:
+        raise closed(name, f"each of its sizes is looked at, and {most:,} are over {MOST_OPEN:,}")
+    more = {**prepared.sizes, name: most + 1}
+    larger = prepare(model, more, multiplies_bytes=options.backend.multiplies_bytes)
+    found = rows(name, _sized(prepared, name, options), _sized(larger, name, options))
+    _require_every_size(model, prepared, larger, name)
     scheduler = Predicted(options.backend, options.fusion, rows=found)
     built = plan(prepared, dataclasses.replace(options, scheduler=scheduler))
-    return opened(built, name, sizes[0], found)
+    return opened(built, name, most, found)
 
 
-def _only_graph(prepared: PreparedModel, name: str, options: PlanOptions) -> TileGraph:
-    """Return all nests of a model that is nothing but nests."""
+def _sized(prepared: PreparedModel, name: str, options: PlanOptions) -> Sized:
+    """Return all nests of a model that is nothing but nests, at its size of a name."""
     graph = prepared.model.graph
-    for node, reason in {**cover(graph).left, **options.to_ort}.items():
+    kernels = cover(graph, repeats=options.backend.repeats)
+    for node, reason in {**kernels.left, **options.to_ort}.items():
         raise closed(name, f"ONNX Runtime runs {node!r} ({reason}), at fixed sizes")
-    (region,) = regions(graph, {})
-    return _simple(lower(region.nodes).graph, options)
+    for node in cover(graph).left:
+        raise closed(name, f"{node!r} is repeated along a sequence, with steps of fixed sizes")
+    found = regions(graph, {})
+    if not found:
+        raise closed(name, "the model computes nothing")
+    (region,) = found
+    inputs = {
+        value.name: tuple(dim for dim in value.shape if isinstance(dim, int))
+        for value in graph.inputs
+        if value.name and value.shape is not None
+    }
+    nests = _simple(lower(region.nodes).graph, options)
+    return Sized(nests, prepared.sizes[name], inputs)
+
+
+def _require_every_size(
+    model: ir.Model, prepared: PreparedModel, larger: PreparedModel, name: str
+) -> None:
+    """Raise if smaller sizes make another model than the two that were looked at."""
+    given = without_defaults(model)
+    assert prepared.bound is not None
+    assert larger.bound is not None
+    line = SizeLine(prepared.sizes[name], prepared.bound, larger.bound)
+    other = line.departure(lambda size: static(given, {**prepared.sizes, name: size}))
+    if other is not None:
+        raise closed(name, other)
 
 
 def whole(prepared: PreparedModel, backend: Backend, reason: str) -> BuiltPlan:

@@ -187,8 +187,9 @@ class HostExecutable(Closing):
         return recorded[warmup:]
 
     def close(self) -> None:
-        """End the threads."""
-        self._kernels.close()
+        """End the threads, when what they run is done; a later run starts new ones."""
+        with self._lock:
+            self._kernels.close()
 
     def _prepared(self, feeds: Arrays) -> _Call:
         call = self._new_call()

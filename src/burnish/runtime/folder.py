@@ -66,14 +66,27 @@ class CompiledModel:
 
     def command(self, folder: Path, *more: Mapping[str, int], target: str = "") -> str:
         """Return what compiles it again, for further sizes, too, or for another target."""
-        wanted = [dict(sizes) for sizes in (*(plan.sizes for plan in self.plans), *more) if sizes]
-        shapes = [f"--shape {','.join(f'{k}={v}' for k, v in each.items())}" for each in wanted]
+        wanted = [dict(plan.sizes) for plan in self.plans]
+        for further in more:
+            wanted = self._with(wanted, further)
+        shapes = [
+            f"--shape {','.join(f'{k}={v}' for k, v in each.items())}" for each in wanted if each
+        ]
         options = [
             f"--target {target}" if target and word.startswith("--target ") else word
             for word in self.about.options
         ]
         words = ["burnish compile", self.about.source, *shapes, *options, f"-o {folder}"]
         return " ".join(words)
+
+    def _with(
+        self, wanted: list[dict[str, int]], further: Mapping[str, int]
+    ) -> list[dict[str, int]]:
+        """Return sizes with further ones; where one stays open, what they are up to grows."""
+        opened = [plan.open for plan in self.plans if plan.open is not None]
+        most = {size.name: max(size.most, further.get(size.name, 0)) for size in opened}
+        added = {**further, **most}
+        return [*(each for each in wanted if {**each, **most} != added), added]
 
 
 def read(folder: Path) -> CompiledModel:

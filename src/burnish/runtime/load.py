@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,7 @@ class LoadedModel(Closing):
         self._lent: Mapping[str, int] = {}
         self._code: LoadedCode | None = None
         self._executables: dict[tuple[int, int], Executable] = {}
+        self._opening = threading.Lock()
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -178,6 +180,10 @@ class LoadedModel(Closing):
 
         Of a plan with an open size, what was made for some sizes is kept, the last ones.
         """
+        with self._opening:
+            return self._plan_opened(number, size)
+
+    def _plan_opened(self, number: int, size: int) -> Executable:
         plan = self.compiled.plans[number]
         if plan.open is not None:
             plan = at_size(plan, size or plan.open.most)
@@ -241,16 +247,21 @@ class LoadedModel(Closing):
             f"{spec.name}: {list(given.get(spec.name, ()))}" for spec in self.inputs if spec.symbols
         )
         known = "; ".join(map(sizes_text, self.compiled.plans))
+        sizes = self._sizes(given)
+        nothing = [name for name, size in sizes.items() if not size]
+        command = self.compiled.command(self._folder, sizes)
         return UsageError(
             f"{self._folder}: was compiled for {known}, and is fed {asked}",
-            hint=f"compile it for these, too: {self._command(given)}",
+            hint=f"feed {' and '.join(nothing)} of at least 1: nothing is compiled for none"
+            if nothing
+            else f"compile it for these, too: {command}",
         )
 
-    def _command(self, given: Mapping[str, tuple[int, ...]]) -> str:
-        sizes = {
+    def _sizes(self, given: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+        """Return the sizes that inputs have, by name."""
+        return {
             dim: size
             for spec in self.inputs
             for dim, size in zip(spec.shape, given.get(spec.name, ()), strict=False)
             if isinstance(dim, str) and dimension.atoms(dim) == (dim,)
         }
-        return self.compiled.command(self._folder, sizes)

@@ -271,9 +271,7 @@ class _Work:
 
     def _open(self, prepared: PreparedModel, name: str, options: PlanOptions) -> BuiltPlan:
         """Return a plan for all sizes of a name up to that of a prepared model."""
-        more = {**prepared.sizes, name: prepared.sizes[name] + 1}
-        larger = prepare(self._loaded, more, multiplies_bytes=self.backend.multiplies_bytes)
-        found = plan_up_to(prepared, larger, name, options)
+        found = plan_up_to(self._loaded, prepared, name, options)
         self.notes.append(
             f"{name} is open up to {prepared.sizes[name]}: kernels are as predicted, and nothing"
             " was raced; burnish bench compares"

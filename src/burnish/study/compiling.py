@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from burnish.codegen.open_size import ClosedSizeError
 from burnish.core.backends import DEFAULT_TARGET, target_named
 from burnish.core.errors import UsageError
 from burnish.core.progress import SILENT, Progress
@@ -47,7 +48,10 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
         rewritten = quantised(model, asked, precision, progress)
         model = layout.stored(rewritten.target)
     request = _request(asked, model, given)
-    report = compile_model(request, progress=progress)
+    try:
+        report = compile_model(request, progress=progress)
+    except ClosedSizeError as error:
+        raise ClosedSizeError(error.problem, hint=_closed(asked)) from error
     return replace(report, rewritten=rewritten, notes=(*told, *report.notes))
 
 
@@ -82,12 +86,22 @@ def _require_open(asked: CompileCommand) -> None:
             f"--up-to goes with made inputs and kernels for CPUs, not with {what}",
             hint=f"leave --up-to {name} out, or {what}",
         )
-    if any(shape.get(name, 0) < LEAST_OPEN for shape in shapes(asked.shape) or ({},)):
-        wanted = line(replace(asked, shape={name: 32}))
+    given = shapes(asked.shape) or ({},)
+    if any(shape.get(name, 0) < LEAST_OPEN for shape in given):
+        wanted = line(replace(asked, shape=tuple({**shape, name: 32} for shape in given)))
         raise UsageError(
             f"--up-to {name}: --shape gives no greatest {name} of at least {LEAST_OPEN}",
             hint=f"give one, for instance: {wanted}",
         )
+
+
+def _closed(asked: CompileCommand) -> str:
+    """Return what to do where a size cannot stay open: the command that gives each a plan."""
+    name = asked.up_to or ""
+    each = tuple(
+        {**shape, name: size} for shape in shapes(asked.shape) for size in (1, shape[name])
+    )
+    return f"compile a plan for each size: {line(replace(asked, up_to=None, shape=each))}"
 
 
 def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]) -> CompileRequest:

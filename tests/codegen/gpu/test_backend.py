@@ -16,7 +16,14 @@ from burnish.codegen.gpu import backend, bounds, code
 from burnish.codegen.gpu.backend import GpuBackend
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
 from burnish.cuda.build import BuildOptions
-from burnish.cuda.kernel import BuiltCubin, CubinKernel, TritonSource, settings_line, source_of
+from burnish.cuda.kernel import (
+    BuiltCubin,
+    CubinKernel,
+    Failed,
+    TritonSource,
+    settings_line,
+    source_of,
+)
 from burnish.runtime.cuda import runner
 from burnish.runtime.folder import PROOF
 from burnish.runtime.plan import Plan
@@ -268,6 +275,45 @@ def test_a_group_none_of_whose_kernels_is_worth_it_keeps_the_best(
     assert len(asked) > len(used)
 
 
+def test_a_kernel_that_spills_is_better_than_one_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_card(monkeypatch)
+    first: list[str] = []
+
+    def refuse(sources: Mapping[str, str], architecture: str) -> dict[str, str]:
+        first[:] = first or sources
+        return dict.fromkeys(sources, "it fails or spills in a test")
+
+    def fail(sources: Mapping[str, str], architecture: str) -> dict[str, str]:
+        return dict.fromkeys(sources.keys() & set(first), "it fails in a test")
+
+    monkeypatch.setattr(backend, "unfit", refuse)
+    monkeypatch.setattr(backend, "unbuildable", fail)
+    compiled(FEW_ROWS, tmp_path)
+    used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
+    assert first
+    assert not used & set(first)
+
+
+def test_a_model_none_of_whose_kernels_can_be_built_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_card(monkeypatch)
+
+    def build(
+        sources: Sequence[TritonSource], _architecture: str, _options: object
+    ) -> list[Failed]:
+        return [Failed("the compiler is not at home") for _ in sources]
+
+    monkeypatch.setattr(code, "build", build)
+    with pytest.raises(ModelError, match="compiled for sm_90: the compiler is not") as raised:
+        compiled(FEW_ROWS, tmp_path)
+    assert "\n" not in raised.value.problem
+    assert raised.value.hint == "look at its text: burnish compile --dump DIR"
+    assert not (tmp_path / "c").exists()
+
+
 def test_a_listing_tells_what_a_kernel_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,4 +342,4 @@ def test_a_kernel_that_would_leave_its_tensors_is_refused(monkeypatch: pytest.Mo
     monkeypatch.setattr(backend, "breaches", lambda kernel, _: bounds.breaches(kernel, SMALL))
     with pytest.raises(ModelError, match="a kernel would leave its tensors: product_") as caught:
         backend.open_gpu("sm_90", 1).emit(group, schedule, graph, layouts={})
-    assert "--library NODE" in (caught.value.hint or "")
+    assert "--fusion none" in (caught.value.hint or "")

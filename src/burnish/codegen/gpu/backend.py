@@ -18,7 +18,7 @@ from burnish.codegen.gpu.adapting import adapted
 from burnish.codegen.gpu.bounds import breaches
 from burnish.codegen.gpu.choose import GpuPredicted, priced, scratch_types
 from burnish.codegen.gpu.choose import candidates as settings_of
-from burnish.codegen.gpu.code import built_code, fitted, unfit
+from burnish.codegen.gpu.code import built_code, fitted, unbuildable, unfit
 from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, written
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.price import Price, price
@@ -206,13 +206,17 @@ class GpuBackend(Backend):
             for breach in breaches(launch, elements):
                 raise ModelError(
                     f"a kernel would leave its tensors: {breach}",
-                    hint="leave its nodes to ONNX Runtime: burnish compile --library NODE",
+                    hint="report it as a bug in burnish; --fusion none may do without that kernel",
                 )
             self._inside.add(launch.name)
 
     def unfit(self, sources: Mapping[str, str]) -> Mapping[str, str]:
         """Return which kernels cannot be compiled, or keep too much of what they need in memory."""
         return dict(unfit(sources, self.architecture))
+
+    def unbuildable(self, sources: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the kernels that do not compile, or need more shared memory than there is."""
+        return dict(unbuildable(sources, self.architecture))
 
     def build(self, sources: Mapping[str, str]) -> BuiltCode:
         """Return each kernel as a Triton text and as a cubin."""

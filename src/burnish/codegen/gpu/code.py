@@ -44,6 +44,14 @@ def built_code(sources: Mapping[str, str], architecture: str) -> BuiltCode:
     return BuiltCode(files, records.encode(CudaCode(kernels)))
 
 
+def unbuildable(sources: Mapping[str, str], architecture: str) -> Iterator[tuple[str, str]]:
+    """Yield the kernels, given by name, that cannot be built, and why."""
+    wanted = [source_of(name, text) for name, text in sources.items()]
+    for source, outcome in fitted(wanted, architecture):
+        if isinstance(outcome, Failed):
+            yield source.name, outcome.reason
+
+
 def unfit(sources: Mapping[str, str], architecture: str) -> Iterator[tuple[str, str]]:
     """Yield the kernels, given by name, that are not worth timing, and why."""
     wanted = [source_of(name, text) for name, text in sources.items()]

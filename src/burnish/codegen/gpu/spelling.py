@@ -217,7 +217,7 @@ def called(
     if template is None:
         raise ModelError(
             f"Triton kernels have no {function} of {dtype}",
-            hint="leave the node to ONNX Runtime: burnish compile --library NODE",
+            hint="report it as a bug in burnish: such a node should stay with ONNX Runtime",
         )
     if dtype == "f32" and rounded:
         template = _ROUNDED.get(function, template)

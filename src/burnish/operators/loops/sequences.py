@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -22,6 +23,9 @@ MOST_STEPS = 2**17
 """Of a sequence in a plan, which has a row for each."""
 
 Activation = Callable[[Expr], Expr]
+
+_OF_CELL = 2
+"""The place of the function that sees an LSTM's cell; those before it see sums."""
 
 _ACTIVATIONS: Mapping[str, Activation] = {
     "sigmoid": lambda x: call("sigmoid", x),
@@ -70,6 +74,9 @@ def sequence_of(builder: NestBuilder, node: Node, gates: int) -> Sequence:
         raise NotCoveredError(f"it has {steps:,} steps, and a plan repeats at most {MOST_STEPS:,}")
     if not steps or not batch or not hidden or not source.shape[2]:
         raise NotCoveredError("there is nothing to compute")
+    if node.attributes.get("hidden_size", hidden) != hidden:
+        said = node.attributes["hidden_size"]
+        raise NotCoveredError(f"hidden_size is {said}, and its weights are for {hidden}")
     said = node.attributes.get("direction", "forward")
     reverse = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}.get(said)
     if reverse is None or len(reverse) != directions:
@@ -88,7 +95,11 @@ def _all_are(array: Array | None, size: int) -> bool:
 
 
 def activations(sequence: Sequence, usual: tuple[str, ...]) -> list[tuple[Activation, ...]]:
-    """Return the functions of each direction, each with what is clipped before it."""
+    """Return the functions of each direction, each with what is clipped before it.
+
+    What is clipped are sums: the cell, which the third function of an LSTM sees, engines leave as
+    it is.
+    """
     attributes, count = sequence.node.attributes, len(usual)
     names = [name.lower() for name in attributes.get("activations", ())]
     names = names or list(usual) * sequence.directions
@@ -96,7 +107,10 @@ def activations(sequence: Sequence, usual: tuple[str, ...]) -> list[tuple[Activa
     if unknown or len(names) != count * sequence.directions:
         raise NotCoveredError(f"its functions are {', '.join(names)}")
     limit = float(attributes.get("clip", 0.0))
-    found = [_clipped(_ACTIVATIONS[name], limit) for name in names]
+    found = [
+        _clipped(_ACTIVATIONS[name], limit if place % count < _OF_CELL else 0.0)
+        for place, name in enumerate(names)
+    ]
     return [tuple(found[d * count : (d + 1) * count]) for d in range(sequence.directions)]
 
 
@@ -114,7 +128,9 @@ def constant_part(
     what = {_WEIGHTS: "its weight", _RECURRENT: "its recurrent weight", _BIAS: "its bias"}
     if name is None:
         return np.zeros(shape, np.float32)
-    array = builder.constant(name, what.get(place, "its peephole"))
+    array = np.asarray(builder.constant(name, what.get(place, "its peephole")))
+    if array.size != sequence.directions * math.prod(shape):
+        raise NotCoveredError(f"{name!r} has the shape {list(array.shape)}, and none that fits")
     return np.asarray(array[direction]).reshape(shape)
 
 

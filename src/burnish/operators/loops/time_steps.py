@@ -192,7 +192,7 @@ class Unrolled:
         if self.sequence.lengths is None:
             return computed
         reads = [*_times(step), step.unit(computed), step.unit(f"{name}.last")]
-        return step.element(f"{name}.kept", reads, _if_within)
+        return step.element(f"{name}.kept", reads, _kept_behind)
 
     def _within(self, step: StepBuilder, computed: str) -> str:
         """Return what a step gives: zeros behind a row's end."""
@@ -271,6 +271,12 @@ def _before(builder: NestBuilder) -> TileGraph:
 
 def _times(step: StepBuilder) -> list[tuple[str, tuple[Index, ...]]]:
     return [(NOW, (number(0),)), (LENGTHS, (at(step.axes[0]),))]
+
+
+def _kept_behind(now: Expr, length: Expr, new: Expr, last: Expr) -> Expr:
+    """Return a state, old behind a row's end; of a row without any step zeros, as engines do."""
+    begun = _if_within(like(length, 0), length, last, like(last, 0.0))
+    return _if_within(now, length, new, begun)
 
 
 def _if_within(now: Expr, length: Expr, inside: Expr, outside: Expr) -> Expr:
