@@ -19,6 +19,9 @@ from burnish.store import onnx_files
 _SMALL_BYTES = 2_000_000
 
 
+ABSENT = pytest.param(Path("none"), marks=pytest.mark.skip("the folder ../shared is not here"))
+
+
 def _files() -> list[Path]:
     """Return the small models of the folder, from wherever this checkout lies."""
     folders = (parent / "shared" / "data" / "wild" for parent in Path(__file__).resolve().parents)
@@ -33,7 +36,7 @@ def _written(model: ir.Model, path: Path) -> onnx.GraphProto:
 
 
 @pytest.mark.parametrize("cost", ["rules", "off"])
-@pytest.mark.parametrize("file", _files(), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", _files() or [ABSENT], ids=lambda file: file.stem)
 def test_a_second_rewrite_changes_nothing(file: Path, cost: str, tmp_path: Path) -> None:
     options = OptimizeOptions(cost=cost)  # type: ignore[arg-type]
     try:

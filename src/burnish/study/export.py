@@ -36,9 +36,9 @@ from burnish.store.exported import folder_of
 from burnish.store.history import History, HistoryStep
 from burnish.store.interface import Interface
 from burnish.store.stored import StoredModel
-from burnish.study.export_drift import widened, within_roundings
 from burnish.study.export_report import Check, ExportReport, GenerationCheck
 from burnish.study.optimize import optimize_file
+from burnish.study.rounding_drift import widened, within_roundings
 from burnish.zoo.exporting.launch import TIME_LIMIT_S, launch
 from burnish.zoo.exporting.past import Generation
 from burnish.zoo.exporting.request import ExportRequest

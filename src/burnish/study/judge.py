@@ -16,7 +16,7 @@ from burnish.parity.reference import Judged, Reference, run_reference
 from burnish.store import history, onnx_files
 from burnish.store.history import PRUNED, HistoryStep
 from burnish.store.stored import StoredModel
-from burnish.study.export_drift import rounded_run
+from burnish.study.rounding_drift import rounded_run
 
 _KEPT: dict[tuple[str, str], Reference] = {}
 

@@ -48,9 +48,7 @@ def unread(path: Path, known: Callable[[], str]) -> ModelError:
         return ModelError(f"{path}: is {found[0]}", hint=found[1].format(where))
     for begin, what, command in _BY_BEGIN:
         if head.startswith(begin):
-            return ModelError(
-                f"{path}: is {what}", hint=f"unpack it first: {command.format(where)}"
-            )
+            return ModelError(f"{path}: is {what}", hint=f"first: {command.format(where)}")
     return ModelError(
         f"{path}: is in no known trace format (it starts with {head[:24]!r})",
         hint=f"known: {known()}; record one with burnish profile MODEL",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -110,3 +111,17 @@ def inputs_of(graph: TileGraph, seed: int = 0) -> dict[str, Array]:
         else:
             found[name] = random.standard_normal(kind.shape).astype(array_type(kind.dtype))
     return found
+
+
+def drawn(text: str) -> tuple[TileGraph, dict[str, Array]]:
+    """Return a model's nests with constants for all but its first input, and that input."""
+    graph = parsed(text)
+    random = np.random.default_rng(0)
+    arrays = {
+        name: (random.standard_normal(graph.tensors[name].shape) / 8).astype(np.float16)
+        for name in graph.inputs
+    }
+    first = graph.inputs[0]
+    constants = {**graph.constants, **{n: a for n, a in arrays.items() if n != first}}
+    whole = dataclasses.replace(graph, inputs=(first,), constants=constants)
+    return simplify(whole), {first: arrays[first]}

@@ -55,6 +55,17 @@ def no_card(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "NvidiaDriver", refuse)
 
 
+def require_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the compiled folder `c` on an interpreted card; it must give what its model gives."""
+    path = next(folder.glob("*.onnx"))
+    feeds = feeds_of(path)
+    interpreted_card(monkeypatch, folder / "c")
+    with burnish.load(folder / "c", threads=1) as model:
+        found = model.run(feeds)
+    for name, array in reference(path, feeds).items():
+        np.testing.assert_allclose(found[name], array, rtol=4e-3, atol=4e-3)
+
+
 @pytest.mark.parametrize("text", [NETWORK, FEW_ROWS, MIXED])
 def test_a_model_is_compiled_here_and_computes_the_same_there(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -64,13 +75,7 @@ def test_a_model_is_compiled_here_and_computes_the_same_there(
     assert report.parity is None
     assert report.unproven == "no NVIDIA card can be used here: a test"
     assert not (tmp_path / "c" / PROOF).exists()
-    path = next(tmp_path.glob("*.onnx"))
-    feeds = feeds_of(path)
-    interpreted_card(monkeypatch, tmp_path / "c")
-    with burnish.load(tmp_path / "c", threads=1) as model:
-        found = model.run(feeds)
-    for name, array in reference(path, feeds).items():
-        np.testing.assert_allclose(found[name], array, rtol=4e-3, atol=4e-3)
+    require_same(tmp_path, monkeypatch)
 
 
 def test_sums_in_parts_are_two_steps_with_a_tensor_between(
@@ -249,13 +254,7 @@ def test_a_group_whose_kernels_all_spill_is_cut_into_its_nests(
     used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
     assert refused
     assert not used & refused
-    path = next(tmp_path.glob("*.onnx"))
-    feeds = feeds_of(path)
-    interpreted_card(monkeypatch, tmp_path / "c")
-    with burnish.load(tmp_path / "c", threads=1) as model:
-        found = model.run(feeds)
-    for name, array in reference(path, feeds).items():
-        np.testing.assert_allclose(found[name], array, rtol=4e-3, atol=4e-3)
+    require_same(tmp_path, monkeypatch)
 
 
 def test_a_group_none_of_whose_kernels_is_worth_it_keeps_the_best(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,13 +10,11 @@ from hypothesis import strategies as st
 from burnish.codegen.gpu.grouped import FEWEST, by_groups
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.operands import contracts
-from burnish.core.arrays import Array
 from burnish.tile.connect import singles
-from burnish.tile.graph import TileGraph
 from burnish.tile.reference import evaluate
 from burnish.tile.simplify import simplify
 from codegen.gpu.interpreting import run_groups
-from codegen.gpu.models import parsed
+from codegen.gpu.models import drawn
 
 pytestmark = pytest.mark.torch
 
@@ -26,20 +22,6 @@ pytestmark = pytest.mark.torch
 BESIDE = """beside (float16[1,32,5,6] x, float16[32,16,3,3] w, float16[32] b)
     => (float16[1,32,5,6] y, float16[1,32,5,6] z)
     { c = Conv<group=2, pads=[1,1,1,1]>(x, w, b)  r = Relu(c)  y = Add(r, x)  z = Mul(y, y) }"""
-
-
-def drawn(text: str) -> tuple[TileGraph, dict[str, Array]]:
-    """Return a model's nests with constants for all but its first input, and that input."""
-    graph = parsed(text)
-    random = np.random.default_rng(0)
-    arrays = {
-        name: (random.standard_normal(graph.tensors[name].shape) / 8).astype(np.float16)
-        for name in graph.inputs
-    }
-    first = graph.inputs[0]
-    constants = {**graph.constants, **{n: a for n, a in arrays.items() if n != first}}
-    whole = dataclasses.replace(graph, inputs=(first,), constants=constants)
-    return simplify(whole), {first: arrays[first]}
 
 
 def test_a_convolution_of_groups_whose_result_is_given_out_is_a_product() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from unittest import mock
 
 import numpy as np
@@ -17,9 +16,8 @@ from burnish.tile.connect import singles
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.reference import evaluate
-from burnish.tile.simplify import simplify
 from codegen.gpu.interpreting import run_groups
-from codegen.gpu.models import parsed
+from codegen.gpu.models import drawn
 from tile.random_graphs import graphs
 
 pytestmark = pytest.mark.torch
@@ -30,20 +28,6 @@ GATED = """gated (float16[1,8,6,6] x, float16[254,8,1,1] a, float16[254] s, floa
       l, r = Split<axis=1, num_outputs=2>(q)  g = Gelu(l)  h = Mul(g, r)  y = Conv(h, b) }"""
 CUT_ANEW = """cut_anew (float16[16,8] x, float16[8,79] w) => (float16[79,16] y)
     <int64[2] turned = {79, 16}> { m = MatMul(x, w)  t = Reshape(m, turned)  y = Exp(t) }"""
-
-
-def drawn(text: str) -> tuple[TileGraph, dict[str, Array]]:
-    """Return a model's nests with constants for all but its first input, and that input."""
-    graph = parsed(text)
-    random = np.random.default_rng(0)
-    arrays = {
-        name: (random.standard_normal(graph.tensors[name].shape) / 4).astype(np.float16)
-        for name in graph.inputs
-    }
-    first = graph.inputs[0]
-    constants = {**graph.constants, **{n: a for n, a in arrays.items() if n != first}}
-    whole = dataclasses.replace(graph, inputs=(first,), constants=constants)
-    return simplify(whole), {first: arrays[first]}
 
 
 def assert_near(found: dict[str, Array], wanted: dict[str, Array]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from burnish.codegen.gpu.alike import side_by_side
 from burnish.codegen.gpu.chains import reordered
+from burnish.codegen.gpu.grouped import by_groups
 from burnish.codegen.gpu.handover import handed_over
 from burnish.codegen.gpu.merge import merged
 from burnish.codegen.gpu.narrowing import narrowed
@@ -12,9 +13,12 @@ from burnish.codegen.gpu.scales import unscaled
 from burnish.tile.graph import TileGraph
 from burnish.tile.simplify import Fusion, simplify
 
+STEPS = (by_groups, merged, handed_over, unscaled, side_by_side, reordered, narrowed)
+"""In this order: products of groups may be joined, and what is scaled may be a joined one."""
+
 
 def adapted(graph: TileGraph, fusion: Fusion = "element-wise") -> TileGraph:
     """Return a simplified graph with fewer and larger products and sums, whose rows are runs."""
-    for step in (merged, handed_over, unscaled, side_by_side, reordered, narrowed):
+    for step in STEPS:
         graph = step(graph)
     return in_runs(simplify(graph, fusion=fusion))

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from burnish.codegen.gpu import spelling
-from burnish.codegen.gpu.grouped import by_groups
 from burnish.core.arrays import Array
 from burnish.tile.expr import Accumulated, Argument, Call, Expr
 from burnish.tile.graph import Read, TensorType, TileGraph, TileOp, arguments_of, constant_type
@@ -31,7 +30,6 @@ class _Member:
 
 def merged(graph: TileGraph) -> TileGraph:
     """Return the graph with products of one tensor joined; what they gave is still there."""
-    graph = by_groups(graph)
     found: dict[Hashable, list[_Member]] = {}
     for op in graph.ops:
         member = _member(op, graph)

@@ -36,7 +36,7 @@ class Conformer(nn.Module):
         super().__init__()
         self.positions = RelativePositions(width)
         self.layers = nn.ModuleList(
-            Layer(width, heads, feed_forward, kernel) for _ in range(layers)
+            ConformerLayer(width, heads, feed_forward, kernel) for _ in range(layers)
         )
 
     @classmethod
@@ -70,7 +70,7 @@ class RelativePositions(nn.Module):
         return torch.stack([torch.sin(angles), torch.cos(angles)], dim=-1).flatten(start_dim=1)
 
 
-class Layer(nn.Module):
+class ConformerLayer(nn.Module):
     """Half a feed-forward, attention, convolution, half a feed-forward, LayerNorm."""
 
     def __init__(self, width: int, heads: int, feed_forward: int, kernel: int) -> None:

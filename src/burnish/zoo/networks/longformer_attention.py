@@ -30,7 +30,7 @@ class ExportableLongformer(nn.Module):
     def __init__(self, model: Longformer) -> None:
         super().__init__()
         self.embeddings = model.embeddings
-        self.layers = nn.ModuleList(map(Layer, model.encoder.layer))
+        self.layers = nn.ModuleList(map(ExportableLayer, model.encoder.layer))
         self.pooler = model.pooler
         # Layers may differ in reach, and all of them must cut the sequence without a rest.
         self.multiple = math.lcm(*(layer.attention.reach for layer in self.layers))
@@ -90,7 +90,7 @@ def _slot_count(ordinal: Tensor) -> Any:  # noqa: ANN401  (a tensor where one is
     return count
 
 
-class Layer(nn.Module):
+class ExportableLayer(nn.Module):
     """A `LongformerLayer` around the attention below."""
 
     def __init__(self, layer: Longformer) -> None:

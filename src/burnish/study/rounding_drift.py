@@ -1,9 +1,9 @@
-"""Whether a model of 16 bits is what PyTorch computes, where roundings move both far.
+"""How far roundings move a model of 16 bits, and what is forgiven because of that.
 
 Each rounding of f16 costs 2^-11 of a value, and some networks make forty times that of it: then
 no two processors agree within the tolerance of the type, and PyTorch agrees with neither. What
 such a model computes without roundings is known, and how far roundings move it, too: what PyTorch
-gave must be within a few times that.
+gave must be within a few times that, and so must what engines give that are timed.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from burnish.parity.verify import judge, verify_recorded
 from burnish.store import datasets, layout, onnx_files
 from burnish.store.datasets import DataSet
 from burnish.store.stored import StoredModel
-from burnish.study.export_drift import NOTE, rounded_run, within_roundings
+from burnish.study.rounding_drift import NOTE, rounded_run, within_roundings
 
 CANCELLING = """
 <ir_version: 8, opset_import: ["": 18]>
