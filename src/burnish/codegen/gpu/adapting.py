@@ -7,13 +7,23 @@ from burnish.codegen.gpu.chains import reordered
 from burnish.codegen.gpu.grouped import by_groups
 from burnish.codegen.gpu.handover import handed_over
 from burnish.codegen.gpu.merge import merged
+from burnish.codegen.gpu.moments import moments_in_parts
 from burnish.codegen.gpu.narrowing import narrowed
 from burnish.codegen.gpu.runs import in_runs
 from burnish.codegen.gpu.scales import unscaled
 from burnish.tile.graph import TileGraph
 from burnish.tile.simplify import Fusion, simplify
 
-STEPS = (by_groups, merged, handed_over, unscaled, side_by_side, reordered, narrowed)
+STEPS = (
+    by_groups,
+    merged,
+    handed_over,
+    unscaled,
+    side_by_side,
+    moments_in_parts,
+    reordered,
+    narrowed,
+)
 """In this order: products of groups may be joined, and what is scaled may be a joined one."""
 
 

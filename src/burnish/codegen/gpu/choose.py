@@ -75,6 +75,9 @@ SHORT_ROW = 64
 LEAST_TERMS = 128
 """Terms of a part of a sum, at least."""
 
+MOST_SINGLE = 8192
+"""Terms of a row that one program may have at once."""
+
 TURNS = (32, 28, 16, 14, 8, 7, 4)
 """Turns that a program may take down an image."""
 MOST_LANES = 128 * 256
@@ -146,8 +149,8 @@ class GpuPredicted:
             except NoGroupError as error:
                 reason = str(error)
                 continue
-            if found[-1].seconds > most:
-                return f"it would take {found[-1].seconds / most * HOPELESS:.1f} times its parts"
+            if (least := min(each.seconds for each in found)) > most:
+                return f"it would take {least / most * HOPELESS:.1f} times its parts"
         return min(found, key=lambda one: one.seconds, default=reason)
 
     def _apart(self, group: Group, graph: TileGraph) -> float:
@@ -202,6 +205,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
     elif sliding := window_axes(group.ops, group.anchor, places):
         yield from _windows(sliding, math.prod(group.anchor.shape))
     elif any(op.reduced for op in group.ops):
+        yield from _single(group)
         for m in (8, 32, 128, 512):
             yield {"m": m, "warps": 4, "stages": 2}
         yield from _split_rows(group)
@@ -365,6 +369,15 @@ def _split_rows(group: Group) -> Iterator[Settings]:
         fits = [n for n in range(2, 65) if first % n == 0 and programs * n <= MOST_PARTS]
         if programs < FEW * 3 and fits:
             yield {"m": m, "warps": 4, "stages": 2, "split": max(fits)}
+
+
+def _single(group: Group) -> Iterator[Settings]:
+    """Yield settings where each program has one long row, all of it at once."""
+    terms = {_terms(op) for op in group.ops if op.reduced}
+    if math.prod(group.anchor.shape) <= MOST_PARTS and len(terms) == 1:
+        (long,) = terms
+        if LEAST_TERMS < long <= MOST_SINGLE:
+            yield {"m": 1, "warps": min(power_of_two(long // 256), 8), "stages": 1}
 
 
 def _rows(shape: Form) -> Iterator[Settings]:

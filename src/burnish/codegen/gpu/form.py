@@ -13,6 +13,8 @@ from burnish.tile.index import Axis, Index, at, axes_of, substitute
 Places = Mapping[str, tuple[tuple[Index, ...], ...]]
 """Where each tensor is read when the anchor is computed, over the anchor's axes."""
 
+MOST_TAPS = 64
+"""Terms of a window that one thread adds up, where neighbours share none of them."""
 _MOST_PLACES = 64
 """Different places of one tensor that are followed further."""
 
@@ -123,7 +125,7 @@ def window_axes(ops: Sequence[TileOp], anchor: TileOp, places: Places) -> tuple[
     """
     found: dict[Axis, None] = {}
     for op in ops:
-        if op.combine is None or contracts(op) or op.output not in places:
+        if op.combine is None or contracts(op) or op.output not in places or _parts_of_rows(op):
             continue
         parts = [part for read in op.reads for part in read.index]
         slid = [axes_of(part) for part in parts if axes_of(part) & set(op.reduced)]
@@ -132,6 +134,23 @@ def window_axes(ops: Sequence[TileOp], anchor: TileOp, places: Places) -> tuple[
             if any(axis in axes for axes in slid) and own in anchor.spatial and index == at(own):
                 found[own] = None
     return tuple(axis for axis in reversed(anchor.spatial) if axis in found)
+
+
+def _parts_of_rows(op: TileOp) -> bool:
+    """Say whether windows have nothing in common, and more terms than one thread should add up."""
+    own, inner = set(op.spatial), set(op.reduced)
+    if math.prod(axis.extent for axis in op.reduced) <= MOST_TAPS:
+        return False
+    for part in (part for read in op.reads for part in read.index):
+        steps = [abs(step) for atom, step in part.terms if own & axes_of(Index(((atom, 1),)))]
+        taps = [
+            atom.extent * abs(step)
+            for atom, step in part.terms
+            if isinstance(atom, Axis) and atom in inner
+        ]
+        if steps and taps and min(steps) < max(taps):
+            return False
+    return True
 
 
 def phased(shape: Form, counts: Mapping[Axis, int]) -> tuple[Form, dict[Axis, Axis]]:

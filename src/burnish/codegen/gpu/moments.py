@@ -1,0 +1,182 @@
+"""Mean and variance of long rows, in one pass over parts of them.
+
+m = sum_k x[k] / K;  v = sum_k (x[k] - m)^2                                            becomes
+m_p = sum over the p-th part / n;  v_p = sum over the p-th part of (x[k] - m_p)^2      one kernel
+m = sum_p m_p / P;  v = sum_p (v_p + n (m_p - m)^2)                                    for who reads
+
+A norm over a whole image keeps few programs busy, and would read it once for its mean and again
+for the differences from it. A part is short enough for one block, which has it at hand for both;
+each is about its own mean, so nothing is lost where the mean is large and the variance small.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from burnish.codegen.gpu.layout import Order, orders_of
+from burnish.tile.expr import Accumulated, Argument, Call, Constant, Expr, call, renumbered
+from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
+from burnish.tile.index import Axis, Index, at, axes_of, substitute, unflatten
+from burnish.tile.steps.tidy import tidy
+from burnish.tile.steps.unused import regraph
+
+LONG = 4096
+"""Terms above which a row is cut: fewer are one block of a kernel."""
+BUSY = 128
+"""Parts that keep a card busy, those of all rows together."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """The terms of a row as parts of equal size."""
+
+    part: Axis
+    rest: tuple[Axis, ...]
+    """What each part runs over, in the order of memory."""
+    place: Mapping[Axis, Index]
+    """The row's own axes over these."""
+
+    @property
+    def terms(self) -> int:
+        """Return the terms of one part."""
+        return math.prod(axis.extent for axis in self.rest)
+
+
+def moments_in_parts(graph: TileGraph) -> TileGraph:
+    """Return the graph in which long rows have their mean and variance from one pass over parts."""
+    pairs = dict(_pairs(graph))
+    if not pairs:
+        return graph
+    orders = orders_of(graph)
+    ops: list[TileOp] = []
+    merged: dict[str, TileOp] = {}
+    for op in graph.ops:
+        if op.output in pairs:
+            *new, merged[pairs[op.output].output] = _in_parts(op, pairs[op.output], orders)
+            ops += new
+        else:
+            ops.append(merged.get(op.output, op))
+    return regraph(graph, (tidy(op, graph.tensors) for op in ops))
+
+
+def _pairs(graph: TileGraph) -> Iterator[tuple[str, TileOp]]:
+    """Yield nests that average long rows, each with the one that adds up squared differences."""
+    known = {op.output: op for op in graph.ops}
+    for op in graph.ops:
+        for name in op.inputs:
+            mean = known.get(name)
+            if mean is not None and _averages(mean) and _spreads(op, mean):
+                yield name, op
+
+
+def _averages(op: TileOp) -> bool:
+    """Say whether a nest gives the means of few long rows."""
+    terms = math.prod(axis.extent for axis in op.reduced)
+    if op.combine != "sum" or op.body.dtype != "f32" or op.fetches or op.coordinates:
+        return False
+    if terms <= LONG or not op.reads or any(read.guards for read in op.reads):
+        return False
+    match op.finish:
+        case Call("divide", (Accumulated(), Constant(count, _)), "f32"):
+            return count == terms and math.prod(op.shape) <= BUSY
+    return False
+
+
+def _spreads(op: TileOp, mean: TileOp) -> bool:
+    """Say whether a nest adds up the squares of the differences from a mean of the same terms."""
+    if op.combine != "sum" or (op.spatial, op.reduced) != (mean.spatial, mean.reduced):
+        return False
+    match op.body:
+        case Call("multiply", (Call("subtract", (x, Argument(position, _)), _) as one, other), _):
+            own = Read(mean.output, tuple(at(axis) for axis in op.spatial))
+            if one != other or op.reads[position] != own:
+                return False
+            numbers = {each: _position(mean, op.reads[each]) for each in arguments_of(x)}
+            found = {old: new for old, new in numbers.items() if new is not None}
+            return len(found) == len(numbers) and renumbered(x, found) == mean.body
+    return False
+
+
+def _position(op: TileOp, read: Read) -> int | None:
+    return op.reads.index(read) if read in op.reads else None
+
+
+def _in_parts(mean: TileOp, spread: TileOp, orders: Mapping[str, Order]) -> Iterator[TileOp]:
+    """Yield means and spreads of parts, then the mean and the spread of whole rows."""
+    how = _cut(mean, orders)
+    own = (how.part, *mean.spatial)
+    place = tuple(at(axis) for axis in own)
+    reads = tuple(
+        replace(read, index=tuple(substitute(each, how.place) for each in read.index))
+        for read in mean.reads
+    )
+    total = Accumulated("f32")
+    means = replace(
+        mean, output=f"{mean.output}.parts", spatial=own, reads=reads, reduced=how.rest,
+        finish=call("divide", total, Constant(how.terms, "f32")),
+    )  # fmt: skip
+    here = Argument(len(reads), "f32")
+    spreads = replace(
+        means, output=f"{spread.output}.parts", reads=(*reads, Read(means.output, place)),
+        body=_squared(call("subtract", mean.body, here)), finish=None,
+    )  # fmt: skip
+    yield means
+    yield spreads
+    yield replace(
+        mean, reads=(Read(means.output, place),), body=Argument(0, "f32"), reduced=(how.part,),
+        finish=call("divide", total, Constant(how.part.extent, "f32")),
+    )  # fmt: skip
+    yield _merged(spread, mean, means, spreads, how)
+
+
+def _merged(spread: TileOp, mean: TileOp, means: TileOp, spreads: TileOp, how: _Cut) -> TileOp:
+    """Return what adds up the spreads of parts and those of their means."""
+    place = tuple(at(axis) for axis in means.spatial)
+    of_row = Read(mean.output, tuple(at(axis) for axis in mean.spatial))
+    inside, middle, whole = (Argument(number, "f32") for number in range(3))
+    between = _squared(call("subtract", middle, whole))
+    body = call("add", inside, call("multiply", between, Constant(how.terms, "f32")))
+    after = sorted(arguments_of(spread.finish)) if spread.finish else []
+    numbers = {old: new for new, old in enumerate(after, start=3)}
+    reads = (Read(spreads.output, place), Read(means.output, place), of_row)
+    return replace(
+        spread, reads=(*reads, *(spread.reads[old] for old in after)), body=body,
+        reduced=(how.part,), finish=renumbered(spread.finish, numbers) if spread.finish else None,
+    )  # fmt: skip
+
+
+def _squared(expr: Expr) -> Expr:
+    return call("multiply", expr, expr)
+
+
+def _cut(op: TileOp, orders: Mapping[str, Order]) -> _Cut:
+    """Return how a row is cut: runs of memory, short enough for a block, as many as are wanted."""
+    axes = _as_in_memory(op, orders)
+    rows, terms = math.prod(op.shape), math.prod(axis.extent for axis in axes)
+    wanted = max(BUSY / rows, terms / LONG)
+    counts = {
+        math.prod(axis.extent for axis in axes[:whole]) * count: (whole, count)
+        for whole, axis in enumerate(axes)
+        for count in range(1, axis.extent + 1)
+        if axis.extent % count == 0
+    }
+    short = [count for count in counts if terms // count <= LONG] or [max(counts)]
+    parts = min(short, key=lambda count: abs(math.log(count / wanted)))
+    whole, count = counts[parts]
+    part = Axis("part", parts)
+    *outer, last = unflatten(at(part), (*(axis.extent for axis in axes[:whole]), count))
+    cut = axes[whole]
+    inner = Axis(f"{cut.name}.", cut.extent // count)
+    place = dict(zip(axes[:whole], outer, strict=True)) | {cut: last * inner.extent + at(inner)}
+    return _Cut(part, (inner, *axes[whole + 1 :]), place)
+
+
+def _as_in_memory(op: TileOp, orders: Mapping[str, Order]) -> tuple[Axis, ...]:
+    """Return the axes of a row in the order in which the first tensor that is read has them."""
+    read = op.reads[0]
+    order = orders.get(read.tensor) or range(len(read.index))
+    found = [axis for dim in order for axis in axes_of(read.index[dim]) if axis in op.reduced]
+    distinct = tuple(dict.fromkeys(found))
+    return distinct if set(distinct) == set(op.reduced) else op.reduced
