@@ -26,6 +26,7 @@ class Ours:
         from burnish.codegen.gpu.running import allocated
 
         self._folder, self._compiled = folder, compiled
+        self._behind_library = False
         self.steps = [[self._fitted(launch) for launch in each] for each in plan.launches]
         self.tensors = allocated(plan, "cuda")
         for name, tensor in inputs.items():
@@ -39,10 +40,12 @@ class Ours:
         return dataclasses.replace(launch, stages=stages)
 
     def _start(self, launches: Sequence[Any]) -> None:
-        from burnish.codegen.gpu.running import start
+        from burnish.codegen.gpu.running import by_library, start
 
         for launch in launches:
-            start(launch, self.tensors, self._folder)
+            # as the runtime does it: nothing starts early behind what a library does
+            start(launch, self.tensors, self._folder, early=not self._behind_library)
+            self._behind_library = by_library(launch)
 
     def __call__(self) -> tuple[Tensor, ...]:
         """Start every launch; return the outputs."""

@@ -7,15 +7,17 @@ freeing twice, work in a stream while it is captured that cannot be captured.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.cuda.driver import NO_MEMORY, Device, DriverError, Start
+from burnish.cuda.library import LibraryProduct
 
 FakeKernel = Callable[..., None]
 """Takes the grid, then the memory behind each pointer as bytes, up to the end of its allocation."""
@@ -53,6 +55,8 @@ class FakeDriver:
         """Of each launch, whether it may begin before the one ahead of it has ended."""
         self.refuses: dict[str, DriverError] = {}
         """What the next call of a name raises."""
+        self.library = False
+        """Whether there is one that forms products."""
         self._memory: dict[int, Array] = {}
         self._pinned: dict[int, Array] = {}
         self._streams: dict[int, FakeStream] = {1: FakeStream(1)}
@@ -125,6 +129,38 @@ class FakeDriver:
         assert all(size >= 1 for size in start.grid)
         self.early.append(start.early)
         self._put(stream, f"launch {entry}", lambda: self._start(entry, start))
+
+    def multiplies(self, product: LibraryProduct) -> bool:
+        self._called("multiplies")
+        return self.library
+
+    def multiply(
+        self, product: LibraryProduct, addresses: Sequence[int], stream: FakeStream
+    ) -> None:
+        assert self.library
+        self._put(stream, "multiply", lambda: self._multiplied(product, addresses))
+
+    def _multiplied(self, product: LibraryProduct, addresses: Sequence[int]) -> None:
+        """Form a product as the library would."""
+
+        def matrix(place: int, rows: int, columns: int) -> Array:
+            kind = array_type(product.dtype)
+            base = self._base(addresses[place])
+            assert base is not None
+            whole = self._memory[base][addresses[place] - base :]
+            return whole[: rows * columns * kind.itemsize].view(kind).reshape(rows, columns)
+
+        rows, columns, terms = product.rows, product.columns, product.terms
+        right = (columns, terms) if product.turned else (terms, columns)
+        b = matrix(product.right, *right).astype(np.float32)
+        total = matrix(product.left, rows, terms).astype(np.float32) @ (
+            b.T if product.turned else b
+        )
+        if product.offsets is not None:
+            total += matrix(product.offsets, 1, columns)
+        if product.added is not None:
+            total += matrix(product.added, rows, columns)
+        matrix(product.result, rows, columns)[...] = total
 
     def new_stream(self) -> FakeStream:
         self._called("new_stream")

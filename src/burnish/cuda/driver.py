@@ -6,9 +6,12 @@ stream is only put in line there. What fails raises `DriverError`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from burnish.cuda.library import LibraryProduct
 
 Module = Any
 Function = Any
@@ -108,6 +111,12 @@ class Driver(Protocol):
 
     def launch(self, function: Function, start: Start, stream: Stream) -> None:
         """Start a kernel."""
+
+    def multiplies(self, product: LibraryProduct) -> bool:
+        """Say whether there is a library here that forms a product on this card."""
+
+    def multiply(self, product: LibraryProduct, addresses: Sequence[int], stream: Stream) -> None:
+        """Let the library form a product, over the pointers of the kernel in whose place it is."""
 
     def new_stream(self) -> Stream:
         """Return a line of work that waits for no other."""

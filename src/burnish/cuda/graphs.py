@@ -41,9 +41,17 @@ class Line:
     """Puts a plan's steps in line, on any addresses of inputs and outputs."""
 
     def __init__(
-        self, driver: Driver, plan: DevicePlan, loaded: LoadedKernels, memory: Memory
+        self,
+        driver: Driver,
+        plan: DevicePlan,
+        loaded: LoadedKernels,
+        memory: Memory,
+        *,
+        library: bool = True,
     ) -> None:
+        """`library`: whether one may form products; all that it touches must lie on the card."""
         self._driver = driver
+        self._by_library = loaded.by_library if library else frozenset()
         self._plan = plan
         self._loaded = loaded
         self._programs = memory.programs
@@ -130,7 +138,7 @@ class Line:
                 if size := self._plan.buffers[source].bytes:
                     self._driver.copy(addresses[target], addresses[source], size, stream)
             case CubinStep():
-                self._start(step, addresses, stream, behind_kernel=isinstance(ahead, CubinStep))
+                self._start(step, addresses, stream, behind_kernel=self._is_kernel(ahead))
 
     def close(self) -> None:
         """Free the graphs."""
@@ -149,6 +157,9 @@ class Line:
             raise
         return self._driver.end_capture(own)
 
+    def _is_kernel(self, step: CubinStep | Copy | None) -> bool:
+        return isinstance(step, CubinStep) and step.kernel not in self._by_library
+
     def _start(
         self, step: CubinStep, addresses: Addresses, stream: Stream, *, behind_kernel: bool
     ) -> None:
@@ -156,6 +167,10 @@ class Line:
             if size := self._plan.buffers[name].bytes:
                 self._driver.zero(addresses[name], size, stream)
         kernel, function = self._loaded.kernels[step.kernel], self._loaded.functions[step.kernel]
+        if kernel.library is not None and step.kernel in self._by_library:
+            places = [addresses[name] for name in step.arguments]
+            self._driver.multiply(kernel.library, places, stream)
+            return
         behind = (self._programs if kernel.program_bytes else 0, 0, 0, 0)[: kernel.trailing]
         given = (*(addresses[name] for name in step.arguments), *behind)
         early = kernel.early and behind_kernel and not step.zeroed

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from burnish.core import records
 from burnish.core.backends import BACKENDS
+from burnish.cuda.library import LibraryProduct
 
 THREADS_PER_WARP = 32
 
@@ -26,6 +29,8 @@ class TritonSource:
     """The element type behind each of the function's parameters."""
     warps: int
     stages: int
+    library: LibraryProduct | None = None
+    """What a library forms in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ class CubinKernel:
     """The version of the instruction set that it came from."""
     early: bool = False
     """Whether it waits for kernels ahead of it, and may be started before they have ended."""
+    library: LibraryProduct | None = None
+    """What a library forms in its place, where there is one that can."""
 
     @property
     def threads(self) -> int:
@@ -86,12 +93,16 @@ _SETTINGS = "# burnish: "
 """What begins the line of a text that says how it is compiled."""
 
 
-def settings_line(pointers: Sequence[str], warps: int, stages: int) -> str:
+def settings_line(
+    pointers: Sequence[str], warps: int, stages: int, library: LibraryProduct | None = None
+) -> str:
     """Return a line of a kernel's text that says how it is compiled.
 
     So a text is all that must be kept of a kernel, and equal texts are equal kernels.
     """
-    found = {"pointers": list(pointers), "warps": warps, "stages": stages}
+    found: dict[str, Any] = {"pointers": list(pointers), "warps": warps, "stages": stages}
+    if library is not None:
+        found["library"] = records.encode(library)
     return _SETTINGS + json.dumps(found)
 
 
@@ -101,7 +112,10 @@ def source_of(name: str, text: str) -> TritonSource:
     if len(lines) != 1:
         raise ValueError(f"{name}: has {len(lines)} lines that begin with {_SETTINGS!r}, not one")
     found = json.loads(lines[0].removeprefix(_SETTINGS))
-    return TritonSource(name, text, tuple(found["pointers"]), found["warps"], found["stages"])
+    told = found.get("library")
+    library = records.decode(LibraryProduct, told) if told is not None else None
+    pointers = tuple(found["pointers"])
+    return TritonSource(name, text, pointers, found["warps"], found["stages"], library)
 
 
 def capability_of(architecture: str) -> tuple[int, int]:

@@ -39,6 +39,12 @@ class LoadedKernels:
             self._check(kernel)
         with driver.current():
             self.functions = {name: self._load(name, code[name]) for name in kernels}
+            self.by_library = frozenset(
+                name
+                for name, kernel in kernels.items()
+                if kernel.library is not None and driver.multiplies(kernel.library)
+            )
+            """Those in whose place the library here forms a product."""
 
     def close(self) -> None:
         """Let the card forget them."""

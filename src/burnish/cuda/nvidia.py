@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 from burnish.core.errors import MissingCapabilityError
+from burnish.cuda.cublas import Cublas, open_cublas
 from burnish.cuda.driver import (
     NO_DEVICE,
     Device,
@@ -19,6 +20,7 @@ from burnish.cuda.driver import (
     Start,
     Stream,
 )
+from burnish.cuda.library import LibraryProduct
 
 Bindings = Any
 """The module `cuda.bindings.driver`: it has no types."""
@@ -157,6 +159,19 @@ class NvidiaDriver:
         attribute.value.programmaticStreamSerializationAllowed = 1
         config.attrs, config.numAttrs = [attribute], 1
         return config
+
+    def multiplies(self, product: LibraryProduct) -> bool:
+        """Say whether cuBLASLt is here, and forms a product on this card."""
+        return self._library is not None and self._library.knows(product)
+
+    def multiply(self, product: LibraryProduct, addresses: Sequence[int], stream: Stream) -> None:
+        """Let cuBLASLt form a product, over the pointers of the kernel in whose place it is."""
+        assert self._library is not None
+        self._library.multiply(product, addresses, int(stream))
+
+    @cached_property
+    def _library(self) -> Cublas | None:
+        return open_cublas()
 
     def new_stream(self) -> Stream:
         """Return a line of work that waits for no other."""

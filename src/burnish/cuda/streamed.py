@@ -83,7 +83,8 @@ class StreamedExecutable:
             undo.callback(driver.free_pinned, self._pinned)
             self._streams = tuple(driver.new_stream() for _ in range(3))
             undo.pop_all()
-        self._line = Line(driver, plan, loaded, Memory(0, self._card + self._block.end, 0))
+        behind = Memory(0, self._card + self._block.end, 0)
+        self._line = Line(driver, plan, loaded, behind, library=False)
         self._timetable = timetable(self._work, self.residency)
         self._events = [driver.new_event() for _ in range(self._timetable.events + 1)]
         self._addresses = tuple(map(self._places, self._work.steps, self._timetable.steps))

@@ -116,6 +116,7 @@ def _kernel(source: TritonSource, compiled: Any) -> CubinKernel:  # noqa: ANN401
         toolkit=".".join(map(str, found.toolkit or ())),
         ptx=_first(r"^\.version (\S+)", ptx),
         early=_WAITS in ptx,
+        library=source.library,
     )
 
 

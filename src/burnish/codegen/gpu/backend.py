@@ -255,7 +255,7 @@ def _emitted(
     outputs = (*launch.outputs, *(name for name in launch.scratch if name not in known))
     zeroed = frozenset(arguments.index(name) for name in launch.zeroed)
     said, _, code = launch.source.partition("\n\n")
-    settled = settings_line(launch.dtypes, launch.warps, launch.stages)
+    settled = settings_line(launch.dtypes, launch.warps, launch.stages, launch.library)
     code = code.replace(f"def {launch.name}(", f"def {UNNAMED}(")
     pointers = dict(zip(arguments, launch.dtypes, strict=True))
     return EmittedKernel(

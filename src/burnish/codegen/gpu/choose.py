@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from burnish.codegen.gpu.blocks import power_of_two
 from burnish.codegen.gpu.form import Form, form, places_of, window_axes
 from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, splittable, written
+from burnish.codegen.gpu.library import BY_LIBRARY
 from burnish.codegen.gpu.operands import LEAST, contracts, multiplies_f32
 from burnish.codegen.gpu.price import Price, price
 from burnish.codegen.schedule import Choice
@@ -56,10 +57,16 @@ DEEP = 2048
 """Terms from which on fewer warps with more loads in flight multiply faster (68 against 70 us).
 With fewer they do not (96 against 77), and blocks of 128 by 256 never do (79 against 77)."""
 
+LIBRARY_BLOCK: Settings = {"m": 128, "n": 128, "k": 64, "warps": 8, "stages": 3}
+"""Of the kernel that does without a library, where there is none."""
+LIBRARY_TERMS = 256
+"""Terms of a product for which a library is asked; shorter ones wait for memory anyway."""
+
 NARROW = 32
 """Columns of a product up to which a block has more rows."""
 HOPELESS = 2.0
-"""Times its nests' own seconds that a group may take before no other blocks are tried."""
+"""Times its nests' own seconds that a group may take before no other blocks are tried; the best of
+those that were is taken, if it is below that."""
 FEW = 100
 """Programs that leave multiprocessors idle: sums are formed in parts, or blocks get smaller."""
 MOST_SPLIT = 200
@@ -77,7 +84,6 @@ LEAST_TERMS = 128
 
 MOST_SINGLE = 8192
 """Terms of a row that one program may have at once."""
-
 TURNS = (32, 28, 16, 14, 8, 7, 4)
 """Turns that a program may take down an image."""
 MOST_LANES = 128 * 256
@@ -149,9 +155,12 @@ class GpuPredicted:
             except NoGroupError as error:
                 reason = str(error)
                 continue
-            if (least := min(each.seconds for each in found)) > most:
-                return f"it would take {least / most * HOPELESS:.1f} times its parts"
-        return min(found, key=lambda one: one.seconds, default=reason)
+            if found[-1].seconds > most:
+                break
+        best = min(found, key=lambda one: one.seconds, default=None)
+        if best is None or best.seconds <= most:
+            return best or reason
+        return f"it would take {best.seconds / most * HOPELESS:.1f} times its parts"
 
     def _apart(self, group: Group, graph: TileGraph) -> float:
         """Return what the nests of a group take by themselves; nobody knows of a single one."""
@@ -198,6 +207,8 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         yield {}
     elif shape.multiplies:
         scalar = target.precision == "ieee" and any(map(multiplies_f32, group.ops))
+        if target.approximate and len(group.ops) == 1 and _fills(shape, group.ops, LIBRARY_TERMS):
+            yield {**LIBRARY_BLOCK, BY_LIBRARY: 1}
         yield from _products(shape, group.ops, scalar=scalar)
         yield from _split(group, target)
     elif shape.whole:
@@ -267,13 +278,13 @@ def _products(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[S
         yield {"m": LEAST, "n": widest, "k": 32, "warps": 4, "stages": 3}
 
 
-def _fills(shape: Form, ops: Sequence[TileOp]) -> bool:
-    """Say whether a group is one product of many terms, with large blocks for a whole card."""
+def _fills(shape: Form, ops: Sequence[TileOp], least: int = DEEP) -> bool:
+    """Say whether a group is one product of so many terms, with large blocks for a whole card."""
     rows, columns, batch = shape.counts
     products = [op for op in ops if contracts(op)]
     if len(products) != 1 or shape.whole or rows * columns * batch < 128 * 128 * 2 * FEW:
         return False
-    return _terms(products[0]) >= DEEP
+    return _terms(products[0]) >= least
 
 
 def _chains(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[ProductBlock]:

@@ -92,7 +92,7 @@ def _shared_bytes(architecture: str) -> int:
 
 def _with_fewer_stages(source: TritonSource) -> TritonSource:
     old, new = (
-        settings_line(source.pointers, source.warps, stages)
+        settings_line(source.pointers, source.warps, stages, source.library)
         for stages in (source.stages, source.stages - 1)
     )
     return replace(source, text=source.text.replace(old, new), stages=source.stages - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, ProgramStart, power_of_two
@@ -21,6 +21,7 @@ from burnish.codegen.gpu.form import (
 )
 from burnish.codegen.gpu.guards import Bind, ranges
 from burnish.codegen.gpu.launch import WAITS, Launch, first_lines
+from burnish.codegen.gpu.library import BY_LIBRARY, by_library
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.patches import patch_of, turning
 from burnish.codegen.gpu.tally import Tally
@@ -113,6 +114,9 @@ def written(
         if math.prod(anchor.shape):
             own = _adding(anchor) if summing else settings
             result.append(_written(part, own, types, target, frozenset(graph.constants)))
+    if BY_LIBRARY in settings:
+        launch = by_library(group, result[0].launch, graph.tensors, target.orders)
+        result[0] = replace(result[0], launch=launch)
     return tuple(result)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from burnish.cuda.library import LibraryProduct
+
 WAITS = "tl.extra.cuda.gdc_wait()"
 """What a kernel does first that is started while the one before it still runs: it waits until that
 one has ended. So only its start lies beside the end of another."""
@@ -53,6 +55,8 @@ class Launch:
     """Short-lived buffers on the device by name, in bytes; pointers behind the arguments."""
     zeroed: tuple[str, ...] = ()
     """Those of scratch and outputs that must be zero before the launch."""
+    library: LibraryProduct | None = None
+    """What a library forms in its place, where there is one."""
 
     @property
     def early(self) -> bool:

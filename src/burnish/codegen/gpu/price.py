@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from burnish.codegen.gpu.kernel import Written
 from burnish.core.tensors import BITS
+from burnish.cuda.library import LibraryProduct
 from burnish.hw.spec import HardwareSpec
 from burnish.tile.graph import TensorType
 
@@ -52,6 +53,9 @@ MOST_UNROLLED = 2048
 """Multiplications of a thread in one step of a kernel's products, without tensor cores: Triton
 spells them all out. Twice as many spill (128 by 64 by 64 in four warps: 10 us predicted, 72 taken),
 eight times as many took minutes to compile and 80 times what was predicted."""
+LIBRARY_SHARES = ((2048, 0.71), (0, 0.65))
+"""Terms from which on cuBLASLt reaches a share of the tensor cores' peak (572 to 639 TFLOP/s with
+768 terms, 698 with 3,072, an H200)."""
 OWN_REGISTERS = 40
 """Registers of a thread that hold addresses and counters."""
 
@@ -76,6 +80,8 @@ def price(
     written: Written, types: Mapping[str, TensorType], hw: HardwareSpec, precision: str = "ieee"
 ) -> Price:
     """Return what a launch should take."""
+    if written.launch.library is not None:
+        return _library_price(written, written.launch.library, types, hw)
     tally, programs = written.tally, written.programs
     threads = 32 * written.launch.warps
     per_thread = OWN_REGISTERS + (1.5 * tally.widest + 0.6 * tally.held) / threads
@@ -110,6 +116,22 @@ def price(
         busy + launch_s, product_s, lane_s, l2_s, memory_s, latency_s, launch_s,
         spills, moved,
     )  # fmt: skip
+
+
+def _library_price(
+    written: Written, product: LibraryProduct, types: Mapping[str, TensorType], hw: HardwareSpec
+) -> Price:
+    """Return what a library should take for a product that fills a card."""
+    share = next(share for terms, share in LIBRARY_SHARES if product.terms >= terms)
+    flops = 2.0 * product.rows * product.columns * product.terms
+    product_s = flops / (hw.peak_flops_per_s[product.dtype] * share)
+    moved = _memory_bytes(written, types)
+    memory_s = moved / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
+    added = product.rows * product.columns * BITS[product.dtype] / 8 if product.added else 0.0
+    added_s = added / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
+    launch_s = hw.launch_overhead_s + RAMP_S
+    seconds = max(product_s + added_s, memory_s) + launch_s
+    return Price(seconds, product_s, 0.0, 0.0, memory_s, 0.0, launch_s, False, moved)
 
 
 def _product_rate(hw: HardwareSpec, dtype: str, precision: str) -> float:

@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from burnish.codegen.gpu.sequence import Sequenced
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.tensors import BITS
+from burnish.cuda.cublas import Cublas, open_cublas
 
 Tensor = Any
 """A torch tensor: torch is not installed everywhere."""
@@ -53,11 +55,38 @@ def start(
     names = (*launch.arguments, *launch.scratch)
     for name in launch.zeroed:
         tensors[name].zero_()
+    if by_library(launch):
+        _multiply(launch, tensors)
+        return
     kernel = loaded(launch, folder)
     options = {"num_warps": launch.warps, "num_stages": launch.stages}
     if early and launch.early:
         options["launch_pdl"] = True
     kernel[launch.grid](*(tensors[name] for name in names), **options)
+
+
+def by_library(launch: Launch) -> bool:
+    """Say whether the library here forms a product in a kernel's place."""
+    library = _library()
+    return launch.library is not None and library is not None and library.knows(launch.library)
+
+
+def _multiply(launch: Launch, tensors: Mapping[str, Tensor]) -> None:
+    import torch
+
+    library = _library()
+    assert library is not None
+    assert launch.library is not None
+    places = [tensors[name].data_ptr() for name in launch.arguments]
+    library.multiply(launch.library, places, torch.cuda.current_stream().cuda_stream)
+
+
+@cache
+def _library() -> Cublas | None:
+    """Return the library for torch's card; None: there is no card, or no library."""
+    import torch
+
+    return open_cublas() if torch.cuda.is_available() else None
 
 
 def allocated(plan: Sequenced, device: str) -> dict[str, Tensor]:

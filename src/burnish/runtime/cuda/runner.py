@@ -11,6 +11,7 @@ from burnish.core.backends import device_name
 from burnish.cuda.cubin import code_findings
 from burnish.cuda.driver import Driver
 from burnish.cuda.kernel import CubinKernel, runs_on
+from burnish.cuda.library import product_findings
 from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.nvidia import NvidiaDriver
 from burnish.runtime.cuda.card_memory import CardMemory
@@ -71,7 +72,7 @@ def call_findings(code: CudaCode, table: KernelTable) -> Iterator[str]:
         if name not in code.kernels or PurePosixPath(name).name != name:
             yield f"tells nothing of the kernel {name!r}"
             continue
-        pointers = code.kernels[name].pointers
+        pointers, library = code.kernels[name].pointers, code.kernels[name].library
         for call in calls:
             types = tuple(each.dtype for each in call.arguments)
             launch = launch_from(call.launch)
@@ -81,6 +82,8 @@ def call_findings(code: CudaCode, table: KernelTable) -> Iterator[str]:
                 yield f"{name!r} takes {len(pointers)} pointers, and is given another number"
             if max(launch.zeroed, default=0) >= len(pointers):
                 yield f"{name!r} wants memory to be zero that it is not given"
+            for finding in product_findings(library, call.arguments) if library else ():
+                yield f"{name!r}: {finding}"
 
 
 @dataclass(slots=True)
