@@ -189,8 +189,18 @@ def test_a_model_of_bf16_is_compiled_as_it_is(
         ),
         (
             ["-p", "int8", "--target", "sm_90"],
-            "-p int8 is for --target cpu: kernels for cards compute in the types of the model",
-            "rewrite it first: burnish optimize MODEL -p fp16 --target cuda -o HALF.onnx",
+            "kernels for cards multiply in fp32, tf32, fp16 and bf16, not in int8",
+            "write -p tf32 or -p fp16 or -p bf16, or leave -p away",
+        ),
+        (
+            ["-p", "tf32"],
+            "kernels for CPUs multiply in fp32, bf16 and int8, not in tf32",
+            "write -p bf16 or -p int8, or leave -p away",
+        ),
+        (
+            ["-p", "tf32", "--target", "sm_90", "--bundle", "b"],
+            "--bundle and --timings are for products as the model has them, not for -p tf32",
+            "leave them out, or -p tf32",
         ),
     ],
 )

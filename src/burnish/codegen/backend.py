@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 
 from burnish.core.arrays import Array
 from burnish.core.backends import device_name
+from burnish.core.errors import MissingCapabilityError
 from burnish.runtime.runner import half
 from burnish.tile.candidates import Ranking, Space, candidates
 from burnish.tile.channels_last import layouts
@@ -127,6 +128,13 @@ class Backend(Protocol):
     def plain_sums(self) -> Backend:
         """Return the same back end, which computes every sum as the model has it."""
         return self
+
+    def multiplying(self, mode: str) -> Backend:
+        """Return the same back end, which multiplies f32 in a mode of `core.precisions.MODES`."""
+        raise MissingCapabilityError(
+            f"kernels for {self.target} multiply f32 as it is, not in {mode}",
+            hint="leave -p away, or compile for a card: --target sm_90",
+        )
 
     def refusal(self, group: Group, graph: TileGraph) -> str | None:
         """Return why a group can have no kernel, and is left to ONNX Runtime; None: it can."""

@@ -27,6 +27,7 @@ from burnish.core.backends import DEFAULT_TARGET
 from burnish.core.errors import BurnishError, MissingCapabilityError
 from burnish.core.files import Kind
 from burnish.core.hashing import value_key
+from burnish.core.precisions import MODES
 from burnish.runtime.load import LoadedModel, load, open_folder
 from burnish.store import onnx_files
 from burnish.store.compiled import is_compiled
@@ -55,7 +56,10 @@ def compiled_for(source: ModelSource, shapes: Mapping[str, tuple[int, ...]]) -> 
     in the user's cache; one that is there but damaged is made again.
     """
     backend = open_backend(source.target, source.threads)
+    if source.precision in MODES:
+        backend = backend.multiplying(source.precision)
     key = {
+        "precision": source.precision,
         "content": onnx_files.content_key(source.stored.onnx),
         "shapes": {name: list(shape) for name, shape in shapes.items()},
         "threads": source.threads,

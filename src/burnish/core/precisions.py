@@ -29,6 +29,11 @@ def precision_named(text: str) -> str:
     return _ALSO_WRITTEN.get(name, _SHOWN.get(name, name))
 
 
+def shown_as(element: str) -> str:
+    """Return what people are shown for tensors of a type: f16 is fp16."""
+    return _SHOWN.get(element, element)
+
+
 def element_type(text: str) -> str:
     """Return what tensors of a precision are called, however it is written: `fp16` is f16."""
     name = precision_named(text)

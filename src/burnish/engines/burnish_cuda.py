@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from burnish.core.errors import MissingCapabilityError
+from burnish.core.precisions import MODES
 from burnish.engines.base import ENGINES, Availability, EngineOptions
 from burnish.engines.burnish_engine import Burnish
 from burnish.engines.fallback import accepted, level_notes, precision_notes
@@ -25,6 +26,7 @@ class BurnishCuda(Burnish):
 
     name = "burnish-cuda"
     target = "cuda"
+    modes = MODES
     packages: Mapping[str, str] = MappingProxyType(
         {"triton": "triton", "cuda": "cuda-bindings", "onnxruntime": "onnxruntime"}
     )

@@ -47,6 +47,8 @@ class Burnish:
     needs_torch_source = False
     target = "cpu"
     """What models are compiled for when they are fed."""
+    modes: tuple[str, ...] = ()
+    """How else f32 can be multiplied if it is asked for."""
     packages: Mapping[str, str] = MappingProxyType(
         {"llvmlite": "llvmlite", "onnxruntime": "onnxruntime"}
     )
@@ -81,10 +83,15 @@ class Burnish:
         from burnish.codegen.cached import ModelSource
 
         loaded = onnx_files.read(model.onnx)
-        precision = arithmetic_type(loaded)
+        precision = self._arithmetic(arithmetic_type(loaded), options)
         source = ModelSource(model, loaded, precision, threads, self.target)
         facts = SessionFacts(self.target, precision, threads, self._notes(options, precision))
         return BurnishSession(_Compiling(source), facts)
+
+    def _arithmetic(self, own: str, options: EngineOptions) -> str:
+        """Return what a model of some type is computed in: that, or how cards multiply f32."""
+        asked = options.precision
+        return asked if asked in self.modes and own == "f32" else own
 
     def _check_folder(self, told: CompiledModel, folder: Path) -> None:
         """Raise if a folder is for other devices than the engine; this one takes any."""

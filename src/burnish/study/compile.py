@@ -75,6 +75,8 @@ class CompileRequest:
     """The most of a card's memory that a plan may take; None: what is free there."""
     fusion: Fusion = "full"
     skip_dot: bool = False
+    mode: str | None = None
+    """How f32 is multiplied, of `core.precisions.MODES`; None: as it is."""
     winograd: bool = True
     """Whether convolutions may be computed in blocks."""
     up_to: str | None = None
@@ -170,9 +172,10 @@ class _Work:
     def __init__(self, request: CompileRequest, loaded: ir.Model, progress: Progress) -> None:
         self.threads = request.threads or default_threads()
         found = open_backend(request.target, self.threads)
-        self.backend = found if request.winograd else found.plain_sums()
+        found = found if request.winograd else found.plain_sums()
+        self.backend = found if request.mode is None else found.multiplying(request.mode)
         self.absent = _absent(self.backend)
-        precision, device = arithmetic_type(loaded), self.backend.device
+        precision, device = request.mode or arithmetic_type(loaded), self.backend.device
         told = about(request.model, loaded, precision, device, request.words)
         compiler, _, version = self.backend.compiler.rpartition(" ")
         self.about: About = dataclasses.replace(told, versions={**told.versions, compiler: version})
@@ -294,7 +297,8 @@ class _Work:
             return ()
         feeds = tuple(each for sizes in self._proven_sizes() for each in self._feeds(sizes))
         compiled = dataclasses.replace(self._request.model, compiled=draft)
-        candidate = JudgedSubject(compiled, ENGINE, EngineOptions(threads=self.threads))
+        options = EngineOptions(threads=self.threads, precision=self._request.mode)
+        candidate = JudgedSubject(compiled, ENGINE, options)
         parity = self._compared(candidate, feeds)
         if not parity.passed:
             raise RejectedError(

@@ -10,6 +10,7 @@ from pathlib import Path
 from burnish.codegen.open_size import ClosedSizeError
 from burnish.core.backends import DEFAULT_TARGET, target_named
 from burnish.core.errors import UsageError
+from burnish.core.precisions import MODES
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.sizes import usual
 from burnish.feeds import dimension
@@ -22,7 +23,7 @@ from burnish.store.interface import ANY_RANK
 from burnish.store.stored import StoredModel
 from burnish.study import exporting
 from burnish.study.compile import CompileRequest, compile_model
-from burnish.study.compile_numbers import quantised, require_precision
+from burnish.study.compile_numbers import is_rewritten, quantised, require_precision
 from burnish.study.compile_report import CompileReport
 from burnish.study.given import model_of
 from burnish.study.requests.line import line
@@ -44,10 +45,10 @@ def answer(asked: CompileCommand, *, progress: Progress = SILENT) -> CompileRepo
     if not given:
         _require_sizes(model, asked)
     rewritten = None
-    if precision is not None:
+    if precision is not None and is_rewritten(model, precision):
         rewritten = quantised(model, asked, precision, progress)
         model = layout.stored(rewritten.target)
-    request = _request(asked, model, given)
+    request = _request(asked, model, given, precision if precision in MODES else None)
     try:
         report = compile_model(request, progress=progress)
     except ClosedSizeError as error:
@@ -104,11 +105,14 @@ def _closed(asked: CompileCommand) -> str:
     return f"compile a plan for each size: {line(replace(asked, up_to=None, shape=each))}"
 
 
-def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]) -> CompileRequest:
+def _request(
+    asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...], mode: str | None
+) -> CompileRequest:
     """Return what is to be compiled, and how."""
     words = [] if asked.target == DEFAULT_TARGET else [f"--target {shlex.quote(asked.target)}"]
     words += [f"--device-memory {asked.device_memory}"] if asked.device_memory else []
     words += [] if asked.fusion == "full" else [f"--fusion {asked.fusion}"]
+    words += [f"--precision {mode}"] if mode else []
     words += ["--skip-dot"] if asked.skip_dot else []
     words += [] if asked.winograd else ["--no-winograd"]
     words += [f"--up-to {shlex.quote(asked.up_to)}"] if asked.up_to else []
@@ -127,6 +131,7 @@ def _request(asked: CompileCommand, model: StoredModel, given: tuple[Feeds, ...]
         device_memory_bytes=asked.device_memory,
         fusion=asked.fusion,
         skip_dot=asked.skip_dot,
+        mode=mode,
         winograd=asked.winograd,
         up_to=asked.up_to,
         candidates=asked.topk,

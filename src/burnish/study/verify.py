@@ -9,6 +9,7 @@ from pathlib import Path
 
 from burnish.core.backends import BACKENDS, DEFAULT_TARGET, backend_of
 from burnish.core.errors import CheckFailedError, UsageError
+from burnish.core.precisions import MODES
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.base import EngineOptions
 from burnish.parity import request as parity
@@ -31,7 +32,8 @@ def answer(asked: VerifyCommand, *, progress: Progress = SILENT) -> VerifyReport
     """Return how far the two are apart, tensor by tensor, and whether that is allowed."""
     _refuse_a_model_as_engine(asked)
     reference, *others = models_of([asked.model, asked.candidate], asked.store, asked.trust_factory)
-    engine, sizes = _runs(others[0] if others else reference, asked)
+    judged = others[0] if others else reference
+    engine, sizes = _runs(judged, asked)
     request = VerifyRequest(
         reference=reference,
         candidate=others[0] if others else None,
@@ -44,7 +46,7 @@ def answer(asked: VerifyCommand, *, progress: Progress = SILENT) -> VerifyReport
         padding=asked.padding,
         data=path(asked.data),
         recorded=asked.recorded,
-        tolerances=Tolerances(asked.tolerance, asked.atol, asked.rtol),
+        tolerances=Tolerances(asked.tolerance or _mode(judged), asked.atol, asked.rtol),
         bisect=asked.bisect,
         budget_s=asked.budget or 0.0,
     )
@@ -75,6 +77,14 @@ def _runs(candidate: StoredModel, asked: VerifyCommand) -> tuple[str, tuple[Size
 def _engine_of(compiled: Path) -> str:
     """Return the engine that runs a compiled folder; one without kernels runs anywhere."""
     return backend_of(folder.read_table(compiled).target or DEFAULT_TARGET).engine
+
+
+def _mode(candidate: StoredModel) -> str | None:
+    """Return how a folder multiplies f32 where that was asked for when it was compiled."""
+    if candidate.compiled is None:
+        return None
+    precision = folder.read(candidate.compiled).about.precision
+    return precision if precision in MODES else None
 
 
 def require(asked: VerifyCommand, report: VerifyReport) -> None:

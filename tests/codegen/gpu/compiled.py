@@ -29,6 +29,10 @@ MIXED = """mixed (float[6,96] x) => (float[6,4] y)
 { a = Relu(x) t, i = TopK(a, four) y = Exp(t) }"""
 """Something between two kernels that has none."""
 
+PERCEPTRON = """perceptron (float[32,48] x) => (float[32,24] y)
+{ h = MatMul(x, entry) i = Relu(h) y = MatMul(i, exit) }"""
+"""Products of f32."""
+
 
 def constants() -> dict[str, Array]:
     random = np.random.default_rng(0)
@@ -36,7 +40,11 @@ def constants() -> dict[str, Array]:
     def halves(*shape: int) -> Array:
         return (0.3 * random.standard_normal(shape)).astype(np.float16)
 
+    entry, leave = (
+        (0.3 * random.standard_normal(shape)).astype(np.float32) for shape in ((48, 64), (64, 24))
+    )
     return {
+        "entry": entry, "exit": leave,
         "filters": halves(16, 8, 3, 3), "flat": np.array([1, 16, 72]), "gain": halves(16),
         "shift": halves(16), "wide": halves(16, 64), "narrow": halves(64, 16),
         "apart": np.array([8, 9, 16]), "last": np.array([2]),
@@ -56,10 +64,12 @@ def written(text: str, folder: Path) -> Path:
     return path
 
 
-def compiled(text: str, folder: Path, target: str = "sm_90") -> CompileReport:
+def compiled(
+    text: str, folder: Path, target: str = "sm_90", precision: str | None = None
+) -> CompileReport:
     """Return what compiling a model gave; it is in the folder `c`."""
-    path = written(text, folder)
-    return burnish.compile(path, output=folder / "c", target=target, threads=1)  # type: ignore[no-any-return]
+    path, place = written(text, folder), folder / "c"
+    return burnish.compile(path, output=place, target=target, precision=precision, threads=1)  # type: ignore[no-any-return]
 
 
 def reference(path: Path, feeds: Arrays) -> Mapping[str, Array]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -19,7 +19,7 @@ from burnish.codegen.gpu.bounds import breaches
 from burnish.codegen.gpu.choose import GpuPredicted, priced, scratch_types
 from burnish.codegen.gpu.choose import candidates as settings_of
 from burnish.codegen.gpu.code import built_code, fitted, unbuildable, unfit
-from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, written
+from burnish.codegen.gpu.kernel import EXACT, GpuTarget, Written, refusal, written
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.price import Price, price
 from burnish.core import records, settings
@@ -115,6 +115,8 @@ class GpuBackend(Backend):
     comment: str = "#"
     approximate: bool = True
     """Whether the card's own tanh serves 16-bit floats; Triton's interpreter does not know it."""
+    multiplies: str = EXACT
+    """How f32 is multiplied: `ieee`, or in a mode that cards have (`tf32`)."""
     target: str = field(init=False)
     requires: tuple[str, ...] = field(init=False)
     compiler: str = field(init=False)
@@ -134,6 +136,13 @@ class GpuBackend(Backend):
     def adapted(self, graph: TileGraph) -> TileGraph:
         """Return a graph with fewer and larger products and sums, whose rows end where runs do."""
         return adapted(graph)
+
+    def multiplying(self, mode: str) -> GpuBackend:
+        """Return the same back end, which rounds factors of f32 to what tensor cores take.
+
+        What was timed in one mode says nothing of another, so the mode is among the features.
+        """
+        return replace(self, multiplies=mode, features=(*self.features, mode))
 
     def refusal(self, group: Group, graph: TileGraph) -> str | None:
         """Return what in a group has no Triton, or no block that fits."""
@@ -190,7 +199,8 @@ class GpuBackend(Backend):
         target = self._kernels_for(layouts)
         launches = written(group, schedule, graph, target)
         types = {**graph.tensors, **scratch_types(launches)}
-        seconds = [price(each, types, self.machine.hw).seconds for each in launches]
+        hw = self.machine.hw
+        seconds = [price(each, types, hw, self.multiplies).seconds for each in launches]
         known: set[str] = set()
         found = []
         self._look(launches, graph)
@@ -231,7 +241,7 @@ class GpuBackend(Backend):
 
     def _kernels_for(self, layouts: Layouts) -> GpuTarget:
         early = capability_of(self.architecture) >= FIRST_EARLY
-        return GpuTarget(approximate=self.approximate, orders=layouts, early=early)
+        return GpuTarget(self.multiplies, self.approximate, orders=layouts, early=early)
 
     def _choosing(self, graph: TileGraph) -> GpuPredicted:
         """Return what chooses for a graph; the one of the last graph is kept."""

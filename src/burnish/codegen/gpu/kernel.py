@@ -74,11 +74,15 @@ class Written:
     form: Form
 
 
+EXACT = "ieee"
+"""What Triton calls it that f32 is multiplied as it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class GpuTarget:
     """What kernels are written for."""
 
-    precision: str = "ieee"
+    precision: str = EXACT
     """How f32 is multiplied: `ieee`, `tf32` or `tf32x3`."""
     approximate: bool = False
     """Whether the device's own tanh serves functions whose result becomes a 16-bit float, and

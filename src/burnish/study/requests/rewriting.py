@@ -169,8 +169,9 @@ class CompileCommand:
         v.DeviceMemory, Saying("What is moved is told, and what operator by operator would be.")
     ] = None
     precision: Annotated[v.Precision, Saying(
-        "int8 or bf16, on CPUs: MODEL is rewritten first, as `burnish optimize -p` does, and "
-        "written beside FOLDER."
+        "int8 or bf16 on CPUs, fp16 or bf16 on cards: MODEL is rewritten first, as `burnish "
+        "optimize -p` does, and written beside FOLDER. tf32 on cards: factors of fp32 are rounded "
+        "to 11 bits, for tensor cores."
     )] = None  # fmt: skip
     fusion: Annotated[
         Literal["none", "element-wise", "full"],
