@@ -32,6 +32,7 @@ import numpy as np
 import onnx
 import onnx.helper
 
+from burnish.bench.machine import usable_cores
 from burnish.bench.measure import Comparison, Verdict
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
@@ -48,7 +49,7 @@ ROWS = (256, 1024, 4096)
 LAYERS = 10
 """One more is 10 % more work, and a little less than that in time: the call itself costs too."""
 CORES = 2
-"""How many each of several jobs has: as many as the machine on which the promise was made."""
+"""As many as the machine has on which the promise was made."""
 ITSELF, PLANTED = "A/A", "planted"
 ALLOWED = 0.05
 MOST_BLIND = 0.4
@@ -63,19 +64,24 @@ def main() -> int:
     parser.add_argument("--simulated", type=int, default=100)
     parser.add_argument("--budget", type=float, default=60.0, help="seconds for one comparison")
     parser.add_argument("--jobs", type=int, default=1,
-                        help="comparisons at a time, each on two cores of its own")  # fmt: skip
+                        help="comparisons at a time, each on cores of its own")  # fmt: skip
+    parser.add_argument("--cores", type=int, default=CORES,
+                        help="how many each of several jobs has")  # fmt: skip
     parser.add_argument("--keep", type=Path, metavar="FILE",
                         help="add comparisons to those in this file, and count all")  # fmt: skip
     parser.add_argument("--limit", type=float, default=1e6, metavar="SECONDS",
                         help="begin no comparison after so long")  # fmt: skip
     asked = parser.parse_args()
-    most = max(1, len(os.sched_getaffinity(0)) // CORES)
+    most = max(1, len(os.sched_getaffinity(0)) // asked.cores)
     if not 1 <= asked.jobs <= most:
         parser.error(f"--jobs {asked.jobs}: there are cores for 1 to {most}")
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
     until = time.monotonic() + asked.limit
     kept = Kept(asked.keep)
-    with tempfile.TemporaryDirectory(prefix="burnish-aa-") as folder, _hands(asked.jobs) as pool:
+    with (
+        tempfile.TemporaryDirectory(prefix="burnish-aa-") as folder,
+        _hands(asked.jobs, asked.cores) as pool,
+    ):
         ask = functools.partial(pool.submit, compared, asked.budget, Path(folder))
         slower = {ask(LAYERS + 1, seed): seed for seed in kept.seeds(PLANTED, asked.planted)}
         alike = {ask(LAYERS, seed): seed for seed in kept.seeds(ITSELF, asked.comparisons)}
@@ -109,24 +115,25 @@ def write_model(path: Path, rows: int, layers: int) -> StoredModel:
 def compared(budget_s: float, folder: Path, layers: int, seed: int) -> Comparison:
     """Compare a model with one of so many layers, once."""
     rows = ROWS[seed % len(ROWS)]
+    threads = units.count(usable_cores(), "thread")
     first, second = (
         write_model(folder / f"{os.getpid()}_{rows}_{number}.onnx", rows, number)
         for number in (LAYERS, layers)
     )
     subjects = [
-        BenchSubject(f"{name}, {rows} rows", model, "onnxruntime-cpu")
+        BenchSubject(f"{name}, {rows} rows, {threads}", model, "onnxruntime-cpu")
         for name, model in (("first", first), ("second", second))
     ]
     feeds = Feeds({"x": np.ones((rows, WIDTH), np.float32)}, {})
     return bench(subjects, feeds, BenchOptions(seed=seed, budget_s=budget_s)).comparisons[0]
 
 
-def _hands(jobs: int) -> ProcessPoolExecutor:
+def _hands(jobs: int, own: int) -> ProcessPoolExecutor:
     """Return processes to compare in; of several, each has cores of its own."""
     context = multiprocessing.get_context("spawn")
     shares = context.SimpleQueue()
     cores = by_place()
-    each = CORES if jobs > 1 else len(cores)
+    each = own if jobs > 1 else len(cores)
     for first in range(0, each * jobs, each):
         shares.put(cores[first : first + each])
     return ProcessPoolExecutor(jobs, context, _take, (shares,))
@@ -204,7 +211,7 @@ def _told(
         kept.add(what, one)
         interval = f"[{one.low or 0:.3f}, {one.high or 0:.3f}]"
         rounds = units.count(len(one.round_ratios), "round")
-        line = f"{what} {asked[future]:4d}  {one.baseline:17} {interval}  {rounds}"
+        line = f"{what} {asked[future]:4d}  {one.baseline:28} {interval}  {rounds}"
         print(f"{line}  {one.verdict.value}", flush=True)
     limit.cancel()
     if found:
