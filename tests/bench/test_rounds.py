@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from bench.simulation import PLACED, Machine, Noise, SimulatedWorker
+from burnish.bench.aim import FEWEST_BLOCKS, said_enough
 from burnish.bench.measure import ParityMark, Placed
 from burnish.bench.rounds import MOST_CALLS, SETTLED_ROUNDS, Rounds
 from burnish.bench.subject import BenchOptions, WarmedUp, WorkerFailedError
@@ -207,7 +208,7 @@ def test_a_failing_subject_has_a_reason_and_the_others_go_on(act: str) -> None:
     rounds, _ = rounds_of({"good": 0.01, "bad": 0.01}, BenchOptions(rounds=3), fails={"bad": act})
     assert rounds.tallies["bad"].failure in ("no such operator", "the process ended by SIGSEGV")
     assert rounds.tallies["bad"].blocks == []
-    assert len(rounds.tallies["good"].blocks) == 3 * BenchOptions().blocks
+    assert len(rounds.tallies["good"].blocks) == 3 * FEWEST_BLOCKS
     assert rounds.tallies["good"].failure is None
 
 
@@ -264,3 +265,33 @@ def test_the_judge_sees_each_subject_once_with_its_placement() -> None:
     assert [tally.parity and tally.parity.passed for tally in rounds.tallies.values()] == [
         True, False,
     ]  # fmt: skip
+
+
+def test_a_round_ends_when_its_own_noise_is_far_below_what_should_be_visible() -> None:
+    noisy = Noise(lambda _: 1.0, lambda machine: 1 + machine.dice.random())
+    for noise, cycles in ((QUIET, FEWEST_BLOCKS), (noisy, 24)):
+        rounds, _ = rounds_of({"a": 0.02, "b": 0.03}, BenchOptions(rounds=3), noise=noise)
+        counted = {
+            Counter(block.round for block in one.blocks)[0] for one in rounds.tallies.values()
+        }
+        assert counted == {cycles}
+
+
+def test_one_noisy_subject_keeps_its_round_going_for_all() -> None:
+    """Its calls are so long that only its own blocks tell."""
+    dice = random.Random(1)
+    level = {
+        "quiet": [0.0] * 8,
+        "also quiet": [0.1] * 8,
+        "noisy": [dice.random() for _ in range(8)],
+    }
+    assert said_enough({name: level[name] for name in ("quiet", "also quiet")}, "quiet", 0.05)
+    assert not said_enough(level, "quiet", 0.05)
+    assert not said_enough({"noisy": level["noisy"]}, "noisy", 0.05)
+    assert said_enough({"also quiet": level["also quiet"]}, "one that failed", 0.05)
+
+
+def test_drift_that_neighbours_share_does_not_keep_a_round_going() -> None:
+    drift = [0.05 * number for number in range(FEWEST_BLOCKS)]
+    assert said_enough({"a": drift, "b": [one + 0.3 for one in drift]}, "a", 0.05)
+    assert not said_enough({"a": drift}, "a", 0.05)

@@ -8,6 +8,7 @@ import aa
 import pytest
 
 from burnish.bench.measure import Comparison, Verdict
+from burnish.store import onnx_files
 
 ONE = Comparison(
     "first", "second", Verdict.NO_DIFFERENCE, "", (1.0, 1.01, 0.99), 1.0, 0.98, 1.02, 0.98, 0.03
@@ -36,6 +37,16 @@ def test_comparisons_of_other_machines_do_not_count(
     aa.Kept(path).add(aa.ITSELF, ONE)
     monkeypatch.setattr(aa, "_runtime", lambda: "0.0")
     assert aa.Kept(path).earlier(aa.ITSELF) == []
+
+
+def test_the_models_of_a_size_differ_in_one_layer(tmp_path: Path) -> None:
+    rows = aa.ROWS[0]
+    first, second = (
+        onnx_files.read(aa.write_model(tmp_path / "m.onnx", rows, number).onnx)
+        for number in (aa.LAYERS, aa.LAYERS + 1)
+    )
+    assert len(second.graph) - len(first.graph) == 2
+    assert first.graph.inputs[0].shape == second.graph.inputs[0].shape == (rows, aa.WIDTH)
 
 
 def test_without_a_file_nothing_is_kept() -> None:

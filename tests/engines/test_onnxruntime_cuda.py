@@ -8,14 +8,20 @@ import numpy as np
 import pytest
 
 from burnish.core.errors import MissingCapabilityError
+from burnish.engines import onnxruntime_executed
 from burnish.engines.base import ENGINES, EngineOptions
-from burnish.engines.onnxruntime_cuda import provider_options
+from burnish.engines.onnxruntime_cuda import provider_options, shape_computations
+from burnish.engines.onnxruntime_placement import AssignedNode, assigned, fallbacks
+from burnish.engines.onnxruntime_session import Provider, load
 from burnish.store.stored import StoredModel
 
 Stored = Callable[..., StoredModel]
 
 GRAPH = """(float[n, 4] x) => (float[n, 2] y, int64[2] s)
 <float[4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}> { [product] y = MatMul(x, w) [size] s = Shape(y) }"""
+TURNED = """(float[a, b] x) => (float[c, d] y)
+{ t = Transpose<perm = [1, 0]>(x) [sizes] s = Shape(t) r = Relu(x) y = Reshape(r, s) }"""
+"""ONNX Runtime asks for the shape of `x`, and turns that: a `Gather`."""
 MISSING = not ENGINES["onnxruntime-cuda"].availability().ok
 
 
@@ -36,6 +42,26 @@ def test_without_cuda_the_remedy_is_a_command(stored: Stored) -> None:
     with pytest.raises(MissingCapabilityError, match="engine onnxruntime-cuda cannot be used"):
         ENGINES["onnxruntime-cuda"].open(stored(GRAPH), EngineOptions())
     assert ENGINES["onnxruntime-cuda"].availability().remedy
+
+
+def test_shape_computations_that_the_runtime_makes_itself_are_no_fallback(stored: Stored) -> None:
+    """Of BERT from PyTorch's exporter, a `Gather` in each layer was called one."""
+    model = stored(TURNED)
+    nodes = assigned(load(model, EngineOptions(), Provider("CPUExecutionProvider", "cpu")))
+    assert nodes is not None
+    assert "Gather" in [node.op_type for node in nodes]
+    allowed = shape_computations(model, nodes)
+    fallen = [node.op_type for node in fallbacks(nodes, "CUDAExecutionProvider", allowed)]
+    assert sorted(fallen) == ["Relu", "Reshape"]
+
+
+def test_where_all_nodes_elsewhere_are_the_models_nothing_is_rewritten(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(onnxruntime_executed, "save", None)
+    there = AssignedNode("CPUExecutionProvider", "size", "Shape")
+    found = shape_computations(stored(GRAPH), [there])
+    assert [node.name for node in found] == ["size"]
 
 
 @pytest.mark.gpu

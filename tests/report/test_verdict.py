@@ -129,6 +129,8 @@ def test_nothing_rewritten_is_said() -> None:
         (1.1, 1.3, "1.10× to 1.30×"),
         (0.001, 6010.0, "no interval"),
         (None, None, "no interval"),
+        (1.9, 612.0, "1.90× or more"),
+        (0.0001, 0.9, "0.90× or less"),
     ],
 )
 def test_an_interval_that_says_nothing_is_none(

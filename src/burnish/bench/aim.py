@@ -1,11 +1,14 @@
-"""Which subjects of a benchmark need more rounds, for their intervals are the widest."""
+"""Which subjects of a benchmark need more rounds, and when a round itself has said enough."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+import operator
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 
 from burnish.bench.compare import FEWEST_ROUNDS, compare, rounds_missing, rounds_until
-from burnish.bench.measure import Measurement
+from burnish.bench.measure import Measurement, TimedBlock
 from burnish.bench.stats import round_levels
 from burnish.bench.tally import SubjectTally
 
@@ -31,6 +34,38 @@ def until_visible(baseline: str, visible: float) -> Missing:
         return {baseline: max(needed.values(), default=0), **needed}
 
     return missing
+
+
+FEWEST_BLOCKS = 8
+"""The spread of fewer says too little about their mean."""
+_FINER = 10
+"""A round's own error is this many times smaller than what should be visible: then next to all of
+the spread over rounds is the luck of processes, which more blocks of the same ones do not show."""
+
+
+def said_enough(levels: Mapping[str, Sequence[float]], baseline: str, visible: float) -> bool:
+    """Return whether more blocks of one round would hardly change what it says.
+
+    `levels`: the logarithm of each block of each subject, in the order of the cycles, so that
+    those of one cycle are neighbours in time. Only how far they spread is looked at, never which
+    subject is ahead.
+    """
+    theirs = levels.get(baseline, ())
+    others = [ours for name, ours in levels.items() if name != baseline]
+    # of a baseline that is gone, or alone, there is nothing to subtract
+    apart = [list(map(operator.sub, theirs, ours)) for ours in others] if theirs else others
+    return all(_error(one) <= visible / _FINER for one in apart or [theirs])
+
+
+def _error(levels: Sequence[float]) -> float:
+    if len(levels) < FEWEST_BLOCKS:
+        return math.inf
+    return statistics.stdev(levels) / math.sqrt(len(levels))
+
+
+def block_levels(blocks: Sequence[TimedBlock], number: int) -> list[float]:
+    """Return the logarithms of a subject's blocks in one round."""
+    return [math.log(block.median_s) for block in blocks if block.round == number]
 
 
 def _alone(measured: Measurement, visible: float) -> int:

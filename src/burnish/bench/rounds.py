@@ -5,7 +5,8 @@ every subject has one short block, while all other workers sleep. Every other cy
 drawn anew, and the one after it the same order backwards (A B B A), so that steady drift cancels.
 A subject that fails once is not started again; what it gave until then stays.
 
-After a few rounds only those subjects go on that still need more, so that the budget is spent
+A round ends before its last cycle when its own noise is far below what should be visible. After a
+few rounds only those subjects go on that still need more, so that the budget is spent
 where intervals are widest. Where the time must be kept, those that take longest stop first, and a
 note says so: what one round of a subject takes is known when its first is over.
 """
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from burnish.bench.aim import until_visible
+from burnish.bench.aim import FEWEST_BLOCKS, block_levels, said_enough, until_visible
 from burnish.bench.compare import FEWEST_ROUNDS
 from burnish.bench.measure import ParityMark, Placed, ProcessStart, TimedBlock
 from burnish.bench.subject import BenchOptions, WarmedUp, Worker, WorkerFailedError
@@ -181,7 +182,8 @@ class Rounds:
             until_s = self._elapsed_s() + self._measuring_s(number, opening_s)
             for cycle in range(cycles):
                 # calls may have become slower since they were warmed up
-                if cycle and self._elapsed_s() > until_s:
+                late = self._elapsed_s() > until_s
+                if cycle and (late or self._said_enough(number, cycle)):
                     break
                 self._cycle(number, cycle)
             for label in list(self._workers):
@@ -262,6 +264,14 @@ class Rounds:
                 tally.blocks.append(TimedBlock(number, cycle, position, samples))
             self._done += 1
             self._note(f"round {number + 1}", label)
+
+    def _said_enough(self, number: int, cycle: int) -> bool:
+        """Return whether a round can end early; an order and its reverse belong together."""
+        if cycle % 2 or cycle < FEWEST_BLOCKS:
+            return False
+        levels = {label: block_levels(self.tallies[label].blocks, number)
+                  for label in self._workers}  # fmt: skip
+        return said_enough(levels, self._baseline, self._options.visible)
 
     def _finish(self, label: str) -> None:
         worker, tally = self._workers[label], self.tallies[label]

@@ -6,16 +6,19 @@ import contextlib
 import dataclasses
 import importlib.util
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 from burnish.core.errors import MissingCapabilityError
+from burnish.engines import onnxruntime_executed
 from burnish.engines import onnxruntime_placement as placed
 from burnish.engines.base import ENGINES, Availability, EngineOptions, Placement
 from burnish.engines.fallback import GRAPH, precision_notes, require, require_graph
 from burnish.engines.installed import has_nvidia_gpu, version_of
 from burnish.engines.model_facts import arithmetic_type
 from burnish.engines.onnxruntime_session import CAPTURE, OnnxRuntimeSession, Provider, load
-from burnish.engines.shape_nodes import shape_nodes
+from burnish.engines.shape_nodes import ShapeNode, shape_nodes
+from burnish.process.scratch import scratch
 from burnish.store import onnx_files
 from burnish.store.stored import StoredModel
 
@@ -91,12 +94,11 @@ def _placement(
     options: EngineOptions,
     nodes: tuple[placed.AssignedNode, ...] | None,
 ) -> Placement:
-    onnx_model = onnx_files.read(model.onnx)
-    precision = arithmetic_type(onnx_model)
+    precision = arithmetic_type(onnx_files.read(model.onnx))
     if options.precision == "tf32" and precision == "f32":
         precision = "tf32"
     notes = (
-        *placed.placement_notes(nodes, PROVIDER, shape_nodes(onnx_model), options),
+        *placed.placement_notes(nodes, PROVIDER, shape_computations(model, nodes), options),
         *precision_notes(options, precision),
         f"cuDNN algorithm search {CONVOLUTION_SEARCH}",
         *(("runs replay a captured CUDA graph",) if options.cuda_graph else ()),
@@ -107,6 +109,24 @@ def _placement(
         nodes_by_provider=placed.count_by_provider(nodes or ()),
         notes=notes,
     )
+
+
+def shape_computations(
+    model: StoredModel, nodes: Sequence[placed.AssignedNode] | None, provider: str = PROVIDER
+) -> tuple[ShapeNode, ...]:
+    """Return the nodes that only compute shapes, and so may run beside the provider.
+
+    ONNX Runtime rewrites before it divides: the shape of a transposed tensor becomes a `Gather`
+    that no model has. Where a node elsewhere is none of the model's, its graph is asked for.
+    """
+    own = shape_nodes(onnx_files.read(model.onnx))
+    if nodes is None or not placed.fallbacks(nodes, provider, own):
+        return own
+    with scratch("placement") as folder:
+        rewritten = folder / "rewritten.onnx"
+        # what rewrites before the division is the same for all providers
+        onnxruntime_executed.save(model, EngineOptions(graph_level="basic"), rewritten)
+        return shape_nodes(onnx_files.read(rewritten))
 
 
 def _has_cuda_library() -> bool:
