@@ -50,6 +50,32 @@ attention (float[batch, 4, 8] x, int64[batch, 4] ids)
 """Rows of images or texts folded into one dimension, and taken out of it again."""
 ATTENTION_WEIGHTS = weights(("w", (8, 8)), ("table", (11, 8)))
 
+MASKED = """
+masked (float[batch, 4] x, int64[batch, 4] mask) => (float[batch, 1, 1, 4] y)
+<int64 zero = {0}, int64 one = {1}, int64[1] first = {0}, int64[4] own = {0, 1, 2, 3},
+ int64[1] last = {4}, int64[4] front = {-1, 1, 1, 1},
+ int64[3] all = {1, 1, 4}, float none = {-1e4}, float whole = {0}>
+{
+    sizes = Shape <start = 0, end = 1> (mask)
+    size = Squeeze(sizes, first)
+    rows = Range(zero, size, one)
+    row = Reshape(rows, front)
+    shape = Concat <axis = 0> (sizes, all)
+    many = Expand(row, shape)
+    places = Unsqueeze(many, last)
+    column = Expand(own, shape)
+    beside = Unsqueeze(column, last)
+    pairs = Concat <axis = -1> (places, beside)
+    truth = Cast <to = 9> (mask)
+    picked = GatherND(truth, pairs)
+    bias = Where(picked, whole, none)
+    wide = Unsqueeze(x, inner2)
+    sum = Add(wide, bias)
+    y = Softmax <axis = -1> (sum)
+}
+"""
+"""A mask that is fetched by places made of the batch, as torch's exporter writes it."""
+
 CONVOLUTIONS = """
 convolutions (float[batch, 8, 9, 9] x) => (float[batch, 8] y)
 {
@@ -93,6 +119,7 @@ def feeds(of: ir.Model, batch: int) -> dict[str, Array]:
 MODELS: Mapping[str, ir.Model] = {
     "mlp": mlp(),
     "attention": model(ATTENTION, ATTENTION_WEIGHTS),
+    "masked": model(MASKED, {"inner2": np.array([1, 2])}),
     "convolutions": model(CONVOLUTIONS, CONVOLUTION_WEIGHTS),
 }
 
@@ -123,6 +150,8 @@ REFUSED = {
     "back (float[batch, 8] x) => (float[batch, 8] y) "
     "<int64[1] from = {-1}, int64[1] to = {-99}, int64[1] axes = {0}, int64[1] step = {-1}> "
     "{ y = Slice(x, from, to, axes, step) }": "depends on it",
+    "scatter (float[batch, 2] x, float[3, 2] z) => (float[batch, 2] y) <int64[3, 1] to = {2, 0, 1}>"
+    "{ y = ScatterND(x, to, z) }": "it writes to a place that does not exist",
     "none (float[batch, 8] x) => (float[batch, 8] x) {}": "the model computes nothing",
     "beside (float[batch, 8] x, float[3, batch] z) => (float[batch, 8] y) { y = Exp(x) }": (
         "'z' has it in another dimension"

@@ -45,3 +45,12 @@ def test_what_is_gathered_stays_the_same(places: list[int]) -> None:
     x = numbers((12,))
     found = evaluate(simplify(gathered(np.array(places))), {"x": x})["out"]
     np.testing.assert_array_equal(found, x[np.array(places)])
+
+
+def test_of_a_table_only_the_looked_at_part_must_lie_in_equal_steps() -> None:
+    places = np.array([[[2, 0], [2, 2], [2, 4]], [[5, 0], [5, 2], [5, 4]]])
+    x = numbers((6, 7))
+    graph = lowered(one_node("GatherND", {"x": x}, {"places": places}))
+    found = simplify(graph)
+    assert not any(op.fetches for op in found.ops)
+    np.testing.assert_array_equal(evaluate(found, {"x": x})["out"], x[[2, 5], 0:5:2])

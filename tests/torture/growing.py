@@ -7,7 +7,7 @@ ways to compute a model agree closely, whatever the order of their sums.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -21,7 +21,6 @@ Option = TypeVar("Option")
 Attribute = Any
 """What `onnx.helper.make_node` takes."""
 
-OPSET = 21
 MOST_ELEMENTS = 20_000
 LARGEST = 1e4
 """Numbers beyond this overflow soon, and f16 at once."""
@@ -54,11 +53,16 @@ class Growing:
 
     random: np.random.Generator
     noise: Noise = FINE
+    opset: int = 21
+    rows: int = 0
+    """How many of a batch, which is outermost in most of what is computed; 0: there is none."""
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     inputs: dict[str, Array] = field(default_factory=dict)
     constants: dict[str, Array] = field(default_factory=dict)
     values: dict[str, Array] = field(default_factory=dict)
     shadows: dict[str, Array] = field(default_factory=dict)
+    batched: set[str] = field(default_factory=set)
+    """The inputs that have a batch."""
     coarsest: dict[str, int] = field(default_factory=dict)
     """The coarsest type of numbers on the way to each tensor, as a place in f64, f32, f16."""
 
@@ -120,10 +124,12 @@ class Growing:
         node = helper.make_node(op, list(inputs), names, **attributes)
         results = self._run(node, self.values)
         shadows = self._run(node, self.shadows)
-        if not all(map(self._sound, results, shadows)):
+        if not all(map(self._sound, results, shadows)) or not self._keeps_rows(results):
             raise NoNode
         self.nodes.append(node)
-        above = max((self.coarsest[name] for name in inputs if name), default=0)
+        read = list(needs(node))
+        shadows = [self._blurred(*pair, read) for pair in zip(results, shadows, strict=True)]
+        above = max((self.coarsest[name] for name in read), default=0)
         for name, result, shadow in zip(names, results, shadows, strict=True):
             own = _COARSENESS.get(str(result.dtype), 0)
             self.values[name], self.shadows[name] = result, shadow
@@ -133,9 +139,10 @@ class Growing:
     def model(self, *, is_open: bool = False) -> onnx.ModelProto:
         """Return the model; what nobody reads is an output, and some of what is read.
 
-        With `is_open`, the sizes of inputs have names only, and nothing is said of outputs.
+        With `is_open`, the sizes of inputs have names only, and nothing is said of outputs. Where
+        there is a batch, that is the only size with a name.
         """
-        read = {name for node in self.nodes for name in node.input}
+        read = {name for node in self.nodes for name in needs(node)}
         made = [name for node in self.nodes for name in node.output]
         outputs = [name for name in made if name not in read or self.chance(0.1)]
         graph = helper.make_graph(
@@ -143,7 +150,7 @@ class Growing:
             [self._info(name, is_open=is_open) for name in outputs],
             [numpy_helper.from_array(self.constants[n], n) for n in self.constants if n in read],
         )  # fmt: skip
-        opsets = [helper.make_opsetid("", OPSET)]
+        opsets = [helper.make_opsetid("", self.opset)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
     def _given(self, into: dict[str, Array], name: str, array: Array) -> str:
@@ -157,7 +164,7 @@ class Growing:
     def _run(self, node: onnx.NodeProto, values: dict[str, Array]) -> list[Array]:
         from torture.running import outputs_of
 
-        given = {name: values[name] for name in node.input if name}
+        given = {name: values[name] for name in needs(node)}
         graph = helper.make_graph(
             [node], "one",
             [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
@@ -165,7 +172,7 @@ class Growing:
             [helper.make_value_info(n, onnx.TypeProto()) for n in node.output],
             [numpy_helper.from_array(a, n) for n, a in given.items() if n in self.constants],
         )  # fmt: skip
-        opsets = [helper.make_opsetid("", OPSET)]
+        opsets = [helper.make_opsetid("", self.opset)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
         try:
             return [np.asarray(each) for each in outputs_of(model, given).values()]
@@ -185,11 +192,41 @@ class Growing:
         scale = np.abs(a) + np.sqrt(np.mean(a * a))
         return bool((np.abs(a - b) <= self.noise.most * scale).all())
 
+    def _blurred(self, result: Array, shadow: Array, read: Sequence[str]) -> Array:
+        """Return the shadow with what rounding adds, unless nothing was rounded.
+
+        What is only moved or picked, and whole numbers, are the same in every order of sums.
+        """
+        if result.dtype.kind != "f" or np.array_equal(result, np.round(result)):
+            return shadow
+        if any(np.isin(result, self.values[name]).all() for name in read):
+            return shadow
+        off = 1 + self.noise.begin / 4 * self.random.uniform(-1, 1, shadow.shape)
+        return np.asarray((shadow * off).astype(shadow.dtype))
+
+    def _keeps_rows(self, results: Sequence[Array]) -> bool:
+        if not self.rows or self.chance(0.05):
+            return True
+        return all(each.shape[:1] == (self.rows,) for each in results)
+
     def _info(self, name: str, *, is_open: bool) -> onnx.ValueInfoProto:
         array = self.values[name]
         shape: Sequence[int | str] | None = array.shape
-        if is_open:
+        if self.rows:
+            batched = name in self.batched
+            shape = ["batch", *array.shape[1:]] if batched else array.shape
+            shape = shape if name in self.inputs else None
+        elif is_open:
             named = name in self.inputs
             shape = [f"{name}_{place}" for place in range(array.ndim)] if named else None
         kind = helper.np_dtype_to_tensor_dtype(array.dtype)
         return helper.make_tensor_value_info(name, kind, shape)
+
+
+def needs(node: onnx.NodeProto) -> Iterator[str]:
+    """Yield the tensors that a node reads, those that its bodies take from outside included."""
+    yield from (name for name in node.input if name)
+    for body in (each.g for each in node.attribute if each.HasField("g")):
+        own = {each.name for each in (*body.input, *body.initializer)}
+        own |= {name for inner in body.node for name in inner.output}
+        yield from (name for inner in body.node for name in needs(inner) if name not in own)

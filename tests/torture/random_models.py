@@ -16,19 +16,23 @@ from pathlib import Path
 import numpy as np
 import onnx
 
+from burnish.codegen.open_size import ClosedSizeError
 from burnish.core.arrays import Array
 from torture.finding import Finding, Progress
 from torture.growing import COARSE, FINE, Growing, NoNode
 from torture.hands import Hands, Outcome
+from torture.random_newer import NEWER
 from torture.random_patterns import PATTERNS
 from torture.random_steps import STEPS
 from torture.running import outputs_of
-from torture.ways import QUICK_WAYS, WAYS
+from torture.ways import QUICK_WAYS, WAYS, open_batch
 
 ALLOWED = (1e-9, 2e-4, 2e-2)
 """How far right results may be apart, relative to their size, computed in f64, f32 and f16."""
 LIMIT_S = 300.0
 """How long one model may take."""
+WITH_BATCH = 2
+"""Of each four models this one has a batch that may stay open."""
 
 
 def grown(seed: int) -> Growing:
@@ -36,17 +40,20 @@ def grown(seed: int) -> Growing:
     random = np.random.default_rng(seed)
     kinds = ["float32"] * 8 + ["float64"] + ["float16"] * (seed % 8 == 0) + ["int64", "bool"]
     halves = bool("float16" in kinds)
-    grow = Growing(random, COARSE if halves else FINE)
+    grow = Growing(random, COARSE if halves else FINE, opset=21 if seed % 5 else 24)
+    if seed % 4 == WITH_BATCH:
+        grow.rows = grow.choice(2, 3, 5)
     for _ in range(grow.size(1, 3)):
         rank = grow.choice(1, 2, 3, 4, 4)
         sizes = (1, 2, 3, 4, 7, 8, 9, 16) if rank > 2 else (1, 2, 5, 8, 17, 33, 64, 100)
         shape = [grow.choice(*sizes) for _ in range(rank)]
-        grow.input(grow.numbers(*shape, dtype=grow.choice(*kinds)))
+        _begin(grow, shape, grow.choice(*kinds))
     side = grow.choice(12, 12, 24, 40)
-    grow.input(grow.numbers(1, grow.choice(1, 3, 4, 6, 16), grow.size(3, side), grow.size(3, side)))
-    every = {**STEPS, **PATTERNS}
+    sides = grow.size(3, side), grow.size(3, side)
+    _begin(grow, [1, grow.choice(1, 3, 4, 6, 16), *sides], "float32")
+    every = {**STEPS, **PATTERNS, **NEWER}
     steps, weights = list(every), np.array(list(every.values()))
-    wanted = grow.size(3, 16)
+    wanted = grow.size(3, 6 if grow.rows else 16)
     for _ in range(20 * wanted):
         if len(grow.nodes) >= wanted:
             break
@@ -56,6 +63,14 @@ def grown(seed: int) -> Growing:
         except NoNode:
             continue
     return grow
+
+
+def _begin(grow: Growing, shape: Sequence[int], dtype: str) -> None:
+    """Add an input; where there is a batch, it has one."""
+    sizes = (grow.rows, *shape[1:]) if grow.rows else shape
+    name = grow.input(grow.numbers(*sizes, dtype=dtype))
+    if grow.rows:
+        grow.batched.add(name)
 
 
 def run(count: int, seed: int, hands: Hands, ways: Sequence[str] = tuple(WAYS)) -> list[Finding]:
@@ -90,11 +105,44 @@ def _examined(number: int, ways: Sequence[str]) -> Iterator[Finding]:
         try:
             results = WAYS[name](model, grow.inputs)
         except Exception as error:  # whatever it is, it is told
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            spot = f"{Path(last.filename).name}:{last.lineno}"
-            yield Finding("refused", where, f"{type(error).__name__}: {error} ({spot})"[:400])
+            yield _refused(where, error)
             continue
-        yield from (Finding("wrong", where, what) for what in _wrong(grow, results))
+        yield from (Finding("wrong", where, what) for what in _wrong(grow, grow.values, results))
+    if grow.rows:
+        yield from _examined_open(number, grow, model)
+
+
+def _examined_open(number: int, grow: Growing, model: onnx.ModelProto) -> Iterator[Finding]:
+    """Yield what goes wrong with a plan for all sizes of the batch, if there is one."""
+    where = f"random model {number}, up to {grow.rows}"
+    sizes = sorted({1, grow.rows - 1, grow.rows})
+    fed = {size: _of_size(grow, size) for size in sizes}
+    try:
+        found = open_batch(model, grow.rows, [fed[size] for size in sizes])
+    except ClosedSizeError:
+        return  # it said why; what may stay open has tests of its own
+    except Exception as error:  # whatever it is, it is told
+        yield _refused(where, error)
+        return
+    for size, results in zip(sizes, found, strict=True):
+        try:
+            wanted = outputs_of(model, fed[size])
+        except Exception as error:  # what the model itself refuses no plan may give
+            yield Finding("wrong", f"{where}, at {size}", f"the model refuses it: {error}"[:400])
+            continue
+        for what in _wrong(grow, wanted, results):
+            yield Finding("wrong", f"{where}, at {size}", what)
+
+
+def _of_size(grow: Growing, size: int) -> dict[str, Array]:
+    """Return the inputs of so many of the batch."""
+    return {n: a[:size] if n in grow.batched else a for n, a in grow.inputs.items()}
+
+
+def _refused(where: str, error: Exception) -> Finding:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    spot = f"{Path(last.filename).name}:{last.lineno}"
+    return Finding("refused", where, f"{type(error).__name__}: {error} ({spot})"[:400])
 
 
 def _runs(grow: Growing, model: onnx.ModelProto) -> bool:
@@ -103,14 +151,14 @@ def _runs(grow: Growing, model: onnx.ModelProto) -> bool:
     What it infers for a node need not be what the node gives (an empty list of axes).
     """
     try:
-        return not any(_wrong(grow, outputs_of(model, grow.inputs)))
+        return not any(_wrong(grow, grow.values, outputs_of(model, grow.inputs)))
     except Exception:  # its own errors have no common class
         return False
 
 
-def _wrong(grow: Growing, results: dict[str, Array]) -> Iterator[str]:
+def _wrong(grow: Growing, right: dict[str, Array], results: dict[str, Array]) -> Iterator[str]:
     for name, array in results.items():
-        wanted = grow.values[name]
+        wanted = right[name]
         if array.shape != wanted.shape or array.dtype != wanted.dtype:
             yield f"{name} is {array.dtype}{array.shape}, not {wanted.dtype}{wanted.shape}"
             continue

@@ -103,7 +103,7 @@ def product(grow: Growing) -> object:
         return grow.add("MatMul", a, square)
     batch = tuple(rows[:-1]) if grow.chance(0.3) else ()
     weight = grow.numbers(*batch, terms, columns, dtype=grow.dtype(a), scale=terms**-0.5)
-    return grow.add("MatMul", a, _held(grow, weight))
+    return grow.add("MatMul", a, held(grow, weight))
 
 
 def gemm(grow: Growing) -> object:
@@ -115,7 +115,7 @@ def gemm(grow: Growing) -> object:
     columns = grow.size(1, 20)
     kind = grow.dtype(a)
     shape = (columns, terms) if tb else (terms, columns)
-    weight = _held(grow, grow.numbers(*shape, dtype=kind, scale=terms**-0.5))
+    weight = held(grow, grow.numbers(*shape, dtype=kind, scale=terms**-0.5))
     bias = grow.choice((), (columns,), (rows, 1), (rows, columns), (1, columns), None)
     more = [] if bias is None else [grow.constant(grow.numbers(*bias, dtype=kind))]
     alpha, beta = grow.choice(1.0, 0.5), grow.choice(1.0, 0.0, 2.0)
@@ -132,7 +132,7 @@ def convolved(grow: Growing) -> object:
     outside = grow.size(1, 4) if group > 1 else grow.choice(1, 4, 7, 16)
     shape = (channels, outside) if across else (outside * group, channels // group)
     scale = (channels // group * int(np.prod(kernel))) ** -0.5
-    weight = _held(grow, grow.numbers(*shape, *kernel, scale=scale))
+    weight = held(grow, grow.numbers(*shape, *kernel, scale=scale))
     made = outside * group
     more = [grow.constant(grow.numbers(made))] if grow.chance(0.5) else []
     return grow.add(
@@ -207,6 +207,9 @@ def reshaped(grow: Growing) -> object:
     source = grow.pick(*FLOATS, *WHOLE, "bool")
     shape = grow.shape(source)
     match grow.choice("Reshape", "Reshape", "Flatten", "Unsqueeze", "Squeeze"):
+        case "Reshape" if grow.rows and shape[:1] == (grow.rows,):
+            wanted = [0, *_factors(grow, shape[1:])]
+            return grow.add("Reshape", source, grow.constant(wanted))
         case "Reshape":
             return grow.add("Reshape", source, grow.constant(_factors(grow, shape)))
         case "Flatten":
@@ -299,8 +302,8 @@ def resized(grow: Growing) -> object:
     more = {"coordinate_transformation_mode": grow.choice(*ways), **more}
     if grow.chance(0.5):
         scales = [1.0, 1.0, *(grow.choice(2.0, 1.7, 0.5, 1.0, 3.0) for _ in shape[2:])]
-        held = grow.constant(np.array(scales, np.float32))
-        return grow.add("Resize", source, "", held, mode=mode, **more)
+        factors = grow.constant(np.array(scales, np.float32))
+        return grow.add("Resize", source, "", factors, mode=mode, **more)
     sizes = [*shape[:2], *(grow.size(1, 2 * size + 1) for size in shape[2:])]
     return grow.add("Resize", source, "", "", grow.constant(sizes), mode=mode, **more)
 
@@ -314,14 +317,14 @@ def gathered(grow: Growing) -> object:
         case "Gather":
             wanted = [(), (1,), (3,), (2, 2)]
             places = _places(grow, grow.choice(*wanted), shape[axis])
-            return grow.add("Gather", source, _held(grow, places), axis=axis)
+            return grow.add("Gather", source, held(grow, places), axis=axis)
         case "GatherElements":
             places = _places(grow, shape, shape[axis])
-            return grow.add("GatherElements", source, _held(grow, places), axis=axis)
+            return grow.add("GatherElements", source, held(grow, places), axis=axis)
         case _:
             depth = grow.size(1, len(shape))
             rows = [_places(grow, (3,), size) for size in shape[:depth]]
-            return grow.add("GatherND", source, _held(grow, np.stack(rows, -1)))
+            return grow.add("GatherND", source, held(grow, np.stack(rows, -1)))
 
 
 def scattered(grow: Growing) -> object:
@@ -336,12 +339,12 @@ def scattered(grow: Growing) -> object:
         sides[axis] = shape[axis]
         places = np.broadcast_to(order.reshape(sides), shape).astype(np.int64).copy()
         update = grow.constant(grow.numbers(*shape, dtype=kind))
-        held = _held(grow, places)
-        return grow.add("ScatterElements", source, held, update, axis=axis, reduction=how)
+        where = held(grow, places)
+        return grow.add("ScatterElements", source, where, update, axis=axis, reduction=how)
     rows = grow.random.permutation(shape[0])[: grow.size(1, shape[0])].reshape(-1, 1)
     update = grow.constant(grow.numbers(len(rows), *shape[1:], dtype=kind))
-    held = _held(grow, rows.astype(np.int64))
-    return grow.add("ScatterND", source, held, update, reduction=how)
+    where = held(grow, rows.astype(np.int64))
+    return grow.add("ScatterND", source, where, update, reduction=how)
 
 
 def found(grow: Growing) -> object:
@@ -385,7 +388,7 @@ def summed(grow: Growing) -> object:
     sizes = {"i": rows, "j": columns, "k": grow.size(1, 9)}
     second = form.partition(",")[2].partition("->")[0]
     weight = grow.numbers(*(sizes[letter] for letter in second))
-    return grow.add("Einsum", a, _held(grow, weight), equation=form)
+    return grow.add("Einsum", a, held(grow, weight), equation=form)
 
 
 STEPS: dict[Step, float] = {
@@ -406,10 +409,10 @@ def _partner(grow: Growing, name: str) -> str:
         return str(grow.choice(*fit))
     cut = shape[grow.size(0, len(shape)) :]
     other = tuple(1 if grow.chance(0.3) else size for size in cut)
-    return _held(grow, grow.numbers(*other, dtype=kind))
+    return held(grow, grow.numbers(*other, dtype=kind))
 
 
-def _held(grow: Growing, array: Array) -> str:
+def held(grow: Growing, array: Array) -> str:
     """Return a constant mostly, an input sometimes."""
     return grow.input(array) if grow.chance(0.15) else grow.constant(array)
 

@@ -14,7 +14,8 @@ import onnx
 import onnx_ir as ir
 
 from burnish.codegen.backend import Backend, open_backend
-from burnish.codegen.pipeline import PlanOptions, plan, prepare
+from burnish.codegen.pipeline import PlanOptions, plan, plan_up_to, prepare
+from burnish.codegen.place import BuiltPlan
 from burnish.codegen.schedule import Choice, Predicted, Scheduler
 from burnish.codegen.write import write
 from burnish.core.arrays import Array, Arrays
@@ -116,11 +117,28 @@ def _run(
     faces = onnx_files.interface(loaded)
     sizes = _bindings(faces.inputs, inputs)
     built = plan(prepare(loaded, sizes), PlanOptions(backend, scheduler))
+    (found,) = _results(loaded, built, backend, [inputs])
+    return found
+
+
+def open_batch(model: onnx.ModelProto, most: int, fed: Sequence[Arrays]) -> list[dict[str, Array]]:
+    """Return what one plan for every batch gives; ClosedSizeError: there is no such plan."""
+    backend, loaded = open_backend("cpu", 2), ir.serde.deserialize_model(model)
+    options = PlanOptions(backend, Predicted(backend))
+    built = plan_up_to(loaded, prepare(loaded, {"batch": most}), "batch", options)
+    return _results(loaded, built, backend, fed)
+
+
+def _results(
+    loaded: ir.Model, built: BuiltPlan, backend: Backend, fed: Sequence[Arrays]
+) -> list[dict[str, Array]]:
+    """Return what a plan gives for each of some inputs."""
+    faces = onnx_files.interface(loaded)
     about = About("m", "m.onnx", "0", faces.inputs, faces.outputs, "f32", "a CPU", "today")
     with tempfile.TemporaryDirectory(prefix="torture-random-") as folder:
         write(Path(folder) / "m", about, [built], backend)
         with open_folder(Path(folder) / "m", threads=2) as opened:
-            return {name: np.array(array) for name, array in opened.run(inputs).items()}
+            return [{n: np.array(a) for n, a in opened.run(inputs).items()} for inputs in fed]
 
 
 WAYS: dict[str, Way] = {

@@ -119,6 +119,11 @@ def plan_up_to(
     larger = prepare(model, more, multiplies_bytes=options.backend.multiplies_bytes)
     found = rows(name, _sized(prepared, name, options), _sized(larger, name, options))
     _require_every_size(model, prepared, larger, name)
+    # a place that the greatest has (of what is scattered) the smallest need not have
+    smallest = {**prepared.sizes, name: 1}
+    _sized(
+        prepare(model, smallest, multiplies_bytes=options.backend.multiplies_bytes), name, options
+    )
     scheduler = Predicted(options.backend, options.fusion, rows=found)
     built = plan(prepared, dataclasses.replace(options, scheduler=scheduler))
     return opened(built, name, most, found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -19,6 +19,7 @@ def known_places(graph: TileGraph) -> TileGraph:
     """Return the graph with what lies in equal steps read there.
 
     out[i, j] = x[fetch(table[i, j])], table = [[0, 1], [2, 3]]  -->  out[i, j] = x[2*i + j]
+    out[i] = x[fetch(table[i, 1])], table = [[7, 0], [5, 2], [6, 4]]  -->  out[i] = x[2*i]
     """
     of_fetch = partial(_place, constants=graph.constants)
     ops = [
@@ -33,14 +34,29 @@ def known_places(graph: TileGraph) -> TileGraph:
 def _place(fetch: Fetch, constants: Mapping[str, Array]) -> Index:
     """Return where a fetched index points to, if a formula of axes tells."""
     array = constants.get(fetch.tensor)
-    found = None if array is None else _steps(np.asarray(array), fetch.extent)
+    part = None if array is None else _picked(np.asarray(array), fetch.index)
+    found = None if part is None else _steps(part, fetch.extent)
     if found is None:
         return kept_fetch(fetch)
     begin, steps = found
     result = number(begin)
-    for index, step in zip(fetch.index, steps, strict=True):
+    for index, step in zip(filter(_varies, fetch.index), steps, strict=True):
         result = result + index * step
     return result
+
+
+def _picked(array: Array, at: Sequence[Index]) -> Array | None:
+    """Return the part of a table that is looked at: where an index is a number, only that."""
+    inside = all(
+        _varies(index) or 0 <= index.constant < size
+        for index, size in zip(at, array.shape, strict=True)
+    )
+    place = tuple(slice(None) if _varies(index) else index.constant for index in at)
+    return np.asarray(array[place]) if inside else None
+
+
+def _varies(index: Index) -> bool:
+    return bool(index.terms)
 
 
 def _steps(places: Array, extent: int) -> tuple[int, tuple[int, ...]] | None:
