@@ -45,6 +45,15 @@ def test_innermost_channels_that_are_less_than_a_vector_stay_together() -> None:
     assert _sizes(anchor, (0, 2, 3, 1), AVX2)[1] == (16,)
 
 
+def test_sizes_favour_whole_vectors_along_the_innermost_axis_that_is_one() -> None:
+    """Of the means of 232 channels, half would be seven vectors and a quarter."""
+    axes = axes_for((1, 232, 1, 1))
+    anchor = TileOp("y", axes, (Read("x", tuple(map(at, axes))),), Argument(0, "f32"))
+    sizes = _sizes(anchor, None, machine(load("x86-avx512")))[1]
+    assert {128, 64} <= set(sizes)
+    assert 116 not in sizes
+
+
 def test_the_best_comes_first_and_there_are_no_more_than_asked_for() -> None:
     graph = attention(12, 128, 64)
     found = candidates(whole(graph), graph, AVX2, Space(top=5)).candidates

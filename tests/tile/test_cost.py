@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,6 +103,18 @@ def test_tiles_shorter_than_a_vector_waste_the_rest_of_it() -> None:
     graph = sketch.graph(sketch.relu("x"))
     hw = load("x86-avx2")
     assert cost(graph, (64, 4), hw).compute_s == 2 * cost(graph, (64, 8), hw).compute_s
+
+
+def test_weights_of_tiles_that_begin_within_a_vector_lie_apart() -> None:
+    """They are in panels only where each tile begins with one."""
+    graph = parse(
+        "in x: f32[64, 196]\nconst w: f32[232, 64]\n"
+        "y: f32[i=196, j=232] = sum(k=64) x[k, i] * w[j, k]\nout y",
+        {"w": np.ones((232, 64), np.float32)},
+    )
+    hw = load("x86-avx512")
+    inside, whole_vectors = (cost(graph, (196, size), hw).compute_s for size in (58, 64))
+    assert inside > 1.3 * whole_vectors
 
 
 def test_elements_that_lie_apart_are_loaded_one_by_one() -> None:

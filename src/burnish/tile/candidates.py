@@ -121,7 +121,8 @@ def _sizes(
 ) -> list[tuple[int, ...]]:
     """Return the tile sizes to try along each axis; innermost channels in whole vectors."""
     lanes = machine.lanes(anchor.dtype)
-    innermost = order[-1] if order else len(anchor.shape) - 1
+    longer = [axis for axis in order or range(len(anchor.shape)) if anchor.shape[axis] > 1]
+    innermost = longer[-1] if longer else len(anchor.shape) - 1
     result = []
     for axis, extent in enumerate(anchor.shape):
         sizes = axis_sizes(extent, lanes if axis == innermost else 1)

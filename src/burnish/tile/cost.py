@@ -15,7 +15,6 @@ from itertools import pairwise
 
 from burnish.core.placing import Lifetime
 from burnish.hw.spec import MemoryLevel
-from burnish.hw.unit import UnitSpec
 from burnish.tile.footprint import element_bytes, placed
 from burnish.tile.machine import Machine
 from burnish.tile.region import TileMap, propagate, shift
@@ -228,21 +227,23 @@ def _near(facts: NestFacts, tile_map: TileMap, machine: Machine) -> tuple[float,
     """Return flops, bytes of the nearest memory and rows per element, with the best vectors."""
     lanes = machine.lanes(facts.op.body.dtype)
     sizes = [span.size for span in tile_map.boxes[facts.op.output]]
-    found = [_vectorised(facts, choice, sizes, lanes, machine.unit) for choice in facts.choices]
+    found = [_vectorised(facts, choice, sizes, lanes, machine) for choice in facts.choices]
     near = facts.output_bytes + sum(read.count * read.width_bytes for read in facts.reads)
     return min(found, default=(facts.flops, near, 1.0))
 
 
 def _vectorised(
-    facts: NestFacts, choice: VectorChoice, sizes: Sequence[int], lanes: int, unit: UnitSpec
+    facts: NestFacts, choice: VectorChoice, sizes: Sequence[int], lanes: int, machine: Machine
 ) -> tuple[float, float, float]:
+    unit = machine.unit
     length = _length(facts, choice, sizes)
     flops = facts.flops * (-(-length // lanes) * lanes / max(length, 1))
     if not choice.positions:
         # the lanes of each sum are added up in the end
         flops += FLOPS_PER_OPERATION * lanes
     near = facts.output_bytes
-    for read, lying in zip(facts.reads, choice.lying, strict=True):
+    packed = machine.hw.kind != "cpu" or _begins_with_panels(facts, choice, sizes, lanes)
+    for read, lying in zip(facts.reads, choice.lying if packed else choice.unpacked, strict=True):
         if lying == "same":
             near += read.count * read.width_bytes / lanes
             continue
@@ -257,6 +258,16 @@ def _vectorised(
     if choice.output_apart:
         flops += FLOPS_PER_OPERATION * lanes * unit.scattered_operations
     return flops, near, 1 / max(length, 1) if choice.positions else 1.0
+
+
+def _begins_with_panels(
+    facts: NestFacts, choice: VectorChoice, sizes: Sequence[int], lanes: int
+) -> bool:
+    """Say whether the weights of a product can be laid out as tiles walk them: in whole vectors."""
+    if not facts.contracts or not choice.positions:
+        return True
+    along = choice.positions[0]
+    return sizes[along] == facts.op.spatial[along].extent or sizes[along] % lanes == 0
 
 
 def _length(facts: NestFacts, choice: VectorChoice, sizes: Sequence[int]) -> int:

@@ -50,7 +50,9 @@ class VectorChoice:
     """The spatial axes, the innermost first; empty: a reduced axis."""
     reduced_length: int
     lying: tuple[Lying, ...]
-    """For each read."""
+    """For each read, constants laid out for it."""
+    unpacked: tuple[Lying, ...]
+    """The same where constants stay as they are: tiles do not begin with whole vectors of them."""
     output_apart: bool
     """Whether each lane is written to another place."""
 
@@ -124,8 +126,8 @@ class _Memory:
         shape = self.graph.tensors[read.tensor].shape
         return stride(read, axis, shape, self.orders.get(read.tensor))
 
-    def lying(self, read: Read, axis: Axis) -> Lying:
-        if read.tensor in self.scratch or read.tensor in self.graph.constants:
+    def lying(self, read: Read, axis: Axis, *, packed: bool = True) -> Lying:
+        if read.tensor in self.scratch or (packed and read.tensor in self.graph.constants):
             # laid out for its reader
             steps = [step for index in read.index if (step := coefficient(index, axis)) != 0]
             if len(steps) > 1:
@@ -330,7 +332,8 @@ def _choices(op: TileOp, memory: _Memory, innermost: int | None) -> tuple[Vector
     def add(positions: tuple[int, ...], *, apart: bool) -> None:
         axis = op.spatial[positions[0]]
         lying = tuple(memory.lying(read, axis) for read in reads)
-        result.append(VectorChoice(positions, 0, lying, output_apart=apart))
+        unpacked = tuple(memory.lying(read, axis, packed=False) for read in reads)
+        result.append(VectorChoice(positions, 0, lying, unpacked, output_apart=apart))
 
     if longer:
         add(_joined(op, longer[::-1], reads, memory), apart=False)
@@ -340,7 +343,7 @@ def _choices(op: TileOp, memory: _Memory, innermost: int | None) -> tuple[Vector
         add((longest,), apart=innermost is not None or op.output not in memory.scratch)
     for axis in _summed_along(op):
         lying = tuple(memory.lying(read, axis) for read in reads)
-        result.append(VectorChoice((), axis.extent, lying, output_apart=False))
+        result.append(VectorChoice((), axis.extent, lying, lying, output_apart=False))
     return tuple(result)
 
 

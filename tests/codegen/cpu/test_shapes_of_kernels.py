@@ -122,6 +122,16 @@ def test_tiles_begin_with_a_panel() -> None:
     assert 80 % (found.vectors * found.width) == 0
 
 
+@pytest.mark.parametrize(("columns", "horizontal"), [(10, True), (48, False)])
+def test_weights_that_no_panel_holds_are_read_as_they_lie(columns: int, horizontal: bool) -> None:
+    graph = parse(
+        "in x: f32[1, 1280]\nconst w: f32[1000, 1280]\n"
+        "y: f32[i=1, j=1000] = sum(k=1280) x[i, k] * w[j, k]\nout y",
+        {"w": np.ones((1000, 1280), np.float32)},
+    )
+    assert blocking(graph, (1, columns)).horizontal is horizontal
+
+
 def test_the_next_panel_is_fetched_while_rows_pass() -> None:
     graph = product(64, 768, 128)
     text = generate(whole(graph), Schedule((64, 64)), graph, AVX512).ir_text

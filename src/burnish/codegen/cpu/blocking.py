@@ -130,7 +130,8 @@ def vector_cost(nest: NestForm, along: Range, width: int, unit: UnitSpec) -> flo
     for position, read in enumerate(nest.reads):
         if not (horizontal and position not in in_body):
             share = 1.0 if position in in_body or not nest.reduced else 1 / max(inner, 1)
-            if not (read.constant and nest.reduced and not horizontal):
+            packed = read.constant and nest.reduced and not horizontal and not along.step % width
+            if not packed:
                 cost += share * _read_cost(read, along.axis, unit.gather_loads)
     if horizontal:
         # with a vector of each operand per product, loads are the limit
