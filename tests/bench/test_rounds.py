@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import random
 import re
 from collections import Counter
@@ -177,6 +178,29 @@ def test_who_takes_too_long_for_the_time_there_is_has_one_round_and_a_note_says_
     assert rounds.notes[0].startswith("slow had 1 round: one takes ")
     assert rounds.notes[0].endswith(", which the budget of 20 s does not allow")
     assert machine.clock_s() <= 1.2 * 20
+
+
+def test_who_compiles_in_the_first_process_only_goes_on_to_a_verdict() -> None:
+    """Two more rounds like the first would not fit; one does, and the others are short."""
+    compiling: Counter[str] = Counter()
+
+    class Compiles(Staged):
+        def open(self) -> WarmedUp:
+            compiling["b"] += 1
+            seconds = 8.0 if compiling["b"] == 1 else 0.0
+            self._machine.spend(seconds)
+            opened = super().open()
+            return dataclasses.replace(opened, first_call_s=opened.first_call_s + seconds)
+
+    machine = Machine(QUIET, random.Random(0))
+    rounds = Rounds(
+        ["a", "b"],
+        lambda label: (Compiles if label == "b" else Staged)(machine, 0.01),
+        BenchOptions(rounds=3, blocks=2, budget_s=20, ends_s=20),
+        clock=machine.clock_s,
+    )
+    rounds.run()
+    assert [len(tally.launches) for tally in rounds.tallies.values()] == [3, 3]
 
 
 def test_with_an_end_a_baseline_does_not_go_on_without_anybody_to_compare() -> None:

@@ -42,6 +42,13 @@ def test_cells_that_are_finished_need_the_processes_of_a_verdict() -> None:
     assert clock.fitting([{"a": ORT, "b": COMPILED}], {"a"}) == {"a"}
 
 
+def test_further_processes_of_what_is_compiled_take_what_they_take() -> None:
+    clock = Clock(20.0, 30.0, 2, finishing=True, clock=lambda: 0.0)
+    clock.learn(COMPILED, 12.0, 3.0)
+    assert clock.least_s(COMPILED) == 18
+    assert clock.fitting([{"b": COMPILED}], set()) == {"b"}
+
+
 def test_the_longest_cells_are_left_out_first_and_baselines_last() -> None:
     now = [0.0]
     clock = Clock(20.0, 30.0, 6, clock=lambda: now[0])

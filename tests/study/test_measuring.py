@@ -10,7 +10,8 @@ import pytest
 
 from burnish.bench.cells import Finished
 from burnish.bench.ledger import Ledger
-from burnish.bench.measure import BenchReport, Verdict
+from burnish.bench.measure import BenchReport, ProcessStart, Verdict
+from burnish.bench.quiet import OPENING_S
 from burnish.bench.rounds import Rounds
 from burnish.core.errors import CheckFailedError, UsageError
 from burnish.study import bench as benching
@@ -312,3 +313,25 @@ def test_what_groups_say_alike_is_said_once_with_the_largest_number() -> None:
         "m batch=1 is odd",
         "m batch=2 is odd",
     )
+
+
+def test_a_further_process_is_not_charged_for_what_the_first_compiled(
+    model: Callable[..., str], book: Ledger
+) -> None:
+    benching.answer(asked(book, model("a")))
+    cell = book.finished(book.rows()[0].id)
+    once = dataclasses.replace(
+        cell.measurement.launches[0], load_s=1.0, first_call_s=30.0, warmup_s=1.0
+    )
+    kept = dataclasses.replace(once, first_call_s=2.0)
+
+    def taken(*launches: ProcessStart) -> tuple[float, float]:
+        found = dataclasses.replace(cell.measurement, launches=launches)
+        with_these = dataclasses.replace(cell, measurement=found)
+        return measuring.process_s(with_these, 0.0), measuring.another_s(with_these, 0.0)
+
+    for launches, first_s, further_s in (((once,), 32.0, 2.0), ((once, kept), 32.0, 4.0)):
+        process_s, another_s = taken(*launches)
+        assert process_s == pytest.approx(first_s, abs=0.5)
+        assert another_s == pytest.approx(further_s, abs=0.5)
+    assert taken() == (OPENING_S, OPENING_S)

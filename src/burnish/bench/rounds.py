@@ -117,13 +117,23 @@ class Rounds:
         left_s = ends_s - self._elapsed_s()
         baseline = self._baseline
         chosen = [label for label in labels if label not in self._behind]
-        while chosen and rounds * sum(self.tallies[one].round_s for one in chosen) > left_s:
+        while chosen and self._ahead_s(chosen, rounds) > left_s:
             others = [label for label in chosen if label != baseline] or chosen
             slowest = max(others, key=lambda label: self.tallies[label].round_s)
             chosen.remove(slowest)
             self._behind[slowest] = self.tallies[slowest].round_s
         alone = chosen == [baseline] and len(labels) > 1
         return [] if alone else chosen
+
+    def _ahead_s(self, labels: Sequence[str], rounds: int) -> float:
+        """Return what further rounds of these take: one like the last, however cheap others are.
+
+        What the first process compiled, most engines keep for the next; if one does not, that
+        shows in the second, which the time is enough for.
+        """
+        tallies = [self.tallies[label] for label in labels]
+        once_s = sum(tally.round_s for tally in tallies)
+        return max(once_s, rounds * sum(tally.next_round_s for tally in tallies))
 
     def _needed_s(self, last_s: float) -> float | None:
         """Return how long it would take until nobody needs more; None: so it is already."""

@@ -21,3 +21,10 @@ class SubjectTally:
     call_s: float = 0.0
     round_s: float = 0.0
     """What it took of the last round: to start, to open, and all its blocks."""
+
+    @property
+    def next_round_s(self) -> float:
+        """Return what its next round takes, if what the first process compiled is kept."""
+        if len(self.launches) != 1:
+            return self.round_s
+        return self.round_s - max(0.0, self.launches[0].first_call_s - self.call_s)

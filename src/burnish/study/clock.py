@@ -32,6 +32,7 @@ class Clock:
     clock: Callable[[], float] = time.monotonic
     began: float = field(init=False)
     _taken_s: dict[Kind, float] = field(init=False, default_factory=dict)
+    _again_s: dict[Kind, float] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.began = self.clock()
@@ -51,15 +52,19 @@ class Clock:
         at_this_rate_s = self.spent_s / self.done * (self.cells - self.done)
         return at_this_rate_s if self.budget_s is None else min(at_this_rate_s, left_s)
 
-    def learn(self, kind: Kind, seconds_s: float) -> None:
-        """Note what one process of such a cell takes, from its start to its last call."""
+    def learn(self, kind: Kind, seconds_s: float, again_s: float | None = None) -> None:
+        """Note what one process of such a cell takes, from its start to its last call.
+
+        `again_s`: what a further one takes, for which everything is compiled; None: as long.
+        """
         self._taken_s[kind] = max(seconds_s, self._taken_s.get(kind, 0.0))
+        again_s = seconds_s if again_s is None else again_s
+        self._again_s[kind] = max(again_s, self._again_s.get(kind, 0.0))
 
     def least_s(self, kind: Kind) -> float:
         """Return what such a cell takes at least: a process of it, or of its engine's others."""
-        alike = [taken for (engine, _), taken in self._taken_s.items() if engine == kind[0]]
-        one_s = self._taken_s.get(kind, max(alike, default=OPENING_S))
-        return one_s * (FEWEST_ROUNDS if self.finishing else 1)
+        further = FEWEST_ROUNDS - 1 if self.finishing else 0
+        return _of(self._taken_s, kind) + further * _of(self._again_s, kind)
 
     def fitting(self, groups: Sequence[Mapping[str, Kind]], baselines: Collection[str]) -> set[str]:
         """Return the cells of these groups for which there is time: the longest are left out first.
@@ -113,6 +118,12 @@ class Overall:
         left = minutes(self.clock.left_s)
         cell = f"cell {at // 100 + 1} of {self.clock.cells}"
         self.outer.step(stage, at, of, f"{cell}, about {left} left; {note}")
+
+
+def _of(taken_s: Mapping[Kind, float], kind: Kind) -> float:
+    """Return what is known of a kind; else the most of its engine's others."""
+    alike = [taken for (engine, _), taken in taken_s.items() if engine == kind[0]]
+    return taken_s.get(kind, max(alike, default=OPENING_S))
 
 
 def minutes(seconds_s: float) -> str:

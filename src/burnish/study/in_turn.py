@@ -11,7 +11,15 @@ from burnish.core.progress import Progress
 from burnish.process.child import answer_limit_s
 from burnish.study.clock import SLACK, Clock, Kind, Overall, minutes
 from burnish.study.kept import KnownCells
-from burnish.study.measuring import CellPlan, fresh, measured, needed, process_s, refusal
+from burnish.study.measuring import (
+    CellPlan,
+    another_s,
+    fresh,
+    measured,
+    needed,
+    process_s,
+    refusal,
+)
 from burnish.study.requests.judging import BenchCommand
 
 
@@ -67,7 +75,7 @@ class InTurn:
         """Learn from cells that were measured before what a process of theirs takes."""
         for plan in plans if self.clock.finishing else ():
             for name, cell in self.kept.known(plan.tasks).items():
-                self.clock.learn(plan.kind(name), process_s(cell, 0.0))
+                self.clock.learn(plan.kind(name), process_s(cell, 0.0), another_s(cell, 0.0))
 
     def _measure(self, plan: CellPlan, now: Mapping[str, Kind], later: Sequence[Kind]) -> None:
         """Measure cells of one group, keep them at once, and learn what such cells take."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -251,8 +252,25 @@ def process_s(cell: Finished, hung_s: float) -> float:
     found = cell.measurement
     if not found.launches:
         return hung_s if found.status == "hung" else OPENING_S
-    timed_s = math.fsum(found.samples_s) / len(found.launches)
-    return timed_s + max(one.load_s + one.first_call_s + one.warmup_s for one in found.launches)
+    return _timed_s(found) + max(
+        one.load_s + one.first_call_s + one.warmup_s for one in found.launches
+    )
+
+
+def another_s(cell: Finished, hung_s: float) -> float:
+    """Return what one more process of a cell takes, for which the first has compiled."""
+    found = cell.measurement
+    if not found.launches or not found.samples_s:
+        return process_s(cell, hung_s)
+    alone = len(found.launches) == 1
+    longest_s = statistics.median(found.samples_s) if alone else math.inf
+    return _timed_s(found) + min(
+        one.load_s + min(one.first_call_s, longest_s) + one.warmup_s for one in found.launches
+    )
+
+
+def _timed_s(found: Measurement) -> float:
+    return math.fsum(found.samples_s) / len(found.launches)
 
 
 def _refused(plan: CellPlan, name: str, reason: str, status: Status = "unsupported") -> Measurement:
