@@ -25,12 +25,18 @@ from burnish.feeds.distinguish import Variant, Varied
 from burnish.feeds.feed import Feeds
 from burnish.feeds.make import Maker
 from burnish.parity.arithmetic import arithmetic_by_output, quantised_values, weakest
-from burnish.parity.examine import ExaminedInputs, Examiner, JudgingTerms
+from burnish.parity.examine import (
+    DRIFTS_AS_FAR,
+    ROUNDED_AS_FAR,
+    ExaminedInputs,
+    Examiner,
+    JudgingTerms,
+)
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.pairing import pair_outputs
 from burnish.parity.report import JudgedSample, VerifyReport
 from burnish.parity.structure import Structure, compare_structure
-from burnish.parity.subject import JudgedSubject
+from burnish.parity.subject import JudgedSubject, open_rounded
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.truth import Truth
 from burnish.store import onnx_files
@@ -152,7 +158,13 @@ class CandidateJudge(Closing):
         runner = self._open.enter_context(NodeRunner(dict(models[0].opset_imports)))
         self._model = models[0]
         self._examiner = Examiner(
-            JudgingTerms(pairing, tolerances, self._structure, self._patience),
+            JudgingTerms(
+                pairing,
+                tolerances,
+                self._structure,
+                self._patience,
+                ROUNDED_AS_FAR if self._is_one_model else DRIFTS_AS_FAR,
+            ),
             Truth(
                 models[0],
                 None if same else models[1],
@@ -291,12 +303,21 @@ class CandidateJudge(Closing):
     def _run_alike(self, feeds: Arrays) -> Arrays:
         """Run the reference on the candidate's engine, as the candidate is run.
 
-        Nothing, where the two are one model: then it is the engine that is being judged.
+        Where the two are one model it is the engine that is being judged: a model of 16 bits is
+        rounded as devices round, and of others nothing is known.
         """
         if self._is_one_model:
-            return {}
+            return self._run_rounded(feeds)
         alike = dataclasses.replace(self._candidate, model=self._reference.model, runs=None)
         return self._session("alike", alike).run(feeds)
+
+    def _run_rounded(self, feeds: Arrays) -> Arrays:
+        if "rounded" not in self._sessions:
+            session = open_rounded(self._reference.model)
+            if session is None:
+                return {}
+            self._sessions["rounded"] = self._open.enter_context(session)
+        return self._sessions["rounded"].run(feeds)
 
     def _weaker(self) -> dict[str, str]:
         """Return the outputs on the way to which the candidate computes in a weaker type."""

@@ -24,6 +24,9 @@ from burnish.parity.structure import Structure
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.truth import Meant, Tensors, Truth
 
+DRIFTS_AS_FAR = "the reference itself drifts as far on this engine: it is the engine's"
+ROUNDED_AS_FAR = "the model itself drifts as far where each value is rounded to its 16 bits"
+
 
 @dataclass(frozen=True, slots=True)
 class JudgingTerms:
@@ -34,6 +37,8 @@ class JudgingTerms:
     structure: Structure
     patience: float = 1.0
     """How far roundings may go: see `Roundings`."""
+    drift: str = DRIFTS_AS_FAR
+    """What is said of outputs that were forgiven because `run_alike` is as far off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +171,7 @@ class Examiner:
 
     def _note_drift(self, names: Iterable[str]) -> None:
         for name in names:
-            note = f"{name}: the reference itself drifts as far on this engine: it is the engine's"
-            self.notes[note] = None
+            self.notes[f"{name}: {self.terms.drift}"] = None
 
 
 @dataclass(slots=True)

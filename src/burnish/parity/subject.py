@@ -17,7 +17,7 @@ from burnish.engines import isolated, sizes
 from burnish.engines.base import EngineOptions, Placement, Session
 from burnish.engines.loading import is_large
 from burnish.process.scratch import scratch
-from burnish.rewrite.precision.widen import ROUNDED, computes_in, rounding
+from burnish.rewrite.precision.widen import HALVES, ROUNDED, computes_in, rounding
 from burnish.store import onnx_files
 from burnish.store.history import History
 from burnish.store.stored import StoredModel
@@ -43,7 +43,7 @@ class JudgedSubject:
     def open(self) -> Session:
         """Return a session that runs the model, in a process of its own."""
         if self._is_rounded:
-            return _rounded(self)
+            return RoundedSession(*_twin(self), (ROUNDED,))
         own = self.runs or self.model
         options = dataclasses.replace(self.options, frugal=is_large(own))
         session = isolated.open_session(self.engine, own, options)
@@ -56,17 +56,26 @@ class JudgedSubject:
         return judges and computes_in(onnx_files.look(self.model.onnx))
 
 
-def _rounded(subject: JudgedSubject) -> Session:
-    """Return a session that computes in f32, and rounds each value to the model's type."""
+def open_rounded(model: StoredModel) -> Session | None:
+    """Return a session that rounds each value to the 16 bits it has; None: the model has none.
+
+    That is what devices do. ONNX Runtime's CPU provider computes such a model in f32, and rounds
+    little of it.
+    """
+    if not computes_in(onnx_files.read(model.onnx), HALVES):
+        return None
+    return RoundedSession(*_twin(judge(model)))
+
+
+def _twin(subject: JudgedSubject) -> tuple[Session, ExitStack]:
+    """Return a session that computes in f32 and rounds each value, and what is let go with it."""
     owned = ExitStack()
     try:
         twin = owned.enter_context(scratch("rounded")) / "rounded.onnx"
         written = rounding(onnx_files.read(subject.model.onnx))
         onnx_files.write(written, twin, history=History("", ()))
         runs = dataclasses.replace(subject.model, onnx=twin)
-        return RoundedSession(
-            owned.enter_context(dataclasses.replace(subject, runs=runs).open()), owned
-        )
+        return owned.enter_context(dataclasses.replace(subject, runs=runs).open()), owned
     except BaseException:
         owned.close()
         raise
@@ -125,15 +134,15 @@ class RecastSession(Closing):
 class RoundedSession(Closing):
     """A session of a model's twin, whose files go with it."""
 
-    def __init__(self, session: Session, owned: ExitStack) -> None:
-        self._session, self._owned = session, owned
+    def __init__(self, session: Session, owned: ExitStack, notes: tuple[str, ...] = ()) -> None:
+        self._session, self._owned, self._notes = session, owned, notes
         self.run, self.prepare, self.trace = session.run, session.prepare, session.trace
 
     @property
     def placement(self) -> Placement:
-        """Return what was obtained, and that it is the twin's."""
+        """Return what was obtained, and what is to be said of the twin."""
         found = self._session.placement
-        return dataclasses.replace(found, notes=(*found.notes, ROUNDED))
+        return dataclasses.replace(found, notes=(*found.notes, *self._notes))
 
     def close(self) -> None:
         """Close the session, and remove what it ran."""

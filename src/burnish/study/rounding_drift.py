@@ -20,10 +20,11 @@ import onnx_ir as ir
 from burnish.core.arrays import Arrays
 from burnish.parity.report import VerifyReport
 from burnish.parity.roundings import near_a_run
+from burnish.parity.subject import open_rounded
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.verify import judge
 from burnish.process.scratch import scratch
-from burnish.rewrite.precision.widen import HALVES, computes_in, in_f32, rounding
+from burnish.rewrite.precision.widen import HALVES, in_f32, rounding
 from burnish.store import datasets, layout, onnx_files
 from burnish.store.datasets import DataSet
 from burnish.store.history import History
@@ -53,15 +54,12 @@ def within_roundings(model: StoredModel, report: VerifyReport) -> VerifyReport:
 
 
 def rounded_run(model: StoredModel, inputs: Arrays) -> Arrays:
-    """Return what a model gives that rounds each value to its 16 bits; nothing if it has none.
-
-    ONNX Runtime's CPU provider computes such a model in f32, and rounds little of it.
-    """
-    if not computes_in(onnx_files.read(model.onnx), HALVES):
+    """Return what a model gives that rounds each value to its 16 bits; nothing if it has none."""
+    session = open_rounded(model)
+    if session is None:
         return {}
-    bare = dataclasses.replace(model, data_sets=())
-    with scratch("drift") as folder, judge(widened(bare, folder, rounding)).open() as session:
-        return session.run(_in_f32(inputs))
+    with session:
+        return session.run(inputs)
 
 
 def widened(model: StoredModel, folder: Path, wide: Callable[[ir.Model], ir.Model]) -> StoredModel:
