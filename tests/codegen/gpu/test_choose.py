@@ -249,3 +249,15 @@ def test_tensor_cores_take_steps_that_no_thread_could_spell_out() -> None:
     (exact,) = priced(group, schedule, graph, H200, GpuTarget()).prices
     (rounded,) = priced(group, schedule, graph, H200, GpuTarget(precision="tf32")).prices
     assert (exact.spills, rounded.spills) == (True, False)
+
+
+def test_a_program_has_a_row_for_itself_only_where_it_is_a_run_of_memory() -> None:
+    graph = graph_from("(float[2,64,32,32] x) => (float[2,64,1,1] y) { y = GlobalAveragePool(x) }")
+    (op,) = graph.ops
+    group = Group((op,), (op.output,))
+
+    def single(orders: dict[str, tuple[int, ...]]) -> bool:
+        return any(each["m"] == 1 for each in candidates(group, GpuTarget(orders=orders)))
+
+    assert single({})
+    assert not single({"x": (0, 2, 3, 1)})

@@ -91,3 +91,22 @@ def test_a_convolution_with_odd_outputs_has_its_input_channels_innermost() -> No
         y = Conv(x, w)
     }}""")
     assert found["w"] == (2, 3, 0, 1)
+
+
+def test_heads_lie_side_by_side_for_the_product_that_sums_over_them() -> None:
+    weights = "float[64,8] w = {" + ", ".join(["0.5"] * 512) + "}"
+    found = orders(f"""(float[2,4,20,12] a, float[2,4,12,16] v) => (float[2,20,8] y) <{weights}> {{
+        h = MatMul(a, v) t = Transpose<perm=[0,2,1,3]>(h)
+        flat = Constant<value_ints=[2,20,64]>() r = Reshape(t, flat) y = MatMul(r, w)
+    }}""")
+    assert found == {"h": (0, 2, 1, 3)}
+
+
+def test_heads_that_somebody_else_reads_stay() -> None:
+    weights = "float[64,8] w = {" + ", ".join(["0.5"] * 512) + "}"
+    found = orders(f"""(float[2,4,20,12] a, float[2,4,12,16] v)
+        => (float[2,20,8] y, float[2,4,20,16] z) <{weights}> {{
+        h = MatMul(a, v) t = Transpose<perm=[0,2,1,3]>(h) z = Softmax(h)
+        flat = Constant<value_ints=[2,20,64]>() r = Reshape(t, flat) y = MatMul(r, w)
+    }}""")
+    assert not found

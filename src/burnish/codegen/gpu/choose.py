@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from burnish.codegen.gpu.blocks import power_of_two
@@ -12,6 +12,15 @@ from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, splittable, 
 from burnish.codegen.gpu.library import BY_LIBRARY
 from burnish.codegen.gpu.operands import LEAST, contracts, multiplies_f32
 from burnish.codegen.gpu.price import Price, price
+from burnish.codegen.gpu.row_blocks import (
+    FEW,
+    LEAST_TERMS,
+    Settings,
+    in_parts,
+    single_rows,
+    terms_of,
+    whole_rows,
+)
 from burnish.codegen.schedule import Choice
 from burnish.hw.spec import HardwareSpec
 from burnish.tile.connect import NoGroupError
@@ -22,8 +31,6 @@ from burnish.tile.machine import machine
 from burnish.tile.partition import Fusion, SearchLimits, partition
 from burnish.tile.schedule import Schedule
 from burnish.tile.signature import signature
-
-Settings = Mapping[str, int]
 
 PRODUCTS: tuple[tuple[int, int, int, int, int], ...] = (
     (256, 64, 64, 8, 3),
@@ -67,11 +74,7 @@ NARROW = 32
 HOPELESS = 2.0
 """Times its nests' own seconds that a group may take before no other blocks are tried; the best of
 those that were is taken, if it is below that."""
-FEW = 100
-"""Programs that leave multiprocessors idle: sums are formed in parts, or blocks get smaller."""
 MOST_SPLIT = 200
-MOST_PARTS = 2048
-"""Programs that add up rows: as many as keep memory busy."""
 WHOLE_TERMS = 256
 """Terms that one block may have when products follow each other."""
 LONG_ROW = 512
@@ -79,11 +82,7 @@ LONG_ROW = 512
 counts is how often they wait."""
 SHORT_ROW = 64
 """Terms of a softmax that a block always has all of."""
-LEAST_TERMS = 128
-"""Terms of a part of a sum, at least."""
 
-MOST_SINGLE = 8192
-"""Terms of a row that one program may have at once."""
 TURNS = (32, 28, 16, 14, 8, 7, 4)
 """Turns that a program may take down an image."""
 MOST_LANES = 128 * 256
@@ -212,14 +211,14 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         yield from _products(shape, group.ops, scalar=scalar)
         yield from _split(group, target)
     elif shape.whole:
-        yield from _rows(shape)
+        yield from whole_rows(shape)
     elif sliding := window_axes(group.ops, group.anchor, places):
         yield from _windows(sliding, math.prod(group.anchor.shape))
     elif any(op.reduced for op in group.ops):
-        yield from _single(group)
+        yield from single_rows(group, target.orders)
         for m in (8, 32, 128, 512):
             yield {"m": m, "warps": 4, "stages": 2}
-        yield from _split_rows(group)
+        yield from in_parts(group)
     else:
         for m, warps in ((512, 4), (1024, 4), (256, 2)):
             yield {"m": m, "warps": warps, "stages": 1}
@@ -284,7 +283,7 @@ def _fills(shape: Form, ops: Sequence[TileOp], least: int = DEEP) -> bool:
     products = [op for op in ops if contracts(op)]
     if len(products) != 1 or shape.whole or rows * columns * batch < 128 * 128 * 2 * FEW:
         return False
-    return _terms(products[0]) >= least
+    return terms_of(products[0]) >= least
 
 
 def _chains(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[ProductBlock]:
@@ -292,11 +291,11 @@ def _chains(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[Pro
 
     What one hands to the next then stays in registers, and is computed once.
     """
-    terms = [_terms(op) for op in ops if contracts(op)]
+    terms = [terms_of(op) for op in ops if contracts(op)]
     if len(terms) < 2 and shape.whole:
         return  # what is reduced is the product itself
     if len(terms) < 2:
-        lengths = {_terms(op) for op in ops if op.reduced and not contracts(op)}
+        lengths = {terms_of(op) for op in ops if op.reduced and not contracts(op)}
         terms = [each for each in terms if each in lengths]
     rows, columns, batch = shape.counts
     few = rows * columns * batch <= 64 * 64 * FEW
@@ -308,8 +307,8 @@ def _chains(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[Pro
 
 def _online(shape: Form, ops: Sequence[TileOp], widest: int) -> Iterator[ProductBlock]:
     """Yield blocks for averages by softmax over rows that no block has as a whole."""
-    rows = {_terms(op) for op in ops if op.combine == "max"}
-    terms = [_terms(op) for op in ops if contracts(op)]
+    rows = {terms_of(op) for op in ops if op.combine == "max"}
+    terms = [terms_of(op) for op in ops if contracts(op)]
     if (
         shape.whole
         or widest > WHOLE_TERMS
@@ -326,7 +325,7 @@ def _online(shape: Form, ops: Sequence[TileOp], widest: int) -> Iterator[Product
 def _few(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
     """Yield blocks for a product that leaves most of a card idle: what counts is how many steps."""
     rows, columns, batch = shape.counts
-    products = [_terms(op) for op in ops if contracts(op)]
+    products = [terms_of(op) for op in ops if contracts(op)]
     if shape.whole or len(products) != 1 or products[0] < 4 * LEAST_TERMS:
         return
     if rows * columns * batch <= 64 * 64 * 2 * FEW:
@@ -335,12 +334,8 @@ def _few(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
 
 def _uneven(ops: Sequence[TileOp]) -> bool:
     """Say whether half of a product's last long step would be multiplied in vain."""
-    terms = [_terms(op) for op in ops if contracts(op)]
+    terms = [terms_of(op) for op in ops if contracts(op)]
     return len(terms) == 1 and 64 < terms[0] < 256 and terms[0] % 64 == 32
-
-
-def _terms(op: TileOp) -> int:
-    return math.prod(axis.extent for axis in op.reduced)
 
 
 def _split(group: Group, target: GpuTarget) -> Iterator[Settings]:
@@ -352,7 +347,7 @@ def _split(group: Group, target: GpuTarget) -> Iterator[Settings]:
     places = places_of(alone.ops, product)
     shape = form(alone.ops, product, target.orders.get(product.output), places)
     rows, columns, batch = shape.counts
-    terms = _terms(product)
+    terms = terms_of(product)
     tallest = 64 if rows > LEAST else LEAST
     for m, n in ((tallest, 64), (tallest, 32)):
         if n >= 4 * max(columns, 16):
@@ -367,34 +362,3 @@ def _split(group: Group, target: GpuTarget) -> Iterator[Settings]:
         if programs < FEW and fits:
             for k in (64, 128) if terms // max(fits) >= 4 * LEAST_TERMS else (64,):
                 yield {"m": m, "n": n, "k": k, "warps": 4, "stages": 4, "split": max(fits)}
-
-
-def _split_rows(group: Group) -> Iterator[Settings]:
-    """Yield settings whose long sums are formed in parts, as those over whole images are."""
-    long = splittable(group)
-    if long is None:
-        return
-    outputs, first = math.prod(long.shape), long.reduced[0].extent
-    for m in (8, 32):
-        programs = -(-outputs // m)
-        fits = [n for n in range(2, 65) if first % n == 0 and programs * n <= MOST_PARTS]
-        if programs < FEW * 3 and fits:
-            yield {"m": m, "warps": 4, "stages": 2, "split": max(fits)}
-
-
-def _single(group: Group) -> Iterator[Settings]:
-    """Yield settings where each program has one long row, all of it at once."""
-    terms = {_terms(op) for op in group.ops if op.reduced}
-    if math.prod(group.anchor.shape) <= MOST_PARTS and len(terms) == 1:
-        (long,) = terms
-        if LEAST_TERMS < long <= MOST_SINGLE:
-            yield {"m": 1, "warps": min(power_of_two(long // 256), 8), "stages": 1}
-
-
-def _rows(shape: Form) -> Iterator[Settings]:
-    _, columns, _ = shape.counts
-    n = 1 << (columns - 1).bit_length()
-    warps = min(max(n // 512, 1), 16)
-    for rows in (1, 4):
-        m = max(rows * 512 // n, 1)
-        yield {"m": m, "warps": max(warps, min(m * n // 512, 8), 1), "stages": 1}

@@ -27,6 +27,8 @@ def orders_of(graph: TileGraph) -> dict[str, Order]:
     outside = {*graph.inputs, *graph.outputs}
     found = _spread(graph, outside)
     found.update({name: _innermost_last(graph, name) for name in _weights(graph)})
+    for name, order in _rows_of_products(graph, outside):
+        found.setdefault(name, order)
     for op, read in _only_reads(graph, outside):
         found[read.tensor] = _in_runs(op, read, graph, found.get(read.tensor))
     return {name: order for name, order in found.items() if _moves(order, graph, name)}
@@ -125,6 +127,25 @@ def _ordered(places: Sequence[int | None], shape: Sequence[int] | None = None) -
     ):
         return None
     return tuple(sorted(range(len(known)), key=lambda dim: (known[dim], dim)))
+
+
+def _rows_of_products(graph: TileGraph, outside: set[str]) -> Iterator[tuple[str, Order]]:
+    """Yield what a product alone reads, with all that it sums up side by side.
+
+    The heads of an attention, for example: rows of the product behind it are rows of memory then,
+    and it is a product of two matrices.
+    """
+    readers = graph.consumers()
+    for op in graph.ops:
+        for read in op.reads if is_contraction(op) and len(op.reduced) > 1 else ():
+            name = read.tensor
+            if name in outside or name in graph.constants or len(readers[name]) > 1:
+                continue
+            places = {axis: place for place, axis in enumerate((*op.spatial, *op.reduced))}
+            plain = all(len(index.terms) <= 1 and not index.constant for index in read.index)
+            order = _ordered([_place(index, places, inner=False) for index in read.index])
+            if plain and order is not None and not read.guards:
+                yield name, order
 
 
 def _innermost_last(graph: TileGraph, weight: str) -> Order:

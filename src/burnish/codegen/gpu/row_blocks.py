@@ -1,0 +1,65 @@
+"""How rows that are reduced, without products, are cut into programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from burnish.codegen.gpu.blocks import power_of_two
+from burnish.codegen.gpu.form import Form
+from burnish.codegen.gpu.kernel import Orders, splittable
+from burnish.tile.graph import TileOp
+from burnish.tile.group import Group
+from burnish.tile.index import axes_of
+
+Settings = Mapping[str, int]
+
+FEW = 100
+"""Programs that leave multiprocessors idle: sums are formed in parts, or blocks get smaller."""
+MOST_PARTS = 2048
+"""Programs that add up rows: as many as keep memory busy."""
+MOST_SINGLE = 8192
+"""Terms of a row that one program may have at once."""
+LEAST_TERMS = 128
+"""Terms of a part of a sum, at least."""
+
+
+def terms_of(op: TileOp) -> int:
+    """Return how many terms each of a nest's sums has."""
+    return math.prod(axis.extent for axis in op.reduced)
+
+
+def in_parts(group: Group) -> Iterator[Settings]:
+    """Yield settings whose long sums are formed in parts, as those over whole images are."""
+    long = splittable(group)
+    if long is None:
+        return
+    outputs, first = math.prod(long.shape), long.reduced[0].extent
+    for m in (8, 32):
+        programs = -(-outputs // m)
+        fits = [n for n in range(2, 65) if first % n == 0 and programs * n <= MOST_PARTS]
+        if programs < FEW * 3 and fits:
+            yield {"m": m, "warps": 4, "stages": 2, "split": max(fits)}
+
+
+def single_rows(group: Group, orders: Orders) -> Iterator[Settings]:
+    """Yield settings where each program has one long run of memory, all of it at once."""
+    sums = [op for op in group.ops if op.reduced]
+    terms = {terms_of(op) for op in sums}
+    if math.prod(group.anchor.shape) > MOST_PARTS or len(terms) > 1 or not sums[0].reads:
+        return
+    read, long = sums[0].reads[0], terms.pop()
+    order = orders.get(read.tensor) or range(len(read.index))
+    inner = next((each for d in reversed(order) if (each := axes_of(read.index[d]))), frozenset())
+    if LEAST_TERMS < long <= MOST_SINGLE and inner & set(sums[0].reduced):
+        yield {"m": 1, "warps": min(power_of_two(long // 256), 8), "stages": 1}
+
+
+def whole_rows(shape: Form) -> Iterator[Settings]:
+    """Yield settings where a program has as many whole rows as fill its registers."""
+    _, columns, _ = shape.counts
+    n = 1 << (columns - 1).bit_length()
+    warps = min(max(n // 512, 1), 16)
+    for rows in (1, 4):
+        m = max(rows * 512 // n, 1)
+        yield {"m": m, "warps": max(warps, min(m * n // 512, 8), 1), "stages": 1}
