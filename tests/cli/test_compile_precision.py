@@ -86,7 +86,7 @@ def test_what_tf32_explains_is_accepted_where_it_was_asked_for_only(
 
 
 def rounding(exact: fake_driver.FakeKernel) -> fake_driver.FakeKernel:
-    """Return a kernel of the perceptron whose result is off by a few roundings."""
+    """Return a kernel of the perceptron whose result is off by a few roundings of tf32."""
 
     def run(grid: tuple[int, int, int], *memory: Array | None) -> None:
         exact(grid, *memory)
