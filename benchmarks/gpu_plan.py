@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -67,15 +69,24 @@ def build(case: Case, *, small: bool) -> Module:
 
 
 def exported(built: Module) -> Graph:
-    """Return the model as an ONNX graph with fixed sizes."""
+    """Return the model as an ONNX graph with fixed sizes.
+
+    What PyTorch's newer exporter has no form for, its older one may have; which one is told.
+    """
     import torch
 
+    from burnish.zoo.exporting import torchscript
     from burnish.zoo.exporting.graph import tidied
 
-    program = torch.onnx.export(
-        built.module, tuple(built.inputs.values()), dynamo=True, opset_version=20, verbose=False,
-        input_names=list(built.inputs), output_names=list(built.output_names),
-    )  # fmt: skip
+    try:
+        program = torch.onnx.export(
+            built.module, tuple(built.inputs.values()), dynamo=True, opset_version=20,
+            verbose=False, input_names=list(built.inputs), output_names=list(built.output_names),
+        )  # fmt: skip
+    except Exception:
+        traceback.print_exc()
+        print("exported by TorchScript instead", file=sys.stderr)
+        return torchscript.export(built, opset=17, shapes=()).model
     return tidied(program.model)
 
 

@@ -78,11 +78,14 @@ def _more(given: Tensor, batch: int) -> Tensor:
 
 
 def _stirred(network: nn.Module) -> None:
-    """Give branches that begin as nothing (a scale of 1e-6) a weight, so that errors show."""
+    """Give what begins as nothing a weight, so that errors show: a scale of 1e-6, a matrix of 0."""
     torch.manual_seed(1)
     for each in network.parameters():
-        if each.numel() > 1 and float(each.abs().max()) <= STILL and float(each.abs().min()) > 0:
+        size = each.detach().abs()
+        if each.numel() > 1 and float(size.max()) <= STILL and float(size.min()) > 0:
             nn.init.uniform_(each, 0.1, 0.3)
+        elif each.dim() > 1 and not size.any():
+            nn.init.normal_(each, std=each.shape[-1] ** -0.5)
 
 
 class _Flat(nn.Module):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from burnish.cli.main import run
+from burnish.core.errors import ModelError
 from burnish.runtime.cuda import runner
 from burnish.study.requests.rewriting import OptimizeCommand
 from burnish.study.rewriting import options_of
@@ -135,6 +136,23 @@ def test_a_module_is_exported_and_compiled_for_a_card(
     assert run(words) == 0
     assert f"written: {tmp_path / 'c'} (cuda: sm_90, " in capsys.readouterr().out
     assert list((tmp_path / "c" / "kernels").glob("*.cubin"))
+
+
+def test_a_module_that_is_not_exported_says_where_the_options_are_that_may_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(*_: object, **_named: object) -> None:
+        raise ModelError("failed while exporting", hint="try --exporter torchscript")
+
+    monkeypatch.setattr("burnish.study.compiling.exporting.answer", failing)
+    words = ["compile", "--module", "m.py:make", "--target", "sm_90", "-o", str(tmp_path / "c")]
+    assert run(words) == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert "failed while exporting" in said
+    assert (
+        "hint: burnish export --module m.py:make takes what may help (try --exporter torchscript);"
+        " compile what that writes"
+    ) in said
 
 
 @pytest.mark.parametrize("given", [[], ["a.onnx", "--module", "b.py:make"]])

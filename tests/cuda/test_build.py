@@ -76,6 +76,10 @@ def test_nothing_is_compiled_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         building, "_compiled", lambda tasks, _options: dict.fromkeys(tasks, Failed("asked"))
     )
     assert build([DOUBLE], "sm_90", options) == first[:1]
+    told = dataclasses.replace(DOUBLE, text=f"# of which model\n\n# and why\n{DOUBLE.text}")
+    assert build([told], "sm_90", options) == first[:1]
+    other = dataclasses.replace(DOUBLE, text=f"{DOUBLE.text}\n# and why\n")
+    assert build([other], "sm_90", options) == [Failed("asked")]
     assert build([DOUBLE], "sm_80", options) == [Failed("asked")]
     assert build([dataclasses.replace(DOUBLE, stages=2)], "sm_90", options) == [Failed("asked")]
 

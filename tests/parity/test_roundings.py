@@ -8,6 +8,7 @@ import pytest
 
 from burnish.core.arrays import Array
 from burnish.feeds.feed import Feeds
+from burnish.parity.reference import run_reference
 from burnish.parity.roundings import _overflowing_alike, near_a_run
 from burnish.parity.subject import JudgedSubject
 from burnish.parity.tolerances import Tolerances
@@ -129,3 +130,23 @@ def test_whoever_names_a_tolerance_wants_no_patience() -> None:
     asked = Tolerances(absolute=1e-6, relative=0.0)
     diffs, names = near_a_run(far(0.0), far(0.003), asked, lambda: far(0.003))
     assert ([diff.passed for diff in diffs], names) == ([False], ())
+
+
+DIFFERENCE = """<ir_version: 10, opset_import: ["": 17]> g (float[2] x) => (float[2] y)
+<float more = {1000.7}, float less = {999.3}>
+{ a = Mul(x, more)  b = Mul(x, less)  y = Sub(a, b) }"""
+
+
+@pytest.mark.parametrize(
+    ("precision", "off", "passed"),
+    [("tf32", 0.3, True), ("tf32", 30.0, False), ("f32", 0.3, False)],
+)
+def test_what_factors_of_tf32_do_to_a_difference_is_a_rounding(
+    tmp_path: Path, precision: str, off: float, passed: bool
+) -> None:
+    model = stored(_stored(tmp_path / "one.onnx", DIFFERENCE))
+    reference = run_reference(model, Feeds({"x": np.full(2, 1.1, np.float32)}, {}))
+    exact = 1.1 * (1000.7 - 999.3)
+    found = reference.judged(model, precision, {"y": np.float32([exact, exact + off])})
+    assert found.sample.passed is passed
+    assert found.allowed == ("tf32" if passed else "")

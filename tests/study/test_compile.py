@@ -11,6 +11,7 @@ import pytest
 import burnish
 from burnish.codegen.place import BuiltPlan
 from burnish.codegen.stages import STEPS
+from burnish.core.errors import ModelError
 from burnish.parity.tolerances import Tolerances
 from burnish.parity.verify import ReferenceRefusesError
 from burnish.rewrite.static import static
@@ -156,6 +157,25 @@ def test_what_every_step_gave_is_dumped(stored: StoredModel, tmp_path: Path) -> 
     assert "arena of " in texts["place"]
     assert texts["prove"].splitlines()[2].startswith("mlp on burnish equals mlp")
     compile_model(request(stored, tmp_path / "c", 3, dump=tmp_path / "dump"))
+
+
+def test_what_stands_before_a_failure_is_dumped(
+    stored: StoredModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object, **_named: object) -> None:
+        raise ModelError("no", hint="none")
+
+    folder = tmp_path / "dump" / "plan_0"
+    monkeypatch.setattr("burnish.study.compile.write", failing)
+    with pytest.raises(ModelError, match="no"):
+        compile_model(request(stored, tmp_path / "c", 3, dump=tmp_path / "dump"))
+    assert [path.name[3:-4] for path in sorted(folder.glob("??-*.txt"))] == [*STEPS[:-1]]
+    assert list(folder.glob("000_*.ll"))
+    monkeypatch.setattr("burnish.study.compile.plan", failing)
+    with pytest.raises(ModelError, match="no"):
+        compile_model(request(stored, tmp_path / "c", 3, dump=tmp_path / "dump"))
+    assert sorted(path.name for path in folder.iterdir()) == ["01-bind.txt", "02-rewrite.txt"]
+    assert not (tmp_path / "c").exists()
 
 
 def test_why_kernels_are_two_is_told() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import onnx_ir as ir
 
-from burnish.codegen.place import BuiltPlan, CompiledRegion
+from burnish.codegen.place import BuiltPlan, CompiledRegion, PreparedModel
 from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.lower import named, operator
 from burnish.tile.text import quoted
@@ -25,17 +25,19 @@ _OF_REGIONS: Mapping[str, Callable[[CompiledRegion], tuple[object, ...]]] = {
 
 def stages(built: BuiltPlan) -> dict[str, str]:
     """Return what there was after each step up to placing, by its name, in order."""
-    found: dict[str, str] = {}
-    if built.prepared is not None:
-        bound = built.prepared.bound
-        found |= {"bind": model_text(bound)} if bound is not None else {}
-        found["rewrite"] = model_text(built.prepared.model)
+    found = {} if built.prepared is None else first_stages(built.prepared)
     for step, parts in _OF_REGIONS.items():
         found[step] = "\n\n".join(str(part) for each in built.regions for part in parts(each))
     kernels = built.kernels.items()
     found["emit"] = "\n".join(built.headers.get(name, "") + source for name, source in kernels)
     found["place"] = str(built.plan)
     return found
+
+
+def first_stages(prepared: PreparedModel) -> dict[str, str]:
+    """Return what there was after each step that is taken on ONNX."""
+    bound = {} if prepared.bound is None else {"bind": model_text(prepared.bound)}
+    return {**bound, "rewrite": model_text(prepared.model)}
 
 
 def model_text(model: ir.Model) -> str:

@@ -7,6 +7,7 @@ import hashlib
 import importlib.metadata
 import os
 import queue
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,8 @@ from burnish.process.child import Child, ChildEndedError, ChildRefusedError, Pro
 
 SCHEMA = 1
 
+_SAID = re.compile(r"\A(?:[ \t]*(?:#.*)?\n)+")
+"""Comments ahead of a kernel: its header, and how it is compiled, which is told beside it, too."""
 _SHOWN = 300
 """Characters of a compiler's message that a reason keeps."""
 
@@ -82,7 +85,9 @@ def triton_version() -> str:
 
 
 def _key(source: TritonSource, architecture: str, compiler: str) -> str:
-    return value_key([dataclasses.asdict(source), architecture, compiler, SCHEMA])
+    """Return what equal machine code has in common: what is said ahead of a kernel is not in it."""
+    code = dataclasses.replace(source, text=_SAID.sub("", source.text))
+    return value_key([dataclasses.asdict(code), architecture, compiler, SCHEMA])
 
 
 def _compiled(tasks: Mapping[str, CompileTask], options: BuildOptions) -> dict[str, Outcome]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from burnish.closeness.tolerance import ROUNDING
 from burnish.core.arrays import Array, Arrays
 from burnish.core.errors import BurnishError
 from burnish.core.tensors import FLOATS
@@ -25,6 +26,10 @@ from burnish.parity.truth import Floats, Noise, Tensors, Truth
 
 _OWN_FACTOR = 4.0
 """How many times the reference's own error on the same engine an error may be."""
+
+_UNITS = {**UNIT_ROUNDOFF, "tf32": ROUNDING["tf32"]}
+"""How far one step moves what it gives: in tf32, whose factors are rounded, about as far as in f16.
+"""
 
 Run = Callable[[Arrays], Arrays]
 """Gives outputs for inputs; raises a BurnishError where it cannot."""
@@ -105,7 +110,7 @@ class Roundings:
         noise = Noise()
         kind = self.tolerances.effective(dtype, name) if dtype in FLOATS else "f32"
         # What is no real number flips where roundings decide: engines round more than once.
-        unit = UNIT_ROUNDOFF.get(kind, 0.0) * (1 if dtype in FLOATS else NOISE_FACTOR)
+        unit = _UNITS.get(kind, 0.0) * (1 if dtype in FLOATS else NOISE_FACTOR)
         for _ in range(MORE_RUNS):
             self.truth.disturb_results(noise, self.feeds, self.tensors, unit)
         return noise

@@ -40,7 +40,7 @@ from burnish.runtime.runner import runner_for
 from burnish.store import onnx_files
 from burnish.store.compiled import FOLDER
 from burnish.store.stored import StoredModel
-from burnish.study.compile_dump import check_dump, dump
+from burnish.study.compile_dump import PlanDump, check_dump, dump, plan_dump
 from burnish.study.compile_report import (
     SCHEMA,
     CompiledKernelTime,
@@ -247,6 +247,9 @@ class _Work:
         prepared = prepare(
             self._loaded, sizes, self._progress, multiplies_bytes=self.backend.multiplies_bytes
         )
+        dumped = self._dumped(sizes)
+        if dumped is not None:
+            dumped.prepared(prepared)
         to_ort = without_products(prepared.model) if self._request.skip_dot else {}
         fusion = self._request.fusion
         chosen = scheduler(prepared.model)
@@ -256,6 +259,8 @@ class _Work:
         built = within(plan(prepared, options), self._request.device_memory_bytes)
         steps = f"{len(built.plan.kernel_steps)} kernels, {len(built.plan.ort_steps)} parts"
         self._progress.step("plan", 1, 1, steps)
+        if dumped is not None:
+            dumped.planned(built)
         if self._terms is None:
             return built
         untuned = dataclasses.replace(options, scheduler=Predicted(self.backend, fusion))
@@ -271,6 +276,13 @@ class _Work:
         self.warnings += outcome.warnings
         self.notes += (outcome.note, *(f"the race: {text}" for text in outcome.warnings))
         return outcome.built
+
+    def _dumped(self, sizes: Sizes) -> PlanDump | None:
+        """Return where a plan is dumped as its steps are done; None: nowhere."""
+        where = self._request.dump
+        if where is None:
+            return None
+        return plan_dump(where, self._plans.index(sizes), self.backend)
 
     def _open(self, prepared: PreparedModel, name: str, options: PlanOptions) -> BuiltPlan:
         """Return a plan for all sizes of a name up to that of a prepared model."""

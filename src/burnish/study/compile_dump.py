@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from burnish.codegen.backend import Backend
-from burnish.codegen.place import BuiltPlan
-from burnish.codegen.stages import STEPS, stages
+from burnish.codegen.place import BuiltPlan, PreparedModel
+from burnish.codegen.stages import STEPS, first_stages, stages
 from burnish.core import files, units
 from burnish.parity.verdict import verdict
+from burnish.runtime.plan import KernelStep
 from burnish.study.compile_report import CompileReport, PlanReport, StepRow
 from burnish.tile.graph import TileGraph
 from burnish.tile.simplify import simplify
@@ -38,13 +40,44 @@ def check_dump(target: Path, plans: int) -> None:
         files.check_folder(target / f"plan_{number}", DUMP)
 
 
+@dataclass(frozen=True, slots=True)
+class PlanDump:
+    """The folder of one plan, written anew as steps are done: what fails after them is seen."""
+
+    target: Path
+    backend: Backend
+
+    def prepared(self, model: PreparedModel) -> None:
+        """Write what there is before nodes are lowered."""
+        with files.folder_written_beside(self.target, DUMP) as folder:
+            _write_steps(folder, first_stages(model))
+
+    def planned(self, built: BuiltPlan) -> None:
+        """Write the plan and the text of each kernel, of which nobody knows yet if it compiles."""
+        with files.folder_written_beside(self.target, DUMP) as folder:
+            _write_steps(folder, stages(built))
+            for number, step in enumerate(built.plan.steps):
+                if isinstance(step, KernelStep):
+                    place = folder / f"{number:03d}_{step.kernel}{self.backend.suffix}"
+                    place.write_text(built.headers[step.kernel] + built.kernels[step.kernel])
+
+
+def plan_dump(target: Path, number: int, backend: Backend) -> PlanDump:
+    """Return the dump of a plan by its number."""
+    return PlanDump(target / f"plan_{number}", backend)
+
+
+def _write_steps(folder: Path, texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        file = f"{STEPS.index(name) + 1:02d}-{name}.txt"
+        (folder / file).write_text(f"{_AFTER} {name}\n\n{text}\n")
+
+
 def dump(report: CompileReport, built: Sequence[BuiltPlan], backend: Backend, target: Path) -> None:
     """Write one folder per plan: what each step gave, and each kernel with facts and listing."""
     for number, (plan, made) in enumerate(zip(report.plans, built, strict=True)):
         with files.folder_written_beside(target / f"plan_{number}", DUMP) as folder:
-            for name, text in {**stages(made), "prove": proved(report)}.items():
-                file = f"{STEPS.index(name) + 1:02d}-{name}.txt"
-                (folder / file).write_text(f"{_AFTER} {name}\n\n{text}\n")
+            _write_steps(folder, {**stages(made), "prove": proved(report)})
             if report.fusion == "full":
                 (folder / "apart.txt").write_text(apart(made.graphs, backend))
             for step in plan.steps:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from burnish.codegen.open_size import ClosedSizeError
 from burnish.core.backends import DEFAULT_TARGET, target_named
-from burnish.core.errors import UsageError
+from burnish.core.errors import ModelError, UsageError
 from burnish.core.precisions import MODES
 from burnish.core.progress import SILENT, Progress
 from burnish.engines.sizes import usual
@@ -156,9 +156,13 @@ def _model(asked: CompileCommand, progress: Progress) -> tuple[StoredModel, tupl
             "what to compile is one MODEL or one --module",
             hint="burnish compile --module file.py:function -o FOLDER",
         )
-    exported = exporting.answer(
-        ExportCommand(module=asked.module, store=asked.store), progress=progress
-    )
+    first = ExportCommand(module=asked.module, store=asked.store)
+    try:
+        exported = exporting.answer(first, progress=progress)
+    except ModelError as error:
+        # the options that hints name are not those of compiling
+        hint = f"{line(first)} takes what may help ({error.hint}); compile what that writes"
+        raise ModelError(error.problem, hint=hint) from error
     return layout.stored(exported.onnx), exported.notes
 
 

@@ -93,10 +93,12 @@ def cast(value: Expr, dtype: str) -> Expr:
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """Yield the expression and all its parts, outermost first."""
-    yield expr
-    if isinstance(expr, Call):
-        for argument in expr.arguments:
-            yield from walk(argument)
+    waiting = [expr]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if isinstance(part, Call):
+            waiting.extend(reversed(part.arguments))
 
 
 def transform(expr: Expr, leaf: Callable[[Expr], Expr]) -> Expr:

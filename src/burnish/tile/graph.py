@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from typing import Literal
 
@@ -55,13 +56,14 @@ class Read:
         return (*self.index, *(guard.index for guard in self.guards))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TileOp:
     """One loop nest: for each point of `spatial`, combine `body` over `reduced`, then `finish`.
 
     The output's dimensions are the spatial axes, in order: layout changes live in the reads.
     Without reduced axes there is no `combine`, and `body` alone is the value; with them, `finish`
     (default: the reduction itself) is evaluated once per output element, over spatial axes only.
+    What is read off a nest is kept with it, so it has no slots: whoever plans asks often.
     """
 
     output: str
@@ -83,35 +85,35 @@ class TileOp:
 
         return nest_text(self)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """Return the output's shape."""
         return tuple(axis.extent for axis in self.spatial)
 
-    @property
+    @cached_property
     def dtype(self) -> str:
         """Return the output's element type."""
         return (self.finish or self.body).dtype
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[str, ...]:
         """Return the tensors that are read, each once, fetched indices included."""
         names = [read.tensor for read in self.reads]
         return tuple(dict.fromkeys([*names, *(fetch.tensor for fetch in self.fetches)]))
 
-    @property
+    @cached_property
     def coordinates(self) -> tuple[Index, ...]:
         """Return the indices that its expressions evaluate themselves."""
         finish = expression_indices(self.finish) if self.finish else []
         return (*expression_indices(self.body), *finish)
 
-    @property
+    @cached_property
     def fetches(self) -> tuple[Fetch, ...]:
         """Return every index that is read from a tensor."""
         read = (index for read in self.reads for index in read.indices)
         return tuple(fetch for each in (*read, *self.coordinates) for fetch in fetches_of(each))
 
-    @property
+    @cached_property
     def guards(self) -> tuple[Guard, ...]:
         """Return the conditions of its reads and of its body."""
         inside = (part.guards for part in walk(self.body) if isinstance(part, Inside))

@@ -181,9 +181,17 @@ def fetches_of(index: Index) -> tuple[Fetch, ...]:
 
 def substitute(index: Index, values: Mapping[Axis, Index]) -> Index:
     """Return the index with axes replaced, simplified again."""
+    if len(index.terms) == 1:
+        ((atom, factor),) = index.terms
+        part = _substituted(atom, values)
+        if factor == 1 and not index.constant:
+            return part
+        terms = part.terms if factor == 1 else tuple((a, c * factor) for a, c in part.terms)
+        return Index(terms, part.constant * factor + index.constant)
     result = number(index.constant)
     for atom, factor in index.terms:
-        result = result + _substituted(atom, values) * factor
+        part = _substituted(atom, values)
+        result = result + (part if factor == 1 else part * factor)
     return result
 
 
@@ -220,7 +228,8 @@ def coefficient(index: Index, axis: Axis) -> int | None:
 def _substituted(atom: Atom, values: Mapping[Axis, Index]) -> Index:
     match atom:
         case Axis():
-            return values.get(atom, Index(((atom, 1),)))
+            found = values.get(atom)
+            return Index(((atom, 1),)) if found is None else found
         case Div(of, by):
             return floor_divide(substitute(of, values), by)
         case Mod(of, by):

@@ -16,12 +16,12 @@ import numpy as np
 from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
 from burnish.codegen.gpu.adapting import adapted
 from burnish.codegen.gpu.bounds import breaches
-from burnish.codegen.gpu.choose import GpuPredicted, priced, scratch_types
+from burnish.codegen.gpu.choose import Blocked, GpuPredicted, Searched, priced, scratch_types
 from burnish.codegen.gpu.choose import candidates as settings_of
 from burnish.codegen.gpu.code import built_code, fitted, unbuildable, unfit
 from burnish.codegen.gpu.kernel import EXACT, GpuTarget, Written, refusal, written
 from burnish.codegen.gpu.layout import orders_of
-from burnish.codegen.gpu.price import Price, price
+from burnish.codegen.gpu.price import price
 from burnish.core import records, settings
 from burnish.core.arrays import Array
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
@@ -122,6 +122,8 @@ class GpuBackend(Backend):
     compiler: str = field(init=False)
     _chosen: GpuPredicted | None = field(default=None, init=False)
     _graph: TileGraph | None = field(default=None, init=False)
+    _elsewhere: Searched = field(default_factory=dict, init=False)
+    """What was chosen for groups of all graphs."""
     _inside: set[str] = field(default_factory=set, init=False)
     """Kernels that are known to stay inside of their tensors."""
 
@@ -173,6 +175,8 @@ class GpuBackend(Backend):
 
     def candidates(self, group: Group, graph: TileGraph, space: Space) -> Ranking:
         """Return blocks of a group, the cheapest first."""
+        if space.top == 1:
+            return self._best(group, graph)
         target = self._choosing(graph).target
         found: list[Candidate] = []
         reason = "its output has no element"
@@ -188,9 +192,15 @@ class GpuBackend(Backend):
     def price(self, group: Group, graph: TileGraph, schedule: Schedule) -> Cost:
         """Return what a group's kernels should cost, all of them together."""
         target = self._choosing(graph).target
-        total = priced(group, schedule, graph, self.machine.hw, target)
-        launches = written(group, schedule, graph, target)
-        return _cost(total.seconds, total.prices, launches, self.machine)
+        return _cost(priced(group, schedule, graph, self.machine.hw, target), self.machine)
+
+    def _best(self, group: Group, graph: TileGraph) -> Ranking:
+        """Return the blocks that grouping nests has chosen already, or chooses now."""
+        try:
+            best = self._choosing(graph).best(group, graph)
+        except NoGroupError as error:
+            return Ranking((), str(error))
+        return Ranking((Candidate(best.schedule, _cost(best, self.machine)),), "")
 
     def emit(
         self, group: Group, schedule: Schedule, graph: TileGraph, *, layouts: Layouts
@@ -247,7 +257,8 @@ class GpuBackend(Backend):
         """Return what chooses for a graph; the one of the last graph is kept."""
         if self._chosen is None or self._graph is not graph:
             target = self._kernels_for(orders_of(graph))
-            self._chosen, self._graph = GpuPredicted(self.machine.hw, target), graph
+            self._chosen = GpuPredicted(self.machine.hw, target, elsewhere=self._elsewhere)
+            self._graph = graph
         return self._chosen
 
 
@@ -297,18 +308,17 @@ def _flat(dtype: str, size_bytes: int) -> TensorType:
     return TensorType(dtype, (-(-8 * size_bytes // BITS[dtype]),))
 
 
-def _cost(
-    seconds: float, prices: tuple[Price, ...], launches: tuple[Written, ...], on: Machine
-) -> Cost:
+def _cost(found: Blocked, on: Machine) -> Cost:
     """Return the prices of launches as one cost; what moves is told between programs and L2."""
     near, far = on.levels[-2], on.levels[-1]
+    prices, launches = found.prices, found.launches
     moved = sum(
         each.programs
         * (sum(each.tally.loaded_bytes.values()) + sum(each.tally.stored_bytes.values()))
         for each in launches
     )
     return Cost(
-        seconds=seconds,
+        seconds=found.seconds,
         compute_s=sum(max(each.product_s, each.lane_s) for each in prices),
         memory_s={
             near.name: moved / near.bandwidth_bytes_per_s,

@@ -30,7 +30,7 @@ from burnish.tile.index import Axis
 from burnish.tile.machine import machine
 from burnish.tile.partition import Fusion, SearchLimits, partition
 from burnish.tile.schedule import Schedule
-from burnish.tile.signature import signature
+from burnish.tile.signature import signature, tensor_order
 
 PRODUCTS: tuple[tuple[int, int, int, int, int], ...] = (
     (256, 64, 64, 8, 3),
@@ -97,6 +97,12 @@ class Blocked:
     seconds: float
     memory_bytes: float
     prices: tuple[Price, ...] = ()
+    launches: tuple[Written, ...] = ()
+
+
+Laid = tuple[tuple[int, ...] | None, ...]
+"""The orders of a group's tensors in memory; None: its own."""
+Searched = dict[tuple[str, Laid], Blocked | str]
 
 
 @dataclass(slots=True)
@@ -109,6 +115,9 @@ class GpuPredicted:
     limits: SearchLimits = SearchLimits(nests=16)  # noqa: RUF009  # frozen
     known: dict[str, Blocked | str] = field(default_factory=dict)
     """What became of groups by signature: blocks, or why there are none."""
+    elsewhere: Searched = field(default_factory=dict)
+    """What became of groups of other graphs for the same device, where tensors may lie otherwise:
+    by signature and by how their tensors lie."""
 
     def __call__(self, graph: TileGraph) -> tuple[Choice, ...]:
         """Return the groups of a simplified graph with the blocks that should be fastest."""
@@ -136,7 +145,9 @@ class GpuPredicted:
         key = signature(group, graph)
         known = self.known.get(key)
         if known is None:
-            known = self.known[key] = self._searched(group, graph)
+            laid = tuple(self.target.orders.get(name) for name in tensor_order(group))
+            known = self.elsewhere.get((key, laid)) or self._searched(group, graph)
+            self.known[key] = self.elsewhere[key, laid] = known
         if isinstance(known, str):
             raise NoGroupError(known)
         return known
@@ -194,6 +205,7 @@ def priced(
         sum(each.seconds * (4.0 if each.spills else 1.0) for each in prices),
         sum(each.memory_bytes for each in prices),
         prices,
+        launches,
     )
 
 
