@@ -76,6 +76,12 @@ def test_lengths_go_across_and_batches_down(report: BenchReport) -> None:
     assert pivot.rows[0][2].detail.count("–") == 1
 
 
+def test_one_thread_is_one(report: BenchReport) -> None:
+    alone = [replace(one, options={"threads": 1}) for one in report.measurements]
+    (pivot,) = matrix.pivots(replace(report, measurements=tuple(alone)))
+    assert pivot.title.endswith("1 thread")
+
+
 def test_what_a_card_took_has_columns_where_something_ran_on_one(report: BenchReport) -> None:
     first = report.measurements[0]
     start = replace(first.launches[0], card_s=0.002, card_memory_bytes=3 << 30)

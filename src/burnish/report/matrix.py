@@ -227,7 +227,8 @@ def _pivot(
         place = (*(one.bindings.get(name, "–") for name in down), engine_of(one))
         lines.setdefault(place, {})[one.bindings[across]] = one
     head = (*down, "engine", *(f"{across}={size}" for size in columns))
-    about = (key.model, key.precision, f"{key.threads} threads" * bool(key.threads))
+    threads = units.count(int(key.threads), "thread") if key.threads else ""
+    about = (key.model, key.precision, threads)
     return table(
         f"median by size: {', '.join(filter(None, about))}",
         head,

@@ -247,7 +247,8 @@ def _speed_up(bench: BenchReport, one: Comparison) -> speed_ups.SpeedUp | None:
     row, first = bench.measurement(one.candidate), bench.measurement(one.baseline)
     facts = (first.model, sizes_of(first), precision_named(first.precision))
     threads = {other.options.get("threads") for other in bench.measurements}
-    told = f"{first.options.get('threads')} threads" if len(threads) > 1 else ""
+    number = first.options.get("threads")
+    told = units.count(number, "thread") if isinstance(number, int) and len(threads) > 1 else ""
     return speed_ups.SpeedUp(
         " ".join(filter(None, ("" if row.model == first.model else row.model, engine_of(row)))),
         one.ratio,
