@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from burnish.bench.compare import compare
 from burnish.bench.measure import BenchReport, Measurement, ParityMark
 from burnish.bench.subject import BenchOptions
 from burnish.report import matrix, studied, study_page
-from burnish.report.charts import speed_ups
+from burnish.report.charts import curves, speed_ups
 from burnish.report.overall import overall
 from burnish.report.study_page import StudyReport
 from burnish.report.table import Table
@@ -58,7 +59,7 @@ def test_every_cell_is_a_row_with_its_figures_or_its_reason(report: BenchReport)
     assert rows[0]["sizes"] == "batch=1,sequence=16"
     assert float(rows[0]["low_s"]) <= float(rows[0]["median_s"]) <= float(rows[0]["high_s"])
     assert float(rows[4]["items_per_s"]) == pytest.approx(8 / float(rows[4]["median_s"]))
-    assert (rows[1]["status"], rows[1]["median_s"]) == ("crashed", "")
+    assert [rows[1][name] for name in ("status", "median_s", "verdict")] == ["crashed", "", ""]
     assert rows[1]["reason"] == "ended by SIGSEGV, so"
     assert (rows[2]["results"], rows[3]["results"]) == ("same", "not checked")
     assert rows[3]["verdict"] == "faster"
@@ -74,6 +75,12 @@ def test_lengths_go_across_and_batches_down(report: BenchReport) -> None:
     assert pivot.title == "median by size: m, fp16, 2 threads"
     assert pivot.texts[1][2] == "crashed"
     assert pivot.rows[0][2].detail.count("–") == 1
+
+
+def test_one_thread_is_one(report: BenchReport) -> None:
+    alone = [replace(one, options={"threads": 1}) for one in report.measurements]
+    (pivot,) = matrix.pivots(replace(report, measurements=tuple(alone)))
+    assert pivot.title.endswith("1 thread")
 
 
 def test_what_a_card_took_has_columns_where_something_ran_on_one(report: BenchReport) -> None:
@@ -126,6 +133,37 @@ def test_plots_show_each_subject_with_its_intervals(report: BenchReport) -> None
     assert plots[-1].svg.count("against a</text>") == 3, "each group has its name once"
     assert plots[0].svg.count("<circle") == 7
     assert "8 and" not in plots[0].svg
+
+
+def test_an_engine_has_one_colour_in_all_drawings_and_what_is_wrong_is_not_drawn(
+    report: BenchReport,
+) -> None:
+    wrong = tuple(
+        replace(one, model="n", subject=f"n {one.subject}",
+                status="wrong" if one.engine == "a" else one.status)
+        for one in report.measurements
+    )  # fmt: skip
+    both = replace(report, measurements=(*report.measurements, *wrong), comparisons=())
+    first, _, second, _ = studied.plots(both, ("batch",))
+    assert {"curve c0", "curve c1"} <= set(re.findall(r"curve c\d", first.svg))
+    assert set(re.findall(r"curve c\d", second.svg)) == {"curve c1"}
+    assert "n a" not in second.svg
+    assert first.svg.count("stroke-dasharray") == 3, "two names, and a line of two points"
+
+
+def test_values_that_would_lie_flat_stand_on_powers_of_ten() -> None:
+    def drawn(*values: float) -> str:
+        points = [curves.CurvePoint(size, value, value * 0.9, value * 1.1)
+                  for size, value in enumerate(values)]  # fmt: skip
+        return curves.chart([curves.Curve("a", tuple(points), 0)], title="t", axis="batch",
+                            written=lambda value: f"{value:g} s")  # fmt: skip
+
+    assert ">0</text>" in drawn(1.0, 19.0)
+    powers = drawn(1.0, 30.0)
+    assert ">0</text>" not in powers
+    assert ">10 s</text>" in powers
+    heights = [float(one) for one in re.findall(r'cy="([\d.]+)"', powers)]
+    assert heights[0] > heights[1]
 
 
 def test_an_interval_far_beyond_its_bar_ends_at_the_edge_and_says_where_it_would() -> None:

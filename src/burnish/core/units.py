@@ -36,7 +36,7 @@ def ratio(value: float) -> str:
     """Return a speed-up: `1.43×`; of one that two places would call nothing, a digit: `0.002×`."""
     if 0 < value < 0.01:
         return f"{value:.1g}×"
-    return f"{value:.3g}×" if value >= 100 else f"{value:.2f}×"
+    return f"{value:,.0f}×" if value >= 100 else f"{value:.2f}×"
 
 
 def gain(value: float) -> str:

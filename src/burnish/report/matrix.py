@@ -166,7 +166,9 @@ def _record(bench: BenchReport, one: Measurement) -> dict[str, object]:
         "speed_up": comparison.ratio if comparison else None,
         "speed_up_low": comparison.low if comparison else None,
         "speed_up_high": comparison.high if comparison else None,
-        "verdict": comparison.verdict.value if comparison else "baseline",
+        "verdict": "baseline"
+        if comparison is None
+        else comparison.verdict.value * bool(one.blocks),
         "results": mark.word if mark else "not checked",
         "max_rel": mark.max_rel if mark else None,
         "measured_at": one.measured_at or bench.machine.date,
@@ -227,7 +229,8 @@ def _pivot(
         place = (*(one.bindings.get(name, "–") for name in down), engine_of(one))
         lines.setdefault(place, {})[one.bindings[across]] = one
     head = (*down, "engine", *(f"{across}={size}" for size in columns))
-    about = (key.model, key.precision, f"{key.threads} threads" * bool(key.threads))
+    threads = units.count(int(key.threads), "thread") if key.threads else ""
+    about = (key.model, key.precision, threads)
     return table(
         f"median by size: {', '.join(filter(None, about))}",
         head,

@@ -7,6 +7,7 @@ import dataclasses
 import io
 import re
 import statistics
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,6 +37,10 @@ _HEAD = (
 _PACKAGES = {"openvino": "openvino", "torch": "torch", "tensorrt": "tensorrt", "burnish": "burnish"}
 
 
+_Kind = tuple[str, str]
+"""What has a colour: an engine, and the type."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plot:
     """A drawing, and the name of the file that it belongs into."""
@@ -45,27 +50,31 @@ class Plot:
 
 
 def plots(bench: BenchReport, axes: Sequence[str]) -> tuple[Plot, ...]:
-    """Return latency and throughput against each axis, model by model, and the speed-ups."""
+    """Return latency and throughput against each axis, model by model, and the speed-ups.
+
+    An engine has the same colour in all of them. What is wrong is not drawn.
+    """
     models = models_of(bench)
+    kinds = list(dict.fromkeys(map(_kind, bench.measurements)))
     found = [
         plot
         for axis in axes
         for model in models
-        for plot in _of_model(bench, axis, model, several=len(models) > 1)
+        for plot in _of_model(bench, axis, model, kinds, several=len(models) > 1)
     ]
     return tuple(plot for plot in (*found, _speed_ups(bench)) if plot is not None)
 
 
 def _of_model(
-    bench: BenchReport, axis: str, model: str, *, several: bool
+    bench: BenchReport, axis: str, model: str, kinds: Sequence[_Kind], *, several: bool
 ) -> tuple[Plot | None, Plot | None]:
     """Return one model's drawings; models differ too much in size for one drawing of them all."""
     rows = tuple(one for one in bench.measurements if model_of(bench, one) == model)
     own = dataclasses.replace(bench, measurements=rows)
     name = model if several else ""
     return (
-        _against(own, axis, "latency", _latency, units.seconds, name),
-        _against(own, axis, "throughput", _rate, _per_second, name),
+        _against(own, axis, "latency", _latency, units.seconds, name, kinds),
+        _against(own, axis, "throughput", _rate, _per_second, name, kinds),
     )
 
 
@@ -171,32 +180,52 @@ def _axis_size(one: Measurement, axis: str) -> int | None:
     return length_of(one, past=axis == "past")
 
 
-def _against(
+def _against(  # noqa: PLR0913, PLR0917  (each is a choice of its own)
     bench: BenchReport,
     axis: str,
     what: str,
     value: Callable[[BenchReport, Measurement], tuple[float, float, float]],
     written: Callable[[float], str],
     model: str,
+    kinds: Sequence[_Kind],
 ) -> Plot | None:
     """Return a drawing of one figure against one size; None: that size does not vary."""
     lines: dict[str, dict[int, curves.CurvePoint]] = {}
+    kind_of: dict[str, _Kind] = {}
     for one in bench.measurements:
         size = _axis_size(one, axis)
-        if one.blocks and size is not None:
-            lines.setdefault(_apart(one, axis), {})[size] = curves.CurvePoint(
-                size, *value(bench, one)
-            )
+        if one.blocks and one.status != "wrong" and size is not None:
+            label = _apart(one, axis)
+            kind_of[label] = _kind(one)
+            lines.setdefault(label, {})[size] = curves.CurvePoint(size, *value(bench, one))
     if len({size for points in lines.values() for size in points}) < 2:
         return None
-    drawn = [
-        curves.Curve(label, tuple(points[size] for size in sorted(points)))
-        for label, points in lines.items()
-    ]
     title = f"{what} against {axis}, medians with 95 % intervals"
     name = "-".join(filter(None, (what, axis, _ODD.sub("-", model))))
     told = f"{model}: {title}" if model else title
+    drawn = _coloured(lines, kind_of, kinds)
     return Plot(name, curves.chart(drawn, title=told, axis=axis, written=written))
+
+
+def _coloured(
+    lines: Mapping[str, Mapping[int, curves.CurvePoint]],
+    kind_of: Mapping[str, _Kind],
+    kinds: Sequence[_Kind],
+) -> list[curves.Curve]:
+    """Return lines in the colours of what they are; where all are alike, each in one of its own."""
+    seen: Counter[_Kind] = Counter()
+    drawn = []
+    for number, (label, points) in enumerate(lines.items()):
+        kind = kind_of[label]
+        colour, dash = (kinds.index(kind), seen[kind]) if len(kinds) > 1 else (number, 0)
+        seen[kind] += 1
+        ordered = tuple(points[size] for size in sorted(points))
+        drawn.append(curves.Curve(label, ordered, colour, dash))
+    return drawn
+
+
+def _kind(one: Measurement) -> _Kind:
+    return engine_of(one), one.precision
 
 
 def _apart(one: Measurement, axis: str) -> str:
@@ -247,7 +276,8 @@ def _speed_up(bench: BenchReport, one: Comparison) -> speed_ups.SpeedUp | None:
     row, first = bench.measurement(one.candidate), bench.measurement(one.baseline)
     facts = (first.model, sizes_of(first), precision_named(first.precision))
     threads = {other.options.get("threads") for other in bench.measurements}
-    told = f"{first.options.get('threads')} threads" if len(threads) > 1 else ""
+    number = first.options.get("threads")
+    told = units.count(number, "thread") if isinstance(number, int) and len(threads) > 1 else ""
     return speed_ups.SpeedUp(
         " ".join(filter(None, ("" if row.model == first.model else row.model, engine_of(row)))),
         one.ratio,

@@ -1,4 +1,8 @@
-"""Something against a size: one line per subject, each point with its interval."""
+"""Something against a size: one line per subject, each point with its interval.
+
+Values begin at zero; where the largest is many times the smallest, which would lie flat on the
+ground, they stand on powers of ten.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from burnish.report import svg
+from burnish.report.charts.powers import PowerAxis
 
 WIDTH = 720
 _HEIGHT = 260
 _LEFT, _RIGHT, _TOP, _BOTTOM, _LINE = 76, 24, 28, 40, 18
 COLOURS = 8
 """How many lines can be told apart by colour; their names tell them apart in any case."""
+_DASHES = ("", "6 3", "2 3", "8 3 2 3")
+_FLAT = 20.0
+"""How many times the smallest value the largest is, from where on powers of ten are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +38,25 @@ class Curve:
 
     label: str
     points: tuple[CurvePoint, ...]
+    colour: int
+    dash: int = 0
+    """Which of the lines of one colour: 0 is drawn through."""
 
 
 def chart(
     curves: Sequence[Curve], *, title: str, axis: str, written: Callable[[float], str]
 ) -> str:
-    """Return the drawing; sizes stand side by side, and values begin at zero."""
+    """Return the drawing; sizes stand side by side."""
     sizes = sorted({point.size for curve in curves for point in curve.points})
-    marks = svg.ticks(max((p.high for curve in curves for p in curve.points), default=0.0))
-    scale = _HEIGHT / marks[-1]
+    up = _axis([point for curve in curves for point in curve.points])
     step = (WIDTH - _LEFT - _RIGHT) / max(1, len(sizes))
     places = {size: _LEFT + step * (number + 0.5) for number, size in enumerate(sizes)}
-    grid = [_grid_line(value, scale, written) for value in marks]
+    grid = [_grid_line(value, up, written) for value in up.powers]
     across = [
         svg.text(f"{axis} {size}", x=x, y=_TOP + _HEIGHT + 16, class_="tick", anchor="middle")
         for size, x in places.items()
     ]
-    lines = [_line(curve, number, places, scale, written) for number, curve in enumerate(curves)]
+    lines = [_line(curve, places, up, written) for curve in curves]
     names = [_name(curve, number) for number, curve in enumerate(curves)]
     said = "; ".join(_said(curve, axis, written) for curve in curves)
     return svg.document(
@@ -56,8 +66,27 @@ def chart(
     )  # fmt: skip
 
 
-def _grid_line(value: float, scale: float, written: Callable[[float], str]) -> str:
-    y = _TOP + _HEIGHT - value * scale
+@dataclass(frozen=True, slots=True)
+class _FromZero:
+    """Values from zero upwards."""
+
+    powers: list[float]
+    """The values that have a mark."""
+
+    def place(self, value: float) -> float:
+        return _TOP + _HEIGHT - value * _HEIGHT / self.powers[-1]
+
+
+def _axis(points: Sequence[CurvePoint]) -> _FromZero | PowerAxis:
+    values = [point.value for point in points]
+    ends = [end for point in points for end in (point.low, point.high)]
+    if min(ends, default=0.0) > 0 and max(values) > _FLAT * min(values):
+        return PowerAxis.around(ends, _TOP + _HEIGHT, _TOP)
+    return _FromZero(list(svg.ticks(max(ends, default=0.0))))
+
+
+def _grid_line(value: float, up: _FromZero | PowerAxis, written: Callable[[float], str]) -> str:
+    y = up.place(value)
     label = written(value) if value else "0"
     line = svg.element("line", x1=_LEFT, x2=WIDTH - _RIGHT, y1=y, y2=y, class_="grid")
     return line + svg.text(label, x=_LEFT - 8, y=y + 4, class_="tick", anchor="end")
@@ -65,36 +94,39 @@ def _grid_line(value: float, scale: float, written: Callable[[float], str]) -> s
 
 def _line(
     curve: Curve,
-    number: int,
     places: dict[int, float],
-    scale: float,
+    up: _FromZero | PowerAxis,
     written: Callable[[float], str],
 ) -> str:
-    class_ = f"curve c{number % COLOURS}"
-    at = [(places[p.size], _TOP + _HEIGHT - p.value * scale) for p in curve.points]
+    class_ = _class(curve)
+    at = [(places[p.size], up.place(p.value)) for p in curve.points]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
-    line = svg.element("polyline", points=path, class_=class_) if len(at) > 1 else ""
+    line = svg.element("polyline", points=path, class_=class_, **_dashed(curve))
     marks = [
         svg.element(
             "g",
-            svg.title(
-                f"{curve.label}: {written(p.value)}, {written(p.low)} to {written(p.high)}"
-            ),
-            svg.element(
-                "line", x1=x, x2=x, y1=_TOP + _HEIGHT - p.low * scale,
-                y2=_TOP + _HEIGHT - p.high * scale, class_=class_,
-            ),
+            svg.title(f"{curve.label}: {written(p.value)}, {written(p.low)} to {written(p.high)}"),
+            svg.element("line", x1=x, x2=x, y1=up.place(p.low), y2=up.place(p.high), class_=class_),
             svg.element("circle", cx=x, cy=y, r=3.5, class_=class_),
         )
         for p, (x, y) in zip(curve.points, at, strict=True)
-    ]  # fmt: skip
-    return svg.element("g", line, *marks)
+    ]
+    return svg.element("g", line if len(at) > 1 else "", *marks)
+
+
+def _class(curve: Curve) -> str:
+    return f"curve c{curve.colour % COLOURS}"
+
+
+def _dashed(curve: Curve) -> dict[str, str]:
+    dashes = _DASHES[curve.dash % len(_DASHES)]
+    return {"stroke_dasharray": dashes} if dashes else {}
 
 
 def _name(curve: Curve, number: int) -> str:
     y = _TOP + _HEIGHT + _BOTTOM + _LINE * number
     mark = svg.element(
-        "line", x1=_LEFT, x2=_LEFT + 22, y1=y - 4, y2=y - 4, class_=f"curve c{number % COLOURS}"
+        "line", x1=_LEFT, x2=_LEFT + 22, y1=y - 4, y2=y - 4, class_=_class(curve), **_dashed(curve)
     )
     return mark + svg.text(svg.shortened(curve.label, 90), x=_LEFT + 30, y=y, class_="small")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from burnish.core import units
 from burnish.report import svg
+from burnish.report.charts.powers import PowerAxis
 from burnish.report.charts.room import ASIDE, Room
 
 HEIGHT = 380
@@ -55,9 +56,9 @@ def chart(marks: Sequence[Mark], roof: DeviceRoof, room: Room = ASIDE) -> str:
     shown = [m for m in marks if m.flops > 0 and m.bytes_moved > 0 and m.seconds_s > 0]
     ridge = roof.peak_flops_per_s / roof.slowest_bytes_per_s
     intensities = [ridge, *(m.flops / m.bytes_moved for m in shown)]
-    across = _Axis.around(intensities, _LEFT, room.width - _RIGHT)
+    across = PowerAxis.around(intensities, _LEFT, room.width - _RIGHT)
     rates = [roof.peak_flops_per_s, *(m.flops / m.seconds_s for m in shown)]
-    up = _Axis.around(rates, HEIGHT - _BOTTOM, _TOP)
+    up = PowerAxis.around(rates, HEIGHT - _BOTTOM, _TOP)
     longest = max((m.seconds_s for m in shown), default=1.0)
     drawn = [
         _mark(m, across, up, longest, roof)
@@ -69,32 +70,7 @@ def chart(marks: Sequence[Mark], roof: DeviceRoof, room: Room = ASIDE) -> str:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
-    """Powers of ten from `low` to `high` between two places on the paper."""
-
-    low: int
-    high: int
-    start: float
-    end: float
-
-    @classmethod
-    def around(cls, values: Sequence[float], start: float, end: float) -> _Axis:
-        low = math.floor(math.log10(min(values)))
-        high = math.ceil(math.log10(max(values) * 1.05))
-        return cls(low, max(high, low + 1), start, end)
-
-    def place(self, value: float) -> float:
-        part = (math.log10(value) - self.low) / (self.high - self.low)
-        return self.start + part * (self.end - self.start)
-
-    @property
-    def powers(self) -> list[float]:
-        step = 1 + (self.high - self.low) // 9
-        return [10.0**power for power in range(self.low, self.high + 1, step)]
-
-
-def _grid(across: _Axis, up: _Axis) -> list[str]:
+def _grid(across: PowerAxis, up: PowerAxis) -> list[str]:
     parts = []
     for power in across.powers:
         x = across.place(power)
@@ -114,7 +90,7 @@ def _grid(across: _Axis, up: _Axis) -> list[str]:
     return parts
 
 
-def _roof(roof: DeviceRoof, across: _Axis, up: _Axis) -> list[str]:
+def _roof(roof: DeviceRoof, across: PowerAxis, up: PowerAxis) -> list[str]:
     """Return the flat part, and a slope for each memory, the one that holds everything boldest."""
     peak = up.place(roof.peak_flops_per_s)
     parts = []
@@ -151,7 +127,7 @@ def _slope_name(
     return svg.text(name, x=x, y=y - 4, class_="small", anchor="end")
 
 
-def _mark(mark: Mark, across: _Axis, up: _Axis, longest: float, roof: DeviceRoof) -> str:
+def _mark(mark: Mark, across: PowerAxis, up: PowerAxis, longest: float, roof: DeviceRoof) -> str:
     intensity, rate = mark.flops / mark.bytes_moved, mark.flops / mark.seconds_s
     limit = roof.limit(intensity)
     bound = "memory" if limit < roof.peak_flops_per_s else "arithmetic"

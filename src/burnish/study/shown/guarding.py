@@ -61,7 +61,11 @@ def dashboard_lines(report: DashboardReport) -> Shown:
 
 def _trend(trend: Trend) -> tuple[Cell, ...]:
     series, timed = trend.series, trend.series.timed
-    facts = (series.sizes, series.precision, *(f"{n} threads" for n in [series.threads] if n))
+    facts = (
+        series.sizes,
+        series.precision,
+        *(units.count(n, "thread") for n in [series.threads] if n),
+    )
     times = [point.median_s for point in timed if point.median_s is not None]
     newest = series.points[-1]
     return (

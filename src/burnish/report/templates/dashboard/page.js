@@ -123,7 +123,7 @@ function draw() {
   by("matrix").tBodies[0].replaceChildren(...found.map((row) => {
     const line = made("tr");
     const name = made("td", row.model);
-    const threads = row.threads === null ? "" : `${row.threads} threads`;
+    const threads = row.threads === null ? "" : `${row.threads} thread${row.threads === 1 ? "" : "s"}`;
     name.append(made("small", [row.sizes, row.precision, threads].filter(Boolean).join(" · ")));
     line.append(name, gap(row), ...engines.map((engine) => cell(row, row.cells.get(engine))));
     return line;
