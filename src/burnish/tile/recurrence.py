@@ -37,6 +37,8 @@ class Chain:
 
     body: TileGraph
     strips: Mapping[str, TimeStrip]
+    lengths: str = ""
+    """The tensor that says how many steps each row has; empty: all have all."""
 
 
 @dataclass(frozen=True, slots=True)

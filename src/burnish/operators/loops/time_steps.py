@@ -150,7 +150,7 @@ class Unrolled:
             builder.tensors, inputs, tuple(outputs.values()), tuple(builder.ops), builder.constants
         )
         strips = {n: s for n, s in step.strips.items() if n in used or n in body.outputs}
-        self.chains.append(Chain(body, strips))
+        self.chains.append(Chain(body, strips, self.sequence.lengths or ""))
 
     def _initial(self, place: int, direction: int) -> tuple[str, int]:
         """Return where a state lies before the first step."""
