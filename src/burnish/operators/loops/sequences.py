@@ -94,7 +94,7 @@ def _lengths(builder: NestBuilder, node: Node, steps: int) -> str | None:
     known = None if name is None else builder.constants.get(name)
     if known is None:
         return name
-    rows = np.asarray(known)
+    rows = np.asarray(known, np.int64)
     beyond = rows[(rows < 0) | (rows > steps)]
     if beyond.size:
         raise NotCoveredError(f"a row has {beyond[0]} steps, and the sequence has {steps}")
