@@ -12,6 +12,7 @@ import onnxruntime
 import pytest
 
 from burnish.core.arrays import Array
+from burnish.core.errors import UsageError
 from burnish.rewrite.static import static
 from burnish.runtime.plan import KernelStep, Plan, Strip, findings
 from burnish.runtime.soundness import Surroundings
@@ -170,6 +171,29 @@ def test_weights_of_another_size_are_left_to_who_can_say_so() -> None:
     wrong = weights(("w", (1, 12, 3)), ("r", (1, 16, 4)))
     left = cover(static(model(text, wrong), {}).graph, repeats=True).left
     assert list(left.values()) == ["'w' has the shape [1, 12, 3], and none that fits"]
+
+
+@pytest.mark.parametrize("wrong", [(6, 5), (3, -1)])
+def test_rows_that_are_longer_than_the_sequence_are_refused_as_onnx_runtime_does(
+    wrong: tuple[int, int], tmp_path: Path
+) -> None:
+    case = Case("LSTM", lengths=(2, 5))
+    fixed = static(case.model(), {})
+    (name,) = built(fixed).plan.lengths
+    feeds = {**case.feeds(), name: np.array(wrong, np.int32)}
+    with pytest.raises(onnxruntime.capi.onnxruntime_pybind11_state.InvalidArgument):
+        by_onnxruntime(case, feeds)
+    with opened(built(fixed), fixed, tmp_path / "f") as loaded, pytest.raises(UsageError) as told:
+        loaded.run(feeds)
+    odd = next(each for each in wrong if not 0 <= each <= 5)
+    assert told.value.problem == f"input {name!r} holds {odd}, and the sequence has 5 steps"
+    assert told.value.hint == "feed whole numbers from 0 to 5"
+
+
+def test_known_rows_that_are_longer_than_the_sequence_stay_with_who_refuses_them() -> None:
+    case = Case("GRU", lengths=(2, 7), fixed=True)
+    left = cover(static(case.model(), {}).graph, repeats=True).left
+    assert list(left.values()) == ["a row has 7 steps, and the sequence has 5"]
 
 
 def _with_strip(plan: Plan, **changes: object) -> Plan:

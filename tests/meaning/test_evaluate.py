@@ -101,6 +101,16 @@ def test_the_chosen_branch_is_evaluated(chosen: bool) -> None:
     np.testing.assert_array_equal(outputs(text, x=X, c=np.asarray(chosen))["y"], expected)
 
 
+def test_a_branch_means_the_versions_of_operators_that_its_model_states() -> None:
+    text = """g (float[2, 3, 4] x, bool c) => (float[2, 3, 4] y) {
+        y = If (c) <then_branch = t () => (float[2, 3, 4] a) { a = Softmax(x) },
+                    else_branch = e () => (float[2, 3, 4] b) { b = Neg(x) }> }"""
+    wide = np.linspace(-1, 1, 24).reshape(2, 3, 4)
+    found = outputs(text, x=wide.astype(np.float32), c=np.asarray(True))["y"]
+    # before opset 13 it was a share of all that follows the first axis
+    np.testing.assert_allclose(found.sum(axis=-1), np.ones((2, 3)), rtol=1e-12)
+
+
 def test_a_loop_carries_its_state_and_stacks_what_it_gives() -> None:
     text = """g (int64 n, float[4] x) => (float[4] y, float[m, 4] all) {
         go = Constant<value = bool {1}>()

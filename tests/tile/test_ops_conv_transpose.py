@@ -45,8 +45,9 @@ def test_it_is_as_in_onnx_runtime(case: tuple[dict[str, Array], dict[str, Any]])
 
 @pytest.mark.parametrize("how", ["SAME_UPPER", "SAME_LOWER", "VALID"])
 @pytest.mark.parametrize("stride", [1, 2, 3])
-def test_padding_may_be_chosen_by_itself(how: str, stride: int) -> None:
-    inputs = {"x": numbers((1, 2, 4, 5)), "w": numbers((2, 3, 3, 4), seed=1)}
+@pytest.mark.parametrize("taps", [4, 1])
+def test_padding_may_be_chosen_by_itself(how: str, stride: int, taps: int) -> None:
+    inputs = {"x": numbers((1, 2, 4, 5)), "w": numbers((2, 3, 3, taps), seed=1)}
     model = one_node("ConvTranspose", inputs, auto_pad=how, strides=[stride, stride])
     assert_as_runtime(model, inputs, atol=1e-5)
 

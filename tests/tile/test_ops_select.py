@@ -49,6 +49,12 @@ def test_reverse_sequence_is_as_in_onnx_runtime(lengths: list[int], time: int) -
     assert_as_runtime(model, inputs)
 
 
+def test_lengths_of_other_samples_are_left_to_the_runtime() -> None:
+    held = {"lengths": np.array([1, 1, 2], np.int64)}
+    with pytest.raises(ModelError, match="it has 2 samples, and the lengths of 3"):
+        lowered(one_node("ReverseSequence", {"x": numbers((4, 2))}, held))
+
+
 def test_more_steps_than_there_are_are_left_to_the_runtime() -> None:
     held = {"lengths": np.array([5, 1], np.int64)}
     with pytest.raises(ModelError, match="it turns 5 of 4 steps"):

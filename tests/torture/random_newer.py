@@ -216,16 +216,16 @@ def branched(grow: Growing) -> object:
     else:
         truth = np.array(grow.chance(0.5))
         by = grow.input(truth) if asked == "given" else grow.constant(truth)
-    shape = grow.shape(x)
-    then, other = (_branch(grow.choice("Relu", "Tanh", "Neg", "Softmax", "Exp"), x, shape, n)
+    then, other = (_branch(grow.choice("Relu", "Tanh", "Neg", "Softmax", "Exp"), x, n)
                    for n in range(2))  # fmt: skip
     return grow.add("If", by, then_branch=then, else_branch=other)
 
 
-def _branch(op: str, x: str, shape: Sequence[int], number: int) -> onnx.GraphProto:
+def _branch(op: str, x: str, number: int) -> onnx.GraphProto:
     name = f"{x}.branch{number}"
     node = helper.make_node(op, [x], [name])
-    return helper.make_graph([node], "branch", [], [_float(name, shape)])
+    result = helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+    return helper.make_graph([node], "branch", [], [result])
 
 
 def looped(grow: Growing) -> object:

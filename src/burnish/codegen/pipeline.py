@@ -197,9 +197,12 @@ def _scheduled(region: Region, number: int, options: PlanOptions) -> Iterator[Co
     scheduler = Predicted(options.backend, options.fusion)
     (node,) = region.nodes
     found = recurrence(node)
-    yield _grouped(region, found.before, options, scheduler)
+    if found.before.ops:
+        yield _grouped(region, found.before, options, scheduler)
     for chain, each in enumerate(found.chains):
-        repeated = Repeated(number, chain, found.times, each.strips, found.tensors, found.constants)
+        repeated = Repeated(
+            number, chain, found.times, each.strips, found.tensors, found.constants, each.lengths
+        )
         step = _grouped(region, each.body, options, scheduler)
         yield dataclasses.replace(step, repeated=repeated)
     if found.after is not None:

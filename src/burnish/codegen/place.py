@@ -77,6 +77,8 @@ class Repeated:
     """What kernels write strips of."""
     constants: Arrays
     """What they read strips of, and no kernel makes."""
+    lengths: str = ""
+    """The tensor that says how often for each row; empty: for each as often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +301,7 @@ def _repeat(region: CompiledRegion, kernel: EmittedKernel) -> Repeat | None:
     if found is None or graph is None:
         return None
     strips = [_strip(found.strips.get(own), graph.tensors.get(own)) for own in kernel.arguments]
-    return Repeat(found.loop, found.chain, found.times, tuple(strips))
+    return Repeat(found.loop, found.chain, found.times, tuple(strips), found.lengths)
 
 
 def _strip(strip: TimeStrip | None, kind: TensorType | None) -> Strip | None:

@@ -12,6 +12,7 @@ import onnx_ir.passes.common as common_passes
 from burnish.core.array_types import array_type, name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.budget import Budget
+from burnish.infer.opsets import inherit_opsets
 from burnish.meaning.node import Nodes, NotEvaluatedError, Operand, TypedArray
 from burnish.meaning.numbers import Numbers
 from burnish.store.element_types import array_of
@@ -131,6 +132,7 @@ class Evaluator:
         if model.functions:
             common_passes.InlinePass()(model)
         model.graph.sort()
+        inherit_opsets(model)
         self.graph = model.graph
         self._nodes = Nodes()
         self._otherwise, self._weights = otherwise, frozenset(weights)

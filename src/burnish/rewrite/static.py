@@ -14,11 +14,13 @@ from burnish.feeds import dimension
 from burnish.infer import walk
 from burnish.infer.constants import Constants
 from burnish.infer.onnx_inference import ask_onnx
+from burnish.infer.opsets import inherit_opsets
 from burnish.infer.shapes import Shapes
 from burnish.rewrite.passes.branches import condition_of, take
 from burnish.rewrite.passes.constants import LiftConstants
 from burnish.rewrite.passes.fold import FoldLimits, folded
 from burnish.rewrite.passes.names import FixNames, SortNodes
+from burnish.rewrite.turns import turns_of
 from burnish.store import onnx_files
 from burnish.store.element_types import DATA_TYPES
 from burnish.store.inlining import inline
@@ -37,6 +39,7 @@ def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:
     """
     copy = model.clone()
     inline(copy)
+    inherit_opsets(copy)
     for step in (SortNodes(), FixNames(), LiftConstants()):
         step(copy)
     _compute_outputs(copy)
@@ -48,9 +51,12 @@ def static(model: ir.Model, sizes: Mapping[str, int]) -> ir.Model:
 
 def _settle(model: ir.Model) -> None:
     """Give every value its shape, and its value where it is constant; take known branches."""
-    shapes = Shapes(Constants(model), ask_onnx)
+    _settle_graph(model.graph, Shapes(Constants(model), ask_onnx))
+
+
+def _settle_graph(graph: ir.Graph, shapes: Shapes) -> None:
     limits = FoldLimits(LARGEST_FOLDED_BYTES, LARGEST_FOLDED_BYTES)
-    waiting = deque(model.graph)
+    waiting = deque(graph)
     while waiting:
         node = waiting.popleft()
         condition = condition_of(node, shapes)
@@ -58,11 +64,25 @@ def _settle(model: ir.Model) -> None:
             waiting.extendleft(reversed(taken))
             continue
         shapes.follow(node)
+        _settle_turns(node, shapes)
         for value in node.outputs:
             _state(value, shapes)
         results = folded(node, shapes, limits)
         if results is not None:
             _make_constant(node, results)
+
+
+def _settle_turns(node: ir.Node, shapes: Shapes) -> None:
+    """Settle the body of a Scan or a Loop too, if each turn finds what the first finds."""
+    found = turns_of(node, shapes)
+    if found is None:
+        return
+    _settle_graph(found.body, shapes)
+    if found.is_steady():
+        node.attributes["body"] = ir.AttrGraph("body", found.body)
+        for value, kind in zip(node.outputs, found.results(), strict=True):
+            value.type = value.type or ir.TensorType(kind.dtype)
+            shapes.state(value, kind.sizes)
 
 
 def _state(value: ir.Value, shapes: Shapes) -> None:

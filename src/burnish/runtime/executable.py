@@ -255,9 +255,11 @@ class _Call:
                 self._point(name)
 
     def take(self, feeds: Arrays) -> None:
-        """Point to the inputs; indices among them must be some."""
+        """Point to the inputs; indices and lengths among them must be some."""
         for name, size in self._plan.indices.items():
             check_indices(name, feeds[name], size)
+        for name, most in self._plan.lengths.items():
+            _check_lengths(name, feeds[name], most)
         for name in self._plan.inputs:
             if self._plan.tensors[name].home == "value":
                 self._values[name] = feeds[name]
@@ -333,6 +335,18 @@ def check_indices(name: str, array: Array, size: int) -> None:
             f"input {name!r} holds {low if low < -size else high}, and what it points into has"
             f" {size:,} entries",
             hint=f"feed whole numbers from {-size} to {size - 1}",
+        )
+
+
+def _check_lengths(name: str, array: Array, most: int) -> None:
+    """Raise if a row is longer than the sequence, or shorter than nothing."""
+    if not array.size:
+        return
+    low, high = int(array.min()), int(array.max())
+    if low < 0 or high > most:
+        raise UsageError(
+            f"input {name!r} holds {low if low < 0 else high}, and the sequence has {most:,} steps",
+            hint=f"feed whole numbers from 0 to {most}",
         )
 
 

@@ -76,6 +76,8 @@ class Repeat:
     times: int
     strips: tuple[Strip | None, ...]
     """One for each argument; None: it is the whole tensor."""
+    lengths: str = ""
+    """The tensor that says how many times count for each row; empty: all do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,16 @@ class Plan:
             for name, size in step.indices.items():
                 if name in self.inputs:
                     found[name] = min(size, found.get(name, size))
+        return found
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """Return the inputs that say how long rows are, each with the longest that there may be."""
+        found: dict[str, int] = {}
+        for repeat in (step.repeat for step in self.kernel_steps if step.repeat is not None):
+            if repeat.lengths in self.inputs:
+                name = repeat.lengths
+                found[name] = min(repeat.times, found.get(name, repeat.times))
         return found
 
 

@@ -17,7 +17,7 @@ from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
 from burnish.store.element_types import SHORT_NAMES
 from burnish.tile.graph import TensorType, TileGraph, constant_type
-from burnish.tile.recurrence import RECURRENCES, Recurrence
+from burnish.tile.recurrence import RECURRENCES, Body, Recurrence
 from burnish.tile.semantics import ELEMENT_TYPES, SEMANTICS, NestBuilder, Node, NotCoveredError
 
 Attribute = Any
@@ -100,10 +100,11 @@ def is_recurrent(node: ir.Node) -> bool:
 
 def recurrence(node: ir.Node) -> Recurrence:
     """Return the steps of a node that runs along a sequence; NotCoveredError: not in this form."""
-    builder, seen = _builder([node]), node_of(node)
+    builder = _builder([node])
     for value in node.inputs:
         if value is not None and value.name and value.name not in builder.tensors:
             raise NotCoveredError(f"the shape of {value.name!r} is not known before it is run")
+    seen = node_of(node)
     builder.begin(seen)
     try:
         return RECURRENCES[operator(node)](builder, seen)
@@ -258,8 +259,30 @@ def _python(attribute: ir.Attr) -> Attribute:
             return list(attribute.value)
         case ir.AttributeType.TENSOR:
             return np.asarray(attribute.as_tensor().numpy())
+        case ir.AttributeType.GRAPH:
+            return _body(attribute.as_graph())
         case kind:
             raise NotCoveredError(f"the attribute {attribute.name!r} is of type {kind.name}")
+
+
+def _body(graph: ir.Graph) -> Body:
+    """Return the nests of a body; NotCoveredError: a node in it has none."""
+    nodes = [node for node in graph if node.op_type != "Constant" or node.domain]
+    for node in nodes:
+        if (reason := _obstacle(node, repeats=False)) is not None:
+            raise NotCoveredError(f"in its body, {named(node)!r} ({operator(node)}): {reason}")
+    found = lower(nodes).graph
+    seen = [*graph.inputs, *graph.outputs]
+    types = {_name(value): tensor_type(value) for value in seen}
+    for name, kind in types.items():
+        if kind is None:
+            raise NotCoveredError(f"in its body, the shape of {name!r} is not known")
+    known = {_name(value): constant(value) for value in graph.outputs}
+    return Body(
+        found, tuple(map(_name, graph.inputs)), tuple(map(_name, graph.outputs)),
+        {name: kind for name, kind in types.items() if kind is not None},
+        {**found.constants, **{n: array for n, array in known.items() if array is not None}},
+    )  # fmt: skip
 
 
 def _name(value: ir.Value) -> str:

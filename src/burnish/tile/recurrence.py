@@ -37,6 +37,8 @@ class Chain:
 
     body: TileGraph
     strips: Mapping[str, TimeStrip]
+    lengths: str = ""
+    """The tensor that says how many steps each row has; empty: all have all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,20 @@ class Recurrence:
     """What steps write strips of."""
     constants: Arrays = field(default_factory=dict)
     """What steps read strips of, and no nest makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The graph in a node's attribute, as the nests of one turn; names are the graph's own."""
+
+    graph: TileGraph
+    """It also takes what it reads from outside."""
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    types: Mapping[str, TensorType]
+    """Of all that is taken and given, whether nests have to do with it or not."""
+    constants: Arrays
+    """Those that nests read, and outputs that are known."""
 
 
 Unrolling = Callable[[NestBuilder, Node], Recurrence]

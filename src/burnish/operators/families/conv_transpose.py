@@ -185,7 +185,8 @@ def _cut(
     if wanted is None and how in ("NOTSET", "VALID"):
         before, after = pads if how == "NOTSET" else (0, 0)
         return before, max(whole - before - after, 0)
-    outputs = same if wanted is None else wanted
+    # what no element reaches is not made up: a window that is shorter than its stride gives less
+    outputs = min(same, whole) if wanted is None else wanted
     total = max(whole - outputs, 0)
     less, more = total // 2, total - total // 2
     return (less if how == "SAME_UPPER" else more), outputs

@@ -64,6 +64,8 @@ def reverse_sequence(builder: NestBuilder, node: Node) -> None:
                    for name, default in (("time_axis", 0), ("batch_axis", 1)))  # fmt: skip
     lengths = builder.constant(required(node, 1), "how many steps it turns").astype(np.int64)
     steps = np.arange(shape[time])[:, None]
+    if lengths.shape != (shape[batch],):
+        raise NotCoveredError(f"it has {shape[batch]} samples, and the lengths of {lengths.size}")
     if ((lengths < 0) | (lengths > shape[time])).any():
         raise NotCoveredError(f"it turns {lengths.max()} of {shape[time]} steps")
     axes = axes_for(shape)

@@ -81,17 +81,24 @@ def sequence_of(builder: NestBuilder, node: Node, gates: int) -> Sequence:
     reverse = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}.get(said)
     if reverse is None or len(reverse) != directions:
         raise NotCoveredError(f"{directions} directions that are called {said!r}")
-    lengths = node.input(_LENGTHS)
-    if lengths is not None and _all_are(builder.constants.get(lengths), steps):
-        lengths = None
+    lengths = _lengths(builder, node, steps)
     return Sequence(
         node, gates, steps, batch, source.shape[2], hidden, directions, batch_first, reverse,
         lengths,
     )  # fmt: skip
 
 
-def _all_are(array: Array | None, size: int) -> bool:
-    return array is not None and bool((np.asarray(array) == size).all())
+def _lengths(builder: NestBuilder, node: Node, steps: int) -> str | None:
+    """Return what says how long rows are; None: all are as long as the sequence."""
+    name = node.input(_LENGTHS)
+    known = None if name is None else builder.constants.get(name)
+    if known is None:
+        return name
+    rows = np.asarray(known, np.int64)
+    beyond = rows[(rows < 0) | (rows > steps)]
+    if beyond.size:
+        raise NotCoveredError(f"a row has {beyond[0]} steps, and the sequence has {steps}")
+    return None if (rows == steps).all() else name
 
 
 def activations(sequence: Sequence, usual: tuple[str, ...]) -> list[tuple[Activation, ...]]:

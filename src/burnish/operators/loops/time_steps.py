@@ -150,7 +150,7 @@ class Unrolled:
             builder.tensors, inputs, tuple(outputs.values()), tuple(builder.ops), builder.constants
         )
         strips = {n: s for n, s in step.strips.items() if n in used or n in body.outputs}
-        self.chains.append(Chain(body, strips))
+        self.chains.append(Chain(body, strips, self.sequence.lengths or ""))
 
     def _initial(self, place: int, direction: int) -> tuple[str, int]:
         """Return where a state lies before the first step."""
@@ -204,7 +204,7 @@ class Unrolled:
     def recurrence(self) -> Recurrence:
         """Return all of it."""
         return Recurrence(
-            _before(self.builder), tuple(self.chains), self.sequence.steps, self._after(),
+            nests_before(self.builder), tuple(self.chains), self.sequence.steps, self._after(),
             self.tensors, self.constants,
         )  # fmt: skip
 
@@ -254,8 +254,8 @@ class Unrolled:
         builder.add(output, axes, reads, _of_direction(d))
 
 
-def _before(builder: NestBuilder) -> TileGraph:
-    """Return the nests before the steps as a graph that gives all that they compute."""
+def nests_before(builder: NestBuilder) -> TileGraph:
+    """Return nests outside of the steps as a graph that gives all that they compute."""
     written = [op.output for op in builder.ops]
     used = dict.fromkeys(name for op in builder.ops for name in op.inputs)
     outside = [name for name in used if name not in written]
