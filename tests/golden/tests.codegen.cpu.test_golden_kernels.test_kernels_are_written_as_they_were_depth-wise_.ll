@@ -5,15 +5,15 @@
 ;   x.padded$0: f32[i0=1, i1=2, i2=3, i3=9] = x[0, i1, i2, i3 | 0 <= i3 < 8 else 0.0]  # conv_2
 ;   y: f32[i0=1, i1=2, i2=2, i3=8] = sum(k0=2, k1=2) x.padded$0[0, i1, i2 + k0, i3 + k1] * depth[i1, 0, k0, k1]  # conv_2
 ; loops      x.padded$0: i0=6 of i1·i2, i1=9 of i3, 2 vectors of 8 along i1
-; loops      y: i0=2 of i1, i1=2 of i2, i2=8 of i3, k0=2 of k0, k1=2 of k1, 1 vectors of 8 along i2, 2 of i1 unrolled, k0 unrolled, k1 unrolled
+; loops      y: i0=2 of i1, i1=2 of i2, i2=8 of i3, k0=2 of k0, k1=2 of k1, 1 vectors of 8 along i2, 2 of i1 unrolled, k1 unrolled, k0 unrolled
 ; schedule   tile 1×2×2×8
 ; launch     tiles 1, scratch_bytes 512
 ; predicted  1.10 µs, 176 B from and to memory
-; ModuleID = "conv_bffb4c28931d"
+; ModuleID = "conv_4cac99c9a680"
 target triple = "unknown-unknown-unknown"
 target datalayout = ""
 
-define void @"conv_bffb4c28931d"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
+define void @"conv_4cac99c9a680"(ptr %"arguments", i64 %"first", i64 %"end", ptr %"scratch")
 {
 entry:
   %".6" = getelementptr ptr, ptr %"arguments", i64 0
@@ -177,9 +177,9 @@ i2.body:
   %".133" = load <8 x float>, <8 x float>* %"sum.1"
   %"add.1" = fadd contract <8 x float> %".133", %"multiply.1"
   store <8 x float> %"add.1", <8 x float>* %"sum.1"
-  %"tmp0.origin.at.4" = getelementptr float, ptr %".116", i64 1
+  %"tmp0.origin.at.4" = getelementptr float, ptr %".116", i64 9
   %"tmp0.origin.value.2" = load <8 x float>, ptr %"tmp0.origin.at.4", align 4
-  %"in1.at.1" = getelementptr float, ptr %".121", i64 1
+  %"in1.at.1" = getelementptr float, ptr %".121", i64 2
   %".139" = load float, ptr %"in1.at.1", align 4
   %".140" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".139", i32 0
   %"in1.value.1" = shufflevector <8 x float> %".140", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
@@ -187,15 +187,15 @@ i2.body:
   %".143" = load <8 x float>, <8 x float>* %"sum"
   %"add.2" = fadd contract <8 x float> %".143", %"multiply.2"
   store <8 x float> %"add.2", <8 x float>* %"sum"
-  %"tmp0.origin.at.5" = getelementptr float, ptr %".116", i64 10
+  %"tmp0.origin.at.5" = getelementptr float, ptr %".116", i64 18
   %"tmp0.origin.value.3" = load <8 x float>, ptr %"tmp0.origin.at.5", align 4
   %"multiply.3" = fmul contract <8 x float> %"tmp0.origin.value.3", %"in1.value.1"
   %".149" = load <8 x float>, <8 x float>* %"sum.1"
   %"add.3" = fadd contract <8 x float> %".149", %"multiply.3"
   store <8 x float> %"add.3", <8 x float>* %"sum.1"
-  %"tmp0.origin.at.6" = getelementptr float, ptr %".116", i64 9
+  %"tmp0.origin.at.6" = getelementptr float, ptr %".116", i64 1
   %"tmp0.origin.value.4" = load <8 x float>, ptr %"tmp0.origin.at.6", align 4
-  %"in1.at.2" = getelementptr float, ptr %".121", i64 2
+  %"in1.at.2" = getelementptr float, ptr %".121", i64 1
   %".155" = load float, ptr %"in1.at.2", align 4
   %".156" = insertelement <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, float %".155", i32 0
   %"in1.value.2" = shufflevector <8 x float> %".156", <8 x float> <float undef, float undef, float undef, float undef, float undef, float undef, float undef, float undef>, <8 x i32> <i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0, i32 0>
@@ -203,7 +203,7 @@ i2.body:
   %".159" = load <8 x float>, <8 x float>* %"sum"
   %"add.4" = fadd contract <8 x float> %".159", %"multiply.4"
   store <8 x float> %"add.4", <8 x float>* %"sum"
-  %"tmp0.origin.at.7" = getelementptr float, ptr %".116", i64 18
+  %"tmp0.origin.at.7" = getelementptr float, ptr %".116", i64 10
   %"tmp0.origin.value.5" = load <8 x float>, ptr %"tmp0.origin.at.7", align 4
   %"multiply.5" = fmul contract <8 x float> %"tmp0.origin.value.5", %"in1.value.2"
   %".165" = load <8 x float>, <8 x float>* %"sum.1"

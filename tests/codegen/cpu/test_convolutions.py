@@ -13,6 +13,7 @@ from burnish.codegen.cpu.form import NestForm, form
 from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.layout import places
 from burnish.codegen.cpu.target import TARGETS, InstructionSet, available
+from burnish.codegen.cpu.window import in_turn, window_of
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.region import propagate
@@ -51,7 +52,7 @@ def test_any_convolution_gives_what_the_judge_gives(
     groups = data.draw(st.sampled_from([1, 2, 4, 32]))
     channels = [groups * data.draw(st.sampled_from([1, 4, 16])) for _ in range(2)]
     size = (data.draw(st.integers(1, 6)), data.draw(st.integers(1, 18)))
-    taps, stride = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 3))
+    taps, stride = data.draw(st.sampled_from([1, 2, 3, 5, 9, 11])), data.draw(st.integers(1, 3))
     graph = windows((channels[0], channels[1]), size, taps, stride=stride, groups=groups)
     tile = tuple(data.draw(st.sampled_from([1, n, -(-n // 2)])) for n in graph.ops[-1].shape)
     layouts = {name: LAST for name in ("x", "y") if data.draw(st.booleans())}
@@ -121,3 +122,28 @@ def test_rows_that_fall_into_one_set_of_the_cache_are_no_more_than_it_holds() ->
     found = nest(graph, {"x": LAST, "y": LAST})
     assert choose(found, narrow).rows <= 8
     assert blocking(windows((1008, 256), (14, 14), 1), {"x": LAST, "y": LAST}).rows > 8
+
+
+@pytest.mark.parametrize("size", [5, 7, 9, 11])
+def test_windows_of_planes_are_unrolled_along_the_rows_that_share_them(size: int) -> None:
+    """Rows of a block lie below each other, and so do the elements that they share."""
+    by_plane = blocking(windows((8, 8), (56, 56), size, groups=8))
+    assert by_plane.rows > 1
+    assert by_plane.shared == "in turn"
+    assert by_plane.stencil is not None
+    assert by_plane.stencil.axis.name == "p"
+
+
+def test_a_sum_over_channels_is_no_window() -> None:
+    sliding, summing = windows((64, 64), (14, 14), 3, groups=64), windows((64, 64), (14, 14), 3)
+    depth_wise, dense = nest(sliding), nest(summing)
+    assert window_of(dense, dense.spatial[-1]) is None
+    found = window_of(depth_wise, depth_wise.spatial[-1])
+    assert found is not None
+    assert found.axis.name == "q"
+
+
+def test_sharing_takes_a_register_for_each_weight_of_a_window() -> None:
+    by_plane = nest(windows((8, 8), (56, 56), 5, groups=8))
+    columns = by_plane.spatial[-1]
+    assert in_turn(by_plane, columns, (5, 4), by_plane.reduced[0].axis) == 5 * 4 + 5 + 4

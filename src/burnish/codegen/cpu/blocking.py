@@ -8,14 +8,13 @@ element-wise nests differ only in which axes these are.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from burnish.codegen.cpu.form import Access, NestForm, Range, axis_names
-from burnish.codegen.cpu.linear import Linear
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.types import size_in_bytes
+from burnish.codegen.cpu.window import Shared, Stencil, in_turn, sharing, window_of
 from burnish.hw.unit import UnitSpec
 from burnish.tile.graph import arguments_of
 from burnish.tile.index import Axis
@@ -27,25 +26,6 @@ MOST_UNROLLED = 512
 LONGEST_UNROLLED = 8
 MOST_ROWS, MOST_VECTORS = 16, 6
 PAGE_BYTES = 4096
-
-
-Shared = Literal["kept", "in turn", "loaded anew"]
-"""What becomes of elements that several rows of a stencil need: all stay in registers, each is
-used for all its rows before the next one, or each row loads its own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stencil:
-    """A reduced axis along which rows read what their neighbours have read."""
-
-    axis: Axis
-    row_step: int
-    """How far apart a row and the next read; in elements, as the next one."""
-    axis_step: int
-
-    def element(self, row: int, constants: Mapping[Axis, int]) -> int:
-        """Return which element a row reads at a step, counted from the first of all."""
-        return row * self.row_step + constants[self.axis] * self.axis_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +59,8 @@ def choose(nest: NestForm, target: InstructionSet) -> Blocking:
     block = _block_axis(nest, found)
     rows, vectors = _shape(nest, found, block, target, width)
     room = MOST_UNROLLED // max(rows * vectors, 1)
-    unrolled = tuple(_unrolled(nest, found if horizontal else None, room))[::-1]
+    window = window_of(nest, block) if block and not horizontal else None
+    unrolled = tuple(_unrolled(nest, found if horizontal else None, room, window))[::-1]
     return Blocking(
         width,
         found.axis,
@@ -89,7 +70,7 @@ def choose(nest: NestForm, target: InstructionSet) -> Blocking:
         rows if block else 1,
         unrolled,
         block is not None and not horizontal and _rows_first(nest, found, block),
-        *_sharing(nest, found, block, (rows, vectors), unrolled, target),
+        *sharing(nest, found, block, (rows, vectors), unrolled, target.registers),
     )
 
 
@@ -209,7 +190,7 @@ def _shape(
     """Return rows and vectors of the block: most work per load, least waste at the ends."""
     rows = range(1, min(MOST_ROWS, block.size) + 1) if block else range(1, 2)
     most = max(1, min(MOST_VECTORS, math.ceil(along.size / width)))
-    costs = _Costs(nest, along, block, width, target.unit)
+    costs = _Costs(nest, along, block, width, target)
     found = [
         (costs.of_all(r, v), -r * v, r, v)
         for r in rows
@@ -226,16 +207,18 @@ class _Costs:
     """Cycles of one step along the sum, for blocks of any shape."""
 
     def __init__(
-        self, nest: NestForm, along: Range, block: Range | None, width: int, unit: UnitSpec
+        self, nest: NestForm, along: Range, block: Range | None, width: int, target: InstructionSet
     ) -> None:
         self._nest = nest
         self._along = along
         self._block = block
         self._width = width
-        self._unit = unit
+        self._unit = target.unit
+        self._registers = target.registers
         self._reads = [nest.reads[position] for position in arguments_of(nest.op.body)]
         self._steps = math.prod(each.size for each in nest.reduced)
         self._pieces = _far_pieces(nest, along, block) if block else 0
+        self._window = window_of(nest, block) if block else None
 
     def of_all(self, rows: int, vectors: int) -> float:
         """Return the cycles for all blocks of the tile, those at the ends included."""
@@ -270,15 +253,16 @@ class _Costs:
 
         What it walks of an operand comes from the second cache where the first does not hold it.
         """
-        unit, loads, far_bytes = self._unit, 0, 0
+        unit, loads, far_bytes = self._unit, 0.0, 0
         for read in self._reads:
             by_row = rows if self._block and read.offset.depends(self._block.axis) else 1
             along = read.offset.depends(self._along.axis)
-            loads += by_row * (vectors if along else 1)
+            loads += self._loads(read, rows, vectors)
             elements = by_row * (vectors * self._width if along else 1)
             step_bytes = elements * size_in_bytes(read.dtype)
             reduced = (each for each in self._nest.reduced if read.offset.depends(each.axis))
-            steps = math.prod(each.size for each in reduced)
+            # windows of neighbours overlap: what a block reads is little more than one step
+            steps = 1 if self._window else math.prod(each.size for each in reduced)
             far_bytes += step_bytes if step_bytes * steps > unit.first_cache_bytes else 0
             if not read.constant and by_row > self._rows_near(read):
                 # each row's line is gone when its next element is wanted
@@ -286,7 +270,21 @@ class _Costs:
         multiplying = max(rows * vectors, unit.accumulators if self._nest.reduced else 1) / 2
         far = far_bytes / unit.second_cache_bytes_per_cycle
         starts = unit.piece_cycles * rows * self._pieces / max(self._steps, 1)
-        return unit.step_cycles + max(multiplying, loads / 2, far) + starts
+        # what hides behind the longest part does so not wholly, and windows have other ways
+        hidden = unit.exposed_share * min(multiplying, loads / 2) if self._window else 0.0
+        return unit.step_cycles + max(multiplying, loads / 2, far) + hidden + starts
+
+    def _loads(self, read: Access, rows: int, vectors: int) -> float:
+        """Return the loads of one operand for one step; two where a vector crosses a line."""
+        along, window = read.offset.depends(self._along.axis), self._window
+        by_row = float(rows if self._block and read.offset.depends(self._block.axis) else 1)
+        if window is None or read.constant:
+            return by_row * (vectors if along else 1)
+        if in_turn(self._nest, self._along, (rows, vectors), window.axis) <= self._registers:
+            by_row = (rows + window.size - 1) / window.size
+        slides = any(read.offset.stride(each.axis) == 1 for each in self._nest.reduced)
+        crossing = self._width * size_in_bytes(read.dtype) / self._unit.read_bytes if slides else 0
+        return by_row * vectors * (1 + crossing) if along else by_row
 
     def _rows_near(self, read: Access) -> int:
         """Return how many rows of an operand the first cache holds at once, by their distance."""
@@ -310,50 +308,6 @@ def _far_pieces(nest: NestForm, along: Range, block: Range) -> int:
     return sum(stride >= PAGE_BYTES or (stride > 0 and in_order) for stride in strides)
 
 
-def _sharing(
-    nest: NestForm,
-    along: Range,
-    block: Range | None,
-    shape: tuple[int, int],
-    unrolled: tuple[Axis, ...],
-    target: InstructionSet,
-) -> tuple[Shared, Stencil | None]:
-    """Return how elements that rows share are read.
-
-    LLVM loads an element once for all unrolled steps. Where registers cannot keep as many, it would
-    store and load them instead; and where each is a whole vector, loading it once is worth more
-    than where it is one number.
-    """
-    rows, vectors = shape
-    if block is None or along in nest.reduced:
-        return "kept", None
-    reads = [nest.reads[position].offset for position in arguments_of(nest.op.body)]
-    found = [(r, stencil) for r in reads if (stencil := _stencil(r, block, rows, unrolled))]
-    if not found:
-        return "kept", None
-    offset, stencil = found[0]
-    copies = vectors if offset.depends(along.axis) else 1
-    elements = copies * rows * math.prod(axis.extent for axis in unrolled)
-    if rows * vectors + elements + vectors <= target.registers:
-        return "kept", None
-    weights = vectors * stencil.axis.extent
-    if rows * vectors + weights + copies <= target.registers:
-        return "in turn", stencil
-    return "loaded anew", None
-
-
-def _stencil(offset: Linear, block: Range, rows: int, unrolled: tuple[Axis, ...]) -> Stencil | None:
-    """Return the unrolled axis along which rows of a block share elements of a read."""
-    row_step = offset.stride(block.axis)
-    for axis in reversed(unrolled):
-        step = offset.stride(axis)
-        if row_step and step:
-            meeting = math.lcm(row_step, step)
-            if meeting < abs(step) * axis.extent and meeting < abs(row_step) * rows:
-                return Stencil(axis, row_step, step)
-    return None
-
-
 def _pieces(along: Range, step: int, single: int) -> list[tuple[int, int]]:
     """Return sizes of the blocks along a range, and how many there are of each.
 
@@ -366,10 +320,19 @@ def _pieces(along: Range, step: int, single: int) -> list[tuple[int, int]]:
     return [*whole, (left, 1) if along.fixed else (single, -(-left // single))]
 
 
-def _unrolled(nest: NestForm, along: Range | None, room: int) -> Iterator[Axis]:
-    """Yield the innermost axes of the sum while their steps are few enough to be written out."""
+def _unrolled(
+    nest: NestForm, along: Range | None, room: int, window: Range | None
+) -> Iterator[Axis]:
+    """Yield axes of the sum while their steps are few enough to be written out.
+
+    A window's axis comes first, along which rows share what they read; then the innermost ones.
+    """
+    if window is not None and window.size <= room:
+        room //= window.size
+        yield window.axis
     for each in reversed(nest.reduced):
         if each is along or each.size > min(room, LONGEST_UNROLLED):
             return
-        room //= max(each.size, 1)
-        yield each.axis
+        if each is not window:
+            room //= max(each.size, 1)
+            yield each.axis
