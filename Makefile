@@ -11,6 +11,10 @@ OUT ?= out
 run: $(VENV)/.base  ## the main job on the bundled example
 	$(BIN)/burnish run $(EXAMPLE) -o $(OUT)
 
+# tests start hundreds of processes: all but the first read what that compiled, also where the
+# shell asks Python to keep nothing
+test fast: export PYTHONDONTWRITEBYTECODE :=
+
 test: $(VENV)/.dev  ## all tests, the long ones first
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 

@@ -136,7 +136,16 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     assert caught.value.hint.startswith("make it again with burnish")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"kind": "drawing-report", "schema": 3}'])
+@pytest.mark.parametrize("text", ["[]", "{}", "3", '"kind"', "null", '{"schema": 3}'])
+def test_what_is_no_record_is_told_as_such(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(text)
+    with pytest.raises(ModelError) as caught:
+        records.read_document(DrawingReport, path, schema=3)
+    assert caught.value.problem == f"{path}: holds no record, not drawing-report with schema 3"
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"kind": "drawing-report", "schema": 3}'])
 def test_a_broken_file_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "r.json"
     path.write_text(text)

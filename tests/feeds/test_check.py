@@ -37,6 +37,7 @@ def test_an_input_of_any_rank_takes_any_shape() -> None:
         ({"scale": np.array(1, np.float16)},
          "input 'scale' has the wrong element type: found f16[], expected bf16[]"),
         ({"idz": np.zeros(1)}, "the model has no input 'idz'"),
+        ({1: np.zeros(1)}, "the model has no input 1"),
         ({"ids": [[0, 1, 2, 3]]}, "input 'ids' is a list, not an array"),
         ({"ids": np.zeros((2, 4), ">i8")},
          "input 'ids' has its bytes in the other order (>i8)"),
@@ -46,6 +47,13 @@ def test_what_does_not_fit_is_named(change: dict[str, np.ndarray], problem: str)
     with pytest.raises(UsageError) as caught:
         check_feeds({**good(), **change}, INPUTS)
     assert caught.value.problem == problem
+
+
+def test_arrays_without_names_are_refused_with_the_names() -> None:
+    with pytest.raises(UsageError) as caught:
+        check_feeds(list(good().values()), INPUTS)
+    assert caught.value.problem == "the inputs are a list, not arrays by their names"
+    assert caught.value.hint == "feed {'ids': …, 'scale': …}"
 
 
 def test_a_missing_input_says_what_is_expected() -> None:

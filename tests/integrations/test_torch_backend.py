@@ -198,6 +198,62 @@ def test_ever_new_shapes_are_left_to_pytorch(monkeypatch: pytest.MonkeyPatch) ->
     assert eager == ["it was called with more than 1 choices of shapes"]
 
 
+class Viewing(nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x.t(), x + 1
+
+
+class OnlyViewing(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.t()
+
+
+def test_what_is_written_into_a_view_is_seen_in_the_input() -> None:
+    x = torch.ones(2, 3)
+    view, _ = compiled(Viewing())(x)
+    view.zero_()
+    assert x.tolist() == [[0, 0, 0]] * 2
+    assert only_report().kernels == 1
+
+
+def test_views_alone_are_left_to_pytorch() -> None:
+    compiled(OnlyViewing())(torch.ones(2, 3))
+    assert only_report().eager == "it computes nothing: what it gives are views of its inputs"
+
+
+def test_an_index_that_is_none_is_pytorchs_error() -> None:
+    run = compiled(nn.Embedding(10, 4))
+    run(torch.tensor([1, 9]))
+    with pytest.raises(IndexError):
+        run(torch.tensor([1, 10]))
+    assert graphs()[-1].eager == "input 'input_1' holds 10, and what it points into has 10 entries"
+
+
+@pytest.mark.parametrize("mask", [None, [[False] * 3 + [True]] * 2, [[True] * 4, [False] * 4]])
+def test_a_layer_that_pytorch_runs_as_one_operation_is_compiled(
+    mask: list[list[bool]] | None,
+) -> None:
+    module = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, norm_first=mask is None)
+    run = compiled(module, dynamic=True)  # its epsilon comes as a tensor then
+    told = {} if mask is None else {"src_key_padding_mask": torch.tensor(mask)}
+    x = torch.randn(2, 4, 16)
+    wanted = module(x, **told)
+    torch.testing.assert_close(run(x, **told), wanted, rtol=1e-4, atol=1e-5, equal_nan=True)
+    assert only_report().kernels > 10
+
+
+class Scaled(nn.Module):
+    def forward(self, x: torch.Tensor, factor: float) -> torch.Tensor:
+        return x / factor
+
+
+def test_a_number_that_changes_stays_an_input() -> None:
+    run = compiled(Scaled(), dynamic=True)
+    found = [run(torch.ones(1), factor).item() for factor in (1.0, 2.0, 4.0, 0.0, -0.0)]
+    assert found == [1, 0.5, 0.25, float("inf"), float("-inf")]
+    assert len(graphs()) <= 2
+
+
 def test_types_that_numpy_lacks_are_shared_as_they_are() -> None:
     tensor = torch.randn(3, 4).bfloat16()
     array = torch_opened.array_of(tensor)

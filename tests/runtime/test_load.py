@@ -80,6 +80,14 @@ def test_bad_feeds_are_named(folder: Path) -> None:
         model.run({})
 
 
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", 1025])
+def test_threads_that_are_none_are_refused(folder: Path, threads: int) -> None:
+    with pytest.raises(UsageError) as found:
+        load(folder, threads=threads)
+    assert found.value.problem == f"threads are a whole number from 1 to 1,024, not {threads!r}"
+    assert found.value.hint.startswith("leave it out for all ")
+
+
 def test_a_part_without_onnx_runtime_is_refused_with_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

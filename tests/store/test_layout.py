@@ -167,5 +167,5 @@ def test_a_source_cannot_say_that_it_is_trusted(store: Path) -> None:
 
 def test_a_damaged_torch_source_is_said(store: Path) -> None:
     (store / "vit" / "dynamo" / "source.json").write_text("{}")
-    with pytest.raises(ModelError, match=r"source\.json: holds None with schema None"):
+    with pytest.raises(ModelError, match=r"source\.json: holds no record, not "):
         layout.resolve("vit", store)

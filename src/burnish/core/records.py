@@ -106,12 +106,10 @@ def read_document(record_type: type[R], path: Path, *, schema: int, kind: str | 
     kind = kind or kind_of(record_type)
     try:
         data = json.loads(path.read_bytes())
-        found = (data.get("kind"), data.get("schema"))
-        if found != (kind, schema):
-            raise ModelError(
-                f"{path}: holds {found[0]} with schema {found[1]}, not {kind} with schema {schema}",
-                hint=hint,
-            )
+        named = isinstance(data, dict) and "kind" in data
+        if not named or (data["kind"], data.get("schema")) != (kind, schema):
+            found = f"{data['kind']} with schema {data.get('schema')}" if named else "no record"
+            raise ModelError(f"{path}: holds {found}, not {kind} with schema {schema}", hint=hint)
         return typing.cast("R", decode(record_type, data))
     except RecursionError as error:
         raise ModelError(f"{path}: is nested too deeply for a record", hint=hint) from error

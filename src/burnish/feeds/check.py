@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -20,9 +20,15 @@ def check_feeds(feeds: Arrays, inputs: Sequence[TensorSpec]) -> None:
     A symbolic size fits any number: engines differ in how strictly they read equal names.
     """
     expected = {spec.name: spec for spec in inputs}
+    if not isinstance(feeds, Mapping):
+        raise UsageError(
+            f"the inputs are a {type(feeds).__name__}, not arrays by their names",
+            hint=f"feed {{{', '.join(f'{name!r}: …' for name in expected)}}}",
+        )
     for name in feeds:
         if name not in expected:
-            raise UsageError(f"the model has no input {name!r}", hint=suggestion(name, expected))
+            found = suggestion(str(name), expected)
+            raise UsageError(f"the model has no input {name!r}", hint=found)
     for name, spec in expected.items():
         if name not in feeds:
             raise UsageError(

@@ -17,7 +17,9 @@ from typing import Any
 
 from burnish.core.errors import BurnishError, UsageError
 from burnish.integrations.torch_graph import CompiledShape, compile_for, is_tensor
+from burnish.integrations.torch_numbers import asked_for, with_numbers
 from burnish.integrations.torch_opened import NotCompiledError, OpenedGraph
+from burnish.integrations.torch_weights import WatchedWeights
 
 logger = logging.getLogger(__name__)
 
@@ -107,11 +109,10 @@ class CompiledGraph:
         self._threads = threads
         self._weights = [n for n, each in enumerate(example_inputs) if _is_weight(each)]
         self._inputs = [n for n in range(len(example_inputs)) if n not in set(self._weights)]
+        self._numbers = asked_for(graph, example_inputs)
         self._known: dict[object, CompiledShape | None] = {}
+        self._watched = WatchedWeights()
         self._weights_then: object = None
-        self._pointers: tuple[int, ...] = ()
-        self._counted: list[int] = []
-        """Which of the weights count how often they are written, as long as those stay."""
         self._told: set[str] = set()
 
     def __call__(self, *values: Any) -> Any:  # noqa: ANN401  (tensors and sizes)
@@ -120,38 +121,36 @@ class CompiledGraph:
         if reason:
             self._tell(reason, values)
             return self._graph(*values)
-        weights = self._state(values)
+        weights = self._watched.state([values[n] for n in self._weights])
         if weights != self._weights_then:
             self._weights_then = weights
             self._known.clear()
-        key = tuple(_described(values[n]) for n in self._inputs)
+        key = tuple(
+            _described(values[n].item() if n in self._numbers else values[n]) for n in self._inputs
+        )
         if key not in self._known:
             self._known[key] = self._compiled(values)
         found = self._known[key]
-        return self._graph(*values) if found is None else found(values)
-
-    def _state(self, values: Sequence[Any]) -> object:
-        """Return what changes when a weight does: their memory, and how often that was written."""
-        weights = [values[n] for n in self._weights]
-        pointers = tuple(each.data_ptr() for each in weights)
-        known = self._counted if pointers == self._pointers else None
-        # tensors made under inference_mode do not count, and are not written outside of it
-        counted = known or [n for n, each in enumerate(weights) if not each.is_inference()]
-        self._pointers, self._counted = pointers, counted
-        return pointers, tuple(weights[n]._version for n in counted)
+        if found is None:
+            return self._graph(*values)
+        try:
+            return found(values)
+        except BurnishError as error:  # an index that is none: PyTorch has an error of its own
+            self._tell(error.problem, values)
+            return self._graph(*values)
 
     def _compiled(self, values: Sequence[Any]) -> CompiledShape | None:
         """Return the graph for these shapes; None: PyTorch is to run it."""
         if len(self._known) >= MOST_SHAPES:
             self._tell(f"it was called with more than {MOST_SHAPES} choices of shapes", values)
             return None
+        numbers = {n: values[n].item() for n in self._numbers}
+        bound = [numbers.get(n, each) for n, each in enumerate(values)]
+        graph = with_numbers(self._graph, numbers)
         try:
-            found = compile_for(self._graph, values, frozenset(self._weights), self._threads)
-        except NotCompiledError as error:
-            self._tell(str(error), values)
-            return None
-        except BurnishError as error:
-            self._tell(error.problem, values)
+            found = compile_for(graph, bound, frozenset(self._weights), self._threads)
+        except (NotCompiledError, BurnishError) as error:
+            self._tell(error.problem if isinstance(error, BurnishError) else str(error), values)
             return None
         self._report(values, opened=found.opened)
         return found
@@ -200,5 +199,6 @@ def _is_weight(value: Any) -> bool:  # noqa: ANN401
 
 def _described(value: Any) -> object:  # noqa: ANN401
     if is_tensor(value):
-        return tuple(value.shape), value.dtype, value.device
-    return value
+        return tuple(value.shape), tuple(value.stride()), value.dtype, value.device
+    # 0.0 equals -0.0, True equals 1, and what is no number equals nothing
+    return type(value).__name__, value.hex() if isinstance(value, float) else value

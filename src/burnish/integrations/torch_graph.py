@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,10 @@ from typing import Any
 
 import onnx_ir as ir
 
+from burnish.core.plain_text import plain
 from burnish.integrations.torch_judge import in_f32, judged
+from burnish.integrations.torch_layers import spelled_out
+from burnish.integrations.torch_memory import OutputMemory, laid, memory_of
 from burnish.integrations.torch_opened import NotCompiledError, OpenedGraph, opening_for
 from burnish.zoo.exporting.graph import tidied
 
@@ -23,6 +27,8 @@ Node = Any
 """PyTorch's types: torch is imported only where it is used."""
 
 OPSET = 20
+_TALKING = ("torch.onnx", "torch.fx.experimental.symbolic_shapes")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +39,18 @@ class CompiledShape:
     taken: tuple[tuple[str, int], ...]
     """The names of its inputs, and where they stand among Dynamo's values."""
     given: tuple[str | None, ...]
-    """The names of its outputs in Dynamo's order; None: no tensor, but always the same."""
+    """The names of its outputs in Dynamo's order; None: nothing that is computed."""
     fixed: tuple[Any, ...]
-    """What stands at those places."""
+    """What stands at those places, where it is no tensor."""
+    memory: tuple[OutputMemory | None, ...]
+    """How the outputs lie, as PyTorch has them."""
 
     def __call__(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return what the graph gives."""
         found = self.opened.run({name: values[place] for name, place in self.taken})
         pairs = zip(self.given, self.fixed, strict=True)
-        return tuple(each if name is None else found[name] for name, each in pairs)
+        outputs = [each if name is None else found[name] for name, each in pairs]
+        return laid(outputs, values, self.memory)
 
 
 def compile_for(
@@ -58,14 +67,21 @@ def compile_for(
     program = _exported(graph, values, inputs)
     with torch.no_grad():
         expected = graph(*values)  # which changes nothing: that is known by now
-    given = tuple(f"output_{n}" if is_tensor(each) else None for n, each in enumerate(expected))
-    model = _model(program, inputs, [name for name in given if name])
+    memory = memory_of(expected, values)
+    given = tuple(
+        None if lies is None or lies.is_view else f"output_{n}" for n, lies in enumerate(memory)
+    )
+    if not any(given):
+        raise NotCompiledError("it computes nothing: what it gives are views of its inputs")
+    every = [f"output_{n}" for n, each in enumerate(expected) if is_tensor(each)]
+    model = _model(program, inputs, every)
+    _keep_outputs(model, {name for name in given if name})
     kept = {value.name for value in model.graph.inputs}
     taken = tuple((_input_name(n), n) for n in inputs if _input_name(n) in kept)
     fixed = tuple(None if is_tensor(each) else each for each in expected)
     own = [values[n] for n in sorted(weights)]
     opened = opening(model, {name: values[place] for name, place in taken}, threads, own)
-    found = CompiledShape(opened, taken, given, fixed)
+    found = CompiledShape(opened, taken, given, fixed, memory)
     notes = judged(expected, found(values), lambda: in_f32(graph, values))
     return dataclasses.replace(
         found, opened=dataclasses.replace(opened, notes=(*opened.notes, *notes))
@@ -104,9 +120,10 @@ def _exported(graph: GraphModule, values: Sequence[Any], inputs: Sequence[int]) 
     try:
         with torch.inference_mode(mode=False), torch.no_grad(), _quiet():
             given = tuple(values[n].detach() for n in inputs)
-            # without decompositions: it only makes the graph one of functions, so that what
-            # it changes can be seen
-            program = torch.export.export(BoundGraph(), given, strict=False).run_decompositions({})
+            # hardly any decompositions: it makes the graph one of functions, so that what it
+            # changes can be seen
+            exported = torch.export.export(BoundGraph(), given, strict=False)
+            program = exported.run_decompositions(dict(spelled_out()))
     except Exception as error:
         raise NotCompiledError(f"it cannot be exported: {_line(error)}") from error
     _require_pure(program)
@@ -153,6 +170,11 @@ def _model(program: ExportedProgram, inputs: Sequence[int], outputs: Sequence[st
     return tidied(exported.model)
 
 
+def _keep_outputs(model: ir.Model, names: set[str]) -> None:
+    """Take the other outputs out of a model; what only they need is not compiled."""
+    model.graph.outputs[:] = [value for value in model.graph.outputs if value.name in names]
+
+
 def _input_name(place: int) -> str:
     return f"input_{place}"
 
@@ -160,17 +182,23 @@ def _input_name(place: int) -> str:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep the exporter's notes to developers, of which there are many, to itself."""
-    logger = logging.getLogger("torch.onnx")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
+    loggers = [logging.getLogger(name) for name in _TALKING]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        logger.setLevel(before)
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
+    """Return what began a chain of errors, in one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]
+    first = _COLOURS.sub("", lines[0]) if lines else ""
+    return plain(f"{type(error).__name__}: {first}"[:300])

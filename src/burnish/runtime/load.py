@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from operator import index
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -38,6 +39,8 @@ from burnish.runtime.runner import LoadedCode, runner_for
 from burnish.runtime.signing import require_signature
 from burnish.runtime.soundness import Surroundings, findings
 
+MOST_THREADS = 1024
+"""Of a plan: each has memory of its own, and waits for all others between two kernels."""
 OPEN_SIZES = 8
 """Of one plan that are ready at the same time: each has memory of its own."""
 _SHOWN = 500
@@ -72,8 +75,19 @@ def open_folder(
     compiled, table = folders.read(path), folders.read_table(path)
     check_device(compiled, table, path)
     check_plans(compiled, table, path)
-    cores = threads or detect.cpu().usable_cores
-    return LoadedModel(compiled, table, path, cores, device_memory_bytes)
+    return LoadedModel(compiled, table, path, _threads(threads), device_memory_bytes)
+
+
+def _threads(asked: int | None) -> int:
+    """Return how many threads are to work: a pool of none would be waited for without end."""
+    if asked is None:
+        return detect.cpu().usable_cores
+    if not isinstance(asked, SupportsIndex) or not 1 <= index(asked) <= MOST_THREADS:
+        raise UsageError(
+            f"threads are a whole number from 1 to {MOST_THREADS:,}, not {asked!r}",
+            hint=f"leave it out for all {detect.cpu().usable_cores} cores of this process",
+        )
+    return index(asked)
 
 
 def check_device(compiled: CompiledModel, table: KernelTable, folder: Path) -> None:
