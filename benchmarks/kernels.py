@@ -10,7 +10,8 @@ anew. Models of the zoo, in small form, are exported into FOLDER where they are 
     python benchmarks/kernels.py [NAME …] [MODEL.onnx …] --measure
 
 Here models are planned for this machine, one thread, compiled and run; `residuals.csv` then holds
-how long each kernel took and should have, and the cost model's median error is printed.
+how long each kernel took and should have, `docs/residuals.svg` shows it, and the cost model's
+median error is printed.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from burnish.core import units
 from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.hw.spec import for_cores, load
+from burnish.report import svg
 from burnish.runtime.load import open_folder
 from burnish.store import onnx_files
 from burnish.store.layout import resolve
@@ -49,6 +51,7 @@ from burnish.tile.machine import machine
 ROOT = Path(__file__).parents[1]
 TABLE = Path(__file__).with_suffix(".csv")
 RESIDUALS = Path(__file__).with_name("residuals.csv")
+PLOT = ROOT / "docs/residuals.svg"
 RUNS = 60
 SHORTEST_S = 20e-6
 """Kernels that take less are mostly start-up, and the clock."""
@@ -186,9 +189,41 @@ def measure(names: Iterable[str], zoo: Path | None) -> None:
         table = csv.writer(stream, lineterminator="\n")
         table.writerow(("model", "kernel", "predicted_s", "measured_s"))
         table.writerows(sorted([*kept, *rows]))
-    errors = [Residual(m, k, float(p), float(s)).error for m, k, p, s in [*kept, *rows]]
+    every = [Residual(m, k, float(p), float(s)) for m, k, p, s in sorted([*kept, *rows])]
+    PLOT.write_text(drawn(every) + "\n")
+    errors = [each.error for each in every]
     middle = statistics.median(map(abs, errors))
     print(f"{len(errors)} kernels, median |log| {middle:.3f}, largest {max(map(abs, errors)):.2f}")
+
+
+def drawn(residuals: Iterable[Residual]) -> str:
+    """Return measured over predicted times as a drawing: a dot for each kernel."""
+    left, top, width, height, decade, third = 60.0, 20.0, 620.0, 240.0, 155.0, math.log(3)
+
+    def across(seconds: float) -> float:
+        return left + decade * (math.log10(seconds) + 5)
+
+    def down(error: float) -> float:
+        return top + height / 2 * (1 - error / math.log(4))
+
+    style = "text{font:12px sans-serif;fill:#777}line{stroke:#999}circle{fill:#2a78b8}"
+    shapes = [svg.element("style", style)]
+    for error, label in ((third, "3"), (math.log(2), "2"), (0.0, "1"), (-math.log(2), "1/2")):
+        y = down(error)
+        shapes.append(svg.element("line", x1=left, x2=left + width, y1=y, y2=y, opacity=0.4))
+        shapes.append(svg.text(label, x=left - 8, y=y + 4, class_="at", anchor="end"))
+    for power, label in enumerate(("10 µs", "100 µs", "1 ms", "10 ms")):
+        x = left + decade * power
+        shapes.append(svg.text(label, x=x, y=top + height + 18, class_="at", anchor="middle"))
+    shapes += [
+        svg.element(
+            "circle", svg.title(f"{each.model}: {each.kernel}"),
+            cx=across(each.measured_s), cy=down(each.error), r=3, opacity=0.6,
+        )
+        for each in residuals
+    ]  # fmt: skip
+    said = "measured over predicted time of each kernel, by the time that was measured"
+    return svg.document(*shapes, width=700, height=290, label=said)
 
 
 def timed(name: str, zoo: Path | None) -> list[Residual]:
