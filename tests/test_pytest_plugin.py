@@ -59,6 +59,7 @@ def test_the_fixtures_pass_fail_and_skip_as_they_say(tmp_path: Path) -> None:
         [sys.executable, "-m", "pytest", *loaded, "-rA", "-q", "."],
         cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
+    assert "During handling" not in done.stdout
     told = done.stdout
     assert "PASSED test_models.py::test_same" in told
     assert "FAILED test_models.py::test_differs" in told

@@ -65,11 +65,17 @@ def _judged(
     __tracebackhide__ = True
     from burnish.core.errors import CheckFailedError, MissingCapabilityError
 
+    failed = missing = ""
     try:
         report = answer(asked)
         require(asked, report)
     except CheckFailedError as error:
-        pytest.fail(f"{error.problem}\n{error.hint}", pytrace=False)
+        failed = f"{error.problem}\n{error.hint}"
     except MissingCapabilityError as error:
-        pytest.skip(f"{error.problem} ({error.hint})")
+        missing = f"{error.problem} ({error.hint})"
+    # out of the handlers: pytest would print what was caught before what is raised here
+    if failed:
+        pytest.fail(failed, pytrace=False)
+    if missing:
+        pytest.skip(missing)
     return report

@@ -29,7 +29,7 @@ class BenchOptions:
     rounds: int = 20
     """The most fresh processes per subject; three are the fewest that allow a verdict."""
     blocks: int = 24
-    """The most blocks per round; fewer where the budget is short."""
+    """The most blocks per round; fewer where the budget is short or a round has said enough."""
     budget_s: float = 60.0
     """After the third, no round is begun that would probably end later than this."""
     ends_s: float | None = None
