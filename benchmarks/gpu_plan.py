@@ -24,8 +24,6 @@ SHARE = 0.02
 """Of a plan's time that a group must take for other blocks of it to be timed."""
 REACHED_FLOPS, REACHED_BYTES = 790e12, 4.3e12
 """What an H200 was seen to do in a second: products of fp16, and bytes copied."""
-SPILLED_BYTES = 400
-"""Of a thread's registers in memory, beyond which a kernel is not worth running."""
 WORSE = 2.5
 """Times the best prediction that other blocks may be predicted to take."""
 
@@ -265,13 +263,14 @@ def floor_s(plan: Plan) -> float:
 
 def repaired(plan: Plan, compiled: dict[str, Any], folder: Path) -> Plan:
     """Return the plan with other blocks for groups whose kernels do not compile, or spill much."""
+    from burnish.codegen.gpu.code import most_spilled
 
     def fits(launches: Sequence[Any]) -> bool:
         for launch in launches:
             if launch.name not in compiled:
                 compiled[launch.name] = compile_one((launch, str(folder)))
             told = compiled[launch.name]
-            if "error" in told or told["stack"] > SPILLED_BYTES:
+            if "error" in told or told["stack"] > 4 * most_spilled(launch.source):
                 return False
         return True
 

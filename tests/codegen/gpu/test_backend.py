@@ -220,6 +220,16 @@ def test_a_kernel_that_does_not_fit_is_named(monkeypatch: pytest.MonkeyPatch) ->
         code.built_code({"ahead": TEXT}, "sm_90")
 
 
+def test_kernels_with_products_may_keep_less_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(sources: Sequence[TritonSource], kind: str, _: BuildOptions) -> list[BuiltCubin]:
+        told = [(each.name, kind, each.pointers, 2, each.warps) for each in sources]
+        return [BuiltCubin(CubinKernel(*each, 0, 0, 255, 184, "13.0", "9.0"), b"") for each in told]
+
+    monkeypatch.setattr(code, "build", build)
+    texts = {"ahead": TEXT, "product": TEXT.replace("pass", "tl.dot(x, x)")}
+    assert dict(code.unfit(texts, "sm_90")) == {"product": "46 values of each thread are in memory"}
+
+
 def test_a_kernel_that_cannot_be_built_gets_other_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

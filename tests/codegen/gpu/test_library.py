@@ -7,6 +7,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
+from burnish.codegen.gpu.backend import open_gpu
 from burnish.codegen.gpu.choose import GpuPredicted
 from burnish.codegen.gpu.kernel import GpuTarget, emit
 from burnish.codegen.gpu.layout import orders_of
@@ -14,6 +15,7 @@ from burnish.codegen.gpu.library import BY_LIBRARY, library_product
 from burnish.cuda.library import LibraryProduct
 from burnish.hw.spec import load
 from burnish.rewrite.static import static
+from burnish.tile.candidates import Space
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.lower import lower
@@ -100,6 +102,16 @@ def test_a_product_that_fills_a_card_is_given_to_the_library_by_price() -> None:
     assert launch.name.startswith("library_")
     assert f"def {launch.name}(" in launch.source
     assert launch.library == LibraryProduct("f16", 8192, 2304, 768, 0, 1, 2)
+
+
+def test_a_plan_says_what_a_library_forms() -> None:
+    graph = large()
+    backend = open_gpu("sm_90", 1)
+    (group,) = backend.partition(graph, "full").groups
+    best = backend.candidates(group, graph, Space(top=1)).candidates[0]
+    (kernel,) = backend.emit(group, best.schedule, graph, layouts=backend.layouts(graph))
+    assert kernel.loops[-1] == "cuBLASLt forms it where it is found"
+    assert '"library": {"dtype": "f16", "rows": 8192' in kernel.source
 
 
 def test_what_must_round_as_it_is_told_is_left_to_kernels() -> None:

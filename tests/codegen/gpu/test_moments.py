@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from burnish.codegen.gpu.adapting import adapted
-from burnish.codegen.gpu.choose import GpuPredicted
+from burnish.codegen.gpu.choose import GpuPredicted, candidates
 from burnish.codegen.gpu.kernel import GpuTarget, emit
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.moments import BUSY, LONG, moments_in_parts
@@ -52,6 +52,18 @@ def image() -> TileGraph:
         "flat": np.array([1, 1, -1]), "back": np.array([1, 24, 24, 24]),
     }  # fmt: skip
     for name, array in held.items():
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    return simplify(lower(tuple(static(ir.from_proto(proto), {}).graph)).graph)
+
+
+def contrast() -> TileGraph:
+    """Return the nests of an attention to contrast: deviations of channels, step by step."""
+    text = """(float16[1,8,72,64] x) => (float16[1,40,72,64] y)
+        { c = Conv(x, kernel) m = ReduceMean(c, image) d = Sub(c, m) e = Mul(d, d)
+          v = ReduceMean(e, image) r = Sqrt(v) s = Add(r, m) y = Mul(c, s) }"""
+    proto = onnx.parser.parse_model(f"{HEAD}contrast {text}")
+    kernel = np.random.default_rng(6).standard_normal((40, 8, 1, 1)).astype(np.float16)
+    for name, array in {"kernel": kernel / 4, "image": np.array([2, 3])}.items():
         proto.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
     return simplify(lower(tuple(static(ir.from_proto(proto), {}).graph)).graph)
 
@@ -137,6 +149,24 @@ def test_kernels_take_both_from_one_pass_and_whoever_reads_them_adds_up_the_part
     found = run_groups(graph, settled, inputs, target.orders)
     for name, wanted in evaluate(graph, inputs).items():
         assert_near(found[name], wanted, 2e-3)
+
+
+@pytest.mark.torch
+def test_deviations_of_channels_may_come_from_blocks_of_neighbours() -> None:
+    graph = contrast()
+    cut = moments_in_parts(graph)
+    (means, spreads) = (op for op in cut.ops if op.output.endswith(".parts"))
+    assert means.shape == spreads.shape
+    whole = adapted(graph)
+    target = GpuTarget(orders=orders_of(whole))
+    choices = GpuPredicted(load("nvidia-h200"), target)(whole)
+    both = next(c for c in choices if c.group.outputs == (means.output, spreads.output))
+    assert 64 in [each.get("m") for each in candidates(both.group, target)]
+    inputs = inputs_of(graph)
+    settled = [(c.group, c.schedule.settings) for c in choices if c.schedule is not None]
+    found = run_groups(whole, settled, inputs, target.orders)
+    for name, wanted in evaluate(graph, inputs).items():
+        assert_near(found[name], wanted, 4e-3)
 
 
 @pytest.mark.torch

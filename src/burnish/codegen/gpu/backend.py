@@ -290,7 +290,10 @@ def _emitted(
         scratch={n: _flat(pointers[n], size) for n, size in launch.scratch.items()},
         tile=tuple(int(size) for found in _BLOCK.findall(said) for size in found),
         share=share,
-        loops=tuple(line.removeprefix("# ") for line in said.splitlines() if "blocks:" in line),
+        loops=(
+            *(line.removeprefix("# ") for line in said.splitlines() if "blocks:" in line),
+            *(["cuBLASLt forms it where it is found"] if launch.library else []),
+        ),
     )
 
 

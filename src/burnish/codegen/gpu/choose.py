@@ -218,7 +218,11 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         yield {}
     elif shape.multiplies:
         scalar = target.precision == "ieee" and any(map(multiplies_f32, group.ops))
-        if target.approximate and len(group.ops) == 1 and _fills(shape, group.ops, LIBRARY_TERMS):
+        if (
+            target.approximate
+            and len(group.ops) == 1
+            and _fills(shape, group.ops, LIBRARY_TERMS, FEW)
+        ):
             yield {**LIBRARY_BLOCK, BY_LIBRARY: 1}
         yield from _products(shape, group.ops, scalar=scalar)
         yield from _split(group, target)
@@ -289,11 +293,11 @@ def _products(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[S
         yield {"m": LEAST, "n": widest, "k": 32, "warps": 4, "stages": 3}
 
 
-def _fills(shape: Form, ops: Sequence[TileOp], least: int = DEEP) -> bool:
+def _fills(shape: Form, ops: Sequence[TileOp], least: int = DEEP, blocks: int = 2 * FEW) -> bool:
     """Say whether a group is one product of so many terms, with large blocks for a whole card."""
     rows, columns, batch = shape.counts
     products = [op for op in ops if contracts(op)]
-    if len(products) != 1 or shape.whole or rows * columns * batch < 128 * 128 * 2 * FEW:
+    if len(products) != 1 or shape.whole or rows * columns * batch < 128 * 128 * blocks:
         return False
     return terms_of(products[0]) >= least
 

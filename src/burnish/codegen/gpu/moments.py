@@ -16,7 +16,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from burnish.codegen.gpu.layout import Order, orders_of
-from burnish.tile.expr import Accumulated, Argument, Call, Constant, Expr, call, renumbered
+from burnish.codegen.gpu.row_blocks import rows_beside
+from burnish.codegen.gpu.spelling import HALVES
+from burnish.tile.expr import Accumulated, Argument, Call, Constant, Expr, call, cast, renumbered
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
 from burnish.tile.index import Axis, Index, at, axes_of, substitute, unflatten
 from burnish.tile.steps.tidy import tidy
@@ -78,25 +80,47 @@ def _averages(op: TileOp) -> bool:
         return False
     if terms <= LONG or not op.reads or any(read.guards for read in op.reads):
         return False
-    match op.finish:
+    match narrow_of(op.finish):
         case Call("divide", (Accumulated(), Constant(count, _)), "f32"):
             return count == terms and math.prod(op.shape) <= BUSY
     return False
+
+
+def narrow_of(expr: Expr | None) -> Expr | None:
+    """Return what is rounded to 16 bits at the end, or an expression itself."""
+    match expr:
+        case Call("cast", (inner,), dtype) if dtype in HALVES:
+            return inner
+    return expr
 
 
 def _spreads(op: TileOp, mean: TileOp) -> bool:
     """Say whether a nest adds up the squares of the differences from a mean of the same terms."""
     if op.combine != "sum" or (op.spatial, op.reduced) != (mean.spatial, mean.reduced):
         return False
-    match op.body:
-        case Call("multiply", (Call("subtract", (x, Argument(position, _)), _) as one, other), _):
+    match _exact(op.body):
+        case Call("multiply", (Call("subtract", (x, middle), _) as one, other), "f32"):
             own = Read(mean.output, tuple(at(axis) for axis in op.spatial))
-            if one != other or op.reads[position] != own:
+            inner = middle.arguments[0] if isinstance(middle, Call) else middle
+            if one != other or middle != cast(inner, "f32") or not isinstance(inner, Argument):
                 return False
             numbers = {each: _position(mean, op.reads[each]) for each in arguments_of(x)}
             found = {old: new for old, new in numbers.items() if new is not None}
-            return len(found) == len(numbers) and renumbered(x, found) == mean.body
+            same = len(found) == len(numbers) and renumbered(x, found) == mean.body
+            return same and op.reads[inner.position] == own
     return False
+
+
+def _exact(expr: Expr) -> Expr:
+    """Return an expression whose computed parts are not rounded to 16 bits between."""
+    match expr:
+        case Call("cast", (Call("cast", (Call(_, _, "f32") as inner,), half),), "f32") if (
+            half in HALVES
+        ):
+            return _exact(inner)
+        case Call(function, arguments, dtype):
+            return Call(function, tuple(map(_exact, arguments)), dtype)
+    return expr
 
 
 def _position(op: TileOp, read: Read) -> int | None:
@@ -126,7 +150,7 @@ def _in_parts(mean: TileOp, spread: TileOp, orders: Mapping[str, Order]) -> Iter
     yield spreads
     yield replace(
         mean, reads=(Read(means.output, place),), body=Argument(0, "f32"), reduced=(how.part,),
-        finish=call("divide", total, Constant(how.part.extent, "f32")),
+        finish=cast(call("divide", total, Constant(how.part.extent, "f32")), mean.dtype),
     )  # fmt: skip
     yield _merged(spread, mean, means, spreads, how)
 
@@ -135,7 +159,9 @@ def _merged(spread: TileOp, mean: TileOp, means: TileOp, spreads: TileOp, how: _
     """Return what adds up the spreads of parts and those of their means."""
     place = tuple(at(axis) for axis in means.spatial)
     of_row = Read(mean.output, tuple(at(axis) for axis in mean.spatial))
-    inside, middle, whole = (Argument(number, "f32") for number in range(3))
+    inside, middle = (Argument(number, "f32") for number in range(2))
+    # of any number m, not of the mean alone: the squares of x - m add up to just this
+    whole = cast(Argument(2, mean.dtype), "f32")
     between = _squared(call("subtract", middle, whole))
     body = call("add", inside, call("multiply", between, Constant(how.terms, "f32")))
     after = sorted(arguments_of(spread.finish)) if spread.finish else []
@@ -155,14 +181,15 @@ def _cut(op: TileOp, orders: Mapping[str, Order]) -> _Cut:
     """Return how a row is cut: runs of memory, short enough for a block, as many as are wanted."""
     axes = _as_in_memory(op, orders)
     rows, terms = math.prod(op.shape), math.prod(axis.extent for axis in axes)
-    wanted = max(BUSY / rows, terms / LONG)
+    most = LONG if (beside := rows_beside(op, orders)) == 1 else max(2 * LONG // beside, 1)
+    wanted = max(BUSY / rows, terms / most)
     counts = {
         math.prod(axis.extent for axis in axes[:whole]) * count: (whole, count)
         for whole, axis in enumerate(axes)
         for count in range(1, axis.extent + 1)
         if axis.extent % count == 0
     }
-    short = [count for count in counts if terms // count <= LONG] or [max(counts)]
+    short = [count for count in counts if terms // count <= most] or [max(counts)]
     parts = min(short, key=lambda count: abs(math.log(count / wanted)))
     whole, count = counts[parts]
     part = Axis("part", parts)

@@ -20,6 +20,8 @@ MOST_PARTS = 2048
 """Programs that add up rows: as many as keep memory busy."""
 MOST_SINGLE = 8192
 """Terms of a row that one program may have at once."""
+MOST_BESIDE = 64
+"""Rows of one program where their terms lie side by side: 128 bytes of 16-bit floats."""
 LEAST_TERMS = 128
 """Terms of a part of a sum, at least."""
 
@@ -43,16 +45,26 @@ def in_parts(group: Group) -> Iterator[Settings]:
 
 
 def single_rows(group: Group, orders: Orders) -> Iterator[Settings]:
-    """Yield settings where each program has one long run of memory, all of it at once."""
+    """Yield settings where each program has a run of memory, all of its terms at once."""
     sums = [op for op in group.ops if op.reduced]
     terms = {terms_of(op) for op in sums}
-    if math.prod(group.anchor.shape) > MOST_PARTS or len(terms) > 1 or not sums[0].reads:
+    if len(terms) > 1 or not sums[0].reads:
         return
-    read, long = sums[0].reads[0], terms.pop()
+    long, rows = terms.pop(), rows_beside(sums[0], orders)
+    few = math.prod(group.anchor.shape) <= MOST_PARTS * rows
+    if few and long >= LEAST_TERMS and power_of_two(long) * rows <= MOST_SINGLE:
+        yield {"m": rows, "warps": min(power_of_two(long * rows // 256), 8), "stages": 1}
+
+
+def rows_beside(op: TileOp, orders: Orders) -> int:
+    """Return how many rows lie side by side: one, unless terms lie further apart than they do."""
+    read = op.reads[0]
     order = orders.get(read.tensor) or range(len(read.index))
     inner = next((each for d in reversed(order) if (each := axes_of(read.index[d]))), frozenset())
-    if LEAST_TERMS < long <= MOST_SINGLE and inner & set(sums[0].reduced):
-        yield {"m": 1, "warps": min(power_of_two(long // 256), 8), "stages": 1}
+    if inner & set(op.reduced):
+        return 1
+    beside = math.prod(axis.extent for axis in inner if axis in op.spatial)
+    return min(power_of_two(beside), MOST_BESIDE)
 
 
 def whole_rows(shape: Form) -> Iterator[Settings]:
