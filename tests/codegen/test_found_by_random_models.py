@@ -30,6 +30,9 @@ MODELS = {
         g (float[1, 2, 9, 9] x) => (float[1, 2, 5, 3] y)
         { h = Mul(x, x) y = LpPool<auto_pad = "SAME_UPPER", kernel_shape = [2, 1],
                                    strides = [2, 3]>(h) }""",
+    "a product with a constant may be a single number": """
+        g (float[1, 5] x) => (float y) <float[5] w = {1, 2, -3, 4, 0.5}, int64[1] rows = {0}>
+        { h = Einsum<equation = "ij,j->i">(x, w) y = ReduceSum<keepdims = 0>(h, rows) }""",
     "a large window over a constant takes no minutes": """
         g (float[1, 1, 2, 2] x) => (float[1, 1, 2, 2] y)
         { r = AveragePool<kernel_shape = [509, 4566]>(c) y = Add(x, r) }""",

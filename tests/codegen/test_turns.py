@@ -80,6 +80,7 @@ KNOWN: Mapping[str, Array] = {
     **RECURRENT,
     "zero": np.zeros((2, 4), np.float32),
     "five": np.array(5),
+    "minus": np.array(-2),
     "true": np.array(True),
     "least": np.full(4, -9, np.float32),
 }
@@ -131,6 +132,33 @@ LEFT = {
     " => (float[4] t) { v = Add(s, u) [draw] w = RandomNormalLike(v) t = Mul(v, w) }> (a, x) }":
         "in its body, 'draw' (RandomNormalLike): the operator RandomNormalLike has no tile",
 }  # fmt: skip
+
+
+ODD = (
+    (
+        "(float[4] a, float[5, 4] x) => (float[4] e) { e = Scan <num_scan_inputs = 7, body = step"
+        " (float[4] s, float[4] u) => (float[4] t) { t = Add(s, u) }> (a, x) }"
+    ),
+    (
+        "(float[4] a, float[5, 4] x) => (float[4] e) { e = Scan <num_scan_inputs = 1,"
+        " scan_input_axes = [0, 1], body = step (float[4] s, float[4] u) => (float[4] t)"
+        " { t = Add(s, u) }> (a, x) }"
+    ),
+    (
+        "(float[4] a, float[5, 4] x) => (float[4] e) { e = Scan <num_scan_inputs = 1, body = step"
+        " (float[4] s) => (float[4] t) { t = Sin(s) }> (a, x) }"
+    ),
+    (
+        "(float[4] a) => (float[4] e) { e = Loop <body = turn (int64 i, bool go, float[4] s)"
+        " => (bool go, float[4] t) { t = Sin(s) }> (minus, true, a) }"
+    ),
+)
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_a_node_that_contradicts_its_body_stays_with_who_can_say_so(text: str) -> None:
+    left = cover(static(model("odd " + text, KNOWN), {}).graph, repeats=True).left
+    assert left
 
 
 @pytest.mark.parametrize("text", LEFT)

@@ -50,7 +50,7 @@ OPERATORS_LEFT = frozenset({
     "HammingWindow", "HannWindow", "If", "ImageDecoder", "LSTM", "LinearAttention",
     "Loop", "MaxUnpool", "MelWeightMatrix", "NegativeLogLikelihoodLoss",
     "NonMaxSuppression", "NonZero", "OptionalGetElement", "OptionalHasElement",
-    "RNN", "RegexFullMatch", "RoiAlign", "Scan",
+    "RNN", "RegexFullMatch", "Scan",
     "Scatter", "SoftmaxCrossEntropyLoss", "StringConcat",
     "StringNormalizer", "StringSplit", "SwiGLU", "TensorScatter", "TfIdfVectorizer",
     "Unique", "ai.onnx.ml.ArrayFeatureExtractor", "ai.onnx.ml.Binarizer", "ai.onnx.ml.LabelEncoder",

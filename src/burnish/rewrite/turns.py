@@ -14,7 +14,7 @@ from burnish.operators.size import Size
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FixedType:
     """What a value is at fixed sizes."""
 
     dtype: ir.DataType
@@ -22,7 +22,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class RepeatedBody:
     """A copy of a body whose inputs have the sizes of the first turn."""
 
     body: ir.Graph
@@ -40,15 +40,15 @@ class Turns:
         )
         return kept and all(_kind(value) is not None for value in self.slices)
 
-    def results(self) -> list[Kind]:
+    def results(self) -> list[FixedType]:
         """Return what the node's outputs are, if turns are steady."""
         states = [_kind(value) for _, value in self.states]
         slices = [_kind(value) for value in self.slices]
-        stacked = [Kind(kind.dtype, (self.times, *kind.sizes)) for kind in slices if kind]
+        stacked = [FixedType(kind.dtype, (self.times, *kind.sizes)) for kind in slices if kind]
         return [*(kind for kind in states if kind), *stacked]
 
 
-def turns_of(node: ir.Node, shapes: Shapes) -> Turns | None:
+def turns_of(node: ir.Node, shapes: Shapes) -> RepeatedBody | None:
     """Return the turns of a Scan or Loop at fixed sizes; None: it is none, or they are not known.
 
     In a Loop that is known to begin, turns are taken to go on; whoever uses that must see that the
@@ -59,7 +59,7 @@ def turns_of(node: ir.Node, shapes: Shapes) -> Turns | None:
     return _of_loop(node, shapes) if is_standard(node, "Loop") else None
 
 
-def _of_scan(node: ir.Node, shapes: Shapes) -> Turns | None:
+def _of_scan(node: ir.Node, shapes: Shapes) -> RepeatedBody | None:
     count = node.attributes["num_scan_inputs"].as_int()
     states = len(node.inputs) - count
     axes = _axes(node, count)
@@ -67,21 +67,21 @@ def _of_scan(node: ir.Node, shapes: Shapes) -> Turns | None:
     if None in kinds or (node.version or 9) < 9:
         return None
     known = [kind for kind in kinds if kind is not None]
-    seen: list[Kind] = known[:states]
+    seen: list[FixedType] = known[:states]
     times: set[Size] = set()
     for kind, axis in zip(known[states:], axes, strict=True):
         place = axis % max(len(kind.sizes), 1)
         times.add(kind.sizes[place])
-        seen.append(Kind(kind.dtype, (*kind.sizes[:place], *kind.sizes[place + 1 :])))
+        seen.append(FixedType(kind.dtype, (*kind.sizes[:place], *kind.sizes[place + 1 :])))
     (often,) = times if len(times) == 1 else (None,)
     body = _copied(node, seen)
     if body is None or not isinstance(often, int):
         return None
     pairs = list(zip(body.inputs[:states], body.outputs[:states], strict=True))
-    return Turns(body, often, pairs, body.outputs[states:])
+    return RepeatedBody(body, often, pairs, body.outputs[states:])
 
 
-def _of_loop(node: ir.Node, shapes: Shapes) -> Turns | None:
+def _of_loop(node: ir.Node, shapes: Shapes) -> RepeatedBody | None:
     often, go = (shapes.constants.array(value) for value in node.inputs[:2])
     if often is None or (node.inputs[1] is not None and (go is None or not go.all())):
         return None
@@ -89,13 +89,15 @@ def _of_loop(node: ir.Node, shapes: Shapes) -> Turns | None:
     if None in kinds:
         return None
     states = [kind for kind in kinds if kind is not None]
-    body = _copied(node, [Kind(ir.DataType.INT64, ()), Kind(ir.DataType.BOOL, ()), *states])
+    body = _copied(
+        node, [FixedType(ir.DataType.INT64, ()), FixedType(ir.DataType.BOOL, ()), *states]
+    )
     if body is None:
         return None
     _goes_on(body)
     count = len(states)
     pairs = list(zip(body.inputs[2:], body.outputs[1 : 1 + count], strict=True))
-    return Turns(body, int(often.reshape(-1)[0]), pairs, body.outputs[1 + count :])
+    return RepeatedBody(body, max(int(often.reshape(-1)[0]), 0), pairs, body.outputs[1 + count :])
 
 
 def _axes(node: ir.Node, count: int) -> Sequence[int]:
@@ -121,7 +123,7 @@ def _goes_on(body: ir.Graph) -> None:
     condition.replace_all_uses_with(held)
 
 
-def _copied(node: ir.Node, kinds: Sequence[Kind]) -> ir.Graph | None:
+def _copied(node: ir.Node, kinds: Sequence[FixedType]) -> ir.Graph | None:
     body = node.attributes["body"].as_graph().clone(allow_outer_scope_values=True)
     if len(body.inputs) != len(kinds):
         return None
@@ -131,16 +133,16 @@ def _copied(node: ir.Node, kinds: Sequence[Kind]) -> ir.Graph | None:
     return body
 
 
-def _outer(value: ir.Value | None, shapes: Shapes) -> Kind | None:
+def _outer(value: ir.Value | None, shapes: Shapes) -> FixedType | None:
     shape = shapes.of(value)
     if value is None or value.dtype is None or shape is None:
         return None
-    return Kind(value.dtype, shape) if all(isinstance(size, int) for size in shape) else None
+    return FixedType(value.dtype, shape) if all(isinstance(size, int) for size in shape) else None
 
 
-def _kind(value: ir.Value) -> Kind | None:
+def _kind(value: ir.Value) -> FixedType | None:
     """Return what a value of a settled body is; None: it has no fixed size."""
     if value.dtype is None or value.shape is None:
         return None
     sizes = tuple(size for size in value.shape if isinstance(size, int))
-    return Kind(value.dtype, sizes) if len(sizes) == len(value.shape) else None
+    return FixedType(value.dtype, sizes) if len(sizes) == len(value.shape) else None

@@ -81,8 +81,11 @@ def _read_in_steps(op: TileOp, graph: TileGraph, lanes: int) -> Iterator[str]:
 
 
 def _operands(op: TileOp, graph: TileGraph) -> tuple[Read, Read] | None:
-    """Return the tensor and the constant that a nest multiplies; None: it does something else."""
-    if not is_contraction(op):
+    """Return the tensor and the constant that a nest multiplies; None: it does something else.
+
+    A nest that gives a single number walks along nothing.
+    """
+    if not is_contraction(op) or not op.spatial:
         return None
     reads = [op.reads[position] for position in arguments_of(op.body)]
     reads.sort(key=lambda read: read.tensor in graph.constants)

@@ -1,4 +1,4 @@
-"""Einsum: sums of elements, or of products of two tensors, along named dimensions."""
+"""Einsum: sums of elements, or of products of tensors, along named dimensions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,34 @@ _LABEL = re.compile(r"\.\.\.|[A-Za-z]")
 
 
 def einsum(builder: NestBuilder, node: Node) -> None:
-    """Add what the equation says: labels that the output lacks are summed over."""
-    names = present(node.inputs)
-    if len(names) > 2:
-        raise NotCoveredError(f"it has {len(names)} operands")
-    shapes = [builder.type(name).shape for name in names]
-    terms, result = _labels(node.attributes["equation"], shapes)
+    """Add what the equation says: labels that the output lacks are summed over.
+
+    Of more than two operands the first two become one, with the labels that are needed later.
+    """
+    names = list(present(node.inputs))
+    terms, result = _labels(
+        node.attributes["equation"], [builder.type(name).shape for name in names]
+    )
     if len(set(result)) != len(result):
         raise NotCoveredError("a label of its output is repeated")
+    while len(names) > 2:
+        later = {*result, *(label for term in terms[2:] for label in term)}
+        kept = tuple(dict.fromkeys(each for term in terms[:2] for each in term if each in later))
+        product = builder.fresh(f"{node.outputs[0]}.product")
+        _summed(builder, product, names[:2], terms[:2], kept)
+        names[:2], terms[:2] = [product], [kept]
+    _summed(builder, node.outputs[0], names, terms, result)
+
+
+def _summed(
+    builder: NestBuilder,
+    output: str,
+    names: Sequence[str],
+    terms: Sequence[tuple[str, ...]],
+    result: Sequence[str],
+) -> None:
+    """Add the sum of elements, or of products of two, over the labels that the result lacks."""
+    shapes = [builder.type(name).shape for name in names]
     extents = _extents(terms, shapes)
     axes = {label: Axis(label, size) for label, size in extents.items() if isinstance(size, int)}
     spatial = [axes[label] for label in result]
@@ -38,11 +58,11 @@ def einsum(builder: NestBuilder, node: Node) -> None:
         for name, term, shape in zip(names, terms, shapes, strict=True)
     ]
     if len(reads) == 2:
-        contract(builder, node.outputs[0], spatial, reads, reduced)
+        contract(builder, output, spatial, reads, reduced)
         return
     dtype = builder.type(names[0]).dtype
     over = Over("sum", reduced, lambda total: cast(total, dtype))
-    reduce_nest(builder, node.outputs[0], spatial, reads, widened(builder, reads[0], 0), over)
+    reduce_nest(builder, output, spatial, reads, widened(builder, reads[0], 0), over)
 
 
 def _labels(
