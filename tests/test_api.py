@@ -67,6 +67,28 @@ def test_what_is_no_model_is_refused_with_what_is_one() -> None:
     assert "burnish.TorchModule(module, inputs)" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"budget": "long"}, "budget='long' is not a time"),
+        ({"budget": -1}, "budget=-1 is not a time"),
+        ({"budget": float("nan")}, "budget=nan is not a time"),
+        ({"shape": "n=3"}, "shape='n=3' is no shape"),
+        ({"shape": [3]}, "shape=[3] is no shape"),
+        ({"shape": {"n": 2.5}}, "shape={'n': 2.5} is no shape"),
+        ({"threads": 0}, "threads=0 is not a whole number from 1 on"),
+        ({"threads": [1, "2"]}, "threads=[1, '2'] is not a whole number from 1 on"),
+    ],
+)
+def test_values_that_are_none_are_refused(
+    path: Path, given: dict[str, object], problem: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        burnish.bench(path, **given)
+    assert refused.value.problem == problem
+    assert refused.value.hint.startswith("give ")
+
+
 def test_what_is_no_record_cannot_be_shown() -> None:
     with pytest.raises(UsageError, match="a str is no record that can be shown") as caught:
         burnish.show("report")

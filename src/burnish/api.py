@@ -31,6 +31,7 @@ from burnish.study import verify as verifying
 from burnish.study import whatif as asking
 from burnish.study.given import TorchModule as TorchModule
 from burnish.study.requests import guarding, judging, looking, pruning, rewriting
+from burnish.study.requests.values import require_values
 from burnish.study.shown.any import lines_of
 
 P = ParamSpec("P")
@@ -42,7 +43,9 @@ def _function(request: Callable[P, A], answer: Callable[[A], R]) -> Callable[P, 
     """Return a function that takes what a request takes, and gives what answers it."""
 
     def function(*args: P.args, **kwargs: P.kwargs) -> R:
-        return answer(request(*args, **kwargs))
+        asked = request(*args, **kwargs)
+        require_values(asked)
+        return answer(asked)
 
     name = getattr(request, "__name__", "").removesuffix("Command").lower()
     gives = inspect.signature(answer).return_annotation
