@@ -308,10 +308,7 @@ class _Work:
         if self.absent:
             return ()
         feeds = tuple(each for sizes in self._proven_sizes() for each in self._feeds(sizes))
-        compiled = dataclasses.replace(self._request.model, compiled=draft)
-        options = EngineOptions(threads=self.threads, precision=self._request.mode)
-        candidate = JudgedSubject(compiled, ENGINE, options)
-        parity = self._compared(candidate, feeds)
+        parity = self._compared(self._compiled(draft), feeds)
         if not parity.passed:
             raise RejectedError(
                 f"{self._request.folder} was not written: {verdict(parity)}",
@@ -319,6 +316,11 @@ class _Work:
                 parity=parity,
             )
         return (parity,)
+
+    def _compiled(self, draft: Path) -> JudgedSubject:
+        compiled = dataclasses.replace(self._request.model, compiled=draft)
+        options = EngineOptions(threads=self.threads, precision=self._request.mode)
+        return JudgedSubject(compiled, ENGINE, options)
 
     def _compared(self, candidate: JudgedSubject, feeds: tuple[Feeds, ...]) -> VerifyReport:
         request = self._request
@@ -343,7 +345,7 @@ class _Work:
         for each, sizes in zip(built, self._plans, strict=True):
             timed = None
             if not self.absent:
-                timed = step_seconds(each, draft, self._feeds(sizes)[0], self.threads)
+                timed = step_seconds(each.plan, self._compiled(draft), self._feeds(sizes)[0])
             row = plan_report(each, timed, self.backend, fusion)
             found.append(dataclasses.replace(row, transfers=transfers(each, self.backend)))
         return tuple(found)

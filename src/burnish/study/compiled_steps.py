@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 
 from burnish.codegen.backend import Backend
 from burnish.codegen.place import BuiltPlan
 from burnish.codegen.schedule import Predicted
 from burnish.feeds.feed import Feeds
-from burnish.runtime.load import open_folder
+from burnish.parity.subject import JudgedSubject
 from burnish.runtime.plan import KernelStep, Plan, Step
+from burnish.runtime.tracing import label
 from burnish.study.compile_report import MeasureRow, PlanReport, StepRow
 from burnish.tile.candidates import Space
 from burnish.tile.footprint import element_bytes
@@ -27,15 +28,14 @@ _QUICK = Space(top=1, visits=24)
 LEVELS: tuple[Fusion, ...] = ("none", "element-wise", "full")
 
 
-def step_seconds(built: BuiltPlan, folder: Path, feeds: Feeds, threads: int) -> list[float]:
-    """Return how long each step of a plan takes that is written in a folder."""
-    with open_folder(folder, threads=threads) as loaded:
-        executable = loaded.executable(feeds.arrays)
-        times = executable.step_times(feeds.arrays, warmup=WARMUP, runs=RUNS)
-    return [
-        statistics.median(run[step].duration_s for run in times)
-        for step in range(len(built.plan.steps))
-    ]
+def step_seconds(plan: Plan, compiled: JudgedSubject, feeds: Feeds) -> list[float]:
+    """Return how long each step of a plan takes, in a process of its own: a kernel may crash."""
+    with compiled.open() as session:
+        timeline = session.trace(feeds.arrays, warmup=WARMUP, runs=RUNS)
+    taken: dict[str, list[float]] = defaultdict(list)
+    for span in timeline.spans if timeline else ():
+        taken[span.name].append(span.duration_s)
+    return [statistics.median(taken[label(number, step)]) for number, step in enumerate(plan.steps)]
 
 
 def plan_report(
