@@ -162,10 +162,10 @@ def test_attributes_are_python_values() -> None:
     }  # fmt: skip
 
 
-def test_an_attribute_that_is_a_graph_or_a_reference_is_refused() -> None:
+def test_an_attribute_that_is_several_graphs_or_a_reference_is_refused() -> None:
     body = ir.Graph([], [], nodes=[], name="body")
-    node = ir.node("Some", [], attributes={"body": body})
-    with pytest.raises(NotCoveredError, match="the attribute 'body' is of type GRAPH"):
+    node = ir.Node("", "Some", [], [ir.AttrGraphs("bodies", [body])])
+    with pytest.raises(NotCoveredError, match="the attribute 'bodies' is of type GRAPHS"):
         node_of(node)
     reference = ir.RefAttr("alpha", "outer", ir.AttributeType.FLOAT)
     node = ir.Node("", "Some", [], [reference])
