@@ -9,8 +9,8 @@ from burnish.bench.measure import MachineState, Measurement, ParityMark, Setting
 from burnish.core import records
 from burnish.core.hashing import value_key
 
-METHOD = 1
-"""How cells are measured; a change that makes old figures incomparable adds 1."""
+METHOD = 2
+"""How cells are measured and judged; a change that makes old figures or marks incomparable adds 1."""
 
 
 @dataclass(frozen=True, slots=True)
