@@ -10,7 +10,7 @@ from burnish.core import records
 from burnish.core.hashing import value_key
 
 METHOD = 2
-"""How cells are measured and judged; a change that makes old figures or marks incomparable adds 1."""
+"""How cells are measured and judged; a change that makes old rows incomparable adds 1."""
 
 
 @dataclass(frozen=True, slots=True)
