@@ -15,7 +15,7 @@ from burnish.cuda.loaded import LoadedKernels
 from burnish.cuda.memory import aligned
 from burnish.cuda.nvidia import NvidiaDriver
 from burnish.cuda.plan import Buffer, CubinStep, DevicePlan
-from codegen.gpu.compiled import FEW_ROWS, NETWORK, written
+from codegen.gpu.compiled import FEW_ROWS, NETWORK, STEM, written
 from triton_kernels import built
 
 pytestmark = pytest.mark.gpu
@@ -93,3 +93,14 @@ def test_a_bundle_is_timed_and_a_plan_made_of_the_fastest(
     assert all(tuned.best is not None for tuned in time_bundle(tmp_path / "b").groups.values())
     assert run(["time", bundle, "-o", times]) == 0
     assert run([*words, "--timings", times]) == 0
+
+
+@pytest.mark.usefixtures("card")
+@pytest.mark.parametrize(("batch", "edge"), [(1, 224), (2, 64), (16, 224), (64, 224)])
+def test_gathered_convolutions_are_right_at_any_size(
+    batch: int, edge: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
+    text = STEM.format(batch=batch, edge=edge, out=edge // 4)
+    words = ["compile", str(written(text, tmp_path)), "--target", "cuda", "--no-tune"]
+    assert run([*words, "-o", str(tmp_path / "c")]) == 0  # what differs is not written

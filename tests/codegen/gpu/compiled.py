@@ -33,6 +33,11 @@ PERCEPTRON = """perceptron (float[32,48] x) => (float[32,24] y)
 { h = MatMul(x, entry) i = Relu(h) y = MatMul(i, exit) }"""
 """Products of f32."""
 
+STEM = """stem (float16[{batch},3,{edge},{edge}] x) => (float16[{batch},64,{out},{out}] y)
+{{ c = Conv<pads=[2,2,2,2], strides=[4,4]>(x, stem) y = Relu(c) }}"""
+"""A convolution that gathers its left side, with padding: one was wrong on a card, and only at some
+sizes."""
+
 
 def constants() -> dict[str, Array]:
     random = np.random.default_rng(0)
@@ -49,6 +54,7 @@ def constants() -> dict[str, Array]:
         "shift": halves(16), "wide": halves(16, 64), "narrow": halves(64, 16),
         "apart": np.array([8, 9, 16]), "last": np.array([2]),
         "long": (halves(4096, 64) / 16).astype(np.float16), "four": np.array([4]),
+        "stem": halves(64, 3, 7, 7),
     }  # fmt: skip
 
 
