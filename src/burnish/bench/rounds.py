@@ -236,7 +236,7 @@ class Rounds:
         tally = self.tallies[label]
         tally.launches.append(_launch(number, opened))
         tally.placement = tally.placement or opened.placement
-        tally.call_s = opened.call_s
+        tally.call_s, tally.rest_s = opened.call_s, opened.rest_s
         wanted = round(self._options.block_s / max(opened.call_s, 1e-9))
         tally.calls = min(max(wanted, 1), MOST_CALLS)
 
@@ -251,7 +251,7 @@ class Rounds:
         are what the opening was paid for.
         """
         cycle_s = sum(
-            tally.calls * tally.call_s + settling_s(tally.call_s)
+            tally.calls * tally.call_s + settling_s(tally.call_s) + tally.rest_s
             for tally in map(self.tallies.__getitem__, self._workers)
         )
         affordable = int(self._measuring_s(number, opening_s) / max(cycle_s, 1e-9))

@@ -80,6 +80,8 @@ class WarmedUp:
     """The median of runs on the card's own clock; None: on no card, or the engine has none."""
     card_memory_bytes: int | None = None
     """What the process held on a card then; None: nothing, or the driver does not tell."""
+    rest_s: float = 0.0
+    """How long its threads go on when a call has returned."""
 
 
 class WorkerFailedError(Exception):

@@ -19,6 +19,8 @@ class SubjectTally:
     status: Status = "ok"
     calls: int = 1
     call_s: float = 0.0
+    rest_s: float = 0.0
+    """How long its threads go on behind a block."""
     round_s: float = 0.0
     """What it took of the last round: to start, to open, and all its blocks."""
 

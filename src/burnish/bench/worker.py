@@ -18,6 +18,7 @@ from burnish.core.arrays import Array
 from burnish.engines.base import ENGINES, Session
 from burnish.engines.generation import continuation, require_generating
 from burnish.timing import stopwatch
+from burnish.timing.resting import rested_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +93,17 @@ class Bench:
             placement=records.decode(Placed, records.encode(session.placement)),
             card_s=card_s,
             card_memory_bytes=card_bytes() if self._device != "cpu" else None,
+            rest_s=rested_s(),
         )
 
     def block(self, request: BlockRequest) -> CallSamples:
-        """Time a block of calls."""
+        """Time a block of calls, and answer when the threads are asleep: others are timed next."""
         assert self._call is not None, "open comes first"
         with alone_on(self._device):
             samples_s = stopwatch.sampled(
                 self._call, calls=request.calls, settle_s=request.settle_s
             )
+        rested_s()
         return CallSamples(samples_s)
 
     def peak_memory_bytes(self) -> int:

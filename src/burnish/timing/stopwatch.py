@@ -23,8 +23,7 @@ WINDOWS = 3
 STEADY_WITHIN = 0.03
 """Steady: the medians of the last windows differ by at most this share."""
 SETTLE_S = 0.01
-"""A block begins with unrecorded calls for this long: the caches hold another process's data, and
-that one's threads may still spin in wait for work."""
+"""A block begins with unrecorded calls for this long: the caches hold another process's data."""
 LONG_CALL_S = 1.0
 """A call this long needs no others before it: what settles takes less than 1 % of it."""
 

@@ -386,17 +386,15 @@ def _header(
     types: Mapping[str, TensorType],
 ) -> str:
     shape, m, n = blocks
-    nodes = dict.fromkeys(node for op in part.ops for node in op.nodes)
     rows, columns, batch = shape.counts
     lines = [
-        f"nodes: {', '.join(nodes)}",
+        f"nodes: {', '.join(dict.fromkeys(node for op in part.ops for node in op.nodes))}",
         f"blocks: {m} of {rows} rows x {n} of {columns} columns, {batch} times",
         f"programs: {programs}",
     ]
     for name, pointer in writer.pointers.items():
-        kind = types[name]
-        word = "out" if name in part.outputs else "in"
-        lines.append(f"{pointer}: {word} {kind.dtype}{list(kind.shape)} {name}")
+        kind, way = types[name], "out" if name in part.outputs else "in"
+        lines.append(f"{pointer}: {way} {kind.dtype}{list(kind.shape)} {name}")
     # Names come from files: a line break in one would put what follows into the code.
     text = "\n".join(f"# {plain(line)}" for line in lines)
     return f"{text}\n\nimport triton\nimport triton.language as tl\n\n\n"
