@@ -119,7 +119,7 @@ class TileOp:
         inside = (part.guards for part in walk(self.body) if isinstance(part, Inside))
         return tuple(chain(*(read.guards for read in self.reads), *inside))
 
-    @property
+    @cached_property
     def terms(self) -> int:
         """Return how many values are combined for each element of the output."""
         return math.prod(axis.extent for axis in self.reduced)
