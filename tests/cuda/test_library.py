@@ -113,6 +113,7 @@ GIVEN = [KernelArgument("f16", SHAPES[name], None, written=name == "y") for name
         ({"dtype": "i8"}, "its library forms no such product"),
         ({"terms": 0}, "its library forms no such product"),
         ({"rows": 25}, "its library touches 800 elements of 768"),
+        ({"rows": 25, "right": 0}, "its library touches 800 elements of 768"),
         ({"left": 7}, "its library takes a matrix of f16 where there is none: 7"),
         ({"dtype": "bf16"}, "its library takes a matrix of bf16 where there is none: 0"),
         ({"result": 3, "added": None}, "its library and it do not write the same: 3"),

@@ -14,7 +14,7 @@ from burnish.codegen.backend import Backend, EmittedKernel
 from burnish.codegen.place import CompiledRegion, canonical_name
 from burnish.codegen.schedule import Choice
 from burnish.core.errors import BurnishError
-from burnish.tile.candidates import Space
+from burnish.tile.candidates import Candidate, Space
 from burnish.tile.connect import NoGroupError
 from burnish.tile.group import Group
 from burnish.tile.lower import named, operator
@@ -22,7 +22,7 @@ from burnish.tile.measures import traffic_bytes
 from burnish.tile.schedule import Schedule
 
 MOST = 6
-"""Schedules that are tried for a group, the predicted one among them."""
+"""Schedules that are built at a time; of a group that can be cut apart no more are tried."""
 
 Chosen = tuple[Choice, tuple[EmittedKernel, ...]]
 """How a group is run, and its kernels."""
@@ -104,11 +104,24 @@ def _best(
 ) -> Chosen | None:
     """Return the best schedule whose kernels are not refused; None: there is none but `but`."""
     assert region.simple is not None
-    ranking = backend.candidates(group, region.simple, Space(top=MOST))
+    space = Space(top=MOST) if len(group.ops) > 1 else Space()
+    ranking = backend.candidates(group, region.simple, space).candidates
+    others = [candidate for candidate in ranking if candidate.schedule != but]
+    turns = (others[start : start + MOST] for start in range(0, len(others), MOST))
+    found = (_first(turn, group, region, backend, refused) for turn in turns)
+    return next((chosen for chosen in found if chosen is not None), None)
+
+
+def _first(
+    candidates: Sequence[Candidate],
+    group: Group,
+    region: CompiledRegion,
+    backend: Backend,
+    refused: Refused,
+) -> Chosen | None:
+    """Return the first of some schedules whose kernels are not refused."""
     tried: list[Chosen] = []
-    for candidate in ranking.candidates:
-        if candidate.schedule == but:
-            continue
+    for candidate in candidates:
         moved = traffic_bytes(candidate.cost, backend.machine)
         choice = Choice(group, candidate.schedule, candidate.cost.seconds, moved)
         with suppress(NoGroupError, BurnishError):

@@ -24,7 +24,8 @@ from burnish.cuda.kernel import BuiltCubin, CubinKernel, Failed, TritonSource
 from burnish.cuda.triton_worker import CompileTask
 from burnish.process.child import Child, ChildEndedError, ChildRefusedError, ProcessLimits
 
-SCHEMA = 1
+SCHEMA = 2
+"""Of what is kept: a change in how kernels are compiled adds 1."""
 
 _SAID = re.compile(r"\A(?:[ \t]*(?:#.*)?\n)+")
 """Comments ahead of a kernel: its header, and how it is compiled, which is told beside it, too."""

@@ -50,16 +50,17 @@ class LibraryProduct:
 
     @property
     def sizes(self) -> dict[int, int]:
-        """Return how many elements are touched behind each pointer."""
-        found = {
-            self.left: self.rows * self.terms,
-            self.right: self.terms * self.columns,
-            self.result: self.rows * self.columns,
-        }
-        if self.offsets is not None:
-            found[self.offsets] = self.columns
-        if self.added is not None:
-            found[self.added] = self.rows * self.columns
+        """Return how many elements are touched behind each pointer: one may serve as several."""
+        found: dict[int, int] = {}
+        for place, size in (
+            (self.left, self.rows * self.terms),
+            (self.right, self.terms * self.columns),
+            (self.result, self.rows * self.columns),
+            (self.offsets, self.columns),
+            (self.added, self.rows * self.columns),
+        ):
+            if place is not None:
+                found[place] = max(size, found.get(place, 0))
         return found
 
 

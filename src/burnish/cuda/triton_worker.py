@@ -10,6 +10,7 @@ from typing import Any
 
 from burnish.cuda.cubin import facts
 from burnish.cuda.kernel import BuiltCubin, CubinKernel, TritonSource, capability_of
+from burnish.cuda.packed_sums import apart, packed_sums
 from burnish.process.scratch import scratch
 
 JitFunction = Any
@@ -49,6 +50,18 @@ def _settle(folder: Path) -> None:
     # would be two thirds of a cubin
     knobs.compilation.always_compile = True
     knobs.compilation.disable_line_info = True
+    add_one_by_one()
+
+
+def add_one_by_one() -> None:
+    """Let Triton of this process hand PTX to the assembler that has no packed sums."""
+    from triton import knobs
+
+    def inspect(_backend: Any, stages: dict[str, Any], *_: Any) -> None:  # noqa: ANN401
+        written = stages["ptx"]
+        stages["ptx"] = lambda source, metadata: apart(written(source, metadata))
+
+    knobs.runtime.add_stages_inspection_hook = inspect
 
 
 def _function(source: TritonSource, folder: Path) -> JitFunction:
@@ -103,6 +116,8 @@ def _kernel(source: TritonSource, compiled: Any) -> CubinKernel:  # noqa: ANN401
     if any(size != 8 for size in found.parameter_bytes):
         raise ValueError("takes something else than pointers")
     ptx = compiled.asm["ptx"]
+    if packed_sums(ptx):
+        raise ValueError("adds pairs of 16-bit integers, which assemblers do wrongly")
     return CubinKernel(
         entry=told.name,
         architecture=_first(r"^\.target (sm_\w+)", ptx),

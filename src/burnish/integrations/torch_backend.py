@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from burnish.core.errors import BurnishError, UsageError
-from burnish.integrations.torch_graph import CompiledShape, compile_for, is_tensor
+from burnish.integrations.torch_graph import CompiledShape, compile_for
 from burnish.integrations.torch_numbers import asked_for, with_numbers
-from burnish.integrations.torch_opened import NotCompiledError, OpenedGraph
+from burnish.integrations.torch_opened import NotCompiledError, OpenedGraph, is_tensor
 from burnish.integrations.torch_weights import WatchedWeights
 
 logger = logging.getLogger(__name__)

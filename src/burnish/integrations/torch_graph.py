@@ -17,7 +17,7 @@ from burnish.core.plain_text import plain
 from burnish.integrations.torch_judge import in_f32, judged
 from burnish.integrations.torch_layers import spelled_out
 from burnish.integrations.torch_memory import OutputMemory, laid, memory_of
-from burnish.integrations.torch_opened import NotCompiledError, OpenedGraph, opening_for
+from burnish.integrations.torch_opened import NotCompiledError, OpenedGraph, is_tensor, opening_for
 from burnish.zoo.exporting.graph import tidied
 
 Tensor = Any
@@ -86,13 +86,6 @@ def compile_for(
     return dataclasses.replace(
         found, opened=dataclasses.replace(opened, notes=(*opened.notes, *notes))
     )
-
-
-def is_tensor(value: Any) -> bool:  # noqa: ANN401
-    """Say whether a value is a tensor."""
-    import torch
-
-    return isinstance(value, torch.Tensor)
 
 
 def _exported(graph: GraphModule, values: Sequence[Any], inputs: Sequence[int]) -> ExportedProgram:

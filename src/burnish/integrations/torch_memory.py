@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from burnish.integrations.torch_opened import NotCompiledError
+from burnish.integrations.torch_opened import NotCompiledError, is_tensor
 
 Tensor = Any
 """`torch.Tensor`: torch is imported only where it is used."""
@@ -41,7 +41,7 @@ def memory_of(outputs: Sequence[Any], values: Sequence[Any]) -> tuple[OutputMemo
 
     `NotCompiledError` says why this cannot be had of memory that somebody else computes.
     """
-    lying = [_in_a_value(each, values) if _is_tensor(each) else None for each in outputs]
+    lying = [_in_a_value(each, values) if is_tensor(each) else None for each in outputs]
     own = [n for n, each in enumerate(lying) if each is not None and not each.is_view]
     storages: dict[int, list[int]] = {}
     for n in own:
@@ -73,9 +73,7 @@ def _in_a_value(output: Tensor, values: Sequence[Any]) -> OutputMemory:
     if not output.numel():
         return plain
     owners = [
-        n
-        for n, each in enumerate(values)
-        if _is_tensor(each) and _storage(each) == _storage(output)
+        n for n, each in enumerate(values) if is_tensor(each) and _storage(each) == _storage(output)
     ]
     if not owners:
         return plain
@@ -149,9 +147,3 @@ def _same_kind(one: Tensor, two: Tensor) -> bool:
 
 def _storage(tensor: Tensor) -> int:
     return int(tensor.untyped_storage().data_ptr())
-
-
-def _is_tensor(value: Any) -> bool:  # noqa: ANN401
-    import torch
-
-    return isinstance(value, torch.Tensor)

@@ -11,6 +11,8 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from burnish.integrations.torch_opened import is_tensor
+
 GraphModule = Any
 Node = Any
 """PyTorch's types: torch is imported only where it is used."""
@@ -47,7 +49,7 @@ def with_numbers(graph: GraphModule, numbers: Mapping[int, float]) -> GraphModul
 def _is_scalar(value: Any) -> bool:  # noqa: ANN401
     import torch
 
-    on_host = isinstance(value, torch.Tensor) and value.device.type == "cpu"
+    on_host = is_tensor(value) and value.device.type == "cpu"
     return on_host and value.ndim == 0 and not isinstance(value, torch.nn.Parameter)
 
 

@@ -143,6 +143,13 @@ def _digest(array: Array) -> bytes:
     return hashlib.sha256(np.ascontiguousarray(array).view(np.uint8).data).digest()
 
 
+def is_tensor(value: Any) -> bool:  # noqa: ANN401
+    """Say whether a value is a tensor."""
+    import torch
+
+    return isinstance(value, torch.Tensor)
+
+
 def array_of(tensor: Tensor) -> Array:
     """Return a tensor as an array, of the same memory where it is dense and of the host."""
     import torch

@@ -267,7 +267,7 @@ def _dtype_of(op: TileOp, read: Read) -> str:
 def _pieces(op: TileOp) -> Iterator[tuple[tuple[int, int], ...]]:
     """Yield parts of the output; for products so that the larger operand is spread out once."""
     box = tuple((0, axis.extent) for axis in op.spatial)
-    per_element = min(math.prod(axis.extent for axis in op.reduced), POINTS_AT_ONCE)
+    per_element = min(op.terms, POINTS_AT_ONCE)
     found = factors_of(op)
     if found is None:
         yield from cut(box, max(POINTS_AT_ONCE // max(per_element, 1), 1))

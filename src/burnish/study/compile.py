@@ -123,7 +123,7 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
     _check_places(request)
     work = _Work(request, onnx_files.read(request.model.onnx), progress)
     built = work.all_built()
-    work.tell_choices()
+    work.tell_choices(built)
     if request.bundle is not None:
         work.bundled(built, request.bundle)
     proofs: list[VerifyReport] = []
@@ -222,8 +222,11 @@ class _Work:
             )
         return timings.groups
 
-    def tell_choices(self) -> None:
-        """Note where choices come from that nothing was timed for here."""
+    def tell_choices(self, built: tuple[BuiltPlan, ...]) -> None:
+        """Note kernels that have no better blocks, and choices that nothing was timed for here."""
+        texts = {name: text for each in built for name, text in each.kernels.items()}
+        for name, reason in self.backend.unfit(texts).items():
+            self.notes.append(f"{name}: {reason}, and no other blocks were better")
         if self._recalled is None:
             return
         taken = units.count(self._recalled.taken, "group")

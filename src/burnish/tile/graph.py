@@ -119,10 +119,15 @@ class TileOp:
         inside = (part.guards for part in walk(self.body) if isinstance(part, Inside))
         return tuple(chain(*(read.guards for read in self.reads), *inside))
 
+    @cached_property
+    def terms(self) -> int:
+        """Return how many values are combined for each element of the output."""
+        return math.prod(axis.extent for axis in self.reduced)
+
     @property
     def points(self) -> int:
         """Return how often the body is evaluated."""
-        return math.prod(axis.extent for axis in (*self.spatial, *self.reduced))
+        return math.prod(self.shape) * self.terms
 
     @property
     def work(self) -> int:

@@ -175,7 +175,7 @@ class _Grid:
 
 
 def _pieces(op: TileOp, box: Sequence[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], ...]]:
-    per_element = min(math.prod(axis.extent for axis in op.reduced), POINTS_AT_ONCE)
+    per_element = min(op.terms, POINTS_AT_ONCE)
     return cut(box, max(POINTS_AT_ONCE // max(per_element, 1), 1))
 
 

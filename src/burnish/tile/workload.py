@@ -255,7 +255,7 @@ def _facts(
 ) -> NestFacts:
     graph = memory.graph
     contracts = is_contraction(op)
-    points = math.prod(axis.extent for axis in op.reduced)
+    points = op.terms
     per_point = _per_point(op, graph)
     after = operations(op.finish) if op.finish else 0
     reads = _used_reads(op)

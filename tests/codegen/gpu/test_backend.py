@@ -278,10 +278,31 @@ def test_a_group_none_of_whose_kernels_is_worth_it_keeps_the_best(
         return dict.fromkeys(sources, "it spills in a test")
 
     monkeypatch.setattr(backend, "unfit", refuse)
-    compiled(FEW_ROWS, tmp_path)
+    report = compiled(FEW_ROWS, tmp_path)
     used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
     assert used <= set(asked[: len(used)])
     assert len(asked) > len(used)
+    why = "it spills in a test, and no other blocks were better"
+    assert {f"{name}: {why}" for name in used} <= set(report.notes)
+
+
+def test_of_a_single_nest_all_blocks_are_tried_before_one_that_spills_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_card(monkeypatch)
+    first: list[str] = []
+    turns: list[int] = []
+
+    def refuse(sources: Mapping[str, str], architecture: str) -> dict[str, str]:
+        first[:] = first or sources
+        turns.append(len(sources))
+        out = sources if len(turns) <= 2 else sources.keys() & set(first)
+        return dict.fromkeys(out, "it spills in a test")
+
+    monkeypatch.setattr(backend, "unfit", refuse)
+    compiled(FEW_ROWS, tmp_path)
+    used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
+    assert not used & set(first)
 
 
 def test_a_kernel_that_spills_is_better_than_one_that_fails(

@@ -8,7 +8,7 @@ import onnx_ir as ir
 import pytest
 
 from burnish.codegen.gpu.backend import open_gpu
-from burnish.codegen.gpu.choose import GpuPredicted
+from burnish.codegen.gpu.choose import LIBRARY_BLOCK, GpuPredicted, priced
 from burnish.codegen.gpu.kernel import GpuTarget, emit
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.library import BY_LIBRARY, library_product
@@ -19,6 +19,7 @@ from burnish.tile.candidates import Space
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.lower import lower
+from burnish.tile.schedule import Schedule
 from burnish.tile.simplify import simplify
 from codegen.gpu.models import HEAD
 
@@ -102,6 +103,23 @@ def test_a_product_that_fills_a_card_is_given_to_the_library_by_price() -> None:
     assert launch.name.startswith("library_")
     assert f"def {launch.name}(" in launch.source
     assert launch.library == LibraryProduct("f16", 8192, 2304, 768, 0, 1, 2)
+
+
+def test_a_matrix_that_is_added_has_its_price_even_if_it_is_multiplied_too() -> None:
+    texts = {
+        "plain": "(H[8192,2304] x, H[2304,2304] v) => (H[8192,2304] y) { y = MatMul(x, v) }",
+        "added": """(H[8192,2304] x, H[2304,2304] v) => (H[8192,2304] y)
+        { p = MatMul(x, v) y = Add(p, x) }""",
+    }
+    target, found = GpuTarget(approximate=True), {}
+    for name, text in texts.items():
+        (op,) = (graph := graph_of(text)).ops
+        schedule = Schedule(op.shape, settings={**LIBRARY_BLOCK, BY_LIBRARY: 1})
+        found[name] = priced(Group((op,), ("y",)), schedule, graph, load("nvidia-h200"), target)
+    (launch,) = found["added"].launches
+    assert launch.launch.library is not None
+    assert launch.launch.library.added == 0
+    assert found["added"].seconds > found["plain"].seconds
 
 
 def test_a_plan_says_what_a_library_forms() -> None:

@@ -19,9 +19,10 @@ from burnish.codegen.gpu.bounds import breaches
 from burnish.codegen.gpu.choose import Blocked, GpuPredicted, Searched, priced, scratch_types
 from burnish.codegen.gpu.choose import candidates as settings_of
 from burnish.codegen.gpu.code import built_code, fitted, unbuildable, unfit
-from burnish.codegen.gpu.kernel import EXACT, GpuTarget, Written, refusal, written
+from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, written
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.price import price
+from burnish.codegen.gpu.spelling import IEEE
 from burnish.core import records, settings
 from burnish.core.arrays import Array
 from burnish.core.errors import MissingCapabilityError, ModelError, UsageError
@@ -115,7 +116,7 @@ class GpuBackend(Backend):
     comment: str = "#"
     approximate: bool = True
     """Whether the card's own tanh serves 16-bit floats; Triton's interpreter does not know it."""
-    multiplies: str = EXACT
+    multiplies: str = IEEE
     """How f32 is multiplied: `ieee`, or in a mode that cards have (`tf32`)."""
     target: str = field(init=False)
     requires: tuple[str, ...] = field(init=False)

@@ -18,9 +18,9 @@ from burnish.codegen.gpu.row_blocks import (
     Settings,
     in_parts,
     single_rows,
-    terms_of,
     whole_rows,
 )
+from burnish.codegen.gpu.spelling import IEEE
 from burnish.codegen.schedule import Choice
 from burnish.hw.spec import HardwareSpec
 from burnish.tile.connect import NoGroupError
@@ -217,7 +217,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
     if not rows * columns:
         yield {}
     elif shape.multiplies:
-        scalar = target.precision == "ieee" and any(map(multiplies_f32, group.ops))
+        scalar = target.precision == IEEE and any(map(multiplies_f32, group.ops))
         if (
             target.approximate
             and len(group.ops) == 1
@@ -299,7 +299,7 @@ def _fills(shape: Form, ops: Sequence[TileOp], least: int = DEEP, blocks: int = 
     products = [op for op in ops if contracts(op)]
     if len(products) != 1 or shape.whole or rows * columns * batch < 128 * 128 * blocks:
         return False
-    return terms_of(products[0]) >= least
+    return products[0].terms >= least
 
 
 def _chains(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[ProductBlock]:
@@ -307,11 +307,11 @@ def _chains(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[Pro
 
     What one hands to the next then stays in registers, and is computed once.
     """
-    terms = [terms_of(op) for op in ops if contracts(op)]
+    terms = [op.terms for op in ops if contracts(op)]
     if len(terms) < 2 and shape.whole:
         return  # what is reduced is the product itself
     if len(terms) < 2:
-        lengths = {terms_of(op) for op in ops if op.reduced and not contracts(op)}
+        lengths = {op.terms for op in ops if op.reduced and not contracts(op)}
         terms = [each for each in terms if each in lengths]
     rows, columns, batch = shape.counts
     few = rows * columns * batch <= 64 * 64 * FEW
@@ -323,8 +323,8 @@ def _chains(shape: Form, ops: Sequence[TileOp], *, scalar: bool) -> Iterator[Pro
 
 def _online(shape: Form, ops: Sequence[TileOp], widest: int) -> Iterator[ProductBlock]:
     """Yield blocks for averages by softmax over rows that no block has as a whole."""
-    rows = {terms_of(op) for op in ops if op.combine == "max"}
-    terms = [terms_of(op) for op in ops if contracts(op)]
+    rows = {op.terms for op in ops if op.combine == "max"}
+    terms = [op.terms for op in ops if contracts(op)]
     if (
         shape.whole
         or widest > WHOLE_TERMS
@@ -341,7 +341,7 @@ def _online(shape: Form, ops: Sequence[TileOp], widest: int) -> Iterator[Product
 def _few(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
     """Yield blocks for a product that leaves most of a card idle: what counts is how many steps."""
     rows, columns, batch = shape.counts
-    products = [terms_of(op) for op in ops if contracts(op)]
+    products = [op.terms for op in ops if contracts(op)]
     if shape.whole or len(products) != 1 or products[0] < 4 * LEAST_TERMS:
         return
     if rows * columns * batch <= 64 * 64 * 2 * FEW:
@@ -350,7 +350,7 @@ def _few(shape: Form, ops: Sequence[TileOp]) -> Iterator[ProductBlock]:
 
 def _uneven(ops: Sequence[TileOp]) -> bool:
     """Say whether half of a product's last long step would be multiplied in vain."""
-    terms = [terms_of(op) for op in ops if contracts(op)]
+    terms = [op.terms for op in ops if contracts(op)]
     return len(terms) == 1 and 64 < terms[0] < 256 and terms[0] % 64 == 32
 
 
@@ -363,7 +363,7 @@ def _split(group: Group, target: GpuTarget) -> Iterator[Settings]:
     places = places_of(alone.ops, product)
     shape = form(alone.ops, product, target.orders.get(product.output), places)
     rows, columns, batch = shape.counts
-    terms = terms_of(product)
+    terms = product.terms
     tallest = 64 if rows > LEAST else LEAST
     for m, n in ((tallest, 64), (tallest, 32)):
         if n >= 4 * max(columns, 16):

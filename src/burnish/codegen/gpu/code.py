@@ -24,9 +24,9 @@ from burnish.runtime.cuda.runner import CudaCode, cubin_path
 MOST_SPILLED_WORDS = 100
 """Kernels that keep more than this many values of a thread in memory were never the fastest."""
 MOST_SPILLED_OF_PRODUCTS = 24
-"""The same of kernels with products: with so many, all that were run on an H200 were right; the one
-that kept 46 (a convolution of three channels, 128 by 64, its left side gathered) was 13 % off, and
-right in the interpreter. Why is not known."""
+"""The same of kernels with products. The one that kept 46 was wrong on an H200, for a reason that
+`burnish.cuda.packed_sums` takes away; kernels with products that keep more have not been run since.
+"""
 
 
 def built_code(sources: Mapping[str, str], architecture: str) -> BuiltCode:

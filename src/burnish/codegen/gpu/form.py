@@ -139,7 +139,7 @@ def window_axes(ops: Sequence[TileOp], anchor: TileOp, places: Places) -> tuple[
 def _parts_of_rows(op: TileOp) -> bool:
     """Say whether windows have nothing in common, and more terms than one thread should add up."""
     own, inner = set(op.spatial), set(op.reduced)
-    if math.prod(axis.extent for axis in op.reduced) <= MOST_TAPS:
+    if op.terms <= MOST_TAPS:
         return False
     for part in (part for read in op.reads for part in read.index):
         steps = [abs(step) for atom, step in part.terms if own & axes_of(Index(((atom, 1),)))]
@@ -173,7 +173,7 @@ def _reduced_over(ops: Sequence[TileOp], anchor: TileOp, places: Places) -> froz
     for op in reversed(ops):
         if not op.reduced or op is anchor:
             continue
-        terms = math.prod(axis.extent for axis in op.reduced)
+        terms = op.terms
         for index in places[op.output]:
             used = {axis for part in index for axis in axes_of(part)}
             missing = own - used

@@ -74,15 +74,11 @@ class Written:
     form: Form
 
 
-EXACT = "ieee"
-"""What Triton calls it that f32 is multiplied as it is."""
-
-
 @dataclass(frozen=True, slots=True)
 class GpuTarget:
     """What kernels are written for."""
 
-    precision: str = EXACT
+    precision: str = spelling.IEEE
     """How f32 is multiplied: `ieee`, `tf32` or `tf32x3`."""
     approximate: bool = False
     """Whether the device's own tanh serves functions whose result becomes a 16-bit float, and
@@ -180,15 +176,11 @@ def parts(group: Group, target: GpuTarget, split: int = 1) -> tuple[LaunchPart, 
 def splittable(group: Group) -> TileOp | None:
     """Return the product, or else the long sum, that can be formed in parts; None: neither."""
     products = [op for op in group.ops if contracts(op)]
-    sums = [op for op in group.ops if op.combine == "sum" and _terms(op) >= LONG]
+    sums = [op for op in group.ops if op.combine == "sum" and op.terms >= LONG]
     found = products or sums
     if len(found) != 1 or len(group.outputs) > 1:
         return None
     return found[0]
-
-
-def _terms(op: TileOp) -> int:
-    return math.prod(axis.extent for axis in op.reduced)
 
 
 def _before(group: Group, op: TileOp) -> tuple[TileOp, ...]:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from burnish.codegen.gpu.layout import Order, orders_of
-from burnish.codegen.gpu.row_blocks import rows_beside
+from burnish.codegen.gpu.row_blocks import MOST_SINGLE, rows_beside
 from burnish.codegen.gpu.spelling import HALVES
 from burnish.tile.expr import Accumulated, Argument, Call, Constant, Expr, call, cast, renumbered
 from burnish.tile.graph import Read, TileGraph, TileOp, arguments_of
@@ -75,18 +75,18 @@ def _pairs(graph: TileGraph) -> Iterator[tuple[str, TileOp]]:
 
 def _averages(op: TileOp) -> bool:
     """Say whether a nest gives the means of few long rows."""
-    terms = math.prod(axis.extent for axis in op.reduced)
+    terms = op.terms
     if op.combine != "sum" or op.body.dtype != "f32" or op.fetches or op.coordinates:
         return False
     if terms <= LONG or not op.reads or any(read.guards for read in op.reads):
         return False
-    match narrow_of(op.finish):
+    match _narrow(op.finish):
         case Call("divide", (Accumulated(), Constant(count, _)), "f32"):
             return count == terms and math.prod(op.shape) <= BUSY
     return False
 
 
-def narrow_of(expr: Expr | None) -> Expr | None:
+def _narrow(expr: Expr | None) -> Expr | None:
     """Return what is rounded to 16 bits at the end, or an expression itself."""
     match expr:
         case Call("cast", (inner,), dtype) if dtype in HALVES:
@@ -181,7 +181,7 @@ def _cut(op: TileOp, orders: Mapping[str, Order]) -> _Cut:
     """Return how a row is cut: runs of memory, short enough for a block, as many as are wanted."""
     axes = _as_in_memory(op, orders)
     rows, terms = math.prod(op.shape), math.prod(axis.extent for axis in axes)
-    most = LONG if (beside := rows_beside(op, orders)) == 1 else max(2 * LONG // beside, 1)
+    most = LONG if (beside := rows_beside(op, orders)) == 1 else MOST_SINGLE // beside
     wanted = max(BUSY / rows, terms / most)
     counts = {
         math.prod(axis.extent for axis in axes[:whole]) * count: (whole, count)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from burnish.codegen.gpu.kernel import Written
+from burnish.codegen.gpu.spelling import IEEE
 from burnish.core.tensors import BITS
 from burnish.cuda.library import LibraryProduct
 from burnish.hw.spec import HardwareSpec
@@ -77,7 +78,7 @@ class Price:
 
 
 def price(
-    written: Written, types: Mapping[str, TensorType], hw: HardwareSpec, precision: str = "ieee"
+    written: Written, types: Mapping[str, TensorType], hw: HardwareSpec, precision: str = IEEE
 ) -> Price:
     """Return what a launch should take."""
     if written.launch.library is not None:
@@ -110,7 +111,7 @@ def price(
     busy += 0.3 * (product_s + lane_s + l2_s - max(product_s, lane_s, l2_s))
     if written.form.whole and written.form.multiplies:
         busy = max(busy, WHOLE_ROWS * (product_s + lane_s + l2_s + memory_s))
-    scalar = tally.unrolled.get("f32", 0) if precision == "ieee" else 0
+    scalar = tally.unrolled.get("f32", 0) if precision == IEEE else 0
     spills = per_thread > most or scalar > MOST_UNROLLED * threads
     return Price(
         busy + launch_s, product_s, lane_s, l2_s, memory_s, latency_s, launch_s,
@@ -127,7 +128,11 @@ def _library_price(
     product_s = flops / (hw.peak_flops_per_s[product.dtype] * share)
     moved = _memory_bytes(written, types)
     memory_s = moved / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
-    added = product.rows * product.columns * BITS[product.dtype] / 8 if product.added else 0.0
+    added = (
+        product.rows * product.columns * BITS[product.dtype] / 8
+        if product.added is not None
+        else 0.0
+    )
     added_s = added / (hw.memory[-1].bandwidth_bytes_per_s * MEMORY_SHARE)
     launch_s = hw.launch_overhead_s + RAMP_S
     seconds = max(product_s + added_s, memory_s) + launch_s
@@ -137,7 +142,7 @@ def _library_price(
 def _product_rate(hw: HardwareSpec, dtype: str, precision: str) -> float:
     rates = hw.peak_flops_per_s
     if dtype == "f32":
-        return rates["f32"] * 0.6 if precision == "ieee" else rates.get("tf32", rates["f32"])
+        return rates["f32"] * 0.6 if precision == IEEE else rates.get("tf32", rates["f32"])
     return rates.get(dtype, rates["f32"]) * PRODUCT_SHARE
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import product as every
 
@@ -37,7 +36,7 @@ _HELPER = {"max": "largest", "min": "smallest", "prod": "product"}
 def reduced(writer: KernelWriter, point: Point) -> Value:
     """Return the combined body of a nest at a point, before its finish."""
     op = point.op
-    terms = math.prod(axis.extent for axis in op.reduced)
+    terms = op.terms
     if not terms:
         assert op.combine is not None
         return Value(
@@ -97,7 +96,7 @@ def _unrolled(writer: KernelWriter, point: Point) -> Value:
             first = False
         if _reduces_inside(writer, op):
             # the compiler has them all in flight at once
-            terms = math.prod(axis.extent for axis in op.reduced)
+            terms = op.terms
             writer.tally.held = max(writer.tally.held, terms * writer.elements(dims))
     return Value(total, op.body.dtype, dims, depends)
 

@@ -26,11 +26,6 @@ LEAST_TERMS = 128
 """Terms of a part of a sum, at least."""
 
 
-def terms_of(op: TileOp) -> int:
-    """Return how many terms each of a nest's sums has."""
-    return math.prod(axis.extent for axis in op.reduced)
-
-
 def in_parts(group: Group) -> Iterator[Settings]:
     """Yield settings whose long sums are formed in parts, as those over whole images are."""
     long = splittable(group)
@@ -47,7 +42,7 @@ def in_parts(group: Group) -> Iterator[Settings]:
 def single_rows(group: Group, orders: Orders) -> Iterator[Settings]:
     """Yield settings where each program has a run of memory, all of its terms at once."""
     sums = [op for op in group.ops if op.reduced]
-    terms = {terms_of(op) for op in sums}
+    terms = {op.terms for op in sums}
     if len(terms) > 1 or not sums[0].reads:
         return
     long, rows = terms.pop(), rows_beside(sums[0], orders)
@@ -70,7 +65,7 @@ def rows_beside(op: TileOp, orders: Orders) -> int:
 def whole_rows(shape: Form) -> Iterator[Settings]:
     """Yield settings where a program has as many whole rows as fill its registers."""
     _, columns, _ = shape.counts
-    n = 1 << (columns - 1).bit_length()
+    n = power_of_two(columns)
     warps = min(max(n // 512, 1), 16)
     for rows in (1, 4):
         m = max(rows * 512 // n, 1)

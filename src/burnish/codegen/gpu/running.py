@@ -18,6 +18,7 @@ from burnish.core.array_types import array_type
 from burnish.core.arrays import Array
 from burnish.core.tensors import BITS
 from burnish.cuda.cublas import Cublas, open_cublas
+from burnish.cuda.triton_worker import add_one_by_one
 
 Tensor = Any
 """A torch tensor: torch is not installed everywhere."""
@@ -39,6 +40,7 @@ def loaded(launch: Launch, folder: Path) -> Function:
         path.write_text(launch.source)
     unique = f"burnish_kernel_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
     if unique not in sys.modules:
+        add_one_by_one()
         spec = importlib.util.spec_from_file_location(unique, path)
         assert spec is not None
         assert spec.loader is not None

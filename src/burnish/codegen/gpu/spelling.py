@@ -20,6 +20,8 @@ TYPES: Mapping[str, str] = MappingProxyType(
 )  # fmt: skip
 HALVES = frozenset({"f16", "bf16"})
 FLOATS = frozenset({*HALVES, "f32", "f64"})
+IEEE = "ieee"
+"""What Triton calls it that f32 is multiplied as it is."""
 
 _EXACT = frozenset({"where", "cast", "equal", "less", "less_equal", "is_nan", "is_infinite"})
 """Functions that round nothing: 16-bit floats need not be widened for them."""

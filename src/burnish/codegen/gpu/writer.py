@@ -86,7 +86,7 @@ class KernelWriter:
         types: Mapping[str, TensorType],
         orders: Mapping[str, tuple[int, ...]],
         depth: int = 32,
-        precision: str = "ieee",
+        precision: str = spelling.IEEE,
         *,
         approximate: bool = False,
     ) -> None:

@@ -221,8 +221,7 @@ def _points(group: Group, graph: TileGraph, output: str, box: Box) -> int:
     """Return how many evaluations the judge needs for a box."""
     wanted = needed(group, graph, output, box)
     return sum(
-        math.prod(high - low for low, high in wanted[op.output])
-        * math.prod(axis.extent for axis in op.reduced)
+        math.prod(high - low for low, high in wanted[op.output]) * op.terms
         for op in group.ops
         if op.output in wanted
     )

@@ -42,7 +42,7 @@ def sum_in_parts(graph: TileGraph) -> TileGraph:
 
 def _parts(op: TileOp, graph: TileGraph) -> int | None:
     """Return into how many parts the first reduced axis is cut; None: not at all."""
-    terms = math.prod(axis.extent for axis in op.reduced)
+    terms = op.terms
     if op.combine != "sum" or terms <= LONG or math.prod(op.shape) > SMALL:
         return None
     if not isinstance(op.body, Call) or op.body.function != "multiply":
