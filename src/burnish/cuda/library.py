@@ -49,18 +49,14 @@ class LibraryProduct:
     """Whether the right side lies column by column: its terms are side by side."""
 
     @property
-    def sizes(self) -> dict[int, int]:
-        """Return how many elements are touched behind each pointer."""
-        found = {
-            self.left: self.rows * self.terms,
-            self.right: self.terms * self.columns,
-            self.result: self.rows * self.columns,
-        }
+    def reads(self) -> Iterator[tuple[int, int]]:
+        """Yield each pointer that is read, and how many elements behind it; one may stand twice."""
+        yield self.left, self.rows * self.terms
+        yield self.right, self.terms * self.columns
         if self.offsets is not None:
-            found[self.offsets] = self.columns
+            yield self.offsets, self.columns
         if self.added is not None:
-            found[self.added] = self.rows * self.columns
-        return found
+            yield self.added, self.rows * self.columns
 
 
 def product_findings(product: LibraryProduct, given: Sequence[GivenMatrix]) -> Iterator[str]:
@@ -68,10 +64,23 @@ def product_findings(product: LibraryProduct, given: Sequence[GivenMatrix]) -> I
     if product.dtype not in DTYPES or min(product.rows, product.columns, product.terms) < 1:
         yield "its library forms no such product"
         return
-    for place, size in product.sizes.items():
+    touched = (*product.reads, (product.result, product.rows * product.columns))
+    for place, size in touched:
         if not 0 <= place < len(given) or given[place].dtype != product.dtype:
             yield f"its library takes a matrix of {product.dtype} where there is none: {place}"
         elif math.prod(given[place].shape) < size:
             yield f"its library touches {size} elements of {math.prod(given[place].shape)}"
-        elif given[place].written != (place == product.result):
-            yield f"its library and it do not write the same: {place}"
+    yield from _writing_findings(product, given)
+
+
+def _writing_findings(product: LibraryProduct, given: Sequence[GivenMatrix]) -> Iterator[str]:
+    """Yield where something else is written than what the kernel writes, or less of it."""
+    written = {place for place, each in enumerate(given) if each.written}
+    for place in sorted(written ^ {product.result}):
+        yield f"its library and it do not write the same: {place}"
+    for place in sorted({place for place, _ in product.reads} & written):
+        yield f"its library reads what it writes: {place}"
+    size = product.rows * product.columns
+    for place in written & {product.result}:
+        if math.prod(given[place].shape) != size:
+            yield f"its library writes {size} elements of {math.prod(given[place].shape)}"
