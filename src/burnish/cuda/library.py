@@ -49,14 +49,19 @@ class LibraryProduct:
     """Whether the right side lies column by column: its terms are side by side."""
 
     @property
-    def reads(self) -> Iterator[tuple[int, int]]:
-        """Yield each pointer that is read, and how many elements behind it; one may stand twice."""
-        yield self.left, self.rows * self.terms
-        yield self.right, self.terms * self.columns
-        if self.offsets is not None:
-            yield self.offsets, self.columns
-        if self.added is not None:
-            yield self.added, self.rows * self.columns
+    def sizes(self) -> dict[int, int]:
+        """Return how many elements are touched behind each pointer: one may serve as several."""
+        found: dict[int, int] = {}
+        for place, size in (
+            (self.left, self.rows * self.terms),
+            (self.right, self.terms * self.columns),
+            (self.result, self.rows * self.columns),
+            (self.offsets, self.columns),
+            (self.added, self.rows * self.columns),
+        ):
+            if place is not None:
+                found[place] = max(size, found.get(place, 0))
+        return found
 
 
 def product_findings(product: LibraryProduct, given: Sequence[GivenMatrix]) -> Iterator[str]:
@@ -64,8 +69,7 @@ def product_findings(product: LibraryProduct, given: Sequence[GivenMatrix]) -> I
     if product.dtype not in DTYPES or min(product.rows, product.columns, product.terms) < 1:
         yield "its library forms no such product"
         return
-    touched = (*product.reads, (product.result, product.rows * product.columns))
-    for place, size in touched:
+    for place, size in product.sizes.items():
         if not 0 <= place < len(given) or given[place].dtype != product.dtype:
             yield f"its library takes a matrix of {product.dtype} where there is none: {place}"
         elif math.prod(given[place].shape) < size:
@@ -78,8 +82,8 @@ def _writing_findings(product: LibraryProduct, given: Sequence[GivenMatrix]) -> 
     written = {place for place, each in enumerate(given) if each.written}
     for place in sorted(written ^ {product.result}):
         yield f"its library and it do not write the same: {place}"
-    for place in sorted({place for place, _ in product.reads} & written):
-        yield f"its library reads what it writes: {place}"
+    if product.result in (product.left, product.right, product.offsets, product.added):
+        yield f"its library reads what it writes: {product.result}"
     size = product.rows * product.columns
     for place in written & {product.result}:
         if math.prod(given[place].shape) != size:
