@@ -79,6 +79,7 @@ that nobody wrote, so ONNX's own evaluator is asked."""
 KNOWN: Mapping[str, Array] = {
     **RECURRENT,
     "zero": np.zeros((2, 4), np.float32),
+    "one": np.array(1),
     "five": np.array(5),
     "minus": np.array(-2),
     "true": np.array(True),
@@ -166,3 +167,27 @@ def test_what_has_no_turns_says_why(text: str) -> None:
     left = cover(static(model("left " + text, KNOWN), {}).graph, repeats=True).left
     assert [reason for reason in left.values() if LEFT[text] in reason] == list(left.values())
     assert left
+
+
+ENDS = {
+    "where a turn is the last": "on = Not(go)",
+    "by what it computes": "on = Less(i, one)",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_how_many_slices_a_loop_gives_that_may_end_is_not_known_before(
+    end: str, tmp_path: Path
+) -> None:
+    given = model(
+        "early (float[4] a) => (float[4] end, int64[2] sizes) { end, y = Loop <body = turn (int64"
+        f" i, bool go, float[4] s) => (bool on, float[4] n, float[4] k) {{ {ENDS[end]} n = Sin(s)"
+        " k = Neg(n) }> (five, true, a) sizes = Shape(y) }",
+        KNOWN,
+    )
+    fixed = static(given, {})
+    feeds = {"a": np.ones(4, np.float32)}
+    with opened(built(fixed), fixed, tmp_path / "f") as loaded:
+        found, wanted = loaded.run(feeds), by_onnxruntime(given, feeds)
+    assert found["sizes"].tolist() == wanted["sizes"].tolist() != [5, 4]
+    np.testing.assert_allclose(found["end"], wanted["end"], rtol=2e-6)

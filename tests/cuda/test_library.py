@@ -117,6 +117,9 @@ GIVEN = [KernelArgument("f16", SHAPES[name], None, written=name == "y") for name
         ({"left": 7}, "its library takes a matrix of f16 where there is none: 7"),
         ({"dtype": "bf16"}, "its library takes a matrix of bf16 where there is none: 0"),
         ({"result": 3, "added": None}, "its library and it do not write the same: 3"),
+        ({"added": 4}, "its library reads what it writes: 4"),
+        ({"left": 4}, "its library touches 768 elements of 384"),
+        ({"rows": 23}, "its library writes 368 elements of 384"),
     ],
 )
 def test_a_product_that_is_not_what_its_kernel_is_given_is_refused(
@@ -124,6 +127,19 @@ def test_a_product_that_is_not_what_its_kernel_is_given_is_refused(
 ) -> None:
     found = list(product_findings(replace(PRODUCT, **change), GIVEN))
     assert found[:1] == ([problem] if problem else [])
+
+
+def test_a_product_in_place_of_a_kernel_that_writes_more_is_refused() -> None:
+    given = [*GIVEN, KernelArgument("f16", (8,), None, written=True)]
+    found = list(product_findings(PRODUCT, given))
+    assert found == ["its library and it do not write the same: 5"]
+
+
+def test_one_matrix_may_be_both_sides() -> None:
+    given = [KernelArgument("f16", (16, 16), None, written=name == "y") for name in "xy"]
+    assert not list(product_findings(LibraryProduct("f16", 16, 16, 16, 0, 0, 1), given))
+    found = list(product_findings(LibraryProduct("f16", 16, 8, 32, 0, 0, 1), given))
+    assert found[0] == "its library touches 512 elements of 256"
 
 
 class SharedObject:

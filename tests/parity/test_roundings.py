@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +9,14 @@ import pytest
 
 from burnish.core.arrays import Array
 from burnish.feeds.feed import Feeds
+from burnish.parity import comparison
 from burnish.parity.reference import run_reference
 from burnish.parity.roundings import _overflowing_alike, near_a_run
 from burnish.parity.subject import JudgedSubject
 from burnish.parity.tolerances import Tolerances
-from burnish.parity.verify import judge, verify
+from burnish.parity.verify import Effort, judge, verify
 from burnish.store.layout import stored
+from burnish.store.stored import StoredModel
 
 KEPT = """<ir_version: 10, opset_import: ["": 17]>
 g (float[n] x) => (float[k] y)
@@ -150,3 +153,35 @@ def test_what_factors_of_tf32_do_to_a_difference_is_a_rounding(
     found = reference.judged(model, precision, {"y": np.float32([exact, exact + off])})
     assert found.sample.passed is passed
     assert found.allowed == ("tf32" if passed else "")
+
+
+LAYERS = """<ir_version: 10, opset_import: ["": 17]> g ({kind}[4, 32] x) => ({kind}[4, 32] y)
+{{ a = MatMul(x, u)  b = Tanh(a)  c = MatMul(b, v)  y = Tanh(c) }}"""
+
+
+def layers(path: Path, kind: str, second: float) -> StoredModel:
+    """Write a model of two layers, of which the second is off by a factor."""
+    proto = onnx.parser.parse_model(LAYERS.format(kind=kind))
+    random = np.random.default_rng(0)
+    for name, factor in (("u", 1.0), ("v", second)):
+        array = random.normal(size=(32, 32)) * factor / 6
+        held = array.astype(np.float16 if kind == "float16" else np.float32)
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(held, name))
+    onnx.save(onnx.shape_inference.infer_shapes(proto), path)
+    return stored(path)
+
+
+@pytest.mark.parametrize(("kind", "arithmetic"), [("float16", None), ("float", "tf32")])
+@pytest.mark.parametrize("off", [1.0, 1.1, 1.2])
+def test_an_engine_of_its_own_has_no_more_patience_in_roundings_of_few_bits(
+    tmp_path: Path, kind: str, arithmetic: str | None, off: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # what a model runs in its place is judged as another engine is
+    monkeypatch.setattr(comparison, "_LEVEL", comparison._ENGINE)
+    model = layers(tmp_path / "model.onnx", kind, 1.0)
+    engine = replace(judge(model), runs=layers(tmp_path / "planted.onnx", kind, off))
+    x = np.random.default_rng(1).normal(size=(4, 32))
+    feeds = Feeds({"x": x.astype(np.float16 if kind == "float16" else np.float32)}, {})
+    allowed = Tolerances(arithmetic=arithmetic) if arithmetic else None
+    report = verify(judge(model), engine, [feeds], tolerances=allowed, effort=Effort(search=False))
+    assert report.passed == (off == 1.0)

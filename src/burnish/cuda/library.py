@@ -74,5 +74,17 @@ def product_findings(product: LibraryProduct, given: Sequence[GivenMatrix]) -> I
             yield f"its library takes a matrix of {product.dtype} where there is none: {place}"
         elif math.prod(given[place].shape) < size:
             yield f"its library touches {size} elements of {math.prod(given[place].shape)}"
-        elif given[place].written != (place == product.result):
-            yield f"its library and it do not write the same: {place}"
+    yield from _writing_findings(product, given)
+
+
+def _writing_findings(product: LibraryProduct, given: Sequence[GivenMatrix]) -> Iterator[str]:
+    """Yield where something else is written than what the kernel writes, or less of it."""
+    written = {place for place, each in enumerate(given) if each.written}
+    for place in sorted(written ^ {product.result}):
+        yield f"its library and it do not write the same: {place}"
+    if product.result in (product.left, product.right, product.offsets, product.added):
+        yield f"its library reads what it writes: {product.result}"
+    size = product.rows * product.columns
+    for place in written & {product.result}:
+        if math.prod(given[place].shape) != size:
+            yield f"its library writes {size} elements of {math.prod(given[place].shape)}"

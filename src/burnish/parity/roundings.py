@@ -49,7 +49,8 @@ class Roundings:
     run_alike: Run
     """Runs the reference on the candidate's engine, as the candidate is run."""
     patience: float = 1.0
-    """How many times as far as a rewrite an engine may drift that is judged by itself."""
+    """How many times as far as a rewrite an engine may drift that is judged by itself, in what its
+    sums and functions are computed in: that is f32 where values are kept in fewer bits."""
     drifting: list[str] = field(default_factory=list)
     """Outputs in which the reference itself drifts as far on the same engine."""
     undecided: list[str] = field(default_factory=list)
@@ -81,7 +82,8 @@ class Roundings:
         noise = self._noise(truth.dtype, name)
         if candidate.shape != expected.shape:
             return self._resized(found, noise)
-        slack = _together(noise.of(name, self.patience * NOISE_FACTOR), _spread(own))
+        allowed = noise.of(name, self._patience(truth.dtype, name) * NOISE_FACTOR)
+        slack = _together(allowed, _spread(own))
         found = compared(slack)
         if found.passed:
             return found
@@ -106,11 +108,24 @@ class Roundings:
         self.undecided.append(found.name)
         return dataclasses.replace(found, passed=True, reason="")
 
+    def _unit(self, dtype: str, name: str) -> float:
+        """Return how far one step on the way to an output moves what it gives."""
+        kind = self.tolerances.effective(dtype, name) if dtype in FLOATS else "f32"
+        return _UNITS.get(kind, 0.0)
+
+    def _patience(self, dtype: str, name: str) -> float:
+        """Return how many times what roundings do an output may be off.
+
+        A rounding to 16 bits is one of the model's own, and as large on every engine: sixty-four
+        of them would let a layer pass that is off by a fifth.
+        """
+        wide = _UNITS["f32"] / max(self._unit(dtype, name), _UNITS["f32"])
+        return max(1.0, self.patience * wide)
+
     def _noise(self, dtype: str, name: str) -> Noise:
         noise = Noise()
-        kind = self.tolerances.effective(dtype, name) if dtype in FLOATS else "f32"
         # What is no real number flips where roundings decide: engines round more than once.
-        unit = _UNITS.get(kind, 0.0) * (1 if dtype in FLOATS else NOISE_FACTOR)
+        unit = self._unit(dtype, name) * (1 if dtype in FLOATS else NOISE_FACTOR)
         for _ in range(MORE_RUNS):
             self.truth.disturb_results(noise, self.feeds, self.tensors, unit)
         return noise

@@ -31,6 +31,8 @@ class RepeatedBody:
     """What a turn finds, and what it leaves for the next."""
     slices: Sequence[ir.Value]
     """What all turns give, one slice each."""
+    more: ir.Value | None = None
+    """What a turn says of whether another one follows; None: as many follow as there are."""
 
     def is_steady(self) -> bool:
         """Say whether every turn finds what the first finds, and gives as much."""
@@ -41,18 +43,29 @@ class RepeatedBody:
         return kept and all(_kind(value) is not None for value in self.slices)
 
     def results(self) -> list[FixedType]:
-        """Return what the node's outputs are, if turns are steady."""
+        """Return what the node's first outputs are, if turns are steady.
+
+        How many slices there are is known only where no turn can be the last before its time.
+        """
         states = [_kind(value) for _, value in self.states]
+        if not self._all_follow():
+            return [kind for kind in states if kind]
         slices = [_kind(value) for value in self.slices]
         stacked = [FixedType(kind.dtype, (self.times, *kind.sizes)) for kind in slices if kind]
         return [*(kind for kind in states if kind), *stacked]
+
+    def _all_follow(self) -> bool:
+        """Say whether the settled body always says that another turn follows."""
+        if self.more is None or self.times <= 1:
+            return True
+        known = None if self.more.is_graph_input() else self.more.const_value
+        return known is not None and bool(known.numpy().all())
 
 
 def turns_of(node: ir.Node, shapes: Shapes) -> RepeatedBody | None:
     """Return the turns of a Scan or Loop at fixed sizes; None: it is none, or they are not known.
 
-    In a Loop that is known to begin, turns are taken to go on; whoever uses that must see that the
-    body, settled, always says so.
+    In a Loop that is known to begin, each turn finds that it goes on: else it would not run.
     """
     if is_standard(node, "Scan"):
         return _of_scan(node, shapes)
@@ -97,7 +110,8 @@ def _of_loop(node: ir.Node, shapes: Shapes) -> RepeatedBody | None:
     _goes_on(body)
     count = len(states)
     pairs = list(zip(body.inputs[2:], body.outputs[1 : 1 + count], strict=True))
-    return RepeatedBody(body, max(int(often.reshape(-1)[0]), 0), pairs, body.outputs[1 + count :])
+    times = max(int(often.reshape(-1)[0]), 0)
+    return RepeatedBody(body, times, pairs, body.outputs[1 + count :], body.outputs[0])
 
 
 def _axes(node: ir.Node, count: int) -> Sequence[int]:

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from burnish.codegen.cpu import compile as machine_code
-from burnish.codegen.cpu.compile import assembly, compile_module, load
+from burnish.codegen.cpu.backend import CpuBackend
+from burnish.codegen.cpu.compile import assembly, compile_module, load, object_code
 from burnish.codegen.cpu.target import TARGETS, InstructionSet, available, detect
 from burnish.core.errors import MissingCapabilityError, ModelError
 from burnish.tile.expr import Argument, call
 from codegen.cpu.element_kernels import on_each_target, text
+from codegen.models import MACHINE
 
 TWICE = """
 define double @twice(double %x) {{
@@ -135,6 +137,8 @@ def test_code_for_another_processor_is_refused(monkeypatch: pytest.MonkeyPatch) 
         load(code, TARGETS["avx512"])
     assert caught.value.problem == "this processor cannot run code for avx512"
     assert caught.value.hint == "compile the model here: it can run portable"
+    with pytest.raises(MissingCapabilityError, match="cannot run code for avx512"):
+        object_code(SINE, TARGETS["avx512"])
 
 
 def test_loops_are_left_as_they_were_written() -> None:
@@ -150,3 +154,15 @@ def test_wide_registers_are_used_where_there_are_any() -> None:
     assert "%ymm" in avx2
     assert "%zmm" not in avx2
     assert "%ymm" not in assembly(text(expr, 1, 4), TARGETS["portable"])
+
+
+def test_code_that_is_only_written_down_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = compile_module(SINE, detect()).object_code
+
+    def linker() -> None:
+        raise AssertionError("nothing needs to be linked")
+
+    monkeypatch.setattr(machine_code, "_linker", linker)
+    assert object_code(SINE, detect()) == loaded
+    backend = CpuBackend(detect(), MACHINE, "a CPU")
+    assert "kernels/sine.o" in backend.build({"sine": SINE}).files

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from burnish.codegen.backend import UNNAMED, Backend, BuiltCode, EmittedKernel, Layouts
 from burnish.codegen.cpu import driver, image
-from burnish.codegen.cpu.compile import MachineCode, assembly, compile_module, load
+from burnish.codegen.cpu.compile import MachineCode, assembly, load, object_code
 from burnish.codegen.cpu.intrinsics import needed
 from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.target import InstructionSet, by_name, detect
@@ -139,13 +139,10 @@ class CpuBackend(Backend):
 
     def build(self, sources: Mapping[str, str]) -> BuiltCode:
         """Return each kernel as LLVM IR and as object code, and all of them linked."""
-        objects = {
-            name: compile_module(source, self.instructions).object_code
-            for name, source in sources.items()
-        }
+        objects = {name: object_code(source, self.instructions) for name, source in sources.items()}
         files = {f"{KERNELS}/{name}.ll": source.encode() for name, source in sources.items()}
         files |= {f"{KERNELS}/{name}.o": content for name, content in objects.items()}
-        loop = compile_module(driver.ir_text(), self.instructions).object_code
+        loop = object_code(driver.ir_text(), self.instructions)
         try:
             linked = image.link([*objects.values(), loop])
         except image.NotLinkableError as reason:

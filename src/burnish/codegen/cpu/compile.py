@@ -46,9 +46,17 @@ class MachineCode:
 
 def compile_module(ir_text: str, target: InstructionSet) -> MachineCode:
     """Return the machine code of a module, optimised for the target and loaded."""
+    return load(object_code(ir_text, target), target)
+
+
+def object_code(ir_text: str, target: InstructionSet) -> bytes:
+    """Return the machine code of a module for a target of this processor; nothing is loaded.
+
+    Whoever only writes it down has none of it in a process that must not crash.
+    """
+    _refuse_others(target)
     machine = _target_machine(target, intrinsics.needed(ir_text))
-    module = _optimized(ir_text, target, machine)
-    return load(machine.emit_object(module), target)
+    return bytes(machine.emit_object(_optimized(ir_text, target, machine)))
 
 
 def assembly(ir_text: str, target: InstructionSet) -> str:
@@ -57,22 +65,27 @@ def assembly(ir_text: str, target: InstructionSet) -> str:
     return str(machine.emit_assembly(_optimized(ir_text, target, machine)))
 
 
-def load(object_code: bytes, target: InstructionSet) -> MachineCode:
-    """Return object code that `compile_module` made for this target, loaded again."""
+def load(content: bytes, target: InstructionSet) -> MachineCode:
+    """Return object code that was made for this target, loaded."""
+    _refuse_others(target)
+    name = f"burnish-{next(_NUMBERS)}"
+    parts = llvm.JITLibraryBuilder().add_object_img(content).add_current_process()
+    try:
+        return MachineCode(target, content, name, parts.link(_linker(), name))
+    except RuntimeError as error:
+        raise ModelError(
+            f"{len(content)} bytes that should be machine code are not: {error}",
+            hint="compile the model again",
+        ) from None
+
+
+def _refuse_others(target: InstructionSet) -> None:
+    """Raise if this processor does not run code for a target."""
     if target not in available():
         raise MissingCapabilityError(
             f"this processor cannot run code for {target.name}",
             hint=f"compile the model here: it can run {_names(available())}",
         )
-    name = f"burnish-{next(_NUMBERS)}"
-    parts = llvm.JITLibraryBuilder().add_object_img(object_code).add_current_process()
-    try:
-        return MachineCode(target, object_code, name, parts.link(_linker(), name))
-    except RuntimeError as error:
-        raise ModelError(
-            f"{len(object_code)} bytes that should be machine code are not: {error}",
-            hint="compile the model again",
-        ) from None
 
 
 def _names(targets: Sequence[InstructionSet]) -> str:

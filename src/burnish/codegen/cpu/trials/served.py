@@ -12,7 +12,7 @@ from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
 
-from burnish.codegen.cpu.compile import MachineCode, compile_module, load
+from burnish.codegen.cpu.compile import MachineCode, load, object_code
 from burnish.codegen.cpu.driver import driver
 from burnish.codegen.cpu.target import InstructionSet, by_name
 from burnish.codegen.cpu.trials.memory import GuardedMemory, TimedMemory, as_array, copied, fill
@@ -59,7 +59,7 @@ class CpuTrials(Trials):
 
     def compile(self, request: Compile) -> bytes:
         """Return the machine code of a kernel."""
-        return compile_module(request.source, _target(request.target)).object_code
+        return object_code(request.source, _target(request.target))
 
     def place(self, request: PlaceTensors) -> None:
         """Lay out the tensors of a group."""
