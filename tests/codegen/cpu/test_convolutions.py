@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import onnx
+import onnx_ir as ir
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,10 +17,13 @@ from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.layout import places
 from burnish.codegen.cpu.target import TARGETS, InstructionSet, available
 from burnish.codegen.cpu.window import in_turn, window_of
+from burnish.rewrite.static import static
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
+from burnish.tile.lower import lower
 from burnish.tile.region import propagate
 from burnish.tile.schedule import Schedule
+from burnish.tile.simplify import simplify
 from codegen.cpu.nests import windows
 from codegen.cpu.test_kernel import check
 
@@ -57,6 +63,33 @@ def test_any_convolution_gives_what_the_judge_gives(
     tile = tuple(data.draw(st.sampled_from([1, n, -(-n // 2)])) for n in graph.ops[-1].shape)
     layouts = {name: LAST for name in ("x", "y") if data.draw(st.booleans())}
     check(Group(graph.ops, graph.outputs), Schedule(tile), graph, target, layouts)
+
+
+def normed(height: int, width: int, taps: int, pad: int) -> TileGraph:
+    """Return a convolution of a norm of small images: what is padded is computed in place."""
+    rows, columns = height + 2 * pad - taps + 1, width + 2 * pad - taps + 1
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 10, opset_import: ["": 21]>
+        g (float[1,2,{height},{width}] x) => (float[1,3,{rows},{columns}] y)
+        <float[2] s = {{0.9, -0.7}}, float[2] b = {{0.4, 0.9}}>
+        {{ n = InstanceNormalization(x, s, b) y = Conv<pads=[{pad},{pad},{pad},{pad}]>(n, w) }}"""
+    )
+    weights = np.random.default_rng(0).normal(size=(3, 2, taps, taps)).astype(np.float32)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+    return simplify(lower(tuple(static(ir.from_proto(model), {}).graph)).graph)
+
+
+@given(data=st.data())
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+def test_what_is_padded_in_place_stays_inside_of_what_a_tile_has_of_it(data: st.DataObject) -> None:
+    taps, pad = data.draw(st.sampled_from([(3, 1), (3, 2), (5, 2)]))
+    graph = normed(data.draw(st.integers(3, 7)), data.draw(st.integers(3, 7)), taps, pad)
+    tile = tuple(data.draw(st.integers(1, n)) for n in graph.ops[-1].shape)
+    axis = data.draw(st.sampled_from([None, 2, 3]))
+    run = 1 if axis is None else data.draw(st.integers(2, 4))
+    target = data.draw(st.sampled_from(available()))
+    schedule = Schedule(tile, carried=axis, run=run)
+    check(Group(graph.ops, graph.outputs), schedule, graph, target, {})
 
 
 def test_channels_of_a_group_are_the_lanes_of_a_vector() -> None:

@@ -14,8 +14,8 @@ from burnish.codegen.cpu.segments import segments
 from burnish.tile.expr import Argument, Constant, Guard
 from burnish.tile.graph import Read, TileOp
 from burnish.tile.group import Group
-from burnish.tile.index import Axis, Index, at
-from burnish.tile.region import Box
+from burnish.tile.index import Axis, Index, at, bounds, number
+from burnish.tile.region import Box, DimensionSpan, TileMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,28 @@ def insertions(group: Group) -> dict[str, Insertion]:
             if alone and once and same and insertion.source in scratch:
                 found[insertion.source] = insertion
     return found
+
+
+def within_containers(tiles: TileMap, group: Group, inserted: Mapping[str, Insertion]) -> TileMap:
+    """Return what tiles need, of what lies inside another tensor no more than there is of that one.
+
+    Of a dimension that is not longer than what a tile needs of it, all is said to be needed; a
+    tile's part of the container begins in the middle of that.
+    """
+    boxes = dict(tiles.boxes)
+    for op in reversed(group.ops):
+        insertion = inserted.get(op.output)
+        if insertion is not None:
+            around = boxes[insertion.container.output]
+            places = zip(boxes[op.output], around, insertion.shifts, strict=True)
+            boxes[op.output] = tuple(_within(own, outer, by) for own, outer, by in places)
+    return replace(tiles, boxes=boxes)
+
+
+def _within(own: DimensionSpan, outer: DimensionSpan, by: int) -> DimensionSpan:
+    moved = DimensionSpan(outer.origin - number(by), outer.size)
+    low, high = bounds(own.origin - moved.origin)
+    return own if low >= 0 and high + own.size <= moved.size else moved
 
 
 def padded_in_place(op: TileOp, inserted: Mapping[str, Insertion]) -> Insertion | None:

@@ -9,7 +9,13 @@ from dataclasses import dataclass, field, replace
 from llvmlite import ir
 
 from burnish.codegen.backend import argument_roles
-from burnish.codegen.cpu.alias import Insertion, border, insertions, padded_in_place
+from burnish.codegen.cpu.alias import (
+    Insertion,
+    border,
+    insertions,
+    padded_in_place,
+    within_containers,
+)
 from burnish.codegen.cpu.blocked import blocked
 from burnish.codegen.cpu.blocking import Blocking, walked
 from burnish.codegen.cpu.carry import CarriedPart, Walk, carried
@@ -76,9 +82,9 @@ def generate(
     """Return the kernel of a group; `layouts` orders the dimensions of tensors in memory."""
     orders = layouts or {}
     group = staged(group, schedule.tile, graph.tensors, orders, graph.constants.keys(), target)
-    tiles = propagate(group, schedule.tile)
-    where = places(group, tiles, graph.tensors, orders, graph.constants.keys(), target)
     inserted = insertions(group)
+    tiles = within_containers(propagate(group, schedule.tile), group, inserted)
+    where = places(group, tiles, graph.tensors, orders, graph.constants.keys(), target)
     kept = carried(group, tiles, schedule, inserted)
     parts: list[NestPart] = []
     packed: dict[str, Array] = {}
