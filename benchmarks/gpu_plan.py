@@ -263,14 +263,14 @@ def floor_s(plan: Plan) -> float:
 
 def repaired(plan: Plan, compiled: dict[str, Any], folder: Path) -> Plan:
     """Return the plan with other blocks for groups whose kernels do not compile, or spill much."""
-    from burnish.codegen.gpu.code import most_spilled
+    from burnish.codegen.gpu.code import MOST_SPILLED_WORDS
 
     def fits(launches: Sequence[Any]) -> bool:
         for launch in launches:
             if launch.name not in compiled:
                 compiled[launch.name] = compile_one((launch, str(folder)))
             told = compiled[launch.name]
-            if "error" in told or told["stack"] > 4 * most_spilled(launch.source):
+            if "error" in told or told["stack"] > 4 * MOST_SPILLED_WORDS:
                 return False
         return True
 

@@ -21,20 +21,6 @@ _THREADS = Path("/proc/self/task")
 _RUNNABLE = "R"
 
 
-def rested_s(
-    clock: Clock = WALL,
-    is_busy: Callable[[], bool] = lambda: others_are_busy(),
-    sleep: Callable[[float], object] = time.sleep,
-) -> float:
-    """Return how long it took until the other threads were asleep, in two looks one by one."""
-    start = clock()
-    quiet = 0
-    while quiet < 2 and clock() - start < LONGEST_S * 1e9:
-        quiet = 0 if is_busy() else quiet + 1
-        sleep(LOOK_S)
-    return (clock() - start) / 1e9
-
-
 def others_are_busy() -> bool:
     """Return whether a thread of this process but the caller's runs, or would if it had a core.
 
@@ -51,3 +37,17 @@ def _state(thread: Path) -> str:
         # behind the name, which may hold spaces and brackets
         return (thread / "stat").read_text().rpartition(")")[2].split()[0]
     return ""
+
+
+def rested_s(
+    clock: Clock = WALL,
+    is_busy: Callable[[], bool] = others_are_busy,
+    sleep: Callable[[float], object] = time.sleep,
+) -> float:
+    """Return how long it took until the other threads were asleep, in two looks one by one."""
+    start = clock()
+    quiet = 0
+    while quiet < 2 and clock() - start < LONGEST_S * 1e9:
+        quiet = 0 if is_busy() else quiet + 1
+        sleep(LOOK_S)
+    return (clock() - start) / 1e9

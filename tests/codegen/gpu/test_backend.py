@@ -220,14 +220,23 @@ def test_a_kernel_that_does_not_fit_is_named(monkeypatch: pytest.MonkeyPatch) ->
         code.built_code({"ahead": TEXT}, "sm_90")
 
 
-def test_kernels_with_products_may_keep_less_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("words", "fits"), [(100, True), (101, False)])
+def test_kernels_that_keep_too_much_in_memory_do_not_fit(
+    words: int, fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def build(sources: Sequence[TritonSource], kind: str, _: BuildOptions) -> list[BuiltCubin]:
         told = [(each.name, kind, each.pointers, 2, each.warps) for each in sources]
-        return [BuiltCubin(CubinKernel(*each, 0, 0, 255, 184, "13.0", "9.0"), b"") for each in told]
+        kept = (255, 4 * words, "13.0", "9.0")
+        return [BuiltCubin(CubinKernel(*each, 0, 0, *kept), b"") for each in told]
 
     monkeypatch.setattr(code, "build", build)
-    texts = {"ahead": TEXT, "product": TEXT.replace("pass", "tl.dot(x, x)")}
-    assert dict(code.unfit(texts, "sm_90")) == {"product": "46 values of each thread are in memory"}
+    said = {} if fits else {"ahead": "101 values of each thread are in memory"}
+    assert dict(code.unfit({"ahead": TEXT}, "sm_90")) == said
+
+
+def kernels_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Return the kernels of what was compiled there."""
+    return {step.kernel for step in plan_of(folder / "c", monkeypatch).kernel_steps}
 
 
 def test_a_kernel_that_cannot_be_built_gets_other_blocks(
@@ -242,7 +251,7 @@ def test_a_kernel_that_cannot_be_built_gets_other_blocks(
 
     monkeypatch.setattr(backend, "unfit", refuse)
     compiled(FEW_ROWS, tmp_path)
-    used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
+    used = kernels_of(tmp_path, monkeypatch)
     assert first
     assert not used & set(first)
 
@@ -261,7 +270,7 @@ def test_a_group_whose_kernels_all_spill_is_cut_into_its_nests(
 
     monkeypatch.setattr(backend, "unfit", refuse)
     compiled(NETWORK, tmp_path)
-    used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
+    used = kernels_of(tmp_path, monkeypatch)
     assert refused
     assert not used & refused
     require_same(tmp_path, monkeypatch)
@@ -279,7 +288,7 @@ def test_a_group_none_of_whose_kernels_is_worth_it_keeps_the_best(
 
     monkeypatch.setattr(backend, "unfit", refuse)
     report = compiled(FEW_ROWS, tmp_path)
-    used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
+    used = kernels_of(tmp_path, monkeypatch)
     assert used <= set(asked[: len(used)])
     assert len(asked) > len(used)
     why = "it spills in a test, and no other blocks were better"
@@ -301,7 +310,7 @@ def test_of_a_single_nest_all_blocks_are_tried_before_one_that_spills_is_kept(
 
     monkeypatch.setattr(backend, "unfit", refuse)
     compiled(FEW_ROWS, tmp_path)
-    used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
+    used = kernels_of(tmp_path, monkeypatch)
     assert not used & set(first)
 
 
@@ -321,7 +330,7 @@ def test_a_kernel_that_spills_is_better_than_one_that_fails(
     monkeypatch.setattr(backend, "unfit", refuse)
     monkeypatch.setattr(backend, "unbuildable", fail)
     compiled(FEW_ROWS, tmp_path)
-    used = {step.kernel for step in plan_of(tmp_path / "c", monkeypatch).kernel_steps}
+    used = kernels_of(tmp_path, monkeypatch)
     assert first
     assert not used & set(first)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import onnx
 import onnx_ir as ir
@@ -14,6 +16,7 @@ from burnish.codegen.gpu.choose import GpuPredicted, candidates
 from burnish.codegen.gpu.kernel import GpuTarget, emit
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.moments import BUSY, LONG, moments_in_parts
+from burnish.codegen.schedule import Choice
 from burnish.core.arrays import Array
 from burnish.hw.spec import load
 from burnish.rewrite.static import static
@@ -134,6 +137,17 @@ def test_a_small_variance_about_a_large_mean_is_as_exact_as_in_two_passes(mean: 
         assert_near(evaluate(each, inputs)["y"], exact, 2e-6 + mean * 2**-24)
 
 
+def require_right(
+    judged: TileGraph, run: TileGraph, choices: Sequence[Choice], tolerance: float
+) -> None:
+    """Hold that kernels of one graph give what another means."""
+    inputs = inputs_of(judged)
+    settled = [(c.group, c.schedule.settings) for c in choices if c.schedule is not None]
+    found = run_groups(run, settled, inputs, orders_of(run))
+    for name, wanted in evaluate(judged, inputs).items():
+        assert_near(found[name], wanted, tolerance)
+
+
 @pytest.mark.torch
 def test_kernels_take_both_from_one_pass_and_whoever_reads_them_adds_up_the_parts() -> None:
     graph = adapted(image())
@@ -144,11 +158,7 @@ def test_kernels_take_both_from_one_pass_and_whoever_reads_them_adds_up_the_part
     assert len(both) == 2
     assert both in groups
     assert not any("mean$0" in name for group in groups for name in group if len(group) == 1)
-    inputs = inputs_of(graph)
-    settled = [(c.group, c.schedule.settings) for c in choices if c.schedule is not None]
-    found = run_groups(graph, settled, inputs, target.orders)
-    for name, wanted in evaluate(graph, inputs).items():
-        assert_near(found[name], wanted, 2e-3)
+    require_right(graph, graph, choices, 2e-3)
 
 
 @pytest.mark.torch
@@ -162,11 +172,7 @@ def test_deviations_of_channels_may_come_from_blocks_of_neighbours() -> None:
     choices = GpuPredicted(load("nvidia-h200"), target)(whole)
     both = next(c for c in choices if c.group.outputs == (means.output, spreads.output))
     assert 64 in [each.get("m") for each in candidates(both.group, target)]
-    inputs = inputs_of(graph)
-    settled = [(c.group, c.schedule.settings) for c in choices if c.schedule is not None]
-    found = run_groups(whole, settled, inputs, target.orders)
-    for name, wanted in evaluate(graph, inputs).items():
-        assert_near(found[name], wanted, 4e-3)
+    require_right(graph, whole, choices, 4e-3)
 
 
 @pytest.mark.torch

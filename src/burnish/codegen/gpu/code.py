@@ -23,10 +23,6 @@ from burnish.runtime.cuda.runner import CudaCode, cubin_path
 
 MOST_SPILLED_WORDS = 100
 """Kernels that keep more than this many values of a thread in memory were never the fastest."""
-MOST_SPILLED_OF_PRODUCTS = 24
-"""The same of kernels with products. The one that kept 46 was wrong on an H200, for a reason that
-`burnish.cuda.packed_sums` takes away; kernels with products that keep more have not been run since.
-"""
 
 
 def built_code(sources: Mapping[str, str], architecture: str) -> BuiltCode:
@@ -62,14 +58,9 @@ def unfit(sources: Mapping[str, str], architecture: str) -> Iterator[tuple[str, 
     for source, outcome in fitted(wanted, architecture):
         if isinstance(outcome, Failed):
             yield source.name, outcome.reason
-        elif outcome.kernel.spilled_words > most_spilled(source.text):
+        elif outcome.kernel.spilled_words > MOST_SPILLED_WORDS:
             spilled = outcome.kernel.spilled_words
             yield source.name, f"{spilled} values of each thread are in memory"
-
-
-def most_spilled(text: str) -> int:
-    """Return how many values of a thread a kernel may keep in memory to be worth running."""
-    return MOST_SPILLED_OF_PRODUCTS if "tl.dot(" in text else MOST_SPILLED_WORDS
 
 
 def fitted(sources: list[TritonSource], architecture: str) -> list[tuple[TritonSource, Outcome]]:
