@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.analyze.traffic import KernelTraffic, of_misses, of_ncu, predicted
+from burnish.analyze.traffic import (
+    CACHE_METRICS,
+    KernelTraffic,
+    of_misses,
+    of_ncu,
+    predicted,
+    total,
+)
 from burnish.core.errors import MissingCapabilityError, ModelError
 from sample_picture import diamond
 
@@ -96,6 +103,33 @@ def test_a_card_that_hides_its_counters_is_told_in_one_word(untold: str) -> None
 def test_what_is_no_number_of_bytes_is_not_taken_for_none(old: str, new: str, told: str) -> None:
     with pytest.raises(ModelError, match=f"what ncu wrote holds {told}"):
         of_ncu(NCU.replace(old, new), runs=1)
+
+
+CACHED = """==PROF== Disconnected from process 1376
+"ID","Kernel Name","dram__bytes_read.sum","dram__bytes_write.sum","gpu__time_duration.sum",\
+"l1tex__m_l1tex2xbar_write_bytes.sum","l1tex__m_xbar2l1tex_read_bytes.sum"
+"","","byte","byte","ns","Kbyte","Mbyte"
+"0","gemm","256","0","5,088","196.61","1.57"
+"1","add","0","128","2,080","98.30","0.20"
+""".replace("\\\n", "")
+"""The columns that are asked for besides; ncu orders columns by name."""
+
+
+def test_what_goes_through_the_shared_cache_is_told_apart_from_what_goes_to_memory() -> None:
+    gemm, add = of_ncu(CACHED, runs=1)
+    assert (gemm.read_bytes, gemm.written_bytes) == (256, 0)
+    assert gemm.cache_read_bytes == pytest.approx(1.57e6)
+    assert gemm.cache_written_bytes == pytest.approx(196.61e3)
+    assert (add.cache_read_bytes, add.cache_written_bytes) == (pytest.approx(2e5), 98300)
+
+
+@pytest.mark.parametrize("untold", ["n/a", "", "nan"])
+def test_a_card_that_does_not_count_at_its_shared_cache_still_counts_memory(untold: str) -> None:
+    found = of_ncu(CACHED.replace('"0.20"', f'"{untold}"'), runs=1)
+    assert [one.cache_read_bytes for one in found] == [None, None]
+    assert sum(one.written_bytes for one in found) == 128
+    assert total(one.cache_read_bytes for one in found) is None
+    assert all(metric in CACHED for metric in CACHE_METRICS)
 
 
 def test_misses_of_the_last_cache_are_lines_of_64_bytes() -> None:
