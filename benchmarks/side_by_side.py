@@ -1,7 +1,7 @@
 """A study whose groups are measured side by side, on one processor of the host each.
 
     python benchmarks/side_by_side.py STUDY.toml -o FOLDER --ledger FILE --seconds 500
-        [--cpus 0-7] [--small]
+        [--cpus 0-7] [--wide restormer=4] [--small]
 
 For cards: most of a study's time is spent on the host, where engines are opened and compiled, and
 what is timed on a card is timed by one process at a time whoever runs beside it
@@ -113,8 +113,11 @@ class SideBySide:
             self._start(group, [self.free.pop(0)])
         waiting = self._to_export() if self.left_s > LEAST_EXPORT_S else []
         for number, model in enumerate(waiting):
-            if self.free:
-                wide = max(1, len(self.free) // (len(waiting) - number))
+            later = waiting[number:]
+            spare = len(self.free) - sum(self.asked.wide.get(one.name, 0) for one in later)
+            equal = spare // max(1, sum(one.name not in self.asked.wide for one in later))
+            wide = min(len(self.free), max(1, self.asked.wide.get(model.name, equal)))
+            if wide:
                 self._start(model, [self.free.pop(0) for _ in range(wide)])
         return len(self.running) > begun
 
@@ -257,6 +260,12 @@ def cpus_of(text: str) -> list[int]:
     return found
 
 
+def wide_of(text: str) -> dict[str, int]:
+    """Return how many processors models are exported on: `restormer=4`."""
+    pairs = (part.partition("=") for part in text.split(","))
+    return {name: int(number) for name, _, number in pairs}
+
+
 def _named(what: StudyModel | Group) -> str:
     return what.name if isinstance(what, Group) else f"export-{what.name}"
 
@@ -270,6 +279,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--cpus", default="", help="as taskset names them; default: all")
     parser.add_argument("--small", action="store_true", help="what the file says under [small]")
+    parser.add_argument(
+        "--wide", type=wide_of, default={}, help="processors for exports that compute much: a=4,b=2"
+    )
     asked = parser.parse_args(arguments)
     SideBySide(asked, read(asked.study, small=asked.small)).run()
 

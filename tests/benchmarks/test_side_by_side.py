@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import side_by_side
-from side_by_side import Running, SideBySide, cpus_of, groups_of, measured, study_text
+from side_by_side import Running, SideBySide, cpus_of, groups_of, measured, study_text, wide_of
 
 from burnish.bench.cells import Figures, LedgerRow
 from burnish.bench.ledger import Ledger
@@ -81,10 +81,10 @@ class Planned(SideBySide):
         self.running.append(Running(what, cpus, None))  # type: ignore[arg-type]
 
 
-def planned(file: Path, cpus: str, seconds: float = 500) -> Planned:
+def planned(file: Path, cpus: str, seconds: float = 500, wide: str = "none=0") -> Planned:
     asked = argparse.Namespace(
         output=file.parent / "out", ledger=file.parent / "none", seconds=seconds, cpus=cpus,
-        small=False,
+        small=False, wide=wide_of(wide),
     )  # fmt: skip
     return Planned(asked, read(file, small=False))
 
@@ -97,6 +97,14 @@ def test_only_as_many_models_are_exported_as_groups_find_processors(file: Path) 
         ("vit-s32", [1, 2]),
     ]
     assert not one._begin()
+
+
+def test_what_computes_much_is_exported_on_more_processors(file: Path) -> None:
+    one = planned(file, "0-6", wide="swin-t=4")
+    one._begin()
+    assert {each.what.name: len(each.cpus) for each in one.running} == {
+        "bert-base": 1, "vit-s32": 2, "swin-t": 4,
+    }  # fmt: skip
 
 
 def test_groups_go_before_further_exports(file: Path) -> None:
