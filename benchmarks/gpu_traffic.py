@@ -99,13 +99,13 @@ def counted(case: str, asked: argparse.Namespace) -> None:
     compiled = {name: compile_one((one, str(folder))) for name, one in unique.items()}
     plan = repaired(plan, compiled, folder)
     Path(asked.out).write_text(json.dumps(told(plan)))
+    while asked.after and not Path(asked.after).exists():
+        time.sleep(0.5)
     inputs = {name: tensor.cuda() for name, tensor in built.inputs.items()}
     ours = Ours(plan, inputs, folder, compiled)
     for _ in range(WARMING):
         ours()
     torch.cuda.synchronize()
-    while asked.after and not Path(asked.after).exists():
-        time.sleep(0.5)
     driver: Any = torch.cuda.cudart()
     with alone_on("cuda:0"):
         driver.cudaProfilerStart()
