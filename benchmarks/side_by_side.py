@@ -28,6 +28,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from burnish.bench.ledger import Ledger
+from burnish.store import layout
 from burnish.study.study_file import StudyFile, StudyModel, read
 
 VARIANT = "dynamo"
@@ -203,8 +204,7 @@ class SideBySide:
         return f"{model.name}{past}{small}"
 
     def _place(self, model: StudyModel) -> Path:
-        name = self._stored_name(model)
-        return self.asked.output / "models" / name / VARIANT / f"{name}.onnx"
+        return layout.place(self.asked.output / "models", self._stored_name(model), VARIANT)
 
     def _say(self, text: str) -> None:
         print(f"{self.asked.seconds - self.left_s:6.1f} s  {text}", flush=True)

@@ -9,6 +9,7 @@ from side_by_side import Running, SideBySide, cpus_of, groups_of, measured, stud
 
 from burnish.bench.cells import Figures, LedgerRow
 from burnish.bench.ledger import Ledger
+from burnish.store import layout
 from burnish.study.study_file import StudyModel, read
 
 STUDY = """
@@ -112,6 +113,13 @@ def test_groups_go_before_further_exports(file: Path) -> None:
     one.exported.add("vit-s32")
     one._begin()
     assert [each.what.name for each in one.running] == ["vit-s32-batch1", "vit-s32-batch64"]
+
+
+def test_what_was_exported_before_is_not_exported_again(file: Path) -> None:
+    place = layout.place(file.parent / "out" / "models", "vit-s32", side_by_side.VARIANT)
+    place.parent.mkdir(parents=True)
+    place.touch()
+    assert planned(file, "0").exported == {"vit-s32"}
 
 
 def test_what_would_not_end_in_time_is_not_begun(file: Path) -> None:
