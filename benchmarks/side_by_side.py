@@ -77,7 +77,7 @@ class SideBySide:
         self.exported: set[str] = set()
         self.failed: set[str] = set()
         self.groups = sorted(
-            (one for one in groups_of(study, asked.ledger) if one.known < len(study.engines)),
+            (one for one in self._all() if one.known < len(study.engines)),
             key=lambda one: one.known,
         )
         for folder in ("models", "groups", "told"):
@@ -85,6 +85,9 @@ class SideBySide:
         for model in study.models:
             if self._place(model).is_file():
                 self.exported.add(model.name)
+
+    def _all(self) -> list[Group]:
+        return groups_of(self.study, self.asked.ledger, small=self.asked.small)
 
     @property
     def left_s(self) -> float:
@@ -162,9 +165,9 @@ class SideBySide:
         options = ["--past"] if model.past else []
         options += ["-p", model.precision] if model.precision else []
         options += ["--small"] if self.asked.small else []
-        store = str(self.asked.output / "models")
-        return ["export", str(model.zoo), "--name", self._stored_name(model), "--variant", VARIANT,
-                "--store", store, *options]  # fmt: skip
+        name = ["--name", stored_name(model, small=self.asked.small), "--variant", VARIANT]
+        store = ["--store", str(self.asked.output / "models")]
+        return ["export", str(model.zoo), *name, *store, *options]
 
     def _measuring(self, group: Group) -> tuple[list[str], dict[str, str]]:
         """Return the command of a group's own study, and where its compilers keep things."""
@@ -199,24 +202,27 @@ class SideBySide:
                     lost = one.what.name
                     self.groups = [each for each in self.groups if each.model.name != lost]
 
-    def _stored_name(self, model: StudyModel) -> str:
-        past, small = "-past" if model.past else "", "-small" if self.asked.small else ""
-        return f"{model.name}{past}{small}"
-
     def _place(self, model: StudyModel) -> Path:
-        return layout.place(self.asked.output / "models", self._stored_name(model), VARIANT)
+        return layout.place(
+            self.asked.output / "models", stored_name(model, small=self.asked.small), VARIANT
+        )
 
     def _say(self, text: str) -> None:
         print(f"{self.asked.seconds - self.left_s:6.1f} s  {text}", flush=True)
 
 
-def groups_of(study: StudyFile, ledger: Path) -> list[Group]:
+def stored_name(model: StudyModel, *, small: bool) -> str:
+    """Return under which name a study exports a model."""
+    return f"{model.name}{'-past' if model.past else ''}{'-small' if small else ''}"
+
+
+def groups_of(study: StudyFile, ledger: Path, *, small: bool = False) -> list[Group]:
     """Return every model at every size of its own, or of the study's batch sizes."""
     done = measured(ledger)
     found = []
     for model in study.models:
         for sizes in model.sizes or [{"batch": batch} for batch in study.batch]:
-            known = done.get((model.name, frozenset(sizes.items())), 0)
+            known = done.get((stored_name(model, small=small), frozenset(sizes.items())), 0)
             found.append(Group(replace(model, sizes=(sizes,)), dict(sizes), known))
     return found
 
