@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
 import subprocess
@@ -73,6 +74,7 @@ class SideBySide:
         self.study = study
         self.ends = time.monotonic() + asked.seconds
         self.free = cpus_of(asked.cpus)
+        self.processors = len(self.free)
         self.running: list[Running] = []
         self.exported: set[str] = set()
         self.failed: set[str] = set()
@@ -183,11 +185,18 @@ class SideBySide:
             "TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton",
             "BURNISH_CACHE": "burnish",
         }  # fmt: skip
-        budget = max(1.0, self.left_s - LAST_S)
+        budget = self._share_s()
         small = ["--small"] if self.asked.small else []
         place = ["-o", str(folder), "--ledger", str(self.asked.ledger)]
         command = ["study", str(file), *place, "--budget", f"{budget:.0f}s", *small]
         return command, {name: str(folder / place) for name, place in caches.items()}
+
+    def _share_s(self) -> float:
+        """Return how long a group may take, so that those that wait have their turn, too."""
+        longest_s = max(1.0, self.left_s - LAST_S)
+        own, waiting = self.processors, 1 + len(self.groups)
+        share_s = longest_s / math.ceil(waiting / own)
+        return min(longest_s, max(share_s, self.asked.least))
 
     def _reap(self) -> None:
         for one in [each for each in self.running if each.process.poll() is not None]:
@@ -283,6 +292,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--ledger", type=Path, required=True)
     parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument(
+        "--least", type=float, default=240.0, help="seconds that a group has at least, if there are"
+    )
     parser.add_argument("--cpus", default="", help="as taskset names them; default: all")
     parser.add_argument("--small", action="store_true", help="what the file says under [small]")
     parser.add_argument(

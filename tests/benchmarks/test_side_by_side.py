@@ -85,7 +85,7 @@ class Planned(SideBySide):
 def planned(file: Path, cpus: str, seconds: float = 500, wide: str = "none=0") -> Planned:
     asked = argparse.Namespace(
         output=file.parent / "out", ledger=file.parent / "none", seconds=seconds, cpus=cpus,
-        small=False, wide=wide_of(wide),
+        small=False, wide=wide_of(wide), least=100.0,
     )  # fmt: skip
     return Planned(asked, read(file, small=False))
 
@@ -126,6 +126,17 @@ def test_what_would_not_end_in_time_is_not_begun(file: Path) -> None:
     one = planned(file, "0-1", seconds=60)
     one.exported.add("vit-s32")
     assert not one._begin()
+
+
+@pytest.mark.parametrize(("cpus", "waiting", "share_s"), [
+    ("0-3", 4, 440.0), ("0-3", 5, 220.0), ("0-3", 8, 220.0), ("0", 20, 100.0),
+])  # fmt: skip
+def test_the_time_is_shared_with_those_that_wait(
+    file: Path, cpus: str, waiting: int, share_s: float
+) -> None:
+    one = planned(file, cpus)
+    one.groups = one.groups[:1] * (waiting - 1)
+    assert one._share_s() == pytest.approx(share_s, abs=2)
 
 
 def test_processors_are_named_as_for_taskset() -> None:
