@@ -9,8 +9,8 @@ what is timed on a card is timed by one process at a time whoever runs beside it
 others work beside them.
 
 Every group is a `burnish study` of its own, with a budget that ends with the time there is, and all
-of them write into one ledger: started again with it, this goes on with what is missing. A model is
-exported when there are processors for its groups, on all that would be idle. Caches of compilers
+of them write into one ledger: started again with it, this goes on with what is missing. Processors
+without a group export models, several together if there are more of them. Caches of compilers
 belong to a group and begin empty, so that first calls are those of something new.
 """
 
@@ -118,6 +118,7 @@ class SideBySide:
             self.groups.remove(group)
             self._start(group, [self.free.pop(0)])
         waiting = self._to_export() if self.left_s > LEAST_EXPORT_S else []
+        waiting = waiting[: len(self.free)]
         for number, model in enumerate(waiting):
             later = waiting[number:]
             spare = len(self.free) - sum(self.asked.wide.get(one.name, 0) for one in later)
@@ -133,20 +134,14 @@ class SideBySide:
         return next((one for one in self.groups if one.model.name in self.exported), None)
 
     def _to_export(self) -> list[StudyModel]:
-        """Return the next models, as many as have groups for the processors that are free."""
+        """Return the models that groups wait for."""
         busy = {one.what.name for one in self.running if isinstance(one.what, StudyModel)}
-        served = sum(one.model.name in busy for one in self.groups)
-        places = len(self.free)
-        places += sum(len(one.cpus) for one in self.running if isinstance(one.what, StudyModel))
-        found: list[StudyModel] = []
-        for model in dict.fromkeys(one.model.name for one in self.groups):
-            if served >= places:
-                break
-            if model in busy | self.exported | self.failed:
-                continue
-            found.append(next(one.model for one in self.groups if one.model.name == model))
-            served += sum(one.model.name == model for one in self.groups)
-        return found
+        models = {one.model.name: one.model for one in self.groups}
+        return [
+            model
+            for name, model in models.items()
+            if name not in busy | self.exported | self.failed
+        ]
 
     def _start(self, what: StudyModel | Group, cpus: list[int]) -> None:
         told = (self.asked.output / "told" / f"{_named(what)}.txt").open("ab")
@@ -258,6 +253,7 @@ def study_text(study: StudyFile, group: Group, *, small: bool) -> str:
         f"title = {json.dumps(f'{study.title}: {group.name}')}",
         f"engines = {json.dumps(list(study.engines))}",
         f"rounds = {study.rounds}",
+        *([] if study.blocks is None else [f"blocks = {study.blocks}"]),
         f"models = [{{ {', '.join(facts)}, shapes = [{{ {sizes} }}] }}]",
         *(["[small]"] if small else []),
     ]

@@ -1,12 +1,13 @@
 """A study's table and drawings from a ledger, without its models and its machine.
 
-    python benchmarks/study_table.py STUDY.toml LEDGER.sqlite -o FOLDER [--names h200]
+    python benchmarks/study_table.py STUDY.toml LEDGER.sqlite -o FOLDER [--own burnish-cuda]
+        [--names h200]
 
 For studies that were measured on a machine that was lent: its ledger came back, the models did not.
 Of each model at each size the cells count that were measured last in the most processes, each
 compared with the baseline that took turns with it. Writes `table.md` (a row for each group: the
-median of a call on each engine in ms, and how many times faster the last engine is than the best
-other; then what can be said of all of them, and what is missing) and the drawings.
+median of a call on each engine in ms, and how many times faster `--own`, else the last engine, is
+than the best other; then what can be said of all of them, and what is missing) and the drawings.
 """
 
 from __future__ import annotations
@@ -107,9 +108,8 @@ def _anchors(group: Group, ledger: Ledger, first: Finished) -> dict[str, Finishe
     return found
 
 
-def table(study: StudyFile, groups: Sequence[Group], bench: BenchReport) -> list[str]:
+def table(study: StudyFile, groups: Sequence[Group], bench: BenchReport, own: str) -> list[str]:
     """Return the lines of the table in Markdown."""
-    own = study.engines[-1]
     head = ["model", "size", *study.engines, f"{own} over the best other"]
     lines = [f"| {' | '.join(head)} |", "|---|---|" + "--:|" * (len(head) - 2)]
     for group in groups:
@@ -164,9 +164,9 @@ def _apart(low: float, high: float, other_low: float, other_high: float) -> bool
     return high < other_low or other_high < low
 
 
-def said(study: StudyFile, groups: Sequence[Group], bench: BenchReport) -> list[str]:
+def said(study: StudyFile, groups: Sequence[Group], bench: BenchReport, own: str) -> list[str]:
     """Return what can be said of all groups together."""
-    own, cells = study.engines[-1], [one for group in groups for one in group.cells.values()]
+    cells = [one for group in groups for one in group.cells.values()]
     ratios = {f"{group.model} {group.size}": _over_best(group, own, bench)[1] for group in groups}
     known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
     lines = []
@@ -225,6 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("study", type=Path)
     parser.add_argument("ledger", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--own", default="", help="the engine that is set against the best other")
     parser.add_argument("--names", default="study", help="how the drawings' names begin")
     parser.add_argument("--small", action="store_true", help="what the file says under [small]")
     asked = parser.parse_args(arguments)
@@ -232,7 +233,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     groups = groups_of(study, ledger, small=asked.small)
     bench = report(study, groups, ledger)
     asked.output.mkdir(parents=True, exist_ok=True)
-    lines = [*table(study, groups, bench), "", *said(study, groups, bench), ""]
+    own = asked.own or study.engines[-1]
+    lines = [*table(study, groups, bench, own), "", *said(study, groups, bench, own), ""]
     (asked.output / "table.md").write_text("\n".join([*lines, *reasons(study, groups)]) + "\n")
     for plot in studied.plots(bench, study.draw):
         name = f"{asked.names}-{plot.name}.svg"

@@ -90,12 +90,12 @@ def planned(file: Path, cpus: str, seconds: float = 500, wide: str = "none=0") -
     return Planned(asked, read(file, small=False))
 
 
-def test_only_as_many_models_are_exported_as_groups_find_processors(file: Path) -> None:
-    one = planned(file, "0-2")
+def test_processors_without_a_group_export_models(file: Path) -> None:
+    one = planned(file, "0-1")
     assert one._begin()
     assert [(each.what.name, each.cpus) for each in one.running] == [
         ("bert-base", [0]),
-        ("vit-s32", [1, 2]),
+        ("vit-s32", [1]),
     ]
     assert not one._begin()
 
