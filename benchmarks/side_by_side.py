@@ -24,10 +24,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from burnish.bench.cells import LedgerRow
 from burnish.bench.ledger import Ledger
 from burnish.store import layout
 from burnish.study.study_file import StudyFile, StudyModel, read
@@ -222,24 +223,28 @@ def stored_name(model: StudyModel, *, small: bool) -> str:
 
 def groups_of(study: StudyFile, ledger: Path, *, small: bool = False) -> list[Group]:
     """Return every model at every size of its own, or of the study's batch sizes."""
-    done = measured(ledger)
+    rows = Ledger(ledger).rows()
     found = []
     for model in study.models:
+        name = stored_name(model, small=small)
+        own = [row for row in rows if row.model.partition("/")[0] == name]
         for sizes in model.sizes or [{"batch": batch} for batch in study.batch]:
-            known = done.get((stored_name(model, small=small), frozenset(sizes.items())), 0)
+            known = measured(own, sizes)
             found.append(Group(replace(model, sizes=(sizes,)), dict(sizes), known))
     return found
 
 
-def measured(ledger: Path) -> dict[tuple[str, frozenset[tuple[str, int]]], int]:
-    """Return how many engines a ledger knows of each model's sizes, in enough processes."""
-    known: dict[tuple[str, frozenset[tuple[str, int]]], set[str]] = {}
-    for row in Ledger(ledger).rows():
-        if row.status == "ok" and row.figures.processes < FEWEST_PROCESSES:
-            continue
-        key = row.model.partition("/")[0], frozenset(row.bindings.items())
-        known.setdefault(key, set()).add(row.engine)
-    return {key: len(engines) for key, engines in known.items()}
+def measured(rows: Sequence[LedgerRow], sizes: Mapping[str, int]) -> int:
+    """Return how many engines are known at some sizes, in enough processes.
+
+    Sizes that nobody named are bound in a row, too.
+    """
+    alike = (row for row in rows if sizes.items() <= row.bindings.items())
+    return len({
+        row.engine
+        for row in alike
+        if row.status != "ok" or row.figures.processes >= FEWEST_PROCESSES
+    })  # fmt: skip
 
 
 def study_text(study: StudyFile, group: Group, *, small: bool) -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from side_by_side import stored_name
 
-from burnish.bench.cells import Finished
+from burnish.bench.cells import Finished, LedgerRow
 from burnish.bench.compare import FEWEST_ROUNDS
 from burnish.bench.figures import figures_in
 from burnish.bench.ledger import Ledger
@@ -33,7 +33,6 @@ from burnish.report import studied, study_page
 from burnish.report.overall import overall
 from burnish.study.study_file import StudyFile, read
 
-Sizes = frozenset[tuple[str, int]]
 ONE, OVERLAP, WRONG = " ¹", ", intervals overlap", "wrong"
 NOTHING = "–"
 
@@ -54,25 +53,27 @@ class Group:
 
 def groups_of(study: StudyFile, ledger: Ledger, *, small: bool = False) -> list[Group]:
     """Return every group of a study with the cells that count."""
-    best: dict[tuple[str, Sizes, str], tuple[tuple[bool, int, int], int]] = {}
-    for row in ledger.rows():
-        key = row.model.partition("/")[0], frozenset(row.bindings.items()), row.engine
-        enough = min(row.figures.processes, FEWEST_ROUNDS)
-        # what failed for want of something may have been had at another time
-        rank = row.status in ("ok", "wrong"), enough, row.id
-        if key not in best or rank > best[key][0]:
-            best[key] = rank, row.id
+    rows = ledger.rows()
     found = []
     for model in study.models:
+        name = stored_name(model, small=small)
+        own = [row for row in rows if row.model.partition("/")[0] == name]
         for sizes in model.sizes or [{"batch": batch} for batch in study.batch]:
+            # sizes that nobody named are bound, too
+            alike = [row for row in own if sizes.items() <= row.bindings.items()]
+            best = {row.engine: row for row in sorted(alike, key=_rank)}
             cells = {
-                engine: ledger.finished(best[key][1])
+                engine: ledger.finished(best[engine].id)
                 for engine in study.engines
-                if (key := (stored_name(model, small=small), frozenset(sizes.items()), engine))
-                in best
+                if engine in best
             }
             found.append(Group(model.name, sizes, cells))
     return found
+
+
+def _rank(row: LedgerRow) -> tuple[bool, int, int]:
+    """Return what counts: what failed for want of something may have been had another time."""
+    return row.status in ("ok", "wrong"), min(row.figures.processes, FEWEST_ROUNDS), row.id
 
 
 def report(study: StudyFile, groups: Sequence[Group], ledger: Ledger) -> BenchReport:

@@ -8,7 +8,6 @@ import side_by_side
 from side_by_side import Running, SideBySide, cpus_of, groups_of, measured, study_text, wide_of
 
 from burnish.bench.cells import Figures, LedgerRow
-from burnish.bench.ledger import Ledger
 from burnish.store import layout
 from burnish.study.study_file import StudyModel, read
 
@@ -59,20 +58,16 @@ def test_the_study_of_a_group_asks_for_what_the_whole_one_asks(file: Path) -> No
         assert [dict(sizes) for sizes in model.sizes] == [{"batch": 1, "sequence": 8}]
 
 
-def test_cells_with_too_few_processes_are_not_known(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_cells_with_too_few_processes_are_not_known() -> None:
     rows = (
-        row("vit/dynamo", "a", {"batch": 1}),
-        row("vit/dynamo", "a", {"batch": 1}),
-        row("vit/dynamo", "b", {"batch": 1}, processes=2),
-        row("vit/dynamo", "b", {"batch": 64}),
+        row("vit/dynamo", "a", {"batch": 1, "length": 7}),
+        row("vit/dynamo", "a", {"batch": 1, "length": 7}),
+        row("vit/dynamo", "b", {"batch": 1, "length": 7}, processes=2),
+        row("vit/dynamo", "c", {"batch": 64, "length": 7}),
     )
-    monkeypatch.setattr(Ledger, "rows", lambda _self: rows)
-    assert measured(tmp_path) == {
-        ("vit", frozenset({("batch", 1)})): 1,
-        ("vit", frozenset({("batch", 64)})): 1,
-    }
+    assert measured(rows, {"batch": 1}) == 1
+    assert measured(rows, {"batch": 64}) == 1
+    assert measured(rows, {"batch": 8}) == 0
 
 
 class Planned(SideBySide):
