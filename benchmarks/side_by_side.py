@@ -9,8 +9,8 @@ what is timed on a card is timed by one process at a time whoever runs beside it
 others work beside them.
 
 Every group is a `burnish study` of its own, with a budget that ends with the time there is, and all
-of them write into one ledger: started again with it, this goes on with what is missing. A model is
-exported when there are processors for its groups, on all that would be idle. Caches of compilers
+of them write into one ledger: started again with it, this goes on with what is missing. Processors
+without a group export models, several together if there are more of them. Caches of compilers
 belong to a group and begin empty, so that first calls are those of something new.
 """
 
@@ -18,16 +18,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from burnish.bench.cells import LedgerRow
 from burnish.bench.ledger import Ledger
+from burnish.store import layout
 from burnish.study.study_file import StudyFile, StudyModel, read
 
 VARIANT = "dynamo"
@@ -72,11 +75,12 @@ class SideBySide:
         self.study = study
         self.ends = time.monotonic() + asked.seconds
         self.free = cpus_of(asked.cpus)
+        self.processors = len(self.free)
         self.running: list[Running] = []
         self.exported: set[str] = set()
         self.failed: set[str] = set()
         self.groups = sorted(
-            (one for one in groups_of(study, asked.ledger) if one.known < len(study.engines)),
+            (one for one in self._all() if one.known < len(study.engines)),
             key=lambda one: one.known,
         )
         for folder in ("models", "groups", "told"):
@@ -84,6 +88,9 @@ class SideBySide:
         for model in study.models:
             if self._place(model).is_file():
                 self.exported.add(model.name)
+
+    def _all(self) -> list[Group]:
+        return groups_of(self.study, self.asked.ledger, small=self.asked.small)
 
     @property
     def left_s(self) -> float:
@@ -112,6 +119,7 @@ class SideBySide:
             self.groups.remove(group)
             self._start(group, [self.free.pop(0)])
         waiting = self._to_export() if self.left_s > LEAST_EXPORT_S else []
+        waiting = waiting[: len(self.free)]
         for number, model in enumerate(waiting):
             later = waiting[number:]
             spare = len(self.free) - sum(self.asked.wide.get(one.name, 0) for one in later)
@@ -127,20 +135,14 @@ class SideBySide:
         return next((one for one in self.groups if one.model.name in self.exported), None)
 
     def _to_export(self) -> list[StudyModel]:
-        """Return the next models, as many as have groups for the processors that are free."""
+        """Return the models that groups wait for."""
         busy = {one.what.name for one in self.running if isinstance(one.what, StudyModel)}
-        served = sum(one.model.name in busy for one in self.groups)
-        places = len(self.free)
-        places += sum(len(one.cpus) for one in self.running if isinstance(one.what, StudyModel))
-        found: list[StudyModel] = []
-        for model in dict.fromkeys(one.model.name for one in self.groups):
-            if served >= places:
-                break
-            if model in busy | self.exported | self.failed:
-                continue
-            found.append(next(one.model for one in self.groups if one.model.name == model))
-            served += sum(one.model.name == model for one in self.groups)
-        return found
+        models = {one.model.name: one.model for one in self.groups}
+        return [
+            model
+            for name, model in models.items()
+            if name not in busy | self.exported | self.failed
+        ]
 
     def _start(self, what: StudyModel | Group, cpus: list[int]) -> None:
         told = (self.asked.output / "told" / f"{_named(what)}.txt").open("ab")
@@ -161,9 +163,9 @@ class SideBySide:
         options = ["--past"] if model.past else []
         options += ["-p", model.precision] if model.precision else []
         options += ["--small"] if self.asked.small else []
-        store = str(self.asked.output / "models")
-        return ["export", str(model.zoo), "--name", self._stored_name(model), "--variant", VARIANT,
-                "--store", store, *options]  # fmt: skip
+        name = ["--name", stored_name(model, small=self.asked.small), "--variant", VARIANT]
+        store = ["--store", str(self.asked.output / "models")]
+        return ["export", str(model.zoo), *name, *store, *options]
 
     def _measuring(self, group: Group) -> tuple[list[str], dict[str, str]]:
         """Return the command of a group's own study, and where its compilers keep things."""
@@ -179,11 +181,18 @@ class SideBySide:
             "TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton",
             "BURNISH_CACHE": "burnish",
         }  # fmt: skip
-        budget = max(1.0, self.left_s - LAST_S)
+        budget = self._share_s()
         small = ["--small"] if self.asked.small else []
         place = ["-o", str(folder), "--ledger", str(self.asked.ledger)]
         command = ["study", str(file), *place, "--budget", f"{budget:.0f}s", *small]
         return command, {name: str(folder / place) for name, place in caches.items()}
+
+    def _share_s(self) -> float:
+        """Return how long a group may take, so that those that wait have their turn, too."""
+        longest_s = max(1.0, self.left_s - LAST_S)
+        own, waiting = self.processors, 1 + len(self.groups)
+        share_s = longest_s / math.ceil(waiting / own)
+        return min(longest_s, max(share_s, self.asked.least))
 
     def _reap(self) -> None:
         for one in [each for each in self.running if each.process.poll() is not None]:
@@ -198,38 +207,44 @@ class SideBySide:
                     lost = one.what.name
                     self.groups = [each for each in self.groups if each.model.name != lost]
 
-    def _stored_name(self, model: StudyModel) -> str:
-        past, small = "-past" if model.past else "", "-small" if self.asked.small else ""
-        return f"{model.name}{past}{small}"
-
     def _place(self, model: StudyModel) -> Path:
-        name = self._stored_name(model)
-        return self.asked.output / "models" / name / VARIANT / f"{name}.onnx"
+        return layout.place(
+            self.asked.output / "models", stored_name(model, small=self.asked.small), VARIANT
+        )
 
     def _say(self, text: str) -> None:
         print(f"{self.asked.seconds - self.left_s:6.1f} s  {text}", flush=True)
 
 
-def groups_of(study: StudyFile, ledger: Path) -> list[Group]:
+def stored_name(model: StudyModel, *, small: bool) -> str:
+    """Return under which name a study exports a model."""
+    return f"{model.name}{'-past' if model.past else ''}{'-small' if small else ''}"
+
+
+def groups_of(study: StudyFile, ledger: Path, *, small: bool = False) -> list[Group]:
     """Return every model at every size of its own, or of the study's batch sizes."""
-    done = measured(ledger)
+    rows = Ledger(ledger).rows()
     found = []
     for model in study.models:
+        name = stored_name(model, small=small)
+        own = [row for row in rows if row.model.partition("/")[0] == name]
         for sizes in model.sizes or [{"batch": batch} for batch in study.batch]:
-            known = done.get((model.name, frozenset(sizes.items())), 0)
+            known = measured(own, sizes)
             found.append(Group(replace(model, sizes=(sizes,)), dict(sizes), known))
     return found
 
 
-def measured(ledger: Path) -> dict[tuple[str, frozenset[tuple[str, int]]], int]:
-    """Return how many engines a ledger knows of each model's sizes, in enough processes."""
-    known: dict[tuple[str, frozenset[tuple[str, int]]], set[str]] = {}
-    for row in Ledger(ledger).rows():
-        if row.status == "ok" and row.figures.processes < FEWEST_PROCESSES:
-            continue
-        key = row.model.partition("/")[0], frozenset(row.bindings.items())
-        known.setdefault(key, set()).add(row.engine)
-    return {key: len(engines) for key, engines in known.items()}
+def measured(rows: Sequence[LedgerRow], sizes: Mapping[str, int]) -> int:
+    """Return how many engines are known at some sizes, in enough processes.
+
+    Sizes that nobody named are bound in a row, too.
+    """
+    alike = (row for row in rows if sizes.items() <= row.bindings.items())
+    return len({
+        row.engine
+        for row in alike
+        if row.status != "ok" or row.figures.processes >= FEWEST_PROCESSES
+    })  # fmt: skip
 
 
 def study_text(study: StudyFile, group: Group, *, small: bool) -> str:
@@ -243,6 +258,7 @@ def study_text(study: StudyFile, group: Group, *, small: bool) -> str:
         f"title = {json.dumps(f'{study.title}: {group.name}')}",
         f"engines = {json.dumps(list(study.engines))}",
         f"rounds = {study.rounds}",
+        *([] if study.blocks is None else [f"blocks = {study.blocks}"]),
         f"models = [{{ {', '.join(facts)}, shapes = [{{ {sizes} }}] }}]",
         *(["[small]"] if small else []),
     ]
@@ -277,6 +293,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--ledger", type=Path, required=True)
     parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument(
+        "--least", type=float, default=240.0, help="seconds that a group has at least, if there are"
+    )
     parser.add_argument("--cpus", default="", help="as taskset names them; default: all")
     parser.add_argument("--small", action="store_true", help="what the file says under [small]")
     parser.add_argument(

@@ -8,7 +8,7 @@ import side_by_side
 from side_by_side import Running, SideBySide, cpus_of, groups_of, measured, study_text, wide_of
 
 from burnish.bench.cells import Figures, LedgerRow
-from burnish.bench.ledger import Ledger
+from burnish.store import layout
 from burnish.study.study_file import StudyModel, read
 
 STUDY = """
@@ -58,20 +58,16 @@ def test_the_study_of_a_group_asks_for_what_the_whole_one_asks(file: Path) -> No
         assert [dict(sizes) for sizes in model.sizes] == [{"batch": 1, "sequence": 8}]
 
 
-def test_cells_with_too_few_processes_are_not_known(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_cells_with_too_few_processes_are_not_known() -> None:
     rows = (
-        row("vit/dynamo", "a", {"batch": 1}),
-        row("vit/dynamo", "a", {"batch": 1}),
-        row("vit/dynamo", "b", {"batch": 1}, processes=2),
-        row("vit/dynamo", "b", {"batch": 64}),
+        row("vit/dynamo", "a", {"batch": 1, "length": 7}),
+        row("vit/dynamo", "a", {"batch": 1, "length": 7}),
+        row("vit/dynamo", "b", {"batch": 1, "length": 7}, processes=2),
+        row("vit/dynamo", "c", {"batch": 64, "length": 7}),
     )
-    monkeypatch.setattr(Ledger, "rows", lambda _self: rows)
-    assert measured(tmp_path) == {
-        ("vit", frozenset({("batch", 1)})): 1,
-        ("vit", frozenset({("batch", 64)})): 1,
-    }
+    assert measured(rows, {"batch": 1}) == 1
+    assert measured(rows, {"batch": 64}) == 1
+    assert measured(rows, {"batch": 8}) == 0
 
 
 class Planned(SideBySide):
@@ -84,17 +80,17 @@ class Planned(SideBySide):
 def planned(file: Path, cpus: str, seconds: float = 500, wide: str = "none=0") -> Planned:
     asked = argparse.Namespace(
         output=file.parent / "out", ledger=file.parent / "none", seconds=seconds, cpus=cpus,
-        small=False, wide=wide_of(wide),
+        small=False, wide=wide_of(wide), least=100.0,
     )  # fmt: skip
     return Planned(asked, read(file, small=False))
 
 
-def test_only_as_many_models_are_exported_as_groups_find_processors(file: Path) -> None:
-    one = planned(file, "0-2")
+def test_processors_without_a_group_export_models(file: Path) -> None:
+    one = planned(file, "0-1")
     assert one._begin()
     assert [(each.what.name, each.cpus) for each in one.running] == [
         ("bert-base", [0]),
-        ("vit-s32", [1, 2]),
+        ("vit-s32", [1]),
     ]
     assert not one._begin()
 
@@ -114,10 +110,28 @@ def test_groups_go_before_further_exports(file: Path) -> None:
     assert [each.what.name for each in one.running] == ["vit-s32-batch1", "vit-s32-batch64"]
 
 
+def test_what_was_exported_before_is_not_exported_again(file: Path) -> None:
+    place = layout.place(file.parent / "out" / "models", "vit-s32", side_by_side.VARIANT)
+    place.parent.mkdir(parents=True)
+    place.touch()
+    assert planned(file, "0").exported == {"vit-s32"}
+
+
 def test_what_would_not_end_in_time_is_not_begun(file: Path) -> None:
     one = planned(file, "0-1", seconds=60)
     one.exported.add("vit-s32")
     assert not one._begin()
+
+
+@pytest.mark.parametrize(("cpus", "waiting", "share_s"), [
+    ("0-3", 4, 440.0), ("0-3", 5, 220.0), ("0-3", 8, 220.0), ("0", 20, 100.0),
+])  # fmt: skip
+def test_the_time_is_shared_with_those_that_wait(
+    file: Path, cpus: str, waiting: int, share_s: float
+) -> None:
+    one = planned(file, cpus)
+    one.groups = one.groups[:1] * (waiting - 1)
+    assert one._share_s() == pytest.approx(share_s, abs=2)
 
 
 def test_processors_are_named_as_for_taskset() -> None:

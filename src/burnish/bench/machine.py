@@ -41,6 +41,15 @@ def usable_cores(root: Path = ROOT) -> int:
     return allowed if quota is None else max(1, min(allowed, math.floor(quota)))
 
 
+def all_cores(root: Path = ROOT) -> int:
+    """Return how many cores the machine has, on which whatever else runs is spread."""
+    listed = _text(root / "sys/devices/system/cpu/online") or ""
+    parts = [part.partition("-") for part in listed.split(",")]
+    if not all(first.isdigit() and (not dash or last.isdigit()) for first, dash, last in parts):
+        return usable_cores(root)
+    return sum(int(last or first) - int(first) + 1 for first, _, last in parts)
+
+
 def quota_cores(root: Path = ROOT) -> float | None:
     """Return the container's share of time in cores, from cgroup version 2 or 1."""
     group = root / "sys/fs/cgroup"

@@ -86,8 +86,8 @@ class Rounds:
             self._round(number, going_on)
             last_s = self._elapsed_s() - elapsed_s
             finished += 1
-            self._foretell(finished, last_s)
-        self._say_what_is_missing(finished, last_s)
+            self._foretell(finished)
+        self._say_what_is_missing(finished)
         self._progress.step("bench", self._total, self._total, units.count(finished, "round"))
 
     @property
@@ -135,30 +135,40 @@ class Rounds:
         once_s = sum(tally.round_s for tally in tallies)
         return max(once_s, rounds * sum(tally.next_round_s for tally in tallies))
 
-    def _needed_s(self, last_s: float) -> float | None:
-        """Return how long it would take until nobody needs more; None: so it is already."""
-        needed = self._missing(self._taking_part())
-        more = max((needed.get(label, 0) for label in self._sound()), default=0)
-        return self._elapsed_s() + last_s * more if more > 0 else None
+    def _needed_s(self, finished: int) -> float | None:
+        """Return how long it would take until nobody needs more; None: so it is already.
 
-    def _foretell(self, finished: int, last_s: float) -> None:
+        All take part until it is asked who needs more, and then only those who do.
+        """
+        needed = self._missing(self._taking_part())
+        sound = [label for label in self._sound() if label in needed]
+        most = max((needed[label] for label in sound), default=0)
+        if most <= 0:
+            return None
+        together = min(most, max(0, SETTLED_ROUNDS - finished))
+        ahead = {label: max(together, needed[label]) for label in sound}
+        return self._elapsed_s() + sum(
+            number * self.tallies[label].next_round_s for label, number in ahead.items()
+        )
+
+    def _foretell(self, finished: int) -> None:
         """Say as soon as it can be known that the budget is too short."""
         if finished != FEWEST_ROUNDS:
             return
-        needed_s = self._needed_s(last_s)
+        needed_s = self._needed_s(finished)
         if needed_s is not None and needed_s > self._options.budget_s:
             wanted = f"--budget {self._options.budget_for(needed_s)}s"
             told = f"noisy: {wanted} would be needed to see differences of"
             self._progress.step("machine", 1, 1, f"{told} {units.share(self._options.visible)}")
 
-    def _say_what_is_missing(self, finished: int, last_s: float) -> None:
+    def _say_what_is_missing(self, finished: int) -> None:
         left = {label: s for label, s in self._behind.items() if self.tallies[label].launches}
         for label, round_s in left.items() if finished > 1 else ():
             self.notes.append(
                 f"{label} had {units.count(len(self.tallies[label].launches), 'round')}: one "
                 f"takes {units.seconds(round_s)}, which {self._options.budget_named} does not allow"
             )
-        needed_s = self._needed_s(last_s) if self._sound() else None
+        needed_s = self._needed_s(finished) if self._sound() else None
         if needed_s is None or finished >= self._options.rounds:
             return
         ended = f"{self._options.budget_named} ended after {units.count(finished, 'round')}"
@@ -208,10 +218,14 @@ class Rounds:
                 self._workers.pop(label).end()
 
     def _opening_order(self) -> list[str]:
-        """Return who is opened when; the baseline first where the time may end meanwhile."""
-        labels = self._shuffled(list(self._workers))
-        strict = self._options.ends_s is not None
-        return sorted(labels, key=lambda label: strict and label != self._baseline)
+        """Return who is opened when; where the time may end meanwhile, as they were named.
+
+        The baseline goes first then: without it others say nothing.
+        """
+        if self._options.ends_s is None:
+            return self._shuffled(list(self._workers))
+        named = [label for label in self.tallies if label in self._workers]
+        return sorted(named, key=lambda label: label != self._baseline)
 
     def _is_over(self, label: str) -> bool:
         """Return whether the time has ended before a subject is opened; the baseline always is."""
