@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from burnish.codegen.gpu.blocks import power_of_two
+from burnish.codegen.gpu.carried import carried_blocks
 from burnish.codegen.gpu.form import Form, form, places_of, window_axes
 from burnish.codegen.gpu.kernel import GpuTarget, Written, refusal, splittable, written
 from burnish.codegen.gpu.library import BY_LIBRARY
@@ -229,6 +230,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
     elif shape.whole:
         yield from whole_rows(shape)
     elif sliding := window_axes(group.ops, group.anchor, places):
+        yield from carried_blocks(group.ops, sliding, math.prod(group.anchor.shape))
         yield from _windows(sliding, math.prod(group.anchor.shape))
     elif any(op.reduced for op in group.ops):
         yield from single_rows(group, target.orders)

@@ -40,6 +40,8 @@ NESTED_S = 6e-6
 instead of 14 us)."""
 TURN_S = 1.0e-6
 """What one turn of a loop without products takes: its loads do not run ahead (1.0 to 1.5)."""
+AHEAD_S = 0.35e-6
+"""The same where they do."""
 WAIT_S = 0.7e-6
 """What a program waits for its first loads."""
 WHOLE_ROWS = 0.8
@@ -85,7 +87,7 @@ def price(
         return _library_price(written, written.launch.library, types, hw)
     tally, programs = written.tally, written.programs
     threads = 32 * written.launch.warps
-    per_thread = OWN_REGISTERS + (1.5 * tally.widest + 0.6 * tally.held) / threads
+    per_thread = OWN_REGISTERS + (1.5 * tally.widest + 0.6 * tally.held + tally.carried) / threads
     most = min(MOST_PER_THREAD, REGISTERS // threads)
     resident = int(REGISTERS // (threads * min(per_thread, most))) or 1
     shared = tally.looped_bytes * written.launch.stages
@@ -104,7 +106,8 @@ def price(
     waves = math.ceil(programs / (hw.compute_units * resident))
     chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
     chained += tally.waited * WAITED_S
-    turned = max(tally.turns - tally.steps - tally.waits, 0) * TURN_S
+    turned = max(tally.turns - tally.steps - tally.waits - tally.ahead, 0) * TURN_S
+    turned += tally.ahead * AHEAD_S
     latency_s = waves * (WAIT_S + chained + turned)
     launch_s = hw.launch_overhead_s + RAMP_S
     busy = max(product_s, lane_s, l2_s, memory_s, latency_s)
