@@ -27,8 +27,15 @@ CARRIED = "carried"
 """The setting of blocks whose sums are carried on."""
 WIDE, NARROWER = (7, 8, 6), 4
 """Neighbours that a thread computes at once: the first of these that divides a row, or fewer."""
-BUSY = 132 * 4 * 32
-"""Threads with which every scheduler of a card has a warp."""
+MANY_TAPS = 16
+"""Taps from which on sums are carried: 25 take 53 us instead of 63 (64 images of 56 by 56 with 144
+channels), 49 take 33 instead of 201 (32 with 96); nine take 40 instead of 38."""
+BESIDE = 0.3
+"""Instructions beside each product: conversions, loads, conditions (127 for 343 products)."""
+BUSY = 132 * 2 * 32
+"""Threads with which every multiprocessor of a card has two warps."""
+FEW_TURNS = 8
+"""Turns of programs that would leave a card idle with more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,30 +125,41 @@ def carried_blocks(
 ) -> Iterator[dict[str, int]]:
     """Yield blocks whose sums are carried on: of windows with more taps than are kept by name.
 
-    A thread has one channel: more sums, and more taps, do not fit its registers.
+    A thread has one channel of long windows, and two of shorter ones: what is kept of more sums
+    and taps does not fit its registers. Where a card would not be busy, short windows stay as they
+    are, and programs take few turns.
     """
     taps = max(op.terms for op in ops if op.combine is not None and not contracts(op))
-    if len(sliding) < 2 or not UNROLLED < taps <= MOST_TAPS:
+    if len(sliding) < 2 or not MANY_TAPS < taps <= MOST_TAPS:
         return
     inner, outer = sliding[0].extent, sliding[1].extent
+    long = taps > UNROLLED
+    lengths = [n for n in range(outer, 1 if long else FEW_TURNS, -1) if outer % n == 0]
+    warps = 2 if long else 1
     widths = dict.fromkeys([*[count for count in WIDE if inner % count == 0][:1], NARROWER])
-    lengths = [count for count in range(outer, 1, -1) if outer % count == 0]
-    for across in widths:
-        busy = [turns for turns in lengths if outputs // (across * turns) >= BUSY]
-        for turns in busy[:3] or lengths[-2:]:
-            yield {"m": 64, "across": across, "turns": turns, "warps": 2, "stages": 1, CARRIED: 1}
+    found = [
+        (across, turns)
+        for across in widths
+        for turns in [n for n in lengths if outputs // (across * n) >= BUSY][:3]
+    ]
+    if not found and long:
+        across = NARROWER if inner > 2 * NARROWER else 1
+        found = [(across, turns) for turns in lengths if turns <= FEW_TURNS]
+    for across, turns in found:
+        yield {"m": 64, "across": across, "turns": turns, "warps": warps, "stages": 1, CARRIED: 1}
 
 
 def _tell(writer: KernelWriter, op: TileOp, elements: int, rows: int) -> None:
     """Count what was written: a product and its sum are one instruction, and taps are kept."""
+    trips = writer.scopes[-1].trips
     match op.body:
         case Call("multiply", _, _):
-            pass
+            writer.tally.lane_operations += BESIDE * op.terms * elements * trips
         case _:
-            writer.tally.work("add", elements, op.terms * writer.scopes[-1].trips)
+            writer.tally.work("add", elements, op.terms * trips)
     kept = 0 if writer.tally.carried else op.terms
     writer.tally.carried += (kept + rows) * elements
-    writer.tally.ahead = writer.scopes[-1].trips
+    writer.tally.ahead = trips
 
 
 def _row(writer: KernelWriter, point: Point, window: CarriedWindow, before: str) -> str:
