@@ -41,6 +41,8 @@ WINDOWS = {
         { y = MaxPool<kernel_shape=[7,7], pads=[3,3,3,3]>(x) }""",
     "average": """average (float[1,8,6,7] x) => (float[1,8,6,7] y)
         { y = AveragePool<kernel_shape=[5,5], pads=[2,2,2,2]>(x) }""",
+    "mask": """mask (bool[1,8,6,7] x, float16[8,1,7,7] w) => (float16[1,8,6,7] y)
+        { f = Cast<to=10>(x) y = Conv<group=8, pads=[3,3,3,3]>(f, w) }""",
     "small": """small (float16[3,16,2,3] x, float16[16,1,7,7] w) => (float16[3,16,2,3] y)
         { y = Conv<group=16, pads=[3,3,3,3]>(x, w) }""",
 }

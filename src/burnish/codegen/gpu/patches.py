@@ -143,13 +143,14 @@ def _hand_on(writer: KernelWriter, turn: Axis, *, always: bool) -> None:
 
 def _ahead(line: str, turn: Axis) -> str:
     """Return the statement that loads for the next turn, if there is one, under another name."""
-    name, _, text = line.partition(" = tl.load(")
-    moved = re.sub(rf"\b{turn.name}\b", f"({turn.name} + 1)", text.removesuffix(")"))
+    name, _, rest = line.partition(" = tl.load(")
+    text, _, compared = rest.rpartition(")")  # what is true is stored as a number
+    moved = re.sub(rf"\b{turn.name}\b", f"({turn.name} + 1)", text)
     place, masked, rest = moved.partition(", mask=")
     condition, _, other = rest.rpartition(", other=")
     more = f"({turn.name} + 1 < {turn.extent})"
     condition = f"{condition} & {more}" if masked else more
-    return f"{name}_ahead = tl.load({place}, mask={condition}, other={other or '0'})"
+    return f"{name}_ahead = tl.load({place}, mask={condition}, other={other or '0'}){compared}"
 
 
 def _loads(writer: KernelWriter, body: Scope) -> Iterator[_Load]:
