@@ -319,3 +319,38 @@ def test_drift_that_neighbours_share_does_not_keep_a_round_going() -> None:
     drift = [0.05 * number for number in range(FEWEST_BLOCKS)]
     assert said_enough({"a": drift, "b": [one + 0.3 for one in drift]}, "a", 0.05)
     assert not said_enough({"a": drift}, "a", 0.05)
+
+
+class SlowToOpen(Staged):
+    """A simulated worker that compiles for five seconds when it is opened."""
+
+    def open(self) -> WarmedUp:
+        self._machine.spend(5.0)
+        return super().open()
+
+
+def test_what_is_not_opened_in_time_is_left_out_and_says_so() -> None:
+    machine = Machine(QUIET, random.Random(0))
+    labels = [f"engine {number}" for number in range(8)]
+    options = BenchOptions(rounds=3, blocks=2, budget_s=12, ends_s=12, baseline=labels[5])
+    rounds = Rounds(labels, lambda _: SlowToOpen(machine, 0.01), options, clock=machine.clock_s)
+    rounds.run()
+    unopened = [label for label, tally in rounds.tallies.items() if not tally.launches]
+    assert machine.clock_s() < 12 + 5 + 5 / 4 * 3  # what has begun is measured
+    assert len(unopened) == 5
+    assert labels[5] not in unopened
+    for label in unopened:
+        assert rounds.tallies[label].status == "no time"
+        assert "ended before it was opened" in (rounds.tallies[label].failure or "")
+    assert all(tally.blocks for tally in rounds.tallies.values() if tally.launches)
+    assert not any(label in note for label in unopened for note in rounds.notes)
+
+
+def test_without_an_end_everything_is_opened() -> None:
+    machine = Machine(QUIET, random.Random(0))
+    options = BenchOptions(rounds=1, blocks=1, budget_s=1)
+    rounds = Rounds(
+        list("abc"), lambda _: SlowToOpen(machine, 0.01), options, clock=machine.clock_s
+    )
+    rounds.run()
+    assert all(tally.launches for tally in rounds.tallies.values())

@@ -24,7 +24,8 @@ _LIBRARIES = (
     "burnish", "numpy", "onnx", "onnxruntime", "onnxruntime-gpu", "openvino", "tensorrt", "torch",
 )  # fmt: skip
 _CHANGES_SPEED = re.compile(
-    r"^(OMP|GOMP|KMP|MKL|ORT|MALLOC|TBB|ONEDNN|DNNL|OPENBLAS|TORCHINDUCTOR|CUDA|NVIDIA|CUBLAS)_"
+    r"^(?!.*_CACHE_(DIR|PATH)$)"  # where something is kept changes nothing
+    r"(OMP|GOMP|KMP|MKL|ORT|MALLOC|TBB|ONEDNN|DNNL|OPENBLAS|TORCHINDUCTOR|CUDA|NVIDIA|CUBLAS)_"
     r"|^(LD_PRELOAD|PYTHONMALLOC|GLIBC_TUNABLES)$"
 )
 _MOST_STOLEN = 0.02

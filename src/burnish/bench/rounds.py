@@ -152,7 +152,8 @@ class Rounds:
             self._progress.step("machine", 1, 1, f"{told} {units.share(self._options.visible)}")
 
     def _say_what_is_missing(self, finished: int, last_s: float) -> None:
-        for label, round_s in self._behind.items() if finished > 1 else ():
+        left = {label: s for label, s in self._behind.items() if self.tallies[label].launches}
+        for label, round_s in left.items() if finished > 1 else ():
             self.notes.append(
                 f"{label} had {units.count(len(self.tallies[label].launches), 'round')}: one "
                 f"takes {units.seconds(round_s)}, which {self._options.budget_named} does not allow"
@@ -181,7 +182,10 @@ class Rounds:
         try:
             self._start_all(labels)
             started_s = (self._elapsed_s() - began_s) / len(labels)
-            for label in self._shuffled(list(self._workers)):
+            for label in self._opening_order():
+                if self._is_over(label):
+                    self._leave_unopened(label)
+                    continue
                 self.tallies[label].round_s = started_s
                 with self._failure_noted(label), self._counted(label):
                     self._open(number, label)
@@ -202,6 +206,29 @@ class Rounds:
         finally:
             for label in list(self._workers):
                 self._workers.pop(label).end()
+
+    def _opening_order(self) -> list[str]:
+        """Return who is opened when; the baseline first where the time may end meanwhile."""
+        labels = self._shuffled(list(self._workers))
+        strict = self._options.ends_s is not None
+        return sorted(labels, key=lambda label: strict and label != self._baseline)
+
+    def _is_over(self, label: str) -> bool:
+        """Return whether the time has ended before a subject is opened; the baseline always is."""
+        ends_s = self._options.ends_s
+        return ends_s is not None and label != self._baseline and self._elapsed_s() > ends_s
+
+    def _leave_unopened(self, label: str) -> None:
+        """Let a subject go for want of time; one that was never opened has a row that says so."""
+        self._workers.pop(label).end()
+        tally = self.tallies[label]
+        self._behind[label] = tally.round_s
+        if not tally.launches:
+            tally.status = "no time"
+            tally.failure = (
+                f"{self._options.budget_named} ended before it was opened; the same command goes "
+                "on with it"
+            )
 
     def _start_all(self, asked: list[str]) -> None:
         """Start all processes side by side; go on when none of them works any more."""

@@ -23,6 +23,7 @@ from burnish.codegen.gpu.guards import Bind, ranges
 from burnish.codegen.gpu.launch import WAITS, Launch, first_lines
 from burnish.codegen.gpu.library import BY_LIBRARY, by_library
 from burnish.codegen.gpu.operands import LEAST, contracts
+from burnish.codegen.gpu.parting import apart, needed
 from burnish.codegen.gpu.patches import patch_of, turning
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.writer import KernelWriter, Value
@@ -149,27 +150,18 @@ def parts(group: Group, target: GpuTarget, split: int = 1) -> tuple[LaunchPart, 
         assert product is not None
         first, second = cut(product, split)
         ops = tuple(second if op is product else op for op in group.ops)
-        before = _needed(
-            Group((*_before(group, product), first), (first.output,)), first.output, set()
-        )
+        before = needed(Group((*_before(group, product), first), (first.output,)), first.output, ())
         after = LaunchPart(
-            _needed(Group(ops, group.outputs), group.outputs[-1], set()),
+            needed(Group(ops, group.outputs), group.outputs[-1], ()),
             group.outputs, frozenset({first.output}),
         )  # fmt: skip
         return LaunchPart(before, (first.output,), frozenset({first.output})), after
-    places = places_of(group.ops, group.anchor)
-    shape = form(group.ops, group.anchor, target.orders.get(group.anchor.output), places)
-    known = {op.output: op for op in group.ops}
-    apart = [
-        name for name in group.outputs[:-1]
-        if stored_place(known[name], group.anchor, places, shape) is None
-    ]  # fmt: skip
+    alone = apart(group, target.orders.get(group.anchor.output))
+    together = tuple(name for name in group.outputs if name not in alone)
     result: list[LaunchPart] = []
-    done: set[str] = set()
-    for name in (*apart, group.anchor.output):
-        together = () if name in apart else tuple(n for n in group.outputs[:-1] if n not in apart)
-        result.append(LaunchPart(_needed(group, name, done), (*together, name)))
-        done.add(name)
+    for number, name in enumerate((*alone, group.anchor.output)):
+        own = together if number == len(alone) else (name,)
+        result.append(LaunchPart(needed(group, name, alone[:number]), own))
     return tuple(result)
 
 
@@ -185,19 +177,6 @@ def splittable(group: Group) -> TileOp | None:
 
 def _before(group: Group, op: TileOp) -> tuple[TileOp, ...]:
     return group.ops[: group.ops.index(op)]
-
-
-def _needed(group: Group, name: str, done: set[str]) -> tuple[TileOp, ...]:
-    """Return the nests that lead to a tensor, those before what is already in memory left out."""
-    known = {op.output: op for op in group.ops}
-    wanted, waiting = set(), [name]
-    while waiting:
-        current = waiting.pop()
-        if current in wanted or current not in known:
-            continue
-        wanted.add(current)
-        waiting += [each for each in known[current].inputs if each not in done]
-    return tuple(op for op in group.ops if op.output in wanted)
 
 
 def block_sizes(shape: Form, settings: Mapping[str, int]) -> tuple[int, int]:
