@@ -24,7 +24,16 @@ from typing import Any
 
 from gpu_kernels import ALL
 from gpu_ours import Ours
-from gpu_plan import build, compile_one, exported, memory_of, parse_case, planned, repaired
+from gpu_plan import (
+    build,
+    compile_one,
+    exported,
+    memory_of,
+    moved_bytes,
+    parse_case,
+    planned,
+    repaired,
+)
 
 from burnish.analyze import traffic
 from burnish.analyze.traffic import KernelTraffic
@@ -34,7 +43,8 @@ WARMING = 3
 MIB = 2**20
 HEAD = (
     "| case | kernels | of the second cache, read + written MiB | predicted MiB |"
-    " predicted / counted | of memory, read + written MiB |\n|---|--:|--:|--:|--:|--:|"
+    " predicted / counted | of memory, read + written MiB | predicted MiB |\n"
+    "|---|--:|--:|--:|--:|--:|--:|"
 )
 
 
@@ -78,8 +88,7 @@ def summed(kernels: Sequence[KernelTraffic], plan: Mapping[str, Any]) -> dict[st
         "memory_written_bytes": sum(one.written_bytes for one in kernels),
         "cache_read_bytes": traffic.total(one.cache_read_bytes for one in kernels),
         "cache_written_bytes": traffic.total(one.cache_written_bytes for one in kernels),
-        "predicted_bytes": plan["predicted_bytes"],
-        "occupied_bytes": plan["occupied_bytes"],
+        **{key: value for key, value in plan.items() if key != "groups"},
         "groups": groups,
     }
 
@@ -121,12 +130,17 @@ def told(plan: Plan) -> dict[str, Any]:
             "kernels": [launch.name for launch in launches],
             "nests": [op.output for op in choice.group.ops],
             "library": any(launch.library is not None for launch in launches),
-            "predicted_bytes": choice.predicted_bytes,
+            "predicted_bytes": moved_bytes(plan, number),
+            "predicted_memory_bytes": choice.predicted_bytes,
         }
-        for choice, launches in zip(plan.choices, plan.launches, strict=True)
+        for number, (choice, launches) in enumerate(zip(plan.choices, plan.launches, strict=True))
     ]
-    whole = sum(choice.predicted_bytes or 0.0 for choice in plan.choices)
-    return {"groups": groups, "predicted_bytes": whole, "occupied_bytes": memory_of(plan)}
+    return {
+        "groups": groups,
+        "predicted_bytes": sum(each["predicted_bytes"] for each in groups),
+        "predicted_memory_bytes": sum(each["predicted_memory_bytes"] or 0.0 for each in groups),
+        "occupied_bytes": memory_of(plan),
+    }
 
 
 def row(found: Mapping[str, Any]) -> str:
@@ -139,7 +153,8 @@ def row(found: Mapping[str, Any]) -> str:
     cache = f"{mib.get('cache_read_bytes', '–')} + {mib.get('cache_written_bytes', '–')}"
     memory = f"{mib.get('memory_read_bytes', '0')} + {mib.get('memory_written_bytes', '0')}"
     kernels, predicted = f"{found['kernels']:.0f}", mib.get("predicted_bytes", "–")
-    return f"| {found['case']} | {kernels} | {cache} | {predicted} | {share} | {memory} |"
+    far = mib.get("predicted_memory_bytes", "–")
+    return f"| {found['case']} | {kernels} | {cache} | {predicted} | {share} | {memory} | {far} |"
 
 
 def main() -> None:
