@@ -67,14 +67,15 @@ def interpreted(path: Path) -> Told:
     return {"off": deviation(wanted, predicted(model, feeds.arrays))}
 
 
-def on_card(path: Path, precision: str | None = None) -> Told:
+def on_card(path: Path, precision: str | None = None, target: str = "cuda") -> Told:
     """Return what compiling a model for the card that is here says; it is proven there."""
     import burnish
 
     begin = time.perf_counter()
+    sizes = _feeds(path).bindings
     with tempfile.TemporaryDirectory(prefix="torture-card-") as folder:
         report = burnish.compile(
-            path, output=Path(folder) / "c", target="cuda", precision=precision
+            path, output=Path(folder) / "c", target=target, precision=precision, shape=sizes
         )
     (made,) = report.plans
     left = {n: why for s in made.steps if s.kind != "kernel" for n, why in s.reasons.items()}

@@ -56,6 +56,8 @@ class Growing:
     opset: int = 21
     single: str = "float32"
     """The type of numbers where a step has no other: what stands there as float32 is of this."""
+    shown: float = 0.1
+    """How likely what is read inside is an output as well."""
     rows: int = 0
     """How many of a batch, which is outermost in most of what is computed; 0: there is none."""
     nodes: list[onnx.NodeProto] = field(default_factory=list)
@@ -149,7 +151,7 @@ class Growing:
         """
         read = {name for node in self.nodes for name in needs(node)}
         made = [name for node in self.nodes for name in node.output]
-        outputs = [name for name in made if name not in read or self.chance(0.1)]
+        outputs = [name for name in made if name not in read or self.chance(self.shown)]
         graph = helper.make_graph(
             self.nodes, "random", [self._info(name, is_open=is_open) for name in self.inputs],
             [self._info(name, is_open=is_open) for name in outputs],

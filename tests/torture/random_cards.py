@@ -48,6 +48,7 @@ def grown(number: int) -> Growing:
     single = "float16" if halves else "float32"
     noise = COARSE if halves else FINE
     grow = Growing(random, noise, opset=21 if number % 5 else 24, single=single)
+    grow.shown = grow.choice(0.1, 0.1, 0.4)  # an output inside of a group is stored on the way
     for _ in range(grow.size(1, 2)):
         rank = grow.choice(2, 2, 3, 3, 4, 4)
         sides = [grow.choice(*(SHORT if rank > 2 else LONG)) for _ in range(rank)]
