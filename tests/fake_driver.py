@@ -248,13 +248,16 @@ class FakeDriver:
         if not address:
             return None
         assert address % 16 == 0, "kernels load 16 bytes at once"
-        base = self._base(address)
-        if base is None:  # another library's: how far it goes nobody knows
-            return np.ctypeslib.as_array((ctypes.c_uint8 * (1 << 16)).from_address(address))
-        return self._memory[base][address - base :]
+        for place in (self._memory, self._pinned):  # kernels reach the host's pages, too
+            base = self._base(address, place)
+            if base is not None:
+                return place[base][address - base :]
+        # another library's: how far it goes nobody knows
+        return np.ctypeslib.as_array((ctypes.c_uint8 * (1 << 16)).from_address(address))
 
-    def _base(self, address: int) -> int | None:
-        inside = (b for b, array in self._memory.items() if b <= address < b + array.nbytes)
+    def _base(self, address: int, place: dict[int, Array] | None = None) -> int | None:
+        known = self._memory if place is None else place
+        inside = (b for b, array in known.items() if b <= address < b + array.nbytes)
         return next(inside, None)
 
     def _new(self, place: dict[int, Array], size: int) -> int:

@@ -18,9 +18,19 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from torture import folders, kills, mutants, proof, random_models, same, scoreboard
+from torture import (
+    folders,
+    kills,
+    mutants,
+    proof,
+    random_cards,
+    random_models,
+    same,
+    scoreboard,
+)
 from torture.finding import Finding
 from torture.hands import Hands
+from torture.running import installed
 from torture.scoreboard import Score
 from torture.writing import MODEL
 
@@ -38,8 +48,8 @@ COUNTED = {
     "litter": "litter",
 }
 """The kinds of findings that have a column; all others stand under `other`."""
-_PACKAGES = ("onnx", "onnxruntime", "numpy", "llvmlite", "torch", "transformers", "openvino",
-             "onnxsim", "onnxslim")  # fmt: skip
+_PACKAGES = ("onnx", "onnxruntime", "numpy", "llvmlite", "torch", "triton", "transformers",
+             "openvino", "onnxsim", "onnxslim")  # fmt: skip
 _TOOLS = ("gcc", "mount")
 
 
@@ -52,6 +62,7 @@ class Amounts:
     kills: int = 50
     same: int = 100
     random: int = 500
+    cards: int = 300
     cases: int | None = None
     """None: all of them."""
     budget_s: float | None = None
@@ -60,7 +71,7 @@ class Amounts:
     zoo: bool = True
 
 
-QUICK = Amounts(mutants=24, folders=12, kills=3, same=5, random=6, cases=24,
+QUICK = Amounts(mutants=24, folders=12, kills=3, same=5, random=6, cards=10, cases=24,
                 budget_s=QUICK_BUDGET_S, commands=QUICK_COMMANDS, zoo=False)  # fmt: skip
 """Every kind of piece, and every command, a few times: `make test` has other tests to run."""
 
@@ -115,6 +126,12 @@ class Attacks:
         """Rewrite and compile random models."""
         return (count := self.amounts.random), random_models.run(count, self.seed, self.hands)
 
+    def cards(self) -> tuple[int, list[Finding]]:
+        """Compile random models for a card, and run their kernels in Triton's interpreter."""
+        if not (installed("triton") and installed("torch")):
+            return 0, []  # the first lines of the attack say that it is not here
+        return (count := self.amounts.cards), random_cards.run(count, self.seed, self.hands)
+
     def kills(self) -> tuple[int, list[Finding]]:
         """Kill writing commands."""
         count = self.amounts.kills
@@ -139,6 +156,7 @@ ATTACKS: dict[str, Callable[[Attacks], tuple[int, list[Finding]]]] = {
     "verify": Attacks.verify,
     "mutants": Attacks.mutants,
     "random": Attacks.random,
+    "cards": Attacks.cards,
     "folders": Attacks.folders,
     "proofs": Attacks.proofs,
 }

@@ -54,6 +54,10 @@ class Growing:
     random: np.random.Generator
     noise: Noise = FINE
     opset: int = 21
+    single: str = "float32"
+    """The type of numbers where a step has no other: what stands there as float32 is of this."""
+    shown: float = 0.1
+    """How likely what is read inside is an output as well."""
     rows: int = 0
     """How many of a batch, which is outermost in most of what is computed; 0: there is none."""
     nodes: list[onnx.NodeProto] = field(default_factory=list)
@@ -70,26 +74,29 @@ class Growing:
         """Add an input of the model."""
         return self._given(self.inputs, f"in{len(self.inputs)}", array)
 
-    def constant(self, array: Array | Sequence[int]) -> str:
-        """Add a constant."""
+    def constant(self, array: Array | Sequence[int], *, as_it_is: bool = False) -> str:
+        """Add a constant; `as_it_is`: float32 is wanted, whatever all else is computed in."""
         held = array if isinstance(array, np.ndarray) else np.array(array, np.int64)
-        return self._given(self.constants, f"c{len(self.constants)}", held)
+        return self._given(self.constants, f"c{len(self.constants)}", held, as_it_is=as_it_is)
 
     def numbers(self, *shape: int, dtype: str = "float32", scale: float = 1.0) -> Array:
         """Return random elements: numbers around zero, small whole ones, coin flips."""
         if dtype == "bool":
             return self.random.integers(0, 2, shape).astype(bool)
         if dtype in FLOATS:
-            return np.asarray(scale * self.random.standard_normal(shape)).astype(dtype)
+            numbers = np.asarray(scale * self.random.standard_normal(shape))
+            return numbers.astype(self._meant(dtype))
         low = 0 if dtype.startswith("u") else -5
         return np.asarray(self.random.integers(low, 6, shape)).astype(dtype)
 
     def pick(self, *dtypes: str, least_rank: int = 0, most_rank: int = 9) -> str:
         """Return a tensor of these types, late ones more often."""
+        every = dtypes or FLOATS
+        wanted = every if "float16" in every else {self._meant(each) for each in every}
         fit = [
             name
             for name, array in self.values.items()
-            if str(array.dtype) in (dtypes or FLOATS)
+            if str(array.dtype) in wanted
             and least_rank <= array.ndim <= most_rank
             and (name not in self.constants or self.random.random() < 0.1)
         ]
@@ -144,7 +151,7 @@ class Growing:
         """
         read = {name for node in self.nodes for name in needs(node)}
         made = [name for node in self.nodes for name in node.output]
-        outputs = [name for name in made if name not in read or self.chance(0.1)]
+        outputs = [name for name in made if name not in read or self.chance(self.shown)]
         graph = helper.make_graph(
             self.nodes, "random", [self._info(name, is_open=is_open) for name in self.inputs],
             [self._info(name, is_open=is_open) for name in outputs],
@@ -153,7 +160,14 @@ class Growing:
         opsets = [helper.make_opsetid("", self.opset)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
-    def _given(self, into: dict[str, Array], name: str, array: Array) -> str:
+    def _meant(self, dtype: str) -> str:
+        return self.single if dtype == "float32" else dtype
+
+    def _given(
+        self, into: dict[str, Array], name: str, array: Array, *, as_it_is: bool = False
+    ) -> str:
+        if not as_it_is:
+            array = array.astype(self._meant(str(array.dtype)))
         into[name] = self.values[name] = array
         off = 1 + self.noise.begin * self.random.uniform(-1, 1, array.shape)
         is_float = array.dtype.kind == "f"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +23,9 @@ from torture.growing import COARSE, FINE, Growing, NoNode
 from torture.hands import Hands, Outcome
 from torture.random_newer import NEWER
 from torture.random_patterns import PATTERNS
-from torture.random_steps import STEPS
+from torture.random_steps import STEPS, Step
 from torture.running import outputs_of
-from torture.ways import QUICK_WAYS, WAYS, open_batch
+from torture.ways import QUICK_WAYS, WAYS, Way, open_batch
 
 ALLOWED = (1e-9, 2e-4, 2e-2)
 """How far right results may be apart, relative to their size, computed in f64, f32 and f16."""
@@ -52,17 +52,21 @@ def grown(seed: int) -> Growing:
     sides = grow.size(3, side), grow.size(3, side)
     _begin(grow, [1, grow.choice(1, 3, 4, 6, 16), *sides], "float32")
     every = {**STEPS, **PATTERNS, **NEWER}
+    extend(grow, every, grow.size(3, 6 if grow.rows else 16))
+    return grow
+
+
+def extend(grow: Growing, every: Mapping[Step, float], wanted: int) -> None:
+    """Add steps, each as likely as is told, until there are so many nodes."""
     steps, weights = list(every), np.array(list(every.values()))
-    wanted = grow.size(3, 6 if grow.rows else 16)
     for _ in range(20 * wanted):
         if len(grow.nodes) >= wanted:
             break
-        step = steps[int(random.choice(len(steps), p=weights / weights.sum()))]
+        step = steps[int(grow.random.choice(len(steps), p=weights / weights.sum()))]
         try:
             step(grow)
         except NoNode:
             continue
-    return grow
 
 
 def _begin(grow: Growing, shape: Sequence[int], dtype: str) -> None:
@@ -98,18 +102,26 @@ def examined(number: int, ways: Sequence[str]) -> list[Finding]:
 def _examined(number: int, ways: Sequence[str]) -> Iterator[Finding]:
     grow = grown(number)
     model = grow.model(is_open=number % 3 == 1)
-    if not _runs(grow, model):
+    if not runs(grow, model):
         return
-    for name in ways:
-        where = f"random model {number}, {name}"
-        try:
-            results = WAYS[name](model, grow.inputs)
-        except Exception as error:  # whatever it is, it is told
-            yield _refused(where, error)
-            continue
-        yield from (Finding("wrong", where, what) for what in _wrong(grow, grow.values, results))
+    own = {name: WAYS[name] for name in ways}
+    yield from gone(grow, model, own, f"random model {number}")
     if grow.rows:
         yield from _examined_open(number, grow, model)
+
+
+def gone(
+    grow: Growing, model: onnx.ModelProto, ways: Mapping[str, Way], where: str
+) -> Iterator[Finding]:
+    """Yield what goes wrong with a model on each of some ways."""
+    for name, way in ways.items():
+        place = f"{where}, {name}"
+        try:
+            results = way(model, grow.inputs)
+        except Exception as error:  # whatever it is, it is told
+            yield _refused(place, error)
+            continue
+        yield from (Finding("wrong", place, what) for what in _wrong(grow, grow.values, results))
 
 
 def _examined_open(number: int, grow: Growing, model: onnx.ModelProto) -> Iterator[Finding]:
@@ -145,7 +157,7 @@ def _refused(where: str, error: Exception) -> Finding:
     return Finding("refused", where, f"{type(error).__name__}: {error} ({spot})"[:400])
 
 
-def _runs(grow: Growing, model: onnx.ModelProto) -> bool:
+def runs(grow: Growing, model: onnx.ModelProto) -> bool:
     """Return whether ONNX Runtime takes the model as a whole, as it takes each of its nodes.
 
     What it infers for a node need not be what the node gives (an empty list of axes).

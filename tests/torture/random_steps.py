@@ -302,7 +302,7 @@ def resized(grow: Growing) -> object:
     more = {"coordinate_transformation_mode": grow.choice(*ways), **more}
     if grow.chance(0.5):
         scales = [1.0, 1.0, *(grow.choice(2.0, 1.7, 0.5, 1.0, 3.0) for _ in shape[2:])]
-        factors = grow.constant(np.array(scales, np.float32))
+        factors = grow.constant(np.array(scales, np.float32), as_it_is=True)
         return grow.add("Resize", source, "", factors, mode=mode, **more)
     sizes = [*shape[:2], *(grow.size(1, 2 * size + 1) for size in shape[2:])]
     return grow.add("Resize", source, "", "", grow.constant(sizes), mode=mode, **more)

@@ -61,7 +61,7 @@ def proven(model: onnx.ModelProto, inputs: Arrays) -> dict[str, Array]:
         path = Path(folder) / "model.onnx"
         onnx.save(model, path)
         faces = onnx_files.interface(ir.serde.deserialize_model(model))
-        sizes = _bindings(faces.inputs, inputs)
+        sizes = bindings(faces.inputs, inputs)
         stored, given = StoredModel(path, "random"), (Feeds(dict(inputs), sizes),)
         compile_model(CompileRequest(stored, Path(folder) / "m", (sizes,), given=given))
         with open_folder(Path(folder) / "m", threads=2) as opened:
@@ -101,7 +101,8 @@ class Drawn:
         return Choice(group, schedules[int(self.random.integers(0, len(schedules)))])
 
 
-def _bindings(inputs: Sequence[TensorSpec], arrays: Arrays) -> dict[str, int]:
+def bindings(inputs: Sequence[TensorSpec], arrays: Arrays) -> dict[str, int]:
+    """Return the sizes that names stand for in some inputs."""
     return {
         dim: size
         for spec in inputs
@@ -115,7 +116,7 @@ def _run(
 ) -> dict[str, Array]:
     loaded = ir.serde.deserialize_model(model)
     faces = onnx_files.interface(loaded)
-    sizes = _bindings(faces.inputs, inputs)
+    sizes = bindings(faces.inputs, inputs)
     built = plan(prepare(loaded, sizes), PlanOptions(backend, scheduler))
     (found,) = _results(loaded, built, backend, [inputs])
     return found

@@ -53,4 +53,5 @@ def _kernel(name: str, text: str, arguments: Sequence[KernelArgument]) -> fake_d
 def _view(memory: Array | None, argument: KernelArgument) -> Array:
     assert memory is not None
     size = math.prod(argument.shape) * BITS[argument.dtype] // 8
+    assert size <= memory.nbytes, "a kernel is given less than it may touch"
     return memory[:size].view(np.dtype(array_type(argument.dtype)))

@@ -87,6 +87,11 @@ def _pool(interpret: str) -> ProcessPoolExecutor:
     return pool
 
 
+def start_anew() -> None:
+    """Forget processes: one that a kernel has ended does nothing more."""
+    _pool.cache_clear()
+
+
 def _begin(interpret: str) -> None:
     os.environ["TRITON_INTERPRET"] = interpret
     warnings.simplefilter("ignore")

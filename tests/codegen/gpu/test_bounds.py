@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from burnish.codegen.gpu.bounds import Breach, breaches, plan_breaches
 from burnish.codegen.gpu.choose import GpuPredicted
 from burnish.codegen.gpu.kernel import GpuTarget, emit
-from burnish.codegen.gpu.lanes import BlockLanes, between, chosen, known, larger, smaller
+from burnish.codegen.gpu.lanes import (
+    BlockLanes,
+    IndexType,
+    between,
+    chosen,
+    known,
+    larger,
+    smaller,
+)
 from burnish.codegen.gpu.launch import Launch
 from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.sequence import sequenced
@@ -123,6 +131,7 @@ COMPUTED = {
     "!=": lambda a, b: a != b, "larger": larger, "smaller": smaller,
     "//": lambda a, _: a // 7, "%": lambda a, _: a % 7,
     "where": lambda a, b: chosen(a < b, a, b),
+    "sign": lambda a, b: (a > b).to(IndexType(64)) - (a < b).to(IndexType(64)),
 }  # fmt: skip
 
 

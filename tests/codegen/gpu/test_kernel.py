@@ -21,7 +21,7 @@ from burnish.tile.reference import evaluate
 from burnish.tile.schedule import Schedule
 from burnish.tile.semantics import NestBuilder, axes_for
 from codegen.gpu.interpreting import run_groups
-from codegen.gpu.models import MODELS, graph_of, inputs_of
+from codegen.gpu.models import MODELS, graph_of, inputs_of, parsed
 from tile.random_graphs import graphs
 
 pytestmark = pytest.mark.torch
@@ -101,6 +101,18 @@ def test_a_sum_over_an_image_is_formed_in_parts() -> None:
     group = whole(graph)
     assert len(emit(group, Schedule(group.anchor.shape, settings=blocks), graph)) == 2
     assert_alike(run_groups(graph, [(group, blocks)], inputs), evaluate(graph, inputs), graph)
+
+
+def test_what_terms_of_a_sum_are_made_of_is_stored_by_itself_where_these_are() -> None:
+    graph = parsed(
+        """shares (float[5,7] x) => (float[1,1] m, float[5,7] e, float[1,1] s)
+        { m = ReduceMax(x) d = Sub(x, m) e = Exp(d) s = ReduceSum(e) }"""
+    )
+    group = Group(graph.ops, graph.outputs)
+    launches = emit(group, Schedule(group.anchor.shape), graph)
+    assert [launch.outputs for launch in launches] == [("m",), ("e",), ("s",)]
+    inputs = inputs_of(graph)
+    assert_alike(run_groups(graph, [(group, {})], inputs), evaluate(graph, inputs), graph)
 
 
 @pytest.mark.parametrize("name", ["depthwise", "largest", "strided"])

@@ -88,7 +88,8 @@ class BlockLanes:
         """Return the numbers in another type; what is no index any more is data."""
         if not isinstance(kind, IndexType) or not kind.bits:
             return DATA
-        return checked(self.low, self.high, kind.bits, self.wrapped)
+        numbers = self._moved(lambda values: values.astype(np.int64)) if self.bits == 1 else self
+        return checked(numbers.low, numbers.high, kind.bits, self.wrapped)
 
 
 def known(values: Whole, bits: int = 32) -> BlockLanes:

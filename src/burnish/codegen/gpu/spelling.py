@@ -298,6 +298,7 @@ def casted(text: str, source: str, target: str) -> str:
     """Return a value in another element type."""
     if source == target:
         return text
+    given = tensor(text, source)  # a number of f32 is none to Triton
     if target == "bool":
-        return f"({text} != 0)"
-    return f"{text}.to({TYPES[target]})"
+        return f"({given} != 0)"
+    return f"{given}.to({TYPES[target]})"
