@@ -181,17 +181,21 @@ class SideBySide:
             "TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton",
             "BURNISH_CACHE": "burnish",
         }  # fmt: skip
-        budget = self._share_s()
+        budget = self._share_s(group)
         small = ["--small"] if self.asked.small else []
         place = ["-o", str(folder), "--ledger", str(self.asked.ledger)]
         command = ["study", str(file), *place, "--budget", f"{budget:.0f}s", *small]
         return command, {name: str(folder / place) for name, place in caches.items()}
 
-    def _share_s(self) -> float:
+    def _share_s(self, group: Group) -> float:
         """Return how long a group may take, so that those that wait have their turn, too."""
         longest_s = max(1.0, self.left_s - LAST_S)
-        own, waiting = self.processors, 1 + len(self.groups)
-        share_s = longest_s / math.ceil(waiting / own)
+        running = [one.what for one in self.running if isinstance(one.what, Group)]
+        whole = {one.name for one in (group, *self.groups, *running)} & set(self.asked.whole)
+        if group.name in whole:
+            return longest_s
+        waiting = 1 + sum(one.name not in whole for one in self.groups)
+        share_s = longest_s / math.ceil(waiting / max(1, self.processors - len(whole)))
         return min(longest_s, max(share_s, self.asked.least))
 
     def _reap(self) -> None:
@@ -296,6 +300,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--least", type=float, default=240.0, help="seconds that a group has at least, if there are"
     )
+    parser.add_argument(
+        "--whole", type=lambda text: text.split(","), default=[],
+        help="groups that have all the time there is: bsrn-batch64",
+    )  # fmt: skip
     parser.add_argument("--cpus", default="", help="as taskset names them; default: all")
     parser.add_argument("--small", action="store_true", help="what the file says under [small]")
     parser.add_argument(

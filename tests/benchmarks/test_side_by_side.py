@@ -80,7 +80,7 @@ class Planned(SideBySide):
 def planned(file: Path, cpus: str, seconds: float = 500, wide: str = "none=0") -> Planned:
     asked = argparse.Namespace(
         output=file.parent / "out", ledger=file.parent / "none", seconds=seconds, cpus=cpus,
-        small=False, wide=wide_of(wide), least=100.0,
+        small=False, wide=wide_of(wide), least=100.0, whole=[],
     )  # fmt: skip
     return Planned(asked, read(file, small=False))
 
@@ -130,8 +130,19 @@ def test_the_time_is_shared_with_those_that_wait(
     file: Path, cpus: str, waiting: int, share_s: float
 ) -> None:
     one = planned(file, cpus)
-    one.groups = one.groups[:1] * (waiting - 1)
-    assert one._share_s() == pytest.approx(share_s, abs=2)
+    group = one.groups[0]
+    one.groups = [group] * (waiting - 1)
+    assert one._share_s(group) == pytest.approx(share_s, abs=2)
+
+
+def test_a_group_may_have_all_the_time_on_a_processor_of_its_own(file: Path) -> None:
+    one = planned(file, "0-2")
+    first, *one.groups = one.groups
+    one.asked.whole = [first.name]
+    assert one._share_s(first) == pytest.approx(440, abs=2)
+    one.running.append(Running(first, [0], None))  # type: ignore[arg-type]
+    second, *one.groups = one.groups
+    assert one._share_s(second) == pytest.approx(220, abs=2)  # four on two processors
 
 
 def test_processors_are_named_as_for_taskset() -> None:
