@@ -11,12 +11,13 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import os
 import statistics
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ Tensor = Module = Plan = Graph = Kernel = Any
 Prepared = tuple[Plan, Others, dict[str, Any]]
 ABLATION = ("element-wise", "none")
 """Plans that are made beside those asked for where what fusion brings is to be seen."""
+PATIENT = 3
+"""How far a case stands back behind what PyTorch tunes for minutes."""
 CHECKED = 3
 """Replays whose results are compared: kernels that do not wait long enough are wrong at times."""
 
@@ -54,6 +57,44 @@ CHECKED = 3
 def study(case: Case, asked: argparse.Namespace, write: Callable[[dict[str, Any]], None]) -> None:
     """Prepare a case, wait, and measure it."""
     result: dict[str, Any] = {"case": case.label}
+    modes = modes_of(asked)
+    with ExitStack() as ending:
+        early: list[Elsewhere] = []
+        if not asked.dry:
+            early = [
+                prepared_elsewhere(mode, case, asked)
+                for mode in modes
+                if mode in (AUTOTUNED, FLASH)
+            ]
+            for other in early:
+                ending.callback(other.stop)
+            # what is tuned for minutes goes first, wherever processors are short
+            os.nice(PATIENT)
+        studied(case, asked, result, early, write)
+
+
+def modes_of(asked: argparse.Namespace) -> list[str]:
+    """Return the baselines of a case."""
+    modes: list[str] = asked.modes.split(",")
+    modes += [AUTOTUNED] if asked.case in asked.autotune.split(",") else []
+    return modes + ([FLASH] if asked.case in asked.flash.split(",") else [])
+
+
+def prepared_elsewhere(mode: str, case: Case, asked: argparse.Namespace) -> Elsewhere:
+    """Return a baseline of PyTorch's that another process prepares: it needs no export."""
+    folder = Path(asked.folder) / case.label
+    folder.mkdir(parents=True, exist_ok=True)
+    return Elsewhere(asked.case, [mode], folder, asked.ort_site, small=asked.small)
+
+
+def studied(
+    case: Case,
+    asked: argparse.Namespace,
+    result: dict[str, Any],
+    early: Sequence[Elsewhere],
+    write: Callable[[dict[str, Any]], None],
+) -> None:
+    """Do what `study` does, beside baselines that are prepared already."""
     begun = time.monotonic()
     built = build(case, small=asked.small)
     model = exported(built)
@@ -73,10 +114,9 @@ def study(case: Case, asked: argparse.Namespace, write: Callable[[dict[str, Any]
         write(result)
         return
     bench = Bench(built, case, asked, result)
-    modes = asked.modes.split(",")
-    modes += [FLASH] if asked.case in asked.flash.split(",") else []
-    modes += [AUTOTUNED] if asked.case in asked.autotune.split(",") else []
-    with bench.elsewhere([mode for mode in modes if mode in ELSEWHERE], model):
+    modes = modes_of(asked)
+    bench.others += early
+    with bench.elsewhere([mode for mode in modes if mode in ORT], model):
         for name in fusions:
             bench.add(name, *prepared(plan_of, name, asked, result, told))
             write(result)
@@ -175,21 +215,20 @@ class Bench:
 
     @contextmanager
     def elsewhere(self, modes: Sequence[str], model: Graph) -> Iterator[None]:
-        """Let other processes prepare baselines meanwhile; they end with this."""
-        place, small = self.asked.ort_site, self.asked.small
-        lots = [[mode] for mode in modes if mode not in ORT]
-        if together := [mode for mode in modes if mode in ORT]:
+        """Let another process prepare ONNX Runtime meanwhile; it ends with this."""
+        own: list[Elsewhere] = []
+        if modes:
             try:
                 self._write_for_onnxruntime(model)
-                lots.append(together)
+                place, small = self.asked.ort_site, self.asked.small
+                own = [Elsewhere(self.asked.case, modes, self.folder, place, small=small)]
             except Exception as error:
-                self.result["failing"] |= dict.fromkeys(together, str(error)[-300:])
-        for lot in lots:
-            self.others.append(Elsewhere(self.asked.case, lot, self.folder, place, small=small))
+                self.result["failing"] |= dict.fromkeys(modes, str(error)[-300:])
+        self.others += own
         try:
             yield
         finally:
-            for other in self.others:
+            for other in own:
                 other.stop()
 
     def _write_for_onnxruntime(self, model: Graph) -> None:

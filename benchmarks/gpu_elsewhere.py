@@ -38,6 +38,8 @@ ORT = {"ort": "model.onnx", "ort-rewritten": "rewritten.onnx"}
 TENSORS = "tensors.pt"
 AUTOTUNED = "max-autotune-no-cudagraphs"
 """Captured by hand, as all others are."""
+TUNING = "4"
+"""Processes that compile for it, where others have two: it takes longest."""
 FLASH = "default+flash"
 """What is compiled once is not compiled anew for another attention in the same process."""
 ELSEWHERE = (*ORT, AUTOTUNED, FLASH)
@@ -55,11 +57,12 @@ class Elsewhere:
         words += ["--small"] if small else []
         paths = [ort_site] if ORT.keys() & set(modes) else []
         paths += [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+        wide = {"TORCHINDUCTOR_COMPILE_THREADS": TUNING} if AUTOTUNED in modes else {}
         self.modes, self._log = modes, folder / f"{modes[0]}.log"
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **wide},
             )  # fmt: skip
 
     def ready(self, until: float) -> dict[str, dict[str, Any]]:

@@ -304,6 +304,19 @@ def learned(
     return found
 
 
+def moved_bytes(plan: Plan, number: int) -> float:
+    """Return what programs of a group are predicted to load and store, before any cache."""
+    from burnish.codegen.gpu.kernel import written
+
+    choice = plan.choices[number]
+    found = written(choice.group, choice.schedule, plan.graph, target_of(plan.orders))
+    return sum(
+        each.programs
+        * (sum(each.tally.loaded_bytes.values()) + sum(each.tally.stored_bytes.values()))
+        for each in found
+    )
+
+
 def memory_of(plan: Plan) -> int:
     """Return the bytes of the card that a plan takes in a compiled folder, inputs left out.
 

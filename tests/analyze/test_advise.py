@@ -41,6 +41,29 @@ def test_neighbours_that_wait_for_memory_should_be_fused() -> None:
     )
 
 
+def test_chains_of_the_same_kernels_are_one_advice() -> None:
+    graph = record(
+        node("n0", "Relu", "x", "a"), node("n1", "Neg", "a", "b"),
+        node("n2", "Relu", "v", "c"), node("n3", "Neg", "c", "d"),
+        node("n4", "Abs", "w", "e"), node("n5", "Neg", "e", "f"), shape=LARGE,
+    )  # fmt: skip
+    kernels = ("relu", "neg", "relu", "neg", "abs", "neg")
+    events = EventGraph(
+        tuple(
+            event(
+                kernel, 3000 if kernel != "abs" else 4000, *range(i and i - 1, i), nodes=(f"n{i}",)
+            )
+            for i, kernel in enumerate(kernels)
+        )
+    )
+    found = advise(Setting(Scene(events, graph), LAPTOP), FACTS)
+    fused = [one.command for one in found if one.what.startswith("fuse ")]
+    assert fused == [
+        f"burnish whatif 'my model.onnx' --fuse name:{first},name:neg --shape batch=8"
+        for first in ("relu", "abs")
+    ]
+
+
 def test_what_was_simulated_comes_first_then_what_can_be_measured_then_bounds() -> None:
     facts = dataclasses.replace(FACTS, other_engines=("openvino",))
     measured = dataclasses.replace(LAPTOP, source="Measured on it")

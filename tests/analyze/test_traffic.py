@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from burnish.analyze.traffic import KernelTraffic, of_misses, of_ncu, predicted
+from burnish.analyze.traffic import (
+    CACHE_METRICS,
+    KernelTraffic,
+    of_misses,
+    of_ncu,
+    predicted,
+    total,
+)
 from burnish.core.errors import MissingCapabilityError, ModelError
 from sample_picture import diamond
 
@@ -96,6 +103,36 @@ def test_a_card_that_hides_its_counters_is_told_in_one_word(untold: str) -> None
 def test_what_is_no_number_of_bytes_is_not_taken_for_none(old: str, new: str, told: str) -> None:
     with pytest.raises(ModelError, match=f"what ncu wrote holds {told}"):
         of_ncu(NCU.replace(old, new), runs=1)
+
+
+CACHED = """==WARNING== Note: Running with uncontrolled GPU caches.
+==PROF== Disconnected from process 4140
+"ID","Kernel Name","CC","dram__bytes_read.sum","dram__bytes_write.sum","gpu__time_duration.sum",\
+"l1tex__m_l1tex2xbar_write_bytes.avg","l1tex__m_l1tex2xbar_write_bytes.sum",\
+"l1tex__m_xbar2l1tex_read_bytes.sum"
+"","","","byte","byte","ns","byte","byte","byte"
+"0","product_b8d77a86dde6","9.0","1,979,136","0","6,112","2,174.79","287,072","5,971,968"
+"1","each_9086f7a59cce","9.0","3,328","0","2,944","285.09","37,632","1,800,192"
+"2","rows_4df3aaf154fa","9.0","7,680","0","2,752","581.82","76,800","153,600"
+""".replace("\\\n", "")
+"""Three of ViT's kernels on an H200 on 16 November 2026, most columns left out."""
+
+
+def test_what_goes_through_the_shared_cache_is_told_apart_from_what_goes_to_memory() -> None:
+    product, rows, each = of_ncu(CACHED, runs=1)
+    assert (product.read_bytes, product.written_bytes) == (1_979_136, 0)
+    assert (product.cache_read_bytes, product.cache_written_bytes) == (5_971_968, 287_072)
+    assert (rows.cache_read_bytes, each.cache_read_bytes) == (153_600, 1_800_192)
+    assert total(one.cache_written_bytes for one in (product, rows, each)) == 401_504
+
+
+@pytest.mark.parametrize("untold", ["n/a", "", "nan"])
+def test_a_card_that_does_not_count_at_its_shared_cache_still_counts_memory(untold: str) -> None:
+    found = of_ncu(CACHED.replace('"153,600"', f'"{untold}"'), runs=1)
+    assert [one.cache_read_bytes for one in found] == [None] * 3
+    assert sum(one.read_bytes for one in found) == 1_990_144
+    assert total(one.cache_read_bytes for one in found) is None
+    assert all(metric in CACHED for metric in CACHE_METRICS)
 
 
 def test_misses_of_the_last_cache_are_lines_of_64_bytes() -> None:

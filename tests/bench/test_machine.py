@@ -146,3 +146,12 @@ def test_turbo_is_read_from_either_driver(tmp_path: Path) -> None:
 def test_only_variables_that_change_speed_are_kept() -> None:
     given = {"OMP_NUM_THREADS": "2", "LD_PRELOAD": "x.so", "HOME": "/root", "MY_TOKEN": "secret"}
     assert machine.speed_variables(given) == {"LD_PRELOAD": "x.so", "OMP_NUM_THREADS": "2"}
+
+
+def test_where_a_cache_lies_does_not_make_another_environment() -> None:
+    given = {
+        "TORCHINDUCTOR_CACHE_DIR": "/a",
+        "CUDA_CACHE_PATH": "/b",
+        "TORCHINDUCTOR_FX_GRAPH_CACHE": "0",
+    }
+    assert machine.speed_variables(given) == {"TORCHINDUCTOR_FX_GRAPH_CACHE": "0"}

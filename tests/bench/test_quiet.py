@@ -37,7 +37,7 @@ def test_a_busy_machine_is_told_of_with_the_budget_it_takes(tmp_path: Path) -> N
     busy = machine(tmp_path, 9)
     assert said(busy, BenchOptions(budget_s=20, blocks=10, block_s=0.02)) == (
         "others keep 8 tasks busy on 2 cores; wait until they are done, or give it longer: "
-        "--budget 108"
+        "--budget 108s"
     )
     assert said(busy, BenchOptions(budget_s=200, blocks=10, block_s=0.02)) == (
         "others keep 8 tasks busy on 2 cores; the budget of 200 s is probably enough all the same"
@@ -47,11 +47,27 @@ def test_a_busy_machine_is_told_of_with_the_budget_it_takes(tmp_path: Path) -> N
 def test_of_a_share_the_whole_budget_is_told(tmp_path: Path) -> None:
     busy = machine(tmp_path, 9)
     share = BenchOptions(budget_s=20, whole_budget_s=160, blocks=10, block_s=0.02)
-    assert said(busy, share).endswith("or give it longer: --budget 864")
+    assert said(busy, share).endswith("or give it longer: --budget 864s")
     ample = BenchOptions(budget_s=200, whole_budget_s=400, blocks=10, block_s=0.02)
     assert said(busy, ample).endswith("a share of 200 s is probably enough all the same")
     spent = BenchOptions(budget_s=0, whole_budget_s=400, blocks=10, block_s=0.02)
-    assert said(busy, spent).endswith("--budget 108")
+    assert said(busy, spent).endswith("--budget 108s")
+
+
+def test_others_are_spread_over_the_whole_machine_and_not_over_the_cores_of_this_process(
+    tmp_path: Path,
+) -> None:
+    busy = machine(tmp_path, 29)
+    online = tmp_path / "sys/devices/system/cpu/online"
+    online.parent.mkdir(parents=True)
+    asked = BenchOptions(budget_s=20, blocks=10, block_s=0.02)
+    online.write_text("0-1\n")
+    assert said(busy, asked).endswith("--budget 324s")
+    online.write_text("0-13,16,18\n")
+    assert said(busy, asked) == (
+        "others keep 28 tasks busy on 16 cores; wait until they are done, or give it longer: "
+        "--budget 60s"
+    )
 
 
 def test_the_busier_the_machine_the_longer_it_takes(tmp_path: Path) -> None:
@@ -60,5 +76,5 @@ def test_the_busier_the_machine_the_longer_it_takes(tmp_path: Path) -> None:
     for runnable in (4, 8, 16):
         folder = tmp_path / str(runnable)
         folder.mkdir()
-        needed.append(int(said(machine(folder, runnable), asked).rpartition(" ")[2]))
+        needed.append(int(said(machine(folder, runnable), asked).rpartition(" ")[2].rstrip("s")))
     assert needed == sorted(set(needed))

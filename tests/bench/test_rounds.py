@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import re
+import statistics
 from collections import Counter
 
 import pytest
@@ -319,3 +321,96 @@ def test_drift_that_neighbours_share_does_not_keep_a_round_going() -> None:
     drift = [0.05 * number for number in range(FEWEST_BLOCKS)]
     assert said_enough({"a": drift, "b": [one + 0.3 for one in drift]}, "a", 0.05)
     assert not said_enough({"a": drift}, "a", 0.05)
+
+
+class SlowToOpen(Staged):
+    """A simulated worker that compiles for five seconds when it is opened."""
+
+    def open(self) -> WarmedUp:
+        self._machine.spend(5.0)
+        return super().open()
+
+
+def test_what_is_not_opened_in_time_is_left_out_and_says_so() -> None:
+    machine = Machine(QUIET, random.Random(0))
+    labels = [f"engine {number}" for number in range(8)]
+    options = BenchOptions(rounds=3, blocks=2, budget_s=12, ends_s=12, baseline=labels[5])
+    rounds = Rounds(labels, lambda _: SlowToOpen(machine, 0.01), options, clock=machine.clock_s)
+    rounds.run()
+    unopened = [label for label, tally in rounds.tallies.items() if not tally.launches]
+    assert machine.clock_s() < 12 + 5 + 5 / 4 * 3  # what has begun is measured
+    assert len(unopened) == 5
+    assert labels[5] not in unopened
+    for label in unopened:
+        assert rounds.tallies[label].status == "no time"
+        assert "ended before it was opened" in (rounds.tallies[label].failure or "")
+    assert all(tally.blocks for tally in rounds.tallies.values() if tally.launches)
+    assert not any(label in note for label in unopened for note in rounds.notes)
+
+
+def test_without_an_end_everything_is_opened() -> None:
+    machine = Machine(QUIET, random.Random(0))
+    options = BenchOptions(rounds=1, blocks=1, budget_s=1)
+    rounds = Rounds(
+        list("abc"), lambda _: SlowToOpen(machine, 0.01), options, clock=machine.clock_s
+    )
+    rounds.run()
+    assert all(tally.launches for tally in rounds.tallies.values())
+
+
+class Heard:
+    """Progress that remembers what it was told of the machine."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def step(self, stage: str, done: int, total: int, note: str = "") -> None:
+        del done, total
+        self.told += [note] if stage == "machine" else []
+
+
+def foretold_s(candidate_s: float, seed: int, others: int = 0) -> float:
+    """Return the budget that a short run on a noisy machine asks for; 0: it asks for none."""
+    noise = Noise(lambda dice: math.exp(dice.gauss(0, 0.1)), lambda _: 1.0)
+    machine, heard = Machine(noise, random.Random(seed)), Heard()
+    calls = {"a": 0.01, "b": candidate_s} | {f"far {number}": 1e-4 for number in range(others)}
+    options = BenchOptions(rounds=400, blocks=8, budget_s=3.0, seed=seed)
+    Rounds(
+        list(calls), lambda label: SimulatedWorker(machine, calls[label]), options,
+        clock=machine.clock_s, progress=heard,
+    ).run()  # fmt: skip
+    found = [int(each) for told in heard.told for each in re.findall(r"--budget (\d+)s", told)]
+    return max(found, default=0)
+
+
+def test_what_will_soon_be_clear_asks_for_no_time_to_see_small_differences() -> None:
+    near = [foretold_s(0.01, seed) for seed in range(12)]
+    far = [foretold_s(0.005, seed) for seed in range(12)]
+    assert statistics.median(near) > 20
+    assert statistics.median(far) == 0
+    assert max(far) < statistics.median(near)
+
+
+def test_time_is_asked_for_those_only_who_need_more_of_it() -> None:
+    """Whatever is far off goes on for the first few rounds alone."""
+    pairs = [(foretold_s(0.01, seed), foretold_s(0.01, seed, others=6)) for seed in range(12)]
+    alone, beside = (statistics.median(each) for each in zip(*pairs, strict=True))
+    assert beside < 2.5 * alone
+
+
+def test_where_the_time_may_end_subjects_are_opened_as_they_were_named() -> None:
+    machine, opened = Machine(QUIET, random.Random(0)), []
+
+    class Noted(SimulatedWorker):
+        def __init__(self, label: str) -> None:
+            super().__init__(machine, 0.01)
+            self._label = label
+
+        def open(self) -> WarmedUp:
+            opened.append(self._label)
+            return super().open()
+
+    labels = [f"engine {number}" for number in range(12)]
+    options = BenchOptions(rounds=1, blocks=1, ends_s=100.0, baseline=labels[3])
+    Rounds(labels, Noted, options, clock=machine.clock_s).run()
+    assert opened == [labels[3], *labels[:3], *labels[4:]]

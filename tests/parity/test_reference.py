@@ -7,6 +7,7 @@ import onnx
 import onnx.parser
 import pytest
 
+from burnish.core.arrays import Arrays
 from burnish.feeds.feed import Feeds
 from burnish.parity.reference import run_reference
 from burnish.store.stored import StoredModel
@@ -86,3 +87,19 @@ def test_where_meaning_takes_too_long_outputs_may_be_as_far_as_roundings_take_th
         .judged(model, "f32", {"y": RIGHT - drift})
         .sample.passed
     )
+
+
+def test_how_far_roundings_take_a_model_is_found_out_once_for_all_engines(tmp_path: Path) -> None:
+    model, asked = stored(tmp_path), []
+    drift = np.array([1e-3, -2e-3, 1e-3], np.float32)
+
+    def alike(inputs: Arrays) -> Arrays:
+        asked.append(inputs)
+        return {"y": RIGHT + drift}
+
+    reference = run_reference(model, FEEDS, alike=alike, longest_s=0.0)
+    for _ in range(3):
+        assert reference.judged(model, "f32", {"y": RIGHT - drift}).sample.passed
+    assert len(asked) == 1
+    reference.alike({"x": np.zeros(3, np.float32)})
+    assert len(asked) == 2

@@ -262,6 +262,22 @@ def test_what_the_budget_does_not_reach_has_rows_that_say_so_and_is_measured_the
     assert len(book.rows()) == 3
 
 
+def test_what_was_not_opened_in_time_is_not_kept_and_is_measured_the_next_time(
+    model: Callable[..., str], book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = asked(book, model("plain"), model("same"), budget=60.0)
+    monkeypatch.setattr(Rounds, "_is_over", lambda self, label: label != self._baseline)
+    first = benching.answer(request)
+    assert sorted(one.status for one in first.measurements) == ["no time", "ok"]
+    assert any("ended before it was opened" in (one.failure or "") for one in first.measurements)
+    assert any("ended after 1 of 2 cells" in note for note in first.notes)
+    assert [row.status for row in book.rows()] == ["ok"]
+    monkeypatch.undo()
+    monkeypatch.setenv("BURNISH_CACHE", str(book.path.parent / "cache"))
+    second = benching.answer(request)
+    assert [one.status for one in second.measurements] == ["ok", "ok"]
+
+
 def test_a_cell_whose_budget_ended_before_three_rounds_is_measured_again(
     model: Callable[..., str], book: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import stat
 from collections.abc import Callable
@@ -21,9 +22,11 @@ from burnish.engines.recording import Repeats
 from burnish.engines.repeated import CacheMisses
 from burnish.feeds.feed import Feeds
 from burnish.infer.graph_of import graph_of
+from burnish.report.table import Table
 from burnish.store import layout, onnx_files
 from burnish.study import outside
 from burnish.study.inputs import FedModel
+from burnish.study.shown.diagnosis import traffic_lines
 from burnish.timing.counters import PAGE_FAULTS, NotCountedError
 
 NCU = (
@@ -99,6 +102,49 @@ def test_what_ncu_counts_stands_beside_what_shapes_say(model: Path, tool: Path) 
     assert (found.source, found.read_bytes, found.written_bytes) == ("ncu", 4096, 1024)
     assert found.predicted_bytes == 2 * 4 * 8 * 4
     assert "--metrics" in called(tool)
+
+
+CACHED = (
+    '"ID","Kernel Name","dram__bytes_read.sum","dram__bytes_write.sum","gpu__time_duration.sum",'
+    '"l1tex__m_l1tex2xbar_write_bytes.sum","l1tex__m_xbar2l1tex_read_bytes.sum"\n'
+    '"","","byte","byte","nsecond","byte","Kbyte"\n'
+    '"0","gemm","0","0","1000","1024","4"\n"1","add","0","0","1000","1024","1"\n'
+)
+
+
+def test_what_ncu_counts_at_the_shared_cache_stands_beside_what_a_plan_was_predicted_to_move(
+    model: Path, tool: Path
+) -> None:
+    put(tool, "ncu", f"after('--log-file').write_text({CACHED!r})\n")
+    found = burnish.profile(model, ncu=True, runs=2).traffic
+    assert found is not None
+    assert (found.cache_read_bytes, found.cache_written_bytes) == (5000, 2048)
+    planned = dataclasses.replace(found, planned_bytes=14096.0)
+    first, second, kernels = traffic_lines(planned)
+    assert "predicted for its plan" not in str(first)
+    assert second == (
+        "Between multiprocessors and the second cache: 4.88 KiB read, 2.00 KiB written;"
+        " 13.8 KiB predicted for its plan, 2.00 of what was counted."
+    )
+    assert isinstance(kernels, Table)
+    assert [row[4].text for row in kernels.rows] == ["4.91 KiB", "1.98 KiB"]
+
+
+def test_a_card_without_counters_at_its_shared_cache_is_asked_for_the_others_alone(
+    model: Path, tool: Path
+) -> None:
+    said = "==ERROR== Failed to find metric l1tex__m_xbar2l1tex_read_bytes.sum\n"
+    put(
+        tool,
+        "ncu",
+        "knows = 'l1tex' not in sys.argv[sys.argv.index('--metrics') + 1]\n"
+        f"after('--log-file').write_text({NCU!r} if knows else {said!r})\n"
+        "sys.exit(0 if knows else 1)\n",
+    )
+    found = burnish.profile(model, ncu=True, runs=2).traffic
+    assert found is not None
+    assert (found.read_bytes, found.cache_read_bytes) == (4096, None)
+    assert "second cache" not in " ".join(map(str, traffic_lines(found)))
 
 
 def test_ncu_is_let_in_for_one_warm_inference_and_leaves_caches_and_clocks_alone(

@@ -6,6 +6,9 @@ import pytest
 
 from burnish.core.errors import UsageError
 from burnish.engines.modes import name_and_mode
+from burnish.study import studying
+from burnish.study.requests.judging import BenchCommand
+from burnish.study.requests.studying import StudyCommand
 from burnish.study.study_file import read
 from burnish.zoo.entry import MODELS
 
@@ -35,6 +38,14 @@ def test_what_small_says_goes_first_and_only_if_asked(tmp_path: Path) -> None:
     path.write_text(f"batch = [64]\n{LEAST}\n[small]\nbatch = [1]\nbudget = '2m'\n")
     assert (read(path, small=False).batch, read(path, small=False).budget_s) == ((64,), None)
     assert (read(path, small=True).batch, read(path, small=True).budget_s) == ((1,), 120)
+
+
+@pytest.mark.parametrize(("said", "blocks"), [("", BenchCommand(()).blocks), ("blocks = 8\n", 8)])
+def test_a_study_says_how_many_blocks_a_process_has(tmp_path: Path, said: str, blocks: int) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(said + LEAST)
+    asked = StudyCommand(path, output=tmp_path)
+    assert studying._bench(asked, read(path, small=False), []).blocks == blocks
 
 
 def test_a_model_may_have_sizes_and_a_type_of_its_own(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -293,11 +294,13 @@ def _graphed(facts: AdviceFacts) -> str:
 
 def _memory_bound(setting: Setting, facts: AdviceFacts) -> Iterator[Advice]:
     """Yield chains of nodes that wait for memory and could hand each other their results."""
-    chains = sorted(
-        memory_chains(setting), key=lambda chain: -sum(event.duration_s for event in chain)
-    )
-    for chain in chains[:_FEW]:
-        names = [event.name for event in chain]
+    # kernels are named by their code: chains of the same ones are fused by the same command
+    alike: dict[tuple[str, ...], list[tuple[Event, ...]]] = defaultdict(list)
+    for chain in memory_chains(setting):
+        alike[tuple(event.name for event in chain)].append(chain)
+    together = {names: sum(e.duration_s for c in own for e in c) for names, own in alike.items()}
+    for names in sorted(alike, key=lambda names: -together[names])[:_FEW]:
+        chain = alike[names][0]
         result = outcome(_about("fuse", names), setting)
         written = ",".join(f"name:{name}" for name in names)
         yield Advice(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +16,9 @@ from burnish.store.graph import GraphRecord
 LINE_BYTES = 64
 """What a cache reads from memory at once, on every CPU that there is an engine for."""
 METRICS = ("dram__bytes_read.sum", "dram__bytes_write.sum", "gpu__time_duration.sum")
-"""What ncu is asked for."""
+"""What ncu is asked for, and must tell."""
+CACHE_METRICS = ("l1tex__m_xbar2l1tex_read_bytes.sum", "l1tex__m_l1tex2xbar_write_bytes.sum")
+"""What it is asked for besides: bytes between multiprocessors and the cache that they share."""
 _FACTORS = {
     "byte": 1.0, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9, "tbyte": 1e12,
     "nsecond": 1e-9, "ns": 1e-9, "usecond": 1e-6, "us": 1e-6, "msecond": 1e-3, "ms": 1e-3,
@@ -24,6 +26,8 @@ _FACTORS = {
 }  # fmt: skip
 FORBIDDEN = "ERR_NVGPUCTRPERM"
 """How ncu says that only an administrator may read a card's counters."""
+NO_METRIC = "find metric"
+"""How ncu says that a card has no counter of some name."""
 NO_KERNELS = "No kernels were profiled"
 """How ncu says that it had nothing to count."""
 _UNTOLD = frozenset({"", "n/a", "nan", "-nan", "inf", "-inf"})
@@ -44,6 +48,9 @@ class KernelTraffic:
     read_bytes: float
     written_bytes: float
     seconds_s: float
+    cache_read_bytes: float | None = None
+    """From the cache that multiprocessors share; None: it was not counted."""
+    cache_written_bytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,11 @@ class MemoryTraffic:
     reason: str = ""
     """Why it was not counted."""
     planned_bytes: float | None = None
-    """What its plan was predicted to move, where it is compiled."""
+    """What its plan was predicted to move, where it is compiled: on a card, between multiprocessors
+    and the cache that they share."""
+    cache_read_bytes: float | None = None
+    """What multiprocessors read of that cache; None: it was not counted."""
+    cache_written_bytes: float | None = None
 
 
 def predicted(graph: GraphRecord | None) -> tuple[float | None, int]:
@@ -92,19 +103,32 @@ def of_ncu(text: str, *, runs: int) -> tuple[KernelTraffic, ...]:
             "what ncu wrote holds no kernels with " + ", ".join(METRICS),
             hint="see whether it may read counters here: ncu --query-metrics",
         )
+    asked = (*METRICS, *CACHE_METRICS) if _tells_of_cache(rows) else METRICS
     units, *kernels = rows
-    sums: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(METRICS))
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0] * len(asked))
     counts: dict[str, int] = defaultdict(int)
     for row in kernels:
         name = row["Kernel Name"]
         counts[name] += 1
-        for place, metric in enumerate(METRICS):
+        for place, metric in enumerate(asked):
             sums[name][place] += _value(row[metric], units[metric])
     found = [
         KernelTraffic(name, counts[name] / runs, *(part / runs for part in parts))
         for name, parts in sums.items()
     ]
     return tuple(sorted(found, key=lambda one: -(one.read_bytes + one.written_bytes)))
+
+
+def _tells_of_cache(rows: Sequence[Mapping[str, str]]) -> bool:
+    """Say whether every kernel was counted at the shared cache, too; not every card has both."""
+    texts = [row.get(metric, "") for row in rows[1:] for metric in CACHE_METRICS]
+    return all(text.strip().lower() not in _UNTOLD for text in texts)
+
+
+def total(parts: Iterable[float | None]) -> float | None:
+    """Return a sum of counts; None: one of them is not known."""
+    known = list(parts)
+    return None if None in known else sum(part or 0.0 for part in known)
 
 
 def of_misses(misses: Mapping[str, float], *, runs: int) -> dict[str, float]:

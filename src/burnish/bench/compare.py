@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from burnish.bench import student
@@ -71,23 +71,39 @@ def round_logs(baseline: Measurement, candidate: Measurement) -> tuple[float, ..
 def rounds_missing(comparison: Comparison, visible: float) -> int:
     """Return how many more rounds it takes until a difference of `visible` would show.
 
-    None, if it is clear which of the two is faster; many, if there are too few to tell.
+    None, if it is clear which of the two is faster; fewer, if that will be clear before, should
+    they differ by what was found so far less its error.
     """
     logs = [math.log(ratio) for ratio in comparison.round_ratios]
     if len(logs) < FEWEST_ROUNDS:
         return FEWEST_ROUNDS - len(logs)
     level = 1 - comparison.confidence
-    if abs(statistics.fmean(logs)) > _CLEAR * _reach(logs, level):
+    mean, error = _mean_and_error(logs)
+    if abs(mean) > _CLEAR * _reach(logs, level):
         return 0
-    return rounds_until(logs, visible, level)
+    spread, apart = statistics.stdev(logs), abs(mean) - error
+    clear = _first(
+        len(logs),
+        lambda number: (
+            _CLEAR * student.quantile(1 - level / 2, number - 1) * spread
+            < apart * math.sqrt(number)
+        ),
+    )
+    return min(rounds_until(logs, visible, level), max(1, clear))
 
 
 def rounds_until(logs: Sequence[float], visible: float, level: float = ERROR_RATE) -> int:
     """Return how many more rounds like these show a difference of `visible` in their mean."""
-    spread, number = statistics.stdev(logs), len(logs)
-    while number < MOST_FORESEEN and _visible(spread, number, level) > visible:
+    spread = statistics.stdev(logs)
+    return _first(len(logs), lambda number: _visible(spread, number, level) <= visible)
+
+
+def _first(rounds: int, is_enough: Callable[[int], bool]) -> int:
+    """Return how many more than `rounds` are enough, as far as that is foreseen."""
+    number = rounds
+    while number < MOST_FORESEEN and not is_enough(number):
         number += max(1, number // 16)
-    return number - len(logs)
+    return number - rounds
 
 
 def _visible(spread: float, rounds: int, level: float) -> float:

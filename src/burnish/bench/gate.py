@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -40,6 +41,9 @@ class GatedRow:
     tries: int
 
 
+_UNKNOWN = 4.0
+"""How many times more to measure where nothing can be foreseen."""
+
 Pair = tuple[Measurement, Measurement]
 
 
@@ -70,6 +74,25 @@ def outcome_of(comparison: Comparison, max_slowdown: float) -> GateOutcome:
     if low > 1 / (1 + max_slowdown):
         return GateOutcome.PASSED
     return GateOutcome.SLOWER if high < 1 else GateOutcome.UNSEEN
+
+
+def deciding_rounds(comparison: Comparison, max_slowdown: float) -> float:
+    """Return how many times the rounds there were would have decided what could not be seen.
+
+    As many as make the interval too short to hold both a slowdown of the limit and none, if what
+    was found so far is about right; at least twice as many, for nobody knows that it is.
+    """
+    if comparison.ratio is None or comparison.low is None or comparison.high is None:
+        return _UNKNOWN
+    found = math.log(comparison.ratio)
+    reach = math.log(comparison.high / comparison.low) / 2
+    gap = max(found + math.log1p(max_slowdown), -found)
+    return max(2.0, (reach / gap) ** 2)
+
+
+def excluded(comparison: Comparison) -> float | None:
+    """Return the smallest slowdown that a comparison excludes; None: it says nothing."""
+    return 1 / comparison.low - 1 if comparison.low else None
 
 
 def joined(first: Measurement, second: Measurement) -> Measurement:

@@ -24,7 +24,8 @@ _LIBRARIES = (
     "burnish", "numpy", "onnx", "onnxruntime", "onnxruntime-gpu", "openvino", "tensorrt", "torch",
 )  # fmt: skip
 _CHANGES_SPEED = re.compile(
-    r"^(OMP|GOMP|KMP|MKL|ORT|MALLOC|TBB|ONEDNN|DNNL|OPENBLAS|TORCHINDUCTOR|CUDA|NVIDIA|CUBLAS)_"
+    r"^(?!.*_CACHE_(DIR|PATH)$)"  # where something is kept changes nothing
+    r"(OMP|GOMP|KMP|MKL|ORT|MALLOC|TBB|ONEDNN|DNNL|OPENBLAS|TORCHINDUCTOR|CUDA|NVIDIA|CUBLAS)_"
     r"|^(LD_PRELOAD|PYTHONMALLOC|GLIBC_TUNABLES)$"
 )
 _MOST_STOLEN = 0.02
@@ -38,6 +39,15 @@ def usable_cores(root: Path = ROOT) -> int:
     allowed = len(os.sched_getaffinity(0))
     quota = quota_cores(root)
     return allowed if quota is None else max(1, min(allowed, math.floor(quota)))
+
+
+def all_cores(root: Path = ROOT) -> int:
+    """Return how many cores the machine has, on which whatever else runs is spread."""
+    listed = _text(root / "sys/devices/system/cpu/online") or ""
+    parts = [part.partition("-") for part in listed.split(",")]
+    if not all(first.isdigit() and (not dash or last.isdigit()) for first, dash, last in parts):
+        return usable_cores(root)
+    return sum(int(last or first) - int(first) + 1 for first, _, last in parts)
 
 
 def quota_cores(root: Path = ROOT) -> float | None:

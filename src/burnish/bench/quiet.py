@@ -31,9 +31,10 @@ def warning(
     """Return why to wait or to give more time; empty: the machine is quiet, or does not tell.
 
     What it would take is counted for small models: the rounds that every subject has, as much
-    longer as others want the cores too.
+    longer as others want the cores too. They are counted on all of the machine, also where this
+    process may use a few of its cores only.
     """
-    cores = machine.usable_cores(root)
+    cores = max(machine.usable_cores(root), machine.all_cores(root))
     others = _others(root, sleep)
     if others is None or others <= MOST_WAITING * cores:
         return ""
@@ -44,7 +45,7 @@ def warning(
     found += units.count(cores, "core")
     if needed_s <= options.budget_s:
         return f"{found}; {options.budget_named} is probably enough all the same"
-    longer = f"--budget {options.budget_for(needed_s)}"
+    longer = f"--budget {options.budget_for(needed_s)}s"
     return f"{found}; wait until they are done, or give it longer: {longer}"
 
 

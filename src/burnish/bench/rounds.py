@@ -86,8 +86,8 @@ class Rounds:
             self._round(number, going_on)
             last_s = self._elapsed_s() - elapsed_s
             finished += 1
-            self._foretell(finished, last_s)
-        self._say_what_is_missing(finished, last_s)
+            self._foretell(finished)
+        self._say_what_is_missing(finished)
         self._progress.step("bench", self._total, self._total, units.count(finished, "round"))
 
     @property
@@ -135,29 +135,40 @@ class Rounds:
         once_s = sum(tally.round_s for tally in tallies)
         return max(once_s, rounds * sum(tally.next_round_s for tally in tallies))
 
-    def _needed_s(self, last_s: float) -> float | None:
-        """Return how long it would take until nobody needs more; None: so it is already."""
-        needed = self._missing(self._taking_part())
-        more = max((needed.get(label, 0) for label in self._sound()), default=0)
-        return self._elapsed_s() + last_s * more if more > 0 else None
+    def _needed_s(self, finished: int) -> float | None:
+        """Return how long it would take until nobody needs more; None: so it is already.
 
-    def _foretell(self, finished: int, last_s: float) -> None:
+        All take part until it is asked who needs more, and then only those who do.
+        """
+        needed = self._missing(self._taking_part())
+        sound = [label for label in self._sound() if label in needed]
+        most = max((needed[label] for label in sound), default=0)
+        if most <= 0:
+            return None
+        together = min(most, max(0, SETTLED_ROUNDS - finished))
+        ahead = {label: max(together, needed[label]) for label in sound}
+        return self._elapsed_s() + sum(
+            number * self.tallies[label].next_round_s for label, number in ahead.items()
+        )
+
+    def _foretell(self, finished: int) -> None:
         """Say as soon as it can be known that the budget is too short."""
         if finished != FEWEST_ROUNDS:
             return
-        needed_s = self._needed_s(last_s)
+        needed_s = self._needed_s(finished)
         if needed_s is not None and needed_s > self._options.budget_s:
             wanted = f"--budget {self._options.budget_for(needed_s)}s"
             told = f"noisy: {wanted} would be needed to see differences of"
             self._progress.step("machine", 1, 1, f"{told} {units.share(self._options.visible)}")
 
-    def _say_what_is_missing(self, finished: int, last_s: float) -> None:
-        for label, round_s in self._behind.items() if finished > 1 else ():
+    def _say_what_is_missing(self, finished: int) -> None:
+        left = {label: s for label, s in self._behind.items() if self.tallies[label].launches}
+        for label, round_s in left.items() if finished > 1 else ():
             self.notes.append(
                 f"{label} had {units.count(len(self.tallies[label].launches), 'round')}: one "
                 f"takes {units.seconds(round_s)}, which {self._options.budget_named} does not allow"
             )
-        needed_s = self._needed_s(last_s) if self._sound() else None
+        needed_s = self._needed_s(finished) if self._sound() else None
         if needed_s is None or finished >= self._options.rounds:
             return
         ended = f"{self._options.budget_named} ended after {units.count(finished, 'round')}"
@@ -181,7 +192,10 @@ class Rounds:
         try:
             self._start_all(labels)
             started_s = (self._elapsed_s() - began_s) / len(labels)
-            for label in self._shuffled(list(self._workers)):
+            for label in self._opening_order():
+                if self._is_over(label):
+                    self._leave_unopened(label)
+                    continue
                 self.tallies[label].round_s = started_s
                 with self._failure_noted(label), self._counted(label):
                     self._open(number, label)
@@ -202,6 +216,33 @@ class Rounds:
         finally:
             for label in list(self._workers):
                 self._workers.pop(label).end()
+
+    def _opening_order(self) -> list[str]:
+        """Return who is opened when; where the time may end meanwhile, as they were named.
+
+        The baseline goes first then: without it others say nothing.
+        """
+        if self._options.ends_s is None:
+            return self._shuffled(list(self._workers))
+        named = [label for label in self.tallies if label in self._workers]
+        return sorted(named, key=lambda label: label != self._baseline)
+
+    def _is_over(self, label: str) -> bool:
+        """Return whether the time has ended before a subject is opened; the baseline always is."""
+        ends_s = self._options.ends_s
+        return ends_s is not None and label != self._baseline and self._elapsed_s() > ends_s
+
+    def _leave_unopened(self, label: str) -> None:
+        """Let a subject go for want of time; one that was never opened has a row that says so."""
+        self._workers.pop(label).end()
+        tally = self.tallies[label]
+        self._behind[label] = tally.round_s
+        if not tally.launches:
+            tally.status = "no time"
+            tally.failure = (
+                f"{self._options.budget_named} ended before it was opened; the same command goes "
+                "on with it"
+            )
 
     def _start_all(self, asked: list[str]) -> None:
         """Start all processes side by side; go on when none of them works any more."""

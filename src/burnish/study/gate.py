@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,8 +13,16 @@ from burnish.bench import machine
 from burnish.bench.across import compare_across, require_same_machine
 from burnish.bench.compare import FEWEST_ROUNDS, compare
 from burnish.bench.fingerprint import machine_key
-from burnish.bench.gate import FINER, GatedRow, GateOutcome, settled
+from burnish.bench.gate import (
+    FINER,
+    GatedRow,
+    GateOutcome,
+    deciding_rounds,
+    excluded,
+    settled,
+)
 from burnish.bench.measure import BenchReport, Comparison, MachineState, Measurement
+from burnish.bench.rounds import LONGEST_BUDGET_S
 from burnish.bench.run import bench
 from burnish.bench.subject import BenchOptions, BenchSubject
 from burnish.core import files, records, units
@@ -87,11 +96,24 @@ def require(asked: GateCommand, report: GateReport) -> None:
         )
     unseen = [row for row in report.rows if row.outcome is GateOutcome.UNSEEN]
     if unseen:
-        budget = f"{(asked.budget or _BUDGET_S) * 4:g}s"
         raise MissingCapabilityError(
-            f"{unseen[0].subject}: {unseen[0].said}",
-            hint=f"measure longer, or on a quieter machine: --budget {budget}",
+            f"{unseen[0].subject}: {unseen[0].said}", hint=_what_decides(asked, unseen)
         )
+
+
+def _what_decides(asked: GateCommand, unseen: Sequence[GateRow]) -> str:
+    """Return the budget that would probably have been enough, or what can be asked for instead."""
+    times = max(deciding_rounds(row.comparison, asked.max_slowdown) for row in unseen)
+    budget_s = math.ceil((asked.budget or _BUDGET_S) * times)
+    stored = not all(row.side_by_side for row in unseen)
+    longer = " (and make the baseline again, as long)" if stored else ""
+    if budget_s <= LONGEST_BUDGET_S:
+        return f"measure longer, or on a quieter machine: --budget {budget_s}s{longer}"
+    least = max((excluded(row.comparison) or 0.0 for row in unseen), default=0.0)
+    allowed = math.ceil(least * 100)
+    return (
+        f"use a quieter machine, or allow what can be seen on this one: --max-slowdown {allowed}%"
+    )
 
 
 def baseline_file(given: str, here: MachineState, model: str) -> Path:

@@ -58,7 +58,8 @@ class InTurn:
                 name: plan.kind(name) for name in needed(plan, self.kept) if refusal(plan, name)
             }
             if now:
-                self._measure(plan, now, [kind for group in later for kind in group.values()])
+                after = [kind for group in later for kind in group.values()]
+                left_out |= self._measure(plan, now, after)
             known = self.kept.known(plan.tasks)
             reasons = {name: why for name, why in left_out.items() if name not in known}
             found.append(measured(self.asked, plan, self.kept, reasons))
@@ -77,16 +78,26 @@ class InTurn:
             for name, cell in self.kept.known(plan.tasks).items():
                 self.clock.learn(plan.kind(name), process_s(cell, 0.0), another_s(cell, 0.0))
 
-    def _measure(self, plan: CellPlan, now: Mapping[str, Kind], later: Sequence[Kind]) -> None:
-        """Measure cells of one group, keep them at once, and learn what such cells take."""
+    def _measure(
+        self, plan: CellPlan, now: Mapping[str, Kind], later: Sequence[Kind]
+    ) -> dict[str, str]:
+        """Measure cells of one group, keep them at once, and learn what such cells take.
+
+        Returns why some were not measured: those that the time did not reach.
+        """
         clock, began_s = self.clock, self.clock.spent_s
         missing = len(set(now) & self._missing(plan))
         budget_s = clock.share_s([*now.values()], later)
         overall = Overall(self.progress, clock, missing)
         cells = fresh(self.asked, plan, [*now], budget_s, overall)
         self.kept.add(cells)
-        clock.done += missing
-        self._learn(cells, now, clock.spent_s - began_s, budget_s)
+        unreached = {
+            one.measurement.subject: one.reason for one in cells if one.status == "no time"
+        }
+        clock.done += missing - len(set(unreached) & self._missing(plan))
+        reached = [one for one in cells if one.measurement.subject not in unreached]
+        self._learn(reached, now, clock.spent_s - began_s, budget_s)
+        return unreached
 
     def _missing(self, plan: CellPlan) -> set[str]:
         """Return the cells that count as new when they are measured: the baseline may not."""

@@ -61,7 +61,8 @@ class KnownCells:
             return None
 
     def add(self, cells: Sequence[Finished]) -> None:
-        """Keep finished cells."""
+        """Keep finished cells; what there was no time for is not finished."""
+        cells = [cell for cell in cells if cell.status != "no time"]
         self._now |= {cell.task.key: cell for cell in cells}
         try:
             self._ledger.append(cells)

@@ -67,15 +67,13 @@ def ncu(subject: FedModel, engine: str, options: EngineOptions, *, folder: Path)
     and it leaves the card's caches and clocks as that inference finds them.
     """
     target = folder / "recorded.csv"
-    _watched(
-        [
-            require("ncu"), "--csv", "--page", "raw", "--metrics", ",".join(traffic.METRICS),
-            "--target-processes", "application-only", "--profile-from-start", "off",
-            "--cache-control", "none", "--clock-control", "none", "--log-file", str(target),
-        ],
-        request(subject, engine, options, folder=folder, repeats=Repeats(_WARMING, 1)),
-        log=target,
-    )  # fmt: skip
+    asked = request(subject, engine, options, folder=folder, repeats=Repeats(_WARMING, 1))
+    try:
+        _counted(asked, (*traffic.METRICS, *traffic.CACHE_METRICS), target)
+    except ModelError:
+        if not target.exists() or traffic.NO_METRIC not in target.read_text(errors="replace"):
+            raise
+        _counted(asked, traffic.METRICS, target)
     kernels = traffic.of_ncu(_written(target, "ncu").read_text(errors="replace"), runs=1)
     least, unknown = traffic.predicted(subject.graph)
     return MemoryTraffic(
@@ -86,7 +84,22 @@ def ncu(subject: FedModel, engine: str, options: EngineOptions, *, folder: Path)
         unknown,
         kernels,
         planned_bytes=_planned(subject),
+        cache_read_bytes=traffic.total(one.cache_read_bytes for one in kernels),
+        cache_written_bytes=traffic.total(one.cache_written_bytes for one in kernels),
     )
+
+
+def _counted(asked: Path, metrics: Sequence[str], target: Path) -> None:
+    """Let ncu write what it counts of an inference."""
+    _watched(
+        [
+            require("ncu"), "--csv", "--page", "raw", "--metrics", ",".join(metrics),
+            "--target-processes", "application-only", "--profile-from-start", "off",
+            "--cache-control", "none", "--clock-control", "none", "--log-file", str(target),
+        ],
+        asked,
+        log=target,
+    )  # fmt: skip
 
 
 def perf(

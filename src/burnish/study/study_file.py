@@ -50,6 +50,8 @@ class StudyFile:
     """Tokens that a call of a decoder writes; 0: a call is one step."""
     threads: tuple[int, ...] = ()
     rounds: int = 5
+    blocks: int | None = None
+    """The most blocks of each process; None: as many as a benchmark has."""
     budget_s: float | None = None
     optimized: bool = False
     """Whether what `burnish optimize` makes of each model has rows of its own."""
@@ -72,6 +74,7 @@ def read(path: Path, *, small: bool) -> StudyFile:
     known = {
         "title": str, "about": str, "engines": list, "precision": list, "batch": list,
         "sequence": list, "past-length": list, "threads": list, "rounds": int, "budget": str,
+        "blocks": int,
         "optimized": bool, "draw": list, "columns": list, "missing": dict, "models": list,
         "plans": list, "generate": list, "pruned": float,
     }  # fmt: skip
@@ -110,6 +113,7 @@ def _made(path: Path, given: Mapping[str, Any]) -> StudyFile:
         generate=tuple(given.get("generate", ())),
         threads=tuple(given.get("threads", ())),
         rounds=given.get("rounds", 5),
+        blocks=given.get("blocks"),
         budget_s=seconds(given["budget"]) if "budget" in given else None,
         optimized=given.get("optimized", False),
         pruned=given.get("pruned"),

@@ -100,6 +100,7 @@ def _bench(asked: StudyCommand, study: StudyFile, models: list[StoredModel]) -> 
         precision=element_types(study.precision) or None,
         threads=study.threads or None,
         rounds=study.rounds,
+        blocks=BenchCommand([]).blocks if study.blocks is None else study.blocks,
         budget=study.budget_s if asked.budget is None else asked.budget,
         ledger=asked.ledger,
         again=asked.again,

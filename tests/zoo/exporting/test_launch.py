@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from burnish.core.errors import BurnishError, MissingCapabilityError, ModelError
 from burnish.store import layout
 from burnish.store.stored import TorchSource
 from burnish.zoo.entry import NetworkOptions
-from burnish.zoo.exporting.launch import launch
+from burnish.zoo.exporting.launch import _environment, launch
 from burnish.zoo.exporting.request import Exporter, ExportRequest, FactorySource, ZooSource
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
@@ -144,3 +145,14 @@ def test_attention_is_spelled_out_where_dynamo_needs_it_and_that_is_said(tmp_pat
     source = layout.stored(tmp_path / "m.onnx").torch
     assert source is not None
     assert source.arguments["attention"] == "eager"
+
+
+def test_what_an_export_frees_is_kept_unless_the_user_says_how(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    request = ExportRequest(ZooSource("bert-tiny"), NetworkOptions())
+    for name in [name for name in os.environ if name.startswith("MALLOC_")]:
+        monkeypatch.delenv(name)
+    assert _environment(request)["MALLOC_MMAP_MAX_"] == "0"
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "1")
+    assert _environment(request) == {}

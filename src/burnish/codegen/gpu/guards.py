@@ -25,10 +25,15 @@ def bound_guards(guards: Iterable[Guard], bind: Bind) -> tuple[Guard, ...] | Non
     return tuple(result)
 
 
-def ranges(read: Read, shape: tuple[int, ...]) -> Iterator[Guard]:
-    """Yield the conditions that keep an index inside of its tensor, where nothing else does."""
+def ranges(
+    read: Read, shape: tuple[int, ...], known: Mapping[Axis, tuple[int, int]] | None = None
+) -> Iterator[Guard]:
+    """Yield the conditions that keep an index inside of its tensor, where nothing else does.
+
+    Of some axes it may be known that they do not run from their beginning to their end.
+    """
     for index, extent in zip(read.index, shape, strict=True):
-        low, high = bounds(index)
+        low, high = bounds(index, known)
         if (low < 0 or high >= extent) and not any(
             _holds(guard, index, extent) for guard in read.guards
         ):

@@ -6,9 +6,11 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, ProgramStart, power_of_two
+from burnish.codegen.gpu.carried import CARRIED, carried_by, carried_sum
 from burnish.codegen.gpu.fetching import added_ahead, constants_ahead
 from burnish.codegen.gpu.form import (
     Form,
@@ -24,7 +26,7 @@ from burnish.codegen.gpu.launch import WAITS, Launch, first_lines
 from burnish.codegen.gpu.library import BY_LIBRARY, by_library
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.parting import apart, needed
-from burnish.codegen.gpu.patches import patch_of, turning
+from burnish.codegen.gpu.patches import Turn, patch_of, turning
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.writer import KernelWriter, Value
 from burnish.core.errors import ModelError
@@ -218,16 +220,19 @@ def _written(
     steps = _programs(writer, shape, sizes, tiles)
     begun = len(writer.scopes[0].lines)  # nothing is loaded before here
     frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
-    with turning(writer, patch.turns) as turn:
+    window = carried_by(part.ops, anchor, places, patch) if CARRIED in settings else None
+    if window is not None:
+        writer.sums[window.op.output] = partial(carried_sum, writer, window)
+    with turning(writer, patch.turns, window.lead if window else 0) as turn:
         found = []
-        for bind in patch.places(steps, axes, turn):
+        for bind in patch.places(steps, axes, turn.index):
             for name in part.outputs:
                 index = _stored_index(writer.ops[name], anchor, places, whole)
                 bound = tuple(substitute(each, bind) for each in index)
                 found.append((name, writer.value(name, bound, frame), bound))
         # no load waits behind a store that might change what it reads
         for name, value, bound in found:
-            _store(writer, name, value, bound, frame)
+            _store(writer, name, value, bound, frame, turn)
     warps = settings.get("warps", 4)
     writer.scopes[0].lines[begun:begun] = _begun(writer, target, first_lines(programs, warps))
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
@@ -295,12 +300,14 @@ def _store(
     value: Value,
     index: tuple[Index, ...],
     frame: tuple[Axis, ...],
+    turn: Turn,
 ) -> None:
     kind = writer.types[tensor]
     order = writer.orders.get(tensor) or range(len(kind.shape))
     offset = flatten([index[d] for d in order], [kind.shape[d] for d in order])
     depends = axes_of(offset)
-    mask = writer.mask(depends, tuple(ranges(Read(tensor, index), kind.shape)), frame)
+    inside = [*turn.ready, *ranges(Read(tensor, index), kind.shape, turn.ranges)]
+    mask = writer.mask(depends, inside, frame)
     place = f"{writer.pointer(tensor)} + {writer.arithmetic(frame).index(offset)}"
     text = f"{value.text}.to(tl.int8)" if kind.dtype == "bool" else value.text
     dims = writer.dims(depends, frame)

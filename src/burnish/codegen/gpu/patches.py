@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product as every
 
 from burnish.codegen.gpu.blocks import AxisBlock
@@ -61,18 +61,33 @@ def patch_of(sliding: Sequence[Axis], settings: Mapping[str, int]) -> Patch:
     return Patch(phases, sliding[1], turns)
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One of the turns that a program takes."""
+
+    index: Index
+    ready: tuple[Guard, ...] = ()
+    """What holds where its outputs are complete."""
+    ranges: Mapping[Axis, tuple[int, int]] = field(default_factory=dict)
+    """What the axis of all turns is then."""
+
+
 @contextmanager
-def turning(writer: KernelWriter, turns: int) -> Iterator[Index]:
-    """Write a loop over turns, which gives its index; what one has read, the next one keeps."""
+def turning(writer: KernelWriter, turns: int, lead: int = 0) -> Iterator[Turn]:
+    """Write a loop over turns, which gives its index; what one has read, the next one keeps.
+
+    With a lead there are as many turns more before the first one: nothing is complete by then.
+    """
     if turns == 1:
-        yield number(0)
+        yield Turn(number(0))
         return
     name = writer.fresh("turn")
-    axis = Axis(name, turns)
+    axis = Axis(name, turns + lead)
     writer.blocks[axis] = AxisBlock(axis, name, 1)
-    with writer.loop(f"for {name} in range({turns}):", (axis,), turns):
-        yield at(axis)
-        _hand_on(writer, axis)
+    with writer.loop(f"for {name} in range({axis.extent}):", (axis,), axis.extent):
+        ready = Guard(at(axis), lead, axis.extent)
+        yield Turn(at(axis) - lead, (ready,) if lead else (), {axis: (lead, axis.extent - 1)})
+        _hand_on(writer, axis, always=lead > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +118,11 @@ class _Load:
         return own == theirs
 
 
-def _hand_on(writer: KernelWriter, turn: Axis) -> None:
-    """Rewrite the loop that is being written: what it loads, was loaded in the turn before."""
+def _hand_on(writer: KernelWriter, turn: Axis, *, always: bool) -> None:
+    """Rewrite the loop that is being written: what it loads, was loaded in the turn before.
+
+    Where nothing is handed on, loads stay where they are, unless they are always to run ahead.
+    """
     body, outer = writer.scopes[-1], writer.scopes[-2]
     loads = list(_loads(writer, body))
     next_of: dict[str, str] = {}
@@ -113,7 +131,7 @@ def _hand_on(writer: KernelWriter, turn: Axis) -> None:
         if found is not None:
             next_of[load.value.text] = found.value.text
             _spare(writer, load, body.trips - outer.trips)
-    if not next_of:
+    if not loads or not (next_of or always):
         return
     new = {load.value.text: f"{load.value.text}_ahead" for load in loads} | next_of
     first = {name: line for line in body.lines if (name := line.partition(" = ")[0]) in new}
@@ -125,13 +143,14 @@ def _hand_on(writer: KernelWriter, turn: Axis) -> None:
 
 def _ahead(line: str, turn: Axis) -> str:
     """Return the statement that loads for the next turn, if there is one, under another name."""
-    name, _, text = line.partition(" = tl.load(")
-    moved = re.sub(rf"\b{turn.name}\b", f"({turn.name} + 1)", text.removesuffix(")"))
+    name, _, rest = line.partition(" = tl.load(")
+    text, _, compared = rest.rpartition(")")  # what is true is stored as a number
+    moved = re.sub(rf"\b{turn.name}\b", f"({turn.name} + 1)", text)
     place, masked, rest = moved.partition(", mask=")
     condition, _, other = rest.rpartition(", other=")
     more = f"({turn.name} + 1 < {turn.extent})"
     condition = f"{condition} & {more}" if masked else more
-    return f"{name}_ahead = tl.load({place}, mask={condition}, other={other or '0'})"
+    return f"{name}_ahead = tl.load({place}, mask={condition}, other={other or '0'}){compared}"
 
 
 def _loads(writer: KernelWriter, body: Scope) -> Iterator[_Load]:

@@ -40,6 +40,10 @@ NESTED_S = 6e-6
 instead of 14 us)."""
 TURN_S = 1.0e-6
 """What one turn of a loop without products takes: its loads do not run ahead (1.0 to 1.5)."""
+AHEAD_S = 0.17e-6
+"""The same where they do (0.15 to 0.19)."""
+SCHEDULERS = 4
+"""Of a multiprocessor: each starts an instruction of one of its warps at a time."""
 WAIT_S = 0.7e-6
 """What a program waits for its first loads."""
 WHOLE_ROWS = 0.8
@@ -85,13 +89,16 @@ def price(
         return _library_price(written, written.launch.library, types, hw)
     tally, programs = written.tally, written.programs
     threads = 32 * written.launch.warps
-    per_thread = OWN_REGISTERS + (1.5 * tally.widest + 0.6 * tally.held) / threads
+    per_thread = OWN_REGISTERS + (1.5 * tally.widest + 0.6 * tally.held + tally.carried) / threads
     most = min(MOST_PER_THREAD, REGISTERS // threads)
     resident = int(REGISTERS // (threads * min(per_thread, most))) or 1
     shared = tally.looped_bytes * written.launch.stages
     resident = max(min(resident, int(hw.memory[0].capacity_bytes // max(shared, 1.0))), 1)
     rounds = math.ceil(programs / hw.compute_units)
     uneven = rounds * hw.compute_units / programs if rounds <= 4 * resident else 1.05
+    if tally.carried:
+        each = rounds * written.launch.warps / SCHEDULERS
+        uneven *= math.ceil(each) / each
     products = sum(
         flops / _product_rate(hw, dtype, precision) for dtype, flops in tally.product_flops.items()
     )
@@ -104,11 +111,15 @@ def price(
     waves = math.ceil(programs / (hw.compute_units * resident))
     chained = tally.steps * STEP_S + tally.waits * COMPUTED_S + tally.nested * NESTED_S
     chained += tally.waited * WAITED_S
-    turned = max(tally.turns - tally.steps - tally.waits, 0) * TURN_S
+    turned = max(tally.turns - tally.steps - tally.waits - tally.ahead, 0) * TURN_S
+    turned += tally.ahead * AHEAD_S
     latency_s = waves * (WAIT_S + chained + turned)
     launch_s = hw.launch_overhead_s + RAMP_S
     busy = max(product_s, lane_s, l2_s, memory_s, latency_s)
     busy += 0.3 * (product_s + lane_s + l2_s - max(product_s, lane_s, l2_s))
+    if tally.carried:
+        # a thread that has much to multiply has few others beside it: half of it waits for loads
+        busy = max(busy, max(lane_s, latency_s) + 0.5 * min(lane_s, latency_s))
     if written.form.whole and written.form.multiplies:
         busy = max(busy, WHOLE_ROWS * (product_s + lane_s + l2_s + memory_s))
     scalar = tally.unrolled.get("f32", 0) if precision == IEEE else 0

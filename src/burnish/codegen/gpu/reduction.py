@@ -42,6 +42,8 @@ def reduced(writer: KernelWriter, point: Point) -> Value:
         return Value(
             spelling.number(identity(op.combine, op.body.dtype), op.body.dtype), op.body.dtype
         )
+    if op.output in writer.sums:
+        return writer.sums[op.output](point)
     found = operands(writer, point)
     if found is not None:
         row = weighted(writer, point, found)
@@ -91,7 +93,7 @@ def _unrolled(writer: KernelWriter, point: Point) -> Value:
             values = dict(zip(op.reduced, map(number, place), strict=True))
             inside = Point(op, {**point.bind, **values}, point.frame)
             text = writer.expression(op.body, inside).text
-            writer.line(f"{total} = {text if first else _joined(writer, op, total, text)}")
+            writer.line(f"{total} = {text if first else joined(writer, op, total, text)}")
             writer.tally.work("add", writer.elements(dims), writer.scopes[-1].trips)
             first = False
         if _reduces_inside(writer, op):
@@ -133,7 +135,7 @@ def _along_new_axis(writer: KernelWriter, point: Point, terms: int) -> Value:
             lanes = f" + {writer.lanes(block)}" if block > 1 else ""
             writer.line(f"{name} = {writer.wide(step)} * {block}{lanes}")
             text = _masked(writer, inside, axis, writer.expression(op.body, inside))
-            writer.line(f"{total} = {_joined(writer, op, total, text)}")
+            writer.line(f"{total} = {joined(writer, op, total, text)}")
             writer.tally.work("add", writer.elements((*dims, axis)), writer.scopes[-1].trips)
         whole = Value(total, op.body.dtype, dims | {axis}, depends)
         return _folded(writer, inside, axis, whole, keep=free is not None, masked=False)
@@ -193,7 +195,8 @@ def _masked(writer: KernelWriter, point: Point, axis: Axis, body: Value) -> str:
     return f"tl.where({writer.arithmetic(point.frame).inside(axis)}, {body.text}, {start})"
 
 
-def _joined(writer: KernelWriter, op: TileOp, total: str, text: str) -> str:
+def joined(writer: KernelWriter, op: TileOp, total: str, text: str) -> str:
+    """Return one more term, combined with what there is."""
     if op.combine in _FOLD:
         return _FOLD[op.combine].format(total, text)
     function = "maximum" if op.combine == "max" else "minimum"

@@ -30,6 +30,10 @@ class Tally:
     """Elements of the largest block that is held at once."""
     held: int = 0
     """Elements of blocks that are computed side by side."""
+    carried: int = 0
+    """Elements of sums that are handed from one turn of a loop to the next, and of their taps."""
+    ahead: int = 0
+    """Turns of a loop without products whose loads run ahead."""
     steps: float = 0.0
     """Products of loaded blocks in a loop, whose loads run ahead; a long one counts as more."""
     waits: int = 0

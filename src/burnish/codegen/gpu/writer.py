@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -102,6 +102,7 @@ class KernelWriter:
         self.constants: frozenset[str] = frozenset()  # tensors that no kernel writes
         self.constant_loads, self.late_loads = list[tuple[str, Index]](), list[tuple[str, Index]]()
         self.starts: dict[Axis, ProgramStart] = {}
+        self.sums: dict[str, Callable[[Point], Value]] = {}  # of nests that have a way of their own
         self.tally = Tally()
         self.scopes = [Scope(set(), 1)]
         self.precision, self.approximate = precision, approximate

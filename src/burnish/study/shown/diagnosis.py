@@ -103,11 +103,12 @@ def traffic_lines(found: MemoryTraffic) -> Shown:
         f"Memory traffic of an inference: {units.size(found.read_bytes)} read{written}"
         f" ({who.get(found.source, found.source)}); {least}."
     )
+    yield from _at_the_cache(found)
     if found.kernels:
-        columns = ("kernel", "count", "read", "written", "bytes a second")
+        columns = ("kernel", "count", "read", "written", "of the cache", "bytes a second")
         rows = [
             (kernel_names.short(one.name), f"{one.count:.0f}", units.size(one.read_bytes),
-             units.size(one.written_bytes), _rate(one))
+             units.size(one.written_bytes), _of_the_cache(one), _rate(one))
             for one in found.kernels[:_KERNELS]
         ]  # fmt: skip
         yield table("What kernels move", columns, rows, numeric=columns[1:])
@@ -117,9 +118,34 @@ def _least(found: MemoryTraffic) -> str:
     if found.predicted_bytes is None:
         return "what it must move at least is not known"
     unknown = f", {units.count(found.unknown_nodes, 'node')} not known" * bool(found.unknown_nodes)
-    planned = found.planned_bytes
+    # what a plan is predicted to move is told beside what was counted at the same place
+    planned = None if found.cache_read_bytes is not None else found.planned_bytes
     plan = f", {units.size(planned)} predicted for its plan" if planned is not None else ""
     return f"{units.size(found.predicted_bytes)} if every node reads and writes once{unknown}{plan}"
+
+
+def _at_the_cache(found: MemoryTraffic) -> Iterator[str]:
+    """Yield what goes between multiprocessors and the cache that they share, if it was counted."""
+    if found.cache_read_bytes is None or found.cache_written_bytes is None:
+        return
+    both = found.cache_read_bytes + found.cache_written_bytes
+    planned = found.planned_bytes
+    beside = (
+        f"; {units.size(planned)} predicted for its plan, {planned / both:.2f} of what was counted"
+        if planned is not None and both
+        else ""
+    )
+    yield (
+        "Between multiprocessors and the second cache:"
+        f" {units.size(found.cache_read_bytes)} read, {units.size(found.cache_written_bytes)}"
+        f" written{beside}."
+    )
+
+
+def _of_the_cache(one: KernelTraffic) -> str:
+    if one.cache_read_bytes is None or one.cache_written_bytes is None:
+        return "–"
+    return units.size(one.cache_read_bytes + one.cache_written_bytes)
 
 
 def _rate(one: KernelTraffic) -> str:

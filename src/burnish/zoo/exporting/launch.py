@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +19,12 @@ from burnish.zoo.exporting.stages import ExportOutcome, Failure
 
 TIME_LIMIT_S = 600.0
 _CHILD = "burnish.zoo.exporting.child"
+_KEEPS_MEMORY: Mapping[str, str] = {
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
+    "MALLOC_TOP_PAD_": str(1 << 26),
+}
+"""Has glibc keep what is freed: each result of PyTorch's operators would be fresh pages else."""
 _DOING: Mapping[str, str] = {
     "start": "starting",
     "build": "building the module",
@@ -54,10 +61,12 @@ def _exported(order: Order, limits: ProcessLimits) -> ExportAnswer:
 
 
 def _environment(request: ExportRequest) -> dict[str, str]:
-    if request.options.precision != "bf16":
-        return {}
-    # oneDNN's bf16 kernels for AMX end the process on machines that name AMX but withhold it.
-    return {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}
+    chosen = any(name.startswith("MALLOC_") for name in os.environ)
+    found = {} if chosen else dict(_KEEPS_MEMORY)
+    if request.options.precision == "bf16":
+        # oneDNN's bf16 kernels for AMX end the process on machines that name AMX but withhold it
+        found["ONEDNN_MAX_CPU_ISA"] = "AVX512_CORE_BF16"
+    return found
 
 
 def _error(failure: Failure, request: ExportRequest) -> BurnishError:

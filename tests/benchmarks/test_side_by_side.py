@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+import side_by_side
+from side_by_side import Running, SideBySide, cpus_of, groups_of, measured, study_text, wide_of
+
+from burnish.bench.cells import Figures, LedgerRow
+from burnish.store import layout
+from burnish.study.study_file import StudyModel, read
+
+STUDY = """
+title = "Two \\"models\\""
+engines = ["torch-eager", "burnish-cuda"]
+rounds = 3
+batch = [1, 64]
+models = [
+    { zoo = "bert-base", precision = "fp16", shapes = [{ batch = 1, sequence = 8 }] },
+    { zoo = "vit-s32" }, { zoo = "swin-t" },
+]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    place = tmp_path / "study.toml"
+    place.write_text(STUDY)
+    return place
+
+
+def row(model: str, engine: str, bindings: dict[str, int], processes: int = 3) -> LedgerRow:
+    figures = Figures(processes=processes)
+    return LedgerRow(
+        1, "", "", "", "ok", "", model, "", engine, "f16", 1, bindings, "", "", False, figures
+    )  # type: ignore[call-arg]
+
+
+def test_every_size_of_every_model_is_a_group(file: Path) -> None:
+    names = [group.name for group in groups_of(read(file, small=False), file.parent / "none")]
+    assert names == [
+        "bert-base-batch1-sequence8", "vit-s32-batch1", "vit-s32-batch64", "swin-t-batch1",
+        "swin-t-batch64",
+    ]  # fmt: skip
+
+
+def test_the_study_of_a_group_asks_for_what_the_whole_one_asks(file: Path) -> None:
+    whole = read(file, small=False)
+    group = groups_of(whole, file.parent / "none")[0]
+    file.write_text(study_text(whole, group, small=True))
+    for small in (False, True):
+        own = read(file, small=small)
+        assert own.engines == whole.engines
+        assert own.rounds == 3
+        (model,) = own.models
+        assert (model.zoo, model.precision, model.name) == ("bert-base", "fp16", "bert-base")
+        assert [dict(sizes) for sizes in model.sizes] == [{"batch": 1, "sequence": 8}]
+
+
+def test_cells_with_too_few_processes_are_not_known() -> None:
+    rows = (
+        row("vit/dynamo", "a", {"batch": 1, "length": 7}),
+        row("vit/dynamo", "a", {"batch": 1, "length": 7}),
+        row("vit/dynamo", "b", {"batch": 1, "length": 7}, processes=2),
+        row("vit/dynamo", "c", {"batch": 64, "length": 7}),
+    )
+    assert measured(rows, {"batch": 1}) == 1
+    assert measured(rows, {"batch": 64}) == 1
+    assert measured(rows, {"batch": 8}) == 0
+
+
+class Planned(SideBySide):
+    """Notes what would be started."""
+
+    def _start(self, what: StudyModel | side_by_side.Group, cpus: list[int]) -> None:
+        self.running.append(Running(what, cpus, None))  # type: ignore[arg-type]
+
+
+def planned(file: Path, cpus: str, seconds: float = 500, wide: str = "none=0") -> Planned:
+    asked = argparse.Namespace(
+        output=file.parent / "out", ledger=file.parent / "none", seconds=seconds, cpus=cpus,
+        small=False, wide=wide_of(wide), least=100.0,
+    )  # fmt: skip
+    return Planned(asked, read(file, small=False))
+
+
+def test_processors_without_a_group_export_models(file: Path) -> None:
+    one = planned(file, "0-1")
+    assert one._begin()
+    assert [(each.what.name, each.cpus) for each in one.running] == [
+        ("bert-base", [0]),
+        ("vit-s32", [1]),
+    ]
+    assert not one._begin()
+
+
+def test_what_computes_much_is_exported_on_more_processors(file: Path) -> None:
+    one = planned(file, "0-6", wide="swin-t=4")
+    one._begin()
+    assert {each.what.name: len(each.cpus) for each in one.running} == {
+        "bert-base": 1, "vit-s32": 2, "swin-t": 4,
+    }  # fmt: skip
+
+
+def test_groups_go_before_further_exports(file: Path) -> None:
+    one = planned(file, "0-1")
+    one.exported.add("vit-s32")
+    one._begin()
+    assert [each.what.name for each in one.running] == ["vit-s32-batch1", "vit-s32-batch64"]
+
+
+def test_what_was_exported_before_is_not_exported_again(file: Path) -> None:
+    place = layout.place(file.parent / "out" / "models", "vit-s32", side_by_side.VARIANT)
+    place.parent.mkdir(parents=True)
+    place.touch()
+    assert planned(file, "0").exported == {"vit-s32"}
+
+
+def test_what_would_not_end_in_time_is_not_begun(file: Path) -> None:
+    one = planned(file, "0-1", seconds=60)
+    one.exported.add("vit-s32")
+    assert not one._begin()
+
+
+@pytest.mark.parametrize(("cpus", "waiting", "share_s"), [
+    ("0-3", 4, 440.0), ("0-3", 5, 220.0), ("0-3", 8, 220.0), ("0", 20, 100.0),
+])  # fmt: skip
+def test_the_time_is_shared_with_those_that_wait(
+    file: Path, cpus: str, waiting: int, share_s: float
+) -> None:
+    one = planned(file, cpus)
+    one.groups = one.groups[:1] * (waiting - 1)
+    assert one._share_s() == pytest.approx(share_s, abs=2)
+
+
+def test_processors_are_named_as_for_taskset() -> None:
+    assert cpus_of("0-2,7") == [0, 1, 2, 7]
