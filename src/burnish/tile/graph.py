@@ -35,6 +35,9 @@ class TensorType:
     dtype: str
     shape: tuple[int, ...]
 
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
+
     @property
     def size(self) -> int:
         """Return the number of elements."""
