@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from burnish.meaning.node import TypedArray
-from burnish.parity.truth import Noise, Truth
+from burnish.parity.noise import Noise
+from burnish.parity.truth import Truth
 
 
 def _noise(values: NDArray[np.float64], moved: NDArray[np.float64]) -> Noise:
