@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from burnish.closeness.apart import scale_of
-from burnish.closeness.tolerance import ROUNDING, SMALLEST
+from burnish.closeness.apart import numbers, scale_of
+from burnish.closeness.tolerance import ROUNDING, SMALLEST, is_float
+from burnish.core.array_types import name_of
 from burnish.core.arrays import Array, Arrays
 from burnish.core.budget import Budget
 from burnish.core.errors import BurnishError
@@ -222,6 +223,24 @@ class Roundings:
             if not self.truth.disturb_results(noise, self.feeds, self.tensors, step, budget):
                 break
         return noise
+
+
+def are_near(written: Arrays, candidate: Arrays, tolerances: Tolerances) -> bool:
+    """Return whether outputs are so near to a run that no more than single roundings are seen."""
+    return all(
+        _is_near(written[name], candidate[name], tolerances.effective(name_of(written[name]), name))
+        for name in written
+        if name in candidate and is_float(name_of(written[name]))
+    )
+
+
+def _is_near(written: Array, candidate: Array, kind: str) -> bool:
+    expected = numbers(written).astype(np.float64)
+    scale = scale_of(expected)
+    sizes = spread_of(expected, expected, scale)
+    errors = spread_of(_distances(numbers(candidate), expected), expected, scale)
+    unit = max(ROUNDING[kind], _SUMMED * min(ROUNDING[kind], _WIDE))
+    return errors.beyond(sizes.times(unit), sizes, _TOGETHER).ratio <= 1
 
 
 def near_a_run(
