@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -173,6 +173,11 @@ class Judging:
             for name, each in found.items()
         }
 
+    def meant(self, model: onnx.ModelProto) -> dict[str, Array]:
+        """Return what a model of the kind gives in real numbers."""
+        evaluator = Evaluator(ir.from_proto(self.written(model)))
+        return {name: each.value for name, each in evaluator.outputs(self.feeds(), Reals()).items()}
+
     def judged(self, outputs: Mapping[str, Array], patience: float = PATIENCE) -> JudgedSample:
         """Return how an engine fares that gives these outputs."""
         model = ir.from_proto(self.written(self.kind.model))
@@ -194,36 +199,73 @@ class Judging:
         return examiner.sample(ExaminedInputs("1", Feeds(self.feeds(), {}), outputs, None))
 
 
-def ways(kind: Kind, arithmetic: str) -> Iterator[tuple[str, JudgedSample]]:
-    """Yield how the right engine fares, and each that is wrong."""
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one engine fared."""
+
+    error: str
+    """What is wrong with it; empty: nothing."""
+    passed: bool
+    moved: float = 0.0
+    """How far the error moves outputs, in root mean squares of what roundings do to them."""
+
+    @property
+    def is_right(self) -> bool:
+        """Return whether it was judged as it is."""
+        return self.passed == (not self.error)
+
+
+def verdicts(kind: Kind, arithmetic: str, names: Collection[str] = ()) -> Iterator[Verdict]:
+    """Yield how the right engine fares, then each that is wrong, or those that are named."""
     judging = Judging(kind, arithmetic)
-    yield "right", judging.judged(judging.computed(kind.model))
+    right = judging.computed(kind.model)
+    yield Verdict("", judging.judged(right).passed)
     if arithmetic == "tf32":
-        yield "right, cut", judging.judged(judging.computed(kind.model, cut=True))
-    for name in kind.plants:
-        yield name, judging.judged(judging.computed(kind.planted(name)))
+        cut = judging.computed(kind.model, cut=True)
+        yield Verdict("", judging.judged(cut).passed)
+    truth = judging.meant(kind.model)
+    own = _far(right, truth)
+    for name in names or kind.plants:
+        planted = kind.planted(name)
+        found = judging.judged(judging.computed(planted))
+        moved = _far(judging.meant(planted), truth)
+        yield Verdict(name, found.passed, moved / own if own else np.inf)
+
+
+def _far(outputs: Mapping[str, Array], truth: Mapping[str, Array]) -> float:
+    return max(
+        float(np.sqrt(np.mean(np.square(outputs[name].astype(np.float64) - truth[name]))))
+        for name in truth
+    )
 
 
 def command_line() -> int:
-    """Print who passed, by kind of model, type and error."""
+    """Print how many errors were found, by error and type; return 1 if a right engine was not."""
     parser = argparse.ArgumentParser(prog="python -m tests.torture.rates", description=__doc__)
-    parser.add_argument("--only", nargs="*", default=TYPES)
+    parser.add_argument("--only", nargs="*", default=TYPES, help="types of arithmetic")
     asked = parser.parse_args()
-    for make in KINDS:
-        kind = make()
-        for arithmetic in asked.only:
-            found = dict(ways(kind, arithmetic))
-            told = ", ".join(
-                f"{name}: {'ok' if (sample.passed == name.startswith('right')) else '**WRONG**'}"
-                f" {_far(sample):.1e}"
-                for name, sample in found.items()
-            )
-            print(f"{kind.name:<12} {arithmetic:<12} {told}", flush=True)
-    return 0
+    found = {
+        (kind.name, arithmetic): list(verdicts(kind, arithmetic))
+        for kind in (make() for make in KINDS)
+        for arithmetic in asked.only
+    }
+    errors = dict.fromkeys(each.error for every in found.values() for each in every)
+    for error in errors:
+        print(f"| {error or 'none'} | " + " | ".join(_cell(found, error, t) for t in asked.only))
+    missed = [
+        f"{kind}, {arithmetic}: {each.error or 'nothing wrong'}, moved {each.moved:.1f} times"
+        for (kind, arithmetic), every in found.items()
+        for each in every
+        if not each.is_right
+    ]
+    print("\n".join(missed))
+    return int(any(not each.error and not each.is_right for v in found.values() for each in v))
 
 
-def _far(sample: JudgedSample) -> float:
-    return max((diff.max_rel for diff in sample.diffs), default=0.0)
+def _cell(found: Mapping[tuple[str, str], Sequence[Verdict]], error: str, arithmetic: str) -> str:
+    asked = [e for (_, t), every in found.items() if t == arithmetic for e in every
+             if e.error == error]  # fmt: skip
+    return f"{sum(each.is_right for each in asked)} of {len(asked)}"
 
 
 if __name__ == "__main__":
