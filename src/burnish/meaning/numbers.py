@@ -257,7 +257,32 @@ class Noisy(Reals):
                 self._shortened(side) if not self._stores or side.dtype in _NARROW else side
                 for side in (left, right)
             )
-        return super().product(left, right, dtype)
+        found = super().product(left, right, dtype)
+        if dtype not in UNIT_ROUNDOFF or self._constants_only or not found.size:
+            return found
+        rows, columns = (np.square(self.opened(side)) for side in (left, right))
+        lengths = np.sqrt(rows.sum(axis=-1)), np.sqrt(columns.sum(axis=-2))
+        terms = lengths[0][..., :, None] * lengths[1][..., None, :]
+        return self._summed_up(found, terms, dtype, whole=_are_whole(left) and _are_whole(right))
+
+    def reduced(self, combine: str, value: Value, axes: tuple[int, ...], dtype: str) -> Value:
+        """Return the elements combined; sums are off by roundings of what was added up."""
+        found = super().reduced(combine, value, axes, dtype)
+        if combine != "sum" or dtype not in UNIT_ROUNDOFF or self._constants_only or not found.size:
+            return found
+        return self._summed_up(found, np.abs(value).sum(axis=axes), dtype, whole=_are_whole(value))
+
+    def _summed_up(self, total: Value, terms: Value, dtype: str, *, whole: bool) -> Value:
+        """Return sums, each off by a rounding of its terms' sizes: these may cancel each other.
+
+        They are added up in f32 where they have fewer bits. Of whole numbers nothing is lost.
+        """
+        unit = min(UNIT_ROUNDOFF[dtype], UNIT_ROUNDOFF["f32"])
+        with np.errstate(invalid="ignore", over="ignore"):
+            off = terms * (self._noise_of(total) * unit)
+            if whole:
+                off = np.where(terms * unit < 1, 0.0, off)
+            return total + off
 
     def within(self, value: Value, dtype: str) -> Value:
         """Return what an operator reads whose steps are not seen, off as these would be.
@@ -318,6 +343,11 @@ class Noisy(Reals):
         bits = np.ascontiguousarray(value).reshape(-1).view(np.uint64)
         mixed = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
         return self._pool[(mixed >> np.uint64(64 - _POOL_BITS)).astype(np.intp)]
+
+
+def _are_whole(value: Value) -> bool:
+    """Return whether all elements are whole numbers."""
+    return bool((np.rint(value) == value).all())
 
 
 _POOL_BITS = 16
