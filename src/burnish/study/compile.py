@@ -15,6 +15,7 @@ from burnish.codegen import bundle_times
 from burnish.codegen.backend import Backend, open_backend
 from burnish.codegen.bundle import bundle
 from burnish.codegen.environment import about, default_threads, tuning_cache
+from burnish.codegen.fitting import kept_unfit
 from burnish.codegen.pipeline import PlanOptions, plan, plan_up_to, prepare, without_products
 from burnish.codegen.place import BuiltPlan, PreparedModel
 from burnish.codegen.schedule import Predicted, Scheduler
@@ -224,8 +225,7 @@ class _Work:
     def tell_choices(self, built: tuple[BuiltPlan, ...]) -> None:
         """Note kernels that have no better blocks, and choices that nothing was timed for here."""
         texts = {name: text for each in built for name, text in each.kernels.items()}
-        for name, reason in self.backend.unfit(texts).items():
-            self.notes.append(f"{name}: {reason}, and no other blocks were better")
+        self.notes += kept_unfit(self.backend, texts)
         if self._recalled is None:
             return
         taken = units.count(self._recalled.taken, "group")
