@@ -267,7 +267,7 @@ class MeasuringProcess(Closing):
             self._loading.clear()
             return
         kinds = {
-            name: TensorMessage(kind.dtype, kind.shape, task.layouts.get(name))
+            name: TensorMessage(kind.dtype, kind.shape, task.layouts.get(name), kind.strides)
             for name, kind in task.graph.tensors.items()
         }
         self._place = PlaceTensors(
