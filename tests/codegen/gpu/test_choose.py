@@ -206,20 +206,6 @@ def test_a_library_is_asked_for_long_sums_that_fill_half_a_card() -> None:
     assert asked(2304, 768)
 
 
-def test_large_blocks_of_long_sums_are_formed_in_parts_too() -> None:
-    text = """(float16[ROWS,TERMS] x, float16[TERMS,512] w) => (float16[ROWS,512] y)
-        { y = MatMul(x, w) }"""
-
-    def parts(rows: int, terms: int) -> list[int]:
-        found = settings_of(text.replace("ROWS", str(rows)).replace("TERMS", str(terms)))
-        return [each["split"] for each in found if each.get("split", 1) > 1 and each["m"] == 128]
-
-    assert parts(784, 9216) == [4]  # 28 blocks, and a card has at least so many programs' room
-    assert parts(784, 3072) == []
-    assert parts(64, 9216) == []
-    assert parts(8192, 9216) == []
-
-
 def test_products_of_few_rows_are_offered_long_steps_and_uneven_ones_short_steps() -> None:
     text = """(float16[ROWS,TERMS] x, float16[TERMS,256] w) => (float16[ROWS,256] y)
         { y = MatMul(x, w) }"""
