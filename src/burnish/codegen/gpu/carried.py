@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product as every
 
 from burnish.codegen.gpu import spelling
@@ -52,9 +53,16 @@ class CarriedWindow:
         return self.taps.extent - 1
 
 
-def carried_by(
-    ops: Sequence[TileOp], anchor: TileOp, places: Places, patch: Patch
-) -> CarriedWindow | None:
+def carry(writer: KernelWriter, places: Places, patch: Patch) -> int:
+    """Let a writer carry sums on, where it can; return the turns before the first is complete."""
+    window = _carried_by(tuple(writer.ops.values()), places, patch)
+    if window is None:
+        return 0
+    writer.sums[window.op.output] = partial(_carried_sum, writer, window)
+    return window.lead
+
+
+def _carried_by(ops: Sequence[TileOp], places: Places, patch: Patch) -> CarriedWindow | None:
     """Return the nest whose sums a walking program can carry on; None: there is none.
 
     It is the only one whose windows slide that way, and is read in the row that the anchor
@@ -96,7 +104,7 @@ def _taps(op: TileOp, axis: Axis) -> set[Axis]:
     return found
 
 
-def carried_sum(writer: KernelWriter, window: CarriedWindow, point: Point) -> Value:
+def _carried_sum(writer: KernelWriter, window: CarriedWindow, point: Point) -> Value:
     """Write a turn's part of every sum that it belongs to; return the one that is complete."""
     op, count = point.op, window.taps.extent
     assert op.combine is not None

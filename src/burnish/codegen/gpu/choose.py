@@ -69,6 +69,8 @@ LIBRARY_BLOCK: Settings = {"m": 128, "n": 128, "k": 64, "warps": 8, "stages": 3}
 """Of the kernel that does without a library, where there is none."""
 LIBRARY_TERMS = 256
 """Terms of a product for which a library is asked; shorter ones wait for memory anyway."""
+HALF = 64
+"""Blocks of a product with many terms for which it is asked: half of a card has one."""
 
 NARROW = 32
 """Columns of a product up to which a block has more rows."""
@@ -76,8 +78,6 @@ HOPELESS = 2.0
 """Times its nests' own seconds that a group may take before no other blocks are tried; the best of
 those that were is taken, if it is below that."""
 MOST_SPLIT = 200
-LONG_SUM = 4096
-"""Terms from which on large blocks are formed in parts, too: they load less for each product."""
 WHOLE_TERMS = 256
 """Terms that one block may have when products follow each other."""
 LONG_ROW = 512
@@ -224,7 +224,9 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         if (
             target.own_functions
             and len(group.ops) == 1
-            and _fills(shape, group.ops, LIBRARY_TERMS, FEW)
+            and (
+                _fills(shape, group.ops, LIBRARY_TERMS, FEW) or _fills(shape, group.ops, DEEP, HALF)
+            )
         ):
             yield {**LIBRARY_BLOCK, BY_LIBRARY: 1}
         yield from _products(shape, group.ops, scalar=scalar)
@@ -369,21 +371,16 @@ def _split(group: Group, target: GpuTarget) -> Iterator[Settings]:
     rows, columns, batch = shape.counts
     terms = product.terms
     tallest = 64 if rows > LEAST else LEAST
-    large = min(rows, columns) >= 128 and terms >= LONG_SUM
-    for m, n in (*([(128, 128)] if large else []), (tallest, 64), (tallest, 32)):
+    for m, n in ((tallest, 64), (tallest, 32)):
         if n >= 4 * max(columns, 16):
             continue
         programs = -(-rows // m) * -(-columns // n) * batch
         first = product.reduced[0].extent
-        most = MOST_SPLIT if m * n <= 64 * 64 else 4 * FEW // 3
         fits = [
             parts for parts in range(2, 17)
-            if first % parts == 0 and terms // parts >= LEAST_TERMS and programs * parts <= most
+            if first % parts == 0 and terms // parts >= LEAST_TERMS
+            and programs * parts <= MOST_SPLIT
         ]  # fmt: skip
-        if programs >= FEW or not fits:
-            continue
-        if m * n > 64 * 64:
-            yield {"m": m, "n": n, "k": 64, "warps": 8, "stages": 3, "split": max(fits)}
-            continue
-        for k in (64, 128) if terms // max(fits) >= 4 * LEAST_TERMS else (64,):
-            yield {"m": m, "n": n, "k": k, "warps": 4, "stages": 4, "split": max(fits)}
+        if programs < FEW and fits:
+            for k in (64, 128) if terms // max(fits) >= 4 * LEAST_TERMS else (64,):
+                yield {"m": m, "n": n, "k": k, "warps": 4, "stages": 4, "split": max(fits)}

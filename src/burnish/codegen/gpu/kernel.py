@@ -6,11 +6,10 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, ProgramStart, power_of_two
-from burnish.codegen.gpu.carried import CARRIED, carried_by, carried_sum
+from burnish.codegen.gpu.carried import CARRIED, carry
 from burnish.codegen.gpu.fetching import added_ahead, constants_ahead
 from burnish.codegen.gpu.form import (
     Form,
@@ -26,7 +25,7 @@ from burnish.codegen.gpu.launch import WAITS, Launch, first_lines
 from burnish.codegen.gpu.library import BY_LIBRARY, by_library
 from burnish.codegen.gpu.operands import LEAST, contracts
 from burnish.codegen.gpu.parting import apart, needed
-from burnish.codegen.gpu.patches import Turn, patch_of, turning
+from burnish.codegen.gpu.patches import WalkTurn, patch_of, turning
 from burnish.codegen.gpu.tally import Tally
 from burnish.codegen.gpu.writer import KernelWriter, Value
 from burnish.core.errors import ModelError
@@ -212,20 +211,17 @@ def _written(
     writer = KernelWriter(
         part.ops, types, target.orders, settings.get("k", 32), target.precision,
     )  # fmt: skip
-    halves = all(types[name].dtype in spelling.HALVES for name in part.outputs)
     writer.own_functions, writer.rounds_late = target.own_functions, target.rounds_late
-    writer.halves = target.own_functions and halves
-    writer.constants = constants
+    halves = [types[name].dtype in spelling.HALVES for name in part.outputs]
+    writer.halves, writer.constants = target.own_functions and all(halves), constants
     rows, columns, batch = shape.counts
     tiles = -(-rows // sizes[0]), -(-columns // sizes[1])
     programs = tiles[0] * tiles[1] * batch
     steps = _programs(writer, shape, sizes, tiles)
     begun = len(writer.scopes[0].lines)  # nothing is loaded before here
     frame = tuple(axis for axis in _frame(writer) if writer.blocks[axis].size > 1)
-    window = carried_by(part.ops, anchor, places, patch) if CARRIED in settings else None
-    if window is not None:
-        writer.sums[window.op.output] = partial(carried_sum, writer, window)
-    with turning(writer, patch.turns, window.lead if window else 0) as turn:
+    lead = carry(writer, places, patch) if CARRIED in settings else 0
+    with turning(writer, patch.turns, lead) as turn:
         found = []
         for bind in patch.places(steps, axes, turn.index):
             for name in part.outputs:
@@ -235,8 +231,8 @@ def _written(
         # no load waits behind a store that might change what it reads
         for name, value, bound in found:
             _store(writer, name, value, bound, frame, turn)
-    warps = settings.get("warps", 4)
-    writer.scopes[0].lines[begun:begun] = _begun(writer, target, first_lines(programs, warps))
+    first = first_lines(programs, settings.get("warps", 4))
+    writer.scopes[0].lines[begun:begun] = _begun(writer, target, first)
     launch = _launch(writer, part, settings, (shape, *sizes), programs, types)
     return Written(launch, writer.tally, programs, shape)
 
@@ -302,7 +298,7 @@ def _store(
     value: Value,
     index: tuple[Index, ...],
     frame: tuple[Axis, ...],
-    turn: Turn,
+    turn: WalkTurn,
 ) -> None:
     kind = writer.types[tensor]
     order = writer.orders.get(tensor) or range(len(kind.shape))

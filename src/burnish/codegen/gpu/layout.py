@@ -50,6 +50,10 @@ def _spread(graph: TileGraph, outside: set[str]) -> dict[str, Order]:
             channels = axes_of(op.reads[1].index[0])
             ranks = [(axis in channels, dim) for dim, axis in enumerate(op.spatial)]
             orders[op.output] = tuple(dim for _, dim in sorted(ranks))
+        elif _is_transposed(graph, op) and op.output not in outside:
+            channels = axes_of(op.reads[1].index[1])
+            ranks = [(axis in channels, dim) for dim, axis in enumerate(op.spatial)]
+            orders[op.output] = tuple(dim for _, dim in sorted(ranks))
     changed = bool(orders)
     while changed:
         before = len(orders)
@@ -183,6 +187,20 @@ def _is_convolution(graph: TileGraph, op: TileOp) -> bool:
     return len(graph.tensors[weight.tensor].shape) + channels - 1 == len(op.spatial)
 
 
+def _is_transposed(graph: TileGraph, op: TileOp) -> bool:
+    """Say whether a nest is a transposed convolution: each tap gives an output of its own."""
+    if not is_contraction(op) or len(op.reads) < 2:
+        return False
+    first, *rest = op.reads[1].index
+    inner, own = set(op.reduced), set(op.spatial)
+    return (
+        op.reads[1].tensor in graph.constants
+        and len(rest) > 1
+        and axes_of(first) == inner
+        and all(len(axes_of(each)) == 1 and axes_of(each) <= own for each in rest)
+    )
+
+
 def _has_taps(graph: TileGraph, op: TileOp) -> bool:
     """Say whether a nest multiplies with weights that have taps: what is left of a sum.
 
@@ -203,7 +221,7 @@ def _weights(graph: TileGraph) -> set[str]:
     return {
         op.reads[1].tensor
         for op in graph.ops
-        if _has_taps(graph, op)
+        if _has_taps(graph, op) or _is_transposed(graph, op)
         if len(readers[op.reads[1].tensor]) == 1
         and op.reads[1].tensor not in (*graph.inputs, *graph.outputs)
     }

@@ -62,7 +62,7 @@ def patch_of(sliding: Sequence[Axis], settings: Mapping[str, int]) -> Patch:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class WalkTurn:
     """One of the turns that a program takes."""
 
     index: Index
@@ -73,20 +73,20 @@ class Turn:
 
 
 @contextmanager
-def turning(writer: KernelWriter, turns: int, lead: int = 0) -> Iterator[Turn]:
+def turning(writer: KernelWriter, turns: int, lead: int = 0) -> Iterator[WalkTurn]:
     """Write a loop over turns, which gives its index; what one has read, the next one keeps.
 
     With a lead there are as many turns more before the first one: nothing is complete by then.
     """
     if turns == 1:
-        yield Turn(number(0))
+        yield WalkTurn(number(0))
         return
     name = writer.fresh("turn")
     axis = Axis(name, turns + lead)
     writer.blocks[axis] = AxisBlock(axis, name, 1)
     with writer.loop(f"for {name} in range({axis.extent}):", (axis,), axis.extent):
         ready = Guard(at(axis), lead, axis.extent)
-        yield Turn(at(axis) - lead, (ready,) if lead else (), {axis: (lead, axis.extent - 1)})
+        yield WalkTurn(at(axis) - lead, (ready,) if lead else (), {axis: (lead, axis.extent - 1)})
         _hand_on(writer, axis, always=lead > 0)
 
 

@@ -94,11 +94,7 @@ def price(
     resident = int(REGISTERS // (threads * min(per_thread, most))) or 1
     shared = tally.looped_bytes * written.launch.stages
     resident = max(min(resident, int(hw.memory[0].capacity_bytes // max(shared, 1.0))), 1)
-    rounds = math.ceil(programs / hw.compute_units)
-    uneven = rounds * hw.compute_units / programs if rounds <= 4 * resident else 1.05
-    if tally.carried:
-        each = rounds * written.launch.warps / SCHEDULERS
-        uneven *= math.ceil(each) / each
+    uneven = _uneven(written, hw, resident)
     products = sum(
         flops / _product_rate(hw, dtype, precision) for dtype, flops in tally.product_flops.items()
     )
@@ -115,19 +111,44 @@ def price(
     turned += tally.ahead * AHEAD_S
     latency_s = waves * (WAIT_S + chained + turned)
     launch_s = hw.launch_overhead_s + RAMP_S
-    busy = max(product_s, lane_s, l2_s, memory_s, latency_s)
-    busy += 0.3 * (product_s + lane_s + l2_s - max(product_s, lane_s, l2_s))
-    if tally.carried:
-        # a thread that has much to multiply has few others beside it: half of it waits for loads
-        busy = max(busy, max(lane_s, latency_s) + 0.5 * min(lane_s, latency_s))
-    if written.form.whole and written.form.multiplies:
-        busy = max(busy, WHOLE_ROWS * (product_s + lane_s + l2_s + memory_s))
+    busy = _busy(written, product_s, lane_s, l2_s, memory_s, latency_s)
     scalar = tally.unrolled.get("f32", 0) if precision == IEEE else 0
     spills = per_thread > most or scalar > MOST_UNROLLED * threads
     return Price(
         busy + launch_s, product_s, lane_s, l2_s, memory_s, latency_s, launch_s,
         spills, moved,
     )  # fmt: skip
+
+
+def _uneven(written: Written, hw: HardwareSpec, resident: int) -> float:
+    """Return how much longer the busiest multiprocessor works than all do on average."""
+    rounds = math.ceil(written.programs / hw.compute_units)
+    uneven = 1.05
+    if rounds <= 4 * resident:
+        uneven = rounds * hw.compute_units / written.programs
+    if written.tally.carried:
+        warps = rounds * written.launch.warps / SCHEDULERS
+        uneven *= math.ceil(warps) / warps
+    return uneven
+
+
+def _busy(
+    written: Written,
+    product_s: float,
+    lane_s: float,
+    l2_s: float,
+    memory_s: float,
+    latency_s: float,
+) -> float:
+    """Return what a launch takes of which parts hide behind each other, its start left out."""
+    busy = max(product_s, lane_s, l2_s, memory_s, latency_s)
+    busy += 0.3 * (product_s + lane_s + l2_s - max(product_s, lane_s, l2_s))
+    if written.tally.carried:
+        # a thread that has much to multiply has few others beside it: half of it waits for loads
+        busy = max(busy, max(lane_s, latency_s) + 0.5 * min(lane_s, latency_s))
+    if written.form.whole and written.form.multiplies:
+        busy = max(busy, WHOLE_ROWS * (product_s + lane_s + l2_s + memory_s))
+    return busy
 
 
 def _library_price(
