@@ -290,8 +290,8 @@ def _named(what: StudyModel | Group) -> str:
     return what.name if isinstance(what, Group) else f"export-{what.name}"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run what the command line asks for."""
+def options() -> argparse.ArgumentParser:
+    """Return what the command line may have."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("study", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)
@@ -309,7 +309,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--wide", type=wide_of, default={}, help="processors for exports that compute much: a=4,b=2"
     )
-    asked = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run what the command line asks for."""
+    asked = options().parse_args(arguments)
     SideBySide(asked, read(asked.study, small=asked.small)).run()
 
 
