@@ -163,7 +163,7 @@ def test_the_script_for_a_lent_card_asks_for_what_there_is(
 ) -> None:
     repository = Path(__file__).parents[2]
     text = (repository / "benchmarks" / "h200_study.sh").read_text()
-    command = text[text.index("python3 benchmarks/side_by_side.py") : text.index(">> ")]
+    command = text.rpartition("python3 benchmarks/side_by_side.py")[2].partition(">>")[0]
     words = [word for word in command.replace("\\\n", " ").split() if word.startswith("--")]
     known = {name for each in options()._actions for name in each.option_strings}
     assert {"--ledger", "--seconds", "--cpus", "--wide", "--whole", "--least"} <= set(words)
