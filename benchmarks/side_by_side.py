@@ -111,6 +111,9 @@ class SideBySide:
             self._say(f"{_named(one.what)} was ended")
             os.killpg(one.process.pid, signal.SIGKILL)
             one.process.wait()
+        if self.groups:
+            waiting = ", ".join(one.name for one in self.groups)
+            self._say(f"not begun, for want of time or of an export: {waiting}")
 
     def _begin(self) -> bool:
         """Begin what can be begun; groups go before exports, which only feed them."""
@@ -207,9 +210,6 @@ class SideBySide:
             self._say(f"{_named(one.what)} ended with {code} after {took:.0f} s")
             if isinstance(one.what, StudyModel):
                 (self.failed if code else self.exported).add(one.what.name)
-                if code:
-                    lost = one.what.name
-                    self.groups = [each for each in self.groups if each.model.name != lost]
 
     def _place(self, model: StudyModel) -> Path:
         return layout.place(

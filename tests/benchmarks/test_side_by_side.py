@@ -126,10 +126,14 @@ def test_what_was_exported_before_is_not_exported_again(file: Path) -> None:
     assert planned(file, "0").exported == {"vit-s32"}
 
 
-def test_what_would_not_end_in_time_is_not_begun(file: Path) -> None:
+def test_what_would_not_end_in_time_is_not_begun_and_told(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     one = planned(file, "0-1", seconds=60)
     one.exported.add("vit-s32")
     assert not one._begin()
+    one.run()
+    assert "not begun, for want of time or of an export: bert-base" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("cpus", "waiting", "share_s"), [
