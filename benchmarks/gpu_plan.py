@@ -123,7 +123,7 @@ def target_of(orders: Any) -> Any:  # noqa: ANN401  (imported only when it is ne
     """Return what kernels are written for."""
     from burnish.codegen.gpu.kernel import GpuTarget
 
-    return GpuTarget(orders=orders, approximate=True, early=True)
+    return GpuTarget(orders=orders, own_functions=True, rounds_late=True, early=True)
 
 
 def told_of(file: str, case: Case) -> dict[str, Any]:

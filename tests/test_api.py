@@ -78,6 +78,13 @@ def test_what_is_no_model_is_refused_with_what_is_one() -> None:
         ({"shape": {"n": 2.5}}, "shape={'n': 2.5} is no shape"),
         ({"threads": 0}, "threads=0 is not a whole number from 1 on"),
         ({"threads": [1, "2"]}, "threads=[1, '2'] is not a whole number from 1 on"),
+        ({"cuda_graph": "no"}, "cuda_graph='no' is not True or False"),
+        ({"rounds": 0}, "rounds=0 is not a whole number from 1 on"),
+        ({"seed": True}, "seed=True is not a whole number"),
+        ({"engine": 3}, "engine=3 is not a text"),
+        ({"data": {}}, "data={} is not a path"),
+        ({"padding": "top"}, "padding='top' is not 'right' or 'left' or 'none'"),
+        ({"engine": None}, "engine is None"),
     ],
 )
 def test_values_that_are_none_are_refused(
@@ -87,6 +94,43 @@ def test_values_that_are_none_are_refused(
         burnish.bench(path, **given)
     assert refused.value.problem == problem
     assert refused.value.hint.startswith("give ")
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"tune": "no"}, "tune='no' is not True or False"),
+        ({"atol": -1}, "atol=-1 is not a number from 0 on"),
+        ({"rtol": "1e-3"}, "rtol='1e-3' is not a number from 0 on"),
+        ({"atol": float("nan")}, "atol=nan is not a number from 0 on"),
+        ({"tolerance": 16}, "tolerance=16 is not a text"),
+        ({"up_to": ["n"]}, "up_to=['n'] is not a text"),
+        ({"bundle": 3}, "bundle=3 is not a path"),
+        ({"output": None}, "output is None"),
+        ({"device_memory": "2GiB"}, "device_memory='2GiB' is no size"),
+    ],
+)
+def test_nothing_is_compiled_by_values_that_are_none(
+    path: Path, tmp_path: Path, given: dict[str, object], problem: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        burnish.compile(path, **{"output": tmp_path / "folder", **given})
+    assert refused.value.problem == problem
+    assert not (tmp_path / "folder").exists()
+
+
+def test_what_has_a_none_for_a_choice_takes_it(path: Path) -> None:
+    assert burnish.verify(path, **{**QUICK, "budget": None, "atol": None}).passed
+
+
+@pytest.mark.parametrize("given", [{"folder": None}, {"folder": "f", "signed_by": 3}])
+def test_what_is_no_path_is_not_loaded(given: dict[str, object], tmp_path: Path) -> None:
+    folder = given.pop("folder")
+    if folder is not None:
+        (tmp_path / "plan.json").write_text("{}")
+        folder = tmp_path
+    with pytest.raises(UsageError, match="is a path, not"):
+        burnish.load(folder, **given)  # type: ignore[arg-type]
 
 
 def test_what_is_no_record_cannot_be_shown() -> None:

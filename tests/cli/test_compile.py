@@ -216,6 +216,22 @@ def test_precisions_without_kernels_are_refused(
     assert not (tmp_path / "c").exists()
 
 
+def test_a_model_of_16_bits_is_not_sent_to_precisions_that_refuse_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "g (float16[n, 4] x) => (float16[n, 4] y) { y = MatMul(x, w) }"
+    proto = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 17]> {text}')
+    held = onnx.numpy_helper.from_array(np.eye(4, dtype=np.float16), "w")
+    proto.graph.initializer.append(held)
+    onnx.save(proto, path := tmp_path / "half.onnx")
+    asked = ["--shape", "n=3", "-p", "fp16"]
+    assert run(["compile", str(path), "-o", str(tmp_path / "c"), *asked]) == 2
+    told = capsys.readouterr().err
+    assert "leave -p away" in told
+    assert "computes in fp16 as it is" in told
+    assert "bf16 or" not in told
+
+
 def test_a_model_that_integers_spoil_says_what_may_help(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

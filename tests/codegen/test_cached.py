@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from burnish.codegen import cached
+from burnish.codegen.backend import Backend
 from burnish.codegen.cached import ModelSource, compiled_for, with_shapes
 from burnish.runtime.folder import CONSTANTS
 from burnish.store.stored import StoredModel
@@ -38,6 +40,21 @@ def test_each_shape_is_compiled_once(source: ModelSource, monkeypatch: pytest.Mo
     monkeypatch.setattr(cached, "prepare", refuse)
     ran(source, 3)
     ran(source, 4)
+
+
+def test_kernels_that_do_not_fit_are_told_whenever_they_run(
+    source: ModelSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unfit(_: Backend, sources: Mapping[str, str]) -> dict[str, str]:
+        return dict.fromkeys(sources, "40 values of each thread are in memory")
+
+    monkeypatch.setattr(Backend, "unfit", unfit)
+    for _ in range(2):  # made, then found
+        with compiled_for(source, {"x": (3, 8)}) as loaded:
+            notes = loaded.compiled.about.notes
+        assert notes
+        said = "40 values of each thread are in memory, and no other blocks were better"
+        assert all(note.endswith(said) for note in notes)
 
 
 def test_what_is_damaged_is_made_again(source: ModelSource, tmp_path: Path) -> None:

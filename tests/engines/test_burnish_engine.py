@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from burnish.codegen.backend import Backend
 from burnish.core.errors import MissingCapabilityError, UsageError
 from burnish.engines import burnish_engine
 from burnish.engines.base import ENGINES, EngineOptions
@@ -46,6 +47,17 @@ def test_the_placement_counts_nodes_and_names_what_the_library_runs(stored: Stor
     assert placement.threads == 2
     (note,) = placement.notes
     assert note.startswith("ONNX Runtime runs 1 node: TopK ×1 (")
+
+
+def test_the_placement_tells_of_kernels_that_do_not_fit(
+    stored: Stored, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("BURNISH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(Backend, "unfit", lambda _, sources: dict.fromkeys(sources, "it spills"))
+    with ENGINE.open(stored(GRAPH), OPTIONS) as session:
+        session.run(feeds(3))
+        notes = session.placement.notes
+    assert sum(note.endswith("it spills, and no other blocks were better") for note in notes) == 2
 
 
 def test_the_trace_shows_kernels_and_the_library(stored: Stored) -> None:

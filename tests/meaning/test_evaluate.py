@@ -259,3 +259,15 @@ def unlike(found: Array, expected: Array, test: object) -> str | None:
     wide = found.astype(np.float64), expected.astype(np.float64)
     close = np.allclose(*wide, rtol=rtol, atol=max(test.atol, 1e-6), equal_nan=True)  # type: ignore[attr-defined]
     return None if close else "other numbers"
+
+
+def test_sizes_that_are_whole_are_not_cut_to_others_by_noise() -> None:
+    text = """(float[n, 4] x) => (float[k, m] y)
+    <int64[1] second = {1}, float two = {2.0}, int64[1] rest = {-1}> {
+        s = Shape(x)  c = Gather(s, second)  f = Cast<to = 1>(c)  h = Div(f, two)  w = Ceil(h)
+        i = Cast<to = 7>(w)  t = Concat<axis = 0>(rest, i)  y = Reshape(x, t)
+    }"""
+    proto = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 20]> g {text}')
+    model, x = Evaluator(ir.from_proto(proto)), np.ones((3, 4), np.float32)
+    for seed in range(6):
+        assert model.outputs({"x": x}, Noisy(seed, least=2.0**-8))["y"].value.shape == (6, 2)

@@ -16,7 +16,8 @@ THIRDS = np.arange(1, 3000, 3) / 3
 def test_noise_is_at_most_one_rounding(value: np.ndarray, dtype: str, seed: int) -> None:
     moved = Noisy(seed).rounded(value, dtype)
     allowed = 2 * UNIT_ROUNDOFF["f64"] + UNIT_ROUNDOFF[dtype]
-    assert (np.abs(moved - value) <= allowed * np.abs(value)).all()
+    least = 2.0**-25 if dtype == "f16" else 0.0  # half a step of what is below all its bits
+    assert (np.abs(moved - value) <= np.maximum(allowed * np.abs(value), least)).all()
 
 
 def test_what_a_type_holds_exactly_is_not_disturbed() -> None:
@@ -97,3 +98,48 @@ def test_reals_become_integers_by_cutting() -> None:
     found = Reals().cast(np.array([1.9, -1.9]), "f32", "i32")
     assert found.dtype == np.int32
     assert found.tolist() == [1, -1]
+
+
+CANCELLING = np.array([[1e8, 1.0, -1e8], [2e8, 3.0, -2e8]])
+
+
+def test_sums_are_off_by_roundings_of_what_was_added_up() -> None:
+    moved = [Noisy(seed).reduced("sum", CANCELLING + 0.3, (1,), "f32") for seed in range(6)]
+    off = np.abs(np.array(moved) - (CANCELLING + 0.3).sum(axis=1)).max(axis=0)
+    assert (off > 1).all()
+    assert (off <= 6e8 * UNIT_ROUNDOFF["f32"]).all()
+
+
+def test_products_are_off_by_roundings_of_what_was_added_up() -> None:
+    ones = np.full((3, 1), 1.1)
+    moved = [Noisy(seed).product(CANCELLING, ones, "f32") for seed in range(6)]
+    assert (np.abs(np.array(moved) - CANCELLING @ ones).max(axis=0) > 1).all()
+
+
+def test_nothing_is_lost_of_sums_of_few_whole_numbers() -> None:
+    whole = np.arange(12.0).reshape(3, 4)
+    np.testing.assert_array_equal(Noisy(1).reduced("sum", whole, (0,), "f32"), whole.sum(axis=0))
+    np.testing.assert_array_equal(Noisy(1).product(whole, whole.T, "f32"), whole @ whole.T)
+
+
+def test_factors_are_rounded_but_for_those_of_few_bits() -> None:
+    thirds, ones = THIRDS.reshape(-1, 1).repeat(2, axis=1), np.array([[1.0], [0.0]])
+    moved = Noisy(1, factors=2.0**-11).product(thirds, ones, "f32") / thirds[:, :1] - 1
+    assert 2.0**-13 < np.abs(moved).max() < 2.0**-10
+    short = np.arange(64.0).reshape(32, 2)
+    np.testing.assert_array_equal(Noisy(1, factors=2.0**-11).product(short, ones, "f32"),
+                                  short @ ones)  # fmt: skip
+
+
+def test_where_all_is_stored_in_fewer_bits_inputs_and_weights_are_off_once() -> None:
+    noisy = Noisy(1, least=2.0**-8, factors=2.0**-8)
+    held = noisy.held(THIRDS.astype(np.float32), "f32")
+    assert 2.0**-10 < np.abs(held / THIRDS - 1).max() <= 2.0**-8 + 2.0**-20
+    pair = held.reshape(-1, 1)
+    product = noisy.product(np.hstack([pair, pair]), np.array([[1.0], [0.0]]), "f32")
+    assert np.abs(product / pair - 1).max() < 1e-6  # what was stored is not rounded again
+
+
+def test_small_numbers_of_f16_have_fewer_bits() -> None:
+    moved = Noisy(1).rounded(np.full(1000, 1.3e-6), "f16")
+    assert 1e-8 < np.abs(moved - 1.3e-6).max() <= 2.0**-25

@@ -135,9 +135,9 @@ def test_whoever_names_a_tolerance_wants_no_patience() -> None:
     assert ([diff.passed for diff in diffs], names) == ([False], ())
 
 
-DIFFERENCE = """<ir_version: 10, opset_import: ["": 17]> g (float[2] x) => (float[2] y)
-<float more = {1000.7}, float less = {999.3}>
-{ a = Mul(x, more)  b = Mul(x, less)  y = Sub(a, b) }"""
+DIFFERENCE = """<ir_version: 10, opset_import: ["": 17]> g (float[2, 2] x) => (float[2, 1] y)
+<float[2, 1] more = {1000.7, 1000.7}, float[2, 1] less = {999.3, 999.3}>
+{ a = MatMul(x, more)  b = MatMul(x, less)  y = Sub(a, b) }"""
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ def test_what_factors_of_tf32_do_to_a_difference_is_a_rounding(
     tmp_path: Path, precision: str, off: float, passed: bool
 ) -> None:
     model = stored(_stored(tmp_path / "one.onnx", DIFFERENCE))
-    reference = run_reference(model, Feeds({"x": np.full(2, 1.1, np.float32)}, {}))
-    exact = 1.1 * (1000.7 - 999.3)
-    found = reference.judged(model, precision, {"y": np.float32([exact, exact + off])})
+    reference = run_reference(model, Feeds({"x": np.full((2, 2), 1.1, np.float32)}, {}))
+    exact = 2.2 * (1000.7 - 999.3)
+    found = reference.judged(model, precision, {"y": np.float32([[exact], [exact + off]])})
     assert found.sample.passed is passed
     assert found.allowed == ("tf32" if passed else "")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from burnish.codegen import write
 from burnish.codegen.place import BuiltPlan
 from burnish.core.errors import ModelError
 from burnish.core.placing import Lifetime
-from burnish.runtime.kernel_table import KernelArgument, KernelCall, table
+from burnish.runtime.kernel_table import KernelArgument, KernelCall, call_of, table
 from burnish.runtime.load import load
 from burnish.runtime.soundness import overlaps
 from burnish.store.compiled import PLAN
@@ -75,6 +76,14 @@ TENSORS: list[tuple[str, dict[str, Any], str]] = [
     ("a", {"shape": None}, "tensor 'a' has no fixed size, or has one and no place"),
     ("a", {"dtype": "nonsense"}, "tensor 'a' has no fixed size, or has one and no place"),
     ("a", {"layout": [1]}, "tensor 'a' has a layout that is no order of its dimensions"),
+    ("a", {"strides": [2]}, "step 1 is an ONNX Runtime part, and 'a' is not in ONNX's order"),
+    ("a", {"strides": [0]}, "tensor 'a' has strides that no plan gives it"),
+    ("a", {"strides": [-1]}, "tensor 'a' has strides that no plan gives it"),
+    ("a", {"strides": []}, "tensor 'a' has strides that no plan gives it"),
+    ("a", {"strides": [100, 1]}, "tensor 'a' has strides that no plan gives it"),
+    ("a", {"strides": [1], "layout": [0]}, "tensor 'a' has strides that no plan gives it"),
+    ("x", {"strides": [2]}, "tensor 'x' has strides that no plan gives it"),
+    ("b", {"strides": [1]}, "step 1 is an ONNX Runtime part, and 'b' is not in ONNX's order"),
     ("a", {"offset": -64}, "tensor 'a' does not lie in the arena"),
     ("a", {"offset": 2**40}, "tensor 'a' does not lie in the arena"),
     ("a", {"offset": 4}, "tensor 'a' does not lie in the arena"),
@@ -193,6 +202,14 @@ def test_a_kernel_may_be_called_in_the_ways_that_it_was_compiled_for() -> None:
     ]
     assert found.calls["sum"][0] == KernelCall(tuple(vector), {"tiles": 4, "scratch_bytes": 64})
     assert [call.launch["tiles"] for call in found.calls["sum"]] == [4, 9]
+
+
+def test_a_kernel_for_tensors_with_room_between_is_called_with_no_others() -> None:
+    plan = built(4).plan
+    step = plan.kernel_steps[0]
+    name = step.arguments[0]
+    spaced = {**plan.tensors, name: replace(plan.tensors[name], strides=(2,))}
+    assert call_of(step, plan) != call_of(step, replace(plan, tensors=spaced))
 
 
 NAMES = st.sampled_from("abcdefghijkl")

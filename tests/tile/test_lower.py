@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import onnx_ir as ir
 import pytest
@@ -7,9 +9,11 @@ from onnx import parser
 
 from burnish.core.errors import ModelError
 from burnish.rewrite.static import static
+from burnish.tile.expr import Constant
+from burnish.tile.graph import TensorType
 from burnish.tile.lower import constant, cover, lower, node_of, tensor_type
 from burnish.tile.reference import evaluate
-from burnish.tile.semantics import NotCoveredError
+from burnish.tile.semantics import NestBuilder, NotCoveredError, axes_for
 
 
 def model(text: str, opset: int = 21) -> ir.Model:
@@ -55,6 +59,13 @@ def test_nests_know_the_nodes_whose_work_they_do() -> None:
     lowered = lower(list(graph))
     assert tuple(op.nodes for op in lowered.graph.ops) == tuple((node.name,) for node in graph)
     assert lowered.nodes == tuple(node.name for node in graph)
+
+
+def test_an_output_of_another_shape_than_the_model_says_is_told_with_both() -> None:
+    builder = NestBuilder({}, {}, wanted={"y": TensorType("f16", (2, 5))})
+    told = "its output 'y' is f16[2, 5] in the model, and comes out as f32[5, 2]"
+    with pytest.raises(NotCoveredError, match=re.escape(told)):
+        builder.add("y", axes_for((5, 2)), [], Constant(0.0, "f32"))
 
 
 def test_only_constants_that_nests_read_are_kept() -> None:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 
 from burnish.core.arrays import Array
 from burnish.core.errors import ModelError
+from burnish.meaning.evaluate import Evaluator
+from burnish.meaning.numbers import Reals
 from tile.one_node import assert_as_runtime, lowered, numbers, one_node
 
 
@@ -44,3 +47,28 @@ def test_what_boxes_have_no_loops_says_why() -> None:
     halves = {n: a.astype(np.float16) if a.dtype.kind == "f" else a for n, a in taken().items()}
     with pytest.raises(ModelError, match="its image is f16"):
         lowered(one_node("RoiAlign", halves, sampling_ratio=2))
+
+
+@pytest.mark.parametrize(
+    ("input_name", "place", "value"),
+    [("which", 1, -1), ("boxes", (1, 0), np.nan), ("boxes", (1, 3), np.inf),
+     ("boxes", (1, 2), -np.inf)],
+)  # fmt: skip
+def test_of_what_runtimes_refuse_no_number_comes(
+    input_name: str, place: int | tuple[int, int], value: float
+) -> None:
+    inputs = taken()
+    model = one_node("RoiAlign", inputs, sampling_ratio=2, output_height=2, output_width=3)
+    right, wrong = (
+        Evaluator(ir.from_proto(model)).outputs(given, Reals())["out"].value
+        for given in (inputs, {**inputs, input_name: changed(inputs[input_name], place, value)})
+    )
+    assert np.isnan(wrong[1]).all()
+    np.testing.assert_array_equal(np.delete(wrong, 1, 0), np.delete(right, 1, 0))
+
+
+def changed(array: Array, place: int | tuple[int, int], value: float) -> Array:
+    """Return a copy with one other element."""
+    copy = array.copy()
+    copy[place] = value
+    return copy

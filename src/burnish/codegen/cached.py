@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -12,6 +13,7 @@ import onnx_ir as ir
 
 from burnish.codegen.backend import Backend, open_backend
 from burnish.codegen.environment import about, compiler_version, tuning_cache, versions
+from burnish.codegen.fitting import kept_unfit
 from burnish.codegen.pipeline import PlanOptions, plan, prepare
 from burnish.codegen.schedule import Predicted, Scheduler
 from burnish.codegen.tune.budget import TuningTime
@@ -76,7 +78,10 @@ def compiled_for(source: ModelSource, shapes: Mapping[str, tuple[int, ...]]) -> 
     prepared = prepare(loaded, {}, multiplies_bytes=backend.multiplies_bytes)
     scheduler = _scheduler(backend, prepared.model)
     built = plan(prepared, PlanOptions(backend, scheduler, buildable=True))
-    told = about(source.stored, source.loaded, source.precision, backend.device, ())
+    told = dataclasses.replace(
+        about(source.stored, source.loaded, source.precision, backend.device, ()),
+        notes=kept_unfit(backend, built.kernels),
+    )
     with _kept_in(place):
         write(place, told, [built], backend, replaces=ENTRY)
     return open_folder(place, threads=source.threads)

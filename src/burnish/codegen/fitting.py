@@ -52,6 +52,14 @@ def fitting(region: CompiledRegion, backend: Backend) -> CompiledRegion:
     return replace(region, choices=choices, kernels=every)
 
 
+def kept_unfit(backend: Backend, sources: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what is to be said of kernels, given by name, that do not fit and were kept."""
+    found = backend.unfit(sources)
+    return tuple(
+        f"{name}: {reason}, and no other blocks were better" for name, reason in found.items()
+    )
+
+
 def _instead(given: Chosen, region: CompiledRegion, backend: Backend) -> list[Chosen]:
     """Return a group with another schedule, or cut into its nests; where neither fits, as it is.
 

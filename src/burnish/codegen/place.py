@@ -270,7 +270,9 @@ class Draft:
         homes |= {name: "constant" for name in self._constants if name in homes}
         homes |= dict.fromkeys(inputs, "input")
         return {
-            name: PlanTensor(kind.dtype, kind.shape, home, layout=self._orders.get(name))
+            name: PlanTensor(
+                kind.dtype, kind.shape, home, layout=self._orders.get(name), strides=kind.strides
+            )
             if (kind := self._types[name]) is not None
             else PlanTensor(_dtype(self._model, name), None, "value")
             for name, home in homes.items()

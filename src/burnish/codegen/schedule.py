@@ -47,9 +47,16 @@ class Scheduler(Protocol):
         """Return how they are run; a scheduler that measures may cut groups in two."""
 
 
+_Nests = tuple[object, ...]
+"""A graph without the numbers of its constants, which take memory and decide nothing here."""
+
+
 @dataclass(slots=True)
 class Predicted:
-    """Chooses groups and tiles as the cost model predicts; equal groups are looked at once."""
+    """Chooses groups and tiles as the cost model predicts; equal groups are looked at once.
+
+    So are equal graphs: where one model is planned in several ways, what it begins with is shared.
+    """
 
     backend: Backend
     fusion: Fusion = "full"
@@ -57,10 +64,17 @@ class Predicted:
     rows: Mapping[str, int] = field(default_factory=dict)
     """How many outermost rows a tensor has for each one of a size that stays open."""
     _known: dict[tuple[str, int], Choice] = field(default_factory=dict)
+    _partitions: list[tuple[_Nests, tuple[Group, ...]]] = field(default_factory=list)
 
     def partition(self, graph: TileGraph) -> tuple[Group, ...]:
         """Return the groups that should be fastest."""
-        return self.backend.partition(graph, self.fusion).groups
+        nests = _nests(graph)
+        for other, groups in self._partitions:
+            if nests == other:
+                return groups
+        found = self.backend.partition(graph, self.fusion).groups
+        self._partitions.append((nests, found))
+        return found
 
     def schedule(self, groups: Sequence[Group], graph: TileGraph) -> tuple[Choice, ...]:
         """Return the tiles that should be fastest for each group."""
@@ -85,3 +99,9 @@ class Predicted:
         best = ranking.candidates[0]
         moved = traffic_bytes(best.cost, self.backend.machine)
         return Choice(group, best.schedule, best.cost.seconds, moved)
+
+
+def _nests(graph: TileGraph) -> _Nests:
+    constants = frozenset(graph.constants)
+    nodes = tuple(op.nodes for op in graph.ops)
+    return graph.inputs, graph.outputs, dict(graph.tensors), constants, nodes, graph.ops

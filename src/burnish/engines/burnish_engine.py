@@ -151,8 +151,14 @@ class BurnishSession(Closing):
             precision=facts.precision,
             nodes_by_provider=divided(plan) if plan is not None else {},
             threads=facts.threads,
-            notes=(*facts.notes, *(ort_notes(plan) if plan is not None else ())),
+            notes=(*facts.notes, *(ort_notes(plan) if plan is not None else ()), *self._said),
         )
+
+    @property
+    def _said(self) -> tuple[str, ...]:
+        """Return what is to be said of the kernels that were run."""
+        notes = (note for loaded in self._opened for note in loaded.compiled.about.notes)
+        return tuple(dict.fromkeys(notes))
 
     def run(self, feeds: Arrays) -> dict[str, Array]:
         """Run once; the outputs are new arrays."""

@@ -14,7 +14,7 @@ from burnish.core.arrays import Array, Arrays
 from burnish.core.budget import Budget
 from burnish.infer.opsets import inherit_opsets
 from burnish.meaning.node import Nodes, NotEvaluatedError, Operand, TypedArray
-from burnish.meaning.numbers import Numbers
+from burnish.meaning.numbers import Numbers, Reals
 from burnish.store.element_types import array_of
 from burnish.store.external_data import let_go
 from burnish.tile.lower import named, operator
@@ -113,6 +113,11 @@ Otherwise = Callable[[ir.Node, list[Array | None]], tuple[Array, ...]]
 """Runs a node whose meaning is not known here, in the types that the model declares."""
 
 
+_CUTTING = frozenset({"Floor", "Ceil", "Round", "Cast"})
+"""Operators that make whole numbers. A size that is one already is not off by a rounding."""
+_REALS = Reals()
+
+
 class Evaluator:
     """A model that can be evaluated again and again."""
 
@@ -138,6 +143,7 @@ class Evaluator:
         self._otherwise, self._weights = otherwise, frozenset(weights)
         self._loose = frozenset(loose)
         self._last_users = _last_users(self.graph)
+        self._settled: set[ir.Value] = set()
         self._budget: Budget | None = None
         self.by_engine: dict[str, str] = {}
         """Operators that an engine ran, with why their meaning is not known here."""
@@ -156,6 +162,7 @@ class Evaluator:
         When the budget is spent, it gives up.
         """
         self._budget = budget
+        self._settled.clear()
         scope: dict[ir.Value, Operand] = {}
         for value in self.graph.inputs:
             if value.name is not None and value.name in feeds:
@@ -186,7 +193,10 @@ class Evaluator:
             if self._budget is not None and self._budget.is_spent:
                 raise NotEvaluatedError("the time ran out")
             inputs = [None if v is None else self._read(v, scope, numbers) for v in node.inputs]
-            results = self._node(node, inputs, scope, numbers)
+            if self._is_settled(node):
+                self._settled.update(node.outputs)
+            exact = node.op_type in _CUTTING and node.outputs[0] in self._settled
+            results = self._node(node, inputs, scope, _REALS if exact else numbers)
             for value, computed in zip(node.outputs, results, strict=False):
                 result = scope[value] = self._as_stored(value, computed, numbers)
                 if watch is not None and result is not None:
@@ -198,6 +208,15 @@ class Evaluator:
             for source in node.inputs:
                 if source is not None and source not in scope:
                     let_go(source.const_value)
+
+    def _is_settled(self, node: ir.Node) -> bool:
+        """Return whether sizes and constants alone decide what a node gives: every engine does."""
+        return node.op_type in ("Shape", "Size") or all(
+            value is None
+            or value in self._settled
+            or (value.const_value is not None and value.name not in self._loose)
+            for value in node.inputs
+        )
 
     def _read(
         self, value: ir.Value, scope: Mapping[ir.Value, Operand], numbers: Numbers

@@ -189,6 +189,11 @@ def _by_reference(
     opset = node_of(node).opset
     given = [None if each is None else _plain(each, numbers) for each in inputs]
     recurrent = node.op_type in ACTIVATIONS
+    if recurrent and isinstance(numbers, Noisy):
+        given = [
+            numbers.within(array, each.dtype) if isinstance(each, TypedArray) else array
+            for each, array in zip(inputs, given, strict=True)
+        ]
     if recurrent and (reason := ignored(node, given)):
         raise NotEvaluatedError(f"{operator(node)}: {reason}")
 

@@ -41,13 +41,17 @@ What reads them makes the elements f64 that it reads."""
 _SHORT = {"f64": 2.0**26, "f32": 2.0**12, "f16": 2.0**5, "bf16": 2.0**4}
 """Two to the number of bits, half of a type's, with which a number counts as a round one."""
 
+_LEAST_STEP = {"f16": 2.0**-25}
+"""How far a rounding moves at least: numbers far below one have fewer bits, in f16 usual ones."""
+
 _EXACT_AS_F64 = 2**53
 
 _GROWING = frozenset({"exp", "sinh", "cosh"})
 """Functions that leave f64's range at arguments that others have."""
 _STEPS = frozenset({"floor", "ceil", "truncate"})
-_STEP_BLUR = 0.01
-"""How far, in steps, what is about to be rounded to whole ones may be off."""
+_STEP_BLUR, _OWN_STEP_BLUR = 0.01, 0.001
+"""How far, in steps, what is about to be rounded to whole ones may be off: where constants may have
+been rounded to other steps, and where the steps are the model's own, whatever runs it."""
 _F64_ROUNDINGS = 8.0
 """How often f64 may round within one operator, for instance in a long sum."""
 _BEFORE_A_STEP = 64.0
@@ -178,9 +182,18 @@ class Noisy(Reals):
     """
 
     def __init__(
-        self, seed: int, *, constants_only: bool = False, least: float = 0.0, alike: bool = False
+        self,
+        seed: int,
+        *,
+        constants_only: bool = False,
+        least: float = 0.0,
+        alike: bool = False,
+        factors: float = 0.0,
     ) -> None:
         """Start with a seed; no rounding of a float is below `least`.
+
+        `factors`: those of products are rounded by so much, too; with results that are rounded as
+        far, whatever is stored is, weights and inputs among it.
 
         Seeds 1 and 2, 3 and 4 … are opposite: what lies on a border between two steps by chance
         falls on one side of it with the one, and on the other with the other.
@@ -191,7 +204,9 @@ class Noisy(Reals):
         self._pool = random.uniform(-1.0, 1.0, _POOL) * (1.0 if seed % 2 else -1.0)
         self._random = random
         self._constants_only, self._least, self._alike = constants_only, least, alike
-        self._step_blur = _STEP_BLUR
+        self._factors = factors
+        self._stores = bool(factors) and least >= factors
+        self._step_blur = _STEP_BLUR if constants_only else _OWN_STEP_BLUR
 
     def with_steps_of_the_data(self) -> Self:
         """Return the same numbers for operators whose steps nobody can have rounded anew.
@@ -227,7 +242,57 @@ class Noisy(Reals):
             unit = UNIT_ROUNDOFF["f64"] * _F64_ROUNDINGS
         with np.errstate(invalid="ignore", over="ignore"):
             fits = value.astype(_STORED[dtype]).astype(np.float64) == value
-        return np.where(fits, value, self._moved(value, unit))
+        return np.where(fits, value, self._moved(value, unit, _LEAST_STEP.get(dtype, 0.0)))
+
+    def held(self, array: Array, dtype: str) -> Value:
+        """Return the elements; floats as f64, rounded where all that is stored is."""
+        value = super().held(array, dtype)
+        return self._shortened(value) if self._stores and dtype in UNIT_ROUNDOFF else value
+
+    def product(self, left: Value, right: Value, dtype: str) -> Value:
+        """Return the matrix products, of factors that may be rounded before."""
+        if self._factors and dtype in FLOATS:
+            left, right = (
+                # what is stored was rounded when it was read, but for large constants
+                self._shortened(side) if not self._stores or side.dtype in _NARROW else side
+                for side in (left, right)
+            )
+        found = super().product(left, right, dtype)
+        if dtype not in UNIT_ROUNDOFF or self._constants_only or not found.size:
+            return found
+        rows, columns = (np.square(self.opened(side)) for side in (left, right))
+        lengths = np.sqrt(rows.sum(axis=-1)), np.sqrt(columns.sum(axis=-2))
+        terms = lengths[0][..., :, None] * lengths[1][..., None, :]
+        return self._summed_up(found, terms, dtype, whole=_are_whole(left) and _are_whole(right))
+
+    def reduced(self, combine: str, value: Value, axes: tuple[int, ...], dtype: str) -> Value:
+        """Return the elements combined; sums are off by roundings of what was added up."""
+        found = super().reduced(combine, value, axes, dtype)
+        if combine != "sum" or dtype not in UNIT_ROUNDOFF or self._constants_only or not found.size:
+            return found
+        return self._summed_up(found, np.abs(value).sum(axis=axes), dtype, whole=_are_whole(value))
+
+    def _summed_up(self, total: Value, terms: Value, dtype: str, *, whole: bool) -> Value:
+        """Return sums, each off by a rounding of its terms' sizes: these may cancel each other.
+
+        They are added up in f32 where they have fewer bits. Of whole numbers nothing is lost.
+        """
+        unit = min(UNIT_ROUNDOFF[dtype], UNIT_ROUNDOFF["f32"])
+        with np.errstate(invalid="ignore", over="ignore"):
+            off = terms * (self._noise_of(total) * unit)
+            if whole:
+                off = np.where(terms * unit < 1, 0.0, off)
+            return total + off
+
+    def within(self, value: Value, dtype: str) -> Value:
+        """Return what an operator reads whose steps are not seen, off as these would be.
+
+        Each of them rounds: so every number that it reads is off, even one that its type holds.
+        """
+        unit = self._unit(dtype)
+        if unit is None or self._constants_only:
+            return value
+        return self._moved(value, max(unit, self._factors))
 
     def call(self, function: str, arguments: Sequence[Value], dtype: str) -> Value:
         """Return NumPy's value of the function; near a step, either side of it."""
@@ -242,6 +307,13 @@ class Noisy(Reals):
         unit = UNIT_ROUNDOFF.get(dtype)
         return None if unit is None else max(unit, self._least)
 
+    def _shortened(self, value: Value) -> Value:
+        """Return factors, each off by at most one rounding, but for those of few bits."""
+        value = self.opened(value)
+        with np.errstate(invalid="ignore", over="ignore"):
+            steps = np.frexp(value)[0] / self._factors
+            return np.where(steps == np.rint(steps), value, self._moved(value, self._factors))
+
     def _blurred(self, value: Value) -> Value:
         """Return numbers of steps, off by a little; what lies just between two steps stays there.
 
@@ -252,9 +324,11 @@ class Noisy(Reals):
             moved = value + self._noise_of(value) * self._step_blur
             return np.where(value - np.floor(value) == 0.5, value, moved)
 
-    def _moved(self, value: Value, unit: float) -> Value:
+    def _moved(self, value: Value, unit: float, least: float = 0.0) -> Value:
+        """Return numbers that are off by `unit` of their size, or by `least` where that is more."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return value + value * (self._noise_of(value) * unit)
+            sizes = np.maximum(np.abs(value) * unit, least) if least else value * unit
+            return value + sizes * self._noise_of(value)
 
     def _noise_of(self, value: Value) -> NDArray[np.float64]:
         noise = self._noise_by_value(value) if self._alike else self._noise(value.size)
@@ -269,6 +343,11 @@ class Noisy(Reals):
         bits = np.ascontiguousarray(value).reshape(-1).view(np.uint64)
         mixed = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
         return self._pool[(mixed >> np.uint64(64 - _POOL_BITS)).astype(np.intp)]
+
+
+def _are_whole(value: Value) -> bool:
+    """Return whether all elements are whole numbers."""
+    return bool((np.rint(value) == value).all())
 
 
 _POOL_BITS = 16

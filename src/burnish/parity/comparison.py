@@ -174,6 +174,7 @@ class CandidateJudge(Closing):
             ),
             run_written=lambda feeds: self._session("written", self._reference).run(feeds),
             run_alike=self._run_alike,
+            budget=self._budget,
         )
 
     def close(self) -> None:

@@ -14,18 +14,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from burnish.core.arrays import Array, Arrays
+from burnish.core.budget import Budget
 from burnish.feeds.feed import Feeds
 from burnish.parity.compare import compare
 from burnish.parity.meanings import Meanings
+from burnish.parity.noise import Tensors
 from burnish.parity.pairing import Pairing
 from burnish.parity.report import JudgedSample, TensorDiff
 from burnish.parity.roundings import Roundings, Run, near_a_run
 from burnish.parity.structure import Structure
 from burnish.parity.tolerances import Tolerances
-from burnish.parity.truth import Meant, Tensors, Truth
+from burnish.parity.truth import Meant, Truth
 
 DRIFTS_AS_FAR = "the reference itself drifts as far on this engine: it is the engine's"
 ROUNDED_AS_FAR = "the model itself drifts as far where each value is rounded to its 16 bits"
+
+UNTOLD = "judged by its tolerance alone: there was no time to see what roundings do to all of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,10 @@ class Examiner:
     seen: dict[str, _Seen] = field(default_factory=dict)
     explained: dict[str, float] = field(default_factory=dict)
     """By output, the relative difference in meaning that noise was found to explain."""
+    usual: dict[str, float] = field(default_factory=dict)
+    """By output, what roundings do to all of it, as a share of its size."""
+    budget: Budget | None = None
+    """For finding that out."""
 
     def sample(self, given: ExaminedInputs) -> JudgedSample:
         """Return how the candidate fares on one set of inputs."""
@@ -155,7 +163,7 @@ class Examiner:
         assert self.truth is not None
         judging = Roundings(
             self.truth, self.terms.tolerances, given.feeds.arrays, truth, given.written,
-            self.run_written, self.run_alike, self.terms.patience,
+            self.run_written, self.run_alike, self.terms.patience, self.usual, self.budget,
         )  # fmt: skip
         found = self._paired(given.candidate, {name: each.value for name, each in truth.items()})
         diffs = tuple(
@@ -167,6 +175,8 @@ class Examiner:
         self._note_drift(judging.drifting)
         for name in judging.undecided:
             self.notes[f"{name}: for some inputs roundings decide how many elements it has"] = None
+        for name in judging.untold:
+            self.notes[f"{name}: {UNTOLD}"] = None
         return diffs
 
     def _note_drift(self, names: Iterable[str]) -> None:

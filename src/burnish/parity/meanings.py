@@ -17,9 +17,10 @@ from burnish.core.arrays import Arrays
 from burnish.core.tensors import FLOATS
 from burnish.meaning.numbers import UNIT_ROUNDOFF
 from burnish.parity.compare import compare_tensor
+from burnish.parity.noise import Noise
 from burnish.parity.report import TensorDiff
 from burnish.parity.tolerances import Tolerances
-from burnish.parity.truth import Meant, Noise, Truth
+from burnish.parity.truth import Meant, Truth
 
 MEANING = Tolerance(0.0, 1e-10, "two right forms agree in f64: 1,000,000 times 2^-53 a rounding")
 

@@ -20,7 +20,7 @@ from burnish.parity.examine import ExaminedInputs, Examiner, JudgingTerms
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.pairing import differing_inputs, pair_outputs
 from burnish.parity.report import JudgedSample
-from burnish.parity.roundings import Run
+from burnish.parity.roundings import Run, are_near
 from burnish.parity.structure import Structure
 from burnish.parity.subject import JudgedSubject, judge
 from burnish.parity.truth import Truth
@@ -79,7 +79,7 @@ class Reference:
         pairs = pairing.candidates
         found = {name: outputs[pairs[name]] for name in self.outputs if pairs.get(name) in outputs}
         near = compare(self.outputs, found, tolerances)
-        if all(diff.passed for diff in near):
+        if all(diff.passed for diff in near) and are_near(self.outputs, found, tolerances):
             # what it means in real numbers takes long to find out, and is asked in doubt only
             return JudgedSample(label, self.feeds.bindings, near)
         nothing = Structure(frozenset(self.outputs), frozenset(), Suspicions())
@@ -88,6 +88,7 @@ class Reference:
             self.truth,
             run_written=lambda _: self.outputs,
             run_alike=self.alike,
+            budget=Budget(_LONGEST_S),
         )
         return examiner.sample(ExaminedInputs(label, self.feeds, outputs, self.outputs))
 

@@ -9,14 +9,12 @@ random by one rounding of its type.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
-from numpy.typing import NDArray
 
-from burnish.closeness.apart import scale_of
 from burnish.core.arrays import Arrays
 from burnish.core.budget import Budget
 from burnish.core.errors import BurnishError
@@ -24,87 +22,13 @@ from burnish.core.tensors import FLOATS
 from burnish.meaning.evaluate import Evaluator, Otherwise
 from burnish.meaning.node import NotEvaluatedError, TypedArray
 from burnish.meaning.numbers import Noisy, Numbers, Reals
-
-_SMOOTHED = 0.95
-"""The share of a tensor's elements whose noise, for their size, the others may have, too: a few
-runs of noise leave single elements undisturbed by chance."""
-
-_MOST_DRAWN = 1 << 20
-"""Elements that this is estimated from."""
+from burnish.parity.noise import Noise, Step, Tensors
 
 _FAILURES = (
     NotEvaluatedError, BurnishError, ArithmeticError, LookupError, ValueError, TypeError,
     MemoryError, AssertionError,
 )  # fmt: skip
 """What evaluating inputs that do not fit a model may end in: NumPy raises many things."""
-
-Tensors = Mapping[str, TypedArray]
-Floats = NDArray[np.float64]
-
-
-@dataclass(slots=True)
-class Noise:
-    """How far elements move when results are disturbed; grows with every run."""
-
-    seen: dict[str, Floats] = field(default_factory=dict)
-    truth: dict[str, Floats] = field(default_factory=dict)
-    """The real elements that were disturbed."""
-    runs: int = 0
-    resized: set[str] = field(default_factory=set)
-    """Tensors that had another shape in some run: roundings decide how many elements they have."""
-
-    def add(self, truth: Tensors, disturbed: Tensors) -> None:
-        """Take one more run into account."""
-        self.runs += 1
-        self.widen(truth, disturbed)
-
-    def widen(self, truth: Tensors, disturbed: Tensors) -> None:
-        """Take what moved into account, without counting a run."""
-        for name, tensor in truth.items():
-            if name in disturbed and disturbed[name].value.shape != tensor.value.shape:
-                self.resized.add(name)
-            elif name in disturbed:
-                moved = _moved(tensor, disturbed[name])
-                self.seen[name] = np.maximum(self.seen.get(name, 0.0), moved)
-                if tensor.dtype in FLOATS:
-                    self.truth[name] = tensor.value
-
-    def of(self, name: str, factor: float) -> Floats | None:
-        """Return so many times the noise of a tensor's elements; None: nothing is known of it.
-
-        An element that is not a real number and moved at all may be anything. A real one may
-        move as far, for its size, as nearly all others did. One that is far smaller than most is
-        what others left of each other, and may move as these do: of millions, some stay
-        undisturbed by chance in every run.
-        """
-        found, truth = self.seen.get(name), self.truth.get(name)
-        if found is None or truth is None or not found.size:
-            return found
-        # One array and no more beside what is known: a vocabulary makes these large.
-        allowed = np.asarray(np.nan_to_num(np.abs(truth), posinf=0.0))
-        known, least = allowed > 0, scale_of(allowed)
-        of_own, of_others = _usual(found, allowed, 0.0), _usual(found, allowed, least)
-        allowed *= of_own
-        np.maximum(allowed, of_others * least, out=allowed, where=known)
-        np.maximum(allowed, found, out=allowed)
-        allowed *= factor
-        return allowed
-
-
-def _usual(moved: Floats, sizes: Floats, least: float) -> float:
-    """Return how far nearly all elements moved for their size, which counts as `least` or more."""
-    step = sizes.size // _MOST_DRAWN | 1
-    drawn, large = moved.reshape(-1)[::step], np.maximum(sizes.reshape(-1)[::step], least)
-    known = sizes.reshape(-1)[::step] > 0
-    return float(np.quantile(drawn[known] / large[known], _SMOOTHED)) if known.any() else 0.0
-
-
-def _moved(truth: TypedArray, disturbed: TypedArray) -> Floats:
-    if truth.dtype not in FLOATS:
-        return np.where(truth.value != disturbed.value, np.inf, 0.0)
-    with np.errstate(all="ignore"):
-        moved: Floats = np.abs(disturbed.value - truth.value)
-    return np.nan_to_num(moved, nan=0.0, posinf=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +91,20 @@ class Truth:
         assert self.candidate is not None
         return self._evaluated(self.candidate, feeds, Reals(), self._budget)
 
-    def disturb_results(self, noise: Noise, feeds: Arrays, truth: Tensors, unit: float) -> None:
-        """Add one run in which every result is off by a rounding, of at least `unit`."""
-        found = self._evaluated(self.reference, feeds, Noisy(1 + noise.runs, least=unit), None)
+    def disturb_results(
+        self,
+        noise: Noise,
+        feeds: Arrays,
+        truth: Tensors,
+        step: Step,
+        budget: Budget | None = None,
+    ) -> bool:
+        """Add one run in which every result is off by a rounding; return whether that was done."""
+        numbers = Noisy(1 + noise.runs, least=step.results, factors=step.factors)
+        found = self._evaluated(self.reference, feeds, numbers, budget)
         if found is not None:
             noise.add(truth, found)
+        return found is not None
 
     def disturb_constants(
         self, noise: Noise, feeds: Arrays, meant: Sequence[Meant], unit: float

@@ -376,6 +376,9 @@ def _array(memory: Bytes, offset: int, tensor: PlanTensor) -> Array:
     assert size is not None
     flat = memory[offset : offset + size].view(array_type(tensor.dtype))
     shape = tensor.shape or ()
+    if tensor.strides is not None:
+        apart = [step * flat.itemsize for step in tensor.strides]
+        return np.lib.stride_tricks.as_strided(flat, shape, apart)
     if tensor.layout is None:
         return flat.reshape(shape)
     return flat.reshape([shape[axis] for axis in tensor.layout])

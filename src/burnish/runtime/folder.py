@@ -55,6 +55,8 @@ class About:
     versions: Mapping[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     """How it was compiled, as words of the command line, without model, shapes and place."""
+    notes: tuple[str, ...] = ()
+    """What is said of its kernels wherever it is run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class KernelArgument:
     shape: tuple[int, ...]
     layout: tuple[int, ...] | None
     written: bool
+    strides: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +74,5 @@ def _argument(step: KernelStep, place: int, plan: Plan) -> KernelArgument:
     tensor, written = plan.tensors[name], name in step.outputs
     if strip is not None:
         return KernelArgument(tensor.dtype, strip.shape, None, written)
-    return KernelArgument(tensor.dtype, tensor.shape or (), tensor.layout, written)
+    shape = tensor.shape or ()
+    return KernelArgument(tensor.dtype, shape, tensor.layout, written, tensor.strides)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from operator import index
@@ -60,10 +61,10 @@ def load(
     use. `signed_by`: the public key (PEM) of who must have signed it. `device_memory_bytes`: the
     most of a card's memory that a plan may take; None: as it was compiled for.
     """
-    path = Path(folder)
+    path = _place(folder, "a compiled folder")
     folders.require_plan(path)
     if signed_by is not None:
-        require_signature(path, Path(signed_by))
+        require_signature(path, _place(signed_by, "a public key"))
     folders.check_files(path)
     return open_folder(path, threads=threads, device_memory_bytes=device_memory_bytes)
 
@@ -76,6 +77,15 @@ def open_folder(
     check_device(compiled, table, path)
     check_plans(compiled, table, path)
     return LoadedModel(compiled, table, path, _threads(threads), device_memory_bytes)
+
+
+def _place(given: Path | str, what: str) -> Path:
+    """Return a path; raise where what was given is none."""
+    if isinstance(given, str | os.PathLike):
+        return Path(given)
+    raise UsageError(
+        f"{what} is a path, not {given!r}", hint="load what burnish compile wrote: load('FOLDER')"
+    )
 
 
 def _threads(asked: int | None) -> int:

@@ -32,19 +32,26 @@ class PlanTensor:
     """In the arena or among the constants, in bytes."""
     layout: tuple[int, ...] | None = None
     """Its dimensions from the outermost to the innermost in memory; None: ONNX's order."""
+    strides: tuple[int, ...] | None = None
+    """Elements from each to its neighbour along each dimension; None: they lie densely."""
 
     def __str__(self) -> str:
         shape = "?" if self.shape is None else ", ".join(map(str, self.shape))
         place = f" at {self.offset:,}" if self.home in ("arena", "constant") else ""
         order = f", order {' '.join(map(str, self.layout))}" if self.layout else ""
-        return f"{self.dtype}[{shape}] {self.home}{place}{order}"
+        apart = f", strides {' '.join(map(str, self.strides))}" if self.strides else ""
+        return f"{self.dtype}[{shape}] {self.home}{place}{order}{apart}"
 
     @property
     def bytes(self) -> int | None:
         """Return how much memory it takes; None: it has no fixed size."""
         if self.shape is None or self.dtype not in BITS:
             return None
-        return math.prod(self.shape) * (-(-BITS[self.dtype] // 8))
+        elements = math.prod(self.shape)
+        if self.strides is not None and elements:
+            steps = zip(self.shape, self.strides, strict=False)
+            elements = 1 + sum((size - 1) * stride for size, stride in steps)
+        return elements * (-(-BITS[self.dtype] // 8))
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,5 +285,5 @@ def _home_findings(plan: Plan, number: int, step: Step) -> Iterator[str]:
         if isinstance(step, KernelStep):
             if tensor.home == "value" or tensor.bytes is None:
                 yield f"step {number} is a kernel, and {name!r} has no fixed size"
-        elif tensor.layout not in (None, tuple(range(len(tensor.shape or ())))):
+        elif tensor.strides or tensor.layout not in (None, tuple(range(len(tensor.shape or ())))):
             yield f"step {number} is an ONNX Runtime part, and {name!r} is not in ONNX's order"

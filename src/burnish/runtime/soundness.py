@@ -76,6 +76,22 @@ def _tensor_findings(name: str, tensor: PlanTensor) -> Iterator[str]:
         yield f"tensor {name!r} is larger than any memory"
     if tensor.layout is not None and sorted(tensor.layout) != list(range(len(shape))):
         yield f"tensor {name!r} has a layout that is no order of its dimensions"
+    if tensor.strides is not None and not _is_spaced(tensor, tensor.strides):
+        yield f"tensor {name!r} has strides that no plan gives it"
+
+
+def _is_spaced(tensor: PlanTensor, strides: Sequence[int]) -> bool:
+    """Say whether strides are those of a tensor inside a plan, in ONNX's order, with room between.
+
+    Along each dimension the next element lies behind all that the dimensions inside it reach.
+    """
+    reach = 1
+    for size, stride in zip(reversed(tensor.shape or ()), reversed(strides), strict=False):
+        if stride < reach:
+            return False
+        reach += max(size - 1, 0) * stride
+    fits = len(strides) == len(tensor.shape or ())
+    return fits and tensor.home == "arena" and tensor.layout is None
 
 
 def _interface_findings(
@@ -169,8 +185,10 @@ def _repeat_findings(plan: Plan) -> Iterator[str]:
 def _lies_inside(plan: Plan, name: str, strip: Strip, times: int) -> bool:
     """Say whether an argument never leaves its tensors, which must be those of the plan."""
     tensor, first = plan.tensors[name], plan.tensors[strip.initial or name]
-    size = replace(tensor, shape=strip.shape, layout=None).bytes
-    if size is None or size < 0 or tensor.dtype != first.dtype or tensor.layout or first.layout:
+    size = replace(tensor, shape=strip.shape, layout=None, strides=None).bytes
+    if size is None or size < 0 or tensor.dtype != first.dtype:
+        return False
+    if any(each.layout or each.strides for each in (tensor, first)):
         return False
     ends = [(first if strip.initial else tensor, strip.begin(0))]
     ends += [(tensor, strip.begin(time)) for time in (1, times - 1) if 1 <= time < times]

@@ -22,6 +22,7 @@ from burnish.store import (
     expansion,
     external_data,
     first_bytes,
+    held_once,
     history,
     mending,
     runtime_limits,
@@ -84,6 +85,7 @@ def look(path: Path) -> ir.Model:
 def _read(path: Path) -> tuple[ir.Model, tuple[ir.ExternalTensor, ...]]:
     """Return a model, and those of its tensors that lie in files beside it."""
     proto = _parsed(path)
+    held_once.require_once(proto, path)
     sparse.make_dense(proto.graph, path)
     model = _deserialized(proto, path)
     _state_opset(model)
@@ -91,6 +93,7 @@ def _read(path: Path) -> tuple[ir.Model, tuple[ir.ExternalTensor, ...]]:
     mending.state_output_types(model, proto)
     expansion.check(model, path, most_nodes=settings.read().max_nodes)
     external_data.attach(beside, path)
+    held_once.require_checksums(proto, path)
     return model, beside
 
 

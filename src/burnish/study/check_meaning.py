@@ -15,11 +15,12 @@ from burnish.meaning.node import NotEvaluatedError
 from burnish.parity.compare import compare_tensor
 from burnish.parity.comparison import flat
 from burnish.parity.meanings import Meanings
+from burnish.parity.noise import Tensors
 from burnish.parity.one_node import NodeRunner
 from burnish.parity.roundings import Roundings
 from burnish.parity.settled import settled_numbers
 from burnish.parity.tolerances import Tolerances
-from burnish.parity.truth import Meant, Tensors, Truth
+from burnish.parity.truth import Meant, Truth
 from burnish.study.check_feeds import CheckSample
 
 _LONGEST_S = 10.0

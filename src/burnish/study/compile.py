@@ -15,6 +15,7 @@ from burnish.codegen import bundle_times
 from burnish.codegen.backend import Backend, open_backend
 from burnish.codegen.bundle import bundle
 from burnish.codegen.environment import about, default_threads, tuning_cache
+from burnish.codegen.fitting import kept_unfit
 from burnish.codegen.pipeline import PlanOptions, plan, plan_up_to, prepare, without_products
 from burnish.codegen.place import BuiltPlan, PreparedModel
 from burnish.codegen.schedule import Predicted, Scheduler
@@ -183,6 +184,7 @@ class _Work:
         self.race: tuple[RaceRow, ...] = ()
         self.warnings: tuple[str, ...] = ()
         self._terms = request.tune if self.backend.trials and request.up_to is None else None
+        self._predicted = Predicted(self.backend, request.fusion)
         self._recalled: Recalled | None = None
         self._loaded = loaded
         self._made: dict[tuple[tuple[str, int], ...], tuple[Feeds, ...]] = {}
@@ -192,25 +194,23 @@ class _Work:
     def all_built(self) -> tuple[BuiltPlan, ...]:
         """Return the plans for all sizes."""
         terms = self._terms
-        fusion = self._request.fusion
         if terms is None:
             scheduler = self._untimed()
             return tuple(self._built(sizes, lambda _model: scheduler) for sizes in self._plans)
         with ExitStack() as stack:
-            session = stack.enter_context(tuned(terms, self.backend, fusion, self._progress))
+            session = stack.enter_context(tuned(terms, self._predicted, self._progress))
             found = tuple(self._built(sizes, session.scheduler) for sizes in self._plans)
             self.notes += session.notes
         return found
 
     def _untimed(self) -> Scheduler:
         """Return what chooses where nothing is timed: by what was timed elsewhere, if asked to."""
-        predicted = Predicted(self.backend, self._request.fusion)
         if self._request.tune is None or self._request.up_to is not None:
-            return predicted
+            return self._predicted
         cache = TuningCache(tuning_cache())
         if self._request.timings is not None:
             keep(self._timings(self._request.timings), cache, self.backend)
-        self._recalled = Recalled(predicted, cache)
+        self._recalled = Recalled(self._predicted, cache)
         return self._recalled
 
     def _timings(self, path: Path) -> Mapping[str, Tuned]:
@@ -225,8 +225,7 @@ class _Work:
     def tell_choices(self, built: tuple[BuiltPlan, ...]) -> None:
         """Note kernels that have no better blocks, and choices that nothing was timed for here."""
         texts = {name: text for each in built for name, text in each.kernels.items()}
-        for name, reason in self.backend.unfit(texts).items():
-            self.notes.append(f"{name}: {reason}, and no other blocks were better")
+        self.notes += kept_unfit(self.backend, texts)
         if self._recalled is None:
             return
         taken = units.count(self._recalled.taken, "group")
@@ -266,7 +265,7 @@ class _Work:
             dumped.planned(built)
         if self._terms is None:
             return built
-        untuned = dataclasses.replace(options, scheduler=Predicted(self.backend, fusion))
+        untuned = dataclasses.replace(options, scheduler=self._predicted)
         plans = {
             "the tuned plan": built,
             "the predicted one": plan(prepared, untuned),

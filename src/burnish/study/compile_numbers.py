@@ -5,7 +5,8 @@ Fewer bits are written first, as `burnish optimize -p` does; of f32 cards may ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from burnish.core import files
@@ -19,6 +20,7 @@ from burnish.store import onnx_files
 from burnish.store.compiled import FOLDER
 from burnish.store.stored import StoredModel
 from burnish.study import optimize
+from burnish.study.given import model_of
 from burnish.study.optimize_report import OptimizeReport, RewriteRejectedError
 from burnish.study.requests.rewriting import CompileCommand, OptimizeCommand
 from burnish.study.requests.vocabulary import family
@@ -45,7 +47,7 @@ def require_precision(asked: CompileCommand) -> str | None:
         raise UsageError(
             f"kernels for {_CALLED[where]} multiply in fp32, {', '.join(others[:-1])} and"
             f" {others[-1]}, not in {wanted}",
-            hint=f"write {' or '.join(f'-p {one}' for one in others)}, or leave -p away",
+            hint=_way_out(asked, others),
         )
     if wanted in MODES and (asked.bundle is not None or asked.timings is not None):
         raise UsageError(
@@ -53,6 +55,19 @@ def require_precision(asked: CompileCommand) -> str | None:
             hint=f"leave them out, or -p {wanted}",
         )
     return wanted
+
+
+def _way_out(asked: CompileCommand, others: Sequence[str]) -> str:
+    """Return what to write instead of a precision that there are no kernels for.
+
+    What is not in f32 cannot be rewritten: of such a model the others are no way out.
+    """
+    if isinstance(asked.model, str | os.PathLike):
+        model = model_of(asked.model, asked.store)
+        own = arithmetic_type(onnx_files.look(model.onnx))
+        if own != "f32":
+            return f"leave -p away: {model.onnx} computes in {shown_as(own)} as it is"
+    return f"write {' or '.join(f'-p {one}' for one in others)}, or leave -p away"
 
 
 def is_rewritten(model: StoredModel, precision: str | None) -> bool:

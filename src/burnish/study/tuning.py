@@ -10,14 +10,13 @@ import onnx_ir as ir
 
 from burnish.codegen.backend import Backend
 from burnish.codegen.environment import tuning_cache
-from burnish.codegen.schedule import Scheduler
+from burnish.codegen.schedule import Predicted, Scheduler
 from burnish.codegen.tune.budget import TuningTime
 from burnish.codegen.tune.cache import TuningCache
 from burnish.codegen.tune.measure import MeasuringProcess, TrialTerms
 from burnish.codegen.tune.measured import Measured, TuneOptions
 from burnish.codegen.tune.search import Tuner
 from burnish.core.progress import Progress
-from burnish.tile.partition import Fusion
 
 _LEAST_LIMIT_S = 2.0
 
@@ -44,18 +43,16 @@ class Tuning:
 
 
 @contextmanager
-def tuned(
-    terms: TuneTerms, backend: Backend, fusion: Fusion, progress: Progress
-) -> Iterator[Tuning]:
-    """Yield schedulers that measure, and remember what they found."""
+def tuned(terms: TuneTerms, predicted: Predicted, progress: Progress) -> Iterator[Tuning]:
+    """Yield schedulers that begin with what is predicted, measure, and remember what they found."""
     cache = TuningCache(tuning_cache())
     budget = TuningTime(terms.budget_s)
-    options = TuneOptions(fusion, terms.top)
-    with MeasuringProcess(_bench_terms(terms, backend)) as bench:
-        tuner = Tuner(bench, cache, backend, most=terms.top)
+    options = TuneOptions(predicted.fusion, terms.top)
+    with MeasuringProcess(_bench_terms(terms, predicted.backend)) as bench:
+        tuner = Tuner(bench, cache, predicted.backend, most=terms.top)
 
         def scheduler(model: ir.Model) -> Scheduler:
-            return Measured(tuner, options, budget, model, progress)
+            return Measured(tuner, options, budget, model, progress, predicted)
 
         yield Tuning(scheduler, cache.notes)
 

@@ -2,13 +2,15 @@
 
 A convolution of planes of 256×256 reads the same place of each plane, and all of these fall into
 the same few sets of the cache. A kernel copies the tile's part of such an operand into scratch
-first, where rows are never a power of two apart.
+first, where rows are never a power of two apart. So it does where there is room between the planes
+(`spacing`): a copy walks the piece of each plane to its end, and a product that begins a piece of
+each of 64 planes at every step waits for all of them (32 ms instead of 24 on an Intel Xeon).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from burnish.core.tensors import BITS
 from burnish.hw.unit import CORE, UnitSpec
@@ -37,7 +39,8 @@ def colliding(
         read = op.reads[position]
         kind = types[read.tensor]
         order = (layouts or {}).get(read.tensor)
-        steps = [stride(read, axis, kind.shape, order) for axis in long]
+        dense = replace(kind, strides=None)
+        steps = [stride(read, axis, dense, order) for axis in long]
         width = BITS[kind.dtype] // 8
         collides = any(step and step * width % unit.cache_sets_bytes == 0 for step in steps)
         if collides and not read.guards and reuse(op, position) >= OFTEN:
@@ -45,14 +48,28 @@ def colliding(
 
 
 def stride(
-    read: Read, axis: Axis, shape: tuple[int, ...], order: tuple[int, ...] | None = None
+    read: Read, axis: Axis, kind: TensorType, order: tuple[int, ...] | None = None
 ) -> int | None:
     """Return how many elements further in memory a step along the axis reads; None: not even."""
-    dimensions = order or tuple(range(len(shape)))
     total = 0
-    for place, dimension in enumerate(dimensions):
-        step = coefficient(read.index[dimension], axis)
+    for index, apart in zip(read.index, strides_of(kind, order), strict=True):
+        step = coefficient(index, axis)
         if step is None:
             return None
-        total += step * math.prod(shape[inner] for inner in dimensions[place + 1 :])
+        total += step * apart
     return total
+
+
+def strides_of(kind: TensorType, order: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    """Return a tensor's strides: its own, or those of its dimensions in an order, outermost first.
+
+    A tensor that has strides of its own lies as they say.
+    """
+    if kind.strides is not None:
+        return kind.strides
+    strides = [0] * len(kind.shape)
+    step = 1
+    for dimension in reversed(order or range(len(kind.shape))):
+        strides[dimension] = step
+        step *= kind.shape[dimension]
+    return tuple(strides)

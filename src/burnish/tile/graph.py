@@ -34,6 +34,11 @@ class TensorType:
 
     dtype: str
     shape: tuple[int, ...]
+    strides: tuple[int, ...] | None = None
+    """Elements from each to its neighbour along each dimension; None: they lie densely."""
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
 
     @property
     def size(self) -> int:
@@ -238,8 +243,9 @@ def _graph_findings(graph: TileGraph) -> Iterator[str]:
                 yield f"nest {op.output!r} reads {read.tensor!r} with another number of dimensions"
         if op.output in known:
             yield f"{op.output!r} is written twice"
-        if graph.tensors[op.output] != TensorType(op.dtype, op.shape):
-            yield f"{op.output!r} is declared as {graph.tensors[op.output]}"
+        kind = graph.tensors[op.output]
+        if kind != TensorType(op.dtype, op.shape, kind.strides):
+            yield f"{op.output!r} is declared as {kind}"
         known.add(op.output)
     for name in graph.outputs:
         if name not in known:

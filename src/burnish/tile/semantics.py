@@ -139,7 +139,8 @@ class NestBuilder:
             raise NotCoveredError(f"its output of {list(op.shape)} elements fits no memory")
         if self.wanted.get(output, found) != found:
             raise NotCoveredError(
-                f"its output is {self.wanted[output]}, and the nest gives {found}"
+                f"its output {output!r} is {self.wanted[output]} in the model,"
+                f" and comes out as {found}"
             )
         self.ops.append(op)
         self.tensors[output] = found

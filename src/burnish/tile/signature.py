@@ -42,7 +42,8 @@ def tensor_order(group: Group) -> tuple[str, ...]:
 def _declared(name: str, number: str, graph: TileGraph) -> str:
     kind = graph.tensors[name]
     word = "constant" if name in graph.constants else "tensor"
-    return f"{word} {number} {kind.dtype}[{','.join(map(str, kind.shape))}]"
+    apart = f" strides {','.join(map(str, kind.strides))}" if kind.strides else ""
+    return f"{word} {number} {kind.dtype}[{','.join(map(str, kind.shape))}]{apart}"
 
 
 def _nest(op: TileOp, tensors: Mapping[str, str]) -> str:

@@ -123,8 +123,8 @@ class _Memory:
     orders: Layouts
 
     def stride(self, read: Read, axis: Axis) -> int | None:
-        shape = self.graph.tensors[read.tensor].shape
-        return stride(read, axis, shape, self.orders.get(read.tensor))
+        kind = self.graph.tensors[read.tensor]
+        return stride(read, axis, kind, self.orders.get(read.tensor))
 
     def lying(self, read: Read, axis: Axis, *, packed: bool = True) -> Lying:
         if read.tensor in self.scratch or (packed and read.tensor in self.graph.constants):

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,6 +11,7 @@ from hypothesis import strategies as st
 from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.target import InstructionSet, available
 from burnish.core.arrays import Array
+from burnish.runtime.buffers import SLACK_BYTES
 from burnish.tile.connect import NoGroupError, grouped, wiring
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
@@ -47,11 +51,16 @@ def check(
     """Hold that a kernel gives what the judge gives, each element written by one tile."""
     values = everything(graph)
     kernel = generate(group, schedule, graph, target, layouts=layouts)
+
+    def lying(array: Array, name: str) -> Array:
+        strides = graph.tensors[name].strides
+        return laid_out(array, name, layouts) if strides is None else apart(array, strides)
+
     outputs = {
-        name: laid_out(np.full(graph.tensors[name].shape, SENTINEL, np.float32), name, layouts)
+        name: lying(np.full(graph.tensors[name].shape, SENTINEL, np.float32), name)
         for name in group.outputs
     }
-    given_arrays = {n: laid_out(v, n, layouts) for n, v in values.items() if n in group.inputs}
+    given_arrays = {n: lying(v, n) for n, v in values.items() if n in group.inputs}
     bound = load_kernel(kernel, target).bound({**given_arrays, **outputs})
     times = {name: np.zeros(array.shape, int) for name, array in outputs.items()}
     for number in range(kernel.tiles):
@@ -64,13 +73,36 @@ def check(
         assert (count == 1).all(), f"{name} is written {count.min()} to {count.max()} times"
     bound.run()
     for name, array in outputs.items():
-        wanted = laid_out(values[name], name, layouts)
+        wanted = lying(values[name], name)
         np.testing.assert_allclose(array, wanted, rtol=2e-4, atol=2e-4)
 
 
 def laid_out(array: Array, name: str, layouts: Layouts) -> Array:
     """Return the elements in the order in which they lie in memory."""
     return np.ascontiguousarray(array.transpose(layouts.get(name, range(array.ndim))))
+
+
+def apart(array: Array, strides: tuple[int, ...]) -> Array:
+    """Return the elements with this many places from one to the next along each dimension."""
+    reach = 1 + sum((size - 1) * step for size, step in zip(array.shape, strides, strict=True))
+    memory = np.zeros(max(reach, 1) + SLACK_BYTES, array.dtype)
+    places = [step * array.itemsize for step in strides]
+    result = np.lib.stride_tricks.as_strided(memory, array.shape, places)
+    result[...] = array
+    return result
+
+
+def with_strides(graph: TileGraph, names: Sequence[str], data: st.DataObject) -> TileGraph:
+    """Return a graph with room behind the rows or planes of some tensors."""
+    tensors = dict(graph.tensors)
+    for name in names:
+        step, strides = 1, []
+        for extent in reversed(graph.tensors[name].shape):
+            step += data.draw(st.sampled_from([0, 0, 3, 16]))
+            strides.append(step)
+            step *= max(extent, 1)
+        tensors[name] = replace(tensors[name], strides=tuple(reversed(strides)))
+    return replace(graph, tensors=tensors)
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
@@ -96,6 +128,8 @@ def test_any_grouping_and_any_tile_gives_what_the_judge_gives(
         for name in names
         if data.draw(st.booleans())
     }
+    inner = set(names) - layouts.keys() - {*graph.inputs}
+    graph = with_strides(graph, [name for name in names if name in inner], data)
     carried = data.draw(st.none() | st.integers(0, len(tile) - 1)) if tile else None
     run = data.draw(st.integers(1, 4)) if carried is not None else 1
     check(group, Schedule(tile, carried, run), graph, target, layouts)

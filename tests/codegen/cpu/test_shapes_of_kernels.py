@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,11 +12,12 @@ from burnish.codegen.cpu.blocking import Blocking, choose
 from burnish.codegen.cpu.carry import carried
 from burnish.codegen.cpu.form import form
 from burnish.codegen.cpu.kernel import generate
-from burnish.codegen.cpu.layout import places, scratch_strides, strides_of
+from burnish.codegen.cpu.layout import places, scratch_strides
 from burnish.codegen.cpu.segments import segments
 from burnish.codegen.cpu.stage import staged
 from burnish.codegen.cpu.target import TARGETS
-from burnish.tile.graph import TileGraph
+from burnish.tile.collisions import strides_of
+from burnish.tile.graph import TensorType, TileGraph
 from burnish.tile.group import Group
 from burnish.tile.index import Index
 from burnish.tile.parse import parse
@@ -163,8 +166,10 @@ def test_a_concatenation_is_cut_where_its_parts_meet() -> None:
 
 
 def test_strides_follow_the_order_of_dimensions() -> None:
-    assert strides_of((2, 3, 4, 5)) == (60, 20, 5, 1)
-    assert strides_of((2, 3, 4, 5), (0, 2, 3, 1)) == (60, 1, 15, 3)
+    kind = TensorType("f32", (2, 3, 4, 5))
+    assert strides_of(kind) == (60, 20, 5, 1)
+    assert strides_of(kind, (0, 2, 3, 1)) == (60, 1, 15, 3)
+    assert strides_of(replace(kind, strides=(90, 30, 6, 1))) == (90, 30, 6, 1)
 
 
 def test_rows_of_scratch_are_an_odd_number_of_lines_apart() -> None:

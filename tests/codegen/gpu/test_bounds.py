@@ -119,7 +119,7 @@ def test_offsets_into_tensors_beyond_32_bits_are_not_cut_off(name: str) -> None:
 @pytest.mark.parametrize("name", ["attention", "inverted_residual", "large_product", "perceptron"])
 def test_plans_for_a_card_stay_inside(name: str) -> None:
     graph = graph_of(name)
-    target = GpuTarget(orders=orders_of(graph), approximate=True)
+    target = GpuTarget(orders=orders_of(graph), own_functions=True, rounds_late=True)
     plan = sequenced(graph, GpuPredicted(load("nvidia-h200"), target), target)
     assert plan_breaches(plan, all_programs=True) == ()
 

@@ -95,7 +95,7 @@ def large() -> TileGraph:
 
 def test_a_product_that_fills_a_card_is_given_to_the_library_by_price() -> None:
     graph = large()
-    target = GpuTarget(approximate=True)
+    target = GpuTarget(own_functions=True)
     (choice,) = GpuPredicted(load("nvidia-h200"), target)(graph)
     assert choice.schedule is not None
     assert choice.schedule.settings[BY_LIBRARY] == 1
@@ -111,7 +111,7 @@ def test_a_matrix_that_is_added_has_its_price_even_if_it_is_multiplied_too() -> 
         "added": """(H[8192,2304] x, H[2304,2304] v) => (H[8192,2304] y)
         { p = MatMul(x, v) y = Add(p, x) }""",
     }
-    target, found = GpuTarget(approximate=True), {}
+    target, found = GpuTarget(own_functions=True), {}
     for name, text in texts.items():
         (op,) = (graph := graph_of(text)).ops
         schedule = Schedule(op.shape, settings={**LIBRARY_BLOCK, BY_LIBRARY: 1})

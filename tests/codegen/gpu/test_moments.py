@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -90,6 +91,39 @@ def test_a_long_row_is_read_once_for_its_mean_and_its_variance() -> None:
     assert len(cut.ops) == len(graph.ops) + 2
     readers = {op.output for op in cut.ops if "x" in op.inputs}
     assert readers == {"y.mean$0.parts", "y.inverse$0.parts", "y"}
+
+
+def test_parts_get_names_that_no_tensor_has() -> None:
+    graph = norm_of(1, 8, 40, 32, dtype="float")
+    taken = {"x": "y.mean$0.parts", "b": "y.inverse$0.parts"}
+    named = renamed(graph, taken)
+    cut = moments_in_parts(named)
+    assert {"y.mean$0.parts.", "y.inverse$0.parts."} <= {op.output for op in cut.ops}
+    random = np.random.default_rng(8)
+    feeds = {
+        name: random.standard_normal(graph.tensors[name].shape).astype(np.float32)
+        for name in graph.inputs
+    }
+    wanted = evaluate(graph, feeds)
+    found = evaluate(cut, {taken.get(name, name): array for name, array in feeds.items()})
+    assert_near(found["y"], wanted["y"], 1e-5)
+
+
+def renamed(graph: TileGraph, names: Mapping[str, str]) -> TileGraph:
+    """Return a graph whose inputs are called otherwise."""
+    ops = [
+        replace(
+            op,
+            reads=tuple(replace(r, tensor=names.get(r.tensor, r.tensor)) for r in op.reads),
+        )
+        for op in graph.ops
+    ]
+    return replace(
+        graph,
+        ops=tuple(ops),
+        inputs=tuple(names.get(name, name) for name in graph.inputs),
+        tensors={names.get(name, name): kind for name, kind in graph.tensors.items()},
+    )
 
 
 @pytest.mark.parametrize("shape", [(1, 64, 64), (BUSY + 1, 80, 64)], ids=["short", "many"])

@@ -31,6 +31,22 @@ def test_finding_nothing_is_a_result_too(path: Path) -> None:
     assert TuningCache(path).get(key("another group")) is None
 
 
+def test_what_is_not_there_is_looked_for_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[object] = []
+    usual = sqlite3.connect
+
+    def connect(*given: object, **more: object) -> sqlite3.Connection:
+        opened.append(given)
+        return usual(*given, **more)  # type: ignore[call-overload, no-any-return]
+
+    cache = TuningCache(path)
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    assert [cache.get(key()) for _ in range(3)] == [None] * 3
+    assert len(opened) == 1
+    cache.put(key(), result())
+    assert cache.get(key()) == result()
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from burnish.codegen.schedule import Choice
+import pytest
+
+from burnish.codegen.cpu.backend import CpuBackend
+from burnish.codegen.schedule import Choice, Predicted
 from burnish.codegen.tune.budget import TuningTime
 from burnish.codegen.tune.cache import TuningCache
 from burnish.codegen.tune.measured import LOOK, Measured, TuneOptions, promise
 from burnish.codegen.tune.trial import Trial, Tuned
+from burnish.tile.candidates import Ranking, Space
 from burnish.tile.graph import TileGraph
 from burnish.tile.group import Group
 from burnish.tile.partition import partition
 from burnish.tile.schedule import Schedule
+from burnish.tile.signature import signature
 from burnish.tile.simplify import simplify
-from codegen.tune.measurer import MACHINE, FakeMeasurer, tuner
+from codegen.tune.measurer import BACKEND, MACHINE, FakeMeasurer, tuner
 from codegen.tune.networks import graph_of, layers
 from tile_samples import chain_of_layers, feed_forward
 
@@ -181,6 +186,28 @@ def test_when_time_is_up_the_rest_is_as_predicted() -> None:
     assert all(choice.schedule is not None for choice in choices)
     unmeasured = [choice for choice in choices if choice.measured_s is None]
     assert len(choices) == 1 or unmeasured
+
+
+def test_what_there_was_no_time_for_is_predicted_once_for_each_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tiles take long to find: neither layers that are alike nor a second plan find them again."""
+    graph = graph_of(layers(4))
+    searched: list[str] = []
+    usual = CpuBackend.candidates
+
+    def candidates(self: CpuBackend, group: Group, graph: TileGraph, space: Space) -> Ranking:
+        searched.append(signature(group, graph))
+        return usual(self, group, graph, space)
+
+    monkeypatch.setattr(CpuBackend, "candidates", candidates)
+    shared = Predicted(BACKEND, "element-wise")
+    options = TuneOptions("element-wise", LOOK)
+    no_time = measured(by_size(1.0, 1.0), options=options, budget=TuningTime(0.0), predicted=shared)
+    choices = chosen(no_time, graph)
+    assert len(choices) > len(set(searched)) > 0
+    assert choices == shared.schedule(shared.partition(graph), graph)
+    assert len(searched) == len(set(searched))
 
 
 def test_a_spent_budget_is_told_of() -> None:

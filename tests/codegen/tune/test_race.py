@@ -15,12 +15,15 @@ class Track:
         self.asked: Counter[str] = Counter()
         self.calls: list[tuple[str, int, int]] = []
         self.fails_at: dict[str, int] = {}
+        self.disturbed: dict[str, tuple[int, ...]] = {}
 
     def timed(self, subject: str, runs: int, settling: int) -> float | None:
         self.asked[subject] += 1
         self.calls.append((subject, runs, settling))
         if self.asked[subject] == self.fails_at.get(subject):
             return None
+        if self.asked[subject] in self.disturbed.get(subject, ()):
+            return 0.02
         return self.seconds[subject]
 
 
@@ -61,6 +64,20 @@ def test_short_runs_are_repeated_and_long_ones_need_no_settling() -> None:
     track = Track(nothing=0.0)
     race(["nothing"], track.timed, TrialRules(rounds=1, most_runs=7))
     assert track.calls[-1] == ("nothing", 7, 1)
+
+
+def test_who_was_disturbed_at_the_first_look_is_looked_at_again() -> None:
+    track = Track(a=1e-4, b=0.8e-4, c=3e-4)
+    track.disturbed = {"b": (1, 2)}
+    found = race(["a", "b", "c"], track.timed, TrialRules(rounds=3))
+    assert found == {"a": (1e-4,) * 3, "b": (0.8e-4,) * 3, "c": (3e-4,)}
+    assert [call for call in track.calls if call[0] == "c"] == [("c", 1, 1), *[("c", 1, 0)] * 2]
+
+
+def test_who_fails_at_a_further_look_is_out() -> None:
+    track = Track(a=1e-4, b=3e-4)
+    track.fails_at = {"b": 2}
+    assert race(["a", "b"], track.timed, TrialRules(rounds=3)) == {"a": (1e-4,) * 3}
 
 
 def test_nobody_to_time_gives_nothing() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +17,14 @@ from burnish.codegen.cpu import driver as native
 from burnish.codegen.cpu.compile import compile_module
 from burnish.codegen.cpu.target import TARGETS
 from burnish.core.errors import MissingCapabilityError
-from burnish.runtime.cpu.driver import LINE_WORDS, Word, pool_words, semaphore_word
+from burnish.runtime.cpu.driver import (
+    ASLEEP_WORD,
+    DOUBT_WORD,
+    LINE_WORDS,
+    Word,
+    pool_words,
+    semaphore_word,
+)
 from burnish.runtime.cpu.thread_pool import ThreadPool
 from burnish.runtime.host_memory import address_of, aligned_bytes
 from codegen.hand_written import KERNELS
@@ -82,6 +93,63 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
     workers.close()
 
 
+KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+
+
+def run_in_python(work: Callable[[int], None], steps: int, threads: int) -> None:
+    """Run steps with a tile for each thread, which calls Python."""
+
+    @KERNEL
+    def kernel(_arguments: int, first: int, end: int, _scratch: int) -> None:
+        for tile in range(first, end):
+            work(tile)
+
+    address = ctypes.cast(kernel, ctypes.c_void_p).value
+    table = np.array([[address, 0, threads, 1]] * steps, np.int64)
+    workers = ThreadPool(LOOP, threads, 64)
+    workers.run(address_of(table), steps)
+    workers.close()
+
+
+def state(thread: int) -> str:
+    return Path(f"/proc/self/task/{thread}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_a_thread_that_waits_for_long_sleeps() -> None:
+    """It wants no core: one that it gives away and asks for again it gets last of all."""
+    caller, both = threading.get_native_id(), threading.Barrier(2)
+    states: list[str] = []
+
+    def work(_tile: int) -> None:
+        both.wait()  # each thread has one
+        if threading.get_native_id() == caller:
+            return
+        for _ in range(300):  # until it sleeps, on a machine that is busy for up to six seconds
+            time.sleep(0.02)
+            states.append(state(caller))
+            if states[-5:] == ["S"] * 5:
+                return
+
+    run_in_python(work, steps=1, threads=2)
+    assert states[-5:] == ["S"] * 5
+
+
+@pytest.mark.parametrize("threads", [2, 3, 5])
+def test_nobody_oversleeps(threads: int) -> None:
+    """Threads arrive in any order, after waits at which others fall asleep or just do not."""
+    dice = np.random.default_rng(threads)
+    pauses = dice.choice([0.0, 1e-5, 2e-4, 4e-4, 2e-3], size=40)
+    seen: list[int] = []
+
+    def work(tile: int) -> None:
+        time.sleep(pauses[(len(seen) + tile) % len(pauses)])
+        seen.append(tile)
+
+    run_in_python(work, steps=60, threads=threads)
+    by_step = [sorted(seen[n : n + threads]) for n in range(0, len(seen), threads)]
+    assert by_step == [list(range(threads))] * 60
+
+
 def test_steps_without_tiles_do_nothing() -> None:
     chain, workers = Chain(), ThreadPool(LOOP, 2, 64)
     chain.steps[:, 2] = 0
@@ -114,3 +182,5 @@ def test_what_threads_write_lies_in_lines_of_its_own() -> None:
     places = [semaphore_word(thread) for thread in range(4)]
     assert [place % LINE_WORDS for place in places] == [0] * 4
     assert max(places) < pool_words(4)
+    semaphore_words = 4  # of glibc and musl, where words have 64 bits
+    assert semaphore_words <= ASLEEP_WORD < DOUBT_WORD < LINE_WORDS

@@ -34,6 +34,7 @@ from burnish.tile.group import Group
 from burnish.tile.machine import Machine, machine
 from burnish.tile.predict import Predictions
 from burnish.tile.schedule import Schedule
+from burnish.tile.spacing import spaced
 
 logger = logging.getLogger(__name__)
 
@@ -95,8 +96,12 @@ class CpuBackend(Backend):
         object.__setattr__(self, "compiler", f"llvmlite {llvmlite.__version__}")
 
     def adapted(self, graph: TileGraph) -> TileGraph:
-        """Return the graph with convolutions by Winograd's method where that should be faster."""
-        return in_blocks(graph, self._fastest) if self.blocks else graph
+        """Return the graph with convolutions by Winograd's method where that should be faster.
+
+        What only kernels see lies with room between planes that would share sets of a cache.
+        """
+        changed = in_blocks(graph, self._fastest) if self.blocks else graph
+        return spaced(changed, self.layouts(changed), self.machine.unit)
 
     def plain_sums(self) -> CpuBackend:
         """Return the same back end without Winograd's method."""

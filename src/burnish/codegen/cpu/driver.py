@@ -6,10 +6,14 @@ import platform
 from functools import lru_cache
 
 from burnish.codegen.cpu.target import InstructionSet
-from burnish.runtime.cpu.driver import LINE_WORDS, LoopDriver, Word
+from burnish.runtime.cpu.driver import ASLEEP_WORD, DOUBT_WORD, LINE_WORDS, LoopDriver, Word
 
-SPINS = 256
-"""Looks at the barrier, about 40 ns each, before a thread gives its core away."""
+SPINS = 2**14
+"""Looks at the barrier, about 40 ns each, before a thread goes to sleep: for longer than threads
+that run are apart. Whoever is waited for longer has lost its core, and may want this one."""
+DOUBTS = 6
+"""After a sleep a thread looks 2 ** 6 times less, and twice as often after each wait without one:
+on a busy machine the next wait is as long, and who was asleep gets a core soon."""
 
 
 @lru_cache(maxsize=4)
@@ -25,7 +29,9 @@ def ir_text() -> str:
     pause = "call void @llvm.x86.sse2.pause()" if _is_x86() else ""
     declared = "declare void @llvm.x86.sse2.pause()" if _is_x86() else ""
     words = {word.name.lower(): int(word) for word in Word}
-    return _TEXT.format(pause=pause, declared=declared, spins=SPINS, line=LINE_WORDS, **words)
+    numbers = {"spins": SPINS, "doubts": DOUBTS, "line": LINE_WORDS}
+    places = {"asleep": ASLEEP_WORD, "doubt": DOUBT_WORD}
+    return _TEXT.format(pause=pause, declared=declared, **numbers, **places, **words)
 
 
 def _is_x86() -> bool:
@@ -111,10 +117,64 @@ define internal void @reset_counter(ptr %team, i64 %step, i64 %thread, i64 %thre
   ret void
 }}
 
-define internal void @barrier(ptr %team, i64 %threads) {{
+define internal ptr @own_line(ptr %team, i64 %thread) {{
+  %lines = mul i64 %thread, {line}
+  %word = add i64 %lines, {lines}
+  %at = getelementptr i64, ptr %team, i64 %word
+  ret ptr %at
+}}
+
+; sleep until somebody posts; a signal is no post
+define internal void @sleep(ptr %team, ptr %line) {{
+entry:
+  %wait_at = getelementptr i64, ptr %team, i64 {wait}
+  %wait = load ptr, ptr %wait_at
+  br label %again
+again:
+  %failed = call i32 %wait(ptr %line)
+  %woken = icmp eq i32 %failed, 0
+  br i1 %woken, label %done, label %again
+done:
+  ret void
+}}
+
+; post for every thread that said it sleeps; who takes back what it said first is not posted for
+define internal void @wake_sleepers(ptr %team, i64 %threads) {{
+entry:
+  %post_at = getelementptr i64, ptr %team, i64 {post}
+  %post = load ptr, ptr %post_at
+  br label %each
+each:
+  %t = phi i64 [ 0, %entry ], [ %t_next, %next ]
+  %line = call ptr @own_line(ptr %team, i64 %t)
+  %asleep_at = getelementptr i64, ptr %line, i64 {asleep}
+  %seen = load atomic i64, ptr %asleep_at seq_cst, align 8
+  %may = icmp ne i64 %seen, 0
+  br i1 %may, label %take_back, label %next
+take_back:
+  %was = atomicrmw xchg ptr %asleep_at, i64 0 seq_cst
+  %is = icmp ne i64 %was, 0
+  br i1 %is, label %rouse, label %next
+rouse:
+  %ignored = call i32 %post(ptr %line)
+  br label %next
+next:
+  %t_next = add i64 %t, 1
+  %more = icmp slt i64 %t_next, %threads
+  br i1 %more, label %each, label %done
+done:
+  ret void
+}}
+
+define internal void @barrier(ptr %team, i64 %thread, i64 %threads) {{
 entry:
   %generation_at = getelementptr i64, ptr %team, i64 {generation}
   %arrived_at = getelementptr i64, ptr %team, i64 {arrived}
+  %line = call ptr @own_line(ptr %team, i64 %thread)
+  %asleep_at = getelementptr i64, ptr %line, i64 {asleep}
+  %doubt_at = getelementptr i64, ptr %line, i64 {doubt}
+  %doubt = load i64, ptr %doubt_at
+  %spins = lshr i64 {spins}, %doubt
   %generation = load atomic i64, ptr %generation_at acquire, align 8
   %before = atomicrmw add ptr %arrived_at, i64 1 acq_rel
   %with_me = add i64 %before, 1
@@ -123,26 +183,48 @@ entry:
 open:
   store atomic i64 0, ptr %arrived_at monotonic, align 8
   %following = add i64 %generation, 1
-  store atomic i64 %following, ptr %generation_at release, align 8
+  ; in one order with what sleepers say: either they are seen here, or they see this
+  store atomic i64 %following, ptr %generation_at seq_cst, align 8
+  call void @wake_sleepers(ptr %team, i64 %threads)
   ret void
 look:
-  %looks = phi i64 [ 0, %entry ], [ %looked, %spin ], [ %looked, %give ]
+  %looks = phi i64 [ 0, %entry ], [ %looked, %spin ]
   %now = load atomic i64, ptr %generation_at acquire, align 8
   %same = icmp eq i64 %now, %generation
   br i1 %same, label %wait, label %through
 wait:
   %looked = add i64 %looks, 1
-  %patient = icmp ult i64 %looks, {spins}
-  br i1 %patient, label %spin, label %give
+  %patient = icmp ult i64 %looks, %spins
+  br i1 %patient, label %spin, label %lie_down
 spin:
   {pause}
   br label %look
-give:
-  %yield_at = getelementptr i64, ptr %team, i64 {yield}
-  %yield = load ptr, ptr %yield_at
-  %ignored = call i32 %yield()
-  br label %look
+lie_down:
+  store i64 {doubts}, ptr %doubt_at
+  br label %say
+say:
+  store atomic i64 1, ptr %asleep_at seq_cst, align 8
+  %after = load atomic i64, ptr %generation_at seq_cst, align 8
+  %still = icmp eq i64 %after, %generation
+  br i1 %still, label %rest, label %get_up
+get_up:
+  %said = atomicrmw xchg ptr %asleep_at, i64 0 seq_cst
+  %unseen = icmp ne i64 %said, 0
+  br i1 %unseen, label %leave, label %rest
+rest:
+  ; who opened the barrier before this one may still be waking, and take this thread for one of its
+  call void @sleep(ptr %team, ptr %line)
+  %then = load atomic i64, ptr %generation_at acquire, align 8
+  %not_yet = icmp eq i64 %then, %generation
+  br i1 %not_yet, label %say, label %leave
 through:
+  %doubted = icmp ne i64 %doubt, 0
+  br i1 %doubted, label %trust, label %leave
+trust:
+  %less = sub i64 %doubt, 1
+  store i64 %less, ptr %doubt_at
+  br label %leave
+leave:
   ret void
 }}
 
@@ -215,7 +297,7 @@ owners:
   %more_owners = icmp slt i64 %v_next, %threads
   br i1 %more_owners, label %owners, label %behind_step
 behind_step:
-  call void @barrier(ptr %team, i64 %threads)
+  call void @barrier(ptr %team, i64 %thread, i64 %threads)
   br label %head
 done:
   ret void
@@ -243,9 +325,7 @@ wake:
   %more = icmp slt i64 %t, %threads
   br i1 %more, label %wake_one, label %go
 wake_one:
-  %lines = mul i64 %t, {line}
-  %word = add i64 %lines, {lines}
-  %semaphore = getelementptr i64, ptr %team, i64 %word
+  %semaphore = call ptr @own_line(ptr %team, i64 %t)
   %ignored = call i32 %post(ptr %semaphore)
   %t_next = add i64 %t, 1
   br label %wake
@@ -257,18 +337,11 @@ go:
 define void @burnish_follow(i64 %team_word, i64 %thread) {{
 entry:
   %team = inttoptr i64 %team_word to ptr
-  %wait_at = getelementptr i64, ptr %team, i64 {wait}
-  %wait = load ptr, ptr %wait_at
   %stop_at = getelementptr i64, ptr %team, i64 {stop}
-  %lines = mul i64 %thread, {line}
-  %word = add i64 %lines, {lines}
-  %semaphore = getelementptr i64, ptr %team, i64 %word
+  %semaphore = call ptr @own_line(ptr %team, i64 %thread)
   br label %sleep
 sleep:
-  %failed = call i32 %wait(ptr %semaphore)
-  %woken = icmp eq i32 %failed, 0
-  br i1 %woken, label %look, label %sleep
-look:
+  call void @sleep(ptr %team, ptr %semaphore)
   %stop = load atomic i64, ptr %stop_at acquire, align 8
   %stopped = icmp ne i64 %stop, 0
   br i1 %stopped, label %done, label %serve

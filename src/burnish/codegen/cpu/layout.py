@@ -15,6 +15,7 @@ from burnish.codegen.cpu.blocking import vector_axis
 from burnish.codegen.cpu.form import Strided, form
 from burnish.codegen.cpu.target import InstructionSet
 from burnish.codegen.cpu.words import word_read
+from burnish.tile.collisions import strides_of
 from burnish.tile.graph import TensorType, TileOp, arguments_of
 from burnish.tile.group import Group
 from burnish.tile.index import Axis, coefficient
@@ -35,7 +36,7 @@ def places(
     """Return where every tensor that the group touches is."""
     result = {}
     for name in (*group.inputs, *group.outputs):
-        strides = strides_of(types[name].shape, layouts.get(name))
+        strides = strides_of(types[name], layouts.get(name))
         result[name] = Strided(types[name].dtype, strides, name in constants)
     innermost: dict[str, int] = {}
     scratch = set(group.scratch)
@@ -52,17 +53,6 @@ def places(
         for name, dimension in _wishes(op, box, result, scratch, target):
             innermost.setdefault(name, dimension)
     return result
-
-
-def strides_of(shape: tuple[int, ...], layout: tuple[int, ...] | None = None) -> tuple[int, ...]:
-    """Return the strides of a dense tensor whose dimensions lie in this order, outermost first."""
-    order = layout or tuple(range(len(shape)))
-    strides = [0] * len(shape)
-    step = 1
-    for dimension in reversed(order):
-        strides[dimension] = step
-        step *= shape[dimension]
-    return tuple(strides)
 
 
 def scratch_strides(box: Box, inner: int) -> tuple[int, ...]:

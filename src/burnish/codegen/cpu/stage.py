@@ -12,9 +12,8 @@ from dataclasses import replace
 
 from burnish.codegen.cpu.blocking import vector_cost
 from burnish.codegen.cpu.form import Strided, uncollapsed
-from burnish.codegen.cpu.layout import strides_of
 from burnish.codegen.cpu.target import InstructionSet
-from burnish.tile.collisions import OFTEN, colliding
+from burnish.tile.collisions import OFTEN, colliding, strides_of
 from burnish.tile.expr import Argument
 from burnish.tile.footprint import element_bytes
 from burnish.tile.graph import Read, TensorType, TileOp, arguments_of
@@ -39,7 +38,7 @@ def staged(
     outside = set(group.inputs) - set(constants)
     boxes = propagate(group, tile)
     where = {
-        name: Strided(kind.dtype, strides_of(kind.shape, layouts.get(name)), name in constants)
+        name: Strided(kind.dtype, strides_of(kind, layouts.get(name)), name in constants)
         for name, kind in types.items()
     }
     ops: list[TileOp] = []

@@ -114,8 +114,9 @@ class GpuBackend(Backend):
     trials: str = ""
     suffix: str = ".py"
     comment: str = "#"
-    approximate: bool = True
-    """Whether the card's own tanh serves 16-bit floats; Triton's interpreter does not know it."""
+    own_functions: bool = True
+    """Whether there is what only cards have: Triton's interpreter does not know it."""
+    rounds_late: bool = True
     multiplies: str = IEEE
     """How f32 is multiplied: `ieee`, or in a mode that cards have (`tf32`)."""
     target: str = field(init=False)
@@ -252,7 +253,9 @@ class GpuBackend(Backend):
 
     def _kernels_for(self, layouts: Layouts) -> GpuTarget:
         early = capability_of(self.architecture) >= FIRST_EARLY
-        return GpuTarget(self.multiplies, self.approximate, orders=layouts, early=early)
+        return GpuTarget(
+            self.multiplies, self.own_functions, self.rounds_late, orders=layouts, early=early
+        )
 
     def _choosing(self, graph: TileGraph) -> GpuPredicted:
         """Return what chooses for a graph; the one of the last graph is kept."""

@@ -222,7 +222,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
     elif shape.multiplies:
         scalar = target.precision == IEEE and any(map(multiplies_f32, group.ops))
         if (
-            target.approximate
+            target.own_functions
             and len(group.ops) == 1
             and _fills(shape, group.ops, LIBRARY_TERMS, FEW)
         ):

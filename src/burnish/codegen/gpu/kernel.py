@@ -83,9 +83,11 @@ class GpuTarget:
 
     precision: str = spelling.IEEE
     """How f32 is multiplied: `ieee`, `tf32` or `tf32x3`."""
-    approximate: bool = False
-    """Whether the device's own tanh serves functions whose result becomes a 16-bit float, and
-    values that are rounded to one for a moment stay as exact as they are."""
+    own_functions: bool = False
+    """Whether there is what only devices have: their own tanh and quotients, which serve where the
+    result becomes a 16-bit float, and kernels of the library."""
+    rounds_late: bool = False
+    """Whether values that are rounded to 16 bits for a moment stay as exact as they are."""
     orders: Orders = field(default_factory=dict)
     early: bool = False
     """Whether small kernels are started while those ahead of them still run, and wait for them."""
@@ -209,10 +211,10 @@ def _written(
     sizes = block_sizes(shape, settings)
     writer = KernelWriter(
         part.ops, types, target.orders, settings.get("k", 32), target.precision,
-        approximate=target.approximate,
     )  # fmt: skip
     halves = all(types[name].dtype in spelling.HALVES for name in part.outputs)
-    writer.halves = target.approximate and halves
+    writer.own_functions, writer.rounds_late = target.own_functions, target.rounds_late
+    writer.halves = target.own_functions and halves
     writer.constants = constants
     rows, columns, batch = shape.counts
     tiles = -(-rows // sizes[0]), -(-columns // sizes[1])

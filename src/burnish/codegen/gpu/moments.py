@@ -12,7 +12,7 @@ each is about its own mean, so nothing is lost where the mean is large and the v
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from burnish.codegen.gpu.layout import Order, orders_of
@@ -51,16 +51,25 @@ def moments_in_parts(graph: TileGraph) -> TileGraph:
     pairs = dict(_pairs(graph))
     if not pairs:
         return graph
-    orders = orders_of(graph)
+    orders, taken = orders_of(graph), set(graph.tensors)
     ops: list[TileOp] = []
     merged: dict[str, TileOp] = {}
     for op in graph.ops:
         if op.output in pairs:
-            *new, merged[pairs[op.output].output] = _in_parts(op, pairs[op.output], orders)
+            names = [_free(f"{each.output}.parts", taken) for each in (op, pairs[op.output])]
+            *new, merged[pairs[op.output].output] = _in_parts(op, pairs[op.output], names, orders)
             ops += new
         else:
             ops.append(merged.get(op.output, op))
     return regraph(graph, (tidy(op, graph.tensors) for op in ops))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Return a name that no tensor has, and take it."""
+    while name in taken:
+        name += "."
+    taken.add(name)
+    return name
 
 
 def _pairs(graph: TileGraph) -> Iterator[tuple[str, TileOp]]:
@@ -127,8 +136,10 @@ def _position(op: TileOp, read: Read) -> int | None:
     return op.reads.index(read) if read in op.reads else None
 
 
-def _in_parts(mean: TileOp, spread: TileOp, orders: Mapping[str, Order]) -> Iterator[TileOp]:
-    """Yield means and spreads of parts, then the mean and the spread of whole rows."""
+def _in_parts(
+    mean: TileOp, spread: TileOp, names: Sequence[str], orders: Mapping[str, Order]
+) -> Iterator[TileOp]:
+    """Yield means and spreads of parts, so called, then the mean and the spread of whole rows."""
     how = _cut(mean, orders)
     own = (how.part, *mean.spatial)
     place = tuple(at(axis) for axis in own)
@@ -138,12 +149,12 @@ def _in_parts(mean: TileOp, spread: TileOp, orders: Mapping[str, Order]) -> Iter
     )
     total = Accumulated("f32")
     means = replace(
-        mean, output=f"{mean.output}.parts", spatial=own, reads=reads, reduced=how.rest,
+        mean, output=names[0], spatial=own, reads=reads, reduced=how.rest,
         finish=call("divide", total, Constant(how.terms, "f32")),
     )  # fmt: skip
     here = Argument(len(reads), "f32")
     spreads = replace(
-        means, output=f"{spread.output}.parts", reads=(*reads, Read(means.output, place)),
+        means, output=names[1], reads=(*reads, Read(means.output, place)),
         body=_squared(call("subtract", mean.body, here)), finish=None,
     )  # fmt: skip
     yield means

@@ -87,8 +87,6 @@ class KernelWriter:
         orders: Mapping[str, tuple[int, ...]],
         depth: int = 32,
         precision: str = spelling.IEEE,
-        *,
-        approximate: bool = False,
     ) -> None:
         self.ops = {op.output: op for op in ops}
         used = {name for op in self.ops.values() for name in (op.output, *op.inputs)}
@@ -105,7 +103,7 @@ class KernelWriter:
         self.sums: dict[str, Callable[[Point], Value]] = {}  # of nests that have a way of their own
         self.tally = Tally()
         self.scopes = [Scope(set(), 1)]
-        self.precision, self.approximate = precision, approximate
+        self.precision, self.own_functions, self.rounds_late = precision, False, False
         self.halves = False
         """Whether all that it writes are 16-bit floats, and need not be exact to the last bit."""
         self.multiplying = self.beside = False
@@ -280,7 +278,7 @@ class KernelWriter:
         """Return an expression of a nest, evaluated at a point."""
         found = point.done.get(id(expr))
         if found is None:
-            plain = simpler(expr, exact=not self.approximate)
+            plain = simpler(expr, exact=not self.rounds_late)
             found = point.done[id(expr)] = self._expression(plain, point)
         return found
 
@@ -318,7 +316,7 @@ class KernelWriter:
         texts = [each.text for each in given]
         if not depends or spelling.is_helper(function, arguments[-1].dtype):
             texts = [e.text if e.depends else spelling.tensor(e.text, e.dtype) for e in given]
-        near = self.approximate and point.op.dtype in spelling.HALVES
+        near = self.own_functions and point.op.dtype in spelling.HALVES
         text = spelling.called(
             function, texts, arguments[-1].dtype, self.helpers,
             near=near, rounded=not (near or self.halves),

@@ -127,13 +127,18 @@ class TuningCache:
         self.notes: list[str] = []
         self._path = path
         self._own: dict[str, Tuned] = {}
+        self._absent: set[str] = set()
 
     def get(self, key: Key) -> Tuned | None:
         """Return what was found for this key; None: nobody has looked."""
         if key.text in self._own:
             return self._own[key.text]
+        if key.text in self._absent:
+            # asked again for every group that is decided on, and opening the file takes a while
+            return None
         row = self._tried(lambda connection: _read(connection, key))
         if row is None:
+            self._absent.add(key.text)
             return None
         found = _decoded(row)
         if found is None:

@@ -51,6 +51,8 @@ class TrialRules:
     """A subject that takes this many times as long as the fastest one is not timed again."""
     behind_at_first: float = 2.0
     """The same after the first look, which may have been disturbed."""
+    looks_again: int = 2
+    """Further looks at who would be given up after the first; the least of them counts."""
     long_s: float = 0.05
     """Runs of this length need none before them to settle."""
     most_runs: int = 1000
@@ -63,8 +65,7 @@ def race(
 
     `always`: subjects that are timed to the end, however far behind they are.
     """
-    looks = {subject: timed(subject, 1, 1) for subject in subjects}
-    first = {subject: look for subject, look in looks.items() if look is not None}
+    first = _looks(subjects, timed, rules)
 
     def again(subject: str) -> float | None:
         settling = 0 if first[subject] >= rules.long_s else 1
@@ -74,6 +75,30 @@ def race(
     samples = rounds_of(first, again, within, looks=first, always=always)
     # who fell back before the first round has the first look only
     return {subject: tuple(own) or (first[subject],) for subject, own in samples.items()}
+
+
+def _looks(subjects: Sequence[str], timed: Timed, rules: TrialRules) -> dict[str, float]:
+    """Return a first look at every subject that does not fail.
+
+    One run of some microseconds takes milliseconds if somebody else has the core: who seems to be
+    far behind is looked at again before it is given up.
+    """
+    once = {subject: timed(subject, 1, 1) for subject in subjects}
+    first = {subject: look for subject, look in once.items() if look is not None}
+    best = min(first.values(), default=0.0)
+    behind = [
+        subject
+        for subject, look in first.items()
+        if rules.behind_at_first * best < look < rules.long_s
+    ]
+    for subject in behind:
+        again = [timed(subject, 1, 0) for _ in range(rules.looks_again)]
+        known = [look for look in again if look is not None]
+        if len(known) < len(again):
+            del first[subject]
+        else:
+            first[subject] = min(first[subject], *known)
+    return first
 
 
 def _runs(seconds: float, rules: TrialRules) -> int:
@@ -242,7 +267,7 @@ class MeasuringProcess(Closing):
             self._loading.clear()
             return
         kinds = {
-            name: TensorMessage(kind.dtype, kind.shape, task.layouts.get(name))
+            name: TensorMessage(kind.dtype, kind.shape, task.layouts.get(name), kind.strides)
             for name, kind in task.graph.tensors.items()
         }
         self._place = PlaceTensors(

@@ -65,10 +65,16 @@ class Measured:
     model: ir.Model | None = None
     """Without it ONNX Runtime does not compete."""
     progress: Progress = SILENT
+    predicted: Predicted | None = None
+    """What the cost model says, and knows already; None: it begins anew."""
+
+    def __post_init__(self) -> None:
+        self.predicted = self.predicted or Predicted(self.tuner.backend, self.options.fusion)
 
     def partition(self, graph: TileGraph) -> tuple[Group, ...]:
         """Return the groups that the cost model predicts: where the search begins."""
-        return self.tuner.backend.partition(graph, self.options.fusion).groups
+        assert self.predicted is not None
+        return self.predicted.partition(graph)
 
     def schedule(self, groups: Sequence[Group], graph: TileGraph) -> tuple[Choice, ...]:
         """Return what is fastest for each group, or for each half of it."""
@@ -155,8 +161,8 @@ class _Search:
         best = self._known(group).tuned.best
         if best is None or best.schedule is None:
             # no time was left to look at it
-            predicted = Predicted(self._backend, self._settings.options.fusion)
-            return predicted.choice(group, self._graph)
+            assert self._settings.predicted is not None
+            return self._settings.predicted.choice(group, self._graph)
         cost = self._backend.price(group, self._graph, best.schedule)
         moved = traffic_bytes(cost, self._backend.machine)
         return Choice(group, best.schedule, cost.seconds, moved, measured_s=best.seconds)
@@ -244,10 +250,9 @@ class _Search:
         return grouped(self._wires, places[:cut]), grouped(self._wires, places[cut:])
 
     def _predicted(self, group: Group) -> float:
-        try:
-            return self._predict(group)
-        except NoGroupError:
-            return 0.0
+        """Return the seconds of a group as the plan that is not tuned has it."""
+        assert self._settings.predicted is not None
+        return self._settings.predicted.choice(group, self._graph).predicted_s or 0.0
 
 
 def promise(tuned: Tuned) -> float:

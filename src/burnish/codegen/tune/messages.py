@@ -18,6 +18,8 @@ class TensorMessage:
     shape: tuple[int, ...]
     layout: tuple[int, ...] | None = None
     """Its dimensions from the outermost to the innermost; None: in their own order."""
+    strides: tuple[int, ...] | None = None
+    """Elements from each to its neighbour along each dimension; None: they lie densely."""
 
 
 @dataclass(frozen=True, slots=True)

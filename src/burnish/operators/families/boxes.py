@@ -6,6 +6,7 @@ GridSample. Both are tensors of their own: channels share them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ from burnish.tile.pointwise import above, below, like, wide_type
 from burnish.tile.semantics import NestBuilder, Node, NotCoveredError, Reduction, axes_for
 
 _TAPS = 2
+LARGEST = {"f32": 3.4028234e38, "f64": 1.7976931348623157e308}
+"""Numbers from here on are no sides of a box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +125,28 @@ def _tapped(builder: NestBuilder, node: Node, side: _BoxSide) -> tuple[str, str]
     begin, end = (Argument(position, kind.dtype) for position in range(2))
     part, sample, tap = (cast(Coordinate(at(axis)), kind.dtype) for axis in axes[1:])
     place, weight = side.tap(side.coordinate(begin, end, part, sample), tap)
+    which = required(node, 2)
+    image = Argument(2, builder.type(which).dtype)
+    none = _is_none(begin, end, image)
+    weight = call("where", none, like(weight, math.nan), weight)
+    place = call("where", none, like(place, 0.0), place)
+    reads.append(Read(which, (row,)))
     places, weights = (
         builder.add(builder.fresh(f"{node.outputs[0]}.{name}"), axes, reads, made)
         for name, made in {"places": cast(place, "i64"), "along": weight}.items()
     )
     return places, weights
+
+
+def _is_none(begin: Expr, end: Expr, image: Expr) -> Expr:
+    """Return whether a box has no finite side, or no image: runtimes refuse it.
+
+    Kernels cannot refuse: they say that what comes of it is no number.
+    """
+    largest = LARGEST[begin.dtype]
+    ends = [call("absolute", each) for each in (begin, end)]
+    known = call("and", *(call("less", each, like(each, largest)) for each in ends))
+    return call("or", call("not", known), call("less", image, like(image, 0)))
 
 
 def _shape(at: Operands) -> Sequence[Partial | None]:

@@ -4,9 +4,10 @@ The code of it, `burnish.codegen.cpu.driver`, is compiled with the kernels. A po
 of 64-bit words, `Word` says which is what. For every step each thread has a range of tiles of its
 own, so that it finds in its cache what it wrote in the step before; it takes chunks of it through a
 counter, and when its own range is used up it takes from the others'. Which thread computes a tile
-never changes what is computed. Behind each step all wait for each other: they spin for some
-microseconds, then give their core away. Between runs the threads sleep on semaphores of the C
-library; nothing here needs Python's lock.
+never changes what is computed. Behind each step all wait for each other: they spin for up to half a
+millisecond, then sleep. Giving the core away instead, again and again, would put a thread behind
+all others who want it, with no claim to have it back when it is needed. Threads sleep on semaphores
+of the C library, between runs too; nothing here needs Python's lock.
 
 Compiled folders hold this loop: who changes `Word`, a step's words or how functions are called must
 raise the schema number of folders.
@@ -34,7 +35,7 @@ class Word(IntEnum):
     """Address of the first thread's scratch memory."""
     SCRATCH_STRIDE = 2
     YIELD = 3
-    """Address of `sched_yield`."""
+    """Address of `sched_yield`, for folders whose loop gives cores away."""
     WAIT = 4
     """Address of `sem_wait`."""
     POST = 5
@@ -46,6 +47,12 @@ class Word(IntEnum):
     STOP = 24
     LINES = 32
     """One line for each thread's semaphore, then one for its counter in even and odd steps."""
+
+
+ASLEEP_WORD = 6
+"""Of the line with a thread's semaphore: not 0, the thread waits for others and is to be woken."""
+DOUBT_WORD = 7
+"""Of the same: how often the time that it spins is halved."""
 
 
 def pool_words(threads: int) -> int:

@@ -61,9 +61,10 @@ class ThreadPool:
         memory[Word.SCRATCH_STRIDE] = self._stride
         for word, name in _FUNCTIONS.items():
             memory[word] = ctypes.cast(getattr(system, name), ctypes.c_void_p).value or 0
+        for thread in range(self.threads):
+            system.sem_init(ctypes.c_void_p(_semaphore(memory, thread)), 0, 0)
         followers = []
         for thread in range(1, self.threads):
-            system.sem_init(ctypes.c_void_p(_semaphore(memory, thread)), 0, 0)
             follower = threading.Thread(
                 target=_follow,
                 args=(self._driver, memory, self._scratch, thread),

@@ -57,6 +57,7 @@ class RequestField:
     said: Positional | Option
     default: Any
     """`dataclasses.MISSING` where it must be given."""
+    may_be_none: bool = True
 
     @property
     def required(self) -> bool:
@@ -88,7 +89,7 @@ def _field(one: dataclasses.Field[Any], hint: Any, request: type) -> RequestFiel
         kind = _kind(frozenset(_types(hint)), said) if said.kind is None else said.kind
         said = dataclasses.replace(said, kind=kind, help=" ".join((said.help, *more)))
     default = one.default if one.default_factory is MISSING else one.default_factory()
-    return RequestField(one.name, said, default)
+    return RequestField(one.name, said, default, type(None) in _types(hint))
 
 
 def _kind(types: Collection[Any], said: Option) -> Any:  # noqa: ANN401  (see Option.kind)

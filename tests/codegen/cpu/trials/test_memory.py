@@ -72,6 +72,19 @@ def test_runs_take_the_copies_in_turn(memory: TimedMemory) -> None:
     assert written() == [True, True, True]
 
 
+def test_room_between_rows_is_kept_on_the_way() -> None:
+    spaced = TensorMessage("f32", (2, 3), strides=(5, 1))
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    guarded = GuardedMemory({"x": spaced}, {})
+    flat = guarded.bytes("x").view(np.float32)
+    assert flat.size == 8
+    flat[:] = -1
+    fill(guarded, {"x": values}, {"x": spaced})
+    np.testing.assert_array_equal(as_array(guarded.bytes("x"), spaced), values)
+    np.testing.assert_array_equal(flat, [0, 1, 2, -1, -1, 3, 4, 5])
+    assert guarded.findings() == []
+
+
 def test_layouts_are_kept_on_the_way() -> None:
     turned = TensorMessage("f32", (2, 3, 4), (2, 0, 1))
     values = np.arange(24, dtype=np.float32).reshape(2, 3, 4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -13,6 +12,7 @@ from burnish.core.array_types import array_type
 from burnish.core.arrays import Array, Arrays
 from burnish.runtime.buffers import SLACK_BYTES, padded
 from burnish.runtime.host_memory import Bytes, address_of, aligned_bytes
+from burnish.runtime.plan import PlanTensor
 
 COLD_BYTES = 4 << 20
 """Copies are as many as take this much memory together: more than a core's own cache holds."""
@@ -112,7 +112,7 @@ class TimedMemory:
 
 def size_of(tensor: TensorMessage) -> int:
     """Return the bytes that a tensor takes."""
-    return math.prod(tensor.shape) * array_type(tensor.dtype).itemsize
+    return PlanTensor(tensor.dtype, tensor.shape, "arena", strides=tensor.strides).bytes or 0
 
 
 def fill(
@@ -120,14 +120,15 @@ def fill(
 ) -> None:
     """Write values into memory, each in its tensor's layout."""
     for name, tensor in kinds.items():
-        array = np.asarray(values[name])
-        ordered = array.transpose(tensor.layout) if tensor.layout else array
-        memory.bytes(name)[:] = np.ascontiguousarray(ordered).reshape(-1).view(np.uint8)
+        as_array(memory.bytes(name), tensor)[...] = values[name]
 
 
 def as_array(memory: Bytes, tensor: TensorMessage) -> Array:
     """Return a tensor's memory as an array with its dimensions in their own order."""
     flat = memory.view(array_type(tensor.dtype))
+    if tensor.strides is not None:
+        apart = [step * flat.itemsize for step in tensor.strides]
+        return np.lib.stride_tricks.as_strided(flat, tensor.shape, apart)
     if tensor.layout is None:
         return flat.reshape(tensor.shape)
     ordered = flat.reshape([tensor.shape[axis] for axis in tensor.layout])
