@@ -111,6 +111,9 @@ class SideBySide:
             self._say(f"{_named(one.what)} was ended")
             os.killpg(one.process.pid, signal.SIGKILL)
             one.process.wait()
+        if self.groups:
+            waiting = ", ".join(one.name for one in self.groups)
+            self._say(f"not begun, for want of time or of an export: {waiting}")
 
     def _begin(self) -> bool:
         """Begin what can be begun; groups go before exports, which only feed them."""
@@ -207,9 +210,6 @@ class SideBySide:
             self._say(f"{_named(one.what)} ended with {code} after {took:.0f} s")
             if isinstance(one.what, StudyModel):
                 (self.failed if code else self.exported).add(one.what.name)
-                if code:
-                    lost = one.what.name
-                    self.groups = [each for each in self.groups if each.model.name != lost]
 
     def _place(self, model: StudyModel) -> Path:
         return layout.place(
@@ -290,8 +290,8 @@ def _named(what: StudyModel | Group) -> str:
     return what.name if isinstance(what, Group) else f"export-{what.name}"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run what the command line asks for."""
+def options() -> argparse.ArgumentParser:
+    """Return what the command line may have."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("study", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)
@@ -309,7 +309,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--wide", type=wide_of, default={}, help="processors for exports that compute much: a=4,b=2"
     )
-    asked = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run what the command line asks for."""
+    asked = options().parse_args(arguments)
     SideBySide(asked, read(asked.study, small=asked.small)).run()
 
 

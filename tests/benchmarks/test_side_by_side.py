@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 import side_by_side
-from side_by_side import Running, SideBySide, cpus_of, groups_of, measured, study_text, wide_of
+from side_by_side import (
+    Running,
+    SideBySide,
+    cpus_of,
+    groups_of,
+    measured,
+    options,
+    study_text,
+    wide_of,
+)
 
 from burnish.bench.cells import Figures, LedgerRow
 from burnish.store import layout
@@ -117,10 +126,14 @@ def test_what_was_exported_before_is_not_exported_again(file: Path) -> None:
     assert planned(file, "0").exported == {"vit-s32"}
 
 
-def test_what_would_not_end_in_time_is_not_begun(file: Path) -> None:
+def test_what_would_not_end_in_time_is_not_begun_and_told(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     one = planned(file, "0-1", seconds=60)
     one.exported.add("vit-s32")
     assert not one._begin()
+    one.run()
+    assert "not begun, for want of time or of an export: bert-base" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("cpus", "waiting", "share_s"), [
@@ -147,3 +160,19 @@ def test_a_group_may_have_all_the_time_on_a_processor_of_its_own(file: Path) -> 
 
 def test_processors_are_named_as_for_taskset() -> None:
     assert cpus_of("0-2,7") == [0, 1, 2, 7]
+
+
+def test_the_script_for_a_lent_card_asks_for_what_there_is(
+    tmp_path: Path,
+) -> None:
+    repository = Path(__file__).parents[2]
+    text = (repository / "benchmarks" / "h200_study.sh").read_text()
+    command = text.rpartition("python3 benchmarks/side_by_side.py")[2].partition(">>")[0]
+    words = [word for word in command.replace("\\\n", " ").split() if word.startswith("--")]
+    known = {name for each in options()._actions for name in each.option_strings}
+    assert {"--ledger", "--seconds", "--cpus", "--wide", "--whole", "--least"} <= set(words)
+    assert set(words) <= known
+    study = read(repository / "examples" / "studies" / "h200.toml", small=False)
+    names = {group.name for group in groups_of(study, tmp_path / "none")}
+    asked = command.split("--whole")[1].split()[0].split(",")
+    assert set(asked) <= names, "groups that the study has"
