@@ -36,12 +36,18 @@ def chain(shape: tuple[int, ...], dtype: str = "f32") -> TileGraph:
         ((1, 64, 255, 256), "f32", None),
         ((64, 1024, 1), "f32", None),
         ((64, 64, 1, 64), "f32", (4112, 64, 64, 1)),
+        ((1, 8, 512, 1023), "f32", (8 * 512 * 1040, 512 * 1040, 1040, 1)),
+        ((2, 2046), "f32", (2064, 1)),
+        ((2, 300), "f32", (304, 1)),
+        ((1, 300), "f32", None),
+        ((197, 197), "f32", None),
+        ((64, 1024), "f32", None),
         ((4096,), "f32", None),
         ((5, 0, 64, 1024), "f32", None),
         ((), "f32", None),
     ],
 )
-def test_many_planes_that_share_sets_of_a_cache_get_room_between_them(
+def test_planes_that_share_sets_and_rows_that_end_within_a_line_get_room(
     shape: tuple[int, ...], dtype: str, strides: tuple[int, ...] | None
 ) -> None:
     assert spaced(chain(shape, dtype), {}, CORE).tensors["inner"].strides == strides
@@ -60,7 +66,7 @@ def test_a_kernel_for_spaced_planes_is_another() -> None:
     assert signature(whole(graph), graph) != signature(whole(graph), found)
 
 
-@given(st.lists(st.sampled_from([1, 2, 13, 16, 32, 64, 1024]), max_size=4))
+@given(st.lists(st.sampled_from([1, 2, 13, 16, 32, 64, 1023, 1024]), max_size=4))
 def test_no_two_elements_share_a_place_and_little_is_wasted(sizes: list[int]) -> None:
     kind = spaced(chain(tuple(sizes)), {}, CORE).tensors["inner"]
     reach = 1

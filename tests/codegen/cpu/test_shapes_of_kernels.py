@@ -15,14 +15,16 @@ from burnish.codegen.cpu.kernel import generate
 from burnish.codegen.cpu.layout import places, scratch_strides
 from burnish.codegen.cpu.segments import segments
 from burnish.codegen.cpu.stage import staged
-from burnish.codegen.cpu.target import TARGETS
+from burnish.codegen.cpu.target import TARGETS, available
 from burnish.tile.collisions import strides_of
 from burnish.tile.graph import TensorType, TileGraph
 from burnish.tile.group import Group
 from burnish.tile.index import Index
 from burnish.tile.parse import parse
+from burnish.tile.reference import evaluate
 from burnish.tile.region import DimensionSpan, propagate
 from burnish.tile.schedule import Schedule
+from codegen.cpu.calling import load_kernel
 from codegen.cpu.nests import blurred, joined, product, scores
 from tile_samples import Sketch
 
@@ -48,6 +50,26 @@ def test_a_product_keeps_rows_times_vectors_in_registers() -> None:
     assert (found.vector.name, found.block.name, found.horizontal) == ("i1", "i0", False)
     assert found.rows * found.vectors + found.vectors + 2 <= AVX512.registers
     assert found.rows * found.vectors >= 16
+
+
+def test_long_numbers_behind_a_sum_do_not_halve_its_vectors() -> None:
+    text = """in x: f32[32, 64]
+    in place: i64[48]
+    in length: i64[32]
+    const w: f32[64, 48]
+    out y
+    y: f32[i=32, j=48] = sum(k=64) x[i, k] * w[k, j] then where(length[i] <= place[j], acc, 0.0)"""
+    random = np.random.default_rng(0)
+    graph = parse(text, {"w": random.standard_normal((64, 48)).astype(np.float32)})
+    assert blocking(graph, (32, 48)).width == 16
+    given = {"x": random.standard_normal((32, 64)).astype(np.float32)}
+    given |= {"place": np.arange(48), "length": random.integers(0, 48, 32)}
+    wanted = evaluate(graph, given)["y"]
+    for target in available():
+        kernel = generate(whole(graph), Schedule((32, 48)), graph, target)
+        found = {"y": np.zeros((32, 48), np.float32)}
+        load_kernel(kernel, target).bound({**given, **graph.constants, **found}).run()
+        np.testing.assert_allclose(found["y"], wanted, rtol=1e-4, atol=1e-4)
 
 
 def test_taps_of_a_stencil_are_unrolled() -> None:

@@ -135,7 +135,12 @@ def _read_cost(read: Access, along: Axis, gather_loads: float) -> float:
 
 
 def _width(nest: NestForm, target: InstructionSet) -> int:
-    sizes = [size_in_bytes(read.dtype) for read in nest.reads]
+    """Return the lanes of a vector: of long elements half as many.
+
+    Of a sum its steps decide, whatever follows it (a mask made of lengths).
+    """
+    steps = arguments_of(nest.op.body) if nest.reduced else range(len(nest.reads))
+    sizes = [size_in_bytes(nest.reads[position].dtype) for position in steps]
     sizes += [size_in_bytes(nest.op.body.dtype), size_in_bytes(nest.op.dtype)]
     return target.lanes // 2 if max(sizes) > 4 else target.lanes
 
