@@ -53,3 +53,12 @@ def test_inputs_may_stand_in_any_order() -> None:
     first = inputs(("a", "f32", (2,)), ("b", "i64", ("n",)))
     second = inputs(("b", "i64", ("m",)), ("a", "f32", (2,)))
     assert differing_inputs(first, second) == ()
+
+
+def test_outputs_that_are_declared_otherwise_are_told() -> None:
+    first = outputs(("a", "f32", ("n", 8)), ("b", "f32", ("n",)))
+    second = outputs(("a", "f32", ("n", 9)), ("b", "f32", (3,)))
+    pairing = pair_outputs(first, second)
+    assert pairing.candidates == {"a": "a", "b": "b"}
+    (note,) = pairing.notes
+    assert note.startswith("the candidate declares a: f32[n, 9], the reference a: f32[n, 8]")

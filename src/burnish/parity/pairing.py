@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from burnish.core.tensors import TensorSpec
@@ -55,12 +55,25 @@ def pair_outputs(reference: Interface, candidate: Interface) -> Pairing:
     shared = {spec.name: spec.name for spec in reference.outputs if spec.name in names}
     left = [spec for spec in reference.outputs if spec.name not in shared]
     right = [spec for spec in candidate.outputs if spec.name not in shared]
+    declared = tuple(_declared_otherwise(reference, candidate))
     if not left:
-        return Pairing(shared, tuple(_left_over(spec) for spec in right))
+        return Pairing(shared, (*declared, *(_left_over(spec) for spec in right)))
     if len(left) == len(right) and all(map(_alike, left, right)):
         by_position = {a.name: b.name for a, b in zip(left, right, strict=True)}
-        return Pairing({**shared, **by_position}, (_by_position(left, right),))
-    return Pairing(shared, tuple(_left_over(spec) for spec in right))
+        return Pairing({**shared, **by_position}, (*declared, _by_position(left, right)))
+    return Pairing(shared, (*declared, *(_left_over(spec) for spec in right)))
+
+
+def _declared_otherwise(reference: Interface, candidate: Interface) -> Iterator[str]:
+    """Yield what is to be said of outputs that the models declare with shapes that exclude another.
+
+    Engines give what they compute, whatever was declared: who reads the declaration is misled.
+    """
+    found = {spec.name: spec for spec in candidate.outputs}
+    for spec in reference.outputs:
+        other = found.get(spec.name)
+        if other is not None and spec.dtype == other.dtype and not _alike(spec, other):
+            yield f"the candidate declares {other}, the reference {spec}: one of them is wrong"
 
 
 def _alike(first: TensorSpec, second: TensorSpec) -> bool:

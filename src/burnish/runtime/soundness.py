@@ -107,11 +107,12 @@ def _interface_findings(
             return
         if tensor.dtype != spec.dtype and tensor.home != "value":
             yield f"{kind} {spec.name!r} is {tensor.dtype}, the model's is {spec.dtype}"
-        if tensor.shape is not None and not _fits(tensor.shape, spec):
+        if tensor.shape is not None and not fits(tensor.shape, spec):
             yield f"{kind} {spec.name!r} is {list(tensor.shape)}, the model's {list(spec.shape)}"
 
 
-def _fits(shape: tuple[int, ...], spec: TensorSpec) -> bool:
+def fits(shape: tuple[int, ...], spec: TensorSpec) -> bool:
+    """Return whether a tensor of this shape can be what is declared."""
     if ANY_RANK in spec.shape:
         return True
     pairs = zip(shape, spec.shape, strict=False)

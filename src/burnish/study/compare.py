@@ -8,6 +8,7 @@ from pathlib import Path
 from burnish.bench.across import changes, compare_across, pairs, require_same_machine
 from burnish.bench.measure import SCHEMA as BENCH
 from burnish.bench.measure import BenchReport, Comparison
+from burnish.bench.sound import differing, require_sound, unlike
 from burnish.bench.stats import Interval, median_interval
 from burnish.core import records
 from burnish.core.errors import ModelError, UsageError
@@ -74,7 +75,12 @@ def answer(asked: CompareCommand, *, progress: Progress = SILENT) -> CompareRepo
         before_date=before.machine.date,
         after_date=after.machine.date,
         rows=rows,
-        notes=(*changes(before.machine, after.machine), APART.format(command=again)),
+        notes=(
+            *unlike(before, after),
+            *(note for pair in pairs(before, after) for note in differing(*pair)),
+            *changes(before.machine, after.machine),
+            APART.format(command=again),
+        ),
     )
 
 
@@ -96,4 +102,5 @@ def _require_measured(asked: CompareCommand) -> None:
 
 def stored(place: object) -> BenchReport:
     """Return what `burnish bench -o` wrote."""
-    return records.read_document(BenchReport, Path(str(place)), schema=BENCH)
+    path = Path(str(place))
+    return require_sound(records.read_document(BenchReport, path, schema=BENCH), path)

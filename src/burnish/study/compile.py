@@ -14,6 +14,7 @@ import onnx_ir as ir
 from burnish.codegen import bundle_times
 from burnish.codegen.backend import Backend, open_backend
 from burnish.codegen.bundle import bundle
+from burnish.codegen.declared import require_declared
 from burnish.codegen.environment import about, default_threads, tuning_cache
 from burnish.codegen.fitting import kept_unfit
 from burnish.codegen.pipeline import PlanOptions, plan, plan_up_to, prepare, without_products
@@ -124,6 +125,7 @@ def compile_model(request: CompileRequest, *, progress: Progress = SILENT) -> Co
     _check_places(request)
     work = _Work(request, onnx_files.read(request.model.onnx), progress)
     built = work.all_built()
+    require_declared(work.about, built)
     work.tell_choices(built)
     if request.bundle is not None:
         work.bundled(built, request.bundle)

@@ -82,7 +82,8 @@ def _unknown(path: Path, kinds: Counter[str]) -> ModelError:
     return ModelError(
         f"{path}: none of its {units.count(kinds.total(), 'event')} is of a kind that PyTorch's"
         f" profiler writes (they are of {first})",
-        hint="record one with burnish profile MODEL --trace-out FILE",
+        hint="record one with torch.profiler, or with ONNX Runtime's enable_profiling; what"
+        " --trace-out writes is for ui.perfetto.dev",
     )
 
 
