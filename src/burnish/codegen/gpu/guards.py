@@ -41,12 +41,12 @@ def ranges(
 
 
 def bounded(text: str, offset: Index, guards: Iterable[Guard], size: int) -> str:
-    """Return the text of an offset that is inside of a tensor whatever places its index fetches.
+    """Return the text of an offset that is inside of a tensor whatever places guards ask for.
 
-    Guards keep it there, but of what is fetched nobody who looks at a kernel sees that they do.
+    Guards keep it there, but of places that are fetched nobody who looks at a kernel sees that.
     """
     low, high = bounds(offset)
-    if not fetches_of(offset) or not any(guards) or (low >= 0 and high < size):
+    if not any(fetches_of(guard.index) for guard in guards) or (low >= 0 and high < size):
         return text
     return f"tl.minimum(tl.maximum({text}, 0), {size - 1})"
 
