@@ -250,8 +250,8 @@ class KernelWriter:
         dims = self.dims(depends, frame)
         with self.at(depends):
             mask = self.mask(depends, guards, frame)
-            place = bounded(self.arithmetic(frame).index(offset), offset, guards, kind.size)
-            text = f"{self.pointer(read.tensor)} + {place}"
+            text = f"{self.pointer(read.tensor)} + "
+            text += bounded(self.arithmetic(frame).index(offset), offset, guards, kind.size)
             if mask and dims - axes_of(offset):
                 text = f"{text} + tl.full({self.shape(dims, frame)}, 0, tl.int32)"
             if mask:
