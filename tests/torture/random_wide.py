@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from torture.growing import MOST_ELEMENTS, Growing, NoNode
@@ -88,6 +90,29 @@ def block(grow: Growing) -> str:
     return grow.add("Add", y, x)
 
 
+def sliding(grow: Growing) -> str:
+    """Windows by channel of many taps, uneven in all that a convolution may be uneven in."""
+    x = grow.pick("float32", least_rank=3, most_rank=4)
+    _, channels, *space = grow.shape(x)
+    taps = [grow.choice(*[k for k in (1, 2, 3, 5, 7, 9, 13, 31) if k <= size]) for size in space]
+    if math.prod(taps) < 2 or math.prod(taps) > 100:
+        raise NoNode
+    pads = [grow.size(0, k // 2) for k in (*taps, *taps)]
+    strides = [grow.choice(1, 1, 1, 2, 3) for _ in taps]
+    if grow.chance(0.3):
+        op = grow.choice("MaxPool", "AveragePool")
+        y = grow.add(op, x, kernel_shape=taps, pads=pads, strides=strides)
+    else:
+        each = grow.choice(1, 1, 1, 2)
+        shape = (channels * each, 1, *taps)
+        weight = grow.constant(grow.numbers(*shape, scale=math.prod(taps) ** -0.5))
+        more = [grow.constant(grow.numbers(channels * each))] if grow.chance(0.5) else []
+        wide = [grow.choice(1, 1, 1, 2) for _ in taps]
+        y = grow.add("Conv", x, weight, *more, group=channels, pads=pads, strides=strides,
+                     dilations=wide)  # fmt: skip
+    return grow.add(grow.choice("Relu", "HardSwish", "Sigmoid"), y) if grow.chance(0.5) else y
+
+
 def long_rows(grow: Growing) -> str:
     """Norms, softmax and sums along rows that are long, and what reads them."""
     rows, length = grow.choice(1, 2, 5), grow.choice(700, 1025, 2048, 3000, 5000)
@@ -141,5 +166,12 @@ def _require(elements: int) -> None:
         raise NoNode
 
 
-WIDE: dict[Step, float] = {weighted: 3, perceptron: 3, heads: 3, block: 4, long_rows: 1.5}
+WIDE: dict[Step, float] = {
+    weighted: 3,
+    perceptron: 3,
+    heads: 3,
+    block: 4,
+    sliding: 4,
+    long_rows: 1.5,
+}
 """What may come next, and how often."""

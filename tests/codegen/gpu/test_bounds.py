@@ -27,8 +27,10 @@ from burnish.codegen.gpu.layout import orders_of
 from burnish.codegen.gpu.sequence import sequenced
 from burnish.hw.spec import load
 from burnish.tile.group import Group
+from burnish.tile.reference import evaluate
 from burnish.tile.schedule import Schedule
-from codegen.gpu.models import MODELS, graph_of, parsed
+from codegen.gpu.interpreting import run_groups
+from codegen.gpu.models import MODELS, graph_of, inputs_of, parsed
 
 SPLIT = {"product", "normed_product", "large_product", "long_pool"}
 LARGE = {
@@ -103,6 +105,21 @@ def test_an_address_of_data_that_nothing_bounds_is_an_error() -> None:
     assert loose != launch.source
     with pytest.raises(TypeError, match="an address of 'x' depends on data that nothing bounds"):
         found_in(dataclasses.replace(launch, source=loose), "moved")
+
+
+@pytest.mark.torch
+def test_windows_at_places_that_are_fetched_stay_inside_and_are_right() -> None:
+    graph = parsed(
+        """spread (float[1,2,12] x, float[2,3,3] w, int64[9] i) => (float[1,3,9] y)
+        { c = ConvTranspose<dilations=[2], strides=[3], pads=[0,1]>(x, w)
+          y = Gather<axis=2>(c, i) }"""
+    )
+    (launch,) = emit(Group(graph.ops, graph.outputs), Schedule((), settings={}), graph)
+    elements = {each: kind.size for each, kind in graph.tensors.items()}
+    assert breaches(launch, elements, all_programs=True) == ()
+    inputs = {**inputs_of(graph), "i": np.array([0, 1, 2, 5, -1, -2, 36, 17, 4])}
+    found = run_groups(graph, [(Group(graph.ops, graph.outputs), {})], inputs)
+    np.testing.assert_allclose(found["y"], evaluate(graph, inputs)["y"], rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", LARGE)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from burnish.tile.expr import Guard
 from burnish.tile.graph import Read
-from burnish.tile.index import Axis, Div, Index, Mod, axes_of, bounds, substitute
+from burnish.tile.index import Axis, Div, Index, Mod, axes_of, bounds, fetches_of, substitute
 
 Bind = Mapping[Axis, Index]
 """What the axes of a nest are, over the blocks of the kernel."""
@@ -38,6 +38,17 @@ def ranges(
             _holds(guard, index, extent) for guard in read.guards
         ):
             yield Guard(index, 0, extent)
+
+
+def bounded(text: str, offset: Index, guards: Iterable[Guard], size: int) -> str:
+    """Return the text of an offset that is inside of a tensor whatever places guards ask for.
+
+    Guards keep it there, but of places that are fetched nobody who looks at a kernel sees that.
+    """
+    low, high = bounds(offset)
+    if not any(fetches_of(guard.index) for guard in guards) or (low >= 0 and high < size):
+        return text
+    return f"tl.minimum(tl.maximum({text}, 0), {size - 1})"
 
 
 def _holds(guard: Guard, index: Index, extent: int) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from burnish.codegen.gpu import spelling
 from burnish.codegen.gpu.blocks import AxisBlock, Frame, FrameArithmetic, ProgramStart, power_of_two
-from burnish.codegen.gpu.guards import Bind, bound_guards, ranges, scattered
+from burnish.codegen.gpu.guards import Bind, bound_guards, bounded, ranges, scattered
 from burnish.codegen.gpu.peepholes import simpler
 from burnish.codegen.gpu.tally import Tally
 from burnish.tile.connect import NoGroupError
@@ -248,12 +248,12 @@ class KernelWriter:
         dims = self.dims(depends, frame)
         with self.at(depends):
             mask = self.mask(depends, guards, frame)
-            text = f"{self.pointer(read.tensor)} + {self.arithmetic(frame).index(offset)}"
+            text = f"{self.pointer(read.tensor)} + "
+            text += bounded(self.arithmetic(frame).index(offset), offset, guards, kind.size)
             if mask and dims - axes_of(offset):
                 text = f"{text} + tl.full({self.shape(dims, frame)}, 0, tl.int32)"
             if mask:
-                other = spelling.otherwise(read.otherwise, kind.dtype)
-                text = f"{text}, mask={mask}, other={other}"
+                text += f", mask={mask}, other={spelling.otherwise(read.otherwise, kind.dtype)}"
             loaded = f"tl.load({text})" + (" != 0" if kind.dtype == "bool" else "")
             if read.tensor in self.constants:
                 self.constant_loads.append((read.tensor, offset))
