@@ -10,7 +10,6 @@ import pytest
 from burnish.codegen.gpu.choose import Blocked, GpuPredicted, candidates, priced
 from burnish.codegen.gpu.kernel import GpuTarget, emit, written
 from burnish.codegen.gpu.layout import orders_of
-from burnish.codegen.gpu.library import BY_LIBRARY
 from burnish.codegen.gpu.price import MOST_UNROLLED
 from burnish.codegen.gpu.sequence import sequenced, simplified
 from burnish.core.errors import ModelError
@@ -189,21 +188,6 @@ def test_windows_walk_down_images_that_are_large_enough() -> None:
     assert {each.get("turns", 1) for each in settings_of(text)} >= {1, 4}
     small = settings_of(text.replace("64,64]", "8,8]"))
     assert all("turns" not in each for each in small)
-
-
-def test_a_library_is_asked_for_long_sums_that_fill_half_a_card() -> None:
-    text = """(float16[ROWS,TERMS] x, float16[TERMS,768] w) => (float16[ROWS,768] y)
-        { y = MatMul(x, w) }"""
-
-    def asked(rows: int, terms: int) -> bool:
-        graph = graph_from(text.replace("ROWS", str(rows)).replace("TERMS", str(terms)))
-        group = Group(graph.ops, graph.outputs)
-        return any(BY_LIBRARY in each for each in candidates(group, GpuTarget(approximate=True)))
-
-    assert asked(1568, 3072)
-    assert not asked(1568, 1536)
-    assert not asked(1024, 3072)
-    assert asked(2304, 768)
 
 
 def test_products_of_few_rows_are_offered_long_steps_and_uneven_ones_short_steps() -> None:

@@ -69,8 +69,6 @@ LIBRARY_BLOCK: Settings = {"m": 128, "n": 128, "k": 64, "warps": 8, "stages": 3}
 """Of the kernel that does without a library, where there is none."""
 LIBRARY_TERMS = 256
 """Terms of a product for which a library is asked; shorter ones wait for memory anyway."""
-HALF = 64
-"""Blocks of a product with many terms for which it is asked: half of a card has one."""
 
 NARROW = 32
 """Columns of a product up to which a block has more rows."""
@@ -224,9 +222,7 @@ def candidates(group: Group, target: GpuTarget) -> Iterator[Settings]:
         if (
             target.own_functions
             and len(group.ops) == 1
-            and (
-                _fills(shape, group.ops, LIBRARY_TERMS, FEW) or _fills(shape, group.ops, DEEP, HALF)
-            )
+            and _fills(shape, group.ops, LIBRARY_TERMS, FEW)
         ):
             yield {**LIBRARY_BLOCK, BY_LIBRARY: 1}
         yield from _products(shape, group.ops, scalar=scalar)
