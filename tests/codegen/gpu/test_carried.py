@@ -43,6 +43,9 @@ WINDOWS = {
         { y = AveragePool<kernel_shape=[5,5], pads=[2,2,2,2]>(x) }""",
     "mask": """mask (bool[1,8,6,7] x, float16[8,1,7,7] w) => (float16[1,8,6,7] y)
         { f = Cast<to=10>(x) y = Conv<group=8, pads=[3,3,3,3]>(f, w) }""",
+    "fetched": """fetched (float16[1,8,6,7] x, int64[6] i, float16[8,1,7,7] w)
+        => (float16[1,8,6,7] y)
+        { g = Gather<axis=2>(x, i) y = Conv<group=8, pads=[3,3,3,3]>(g, w) }""",
     "small": """small (float16[3,16,2,3] x, float16[16,1,7,7] w) => (float16[3,16,2,3] y)
         { y = Conv<group=16, pads=[3,3,3,3]>(x, w) }""",
 }
@@ -131,6 +134,17 @@ def test_what_is_not_complete_yet_is_not_stored() -> None:
 )
 def test_rows_that_not_every_output_reads_are_not_carried(text: str) -> None:
     assert "carried" not in launch_of(parsed(text), blocks(2)).source
+
+
+def test_sums_that_are_added_up_further_are_not_carried() -> None:
+    graph = parsed(
+        """further (float[2,2048,8,8] x, float[2048,1,7,7] w) => (float[2,1,8,8] y)
+        { c = Conv<group=2048, pads=[3,3,3,3]>(x, w) a = Constant<value_ints=[1]>()
+          y = ReduceSum(c, a) }"""
+    )
+    source = launch_of(graph, blocks(4, 2)).source
+    assert "        for step_1 in range(" in source  # a turn has a loop over channels
+    assert "carried" not in source
 
 
 def test_a_single_row_at_a_time_is_carried() -> None:

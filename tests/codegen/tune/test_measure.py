@@ -194,3 +194,14 @@ def test_the_library_takes_part() -> None:
     assert found[1].seconds
     assert other[1].failure.startswith("computes something else: product$0: ")
     assert "ONNX Runtime cannot run this part" in broken[0].failure
+
+
+def test_kernels_and_the_library_are_tried_where_there_is_room_between_rows() -> None:
+    dense = product_graph()
+    room = {"x": (20, 1), "product$0": (6, 1)}
+    tensors = {n: replace(kind, strides=room.get(n)) for n, kind in dense.tensors.items()}
+    graph = replace(dense, tensors=tensors)
+    with MeasuringProcess(TrialTerms(open_cpu("", 1), QUICK)) as bench:
+        task = TrialTask(whole(graph), graph)
+        found = bench.try_all(task, [Schedule((8, 4)), Schedule((3, 4))], product_part())
+    assert [trial.failure for trial in found] == ["", "", ""]

@@ -66,7 +66,8 @@ def _carried_by(ops: Sequence[TileOp], places: Places, patch: Patch) -> CarriedW
     """Return the nest whose sums a walking program can carry on; None: there is none.
 
     It is the only one whose windows slide that way, and is read in the row that the anchor
-    computes; each row of the image meets as many rows of outputs as there are taps.
+    computes; each row of the image meets as many rows of outputs as there are taps. Nor is it read
+    within a further sum: in the loop of that one, what was carried would be another term's.
     """
     walked = patch.walked
     if walked is None or patch.turns == 1 or patch.phases.get(walked, 1) > 1:
@@ -88,8 +89,11 @@ def _carried_by(ops: Sequence[TileOp], places: Places, patch: Patch) -> CarriedW
         return None
     op, (own_axis,), (tap,) = found[0]
     place = op.spatial.index(own_axis)
-    alike = all(index[place] == at(walked) for index in places[op.output])
-    return CarriedWindow(op, own_axis, tap) if alike and op.terms <= MOST_TAPS else None
+    read = places[op.output]
+    alike = all(index[place] == at(walked) for index in read)
+    alone = all(axes_of(part) <= set(anchor.spatial) for index in read for part in index)
+    fits = alike and alone and op.terms <= MOST_TAPS
+    return CarriedWindow(op, own_axis, tap) if fits else None
 
 
 def _taps(op: TileOp, axis: Axis) -> set[Axis]:

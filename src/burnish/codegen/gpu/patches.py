@@ -8,7 +8,7 @@ this turn computes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product as every
@@ -124,7 +124,7 @@ def _hand_on(writer: KernelWriter, turn: Axis, *, always: bool) -> None:
     Where nothing is handed on, loads stay where they are, unless they are always to run ahead.
     """
     body, outer = writer.scopes[-1], writer.scopes[-2]
-    loads = list(_loads(writer, body))
+    loads = list(_movable(_loads(writer, body), body))
     next_of: dict[str, str] = {}
     for load in loads:
         found = next((other for other in loads if load.becomes(other, turn)), None)
@@ -139,6 +139,15 @@ def _hand_on(writer: KernelWriter, turn: Axis, *, always: bool) -> None:
     rest = [line for line in body.lines if line.partition(" = ")[0] not in first]
     outer.lines += [f"{turn.name} = 0", *first.values()]
     body.lines = [*ahead, *rest, *(f"{name} = {source}" for name, source in _in_order(new))]
+
+
+def _movable(loads: Iterable[_Load], body: Scope) -> Iterator[_Load]:
+    """Yield loads of a turn that need nothing it computes: others, as of fetched places, stay."""
+    lines = {line.partition(" = ")[0]: line for line in body.lines}
+    for load in loads:
+        text = lines.get(load.value.text, "").partition(" = ")[2]
+        if text and lines.keys().isdisjoint(re.findall(r"\w+", text)):
+            yield load
 
 
 def _ahead(line: str, turn: Axis) -> str:

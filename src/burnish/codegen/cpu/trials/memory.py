@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -108,6 +109,11 @@ class TimedMemory:
             fill(made, self._place.case.inputs, self._own)
             self._copies.append(made)
         return self._copies[copy]
+
+
+def dense(tensor: TensorMessage) -> TensorMessage:
+    """Return a tensor as others than kernels want it: densely, its dimensions in ONNX's order."""
+    return replace(tensor, layout=None, strides=None)
 
 
 def size_of(tensor: TensorMessage) -> int:

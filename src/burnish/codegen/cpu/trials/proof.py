@@ -10,7 +10,7 @@ import numpy as np
 
 from burnish.codegen.cpu.compile import MachineCode
 from burnish.codegen.cpu.trials.guarded import GuardedBlock
-from burnish.codegen.cpu.trials.memory import GuardedMemory, as_array
+from burnish.codegen.cpu.trials.memory import GuardedMemory, as_array, copied, dense
 from burnish.codegen.cpu.trials.steps import StepTable
 from burnish.codegen.tune.check import Case, finding
 from burnish.codegen.tune.messages import BuiltKernel, TensorMessage
@@ -67,7 +67,7 @@ class GuardedRun:
                 return f"{name}: holds something else when tiles run in another order"
         if findings := self._memory.findings() + self._packed_findings():
             return findings[0]
-        values = {name: as_array(together[name], tensor) for name, tensor in self._outputs.items()}
+        values = {name: as_array(together[name], dense(t)) for name, t in self._outputs.items()}
         findings = [finding(name, values[name], case.outputs[name]) for name in values]
         return next(filter(None, findings), "")
 
@@ -103,7 +103,9 @@ class GuardedRun:
             self._memory.bytes(name)[:] = pattern
 
     def _contents(self) -> Contents:
-        return {name: self._memory.bytes(name).copy() for name in self._outputs}
+        """Return the elements of all outputs, without the room that may be between them."""
+        kept = {name: as_array(self._memory.bytes(name), t) for name, t in self._outputs.items()}
+        return {name: copied(array) for name, array in kept.items()}
 
     def _packed_findings(self) -> list[str]:
         return [f"{n}: {found}" for n, block in self._packed.items() if (found := block.finding())]

@@ -9,13 +9,21 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 
 from burnish.codegen.cpu.compile import MachineCode, load, object_code
 from burnish.codegen.cpu.driver import driver
 from burnish.codegen.cpu.target import InstructionSet, by_name
-from burnish.codegen.cpu.trials.memory import GuardedMemory, TimedMemory, as_array, copied, fill
+from burnish.codegen.cpu.trials.memory import (
+    GuardedMemory,
+    TimedMemory,
+    as_array,
+    copied,
+    dense,
+    fill,
+)
 from burnish.codegen.cpu.trials.proof import GuardedRun
 from burnish.codegen.cpu.trials.steps import StepTable
 from burnish.codegen.tune.check import finding
@@ -70,6 +78,7 @@ class CpuTrials(Trials):
         fill(self._guarded, request.case.inputs, request.inputs)
         self._guarded.seal(request.inputs)
         self._timed = TimedMemory(request)
+        self._plain: TimedMemory | None = None
 
     def prove(self, request: Prove) -> str:
         """Return what is wrong with a kernel; one that is right can be timed."""
@@ -84,15 +93,15 @@ class CpuTrials(Trials):
 
     def load_part(self, request: LoadPart) -> str:
         """Return what is wrong with a part of the model; one that is right can be timed."""
-        place = self._placed
-        copies = min(self._timed.copies(request.outputs, len(request.model)), MOST_SESSIONS)
+        place, memory = self._placed, self._for_parts()
+        copies = min(memory.copies(request.outputs, len(request.model)), MOST_SESSIONS)
         with scratch("part") as folder:
             path = folder / "part.onnx"
             path.write_bytes(request.model)
             parts = [self._bound(request, path, copy) for copy in range(copies)]
         parts[0].run()
         for name, expected in place.case.outputs.items():
-            content = as_array(self._timed.bytes(name), place.outputs[name])
+            content = as_array(memory.bytes(name), dense(place.outputs[name]))
             if found := finding(name, content, expected):
                 return found
         turns = cycle(parts)
@@ -143,8 +152,21 @@ class CpuTrials(Trials):
         step = OrtStep(path.name, request.inputs, request.outputs, ())
         part = BoundPart.of(load_session(path, place.threads), step, tensors)
         for name in part.names:
-            part.bind(name, self._timed.address(name, copy))
+            part.bind(name, self._for_parts().address(name, copy))
         return part
+
+    def _for_parts(self) -> TimedMemory:
+        """Return memory as ONNX Runtime would have it in a plan: what it reads or writes is dense.
+
+        It is that of the kernels, where theirs is.
+        """
+        place = self._placed
+        given, made = ({n: dense(t) for n, t in k.items()} for k in (place.inputs, place.outputs))
+        if (given, made) == (dict(place.inputs), dict(place.outputs)):
+            return self._timed
+        if self._plain is None:
+            self._plain = TimedMemory(replace(place, inputs=given, outputs=made))
+        return self._plain
 
     @property
     def _placed(self) -> PlaceTensors:
